@@ -16,7 +16,7 @@ CHAPTERS = (
     (
         "SoftMMA",
         "README.md docs/tour.md docs/units.md docs/explain.md docs/trace.md docs/devices.md docs/cluster.md "
-        "docs/vector-files.md docs/packages.md docs/c.md docs/softmma.1",
+        "docs/vector-files.md docs/packages.md docs/c.md docs/single-header.md docs/softmma.1",
     ),
     (
         "Matrix units",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datum/datum.h"
 #include "explain/decimal.h"
 #include "explain/picture.h"
 #include "isa/custom.h"
@@ -50,47 +51,33 @@ static const char *end(reply *r) {
   return r->text;
 }
 
-static void put_string(FILE *out, const char *text) {
-  putc('"', out);
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\')
-      fprintf(out, "\\%c", *text);
-    else if ((unsigned char)*text < ' ')
-      fprintf(out, "\\u%04x", (unsigned)*text);
-    else
-      putc(*text, out);
-  }
-  putc('"', out);
+/* Data as JSON, which stays until the same reply is made again. Releases them. */
+static const char *reply_of(reply *r, smma_datum *d) {
+  if (!smma_datum_is_complete(d)) abort();
+  smma_datum_write(d, begin(r), SMMA_JSON_COMPACT);
+  smma_datum_free(d);
+  return end(r);
 }
 
-/* "key": "text", behind `before`. */
-static void put_pair(FILE *out, const char *before, const char *key, const char *text) {
-  fprintf(out, "%s\"%s\":", before, key);
-  put_string(out, text);
-}
-
-static void put_list(FILE *out, const char *key, const char *const *text) {
-  fprintf(out, ",\"%s\":[", key);
-  for (int i = 0; text[i]; i++) {
-    if (i) putc(',', out);
-    put_string(out, text[i]);
-  }
-  putc(']', out);
+static void put_list(smma_datum *record, const char *key, const char *const *text) {
+  smma_datum *list = smma_datum_list();
+  for (int i = 0; text[i]; i++) smma_datum_append(list, smma_datum_text(text[i]));
+  smma_datum_put(record, key, list);
 }
 
 /* ---- The catalogue ---- */
 
-static void put_formats(FILE *out, const smma_instruction *i) {
+static void put_formats(smma_datum *record, const smma_instruction *i) {
   char parameters[4096];
   smma_parameters(i, parameters, sizeof parameters);
-  fprintf(out, ",\"k\":%d", i->k);
-  put_pair(out, ",", "a", smma_format_text(i->a));
-  put_pair(out, ",", "b", smma_format_text(i->b));
-  put_pair(out, ",", "c", smma_format_text(i->c));
-  put_pair(out, ",", "d", smma_format_text(i->d));
-  put_pair(out, ",", "scale", smma_format_text(i->scale));
-  put_pair(out, ",", "model", smma_model_name(&i->rule->rule));
-  put_pair(out, ",", "parameters", parameters);
+  smma_put_count(record, "k", (uint64_t)i->k);
+  smma_put_text(record, "a", smma_format_text(i->a));
+  smma_put_text(record, "b", smma_format_text(i->b));
+  smma_put_text(record, "c", smma_format_text(i->c));
+  smma_put_text(record, "d", smma_format_text(i->d));
+  smma_put_text(record, "scale", smma_format_text(i->scale));
+  smma_put_text(record, "model", smma_model_name(&i->rule->rule));
+  smma_put_text(record, "parameters", parameters);
 }
 
 /* Whether it is the one before with another N. */
@@ -101,48 +88,46 @@ static bool differs_in_n(const smma_instruction *i, const smma_instruction *befo
          before->scale == i->scale && before->scale_block == i->scale_block && before->sparse == i->sparse;
 }
 
-static void put_architecture(FILE *out, int arch) {
+static smma_datum *architecture(smma_arch_id arch) {
   const smma_architecture *a = &smma_architectures[arch];
-  bool first = true;
-  put_pair(out, arch ? ",{" : "{", "name", a->name);
-  put_pair(out, ",", "title", a->title);
-  put_pair(out, ",", "vendor", a->vendor);
-  fprintf(out, ",\"gpus\":[");
-  for (size_t g = 0; g < smma_gpu_count; g++) {
-    if ((int)smma_gpus[g].arch != arch) continue;
-    if (!first) putc(',', out);
-    first = false;
-    put_string(out, smma_gpus[g].name);
-  }
-  fprintf(out, "]}");
+  smma_datum *record = smma_datum_record(), *gpus = smma_datum_list();
+  for (size_t g = 0; g < smma_gpu_count; g++)
+    if (smma_gpus[g].arch == arch) smma_datum_append(gpus, smma_datum_text(smma_gpus[g].name));
+  smma_put_text(record, "name", a->name);
+  smma_put_text(record, "title", a->title);
+  smma_put_text(record, "vendor", a->vendor);
+  smma_datum_put(record, "gpus", gpus);
+  return record;
+}
+
+static smma_datum *instruction(const smma_instruction *i) {
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "arch", smma_arch_name(i));
+  smma_put_text(record, "name", i->name);
+  put_formats(record, i);
+  smma_put_count(record, "sparse", (uint64_t)i->sparse);
+  return record;
 }
 
 const char *site_catalogue(void) {
   static reply r;
-  FILE *out = begin(&r);
+  smma_datum *record = smma_datum_record(), *architectures = smma_datum_list(), *instructions = smma_datum_list(),
+             *kinds = smma_datum_list();
   const smma_instruction *before = NULL;
-  put_pair(out, "{", "version", smma_version());
-  fprintf(out, ",\"architectures\":[");
-  for (int a = 0; a < SMMA_ARCH_COUNT; a++) put_architecture(out, a);
-  fprintf(out, "],\"instructions\":[");
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) smma_datum_append(architectures, architecture((smma_arch_id)a));
   for (size_t n = 0; n < smma_catalogue_count(); n++) {
     const smma_instruction *i = smma_catalogue_at(n);
     const bool again = before && before->arch == i->arch && differs_in_n(i, before);
-    if (!again) {
-      put_pair(out, before ? ",{" : "{", "arch", smma_arch_name(i));
-      put_pair(out, ",", "name", i->name);
-      put_formats(out, i);
-      fprintf(out, ",\"sparse\":%d}", i->sparse);
-    }
+    if (!again) smma_datum_append(instructions, instruction(i));
     before = i;
   }
-  fprintf(out, "],\"kinds\":[");
-  for (int kind = 0; kind < SMMA_ROWS_KINDS; kind++) {
-    if (kind) putc(',', out);
-    put_string(out, smma_row_kind_text((smma_row_kind)kind));
-  }
-  fprintf(out, "]}");
-  return end(&r);
+  for (int kind = 0; kind < SMMA_ROWS_KINDS; kind++)
+    smma_datum_append(kinds, smma_datum_text(smma_row_kind_text((smma_row_kind)kind)));
+  smma_put_text(record, "version", smma_version());
+  smma_datum_put(record, "architectures", architectures);
+  smma_datum_put(record, "instructions", instructions);
+  smma_datum_put(record, "kinds", kinds);
+  return reply_of(&r, record);
 }
 
 /* ---- Choosing ---- */
@@ -176,23 +161,23 @@ const char *site_customise(int slot, const char *text) {
 
 const char *site_about(int slot) {
   static reply r;
-  FILE *out = begin(&r);
+  smma_datum *record = smma_datum_record();
   const smma_instruction *i = units[slot].instruction;
   const size_t size = smma_custom_text(i, NULL, 0) + 1;
   char *custom = malloc(size);
   if (!custom) abort();
   smma_custom_text(i, custom, size);
-  put_pair(out, "{", "label", units[slot].label);
-  put_pair(out, ",", "arch", smma_arch_name(i));
-  put_pair(out, ",", "name", i->name);
-  fprintf(out, ",\"m\":%d,\"n\":%d", i->m, i->n);
-  put_formats(out, i);
-  put_list(out, "evidence", i->rule->evidence);
-  put_list(out, "questions", i->rule->questions);
-  put_pair(out, ",", "custom", custom);
-  putc('}', out);
+  smma_put_text(record, "label", units[slot].label);
+  smma_put_text(record, "arch", smma_arch_name(i));
+  smma_put_text(record, "name", i->name);
+  smma_put_count(record, "m", (uint64_t)i->m);
+  smma_put_count(record, "n", (uint64_t)i->n);
+  put_formats(record, i);
+  put_list(record, "evidence", i->rule->evidence);
+  put_list(record, "questions", i->rule->questions);
+  smma_put_text(record, "custom", custom);
   free(custom);
-  return end(&r);
+  return reply_of(&r, record);
 }
 
 /* ---- The row of one unit or two ---- */
@@ -265,41 +250,48 @@ const char *site_pair(int count) {
   return "";
 }
 
+static smma_datum *part_of_layout(int p) {
+  const smma_part *part = &layout.part[p];
+  const smma_encoding f = smma_encoding_of(part->format);
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "name", part->name);
+  smma_put_text(record, "format", smma_format_text(part->format));
+  smma_put_count(record, "part", (uint64_t)p);
+  smma_put_count(record, "count", (uint64_t)part->count);
+  smma_put_count(record, "bits", (uint64_t)f.bits);
+  smma_put_count(record, "sign", (uint64_t)f.sign_bits);
+  smma_put_count(record, "exponent", (uint64_t)f.exponent_bits);
+  smma_put_count(record, "fraction", (uint64_t)f.fraction_bits);
+  smma_put_flag(record, "integer", smma_is_integer(part->format));
+  return record;
+}
+
 const char *site_layout(void) {
   static reply r;
-  FILE *out = begin(&r);
-  bool first = true;
-  fprintf(out, "{\"k\":%d", shape.k);
-  put_pair(out, ",", "d", smma_format_text(shape.d));
-  fprintf(out, ",\"parts\":[");
-  for (int p = 0; p < OPERANDS; p++) {
-    const smma_part *part = &layout.part[p];
-    const smma_encoding f = smma_encoding_of(part->format);
-    if (!part->count) continue;
-    put_pair(out, first ? "{" : ",{", "name", part->name);
-    put_pair(out, ",", "format", smma_format_text(part->format));
-    fprintf(out, ",\"part\":%d,\"count\":%d,\"bits\":%d,\"sign\":%d,\"exponent\":%d,\"fraction\":%d,\"integer\":%s}", p,
-            part->count, f.bits, f.sign_bits, f.exponent_bits, f.fraction_bits,
-            smma_is_integer(part->format) ? "true" : "false");
-    first = false;
-  }
-  fprintf(out, "]}");
-  return end(&r);
+  smma_datum *record = smma_datum_record(), *parts = smma_datum_list();
+  for (int p = 0; p < OPERANDS; p++)
+    if (layout.part[p].count) smma_datum_append(parts, part_of_layout(p));
+  smma_put_count(record, "k", (uint64_t)shape.k);
+  smma_put_text(record, "d", smma_format_text(shape.d));
+  smma_datum_put(record, "parts", parts);
+  return reply_of(&r, record);
 }
 
 static uint64_t *element(int part, int index) { return smma_part_of(&row, &layout.part[part]) + index; }
 
+static smma_datum *number(smma_format format, uint64_t code) {
+  smma_datum *record = smma_datum_record();
+  char hex[32], value[40];
+  smma_encoding_hex(hex, sizeof hex, format, code);
+  smma_encoding_text(value, sizeof value, format, code);
+  smma_put_text(record, "hex", hex + 2);
+  smma_put_text(record, "value", value);
+  return record;
+}
+
 const char *site_element(int part, int index) {
   static reply r;
-  FILE *out = begin(&r);
-  const smma_format format = layout.part[part].format;
-  char hex[32], value[40];
-  smma_encoding_hex(hex, sizeof hex, format, *element(part, index));
-  smma_encoding_text(value, sizeof value, format, *element(part, index));
-  put_pair(out, "{", "hex", hex + 2);
-  put_pair(out, ",", "value", value);
-  putc('}', out);
-  return end(&r);
+  return reply_of(&r, number(layout.part[part].format, *element(part, index)));
 }
 
 int site_set_hex(int part, int index, const char *digits) {
@@ -355,21 +347,19 @@ static uint64_t called(const smma_instruction *instruction) {
   return d;
 }
 
-static void put_result(FILE *out, const char *label, smma_format format, uint64_t code) {
-  char hex[32], value[40], bits[80];
-  smma_encoding_hex(hex, sizeof hex, format, code);
-  smma_encoding_text(value, sizeof value, format, code);
+static smma_datum *result(const char *label, smma_format format, uint64_t code) {
+  smma_datum *record = number(format, code);
+  char bits[80];
   smma_encoding_bits(bits, sizeof bits, format, code);
-  put_pair(out, "{", "label", label);
-  put_pair(out, ",", "hex", hex + 2);
-  put_pair(out, ",", "value", value);
-  put_pair(out, ",", "bits", bits);
-  putc('}', out);
+  smma_put_text(record, "label", label);
+  smma_put_text(record, "bits", bits);
+  return record;
 }
 
 const char *site_explain(int count) {
   static reply r;
-  FILE *out;
+  smma_datum *record = smma_datum_record(), *results = smma_datum_list();
+  const smma_explanation *e = &units[0].explanation;
   smma_explained both[UNITS];
   smma_difference difference = {""};
   forget();
@@ -381,20 +371,12 @@ const char *site_explain(int count) {
     both[explained] = u->explained = (smma_explained){u->label, u->instruction->name, &u->operation, &u->explanation};
   }
   if (count > 1) difference = smma_find_difference(both);
-  out = begin(&r);
-  put_pair(out, "{", "difference", difference.text);
-  fprintf(out, ",\"results\":[");
-  for (int u = 0; u < count; u++) {
-    if (u) putc(',', out);
-    put_result(out, units[u].label, shape.d, units[u].explanation.result);
-  }
-  fprintf(out, "],\"exact\":");
-  if (units[0].explanation.finite)
-    put_result(out, "exact sum", shape.d, units[0].explanation.exact);
-  else
-    fprintf(out, "null");
-  putc('}', out);
-  return end(&r);
+  for (int u = 0; u < count; u++)
+    smma_datum_append(results, result(units[u].label, shape.d, units[u].explanation.result));
+  smma_put_text(record, "difference", difference.text);
+  smma_datum_put(record, "results", results);
+  smma_datum_put(record, "exact", e->finite ? result("exact sum", shape.d, e->exact) : smma_datum_null());
+  return reply_of(&r, record);
 }
 
 const char *site_picture(int slot) {
@@ -441,7 +423,7 @@ const char *site_open(const char *text) {
   enum { MOST_ROWS = 1000000 };
   static reply r;
   static smma_row unused;
-  FILE *out = begin(&r);
+  smma_datum *record = smma_datum_record();
   smma_error error = {"the file is empty"};
   smma_vector_header header;
   const smma_instruction *own = NULL;
@@ -453,15 +435,14 @@ const char *site_open(const char *text) {
   rows = opened.size ? read_rows(MOST_ROWS, &header, &unused, &error) : -1;
   if (rows >= 0) own = smma_instruction_of_header(&header, "the file", &error);
   if (!own) {
-    put_pair(out, "{", "error", error.text);
+    smma_put_text(record, "error", error.text);
   } else {
-    put_pair(out, "{", "arch", header.arch);
-    put_pair(out, ",", "instruction", own->name);
-    put_pair(out, ",", "recorded_on", header.recorded_on);
-    fprintf(out, ",\"rows\":%d", rows);
+    smma_put_text(record, "arch", header.arch);
+    smma_put_text(record, "instruction", own->name);
+    smma_put_text(record, "recorded_on", header.recorded_on);
+    smma_put_count(record, "rows", (uint64_t)rows);
   }
-  putc('}', out);
-  return end(&r);
+  return reply_of(&r, record);
 }
 
 const char *site_take(int index) {
@@ -486,55 +467,47 @@ const char *site_take(int index) {
 
 /* ---- Keys of custom units ---- */
 
-static void put_words(FILE *out, const smma_key *key) {
-  char value[80];
-  fprintf(out, ",\"choices\":[");
+static smma_datum *choices_of(const smma_key *key) {
+  smma_datum *list = smma_datum_list();
   if (key->kind == SMMA_KEY_CHOICE || key->kind == SMMA_KEY_ROUNDING)
-    for (int i = 0; key->choices[i]; i++) {
-      if (i) putc(',', out);
-      put_string(out, key->choices[i]);
-    }
-  if (key->kind == SMMA_KEY_FORMAT) {
-    bool first = true;
-    for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-      if (!(key->formats & smma_format_bit((smma_format)f))) continue;
-      if (!first) putc(',', out);
-      first = false;
-      put_string(out, smma_format_text((smma_format)f));
-    }
-  }
-  putc(']', out);
-  if (key->word) put_pair(out, ",", "word", key->word);
-  if (key->like)
-    put_pair(out, ",", "like", key->like);
-  else if (key->otherwise != SMMA_KEY_REQUIRED)
-    put_pair(out, ",", "default", smma_key_value(key, key->otherwise, value, sizeof value));
+    for (int i = 0; key->choices[i]; i++) smma_datum_append(list, smma_datum_text(key->choices[i]));
+  for (int f = 0; key->kind == SMMA_KEY_FORMAT && f < SMMA_FORMAT_COUNT; f++)
+    if (key->formats & smma_format_bit((smma_format)f))
+      smma_datum_append(list, smma_datum_text(smma_format_text((smma_format)f)));
+  return list;
 }
 
-const char *site_keys(const char *algorithm) {
+static smma_datum *key_datum(const smma_key *key) {
   static const char *const kinds[] = {[SMMA_KEY_INTEGER] = "number",
                                       [SMMA_KEY_FORMAT] = "format",
                                       [SMMA_KEY_CHOICE] = "choice",
                                       [SMMA_KEY_ROUNDING] = "choice",
                                       [SMMA_KEY_FLAG] = "flag"};
+  smma_datum *record = smma_datum_record();
+  char value[80];
+  smma_put_text(record, "key", key->key);
+  smma_put_text(record, "kind", kinds[key->kind]);
+  smma_datum_put(record, "least", smma_datum_count(key->least));
+  smma_datum_put(record, "most", smma_datum_count(key->most));
+  smma_datum_put(record, "choices", choices_of(key));
+  if (key->word) smma_put_text(record, "word", key->word);
+  if (key->like)
+    smma_put_text(record, "like", key->like);
+  else if (key->otherwise != SMMA_KEY_REQUIRED)
+    smma_put_text(record, "default", smma_key_value(key, key->otherwise, value, sizeof value));
+  return record;
+}
+
+const char *site_keys(const char *algorithm) {
   static reply r;
-  FILE *out = begin(&r);
-  bool first = true;
-  putc('[', out);
+  smma_datum *list = smma_datum_list();
   for (int a = 0; a <= SMMA_COMPOSITION; a++) {
     const smma_rule rule = {.algorithm = (smma_algorithm)a};
     if (strcmp(smma_model_name(&rule), algorithm) != 0) continue;
-    for (const smma_key *key = NULL; (key = smma_next_key((smma_algorithm)a, key));) {
-      put_pair(out, first ? "{" : ",{", "key", key->key);
-      put_pair(out, ",", "kind", kinds[key->kind]);
-      fprintf(out, ",\"least\":%d,\"most\":%d", key->least, key->most);
-      put_words(out, key);
-      putc('}', out);
-      first = false;
-    }
+    for (const smma_key *key = NULL; (key = smma_next_key((smma_algorithm)a, key));)
+      smma_datum_append(list, key_datum(key));
   }
-  putc(']', out);
-  return end(&r);
+  return reply_of(&r, list);
 }
 
 /* ---- Matrices ---- */

@@ -41,9 +41,17 @@ runs 0 gen "${small[@]}" --rows 10 -o small.txt
 gives 'binary rows, of a pipe' 0 ': 10 rows, ' coverage <("$softmma" gen "${small[@]}" --rows 10 --format binary)
 gives 'several instructions' 0 '^volta mma.m8n8k4' coverage rows.txt small.txt
 gives 'a page' 0 'rows' coverage one.json --html page.html
-check 'each event a square' [ "$(grep -o '<td class="[hxfi]" title=' page.html | wc -l)" -eq 1020 ]
+runs 0 coverage one.json --json
+check 'each event a square' cmp -s <(parts page.html | jq -c '.[].squares // [] | .[][]' | sort) \
+  <(jq -c '.[0].events[]' in/stdout | sort)
+check 'a table of counts' cmp -s <(parts page.html | jq '.[].table // empty | .[-1]') \
+  <(jq '.[0] | ["all", .hit, .missed, .impossible]' in/stdout)
 
 "$softmma" custom --from A100 --instr mma.m16n8k8.f32.tf32.tf32.f32 >unit.json
+mkdir 'a<' && cp unit.json 'a</script>.json'
+gives 'a page of a name that ends scripts' 0 'rows' coverage --on './a</script>.json' --rows 100 --html page.html
+check 'which ends none' [ "$(grep -c '</script>' page.html)" -eq 2 ]
+check 'and is there' grep -q '^./a</script>.json ' <(parts page.html | jq -r '.[].heading // empty')
 gives 'a custom unit' 0 '^.*unit.json .*: 100 rows' coverage --on ./unit.json --rows 100 -o unit-counts.json
 gives 'and its counts' 0 ': 200 rows' coverage unit-counts.json unit-counts.json
 sed -i 's/"alignment_bits": 24/"alignment_bits": 23/' unit.json
@@ -88,7 +96,7 @@ fails 'both' 'give files, or --on and --instr, not both' coverage rows.txt "${ha
 fails 'a negative number' '^softmma: --rows: -1 is negative$' gen "${half[@]}" --rows -1
 fails 'two ways' '--cover and --kind do not go together' gen "${half[@]}" --cover --kind edge
 head -c 300 one.json >cut.json
-fails 'a file that was cut' 'cut.json: line 1: ' coverage cut.json
+fails 'a file that was cut' 'cut.json:1:301: ' coverage cut.json
 sed 's/"softmma-coverage":1/"softmma-coverage":2/' one.json >later.json
 fails 'of another version' 'later.json: no coverage of version 1' coverage later.json
 sed 's/"rows":1000/"rows":-1/' one.json >negative.json

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cublas.h"
+#include "bench/cublas.h"
 #include "host_address.h"
 
 enum {
 #define SMMA_CUBLAS_TYPE(name, type)
 #define SMMA_CUBLAS_CONSTANT(name, value) name = value,
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters)
-#include "cli/cublas.def"
+#include "bench/cublas.def"
   NOT_SUPPORTED = 15
 };
 #undef SMMA_CUBLAS_CONSTANT
@@ -18,7 +18,7 @@ enum {
 #define SMMA_CUBLAS_CONSTANT(name, value)
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters) \
   __attribute__((visibility("default"))) result name parameters;
-#include "cli/cublas.def"
+#include "bench/cublas.def"
 
 typedef struct {
   cudaDataType_t type;

@@ -1,4 +1,4 @@
-/* What src/cli/cublas.def says of cuBLAS against its headers: it compiles, or they differ. */
+/* What bench/cublas.def says of cuBLAS against its headers: it compiles, or they differ. */
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -6,4 +6,4 @@
 #define SMMA_CUBLAS_CONSTANT(name, value) _Static_assert((int)name == (value), #name);
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(name), result parameters), #name);
-#include "cli/cublas.def"
+#include "bench/cublas.def"

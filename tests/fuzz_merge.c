@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/merge.h"
+#include "report/merge.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
@@ -18,17 +18,19 @@ static smma_read_report *read_bytes(const void *bytes, size_t size) {
   char path[64];
   if (descriptor < 0 || write(descriptor, bytes, size) != (ssize_t)size) abort();
   snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-  report = smma_read_shard_report(path, &error);
+  report = smma_read_shard_report(NULL, path, &error);
   if (!report && !error.text[0]) abort();
   close(descriptor);
   return report;
 }
 
 static char *text_of(const smma_read_report *report) {
-  json_t *object = smma_report_json(&report->report);
-  char *text = json_dumps(object, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-  json_decref(object);
-  if (!text) abort();
+  smma_datum *data = smma_report_datum(&report->report);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream || !smma_datum_write(data, stream, 1) || fclose(stream) != 0) abort();
+  smma_datum_free(data);
   return text;
 }
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/report.h"
+#include "report/report.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
@@ -27,13 +27,14 @@ static char *load(const smma_campaign *campaign, const smma_instruction *const *
   smma_report report;
   smma_error error = {.text = ""};
   char *text = NULL;
-  smma_report_start(&report, campaign, list, 2);
+  if (!smma_report_start(&report, campaign, list, 2, &error)) abort();
   strcpy(report.started, "now");
   if (smma_report_load(&report, file->path, &error)) {
-    json_t *object = smma_report_json(&report);
-    text = json_dumps(object, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-    json_decref(object);
-    if (!text) abort();
+    smma_datum *data = smma_report_datum(&report);
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    if (!stream || !smma_datum_write(data, stream, 1) || fclose(stream) != 0) abort();
+    smma_datum_free(data);
   } else if (!error.text[0]) {
     abort();
   }

@@ -18,11 +18,16 @@ cp in/stdout report
 check 'it is the rule' grep -qx 'model: T-FDPA F=23 L=4 rho=RZ-FP32 e_zero=-131' report
 check 'it is named' grep -q 'tells it from mma.m8n8k4.f32.f16.f16.f32 of volta' report
 check 'values next to it are shut out' grep -qE '^step 1  alignment_bits +23 +22, 24, exact' report
+parts v100.html >parts.json
+check 'the page has the report' diff <(head -n 6 report) <(jq -r '.[].lines // empty' parts.json | head -n 6)
+check 'with the parameters' [ "$(jq -c '[.[].table // [] | .[] | select(.[1] == "alignment_bits")]' parts.json)" = \
+  '[["step 1","alignment_bits","23","22, 24, exact","-"]]' ]
+check 'the order of the sum' grep -qx 'd = fused sum of 5' <(jq -r '.[].lines // empty' parts.json)
+check 'a picture' grep -q '^<svg' <(jq -r '.[].drawing // empty' parts.json)
+check 'and all of it' diff <(jq -S '.[].data // empty | .model' parts.json) <(jq -S . v100.json)
 gives 'the proof is replayed' 0 'mismatches=0$' verify proof.txt
 sed -i 's/"alignment_bits": 23/"alignment_bits": 24/' v100.json
 gives 'and fails for another value' 1 'mismatches=[1-9]' verify proof.txt
-check 'the page is one' grep -q '<h2>Order of the sum</h2>' v100.html
-check 'with a picture' grep -q '<svg' v100.html
 
 # ---- Records ----
 

@@ -46,6 +46,9 @@ gives() {
   fi
 }
 
+# parts FILE: the parts of a report's page, as JSON.
+parts() { sed -n 's/^<script type="application\/json" id="parts">\(.*\)<\/script>$/\1/p' "$1"; }
+
 # fails NAME REGEX ARGUMENT...: status 2, one line on stderr that has the regular expression, nothing on stdout, and no
 # file made or changed.
 fails() {

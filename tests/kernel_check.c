@@ -530,7 +530,8 @@ static void check_family(const kernel_amount *amount, const smma_instruction *co
   size_t outputs = 0;
   for (size_t round = 0; outputs < amount->outputs || round * count < 2 * THEMES; round++)
     for (size_t i = 0; i < count; i++)
-      if (!check_member(amount, list[i], (amount->first + round) * THEMES + (round + i) % THEMES, counts, &outputs)) return;
+      if (!check_member(amount, list[i], (amount->first + round) * THEMES + (round + i) % THEMES, counts, &outputs))
+        return;
   outputs = 0;
   for (size_t round = 0; outputs < amount->aimed; round++)
     for (size_t i = 0; i < count; i++)
@@ -647,4 +648,21 @@ bool kernel_check_digests(const char *path, const kernel_run *runs, size_t count
   }
   if (file) fclose(file);
   return same;
+}
+
+bool kernel_check_products(const char *path, const char *kernel) {
+  char arch[32], name[96];
+  uint64_t seed;
+  size_t outputs, products = 0;
+  FILE *file = fopen(path, "r");
+  bool same = true;
+  while (file && fscanf(file, "%31s %95s %" SCNu64, arch, name, &seed) == 3) {
+    const smma_instruction *x = smma_find(arch, name);
+    if (!x) fprintf(stderr, "%s: there is no %s %s\n", path, arch, name);
+    same = x && kernel_check_product(x, seed, kernel, &outputs) && same;
+    products++;
+  }
+  if (!products) fprintf(stderr, "%s: no product\n", path);
+  if (file) fclose(file);
+  return same && products;
 }

@@ -60,4 +60,8 @@ void kernel_digests(const smma_instruction *instruction, const kernel_run *runs,
    with those of `runs`; each difference is a line on standard error. Only the first of each family if `few`. */
 bool kernel_check_digests(const char *path, const kernel_run *runs, size_t count, bool few);
 
+/* Compares the products of a file (lines of architecture, instruction and seed, as `kernel_program replay` takes them)
+   by every kernel, or the one named. They show mistakes that hardly any other product shows. */
+bool kernel_check_products(const char *path, const char *kernel);
+
 #endif

@@ -1,13 +1,11 @@
 /* The kernels against the core, without a test framework.
 
-     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N] [--digests FILE] [--few 1]
-                          [--mutant N]
-       every family, or one, and the digests of a file, with --outputs 0 these alone; with --few one operation of each family; status 1 if anything
-       differs. A device ("opencl") is a kernel, too: status 77 if it cannot be used
-     kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]
-       one product of `check`
-     kernel_program digests
-       what tests/kernel_digests.txt holds, by the core */
+     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N] [--products FILE] [--digests FILE]
+                          [--few 1] [--mutant N]
+       every family, or one, then the products and the digests of files, with --outputs 0 these alone; with --few one
+       operation of each family; status 1 if anything differs. A device ("opencl") is a kernel, too: status 77 if it
+   cannot be used kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL] one product of `check` kernel_program
+   digests what tests/kernel_digests.txt holds, by the core */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +22,7 @@ int smma_mutant;
 static int usage(void) {
   fprintf(stderr,
           "usage: kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N]\n"
-          "                            [--digests FILE] [--few 1] [--mutant N]\n"
+          "                            [--products FILE] [--digests FILE] [--few 1] [--mutant N]\n"
           "       kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]\n"
           "       kernel_program digests\n");
   return 2;
@@ -52,7 +50,7 @@ static bool is_usable(const char *kernel) {
 static int check(int count, char **option) {
   kernel_amount amount = {.outputs = amount_of("SOFTMMA_DEVICE_OUTPUTS", 100000), .first = seed_of(0) >> 12};
   kernel_counts counts;
-  const char *digests = NULL;
+  const char *products = NULL, *digests = NULL;
   for (int i = 0; i < count; i += 2) {
     if (i + 1 == count) return usage();
     if (strcmp(option[i], "--kernel") == 0)
@@ -63,6 +61,8 @@ static int check(int count, char **option) {
       amount.outputs = strtoul(option[i + 1], NULL, 10);
     else if (strcmp(option[i], "--aimed") == 0)
       amount.aimed = strtoul(option[i + 1], NULL, 10);
+    else if (strcmp(option[i], "--products") == 0)
+      products = option[i + 1];
     else if (strcmp(option[i], "--digests") == 0)
       digests = option[i + 1];
     else if (strcmp(option[i], "--few") == 0)
@@ -73,10 +73,11 @@ static int check(int count, char **option) {
       return usage();
   }
   if (amount.kernel && !is_usable(amount.kernel)) return 77;
-  if (digests && amount.outputs == 0) return !check_digests(digests, amount.kernel, amount.few);
+  if (products && !kernel_check_products(products, amount.kernel)) return 1;
+  if (digests && !check_digests(digests, amount.kernel, amount.few)) return 1;
+  if ((products || digests) && amount.outputs == 0) return 0;
   kernel_check(&amount, &counts);
   kernel_print_counts(&counts);
-  if (digests && !check_digests(digests, amount.kernel, amount.few)) return 1;
   return counts.wrong_products || counts.families == 0 || counts.kernels == 0;
 }
 

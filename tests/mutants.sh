@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# mutants.sh PROGRAM MUTATIONS [DIGESTS]: the comparison of kernels with the core notices every mutation of the table, in the
-# family that it names, and finds nothing without one. Those of files in device are the tests' driver's; those in
-# device/cuda are noticed by the test that is named for the family, PROGRAM_test. Those with a line "theme: aimed" are
-# what random products hardly ever find: aimed ones notice them. With the file of digests it compares as little as the tier
-# `check` does (set SOFTMMA_CHAIN_EVERY as there), and prints the share of mutations that this notices.
+# mutants.sh PROGRAM MUTATIONS [DIGESTS PRODUCTS]: the comparison of kernels with the core notices every mutation of the
+# table, in the family that it names, and finds nothing without one. Those of files in device are the tests' driver's;
+# those in device/cuda are noticed by the test that is named for the family, PROGRAM_test. Those with a line "theme: aimed"
+# are what random products hardly ever find: aimed ones notice them. With the files of digests and products it compares as
+# little as the tier `check` does (set SOFTMMA_CHAIN_EVERY as there), and prints the share of mutations that this notices.
 set -uo pipefail
-program=$1 table=$2 digests=${3-} failed=0 noticed=0
+program=$1 table=$2 digests=${3-} products=${4-} failed=0 noticed=0
 
 families=$(sed -n 's/^family: //p' "$table" | grep -vxE 'chain|fp4' | sort -u)
 while IFS= read -r family; do
@@ -38,7 +38,7 @@ while IFS= read -r line; do
       fi
       status=$?
       if [ $status -eq 0 ] && [ -n "$digests" ] && [ "$kernel" != cuda ]; then
-        report=$("$program" check --kernel "$kernel" --outputs 0 --digests "$digests" --mutant $number 2>&1)
+        report=$("$program" check --kernel "$kernel" --outputs 0 --digests "$digests" --products "$products" --mutant $number 2>&1)
         status=$?
       fi
       [ $status -ne 1 ] || noticed=$((noticed + 1))

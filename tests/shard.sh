@@ -33,6 +33,11 @@ for count in 2 7; do # 7: more than there are parts
   check "$count shards" in_shards "$count" "${one[@]}"
   check "$count shards: the same bytes" same merged.json whole.json
 done
+cp in/stdout summary
+runs 0 merge shard-*.json --json
+check 'the whole as JSON' cmp <(jq . merged.json) <(jq . in/stdout)
+check 'the version of the form' grep -q '^ "softmma-report": 1$' merged.json
+cp summary in/stdout
 check 'the summary' grep -qx 'merged.json: 7 shards, instructions=1 rows=300000 mismatches=[1-9][0-9]*' in/stdout
 cp merged.json kept.json
 runs 1 campaign "${one[@]}" --resume merged.json --json
@@ -85,6 +90,13 @@ fails 'a missing shard' '^softmma: shard 1 of 3 is missing; give its file, too$'
 fails 'a shard twice' '^softmma: shard-2.json and shard-2.json are both shard 2 of 3; give one' \
   merge shard-2.json "${rest[@]}"
 fails 'another number of shards' 'shard-2.json has another number of shards than of-two.json' merge of-two.json "${rest[@]}"
+sed 's/"softmma-report": 1/"softmma-report": 2/' shard-1.json >newer.json
+fails 'a form of another version' '^softmma: newer.json: "softmma-report" is the version of this form; allowed: 1$' \
+  merge newer.json "${rest[@]}"
+sed -e 's/"softmma-report": 1//' -e 's/^ \],$/ ]/' shard-1.json >older.json
+runs 0 merge older.json shard-2.json shard-3.json -o old.json
+check 'a report without a version' same old.json kept.json
+fails 'JSON and a file' '^softmma: -o and --json: ' merge shard-1.json --json -o new.json
 fails 'another seed' 'shard-2.json has another seed than seed.json' merge seed.json "${rest[@]}"
 fails 'other rows' 'another number of rows than' merge rows.json "${rest[@]}"
 fails 'another kind' 'another kind of rows than' merge kind.json "${rest[@]}"

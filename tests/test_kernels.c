@@ -166,6 +166,11 @@ static void test_digests(void **state) {
   assert_true(kernel_check_digests(KERNEL_DIGESTS, runs, runs_of_all(runs), false));
 }
 
+static void test_products(void **state) {
+  (void)state;
+  assert_true(kernel_check_products(KERNEL_PRODUCTS, NULL));
+}
+
 /* ---- The floating-point environment ---- */
 
 /* What arithmetic obeys; it may raise flags, as any does. */
@@ -282,11 +287,17 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),          cmocka_unit_test(test_kernel_for),
-      cmocka_unit_test(test_unknown_kernel), cmocka_unit_test(test_every_operation_has_kernels),
-      cmocka_unit_test(test_rare_sums),      cmocka_unit_test(test_against_core),
-      cmocka_unit_test(test_digests),        cmocka_unit_test(test_float_environment),
-      cmocka_unit_test(test_stopping),       cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_kernel_for),
+      cmocka_unit_test(test_unknown_kernel),
+      cmocka_unit_test(test_every_operation_has_kernels),
+      cmocka_unit_test(test_rare_sums),
+      cmocka_unit_test(test_against_core),
+      cmocka_unit_test(test_digests),
+      cmocka_unit_test(test_products),
+      cmocka_unit_test(test_float_environment),
+      cmocka_unit_test(test_stopping),
+      cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ fails 'results that would be lost' 'wide.json has results of volta .* which this
   campaign --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 200 --resume wide.json
 check 'are kept' cmp -s wide.json kept.json
 echo '{"unit": 3' >broken.json
-fails 'no report' "broken\.json: line 2: .*it must be a campaign's report" \
+fails 'no report' "broken\.json:2:1: .*it must be a campaign's report" \
   campaign --unit model "${ampere[@]}" --resume broken.json
 sed 's/"mismatches": [0-9]*/"mismatches": -1/' short.json >odd.json
 fails 'an odd report' "odd\.json: the entry of mma.* is not a campaign's" \
@@ -185,6 +185,10 @@ last=$(tail -n 1 rows.txt)
 { cat rows.txt; echo "${last% *} 12345678"; } >torn.txt
 fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' campaign --unit file:torn.txt
 fails 'open questions of a recording' 'knows only the rows that were recorded' campaign --open --unit file:rows.txt
+runs 0 record --unit model "${ampere[@]}" --rows 3 --json
+check 'a recording as JSON' [ "$(jq -c '[.rows[].d[0]]' in/stdout)" = "$(grep -v '^#' rows.txt | head -n 3 |
+  awk '{ print $NF }' | jq -Rc . | jq -sc .)" ]
+fails 'JSON and a file' '--json prints the rows' record --unit model "${ampere[@]}" --json -o again.txt
 fails 'a recording of a recording' 'is a recording already' \
   record --unit file:rows.txt "${ampere[@]}" -o again.txt
 fails 'a recording that cannot be written' '--output: none/x: cannot write' \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "campaign/chain.h"
+#include "rows/datum.h"
 
 /* Two units that compute rows of one instruction. */
 typedef struct {
@@ -127,4 +128,55 @@ bool smma_find_difference_rate(const smma_side side[2], uint64_t rows, uint64_t 
   close_pair(&p);
   if (done) *rate = all.mismatches || normal.mismatches ? (double)normal.mismatches / (double)normal.rows : -1;
   return done;
+}
+
+/* ---- Data ---- */
+
+static smma_datum *pair_datum(const char *one, const char *other) {
+  smma_datum *list = smma_datum_list();
+  smma_datum_append(list, smma_datum_text(one));
+  smma_datum_append(list, smma_datum_text(other));
+  return list;
+}
+
+static smma_datum *features_datum(const smma_unit_difference *d) {
+  smma_datum *features = smma_datum_list();
+  for (int p = 0; p < SMMA_PROBE_COUNT; p++) {
+    smma_datum *feature;
+    if (!smma_feature_differs(d, (smma_probe_id)p)) continue;
+    feature = smma_datum_record();
+    smma_put_text(feature, "feature", smma_probes[p].name);
+    smma_put_text(feature, "x", d->examination[0]->findings[p].value);
+    smma_put_text(feature, "y", d->examination[1]->findings[p].value);
+    smma_put_text(feature, "title", smma_probes[p].title);
+    smma_datum_append(features, feature);
+  }
+  return features;
+}
+
+static smma_datum *example_datum(const smma_unit_difference *d) {
+  smma_datum *record = smma_datum_record(), *results = smma_datum_list();
+  smma_datum_append(results, smma_encodings_datum(d->as->d, &d->row.d, 1));
+  smma_datum_append(results, smma_encodings_datum(d->as->d, &d->expected, 1));
+  smma_put_operands(record, d->as, &d->row);
+  smma_datum_put(record, "d", results);
+  smma_put_count(record, "terms", (uint64_t)d->terms);
+  return record;
+}
+
+smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *const on[2],
+                                       const smma_unit_difference *d) {
+  smma_datum *record = smma_datum_record();
+  smma_datum_put(record, "on", pair_datum(on[0], on[1]));
+  smma_datum_put(record, "instr", pair_datum(side[0].instruction->name, side[1].instruction->name));
+  smma_datum_put(record, "units", pair_datum(side[0].unit->name, side[1].unit->name));
+  smma_put_text(record, "rows_of", d->as->name);
+  smma_put_flag(record, "differ", d->found);
+  smma_put_count(record, "normal_rows", d->normal.rows);
+  smma_put_count(record, "normal_mismatches", d->normal.mismatches);
+  smma_put_count(record, "rows", d->all.rows);
+  smma_put_count(record, "mismatches", d->all.mismatches);
+  smma_datum_put(record, "features", features_datum(d));
+  if (d->found) smma_datum_put(record, "example", example_datum(d));
+  return record;
 }

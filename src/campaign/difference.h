@@ -29,6 +29,10 @@ bool smma_find_unit_difference(const smma_side side[2], uint64_t rows, uint64_t 
                                smma_error *error);
 void smma_free_unit_difference(smma_unit_difference *difference);
 
+/* Returns what was found as a record: what --json prints. `on` names the sides as the user does. */
+smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *const on[2],
+                                       const smma_unit_difference *difference);
+
 /* Whether both have this feature, each another. */
 bool smma_feature_differs(const smma_unit_difference *difference, smma_probe_id probe);
 

@@ -22,13 +22,6 @@ static const char *place_words(uint64_t places, char *text, size_t size) {
   return text;
 }
 
-/* Whether a class takes products at some k alone. */
-static bool is_bound(const smma_mismatch_class *c, const smma_class_words *w) {
-  const int k = w->instruction->k;
-  const uint64_t all = k == 64 ? ~UINT64_C(0) : (UINT64_C(1) << k) - 1;
-  return c->is_placed && (c->places & all) != all;
-}
-
 static void print_cause(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
   char text[TEXT];
   if (c->is_model) printf("    the model has the result of %s: it is %s that differs from it\n", w->unit, w->against);
@@ -62,12 +55,12 @@ static void print_cause(const smma_classes *f, const smma_mismatch_class *c, con
 
 static void print_common(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
   char text[TEXT];
-  const size_t others = f->matching < SMMA_OTHER_ROWS ? f->matching : SMMA_OTHER_ROWS;
-  if (is_bound(c, w)) printf("    only with a product at %s\n", place_words(c->places, text, sizeof text));
-  if (c->is_placed && !is_bound(c, w)) printf("    its products may stand at other k as well\n");
+  if (smma_class_is_bound(c, w)) printf("    only with a product at %s\n", place_words(c->places, text, sizeof text));
+  if (c->is_placed && !smma_class_is_bound(c, w)) printf("    its products may stand at other k as well\n");
   for (int n = 0; n < c->events; n++)
     printf("    in all of them: %s (in %zu of %zu matching rows)\n",
-           smma_common_event_words(&f->space, &c->event[n], text, sizeof text), c->event[n].others, others);
+           smma_common_event_words(&f->space, &c->event[n], text, sizeof text), c->event[n].others,
+           smma_classes_watched(f));
   if (c->events) return;
   if (!f->has_events)
     printf("    what happens in them cannot be told: the rule is no composition\n");
@@ -80,8 +73,10 @@ static void print_common(const smma_classes *f, const smma_mismatch_class *c, co
 static void print_row(const smma_mismatch_class *c, const smma_class_words *w) {
   const smma_format d = w->instruction->d;
   char hex[24], value[40];
-  printf("    ");
-  w->print_place(w, c->index);
+  if (w->paths)
+    printf("    %s:%llu", w->paths[smma_file_of_index(c->index)], (unsigned long long)smma_line_of_index(c->index));
+  else
+    printf("    row %llu, from 1", (unsigned long long)c->index + 1);
   printf(", %s:\n    ", !c->is_simplified              ? "the simplest of those kept"
                         : c->is_changed && c->is_alone ? "as simple as it goes; it shows this alone"
                                                        : "as simple as it goes");
@@ -124,56 +119,4 @@ void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
   if (w->gone)
     printf("  %zu rows did not differ any more when asked again: the unit is not a function of its operands alone\n",
            w->gone);
-}
-
-/* ---- JSON ---- */
-
-static json_t *places_json(uint64_t places) {
-  json_t *list = json_array();
-  for (int k = 0; k < SMMA_MOST_PLACES; k++)
-    if (places >> k & 1) json_array_append_new(list, json_integer(k));
-  return list;
-}
-
-static json_t *change_json(const smma_change *x) {
-  char text[TEXT];
-  return smma_json_text(smma_change_words(x, text, sizeof text));
-}
-
-static json_t *class_json(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
-  json_t *object =
-      json_pack("{s:I, s:f, s:b, s:b, s:b, s:I, s:o}", "rows", (json_int_t)c->rows, "mismatches", c->mismatches,
-                "estimate", c->is_estimate, "model", c->is_model, "partly", c->is_partly, "refuting",
-                (json_int_t)c->refuting, "change", c->is_changed ? change_json(&c->change) : json_null());
-  json_t *others = json_array(), *events = json_array(), *row = json_object();
-  char text[TEXT];
-  for (size_t n = 0; n < c->others && n < SMMA_TOLD_CHANGES; n++)
-    json_array_append_new(others, change_json(&c->other[n]));
-  for (int n = 0; n < c->events; n++)
-    json_array_append_new(
-        events, json_pack("{s:s, s:I}", "event", smma_common_event_words(&f->space, &c->event[n], text, sizeof text),
-                          "matching", (json_int_t)c->event[n].others));
-  json_object_set_new(object, "or", others);
-  json_object_set_new(object, "or_others", json_integer((json_int_t)c->others));
-  json_object_set_new(object, "places", is_bound(c, w) ? places_json(c->places) : json_null());
-  json_object_set_new(object, "events", events);
-  w->set_place(w, c->index, row);
-  json_object_set_new(row, "simplified", json_boolean(c->is_simplified));
-  json_object_set_new(row, "alone", json_boolean(c->is_changed && c->is_alone));
-  smma_add_operands(row, w->instruction, &c->row);
-  json_object_set_new(row, "unit", smma_hex_array(w->instruction->d, &c->row.d, 1));
-  json_object_set_new(row, "against", smma_hex_array(w->instruction->d, &c->expected, 1));
-  json_object_set_new(object, "simplest", row);
-  return object;
-}
-
-json_t *smma_classes_json(const smma_classes *f, const smma_class_words *w) {
-  json_t *list = json_array();
-  const size_t others = f->matching < SMMA_OTHER_ROWS ? f->matching : SMMA_OTHER_ROWS;
-  for (int n = 0; n < f->count; n++) json_array_append_new(list, class_json(f, &f->list[n], w));
-  return json_pack("{s:I, s:I, s:I, s:b, s:I, s:f, s:I, s:I, s:I, s:o}", "kept", (json_int_t)f->kept, "matching",
-                   (json_int_t)f->matching, "matching_watched", (json_int_t)(f->has_events ? others : 0), "complete",
-                   f->is_complete, "together", (json_int_t)f->together, "together_mismatches", f->together_mismatches,
-                   "unsorted", (json_int_t)f->unsorted, "gone", (json_int_t)w->gone, "tried", (json_int_t)f->tried,
-                   "list", list);
 }

@@ -93,6 +93,14 @@ void smma_note(const char *format, ...) {
 
 enum { MOST_OPTIONS = 40 };
 
+/* The command that runs. */
+static const smma_command *command;
+
+int smma_run_command(const smma_command *one, int argc, const char **argv) {
+  command = one;
+  return command->run(argc, argv);
+}
+
 /* What popt has allocated: the context, which owns the remaining arguments, and the strings of options. */
 static poptContext context;
 static char *strings[MOST_OPTIONS];
@@ -117,7 +125,7 @@ static void own_strings(const struct poptOption *table, char *const defaults[MOS
   atexit(free_options);
 }
 
-static void print_command_help(const smma_command *command, const char *details) {
+static void print_command_help(const char *details) {
   printf("softmma %s: %s\n\n", command->name, command->summary);
   fflush(stdout);
   poptPrintHelp(context, stdout, 0);
@@ -218,7 +226,6 @@ static void take_value(const struct poptOption *table, const struct poptOption *
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details) {
   static char program[64];
-  const smma_command *command = smma_find_command(argv[0]);
   static const char *none[] = {NULL};
   const char **rest;
   char *defaults[MOST_OPTIONS] = {NULL};
@@ -239,7 +246,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   list_strings(table, defaults);
   while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
   own_strings(table, defaults);
-  if (help) print_command_help(command, details);
+  if (help) print_command_help(details);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   rest = poptGetArgs(context);
   if (!rest) rest = none;
@@ -375,12 +382,6 @@ int smma_finish_output(int status) {
 bool smma_ends_with(const char *text, const char *end) {
   size_t length = strlen(text), end_length = strlen(end);
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-double smma_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* Whether a progress line stands on the terminal now. */

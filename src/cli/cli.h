@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "datum/datum.h"
+#include "host/clock.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -53,8 +54,11 @@ void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details);
 
-/* argv[0] of a command is its name; this is its row in the table. */
+/* The row of that name in the table; NULL without one. */
 const smma_command *smma_find_command(const char *name);
+
+/* Runs a command, whose options smma_parse_options parses then. argv[0] is its name. */
+int smma_run_command(const smma_command *command, int argc, const char **argv);
 
 /* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
    of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */
@@ -111,8 +115,5 @@ void smma_progress_show(smma_progress *progress, size_t done, size_t all);
 void smma_progress_end(void);
 
 bool smma_ends_with(const char *text, const char *end);
-
-/* Monotonic seconds. */
-double smma_seconds(void);
 
 #endif

@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/blas.h"
-#include "cli/chart.h"
+#include "bench/blas.h"
+#include "bench/chart.h"
 #include "cli/choose.h"
-#include "cli/machine.h"
+#include "bench/machine.h"
 #include "cli/output.h"
 #include "cli/target.h"
-#include "cli/timing.h"
+#include "bench/timing.h"
 #include "device/device.h"
 #include "host/cpu.h"
 #include "io/count.h"

@@ -1,92 +1,40 @@
 #define _POSIX_C_SOURCE 200809L /* strndup */
 #include <dirent.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "classes/kept.h"
+#include "cli/classes.h"
 #include "cli/output.h"
 #include "cli/questions.h"
-#include "cli/report.h"
 #include "cli/row.h"
+#include "cli/shard.h"
 #include "cli/target.h"
 #include "cli/values.h"
 #include "cluster/ranks.h"
 #include "io/crc32c.h"
+#include "report/report.h"
 
-enum { MOST_LINES = 40, DEFAULT_ROWS = 100000, MOST_SORTED = 8 };
+enum { MOST_LINES = 40, DEFAULT_ROWS = 100000 };
 
-/* Saving waits for the disk: at most a twentieth of the time goes there. */
-static const double seconds_between_saves = 0.2, share_of_saves = 20;
-
-/* Rows that units are asked for, of an instruction, while its mismatches are sorted; after that no row is made simpler. */
-enum { MOST_ASKED = 1000000 };
-
-/* The whole run: what is compared, and what is known of each instruction. */
+/* The whole run: what is compared, and what is known of it. */
 typedef struct {
   smma_campaign what;
   smma_report report;
-  const smma_instruction **instruction;
-  size_t count, at;   /* instructions, and the one whose turn it is */
-  const char *state;  /* --resume */
-  double saved, cost; /* when, and in how many seconds */
+  const char *state; /* --resume */
   smma_progress progress;
-  uint64_t done, all; /* rows */
-  smma_campaign_rows numbered;
 } campaign;
 
-static void save(campaign *c) {
-  const double before = smma_seconds();
-  smma_error error;
-  if (c->state && !smma_report_save(&c->report, c->state, &error)) smma_die("--resume: %s", error.text);
-  c->saved = smma_seconds();
-  c->cost = c->saved - before;
-}
-
-static bool watch(const smma_campaign_result *result, void *context) {
-  campaign *c = context;
-  smma_campaign_result *known = &c->report.results[c->at].result;
-  c->done += result->rows - known->rows;
-  *known = *result;
-  smma_progress_show(&c->progress, c->done, c->all);
-  if (smma_seconds() - c->saved > fmax(seconds_between_saves, share_of_saves * c->cost)) save(c);
+static bool watch(uint64_t done, uint64_t all, void *context) {
+  smma_progress_show(&((campaign *)context)->progress, done, all);
   return smma_interrupted();
 }
 
-/* ---- Which instructions ---- */
-
-/* The catalogue's, or one architecture's, that both units compute; `*why` is why the last one that one does not. */
-static void choose(campaign *c, const smma_instruction *const *list, size_t count, smma_error *why) {
-  for (size_t i = 0; i < count; i++)
-    if (smma_unit_computes(c->what.unit, list[i], why) && smma_unit_computes(c->what.against, list[i], why))
-      c->instruction[c->count++] = list[i];
-}
-
-static void choose_all(campaign *c, smma_arch_id arch, smma_error *why) {
-  for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
-    const smma_instruction_table *table = smma_architectures[a].table;
-    if (arch != SMMA_ARCH_COUNT ? a != (int)arch : !smma_architectures[a].listed) continue;
-    for (size_t i = 0; i < table->count; i++) {
-      const smma_instruction *one = &table->row[i];
-      choose(c, &one, 1, why);
-    }
-  }
-}
-
-static void choose_instructions(campaign *c, const smma_target *target, const char *name) {
-  smma_error why = {""};
-  c->instruction = calloc(smma_catalogue_count(), sizeof *c->instruction);
-  if (!c->instruction) smma_die("out of memory");
-  if (name || target->custom) {
-    const smma_instruction *one = smma_require_of_target(target, name, "--instr");
-    choose(c, &one, 1, &why);
-  } else {
-    choose_all(c, target->arch, &why);
-  }
-  if (c->count == 0) smma_die("no instruction to compare: %s", why.text);
+static bool save(const smma_report *report, void *context, smma_error *error) {
+  const campaign *c = context;
+  if (c->state && !smma_report_save(report, c->state, error)) smma_die("--resume: %s", error->text);
+  return true;
 }
 
 /* ---- Results ---- */
@@ -106,8 +54,6 @@ static void print_example(const campaign *c, const smma_report_result *r) {
   printf("  the model:\n");
   smma_print_mismatch(r->instruction, row, c->what.unit->name, c->what.against->name, r->result.expected);
 }
-
-static bool is_clean(const smma_campaign_result *r) { return !r->mismatches && !r->not_repeated && !r->not_alike; }
 
 /* Of those that a device compares some are kept: then nothing is said. */
 static void print_nan(const smma_report_result *r) {
@@ -141,13 +87,13 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   } else if (r->kept.count) {
     printf(
         "  its mismatches were not sorted into classes: those of the first %d instructions are; --instr asks for one\n",
-        MOST_SORTED);
+        SMMA_MOST_CLASSIFIED);
   }
 }
 
 /* Of many instructions those that differ; not those of which a shard has no row. */
-static bool is_shown(const campaign *c, const smma_campaign_result *r) {
-  return !is_clean(r) || (c->count <= MOST_LINES && (r->rows || !c->report.shard.count));
+static bool is_shown(const smma_report *report, const smma_campaign_result *r) {
+  return !smma_report_is_clean(r) || (report->count <= MOST_LINES && (r->rows || !report->shard.count));
 }
 
 static void print_unit(const char *label, const smma_unit *u) {
@@ -158,31 +104,31 @@ static void print_unit(const char *label, const smma_unit *u) {
   putchar('\n');
 }
 
+static void print_text(const campaign *c, const smma_report_totals *totals) {
+  print_unit("unit", c->what.unit);
+  print_unit("against", c->what.against);
+  for (size_t i = 0; i < c->report.count; i++)
+    if (is_shown(&c->report, &c->report.results[i].result)) print_result(c, &c->report.results[i]);
+  printf("instructions=%zu rows=%llu mismatches=%llu\n", totals->instructions, (unsigned long long)totals->rows,
+         (unsigned long long)totals->mismatches);
+}
+
 static int print_report(const campaign *c, bool json) {
-  uint64_t mismatches = 0, rows = 0;
-  bool clean = true;
-  size_t compared = 0;
-  for (size_t i = 0; i < c->count; i++) {
-    const smma_campaign_result *r = &c->report.results[i].result;
-    rows += r->rows;
-    mismatches += r->mismatches;
-    compared += r->rows > 0;
-    clean &= is_clean(r);
-  }
-  if (json) {
-    smma_print_json(smma_report_json(&c->report));
-  } else {
-    print_unit("unit", c->what.unit);
-    print_unit("against", c->what.against);
-    for (size_t i = 0; i < c->count; i++)
-      if (is_shown(c, &c->report.results[i].result)) print_result(c, &c->report.results[i]);
-    printf("instructions=%zu rows=%llu mismatches=%llu\n", compared, (unsigned long long)rows,
-           (unsigned long long)mismatches);
-  }
-  return smma_finish_output(clean ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
+  const smma_report_totals totals = smma_report_sum(&c->report);
+  if (json)
+    smma_print_datum(smma_report_datum(&c->report));
+  else
+    print_text(c, &totals);
+  return smma_finish_output(totals.is_clean ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
 }
 
 /* ---- The command ---- */
+
+static void choose_instructions(campaign *c, const smma_target *target, const char *name) {
+  const smma_instruction *only = name || target->custom ? smma_require_of_target(target, name, "--instr") : NULL;
+  smma_error error;
+  if (!smma_report_choose(&c->report, &c->what, target->arch, only, &error)) smma_die("%s", error.text);
+}
 
 static void open_unit(const char *name, const char *option, smma_unit *unit) {
   smma_error error;
@@ -191,44 +137,20 @@ static void open_unit(const char *name, const char *option, smma_unit *unit) {
 
 /* Every instruction from where it stands; false when interrupted. */
 static bool run(campaign *c) {
+  const smma_report_watcher watcher = {watch, save, c};
   smma_error error;
-  bool stopped = false;
-  for (size_t i = 0; i < c->count; i++) {
-    const smma_share share = smma_report_share(&c->report, i);
-    c->all += smma_share_rows(&share, c->what.rows);
-    c->done += c->report.results[i].result.rows;
-  }
+  bool stopped, good;
   smma_progress_start(&c->progress, "rows", 1);
-  c->saved = smma_seconds();
-  for (c->at = 0; c->at < c->count && !stopped; c->at++) {
-    smma_campaign_result result = c->report.results[c->at].result;
-    c->what.share = smma_report_share(&c->report, c->at);
-    if (!smma_campaign_run(&c->what, c->instruction[c->at], watch, c, &c->numbered, &result, &stopped, &error)) {
-      smma_progress_end();
-      save(c);
-      smma_die("%s%s%s", error.text, c->state ? "; what was compared before is in " : "", c->state ? c->state : "");
-    }
-  }
+  good = smma_report_run(&c->report, &watcher, &stopped, &error);
   smma_progress_end();
-  c->report.complete = !stopped;
-  smma_report_settle(&c->report);
-  save(c);
+  if (!good)
+    smma_die("%s%s%s", error.text, c->state ? "; what was compared before is in " : "", c->state ? c->state : "");
   return !stopped;
 }
 
-/* The classes of mismatches, of the first instructions that have any. */
-static void sort_mismatches(campaign *c) {
-  int sorted = 0;
-  for (size_t i = 0; i < c->count && sorted < MOST_SORTED; i++) {
-    smma_report_result *r = &c->report.results[i];
-    smma_error error;
-    if (!r->kept.count || r->result.not_repeated) continue;
-    r->classes = malloc(sizeof *r->classes);
-    if (!r->classes) smma_die("out of memory");
-    if (!smma_classify_kept(&c->what, r->instruction, &r->result, r->classes, &r->gone, MOST_ASKED, &error))
-      smma_die("%s; while mismatches were sorted into classes", error.text);
-    sorted++;
-  }
+static void classify(campaign *c) {
+  smma_error error;
+  if (!smma_report_classify(&c->report, &error)) smma_die("%s", error.text);
 }
 
 static void load(campaign *c) {
@@ -237,7 +159,7 @@ static void load(campaign *c) {
 }
 
 static int interrupted(const campaign *c) {
-  return smma_complain("interrupted after %llu rows%s%s", (unsigned long long)c->done,
+  return smma_complain("interrupted after %llu rows%s%s", (unsigned long long)smma_report_sum(&c->report).rows,
                        c->state ? "; the same command goes on from " : "; --resume FILE would have kept them",
                        c->state ? c->state : "");
 }
@@ -245,7 +167,7 @@ static int interrupted(const campaign *c) {
 static int run_and_print(campaign *c, bool json) {
   load(c);
   if (!run(c)) return interrupted(c);
-  if (!c->report.shard.count) sort_mismatches(c);
+  if (!c->report.shard.count) classify(c);
   return print_report(c, json);
 }
 
@@ -336,11 +258,12 @@ static void require_same_campaign(const campaign *c) {
   snprintf(text, sizeof text, "%llu", (unsigned long long)c->what.rows);
   require_same("--rows", text);
   require_same("--resume", c->state ? c->state : "");
-  for (size_t i = 0; i < c->count; i++) {
-    const char *arch = smma_arch_name(c->instruction[i]), *name = c->instruction[i]->name;
+  for (size_t i = 0; i < c->report.count; i++) {
+    const smma_instruction *x = c->report.results[i].instruction;
+    const char *arch = smma_arch_name(x), *name = x->name;
     names = smma_crc32c(smma_crc32c(names, arch, strlen(arch) + 1), name, strlen(name) + 1);
   }
-  snprintf(text, sizeof text, "%zu instructions, checksum %08x", c->count, (unsigned)names);
+  snprintf(text, sizeof text, "%zu instructions, checksum %08x", c->report.count, (unsigned)names);
   require_same("--on and --instr", text);
 }
 
@@ -364,38 +287,44 @@ static void require_alike(const campaign *c) {
 }
 
 static void send_report(const campaign *c) {
-  json_t *object = smma_report_json(&c->report);
-  char *text = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER);
-  if (!text) smma_die("out of memory");
-  smma_ranks_send(text, strlen(text));
+  smma_datum *data = smma_report_datum(&c->report);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream || !smma_datum_is_complete(data) || !smma_datum_write(data, stream, SMMA_JSON_COMPACT) ||
+      fclose(stream) != 0)
+    smma_die("out of memory");
+  smma_ranks_send(text, size);
   free(text);
-  json_decref(object);
+  smma_datum_free(data);
 }
 
 /* What a rank has sent. */
 static void add_report(const campaign *c, size_t rank, smma_report *whole) {
   smma_report part;
-  smma_error error;
+  smma_error error = {"out of memory"};
   char name[32];
   size_t size;
   char *text = smma_ranks_receive(rank, &size);
-  json_t *object = text ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL) : NULL;
-  if (!object) smma_die("no memory for the report of rank %zu", rank);
+  smma_datum *data;
   snprintf(name, sizeof name, "rank %zu", rank);
-  smma_report_start(&part, &c->what, c->instruction, c->count);
-  part.shard = (smma_share){rank, c->report.shard.count, c->report.shard.part};
-  if (!smma_report_take(&part, object, name, &error)) smma_die("%s", error.text);
-  if (!smma_report_add(whole, &part)) smma_die("out of memory");
+  data = text ? smma_datum_read(name, text, size, &error) : NULL;
+  if (!data || !smma_report_start_like(&part, whole, &error)) smma_die("%s", error.text);
+  part.shard = c->report.shard;
+  part.shard.index = rank;
+  if (!smma_report_take(&part, data, name, &error) || !smma_report_add(whole, &part, &error))
+    smma_die("%s", error.text);
   smma_report_free(&part);
-  json_decref(object);
+  smma_datum_free(data);
   free(text);
 }
 
 /* Of the first rank: its shard becomes the whole. */
 static void gather_reports(campaign *c) {
   smma_report whole;
-  smma_report_start(&whole, &c->what, c->instruction, c->count);
-  if (!smma_report_add(&whole, &c->report)) smma_die("out of memory");
+  smma_error error;
+  if (!smma_report_start_like(&whole, &c->report, &error) || !smma_report_add(&whole, &c->report, &error))
+    smma_die("%s", error.text);
   for (size_t rank = 1; rank < smma_ranks(); rank++) add_report(c, rank, &whole);
   smma_report_free(&c->report);
   c->report = whole;
@@ -410,19 +339,20 @@ static bool has_bytes(const char *file) {
 
 static int run_shard(campaign *c, const char *file, bool json) {
   char *own = state_of_rank(file);
-  c->report.shard = (smma_share){smma_rank(), smma_ranks(), smma_campaign_part(&c->what)};
+  smma_error error;
+  smma_report_set_shard(&c->report, smma_rank(), smma_ranks());
   c->state = own;
   load(c);
   if (!run(c)) return smma_rank() ? SMMA_EXIT_FAILED : interrupted(c);
   if (smma_rank()) send_report(c);
   if (!smma_rank()) gather_reports(c);
   c->state = file;
-  if (!smma_rank()) save(c);
+  if (!smma_rank()) save(&c->report, c, &error);
   smma_ranks_wait();
   if (own) unlink(own);
   free(own);
   if (smma_rank()) return SMMA_EXIT_EQUAL;
-  sort_mismatches(c);
+  classify(c);
   return print_report(c, json);
 }
 
@@ -438,27 +368,24 @@ static int run_in_ranks(campaign *c, bool json) {
   return run_shard(c, c->state, json);
 }
 
-/* A GPU without a model, which may be asked how it computes: by one experiment, through the instructions that it has in
-   common with the nearest architecture. */
+/* A GPU without a model is asked one question, through instructions of the nearest architecture. */
 static smma_target target_of_questions(const char *gpu, const char **only) {
-  smma_arch_id nearest;
-  const char *experiment = gpu ? smma_experiment_of_gpu(gpu, &nearest) : NULL;
-  if (!experiment) return smma_target_or_none(gpu);
-  if (*only && strcmp(*only, experiment) != 0)
-    smma_die("--only: %s has no model; the experiment that asks how it computes is %s", gpu, experiment);
-  *only = experiment;
+  smma_arch_id nearest = SMMA_ARCH_COUNT;
+  smma_error error;
+  if (gpu && !smma_question_of_gpu(gpu, only, &nearest, &error)) smma_die("--only: %s", error.text);
+  if (nearest == SMMA_ARCH_COUNT) return smma_target_or_none(gpu);
   return (smma_target){.text = smma_architectures[nearest].name, .arch = nearest};
 }
 
 /* --open: the experiments take the place of generated rows. */
 static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
                               bool json) {
-  smma_question_request request = {.unit = unit, .arch = (int)target->arch, .every = all, .json = json};
-  if (smma_unit_is_recording(unit)) smma_die("--open: %s knows only the rows that were recorded", unit->name);
+  smma_question_request request = {.unit = unit, .arch = target->arch, .every = all};
+  smma_error error;
   if (target->custom) smma_die("--open: %s is no GPU's model: it has no open questions", target->text);
-  if (only) request.only = smma_require_question(only, "--only");
+  if (only && !(request.only = smma_require_question(only, &error))) smma_die("--only: %s", error.text);
   if (name) request.instruction = smma_require_of_target(target, name, "--instr");
-  return smma_ask_questions(&request);
+  return smma_print_open_answers(&request, json);
 }
 
 int smma_command_campaign(int argc, const char **argv) {
@@ -521,16 +448,14 @@ int smma_command_campaign(int argc, const char **argv) {
   }
   open_unit(against_name, "--against", &against);
   choose_instructions(&c, &target, name);
-  smma_report_start(&c.report, &c.what, c.instruction, c.count);
   if (shard) {
-    smma_read_shard(shard, &c.report.shard.index, &c.report.shard.count);
-    c.report.shard.part = smma_campaign_part(&c.what);
+    uint64_t index, count;
+    smma_read_shard(shard, &index, &count);
+    smma_report_set_shard(&c.report, index, count);
   }
   smma_wait_for_interruption(); /* behind a batch */
   status = smma_ranks() > 1 ? run_in_ranks(&c, json) : run_and_print(&c, json);
   smma_report_free(&c.report);
-  smma_campaign_rows_free(&c.numbered);
-  free(c.instruction);
   smma_unit_close(&unit);
   smma_unit_close(&against);
   return status;

@@ -1,133 +1,121 @@
-#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "campaign/campaign.h"
-#include "cli/coverage.h"
+#include "campaign/covered.h"
 #include "cli/output.h"
 #include "cli/row.h"
-#include "host/load.h"
-#include "rows/check.h"
+#include "page/page.h"
 
-/* Rows that are generated at a time. */
-enum { BATCH = 16384, DEFAULT_ROWS = 100000 };
+enum { DEFAULT_ROWS = 100000 };
 
 typedef struct {
-  smma_coverage coverage;
-  smma_check_totals totals;
-  smma_progress progress;
-} run;
+  smma_progress shown;
+  uint64_t all; /* rows; 0: not known */
+} progress;
 
-static void put_results(const smma_rows *rows, const uint64_t *d, size_t count, void *to) {
-  for (size_t r = 0; r < count; r++) smma_store(rows->layout.part[SMMA_PART_D].bytes, to, r, d[r]);
+static void show_progress(uint64_t rows, void *context) {
+  progress *p = context;
+  smma_progress_show(&p->shown, rows, p->all);
 }
-
-/* ---- Vector files ---- */
-
-/* Computes rows of a file, with an eye on events. */
-static bool watch_batch(const smma_instruction *instruction, const smma_batch *batch, void *context,
-                        smma_error *error) {
-  run *r = context;
-  const smma_rows rows = smma_rows_of_batch(instruction, batch);
-  uint64_t *d = malloc(batch->rows * sizeof *d);
-  smma_covered *covered;
-  if (!smma_coverage_of(&r->coverage, instruction, &covered, error)) {
-    free(d);
-    return false;
-  }
-  if (!d || !smma_count_events(&covered->space, &rows, batch->rows, covered->hits, d)) smma_die("out of memory");
-  covered->rows += batch->rows;
-  put_results(&rows, d, batch->rows, batch->d);
-  free(d);
-  return true;
-}
-
-static void show_progress(const smma_check_totals *totals, void *context) {
-  smma_progress_show(&((run *)context)->progress, totals->rows, 0);
-}
-
-static void add_file(run *r, const char *path) {
-  smma_error error;
-  const smma_check_watcher watcher = {.compute = watch_batch, .progress = show_progress, .context = r};
-  FILE *stream;
-  bool ok;
-  if (smma_coverage_is_file(path)) {
-    if (!smma_coverage_add_file(&r->coverage, path, &error)) smma_die("%s", error.text);
-    return;
-  }
-  stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  if (!stream) smma_die("%s: %s", path, strerror(errno));
-  ok = smma_check_stream(stream, stream == stdin ? "standard input" : path, &r->totals, &watcher, &error);
-  if (stream != stdin) fclose(stream);
-  if (!ok) smma_die("%s", error.text);
-}
-
-/* ---- Generated rows ---- */
-
-/* What a campaign asks: the rows, and the results of its unit. */
-static void add_campaign(run *r, const smma_campaign *campaign, const smma_instruction *instruction) {
-  smma_covered *covered;
-  smma_campaign_rows numbered = {0};
-  smma_rows rows;
-  smma_error error;
-  const smma_operation o = smma_operation_of(instruction);
-  uint64_t *d = malloc(BATCH * sizeof *d);
-  if (!smma_coverage_of(&r->coverage, instruction, &covered, &error)) smma_die("%s", error.text);
-  if (!d || !smma_rows_allocate(instruction, BATCH, &rows) ||
-      !smma_campaign_rows_of(&campaign->recipe, instruction, &numbered))
-    smma_die("out of memory");
-  for (uint64_t first = 0; first < campaign->rows; first += BATCH) {
-    const size_t count = campaign->rows - first < BATCH ? (size_t)(campaign->rows - first) : BATCH;
-    smma_campaign_rows_fill(&numbered, first, count, &rows);
-    if (campaign->unit && !smma_unit_ask(campaign->unit, &rows, 0, count, NULL, &error))
-      smma_die("--unit: %s", error.text);
-    if (!smma_count_events(&covered->space, &rows, count, covered->hits, d)) smma_die("out of memory");
-    for (size_t n = 0; campaign->unit && n < count; n++)
-      r->totals.mismatches += !smma_same_result(&o, d[n], smma_rows_result(&rows, n));
-    covered->rows += count;
-    smma_progress_show(&r->progress, first + count, campaign->rows);
-  }
-  free(d);
-  smma_campaign_rows_free(&numbered);
-  smma_rows_free(&rows);
-}
-
-/* ---- The search for what is missing ---- */
 
 static bool show_search(uint64_t tries, size_t events, void *context) {
-  smma_progress_show(context, tries, 0);
   (void)events;
+  show_progress(tries, context);
   return smma_interrupted();
 }
 
-static void search(run *r, uint64_t tries, uint64_t seed) {
-  for (size_t n = 0; n < r->coverage.count; n++) {
-    smma_covered *c = &r->coverage.one[n];
-    smma_cover cover;
-    if (!smma_cover_find(&c->space, c->instruction, seed, tries, show_search, &r->progress, &cover))
-      smma_die("out of memory");
-    c->tried = cover.tries;
-    c->found = cover.reached;
-    cover.reached = NULL;
-    smma_cover_free(&cover);
-  }
+/* ---- Text ---- */
+
+static void print_counts(const char *name, const size_t count[SMMA_EVENT_STATES], bool searched) {
+  printf("  %-16s %7zu %7zu", name, count[SMMA_HIT], count[SMMA_MISSED] + count[SMMA_FOUND]);
+  if (searched) printf(" %12zu", count[SMMA_FOUND]);
+  printf(" %11zu\n", count[SMMA_IMPOSSIBLE]);
 }
 
-static void write_file(const run *r, const char *path, const char *option,
-                       void (*write)(const smma_coverage *, FILE *)) {
+static void print_missed(const smma_covered *c, long long most) {
+  long long listed = 0, more = 0;
+  for (size_t e = 0; e < c->space.events; e++) {
+    const smma_event_state state = smma_event_state_of(c, e);
+    char text[160];
+    if (state != SMMA_MISSED && state != SMMA_FOUND) continue;
+    if (listed >= most) {
+      more++;
+      continue;
+    }
+    printf("  %s%s\n", smma_event_words(&c->space, e, text, sizeof text),
+           state == SMMA_FOUND ? ": rows for it were found"
+           : c->tried          ? ": no row for it was found"
+                               : "");
+    listed++;
+  }
+  if (more) printf("  ... and %lld more\n", more);
+}
+
+static void print_one(const smma_covered *c, long long most) {
+  size_t count[SMMA_EVENT_STATES];
+  smma_count_states(c, SMMA_EVENT_KINDS, count);
+  printf("%s %s: %" PRIu64 " rows, %zu of %zu events that are not impossible\n", smma_arch_name(c->instruction),
+         c->instruction->name, c->rows, count[SMMA_HIT], c->space.events - count[SMMA_IMPOSSIBLE]);
+  printf("  %-16s %7s %7s", "", "hit", "missed");
+  if (c->tried) printf(" %12s", "found by it");
+  printf(" %11s\n", "impossible");
+  for (int kind = 0; kind < SMMA_EVENT_KINDS; kind++) {
+    size_t of_kind[SMMA_EVENT_STATES];
+    smma_count_states(c, (smma_event_kind)kind, of_kind);
+    if (of_kind[SMMA_HIT] + of_kind[SMMA_MISSED] + of_kind[SMMA_FOUND] + of_kind[SMMA_IMPOSSIBLE])
+      print_counts(smma_event_kind_names[kind], of_kind, c->tried);
+  }
+  if (count[SMMA_MISSED] + count[SMMA_FOUND] == 0) return;
+  printf("missed");
+  if (c->tried) printf(", and whether a search of %" PRIu64 " rows made it happen", c->tried);
+  puts(":");
+  print_missed(c, most);
+}
+
+/* ---- Files ---- */
+
+static bool write_page(const smma_coverage *coverage, FILE *stream) {
+  smma_datum *page = smma_coverage_page(coverage);
+  const bool done = smma_page_write(stream, page);
+  smma_datum_free(page);
+  return done;
+}
+
+/* Writes a file, if it is named; ends the program if that fails. */
+static void write_file(const char *path, const char *option, const smma_coverage *coverage,
+                       bool (*write)(const smma_coverage *, FILE *)) {
   smma_output output;
   if (!path) return;
   smma_begin_output(path, option, &output);
-  write(&r->coverage, output.stream);
+  if (!write(coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
   if (smma_end_output(&output, option) != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
+}
+
+/* ---- The command ---- */
+
+/* Counts generated rows, of which a unit computes the results, too, if it is named. */
+static void add_campaign(smma_coverage *coverage, const smma_instruction *i, smma_campaign *campaign,
+                         const char *unit_name, progress *p) {
+  smma_unit unit;
+  smma_error error;
+  if (unit_name && (!smma_unit_open(unit_name, &unit, &error) || !smma_unit_computes(&unit, i, &error)))
+    smma_die("--unit: %s", error.text);
+  if (unit_name) campaign->unit = &unit;
+  p->all = campaign->rows;
+  if (!smma_coverage_of(coverage, i, &error)) smma_die("%s", error.text);
+  if (!smma_campaign_cover(campaign, i, coverage, show_progress, p, &error))
+    smma_die("%s%s", unit_name ? "--unit: " : "", error.text);
+  p->all = 0;
+  if (unit_name) smma_unit_close(&unit);
 }
 
 int smma_command_coverage(int argc, const char **argv) {
   const char *gpu = NULL, *name = NULL, *unit_name = NULL, *kind_name = NULL, *path = NULL, *page = NULL;
   long long rows = DEFAULT_ROWS, seed = 0, tries = 0, most = 20;
+  unsigned long long mismatches;
   int json = 0;
-  run r = {.totals = {0}};
-  smma_unit unit;
+  smma_coverage coverage = {.one = NULL};
+  progress p = {.all = 0};
   smma_error error;
   const char **files;
   struct poptOption options[] = {
@@ -157,27 +145,23 @@ int smma_command_coverage(int argc, const char **argv) {
   if (path) smma_require_writable(path, "--output");
   if (page) smma_require_writable(page, "--html");
   if (!*files && !gpu) smma_die("give FILE, or --on and --instr, as in --on H100 --instr HMMA.16816.F32");
-  smma_progress_start(&r.progress, "rows", 1);
+  smma_progress_start(&p.shown, "rows", 1);
   if (!*files) {
     const smma_instruction *i = smma_require_instruction(gpu, name, "--instr");
     smma_campaign campaign = {.rows = (uint64_t)rows, .recipe = smma_require_recipe(kind_name, seed)};
-    if (unit_name && (!smma_unit_open(unit_name, &unit, &error) || !smma_unit_computes(&unit, i, &error)))
-      smma_die("--unit: %s", error.text);
-    if (unit_name) campaign.unit = &unit;
-    add_campaign(&r, &campaign, i);
-    if (unit_name) smma_unit_close(&unit);
+    add_campaign(&coverage, i, &campaign, unit_name, &p);
   }
-  for (; *files; files++) add_file(&r, *files);
-  if (tries) search(&r, (uint64_t)tries, (uint64_t)seed);
+  for (; *files; files++)
+    if (!smma_coverage_add_file(&coverage, *files, show_progress, &p, &error)) smma_die("%s", error.text);
+  if (tries && !smma_coverage_search(&coverage, (uint64_t)seed, (uint64_t)tries, show_search, &p, &error))
+    smma_die("%s", error.text);
   smma_progress_end();
-  write_file(&r, path, "--output", smma_coverage_write);
-  write_file(&r, page, "--html", smma_coverage_html);
-  if (json)
-    smma_print_json(smma_coverage_json(&r.coverage));
-  else
-    smma_coverage_print(&r.coverage, most);
-  smma_coverage_free(&r.coverage);
-  if (r.totals.mismatches)
-    smma_note("%llu results are not the model's; softmma verify and campaign say which", r.totals.mismatches);
-  return smma_finish_output(r.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
+  write_file(path, "--output", &coverage, smma_coverage_write_counts);
+  write_file(page, "--html", &coverage, write_page);
+  if (json) smma_print_datum(smma_coverage_datum(&coverage));
+  for (size_t n = 0; !json && n < coverage.count; n++) print_one(&coverage.one[n], most);
+  mismatches = coverage.totals.mismatches;
+  smma_coverage_free(&coverage);
+  if (mismatches) smma_note("%llu results are not the model's; softmma verify and campaign say which", mismatches);
+  return smma_finish_output(mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

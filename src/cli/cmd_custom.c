@@ -177,7 +177,7 @@ static int check_file(const char *path, bool json) {
   const smma_instruction *i = smma_custom_load(path, &error);
   if (!i) return smma_complain("%s", error.text);
   if (json) {
-    smma_print_json(smma_instruction_json(i));
+    smma_print_datum(smma_instruction_datum(i));
   } else {
     smma_print_instruction(i);
     print_words(i);

@@ -54,28 +54,6 @@ static void print_difference(const subject s[2], const smma_unit_difference *d) 
          (unsigned long long)d->normal.rows);
 }
 
-static json_t *difference_json(const subject s[2], const smma_unit_difference *d) {
-  json_t *features = json_array(), *object;
-  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
-    if (smma_feature_differs(d, (smma_probe_id)i))
-      json_array_append_new(features,
-                            json_pack("{s:s, s:s, s:s}", "feature", smma_probes[i].name, "x",
-                                      d->examination[0]->findings[i].value, "y", d->examination[1]->findings[i].value));
-  object = json_pack("{s:[o, o], s:[s, s], s:[o, o], s:s, s:b, s:I, s:I, s:I, s:I, s:o}", "on",
-                     smma_json_text(s[0].gpu), smma_json_text(s[1].gpu), "instr", s[0].side.instruction->name,
-                     s[1].side.instruction->name, "units", smma_json_text(s[0].side.unit->name),
-                     smma_json_text(s[1].side.unit->name), "rows_of", d->as->name, "differ", d->found, "normal_rows",
-                     (json_int_t)d->normal.rows, "normal_mismatches", (json_int_t)d->normal.mismatches, "rows",
-                     (json_int_t)d->all.rows, "mismatches", (json_int_t)d->all.mismatches, "features", features);
-  if (!d->found) return object;
-  json_t *row = json_object();
-  smma_add_operands(row, d->as, &d->row);
-  json_object_set_new(
-      row, "d", json_pack("[o, o]", smma_hex_array(d->as->d, &d->row.d, 1), smma_hex_array(d->as->d, &d->expected, 1)));
-  json_object_set_new(object, "example", row);
-  return object;
-}
-
 static double rate_of(const subject *x, const subject *y, uint64_t rows, uint64_t seed) {
   const smma_side side[2] = {x->side, y->side};
   smma_error error;
@@ -127,10 +105,11 @@ static bool print_matrix(const subject *s, int count, uint64_t rows, uint64_t se
 static bool print_two(const subject s[2], uint64_t rows, uint64_t seed, bool json) {
   static smma_unit_difference d;
   const smma_side side[2] = {s[0].side, s[1].side};
+  const char *const on[2] = {s[0].gpu, s[1].gpu};
   smma_error error;
   if (!smma_find_unit_difference(side, rows, seed, &d, &error)) smma_die("%s", error.text);
   if (json)
-    smma_print_json(difference_json(s, &d));
+    smma_print_datum(smma_unit_difference_datum(side, on, &d));
   else
     print_difference(s, &d);
   smma_free_unit_difference(&d);

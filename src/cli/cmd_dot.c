@@ -2,20 +2,6 @@
 #include "cli/row.h"
 #include "cli/values.h"
 
-static void print_json(const smma_instruction *i, const smma_row *x) {
-  char c[24], d[24];
-  int scales = smma_scale_count(i->k, i->scale_block);
-  json_t *object = json_pack("{s:o, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_json_text(smma_arch_name(i)),
-                             "instruction", i->name, "a", smma_hex_array(i->a, x->a, i->k), "b",
-                             smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
-                             smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value(i->d, x->d)));
-  if (scales) {
-    json_object_set_new(object, "scale_a", smma_hex_array(i->scale, x->scale_a, scales));
-    json_object_set_new(object, "scale_b", smma_hex_array(i->scale, x->scale_b, scales));
-  }
-  smma_print_json(object);
-}
-
 int smma_command_dot(int argc, const char **argv) {
   const char *gpu = NULL, *name = NULL;
   int explained = 0, json = 0;
@@ -41,7 +27,7 @@ int smma_command_dot(int argc, const char **argv) {
   o = smma_operation_of(i);
   x.d = smma_row_compute(&o, &x);
   if (json)
-    print_json(i, &x);
+    smma_print_datum(smma_row_datum(i, &x));
   else if (explained)
     smma_print_explanation(i, &x);
   else

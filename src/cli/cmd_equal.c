@@ -2,10 +2,8 @@
 
 #include "cli/choose.h"
 #include "cli/plans.h"
-#include "cli/row.h"
 #include "cli/values.h"
-#include "equal/equal.h"
-#include "equal/planned.h"
+#include "equal/study.h"
 
 enum { MOST_K = 1 << 24 };
 
@@ -13,7 +11,6 @@ typedef struct {
   char label[512]; /* as given */
   const smma_instruction *instruction;
   smma_target_plan plan;
-  char shown[1040]; /* the label with the plan's */
 } side;
 
 typedef struct {
@@ -30,11 +27,9 @@ static void take_side(const char *text, const choice *c, side *s) {
 
 static void print_side(const side *s) {
   const smma_instruction *i = s->instruction;
-  const char *name;
-  char value[SMMA_PARAMETER_SIZE];
-  printf("%s: %s, %s", s->label, i->name, smma_model_name(&i->rule->rule));
-  for (int p = 0; smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) printf(" %s=%s", name, value);
-  printf("%s%s\n", *s->plan.text ? ", plan " : "", s->plan.text);
+  char rule[SMMA_RULE_WORDS_SIZE];
+  printf("%s: %s, %s%s%s\n", s->label, i->name, smma_rule_words(&i->rule->rule, rule, sizeof rule),
+         *s->plan.text ? ", plan " : "", s->plan.text);
 }
 
 /* ---- Rows ---- */
@@ -80,20 +75,7 @@ static void print_witness(const smma_witness *w, const char *one, const char *ot
   print_row(w, (size_t)w->as.k, NULL, one, other);
 }
 
-static json_t *witness_json(const smma_witness *w) {
-  json_t *object;
-  if (!w->found) return json_null();
-  object = json_pack("{s:i, s:i, s:s}", "k", w->as.k, "terms", w->terms, "c_format", smma_format_text(w->as.c));
-  smma_add_operands(object, &w->as, &w->row);
-  json_object_set_new(
-      object, "d", json_pack("[o, o]", smma_hex_array(w->as.d, &w->row.d, 1), smma_hex_array(w->as.d, &w->other, 1)));
-  return object;
-}
-
 /* ---- Two ---- */
-
-static const char *const answers[] = {"equal", "different", "cannot tell"};
-static const int statuses[] = {SMMA_EXIT_EQUAL, SMMA_EXIT_DIFFERENT, SMMA_EXIT_FAILED};
 
 static void print_equality(const side s[2], const smma_equality *e) {
   print_side(&s[0]);
@@ -120,15 +102,6 @@ static void print_equality(const side s[2], const smma_equality *e) {
       printf("cannot tell, because no proof covers what differs, %s; %llu rows agree\n", e->why,
              (unsigned long long)e->witness.rows);
   }
-}
-
-static json_t *equality_json(const side s[2], const smma_equality *e) {
-  const bool proved = e->answer == SMMA_PROVED;
-  return json_pack("{s:[o, o], s:[s, s], s:s, s:s, s:o, s:o, s:o, s:I}", "targets", smma_json_text(s[0].label),
-                   smma_json_text(s[1].label), "instr", s[0].instruction->name, s[1].instruction->name, "answer",
-                   answers[e->answer], "why", e->why, "multiple_of", proved ? json_integer(e->multiple) : json_null(),
-                   "row", witness_json(&e->witness), "other_k", witness_json(&e->filled), "rows",
-                   (json_int_t)(proved ? e->filled.rows : e->witness.rows));
 }
 
 /* ---- One ---- */
@@ -162,18 +135,6 @@ static void print_freedom(const side *s, const smma_freedom *f) {
   }
 }
 
-static json_t *freedom_json(const side *s, const smma_freedom *f) {
-  static const char *const words[] = {"any", "matters", "cannot tell"};
-  static const char *const zeros[] = {"change nothing", "matter", "cannot tell"};
-  const bool exchanged = f->order.answer == SMMA_REFUTED;
-  return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:I, s:s, s:s, s:s, s:o}", "target", smma_json_text(s->label),
-                   "instr", s->instruction->name, "order", words[f->order.answer], "why", f->order.why, "row",
-                   witness_json(&f->order.witness), "exchanged",
-                   exchanged ? json_pack("[i, i]", f->exchanged[0], f->exchanged[1]) : json_null(), "rows",
-                   (json_int_t)f->order.witness.rows, "any_order_of", f->within, "block_k", f->tile, "zeros",
-                   zeros[f->filled.answer], "zeros_row", witness_json(&f->filled.witness));
-}
-
 /* ---- With plans ---- */
 
 static void print_planned_row(const smma_planned_witness *w, const char *one, const char *other) {
@@ -181,7 +142,7 @@ static void print_planned_row(const smma_planned_witness *w, const char *one, co
   if (*w->with) printf("  with    %s\n", w->with);
 }
 
-static void print_planned_equality(const side s[2], const smma_planned_equality *e) {
+static void print_planned_equality(const side s[2], const smma_planned_equality *e, const char shown[2][1040]) {
   print_side(&s[0]);
   print_side(&s[1]);
   if (*e->neutral) printf("only one of them takes these, which are neutral: %s\n", e->neutral);
@@ -194,7 +155,7 @@ static void print_planned_equality(const side s[2], const smma_planned_equality 
       return;
     case SMMA_REFUTED:
       printf("different: in %s\n", e->why);
-      print_planned_row(&e->row, s[0].shown, s[1].shown);
+      print_planned_row(&e->row, shown[0], shown[1]);
       return;
     case SMMA_CANNOT_TELL:
       if (e->row.witness.rows)
@@ -203,28 +164,6 @@ static void print_planned_equality(const side s[2], const smma_planned_equality 
       else
         printf("cannot tell, because %s\n", e->why);
   }
-}
-
-/* With the k of the product where its terms stand. */
-static json_t *planned_row_json(const smma_planned_witness *w) {
-  json_t *object = witness_json(&w->witness), *place;
-  if (!w->witness.found) return object;
-  place = json_array();
-  for (int i = 0; i < w->witness.as.k; i++) json_array_append_new(place, json_integer((json_int_t)w->place[i]));
-  json_object_set_new(object, "at", place);
-  json_object_set_new(object, "product_k", json_integer((json_int_t)w->k));
-  json_object_set_new(object, "with", json_string(w->with));
-  return object;
-}
-
-static json_t *plan_json(const side *s) { return *s->plan.text ? smma_json_text(s->plan.text) : json_null(); }
-
-static json_t *planned_equality_json(const side s[2], const smma_planned_equality *e) {
-  return json_pack("{s:[o, o], s:[s, s], s:[o, o], s:s, s:o, s:o, s:s, s:o, s:I}", "targets",
-                   smma_json_text(s[0].label), smma_json_text(s[1].label), "instr", s[0].instruction->name,
-                   s[1].instruction->name, "plans", plan_json(&s[0]), plan_json(&s[1]), "answer", answers[e->answer],
-                   "why", smma_json_text(e->why), "k", e->k ? json_integer((json_int_t)e->k) : json_null(), "neutral",
-                   e->neutral, "row", planned_row_json(&e->row), "rows", (json_int_t)e->row.witness.rows);
 }
 
 static void print_planned_freedom(const side *s, const smma_planned_freedom *f) {
@@ -245,65 +184,33 @@ static void print_planned_freedom(const side *s, const smma_planned_freedom *f) 
   if (*f->within) printf("any order, proved for K = %zu, of k = 0 and %s\n", f->k, f->within);
 }
 
-static json_t *planned_freedom_json(const side *s, const smma_planned_freedom *f) {
-  static const char *const words[] = {"any", "matters", "cannot tell"};
-  const smma_planned_equality *e = &f->order;
-  return json_pack("{s:o, s:s, s:o, s:I, s:s, s:s, s:o, s:o, s:I, s:s}", "target", smma_json_text(s->label), "instr",
-                   s->instruction->name, "plan", plan_json(s), "k", (json_int_t)f->k, "order", words[e->answer], "why",
-                   e->why, "row", planned_row_json(&e->row), "exchanged",
-                   e->answer == SMMA_REFUTED
-                       ? json_pack("[I, I]", (json_int_t)f->exchanged[0], (json_int_t)f->exchanged[1])
-                       : json_null(),
-                   "rows", (json_int_t)e->row.witness.rows, "any_order_with_0", f->within);
-}
-
 /* ---- The command ---- */
 
-static int compare_two(const side s[2], uint64_t rows, uint64_t seed, bool json) {
-  static smma_equality e;
-  smma_error error;
-  if (!smma_find_equality(s[0].instruction, s[1].instruction, rows, seed, &e, &error)) smma_die("%s", error.text);
-  if (json)
-    smma_print_json(equality_json(s, &e));
+static void print_text(const side s[2], const smma_equal_request *r, const smma_equal_result *found) {
+  if (r->planned && r->targets == 2)
+    print_planned_equality(s, &found->planned_equality, found->shown);
+  else if (r->planned)
+    print_planned_freedom(s, &found->planned_freedom);
+  else if (r->targets == 2)
+    print_equality(s, &found->equality);
   else
-    print_equality(s, &e);
-  return smma_finish_output(statuses[e.answer]);
+    print_freedom(s, &found->freedom);
 }
 
-static int examine_one(const side *s, uint64_t rows, uint64_t seed, bool json) {
-  static smma_freedom f;
+/* Answers the request about the targets, prints the answer and returns the exit status. */
+static int answer(const side s[2], smma_equal_request *r, bool json) {
+  static const int statuses[] = {SMMA_EXIT_EQUAL, SMMA_EXIT_DIFFERENT, SMMA_EXIT_FAILED};
+  static smma_equal_result found;
   smma_error error;
-  if (!smma_find_freedom(s->instruction, rows, seed, &f, &error)) smma_die("%s", error.text);
+  for (int n = 0; n < r->targets; n++)
+    r->target[n] = (smma_equal_target){s[n].label, s[n].instruction, *s[n].plan.text ? s[n].plan.text : NULL,
+                                       s[n].plan.plan};
+  if (!smma_equal(r, &found, &error)) smma_die("%s", error.text);
   if (json)
-    smma_print_json(freedom_json(s, &f));
+    smma_print_datum(smma_equal_datum(r, &found));
   else
-    print_freedom(s, &f);
-  return smma_finish_output(statuses[f.order.answer]);
-}
-
-static int compare_planned(const side s[2], size_t k, uint64_t rows, uint64_t seed, bool json) {
-  static smma_planned_equality e;
-  const smma_planned targets[2] = {{s[0].shown, s[0].instruction, s[0].plan.plan},
-                                   {s[1].shown, s[1].instruction, s[1].plan.plan}};
-  smma_error error;
-  if (!smma_find_planned_equality(targets, k, rows, seed, &e, &error)) smma_die("%s", error.text);
-  if (json)
-    smma_print_json(planned_equality_json(s, &e));
-  else
-    print_planned_equality(s, &e);
-  return smma_finish_output(statuses[e.answer]);
-}
-
-static int examine_planned(const side *s, size_t k, uint64_t rows, uint64_t seed, bool json) {
-  static smma_planned_freedom f;
-  const smma_planned target = {s->shown, s->instruction, s->plan.plan};
-  smma_error error;
-  if (!smma_find_planned_freedom(&target, k, rows, seed, &f, &error)) smma_die("%s", error.text);
-  if (json)
-    smma_print_json(planned_freedom_json(s, &f));
-  else
-    print_planned_freedom(s, &f);
-  return smma_finish_output(statuses[f.order.answer]);
+    print_text(s, r, &found);
+  return smma_finish_output(statuses[smma_equal_answer(r, &found)]);
 }
 
 static void take_plans(side *s, size_t count, const char *list) {
@@ -311,16 +218,14 @@ static void take_plans(side *s, size_t count, const char *list) {
   smma_target_plan plans[2];
   for (size_t i = 0; i < count; i++) instructions[i] = s[i].instruction;
   smma_require_plans(list, instructions, count, plans);
-  for (side *x = s; x < s + count; x++) {
-    x->plan = plans[x - s];
-    snprintf(x->shown, sizeof x->shown, "%.511s%s%.511s", x->label, list ? ", " : "", x->plan.text);
-  }
+  for (size_t i = 0; i < count; i++) s[i].plan = plans[i];
 }
 
 int smma_command_equal(int argc, const char **argv) {
   choice c = {NULL, NULL, NULL};
   long long rows = 200000, seed = 0, k = 0;
   int json = 0, permute = 0, count = 0, status;
+  smma_equal_request request;
   const char **targets, *plans = NULL;
   static side s[2];
   struct poptOption options[] = {
@@ -349,12 +254,9 @@ int smma_command_equal(int argc, const char **argv) {
   if (!permute && count != 2) smma_die("two targets, please; for example softmma equal H100 B200 --in bf16");
   if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
   take_plans(s, (size_t)count, plans);
-  if (plans || k)
-    status = permute ? examine_planned(s, (size_t)k, (uint64_t)rows, (uint64_t)seed, json)
-                     : compare_planned(s, (size_t)k, (uint64_t)rows, (uint64_t)seed, json);
-  else
-    status = permute ? examine_one(s, (uint64_t)rows, (uint64_t)seed, json)
-                     : compare_two(s, (uint64_t)rows, (uint64_t)seed, json);
+  request = (smma_equal_request){.targets = count, .planned = plans || k, .k = (size_t)k, .rows = (uint64_t)rows,
+                                 .seed = (uint64_t)seed};
+  status = answer(s, &request, json);
   for (int i = 0; i < count; i++) smma_plan_free(s[i].plan.plan);
   return status;
 }

@@ -1,7 +1,6 @@
 /* softmma experiment: numerical experiments, each a CSV file, a picture and a summary. */
 #include <errno.h>
 #include <glob.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,9 +11,9 @@
 #include "cli/program.h"
 #include "cli/shard.h"
 #include "cluster/ranks.h"
+#include "experiment/datum.h"
 #include "experiment/plot.h"
 #include "experiment/run.h"
-#include "isa/nearest.h"
 
 typedef struct {
   char *directory;
@@ -27,39 +26,18 @@ typedef struct {
 /* ---- What there is ---- */
 
 static const smma_experiment *require_experiment(const char *name) {
-  const smma_experiment *e = smma_experiment_find(name);
-  smma_nearest nearest;
-  char list[512];
-  if (e) return e;
-  smma_nearest_start(&nearest, name);
-  for (size_t i = 0; i < smma_experiment_count; i++)
-    smma_nearest_consider(&nearest, smma_experiments[i]->name, smma_experiments[i]->name);
-  smma_nearest_list(&nearest, list, sizeof list);
-  smma_die("unknown experiment '%s'; nearest: %s (see 'softmma experiment')", name, list);
-}
-
-static json_t *experiment_json(const smma_experiment *e) {
-  json_t *parameters = json_array();
-  for (const smma_experiment_parameter *p = e->parameters; p->name; p++)
-    json_array_append_new(parameters, json_pack("{s:s, s:s, s:s, s:s}", "name", p->name, "value", p->value, "small",
-                                                p->small, "meaning", p->meaning));
-  return json_pack("{s:s, s:s, s:s, s:o}", "name", e->name, "title", e->title, "source", e->source, "parameters",
-                   parameters);
+  smma_error error;
+  const smma_experiment *e = smma_experiment_require(name, &error);
+  if (!e) smma_die("%s (see 'softmma experiment')", error.text);
+  return e;
 }
 
 static int list_experiments(bool json) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < smma_experiment_count; i++) {
-    const smma_experiment *e = smma_experiments[i];
-    if (json)
-      json_array_append_new(array, experiment_json(e));
-    else
-      printf("%-14s %s\n", e->name, e->title);
-  }
   if (json)
-    smma_print_json(array);
+    smma_print_datum(smma_experiments_datum());
   else
-    json_decref(array);
+    for (size_t i = 0; i < smma_experiment_count; i++)
+      printf("%-14s %s\n", smma_experiments[i]->name, smma_experiments[i]->title);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
@@ -184,29 +162,6 @@ static bool watch(size_t done, size_t cells, void *context) {
   return smma_interrupted();
 }
 
-/* A field of the table: a number, if it is one. */
-static json_t *field_json(const char *text) {
-  char *end;
-  double number = strtod(text, &end);
-  if (*end || end == text || !isfinite(number)) return smma_json_text(text);
-  return strspn(text, "0123456789") == strlen(text) ? json_integer((json_int_t)number) : json_real(number);
-}
-
-static json_t *result_json(const smma_experiment_run *run) {
-  const smma_experiment *e = run->experiment;
-  json_t *parameters = json_object(), *rows = json_array();
-  for (size_t i = 0; e->parameters[i].name; i++)
-    json_object_set_new(parameters, e->parameters[i].name, smma_json_text(run->value[i]));
-  for (size_t row = 0; row < run->row_count; row++) {
-    json_t *object = json_object();
-    for (const char *const *c = e->columns; *c; c++)
-      json_object_set_new(object, *c, field_json(smma_table_text(run, row, *c)));
-    json_array_append_new(rows, object);
-  }
-  return json_pack("{s:s, s:s, s:I, s:o, s:o}", "experiment", e->name, "softmma", smma_version(), "seed",
-                   (json_int_t)run->seed, "parameters", parameters, "rows", rows);
-}
-
 /* Removed only when both are there: until then, what was computed can be taken from them. */
 static void remove_parts(const char *part, const glob_t *shards) {
   unlink(part);
@@ -223,7 +178,7 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
   remove_parts(part, shards);
   drawn = o->no_plot || draw_both(run, svg, png);
   if (o->json)
-    smma_print_json(result_json(run));
+    smma_print_datum(smma_experiment_datum(run));
   else
     print_summary(run, stdout);
   free(text);

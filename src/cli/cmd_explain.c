@@ -85,16 +85,6 @@ static void write_picture(const char *path, const smma_explained *unit, int coun
   if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
-static smma_datum *datum_of(const smma_explained *unit, int count) {
-  smma_datum *record, *units;
-  if (count == 1) return smma_explanation_datum(unit);
-  record = smma_datum_record(), units = smma_datum_list();
-  smma_put_text(record, "first_difference", smma_find_difference(unit).text);
-  for (int u = 0; u < count; u++) smma_datum_append(units, smma_explanation_datum(&unit[u]));
-  smma_datum_put(record, "units", units);
-  return record;
-}
-
 /* Whether two results differ. */
 static bool show(const explain_request *r, const char *svg, bool json) {
   smma_explained_row x[2];
@@ -107,7 +97,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
   differ = x[0].explanation.result != x[r->count - 1].explanation.result;
   if (svg) write_picture(svg, unit, r->count);
   if (json)
-    smma_print_datum(datum_of(unit, r->count));
+    smma_print_datum(smma_explanations_datum(unit, r->count));
   else if (!svg && r->count > 1)
     smma_explain_print_two(stdout, unit, smma_terminal_width());
   else if (!svg)

@@ -3,81 +3,16 @@
 
 #include "cli/output.h"
 #include "cli/row.h"
-#include "coverage/cover.h"
+#include "coverage/gen.h"
 
-enum {
-  BATCH = 1 << 18, /* rows between two looks at what was written */
-  TRIES = 1 << 21  /* rows among which --cover searches */
-};
-
-typedef struct {
-  const smma_instruction *instruction;
-  uint64_t rows, seed;
-  smma_row_kind kind;      /* SMMA_ROWS_KINDS: in turn */
-  const smma_cover *cover; /* its rows, and more like them; or NULL */
-} generation;
-
-static void cover_rows(const generation *g, uint64_t first, size_t count, smma_rows *rows) {
-  for (size_t n = 0; n < count; n++) {
-    const uint64_t index = first + n;
-    smma_row row;
-    if (index < g->cover->count)
-      smma_rows_get(&g->cover->rows, (size_t)index, &row);
-    else
-      smma_cover_row(g->cover, g->seed, index, &row);
-    smma_rows_put(rows, n, &row);
-  }
-}
-
-static void make_rows(void *context, uint64_t first, size_t count, smma_rows *rows) {
-  const generation *g = context;
-  const smma_batch view = smma_rows_batch(rows, 0, count, NULL);
-  if (g->cover)
-    cover_rows(g, first, count, rows);
-  else
-    smma_generate_rows(rows, g->seed, first, count, g->kind == SMMA_ROWS_KINDS ? SMMA_ROWS_OF_GEN : 0, g->kind);
-  smma_dot_rows(g->instruction, &view, 1);
-}
-
-/* Rows index 0 .. rows - 1. */
-static bool write_rows(FILE *stream, generation *g, smma_vector_format format, smma_error *error) {
-  smma_progress progress;
-  smma_vector_header header;
-  smma_vector_writer *writer;
-  bool done;
-  smma_vector_header_of(g->instruction, &header);
-  writer = smma_vector_create(stream, format, &header, g->rows, error);
-  done = writer != NULL;
-  smma_progress_start(&progress, "rows", 1);
-  if (isatty(fileno(stream))) progress.enabled = false; /* the rows show it */
-  for (uint64_t index = 0; done && index < g->rows && !ferror(stream); index += BATCH) {
-    const size_t count = g->rows - index < BATCH ? (size_t)(g->rows - index) : BATCH;
-    done = smma_vector_produce(writer, g->instruction, index, count, make_rows, g, error);
-    smma_progress_show(&progress, index, g->rows);
-  }
-  smma_progress_end();
-  done = done && (ferror(stream) || smma_vector_finish(writer, error));
-  smma_vector_free(writer);
-  return done;
-}
-
-static bool show_search(uint64_t tries, size_t events, void *context) {
-  (void)events;
-  smma_progress_show(context, tries, TRIES);
+static bool show(uint64_t done, uint64_t all, void *progress) {
+  smma_progress_show(progress, done, all);
   return false;
 }
 
-static smma_cover find_cover(const smma_instruction *i, uint64_t seed) {
-  smma_event_space space;
-  smma_cover cover;
-  smma_progress progress;
-  if (!smma_event_space_make(i, &space)) smma_die("--cover: no events are known of %s", i->name);
-  smma_progress_start(&progress, "rows", 1);
-  if (!smma_cover_find(&space, i, seed, TRIES, show_search, &progress, &cover)) smma_die("out of memory");
-  smma_progress_end();
-  smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", cover.count,
-            cover.events, space.events - cover.excluded, (unsigned long long)cover.tries);
-  return cover;
+static void note_cover(const smma_gen_result *r) {
+  smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", r->cover, r->events,
+            r->possible, (unsigned long long)r->tries);
 }
 
 int smma_command_gen(int argc, const char **argv) {
@@ -85,11 +20,9 @@ int smma_command_gen(int argc, const char **argv) {
   long long rows = LLONG_MIN, seed = 0;
   int covers = 0;
   bool written;
-  smma_cover cover;
-  smma_row_kind kind = SMMA_ROWS_KINDS;
-  const smma_instruction *i;
-  smma_vector_format format;
-  generation g;
+  smma_gen_request request;
+  smma_gen_result result;
+  smma_progress progress;
   smma_output output;
   smma_error error;
   struct poptOption options[] = {
@@ -111,20 +44,24 @@ int smma_command_gen(int argc, const char **argv) {
   if (rows < 0 && rows != LLONG_MIN) smma_die("--rows: %lld is negative", rows);
   if (covers && kind_name) smma_die("--cover and --kind do not go together; leave one out");
   if (rows < 0) rows = covers ? 0 : 1000;
-  format = smma_require_vector_format(format_name);
-  if (kind_name) kind = smma_require_kind(kind_name);
+  request = (smma_gen_request){.rows = (uint64_t)rows,
+                               .seed = (uint64_t)seed,
+                               .kind = kind_name ? smma_require_kind(kind_name) : SMMA_ROWS_KINDS,
+                               .covers = covers,
+                               .format = smma_require_vector_format(format_name),
+                               .watch = show,
+                               .context = &progress};
   gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, name, "--instr");
-  g = (generation){i, (uint64_t)rows, (uint64_t)seed, kind, NULL};
-  if (covers) {
-    cover = find_cover(i, g.seed);
-    g.cover = &cover;
-    if (g.rows < cover.count) g.rows = cover.count;
-  }
+  request.instruction = smma_require_instruction(gpu, name, "--instr");
   smma_begin_output(path, "--output", &output);
-  written = write_rows(output.stream, &g, format, &error);
-  if (covers) smma_cover_free(&cover);
-  if (written) return smma_end_output(&output, "--output");
+  smma_progress_start(&progress, "rows", 1);
+  if (!covers && isatty(fileno(output.stream))) progress.enabled = false; /* the rows show it */
+  written = smma_gen(&request, output.stream, &result, &error);
+  smma_progress_end();
+  if (written) {
+    if (covers) note_cover(&result);
+    return smma_end_output(&output, "--output");
+  }
   smma_drop_output(&output);
   return smma_complain("%s", error.text);
 }

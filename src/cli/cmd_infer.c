@@ -6,6 +6,7 @@
 #include "cli/inference.h"
 #include "cli/output.h"
 #include "infer/report.h"
+#include "page/page.h"
 #include "unit/recording.h"
 
 typedef struct {
@@ -42,21 +43,35 @@ static int write_rows(const char *path, const char *option, const char *model, c
                       const smma_inference *found, bool undecided) {
   smma_output output;
   smma_begin_output(path, option, &output);
-  smma_write_inference_rows(output.stream, model, request, found, undecided);
+  if (!smma_write_inference_rows(output.stream, model, request, found, undecided) && !ferror(output.stream))
+    smma_die("out of memory");
   return smma_end_output(&output, option);
 }
 
-static int write_page(const char *path, const smma_infer_request *request, const smma_inference *found) {
+static int write_page(const char *path, const smma_infer_request *request, const smma_inference *found,
+                      const smma_datum *datum) {
   smma_output output;
+  smma_datum *page;
+  smma_error error;
+  char *summary = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&summary, &size);
+  if (!stream) smma_die("out of memory");
+  smma_print_inference_summary(stream, request, found, datum);
+  fclose(stream);
+  if (!smma_inference_page(request, found, summary, &page, &error)) smma_die("--page: %s", error.text);
+  free(summary);
   smma_begin_output(path, "--page", &output);
-  smma_write_inference_page(output.stream, request, found);
+  smma_page_write(output.stream, page);
+  smma_datum_free(page);
   return smma_end_output(&output, "--page");
 }
 
 /* A model that is not the unit's is written, too: it is the best there is, and the report says so. */
-static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found) {
+static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found,
+                       const smma_datum *datum) {
   int status = SMMA_EXIT_EQUAL;
-  if (o->page) status = write_page(o->page, request, found);
+  if (o->page) status = write_page(o->page, request, found, datum);
   if (!smma_inference_has_model(found)) return status;
   if (o->model && status == SMMA_EXIT_EQUAL) status = write_model(o->model, found);
   if (o->proof && status == SMMA_EXIT_EQUAL) status = write_rows(o->proof, "--proof", o->model, request, found, false);
@@ -77,6 +92,7 @@ int smma_command_infer(int argc, const char **argv) {
   outputs o = {NULL, NULL, NULL, NULL, 0};
   static smma_inference found;
   smma_infer_request request = {0};
+  smma_datum *datum;
   smma_unit unit;
   smma_error error;
   int status;
@@ -133,11 +149,14 @@ int smma_command_infer(int argc, const char **argv) {
   request.tell = isatty(STDERR_FILENO) ? tell : NULL;
   smma_wait_for_interruption(); /* the report has the best model so far */
   if (!smma_infer(&request, &found, &error)) smma_die("%s", error.text);
-  status = write_files(&o, &request, &found);
+  datum = smma_inference_datum(&request, &found);
+  if (!smma_datum_is_complete(datum)) smma_die("out of memory");
+  status = write_files(&o, &request, &found, datum);
+  if (!o.json) smma_print_inference(&request, &found, datum);
   if (o.json)
-    smma_print_json(smma_inference_json(&request, &found));
+    smma_print_datum(datum);
   else
-    smma_print_inference(&request, &found);
+    smma_datum_free(datum);
   if (status == SMMA_EXIT_EQUAL && found.outcome != SMMA_INFERRED)
     status = found.outcome == SMMA_INFER_STOPPED ? SMMA_EXIT_FAILED : SMMA_EXIT_DIFFERENT;
   smma_free_inference(&found);

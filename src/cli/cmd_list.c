@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "cli/describe.h"
-#include "question/question.h"
 
 /* Rows that differ in N only stand in the table together. */
 static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y) {
@@ -29,103 +28,79 @@ static size_t print_table(const smma_instruction_table *table, bool every_n) {
   return rows;
 }
 
-/* The names besides the architectures' own that --on takes. */
-static int list_gpus(int only, bool json) {
-  json_t *array = json_array();
-  for (size_t g = 0; g < smma_gpu_count; g++) {
-    const char *arch = smma_architectures[smma_gpus[g].arch].name;
-    if (only >= 0 && (int)smma_gpus[g].arch != only) continue;
-    if (!json) printf("%-13s  %s\n", arch, smma_gpus[g].name);
-    json_array_append_new(array, json_pack("{s:s, s:s}", "arch", arch, "name", smma_gpus[g].name));
+static const char *text_at(const smma_datum *record, const char *key) {
+  return smma_datum_text_of(smma_datum_get(record, key));
+}
+
+static void print_gpu(const smma_datum *gpu, int width) {
+  (void)width;
+  printf("%-13s  %s\n", text_at(gpu, "arch"), text_at(gpu, "name"));
+}
+
+/* The number of a key; "-" for null. */
+static const char *number_at(const smma_datum *record, const char *key, char text[16]) {
+  const smma_datum *number = smma_datum_get(record, key);
+  snprintf(text, 16, "%d", (int)smma_datum_integer_of(number));
+  return smma_datum_kind_of(number) == SMMA_DATUM_NULL ? "-" : text;
+}
+
+static void print_format(const smma_datum *format, int width) {
+  char bits[16], exponent[16], fraction[16], bias[16];
+  printf("%-*s  %4s  %8s  %8s  %4s\n", width, text_at(format, "name"), number_at(format, "bits", bits),
+         number_at(format, "exponent_bits", exponent), number_at(format, "fraction_bits", fraction),
+         number_at(format, "bias", bias));
+}
+
+static void print_question(const smma_datum *question, int width) {
+  const smma_datum *candidates = smma_datum_get(question, "candidates");
+  (void)width;
+  printf("%s: %s\n", text_at(question, "name"), text_at(question, "question"));
+  for (size_t c = 0; c < smma_datum_size(candidates); c++)
+    printf("  %s\n", smma_datum_text_of(smma_datum_at(candidates, c)));
+}
+
+/* Prints a list as JSON, or each of its records in words, and releases it. */
+static int print_list(smma_datum *list, bool json, void (*print)(const smma_datum *record, int width), int width) {
+  if (json) {
+    smma_print_datum(list);
+    return smma_finish_output(SMMA_EXIT_EQUAL);
   }
-  if (json)
-    smma_print_json(array);
-  else
-    json_decref(array);
+  if (!smma_datum_is_complete(list)) smma_die("out of memory");
+  for (size_t i = 0; i < smma_datum_size(list); i++) print(smma_datum_at(list, i), width);
+  smma_datum_free(list);
   return smma_finish_output(SMMA_EXIT_EQUAL);
-}
-
-/* A number of bits, or what else only floating-point formats have. */
-static json_t *floating(smma_encoding f, int number) {
-  return f.specials == SMMA_SPECIALS_INTEGER ? json_null() : json_integer(number);
-}
-
-/* `width`: of names. */
-static void list_format(smma_format format, int width, bool json, json_t *array) {
-  const char *name = smma_format_text(format);
-  const smma_encoding f = smma_encoding_of(format);
-  if (!json && f.specials == SMMA_SPECIALS_INTEGER)
-    printf("%-*s  %4d  %8s  %8s  %4s\n", width, name, f.bits, "-", "-", "-");
-  else if (!json)
-    printf("%-*s  %4d  %8d  %8d  %4d\n", width, name, f.bits, f.exponent_bits, f.fraction_bits, f.bias);
-  json_array_append_new(array, json_pack("{s:s, s:i, s:o, s:o, s:o}", "name", name, "bits", f.bits, "exponent_bits",
-                                         floating(f, f.exponent_bits), "fraction_bits", floating(f, f.fraction_bits),
-                                         "bias", floating(f, f.bias)));
 }
 
 /* Those that are named; without names those of the table. */
 static int list_formats(const char **names, bool json) {
-  json_t *array = json_array();
-  const bool all = !*names;
+  smma_datum *list = *names ? smma_datum_list() : smma_formats_datum();
   int width = 10;
-  for (const char **name = names; *name; name++)
-    width = smma_maximum(width, (int)strlen(smma_format_text(smma_require_format(*name, "--formats"))));
-  if (!json) printf("%-*s  %4s  %8s  %8s  %4s\n", width, "format", "bits", "exponent", "fraction", "bias");
-  for (; *names; names++) list_format(smma_format_from_text(*names), width, json, array);
-  for (int format = 0; all && format < SMMA_FORMAT_COUNT; format++)
-    if (smma_is_operand_format((smma_format)format)) list_format((smma_format)format, width, json, array);
-  if (json)
-    smma_print_json(array);
-  else
-    json_decref(array);
-  return smma_finish_output(SMMA_EXIT_EQUAL);
-}
-
-/* What `campaign --open` asks. */
-static int list_experiments(bool json) {
-  json_t *array = json_array();
-  for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++) {
-    const smma_question *e = smma_questions[n];
-    json_t *candidates = json_array();
-    if (!json) printf("%s: %s\n", e->name, e->text);
-    for (const smma_candidate *c = e->candidates; c->text; c++) {
-      if (!json) printf("  %s\n", c->text);
-      json_array_append_new(candidates, json_string(c->text));
-    }
-    json_array_append_new(array,
-                          json_pack("{s:s, s:s, s:o}", "name", e->name, "question", e->text, "candidates", candidates));
+  for (const char **name = names; *name; name++) {
+    const smma_format format = smma_require_format(*name, "--formats");
+    width = smma_maximum(width, (int)strlen(smma_format_text(format)));
+    smma_datum_append(list, smma_format_datum(format));
   }
-  if (json)
-    smma_print_json(array);
-  else
-    json_decref(array);
-  return smma_finish_output(SMMA_EXIT_EQUAL);
+  if (!json) printf("%-*s  %4s  %8s  %8s  %4s\n", width, "format", "bits", "exponent", "fraction", "bias");
+  return print_list(list, json, print_format, width);
 }
 
-static int list_instructions(int only, bool every_n, bool json) {
-  json_t *array = json_array();
+static int list_instructions(smma_arch_id only, bool every_n) {
   size_t rows = 0, instructions = 0;
-  if (!json) printf("%-13s  %-50s  %-19s  %-11s  %s\n", "architecture", "instruction", "", "model", "parameters");
+  printf("%-13s  %-50s  %-19s  %-11s  %s\n", "architecture", "instruction", "", "model", "parameters");
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
-    if (only >= 0 ? a != only : !smma_architectures[a].listed) continue;
+    if (only == SMMA_ARCH_COUNT ? !smma_architectures[a].listed : a != (int)only) continue;
     instructions += table->count;
-    if (!json) rows += print_table(table, every_n);
-    for (size_t i = 0; json && i < table->count; i++)
-      json_array_append_new(array, smma_instruction_json(&table->row[i]));
+    rows += print_table(table, every_n);
   }
-  if (json)
-    smma_print_json(array);
-  else {
-    json_decref(array);
-    printf("%zu instruction%s in %zu row%s\n", instructions, instructions == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
-  }
+  printf("%zu instruction%s in %zu row%s\n", instructions, instructions == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
 int smma_command_list(int argc, const char **argv) {
   const char *arch_name = NULL;
-  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, only;
+  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0;
+  smma_arch_id only;
   struct poptOption options[] = {
       {"arch", 'a', POPT_ARG_STRING, &arch_name, 0, "only this architecture or GPU", "ARCH"},
       {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &arch_name, 0, NULL, NULL},
@@ -142,11 +117,12 @@ int smma_command_list(int argc, const char **argv) {
                          "Behind --formats may stand names of formats, also of those that are spelled out:\n"
                          "[u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite] of X exponent and Y fraction bits, sN and uN.\n");
   if (*names && !list_of_formats) smma_die("unexpected argument '%s'", *names);
-  only = arch_name ? (int)smma_require_arch(arch_name, "--arch") : -1;
+  only = arch_name ? smma_require_arch(arch_name, "--arch") : SMMA_ARCH_COUNT;
   if (list_of_gpus + list_of_formats + experiments > 1)
     smma_die("--gpus, --formats and --experiments are lists of their own; ask for one");
-  if (list_of_gpus) return list_gpus(only, json);
+  if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);
   if (list_of_formats) return list_formats(names, json);
-  if (experiments) return list_experiments(json);
-  return list_instructions(only, all, json);
+  if (experiments) return print_list(smma_questions_datum(), json, print_question, 0);
+  if (json) return print_list(smma_instructions_datum(only), true, NULL, 0);
+  return list_instructions(only, all);
 }

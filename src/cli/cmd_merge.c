@@ -1,50 +1,55 @@
 #include <stdlib.h>
 
-#include "cli/coverage.h"
-#include "cli/merge.h"
+#include "cli/cli.h"
 #include "cli/output.h"
+#include "coverage/coverage.h"
+#include "report/merge.h"
 
+/* Adds counts; prints them, or writes them to `path` and prints a line. */
 static void merge_coverage(const char **files, const char *path) {
   smma_coverage coverage = {0};
   smma_output output;
   smma_error error;
   size_t count = 0;
   for (; files[count]; count++) {
-    if (!smma_coverage_is_file(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
-    if (!smma_coverage_add_file(&coverage, files[count], &error)) smma_die("%s", error.text);
+    if (!smma_is_coverage_counts(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
+    if (!smma_coverage_add_counts(&coverage, files[count], &error)) smma_die("%s", error.text);
   }
-  smma_begin_output(path, "-o", &output);
-  smma_coverage_write(&coverage, output.stream);
+  smma_begin_output(path ? path : "-", "-o", &output);
+  if (!smma_coverage_write_counts(&coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
   smma_coverage_free(&coverage);
-  printf("%s: coverage of %zu files\n", path, count);
+  if (path) printf("%s: coverage of %zu files\n", path, count);
 }
 
+/* Puts the reports together; prints them, or writes them to `path` and prints a line. */
 static void merge_reports(const char **files, const char *path) {
   smma_read_report **list;
-  smma_report *whole;
+  smma_report_totals totals;
   smma_error error;
-  uint64_t rows = 0, mismatches = 0;
   size_t count = 0;
   while (files[count]) count++;
   list = calloc(count, sizeof *list);
   if (!list) smma_die("out of memory");
   for (size_t f = 0; f < count; f++)
-    if (!(list[f] = smma_read_shard_report(files[f], &error))) smma_die("%s", error.text);
+    if (!(list[f] = smma_read_shard_report(NULL, files[f], &error))) smma_die("%s", error.text);
   if (!smma_merge_reports(list, files, count, &error)) smma_die("%s", error.text);
-  whole = &list[0]->report;
-  if (!smma_report_save(whole, path, &error)) smma_die("-o: %s", error.text);
-  for (size_t n = 0; n < whole->count; n++)
-    rows += whole->results[n].result.rows, mismatches += whole->results[n].result.mismatches;
-  printf("%s: %zu shards, instructions=%zu rows=%llu mismatches=%llu\n", path, count, whole->count,
-         (unsigned long long)rows, (unsigned long long)mismatches);
+  totals = smma_report_sum(&list[0]->report);
+  if (path && !smma_report_save(&list[0]->report, path, &error)) smma_die("-o: %s", error.text);
+  if (path)
+    printf("%s: %zu shards, instructions=%zu rows=%llu mismatches=%llu\n", path, count, list[0]->report.count,
+           (unsigned long long)totals.rows, (unsigned long long)totals.mismatches);
+  else
+    smma_print_datum(smma_report_datum(&list[0]->report));
   for (size_t f = 0; f < count; f++) smma_read_report_free(list[f]);
   free(list);
 }
 
 int smma_command_merge(int argc, const char **argv) {
   const char *path = NULL, **files;
+  int json = 0;
   struct poptOption options[] = {{"output", 'o', POPT_ARG_STRING, &path, 0, "where the whole goes", "FILE"},
+                                 {"json", 0, POPT_ARG_NONE, &json, 0, "print the whole as JSON instead", NULL},
                                  POPT_TABLEEND};
   files =
       smma_parse_options(argc, argv, options, 1, 1 << 20,
@@ -52,9 +57,12 @@ int smma_command_merge(int argc, const char **argv) {
                          "order. The whole is what --resume FILE of one run without shards would hold; the same\n"
                          "campaign with it prints everything. Or counts that coverage -o kept, which are added.\n"
                          "Example: softmma merge part1.json part2.json -o whole.json\n");
-  smma_require_file(smma_require_option(path, "-o", "whole.json"), "-o", "the summary");
-  smma_require_writable(path, "-o");
-  if (smma_coverage_is_file(files[0]))
+  if (json && path) smma_die("-o and --json: the whole is written to a file or printed; give one of them");
+  if (!json) {
+    smma_require_file(smma_require_option(path, "-o", "whole.json"), "-o", "the summary");
+    smma_require_writable(path, "-o");
+  }
+  if (smma_is_coverage_counts(files[0]))
     merge_coverage(files, path);
   else
     merge_reports(files, path);

@@ -20,8 +20,7 @@ static void add_unit(subjects *s, const char *name, const char *option, const sm
   smma_error error;
   if (s->units == SMMA_MOST_APART) smma_die("%s: at most %d units together", option, SMMA_MOST_APART);
   if (!smma_unit_open(name, u, &error)) smma_die("%s: %s", option, error.text);
-  if (smma_unit_is_recording(u)) smma_die("%s: %s knows only its own rows", option, name);
-  if (!smma_unit_computes(u, i, &error)) smma_die("%s: %s: %s", option, name, error.text);
+  if (!smma_apart_check(u, i, &error)) smma_die("%s: %s", option, error.text);
   s->units++;
 }
 
@@ -50,25 +49,6 @@ static void report(const subjects *s, const smma_apart *apart, long long searche
     for (int y = x + 1; y < s->units; y++)
       if (!apart->told[x][y])
         smma_note("no row of %lld searched tells %s from %s", searched, s->unit[x].name, s->unit[y].name);
-}
-
-static json_t *apart_json(const smma_instruction *i, const subjects *s, const smma_apart *apart) {
-  json_t *units = json_array(), *rows = json_array(), *open = json_array();
-  for (int u = 0; u < s->units; u++) json_array_append_new(units, smma_json_text(s->unit[u].name));
-  for (size_t r = 0; r < apart->count; r++) {
-    json_t *row = json_object();
-    smma_row operands;
-    smma_rows_get(&apart->rows, r, &operands);
-    smma_add_operands(row, i, &operands);
-    json_object_set_new(row, "d", smma_hex_array(i->d, apart->other + r * (size_t)s->units, s->units));
-    json_object_set_new(row, "different", json_integer(apart->distinct[r]));
-    json_array_append_new(rows, row);
-  }
-  for (int x = 0; x < s->units; x++)
-    for (int y = x + 1; y < s->units; y++)
-      if (!apart->told[x][y]) json_array_append_new(open, json_pack("[i, i]", x, y));
-  return json_pack("{s:s, s:s, s:o, s:o, s:o}", "arch", smma_arch_name(i), "instr", i->name, "units", units, "rows",
-                   rows, "not_told_apart", open);
 }
 
 static void free_words(const char **words) {
@@ -120,7 +100,7 @@ int smma_command_next(int argc, const char **argv) {
   if (!smma_find_apart(&search, &apart, &error)) smma_die("%s", error.text);
   report(&s, &apart, searched);
   if (json) {
-    smma_print_json(apart_json(search.as, &s, &apart));
+    smma_print_datum(smma_apart_datum(&search, &apart));
   } else {
     smma_output output;
     smma_begin_output(path, "--output", &output);

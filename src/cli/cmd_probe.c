@@ -102,31 +102,10 @@ static void print_several(const probing *p) {
   }
 }
 
-static json_t *finding_json(const smma_instruction *i, const smma_finding *f) {
-  json_t *object = json_object();
-  json_object_set_new(object, "value", *f->value ? json_string(f->value) : json_null());
-  if (!*f->value) json_object_set_new(object, "why", json_string(f->why));
-  if (f->has_witness)
-    json_object_set_new(object, "witness",
-                        json_pack("{s:o, s:o, s:o, s:o}", "a", smma_hex_array(i->a, f->witness.a, i->k), "b",
-                                  smma_hex_array(i->b, f->witness.b, i->k), "c", smma_hex_array(i->c, &f->witness.c, 1),
-                                  "d", smma_hex_array(i->d, &f->witness.d, 1)));
-  return object;
-}
-
 static void print_json(const probing *p) {
-  json_t *array = json_array();
-  for (int n = 0; n < p->count; n++) {
-    const subject *s = &p->subjects[n];
-    json_t *features = json_object();
-    for (int i = 0; i < SMMA_PROBE_COUNT; i++)
-      json_object_set_new(features, smma_probes[i].name, finding_json(s->instruction, &s->examination->findings[i]));
-    json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:I, s:I, s:o}", "unit", smma_json_text(p->unit.name),
-                                           "arch", smma_arch_name(s->instruction), "instr", s->instruction->name,
-                                           "rows", (json_int_t)s->examination->subject.rows, "calls",
-                                           (json_int_t)s->examination->subject.calls, "features", features));
-  }
-  smma_print_json(array);
+  smma_datum *list = smma_datum_list();
+  for (int n = 0; n < p->count; n++) smma_datum_append(list, smma_examination_datum(p->subjects[n].examination));
+  smma_print_datum(list);
 }
 
 static int list_probes(void) {

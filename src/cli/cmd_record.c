@@ -1,61 +1,38 @@
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "campaign/campaign.h"
+#include "campaign/record.h"
 #include "cli/output.h"
 #include "cli/row.h"
-#include "unit/recording.h"
 
-enum { BATCH = 65536 };
+static void show_progress(uint64_t done, uint64_t all, void *context) { smma_progress_show(context, done, all); }
 
-/* "DEVICE; DRIVER; TOOLKIT; DATE", as far as they are known: where rows come from. */
-static void fill_provenance(const smma_unit *u, char *text, size_t size) {
-  const char *const parts[] = {*u->description.device ? u->description.device : u->name, u->description.driver,
-                               u->description.toolkit};
-  const time_t now = time(NULL);
-  struct tm utc;
-  size_t used = 0;
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    if (*parts[i] && used < size) used += (size_t)snprintf(text + used, size - used, "%s; ", parts[i]);
-  if (used < size) strftime(text + used, size - used, "%Y-%m-%d", gmtime_r(&now, &utc));
+static bool append_rows(const smma_rows *rows, size_t count, void *list, smma_error *error) {
+  (void)error;
+  smma_append_rows(list, rows, count);
+  return true;
 }
 
-/* Asks the unit for the campaign's rows, batch by batch. */
-static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruction *i, smma_vector_format format,
-                       smma_error *error) {
-  smma_progress progress;
+static int print_rows(const smma_record_request *q) {
+  smma_datum *rows = smma_datum_list();
   smma_vector_header header;
-  smma_vector_writer *writer;
-  smma_campaign_rows numbered = {0};
-  smma_rows rows;
-  bool done = smma_rows_allocate(i, BATCH, &rows) && smma_campaign_rows_of(&c->recipe, i, &numbered);
-  if (!done) return smma_fail(error, "no memory for %d rows", BATCH);
-  smma_vector_header_of(i, &header);
-  fill_provenance(c->unit, header.recorded_on, sizeof header.recorded_on);
-  writer = smma_vector_create(stream, format, &header, c->rows, error);
-  done = writer != NULL;
-  smma_progress_start(&progress, "rows", 1);
-  for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
-    const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
-    smma_campaign_rows_fill(&numbered, first, count, &rows);
-    done = smma_unit_ask(c->unit, &rows, 0, count, NULL, error);
-    done = done && smma_vector_write_rows(writer, &rows, count, error);
-    smma_progress_show(&progress, first + count, c->rows);
-  }
+  smma_error error;
+  bool good;
+  smma_record_header(q, &header);
+  good = smma_record(q, append_rows, rows, &error);
   smma_progress_end();
-  done = done && (ferror(stream) || smma_vector_finish(writer, error));
-  smma_vector_free(writer);
-  smma_campaign_rows_free(&numbered);
-  smma_rows_free(&rows);
-  return done;
+  if (good)
+    smma_print_datum(smma_record_datum(&header, rows));
+  else
+    smma_datum_free(rows);
+  return good ? smma_finish_output(SMMA_EXIT_EQUAL) : smma_complain("%s", error.text);
 }
 
-static int write_file(const char *path, const smma_campaign *c, const smma_instruction *i, smma_vector_format format) {
+static int write_file(const smma_record_request *q, const char *path, smma_vector_format format) {
   smma_output output;
   smma_error error;
+  bool good;
   smma_begin_output(path, "--output", &output);
-  if (write_rows(output.stream, c, i, format, &error)) return smma_end_output(&output, "--output");
+  good = smma_record_write(q, output.stream, format, &error);
+  smma_progress_end();
+  if (good) return smma_end_output(&output, "--output");
   smma_drop_output(&output);
   return smma_complain("%s", error.text);
 }
@@ -63,12 +40,12 @@ static int write_file(const char *path, const smma_campaign *c, const smma_instr
 int smma_command_record(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *name = NULL, *kind = NULL, *format_name = NULL, *path = NULL;
   long long rows = 10000, seed = 0;
-  const smma_instruction *i;
-  smma_campaign c = {0};
+  int json = 0, status;
+  smma_progress progress;
+  smma_record_request q = {.progress = show_progress, .context = &progress};
   smma_vector_format format;
   smma_unit unit;
   smma_error error;
-  int status;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "the unit: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND",
        "UNIT"},
@@ -79,6 +56,7 @@ int smma_command_record(int argc, const char **argv) {
       SMMA_KIND_OPTION(&kind),
       SMMA_VECTOR_FORMAT_OPTION(&format_name, "; text without it"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; -: standard output", "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the rows as JSON instead", NULL},
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
@@ -86,16 +64,17 @@ int smma_command_record(int argc, const char **argv) {
       "on and when; 'softmma verify' checks them against the model.\n"
       "Example: softmma record --unit x86 --on x86 --instr vdpbf16ps -o vdpbf16ps.txt\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
+  if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
   format = smma_require_vector_format(format_name);
   smma_require_option(unit_name, "--unit", "x86");
-  smma_require_option(path, "--output", "rows.txt");
+  if (!json) smma_require_option(path, "--output", "rows.txt");
   gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, name, "--instr");
+  q.instruction = smma_require_instruction(gpu, name, "--instr");
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
-  if (smma_unit_is_recording(&unit)) smma_die("--unit: %s is a recording already; copy it", unit_name);
-  if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
-  c.unit = &unit, c.rows = (uint64_t)rows, c.recipe = smma_require_recipe(kind, seed);
-  status = write_file(path, &c, i, format);
+  q.unit = &unit, q.rows = (uint64_t)rows, q.recipe = smma_require_recipe(kind, seed);
+  if (!smma_record_check(&q, &error)) smma_die("--unit: %s", error.text);
+  smma_progress_start(&progress, "rows", 1);
+  status = json ? print_rows(&q) : write_file(&q, path, format);
   smma_unit_close(&unit);
   return status;
 }

@@ -19,11 +19,11 @@ int smma_command_show(int argc, const char **argv) {
     count = smma_resolve_everywhere(names[0], found, message, sizeof message);
   if (count == 0) return smma_complain("%s (see 'softmma list')", message);
   if (json && gpu) {
-    smma_print_json(smma_instruction_json(found[0]));
+    smma_print_datum(smma_instruction_datum(found[0]));
   } else if (json) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) json_array_append_new(array, smma_instruction_json(found[i]));
-    smma_print_json(array);
+    smma_datum *list = smma_datum_list();
+    for (size_t i = 0; i < count; i++) smma_datum_append(list, smma_instruction_datum(found[i]));
+    smma_print_datum(list);
   } else {
     for (size_t i = 0; i < count; i++) {
       if (i) putchar('\n');

@@ -41,7 +41,7 @@ static int unknown_command(const char *name) {
 static int command_help(const char *name) {
   const smma_command *command = smma_find_command(name);
   const char *help[] = {name, "--help", NULL};
-  return command ? command->run(2, help) : unknown_command(name);
+  return command ? smma_run_command(command, 2, help) : unknown_command(name);
 }
 
 /* Commands that ranks share the work of; all else is rank 0's alone. */
@@ -69,7 +69,7 @@ static int run(int argc, const char **argv) {
     return argc > 2 ? command_help(argv[2]) : print_help();
   if (strcmp(argv[1], "--version") == 0) argv[1] = "version";
   command = smma_find_command(argv[1]);
-  return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+  return command ? smma_run_command(command, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
 /* How long OpenMP's threads wait awake, GCC's and clang's, is read when its library is loaded. By default it is so long

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/report.h"
 
 void smma_read_shard(const char *text, uint64_t *index, uint64_t *count) {
   unsigned long long i, n;

@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-enum { SMMA_MOST_SHARDS = 1 << 20 };
-
 /* "I/N": `*index` from 0. Ends the program with one line where it is not that. */
 void smma_read_shard(const char *text, uint64_t *index, uint64_t *count);
 

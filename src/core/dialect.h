@@ -62,7 +62,8 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) {
 /* 64 for zero. */
 SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 64; }
 /* The high 64 bits of the 128-bit product. */
-SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((unsigned __int128)x * y >> 64); }
+__extension__ typedef unsigned __int128 smma_uint128;
+SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((smma_uint128)x * y >> 64); }
 
 #endif
 

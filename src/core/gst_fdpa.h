@@ -29,7 +29,8 @@ SMMA_CORE smma_number smma_gst_fdpa_group(const smma_number *a, const smma_numbe
   group.exponent = scale.exponent;
   group.fraction_bits = (int16_t)(fraction + scale.fraction_bits);
   group.negative = sum < 0;
-  group.kind = all_zero && scale.kind == SMMA_FINITE ? SMMA_ZERO : scale.kind;
+  group.kind = scale.kind;
+  if (all_zero && scale.kind == SMMA_FINITE) group.kind = SMMA_ZERO;
   return group;
 }
 

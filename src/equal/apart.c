@@ -4,6 +4,7 @@
 
 #include "equal/witness.h"
 #include "host/load.h"
+#include "rows/datum.h"
 #include "rows/generate.h"
 
 /* Rows that all units are asked; behind them there is room for one more of each pair. */
@@ -130,6 +131,12 @@ static bool choose(work *w, smma_apart *apart) {
   return true;
 }
 
+bool smma_apart_check(smma_unit *unit, const smma_instruction *as, smma_error *error) {
+  smma_error why;
+  if (smma_unit_is_recording(unit)) return smma_fail(error, "%s knows only its own rows", unit->name);
+  return smma_unit_computes(unit, as, &why) || smma_fail(error, "%s: %s", unit->name, why.text);
+}
+
 bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *error) {
   work w = {.search = s, .operation = smma_operation_of(s->as), .error = error};
   bool good;
@@ -158,4 +165,33 @@ void smma_free_apart(smma_apart *apart) {
   free(apart->distinct);
   apart->other = NULL;
   apart->distinct = NULL;
+}
+
+smma_datum *smma_apart_datum(const smma_apart_search *s, const smma_apart *apart) {
+  smma_datum *d = smma_datum_record(), *units = smma_datum_list(), *rows = smma_datum_list(), *open = smma_datum_list();
+  for (int u = 0; u < s->units; u++) smma_datum_append(units, smma_datum_text(s->unit[u]->name));
+  for (size_t r = 0; r < apart->count; r++) {
+    smma_datum *one = smma_datum_record();
+    smma_row row;
+    smma_rows_get(&apart->rows, r, &row);
+    smma_put_operands(one, s->as, &row);
+    smma_datum_put(one, "d", smma_encodings_datum(s->as->d, apart->other + r * (size_t)s->units, s->units));
+    smma_put_count(one, "different", (uint64_t)apart->distinct[r]);
+    smma_datum_append(rows, one);
+  }
+  for (int x = 0; x < s->units; x++)
+    for (int y = x + 1; y < s->units; y++) {
+      smma_datum *pair;
+      if (apart->told[x][y]) continue;
+      pair = smma_datum_list();
+      smma_datum_append(pair, smma_datum_count(x));
+      smma_datum_append(pair, smma_datum_count(y));
+      smma_datum_append(open, pair);
+    }
+  smma_put_text(d, "arch", smma_arch_name(s->as));
+  smma_put_text(d, "instr", s->as->name);
+  smma_datum_put(d, "units", units);
+  smma_datum_put(d, "rows", rows);
+  smma_datum_put(d, "not_told_apart", open);
+  return d;
 }

@@ -23,9 +23,16 @@ typedef struct {
   bool all_told;
 } smma_apart;
 
+/* Reports whether a unit can be one of them; false with one line. */
+bool smma_apart_check(smma_unit *unit, const smma_instruction *as, smma_error *error);
+
 /* As few rows as tell every pair apart, one row for all of them if there is such a row; behind them others, those with
    the most different results first. False with one line if a unit fails; free in both cases. */
 bool smma_find_apart(const smma_apart_search *search, smma_apart *apart, smma_error *error);
 void smma_free_apart(smma_apart *apart);
+
+/* Returns {"arch", "instr", "units", "rows", "not_told_apart"}; a row has its operands, every unit's "d", and how many
+   of these are "different". */
+smma_datum *smma_apart_datum(const smma_apart_search *search, const smma_apart *apart);
 
 #endif

@@ -7,6 +7,7 @@
 #include "equal/planned_unit.h"
 #include "equal/product.h"
 #include "equal/sums.h"
+#include "host/locale.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "isa/key.h"
@@ -89,9 +90,11 @@ static void tell_factors(const smma_planned_factors *f, char *text, size_t size)
               {"scale_d", f->scale_d, 0x3f800000},
               {"scale of A", f->part_a, 0x3f800000},
               {"scale of B", f->part_b, 0x3f800000}};
+  const smma_locale locale = smma_locale_enter();
   for (size_t i = 0; i < sizeof each / sizeof *each; i++)
     if (each[i].value != each[i].neutral)
       ADD("%s%s %.9g", *text ? ", " : "", each[i].name, smma_value(SMMA_F32, each[i].value));
+  smma_locale_leave(locale);
 }
 
 static bool check_formats(const problem *x) {

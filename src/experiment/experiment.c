@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/count.h"
+#include "isa/nearest.h"
 
 const smma_experiment *const smma_experiments[] = {
 #define SMMA_EXPERIMENT(symbol) &smma_experiment_##symbol,
@@ -91,4 +92,17 @@ double smma_table_find(const smma_experiment_run *run, const char *const *where,
   for (size_t row = 0; row < run->row_count; row++)
     if (smma_table_has(run, row, where)) return smma_table_number(run, row, column);
   return NAN;
+}
+
+const smma_experiment *smma_experiment_require(const char *name, smma_error *error) {
+  const smma_experiment *e = smma_experiment_find(name);
+  smma_nearest nearest;
+  char list[512];
+  if (e) return e;
+  smma_nearest_start(&nearest, name);
+  for (size_t i = 0; i < smma_experiment_count; i++)
+    smma_nearest_consider(&nearest, smma_experiments[i]->name, smma_experiments[i]->name);
+  smma_nearest_list(&nearest, list, sizeof list);
+  smma_fail(error, "unknown experiment '%s'; nearest: %s", name, list);
+  return NULL;
 }

@@ -91,6 +91,9 @@ extern const size_t smma_experiment_count;
 /* NULL if there is none. */
 const smma_experiment *smma_experiment_find(const char *name);
 
+/* The same; where there is none the error names the nearest. */
+const smma_experiment *smma_experiment_require(const char *name, smma_error *error);
+
 #define SMMA_EXPERIMENT(symbol) extern const smma_experiment smma_experiment_##symbol;
 #include "experiment/experiment.def"
 #undef SMMA_EXPERIMENT

@@ -131,7 +131,7 @@ static void keep(progress *p, size_t cell, char *rows, const smma_error *error) 
   if (p->failed) return;
   if (!rows)
     *p->error = *error;
-  else if (smma_part_add(&p->part, cell, rows, p->error))
+  else if (!p->state->part || smma_part_add(&p->part, cell, rows, p->error))
     p->stopped |= p->watcher && p->watcher(++p->done, p->all, p->context);
   else
     rows = NULL;
@@ -166,7 +166,7 @@ static void compute_cells(const smma_experiment_run *run, progress *p, int threa
 static bool open_files(smma_experiment_run *run, progress *p) {
   char *head = head_text(run);
   bool opened = head || smma_fail(p->error, "out of memory");
-  opened = opened && smma_part_open(&p->part, p->state->part, head, p->rows, p->cells, p->error);
+  if (p->state->part) opened = opened && smma_part_open(&p->part, p->state->part, head, p->rows, p->cells, p->error);
   for (size_t n = 0; opened && n < p->state->count; n++)
     opened = smma_part_read(p->state->more[n], head, p->rows, p->cells, p->error);
   free(head);

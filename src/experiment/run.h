@@ -15,7 +15,7 @@ bool smma_experiment_set(smma_experiment_run *run, const char *assignment, smma_
 
 /* Where rows are kept, and which are to be computed. */
 typedef struct {
-  const char *part;        /* the file to which rows of cells go as soon as they are done */
+  const char *part;        /* the file to which rows of cells go as soon as they are done; NULL: none */
   const char *const *more; /* files of other shards, whose cells are taken, too */
   size_t count;            /* of these */
   size_t shard, shards;    /* only cells shard, shard + shards, ...; shards 0: all */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explain/svg.h"
+#include "host/locale.h"
 
 #define LEFT 96.0
 #define TOP 74.0
@@ -209,8 +210,10 @@ static void draw_titles(plot *p) {
 
 bool smma_curves_write(FILE *stream, const smma_curves *curves) {
   plot p = {.curves = curves, .font = {.size = 12}};
+  smma_locale locale;
   bool drawn;
   if (!smma_svg_open(&p.svg)) return false;
+  locale = smma_locale_enter();
   find_ends(&p);
   draw_axis_x(&p);
   draw_axis_y(&p);
@@ -221,5 +224,6 @@ bool smma_curves_write(FILE *stream, const smma_curves *curves) {
   drawn = !p.svg.failed;
   if (drawn) smma_svg_write(stream, &p.svg, curves->title, 16);
   smma_svg_close(&p.svg);
+  smma_locale_leave(locale);
   return drawn;
 }

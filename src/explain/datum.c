@@ -53,16 +53,25 @@ static smma_datum *stage_datum(const smma_stage *stage) {
 
 smma_datum *smma_explanation_datum(const smma_explained *unit) {
   const smma_explanation *e = unit->explanation;
-  const smma_explain_heading heading = smma_explain_heading_of(unit->operation);
   smma_datum *record = smma_datum_record(), *stages = smma_datum_list();
   char hex[24];
   for (size_t i = 0; i < e->count; i++) smma_datum_append(stages, stage_datum(&e->stage[i]));
   smma_put_text(record, "unit", unit->unit);
   smma_put_text(record, "instruction", unit->instruction);
-  smma_put_text(record, "model", heading.model);
+  smma_put_text(record, "model", smma_explain_heading_of(unit->operation).model);
   smma_datum_put(record, "stages", stages);
   smma_put_text(record, "d", smma_hex_text(e->result_format, e->result, hex));
   smma_put_real(record, "value", smma_value(e->result_format, e->result));
   smma_put_text(record, "exact", e->finite ? smma_hex_text(e->result_format, e->exact, hex) : NULL);
+  return record;
+}
+
+smma_datum *smma_explanations_datum(const smma_explained *unit, int count) {
+  smma_datum *record, *units;
+  if (count == 1) return smma_explanation_datum(unit);
+  record = smma_datum_record(), units = smma_datum_list();
+  for (int u = 0; u < count; u++) smma_datum_append(units, smma_explanation_datum(&unit[u]));
+  smma_put_text(record, "first_difference", smma_find_difference(unit).text);
+  smma_datum_put(record, "units", units);
   return record;
 }

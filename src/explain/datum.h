@@ -1,4 +1,4 @@
-/* An explanation as data. */
+/* Explanations as data. */
 #ifndef SMMA_EXPLAIN_DATUM_H
 #define SMMA_EXPLAIN_DATUM_H
 
@@ -7,5 +7,8 @@
 
 /* Returns {"unit", "instruction", "model", "stages", "d", "value", "exact"}. */
 smma_datum *smma_explanation_datum(const smma_explained *unit);
+
+/* Returns that of one unit; of two {"first_difference", "units"}. */
+smma_datum *smma_explanations_datum(const smma_explained *unit, int count);
 
 #endif

@@ -1,10 +1,11 @@
 #include "explain/difference.h"
-#include "explain/numbers.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "explain/decimal.h"
+#include "explain/numbers.h"
+#include "host/locale.h"
 #include "isa/format_name.h"
 
 /* ---- Outcomes ---- */
@@ -116,8 +117,10 @@ static bool compare_sums(const smma_explained unit[2], const smma_stage *const s
   if (stage[0]->kind != SMMA_STAGE_ALIGN || stage[1]->kind != SMMA_STAGE_ALIGN) return false;
   for (int u = 0; u < 2; u++) sum[u] = ldexp((double)stage[u]->sum, stage[u]->sum_exponent);
   if (sum[0] == sum[1]) return false;
+  const smma_locale locale = smma_locale_enter();
   smma_decimal_text(first, sizeof first, sum[0], smma_fits_double(smma_magnitude(stage[0]->sum)), 8);
   smma_decimal_text(second, sizeof second, sum[1], smma_fits_double(smma_magnitude(stage[1]->sum)), 8);
+  smma_locale_leave(locale);
   snprintf(d->text, sizeof d->text, "sum: %s has %s, %s %s", unit[0].unit, first, unit[1].unit, second);
   return true;
 }

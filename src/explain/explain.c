@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explain/builder.h"
+#include "host/locale.h"
 #include "isa/compose.h"
 
 /* The exact sum, and how far the result is from it. */
@@ -90,6 +91,7 @@ static bool allocate(const smma_operation *o, smma_explanation *e) {
 bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation) {
   smma_decoded x;
   smma_explain_builder builder = {operation, smma_operands_of(&x), smma_widen_c(operation, row->c), explanation, 0, 0};
+  smma_locale locale;
   memset(explanation, 0, sizeof *explanation);
   if (!allocate(operation, explanation)) {
     smma_explanation_free(explanation);
@@ -97,8 +99,10 @@ bool smma_explain(const smma_operation *operation, const smma_row *row, smma_exp
   }
   smma_row_decode(operation, row, &x);
   explanation->result_format = operation->d;
+  locale = smma_locale_enter();
   explanation->result = smma_returned(operation, explain_algorithm(&builder));
   compare_with_exact(&builder, row->c);
+  smma_locale_leave(locale);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explain/lines.h"
+#include "host/locale.h"
 
 /* Colours of Okabe and Ito, which colour-blind readers tell apart, with pale tints for zeros. */
 typedef struct {
@@ -449,10 +450,12 @@ bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count) {
 bool smma_picture_write(FILE *stream, const smma_explained *unit, int count) {
   char title[200];
   smma_svg svg;
+  const smma_locale locale = smma_locale_enter();
   bool done = smma_svg_open(&svg) && smma_picture_draw(&svg, unit, count);
   snprintf(title, sizeof title, "d = c + sum of a[k]*b[k] on %s%s%s, bit by bit", unit[0].unit,
            count > 1 ? " and " : "", count > 1 ? unit[1].unit : "");
   if (done) smma_svg_write(stream, &svg, title, MARGIN);
   smma_svg_close(&svg);
+  smma_locale_leave(locale);
   return done;
 }

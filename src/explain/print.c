@@ -5,6 +5,7 @@
 #include "explain/decimal.h"
 #include "explain/difference.h"
 #include "explain/drawing.h"
+#include "host/locale.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
 
@@ -76,12 +77,14 @@ static void print_stage(FILE *stream, const smma_stage *stage, int width, const 
 }
 
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width) {
+  const smma_locale locale = smma_locale_enter();
   smma_explain_heading heading = smma_explain_heading_of(operation);
   fprintf(stream, "%s\n%s\n", heading.model, heading.formats);
   print_legend(stream, explanation);
   for (size_t i = 0; i < explanation->count; i++) print_stage(stream, &explanation->stage[i], width, NULL);
   fprintf(stream, "\n");
   print_conclusion(stream, explanation);
+  smma_locale_leave(locale);
 }
 
 /* One of two; what both share has been printed before. */
@@ -112,6 +115,7 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
   const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->exact};
   smma_difference d = smma_find_difference(unit);
   smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
+  const smma_locale locale = smma_locale_enter();
   print_difference(stream, &d, width);
   fprintf(stream, "%s\n", smma_explain_heading_of(unit[0].operation).formats);
   print_legend(stream, e[0]);
@@ -120,4 +124,5 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
   for (int u = 0; u < 2; u++) print_one(stream, &unit[u], width, &frame);
   fprintf(stream, "\nresults:\n");
   smma_print_results(stream, e[0]->result_format, name, result, e[0]->finite ? 3 : 2);
+  smma_locale_leave(locale);
 }

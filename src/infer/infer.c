@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "campaign/campaign.h"
+#include "host/clock.h"
 #include "host/thread.h"
 #include "infer/inference.h"
 #include "infer/known.h"
@@ -19,12 +19,6 @@ enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, M
 /* Where one row in so many disagrees, or fewer, the structure may be another that few rows show. */
 enum { NEARLY = 16 };
 enum { FRESH_AT_ONCE = 16384 };
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
 
@@ -54,9 +48,9 @@ void smma_inference_tell(const smma_inference_work *x, const char *format, ...) 
 }
 
 bool smma_inference_ask(smma_inference_work *x, smma_rows *rows, size_t count) {
-  const double before = seconds();
+  const double before = smma_seconds();
   const bool good = smma_asking_run(&x->asking, rows, count);
-  x->found->unit_seconds += seconds() - before;
+  x->found->unit_seconds += smma_seconds() - before;
   return good;
 }
 
@@ -109,9 +103,9 @@ static bool learn_and_check(smma_inference_work *x) {
     good = smma_inference_learn(x, &rows, FIRST_ROWS);
   }
   if (good) {
-    const double before = seconds();
+    const double before = smma_seconds();
     good = smma_check_alike(x->request->unit, &rows, FIRST_ROWS, &found->alike, x->error);
-    found->unit_seconds += seconds() - before;
+    found->unit_seconds += smma_seconds() - before;
   }
   if (good) {
     x->asking.calls++;
@@ -350,9 +344,9 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
       count = (size_t)(x->request->most_rows - rows_asked(x));
     smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
-    const double before = seconds();
+    const double before = smma_seconds();
     good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error);
-    found->unit_seconds += seconds() - before;
+    found->unit_seconds += smma_seconds() - before;
     good = good && join_misfits(x, &rows, count, wrong);
     if (good && !*wrong) found->fresh += count, count_nan(x, &rows, count);
     if (good) smma_inference_tell(x, "proving: %llu new rows agree", (unsigned long long)found->fresh);
@@ -435,7 +429,7 @@ static void take_instruction(smma_inference_work *x) {
 
 bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_error *error) {
   smma_inference_work x = {.request = request, .found = found, .error = error};
-  const double started = seconds();
+  const double started = smma_seconds();
   bool good;
   *found = (smma_inference){.outcome = SMMA_NOT_INFERRED};
   x.odd = -1;
@@ -461,7 +455,7 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   found->tried = x.fit.tried;
   found->computed = smma_fit_computed(&x.fit);
   found->left = x.shapes->count;
-  found->seconds = seconds() - started;
+  found->seconds = smma_seconds() - started;
   if (x.models.methods) smma_unit_close(&x.models);
   smma_fit_close(&x.fit);
   free(x.shapes);

@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 
+#include "rows/datum.h"
+#include "rows/text.h"
+
 /* ---- Words ---- */
 
 const char *smma_infer_outcome_text(smma_infer_outcome outcome) {
@@ -94,6 +97,33 @@ size_t smma_next_inferred_key(const smma_inference *f, size_t at) {
   return at;
 }
 
+bool smma_infer_values_are_all(const smma_inference *f, size_t at, int is) {
+  for (size_t i = at; i < smma_next_inferred_key(f, at); i++)
+    if ((int)f->neighbour[i].is != is) return false;
+  return true;
+}
+
+const char *smma_infer_values(const smma_inference *f, size_t at, int is, char text[SMMA_INFER_VALUES_SIZE]) {
+  const size_t end = smma_next_inferred_key(f, at);
+  *text = 0;
+  if (f->neighbour[at].key->kind != SMMA_KEY_INTEGER && end - at > 2 && smma_infer_values_are_all(f, at, is))
+    return "all others";
+  for (size_t i = at; i < end; i++) {
+    const smma_infer_neighbour *n = &f->neighbour[i];
+    char value[64];
+    if ((int)n->is != is) continue;
+    smma_append_text(text, SMMA_INFER_VALUES_SIZE, "%s%s", *text ? ", " : "",
+                     smma_key_value(n->key, n->other, value, sizeof value));
+  }
+  return *text ? text : "-";
+}
+
+const char *smma_infer_place(int step, char text[SMMA_INFER_VALUES_SIZE]) {
+  if (step < 0) return "all";
+  snprintf(text, SMMA_INFER_VALUES_SIZE, "step %d", step + 1);
+  return text;
+}
+
 /* ---- Rows that the model does not have ---- */
 
 const char *smma_infer_holding_text(smma_infer_holding holding) {
@@ -184,4 +214,50 @@ void smma_describe_misfit(const smma_instruction *i, const smma_infer_misfit *m,
                    c.with_c && c.without_c ? "with c and without"
                    : c.with_c              ? "c is never zero"
                                            : "c is zero");
+}
+
+/* ---- Rows of the proof ---- */
+
+static void write_neighbour(FILE *stream, const smma_infer_request *r, const smma_inference *f,
+                            const smma_infer_neighbour *n, const smma_row_layout *layout) {
+  char place[SMMA_INFER_VALUES_SIZE], value[2][64], hex[24];
+  smma_row row;
+  smma_rows_get(&f->proof, n->row, &row);
+  fprintf(stream, "# %s, %s is %s; with %s d would be %s\n", smma_infer_place(n->step, place), n->key->key,
+          smma_key_value(n->key, n->value, value[0], sizeof value[0]),
+          smma_key_value(n->key, n->other, value[1], sizeof value[1]),
+          smma_hex_text(r->instruction->d, n->other_d, hex));
+  smma_text_write_row(stream, layout, &row);
+}
+
+static bool write_rival(FILE *stream, const smma_infer_request *r, const smma_inference *f, size_t n,
+                        const smma_row_layout *layout) {
+  const smma_instruction *unit = smma_inferred_rival(f, n, "rival");
+  char words[SMMA_RULE_WORDS_SIZE], hex[24];
+  smma_row row;
+  if (!unit) return false;
+  smma_rows_get(&f->proof, f->rival[n].row, &row);
+  fprintf(stream, "# of %s d would be %s\n", smma_rule_words(&unit->rule->rule, words, sizeof words),
+          smma_hex_text(r->instruction->d, f->rival[n].other_d, hex));
+  smma_text_write_row(stream, layout, &row);
+  smma_custom_release(unit);
+  return true;
+}
+
+bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer_request *r, const smma_inference *f,
+                               bool undecided) {
+  const smma_row_layout layout = smma_row_layout_of(r->instruction);
+  smma_vector_header header;
+  smma_vector_header_of(r->instruction, &header);
+  if (model) {
+    snprintf(header.arch, sizeof header.arch, "%s", model);
+    snprintf(header.instruction, sizeof header.instruction, "%s", "inferred");
+  }
+  smma_text_write_header(stream, &header);
+  for (size_t i = 0; i < f->neighbours; i++)
+    if (f->neighbour[i].is == (undecided ? SMMA_UNDECIDED : SMMA_SHUT_OUT))
+      write_neighbour(stream, r, f, &f->neighbour[i], &layout);
+  for (size_t n = 0; n < f->rivals && undecided; n++)
+    if (!write_rival(stream, r, f, n, &layout)) return false;
+  return !ferror(stream);
 }

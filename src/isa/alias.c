@@ -3,11 +3,12 @@
    Tables III and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins, Intel's Intrinsics
    Guide. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "isa/ascii.h"
-#include "isa/catalogue.h"
+#include "isa/find.h"
+#include "isa/format_name.h"
+#include "isa/print.h"
 
 #define ALIAS_SIZE 192
 
@@ -20,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static bool say(const visitor *v, const ch
   char alias[ALIAS_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(alias, sizeof alias, format, arguments);
+  smma_print_list(alias, sizeof alias, format, arguments);
   va_end(arguments);
   return v->visit(alias, v->context);
 }
@@ -62,11 +63,11 @@ static const char *direction_of(const smma_instruction *i) {
 /* ".f32.e4m3.e4m3", before it ".satfinite" or ".rz", and ".f32", ".ue8m0", ".xor.popc" behind it where the instruction
    has them. */
 static const char *types_of(const smma_instruction *i, char text[64]) {
-  int n = snprintf(text, 64, "%s%s.%s.%s.%s", if_saturating(i, ".satfinite"), direction_of(i), smma_format_text(i->d),
-                   smma_format_text(i->a), smma_format_text(i->b));
-  if (i->family == SMMA_FAMILY_MMA) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->c));
-  if (i->scale_block) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
-  snprintf(text + n, 64 - (size_t)n, "%s", bits_operation_of(i));
+  int n = smma_print(text, 64, "%s%s.%s.%s.%s", if_saturating(i, ".satfinite"), direction_of(i), smma_format_text(i->d),
+                     smma_format_text(i->a), smma_format_text(i->b));
+  if (i->family == SMMA_FAMILY_MMA) n += smma_print(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->c));
+  if (i->scale_block) n += smma_print(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
+  smma_print(text + n, 64 - (size_t)n, "%s", bits_operation_of(i));
   return text;
 }
 
@@ -120,9 +121,9 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
   size_t n;
   upper(i->d, d), upper(i->a, a), upper(i->b, b), upper(i->c, c);
   if (i->m == 8)
-    snprintf(shape, sizeof shape, "88%d", i->k);
+    smma_print(shape, sizeof shape, "88%d", i->k);
   else
-    snprintf(shape, sizeof shape, "168%d", i->k);
+    smma_print(shape, sizeof shape, "168%d", i->k);
   if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16 || is_s4_by_s8(i)) return false;
   if (i->a == SMMA_B1) return sass_bits(i, shape, v);
   if (is_integer(i)) return say(v, "IMMA.%s.%s.%s%s", shape, a, b, if_saturating(i, ".SAT"));
@@ -168,10 +169,10 @@ static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
   const char *operation = bits_operation_of(i);
   char types[64];
   if (i->a == SMMA_F16)
-    snprintf(types, sizeof types, ".%s.%s", smma_format_text(i->d), smma_format_text(i->c));
+    smma_print(types, sizeof types, ".%s.%s", smma_format_text(i->d), smma_format_text(i->c));
   else
-    snprintf(types, sizeof types, "%s.%s.%s.%s.%s%s", direction_of(i), smma_format_text(i->d), smma_format_text(i->a),
-             smma_format_text(i->b), smma_format_text(i->c), if_saturating(i, ".satfinite"));
+    smma_print(types, sizeof types, "%s.%s.%s.%s.%s%s", direction_of(i), smma_format_text(i->d), smma_format_text(i->a),
+               smma_format_text(i->b), smma_format_text(i->c), if_saturating(i, ".satfinite"));
   for (const char *const *shape = wmma_shapes(i); *shape; shape++) {
     if (say(v, "wmma.%s%s%s", *shape, types, operation)) return true;
     for (int layout = 0; layout < (bits_of(i->a) <= 4 ? 1 : 4); layout++)
@@ -236,9 +237,9 @@ static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
   char qualifiers[64], types[64];
   types_of(i, types);
   if (i->scale_block)
-    snprintf(qualifiers, sizeof qualifiers, "kind::%s.block_scale", scaled_kind(i));
+    smma_print(qualifiers, sizeof qualifiers, "kind::%s.block_scale", scaled_kind(i));
   else
-    snprintf(qualifiers, sizeof qualifiers, "kind::%s", unscaled_kind(i));
+    smma_print(qualifiers, sizeof qualifiers, "kind::%s", unscaled_kind(i));
   for (int group = 1; group <= 2; group++) {
     if (say(v, "tcgen05.mma.cta_group::%d.%s", group, qualifiers) ||
         say(v, "tcgen05.mma.cta_group::%d.%s.m%dn%dk%d%s", group, qualifiers, group * i->m, i->n, i->k, types))
@@ -282,7 +283,7 @@ static bool wmma_names(const smma_instruction *i, const visitor *v) {
   if (!end) end = strstr(i->name, ".clamp");
   last = end ? end : i->name + strlen(i->name);
   length = (int)((in_wave64 ? in_wave64 : last) - i->name);
-  snprintf(base, sizeof base, "%.*s", length, i->name);
+  smma_print(base, sizeof base, "%.*s", length, i->name);
   for (int wave = 0; wave < 3; wave++) {
     if (wave_counts(i) && (wave == 2) != (in_wave64 != NULL)) continue;
     if (wave != (in_wave64 ? 2 : 0)) /* not the name itself */

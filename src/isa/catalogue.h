@@ -2,6 +2,7 @@
 #ifndef SMMA_ISA_CATALOGUE_H
 #define SMMA_ISA_CATALOGUE_H
 
+#include "isa/find.h"
 #include "isa/format_name.h"
 #include "isa/instruction.h"
 
@@ -9,31 +10,12 @@
 size_t smma_catalogue_count(void);
 const smma_instruction *smma_catalogue_at(size_t index);
 
-/* The names besides the architectures' own: GPUs and compiler targets. */
-typedef struct {
-  const char *name;
-  smma_arch_id arch;
-} smma_gpu;
-extern const smma_gpu smma_gpus[];
-extern const size_t smma_gpu_count;
-
-/* SMMA_ARCH_COUNT if there is no such architecture or GPU. */
-smma_arch_id smma_find_arch(const char *gpu_or_arch);
-
-/* The same, writing one line with the nearest names if there is none. */
+/* smma_find_arch, writing one line with the nearest names if there is none. */
 smma_arch_id smma_resolve_arch(const char *gpu_or_arch, char *message, size_t size);
 
 /* Of a GPU without a model: the experiment that asks it how it computes, through instructions of the nearest
    architecture; NULL if there is none, or the GPU has a model. */
 const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest);
-
-/* Calls `visit` with each alias of the instruction until it returns true; returns whether it did. */
-typedef bool smma_alias_visitor(const char *alias, void *context);
-bool smma_each_alias(const smma_instruction *instruction, smma_alias_visitor *visit, void *context);
-
-/* The form in which names are compared: lower case, with qualifiers ("kind::f16", "block_scale") moved behind the rest,
-   so that both orders in use match. `form` takes at most `size` bytes; it is empty for a name that is too long. */
-void smma_normal_form(const char *name, char *form, size_t size);
 
 /* The instruction of that canonical name or alias, or NULL with one line (none if `size` is 0) that says why and what
    is near. A name that fits several instructions means the first if they all compute the same function. */
@@ -62,5 +44,9 @@ void smma_rounding_to_text(smma_rounding direction, smma_format format, char *te
 enum { SMMA_PARAMETER_SIZE = 1024 };
 const char *smma_model_name(const smma_rule *rule);
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size);
+
+/* Describes the rule by both: "T-FDPA F=25 L=16". Returns `text`; SMMA_RULE_WORDS_SIZE bytes hold any. */
+enum { SMMA_RULE_WORDS_SIZE = 4096 };
+const char *smma_rule_words(const smma_rule *rule, char *text, size_t size);
 
 #endif

@@ -172,3 +172,12 @@ bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value
   }
   return rule->algorithm == SMMA_COMPOSITION && step_parameter(&rule->with.composition, i, name, value, size);
 }
+
+const char *smma_rule_words(const smma_rule *rule, char *text, size_t size) {
+  const char *name;
+  char value[SMMA_PARAMETER_SIZE];
+  snprintf(text, size, "%s", smma_model_name(rule));
+  for (int p = 0; smma_parameter(rule, p, &name, value, sizeof value); p++)
+    smma_append_text(text, size, " %s=%s", name, value);
+  return text;
+}

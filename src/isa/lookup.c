@@ -3,50 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/ascii.h"
 #include "isa/catalogue.h"
 #include "isa/nearest.h"
 
-static bool ignored_in_gpu(char c) { return smma_blank(c) || c == '-' || c == '_'; }
-
-/* Without the letters for tensor core and matrix core that the models of Khattak and Mikaitis (2025) have behind a
-   GPU's name: "H100TC", "MI300XMC". */
-static void squeeze(const char *name, char *out, size_t size) {
-  size_t used = 0;
-  for (; *name; name++)
-    if (!ignored_in_gpu(*name) && used + 1 < size) out[used++] = smma_lower(*name);
-  out[used] = 0;
-  if (used > 2 && (strcmp(out + used - 2, "tc") == 0 || strcmp(out + used - 2, "mc") == 0)) out[used - 2] = 0;
-}
-
-static bool same_gpu(const char *x, const char *y) {
-  char a[SMMA_NAME_SIZE], b[SMMA_NAME_SIZE];
-  squeeze(x, a, sizeof a);
-  squeeze(y, b, sizeof b);
-  return strcmp(a, b) == 0;
-}
-
-const smma_gpu smma_gpus[] = {
-#define SMMA_GPU(name, symbol) {name, SMMA_ARCH_##symbol},
-#define SMMA_GPU_WITHOUT_MODEL(...)
-#include "isa/gpus.def"
-#undef SMMA_GPU
-#undef SMMA_GPU_WITHOUT_MODEL
-};
-const size_t smma_gpu_count = sizeof smma_gpus / sizeof smma_gpus[0];
-
-/* Those without a model, with the architecture that is nearest by generation; `candidates` in the same order, "" where
-   none is named, and experiments. */
+/* What is known of GPUs without a model, in the order of smma_gpus_without_model: candidates, "" where none is named,
+   and experiments. */
 #define SMMA_GPU(...)
 #define SMMA_UNMODELLED(...)
-static const smma_gpu without_model[] = {
-#define SMMA_GPU_WITHOUT_MODEL(name, symbol) {name, SMMA_ARCH_##symbol},
-#define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) {name, SMMA_ARCH_##symbol},
-#include "isa/gpus.def"
-#include "isa/unmodelled.def"
-#undef SMMA_GPU_WITHOUT_MODEL
-#undef SMMA_UNMODELLED_GPU
-};
 static const char *const gpu_candidates[] = {
 #define SMMA_GPU_WITHOUT_MODEL(...) "",
 #define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) candidates,
@@ -65,7 +28,6 @@ static const char *const gpu_experiments[] = {
 };
 #undef SMMA_GPU
 #undef SMMA_UNMODELLED
-static const size_t count_without_model = sizeof without_model / sizeof without_model[0];
 
 /* Instructions without a model: what their names contain. */
 static const struct {
@@ -81,58 +43,14 @@ static const struct {
 };
 static const size_t unmodelled_count = sizeof unmodelled / sizeof unmodelled[0];
 
-/* The name behind a vendor's brand: "NVIDIA GeForce RTX 4090" is "RTX 4090". */
-static const char *without_brand(const char *name) {
-  static const char *const brands[] = {"nvidia ", "geforce ", "tesla ", "amd ", "instinct ", "radeon ", "ai ", "pro "};
-  for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++) {
-    size_t length = strlen(brands[i]), j;
-    for (j = 0; j < length && smma_lower(name[j]) == brands[i][j]; j++) continue;
-    if (j == length) name += length;
-  }
-  return name;
-}
-
-static const smma_gpu *find_in_list(const smma_gpu *list, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++)
-    if (same_gpu(name, list[i].name)) return &list[i];
-  return NULL;
-}
-
-/* The GPU of that name, one that has a model or one that has none. Drivers print more behind a name ("NVIDIA
- * A100-SXM4-80GB", "gfx942:sramecc+"): words are taken away from the end until one is known. */
-static const smma_gpu *find_gpu(const char *name, bool *has_model) {
-  char rest[SMMA_NAME_SIZE];
-  snprintf(rest, sizeof rest, "%s", name);
-  for (;;) {
-    const smma_gpu *found = find_in_list(smma_gpus, smma_gpu_count, rest);
-    size_t length = strlen(rest);
-    *has_model = found != NULL;
-    if (!found) found = find_in_list(without_model, count_without_model, rest);
-    if (found) return found;
-    while (length && !strchr(" -:", rest[length - 1])) length--;
-    if (length == 0) return NULL;
-    rest[length - 1] = 0;
-  }
-}
-
-smma_arch_id smma_find_arch(const char *name) {
-  const smma_gpu *gpu;
-  bool has_model;
-  name = without_brand(name);
-  for (int i = 0; i < SMMA_ARCH_COUNT; i++)
-    if (same_gpu(name, smma_architectures[i].name) || same_gpu(name, smma_architectures[i].title))
-      return (smma_arch_id)i;
-  gpu = find_gpu(name, &has_model);
-  return gpu && has_model ? gpu->arch : SMMA_ARCH_COUNT;
-}
-
 static void explain_unknown_gpu(const char *name, char *message, size_t size) {
   smma_nearest nearest;
   char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   bool has_model;
-  const smma_gpu *gpu = find_gpu(without_brand(name), &has_model);
+  const smma_gpu *gpu = smma_find_gpu(smma_without_brand(name), &has_model);
   if (gpu) {
-    const char *candidates = gpu_candidates[gpu - without_model], *nearest_arch = smma_architectures[gpu->arch].name;
+    const char *candidates = gpu_candidates[gpu - smma_gpus_without_model],
+               *nearest_arch = smma_architectures[gpu->arch].name;
     if (*candidates)
       snprintf(message, size,
                "no model of %s: no published results are known; candidates: %s; nearest by generation is %s", gpu->name,
@@ -142,14 +60,14 @@ static void explain_unknown_gpu(const char *name, char *message, size_t size) {
                nearest_arch);
     return;
   }
-  squeeze(without_brand(name), form, sizeof form);
+  smma_squeeze(smma_without_brand(name), form, sizeof form);
   smma_nearest_start(&nearest, form);
   for (int i = 0; i < SMMA_ARCH_COUNT; i++) {
-    squeeze(smma_architectures[i].name, form, sizeof form);
+    smma_squeeze(smma_architectures[i].name, form, sizeof form);
     smma_nearest_consider(&nearest, smma_architectures[i].name, form);
   }
   for (size_t i = 0; i < smma_gpu_count; i++) {
-    squeeze(smma_gpus[i].name, form, sizeof form);
+    smma_squeeze(smma_gpus[i].name, form, sizeof form);
     smma_nearest_consider(&nearest, smma_gpus[i].name, form);
   }
   smma_nearest_list(&nearest, list, sizeof list);
@@ -158,10 +76,10 @@ static void explain_unknown_gpu(const char *name, char *message, size_t size) {
 
 const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
   bool has_model;
-  const smma_gpu *gpu = find_gpu(without_brand(name), &has_model);
+  const smma_gpu *gpu = smma_find_gpu(smma_without_brand(name), &has_model);
   if (smma_find_arch(name) != SMMA_ARCH_COUNT || !gpu || has_model) return NULL;
   *nearest = gpu->arch;
-  return gpu_experiments[gpu - without_model];
+  return gpu_experiments[gpu - smma_gpus_without_model];
 }
 
 smma_arch_id smma_resolve_arch(const char *gpu, char *message, size_t size) {
@@ -170,32 +88,20 @@ smma_arch_id smma_resolve_arch(const char *gpu, char *message, size_t size) {
   return arch;
 }
 
-/* The normal form of a name that is being looked for, whole or as the beginning of one ("HMMA.16816"). */
-typedef struct {
-  char form[SMMA_NAME_SIZE];
-  bool beginning;
-} query;
-
-static bool matches(const char *alias, void *context) {
-  const query *q = context;
-  char form[SMMA_NAME_SIZE];
-  size_t length = strlen(q->form);
-  smma_normal_form(alias, form, sizeof form);
-  return strncmp(form, q->form, length) == 0 && (form[length] == 0 || (q->beginning && length && form[length] == '.'));
-}
-
-static bool answers_to(const smma_instruction *i, query *q) {
-  return matches(i->name, q) || smma_each_alias(i, matches, q);
+static const smma_instruction *find_in(int arch, smma_query *q, bool *ambiguous) {
+  size_t index;
+  if (!smma_find_index((smma_arch_id)arch, q, &index, ambiguous)) return NULL;
+  return &smma_architectures[arch].table->row[index];
 }
 
 /* Names for the error line: the distinct operations among several matches. */
-static void explain_ambiguous(const char *name, const smma_instruction_table *table, query *q, char *message,
+static void explain_ambiguous(const char *name, const smma_instruction_table *table, smma_query *q, char *message,
                               size_t size) {
   const smma_instruction *shown[4], *last = NULL;
   size_t count = 0, used;
   for (size_t i = 0; i < table->count; i++) {
     const smma_instruction *row = &table->row[i];
-    if ((last && smma_same_operation(row, last)) || !answers_to(row, q)) continue;
+    if ((last && smma_same_operation(row, last)) || !smma_answers_to(row, q)) continue;
     last = row;
     if (count < 4) shown[count] = row;
     count++;
@@ -205,32 +111,6 @@ static void explain_ambiguous(const char *name, const smma_instruction_table *ta
   for (size_t i = 0; i < count && i < 4 && used < size; i++)
     used += (size_t)snprintf(message + used, size - used, "%s%s", i ? ", " : "", shown[i]->name);
   if (count > 4 && used < size) snprintf(message + used, size - used, ", ...");
-}
-
-/* The first match, or NULL; `ambiguous` tells whether matches differ in what they compute. */
-static const smma_instruction *find_matches(const smma_instruction_table *table, query *q, bool *ambiguous) {
-  const smma_instruction *found = NULL;
-  *ambiguous = false;
-  for (size_t i = 0; i < table->count; i++) {
-    if (!answers_to(&table->row[i], q)) continue;
-    if (!found)
-      found = &table->row[i];
-    else if (!smma_same_operation(found, &table->row[i]))
-      *ambiguous = true;
-  }
-  return found;
-}
-
-/* The same: by canonical name, else by alias, else by the beginning of either. */
-static const smma_instruction *find_in(const smma_instruction_table *table, query *q, bool *ambiguous) {
-  const smma_instruction *found;
-  *ambiguous = q->beginning = false;
-  for (size_t i = 0; i < table->count; i++)
-    if (strcmp(table->row[i].name, q->form) == 0) return &table->row[i];
-  found = find_matches(table, q, ambiguous);
-  if (found) return found;
-  q->beginning = true;
-  return find_matches(table, q, ambiguous);
 }
 
 enum { MOST_SHOWN = 5 };
@@ -252,11 +132,11 @@ static size_t append_gpus(int arch, char *message, size_t used, size_t size) {
 }
 
 /* The architectures and GPUs that have the name; false if none has. */
-static bool explain_elsewhere(const char *gpu, const char *name, query *q, char *message, size_t size) {
+static bool explain_elsewhere(const char *gpu, const char *name, smma_query *q, char *message, size_t size) {
   size_t used = (size_t)snprintf(message, size, "%s has no instruction '%.150s'; it is on: ", gpu, name);
   bool any = false, ambiguous;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
-    if (!smma_architectures[a].listed || !find_in(smma_architectures[a].table, q, &ambiguous) || used >= size) continue;
+    if (!smma_architectures[a].listed || !find_in(a, q, &ambiguous) || used >= size) continue;
     if (any) used += (size_t)snprintf(message + used, size - used, ", ");
     if (used < size) used = append_gpus(a, message, used, size);
     any = true;
@@ -265,7 +145,7 @@ static bool explain_elsewhere(const char *gpu, const char *name, query *q, char 
 }
 
 /* Whether an instruction without a model is of that architecture, or of any but it; then the line. */
-static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, const char *name, const query *q,
+static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, const char *name, const smma_query *q,
                                char *message, size_t size) {
   for (size_t i = 0; i < unmodelled_count; i++) {
     const char *has = smma_architectures[unmodelled[i].arch].name;
@@ -294,7 +174,7 @@ static void consider_table(const smma_instruction_table *table, smma_nearest *ne
   }
 }
 
-static void explain_unknown_name(const char *gpu, const char *name, const smma_instruction_table *table, query *q,
+static void explain_unknown_name(const char *gpu, const char *name, const smma_instruction_table *table, smma_query *q,
                                  char *message, size_t size) {
   smma_nearest nearest;
   char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
@@ -310,11 +190,11 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
   smma_nearest nearest;
   char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   bool ambiguous;
-  query q;
+  smma_query q;
   smma_normal_form(name, q.form, sizeof q.form);
   message[0] = 0;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
-    const smma_instruction *i = find_in(smma_architectures[a].table, &q, &ambiguous);
+    const smma_instruction *i = find_in(a, &q, &ambiguous);
     if (i && !ambiguous) found[count++] = i;
     if (i && ambiguous && !message[0]) explain_ambiguous(name, smma_architectures[a].table, &q, message, size);
   }
@@ -331,11 +211,11 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   const smma_instruction_table *table;
   const smma_instruction *found;
   bool ambiguous;
-  query q;
+  smma_query q;
   if (arch == SMMA_ARCH_COUNT) return NULL;
   table = smma_architectures[arch].table;
   smma_normal_form(name, q.form, sizeof q.form);
-  found = find_in(table, &q, &ambiguous);
+  found = find_in((int)arch, &q, &ambiguous);
   if (found && !ambiguous) return found;
   if (size == 0) return NULL;
   if (found)

@@ -2,9 +2,8 @@
 #ifndef SMMA_ISA_NEAREST_H
 #define SMMA_ISA_NEAREST_H
 
-#include <stddef.h>
+#include "isa/find.h"
 
-#define SMMA_NAME_SIZE 192
 #define SMMA_NEAREST_COUNT 3
 
 typedef struct {

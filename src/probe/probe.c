@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "isa/catalogue.h"
 #include "probe/elsewhere.h"
+#include "rows/datum.h"
 
 const smma_probe smma_probes[SMMA_PROBE_COUNT] = {
 #define SMMA_PROBE(name, focus, title, source) {#name, title, source, SMMA_##focus, smma_probe_##name},
@@ -85,4 +87,37 @@ bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t r
     return true;
   }
   return smma_examine_elsewhere(x, error);
+}
+
+/* ---- Data ---- */
+
+static smma_datum *witness_datum(const smma_instruction *i, const smma_row *row) {
+  smma_datum *record = smma_datum_record();
+  smma_datum_put(record, "a", smma_encodings_datum(i->a, row->a, i->k));
+  smma_datum_put(record, "b", smma_encodings_datum(i->b, row->b, i->k));
+  smma_datum_put(record, "c", smma_encodings_datum(i->c, &row->c, 1));
+  smma_datum_put(record, "d", smma_encodings_datum(i->d, &row->d, 1));
+  return record;
+}
+
+smma_datum *smma_examination_datum(const smma_examination *x) {
+  const smma_subject *s = &x->subject;
+  smma_datum *record = smma_datum_record(), *features = smma_datum_record();
+  for (int p = 0; p < SMMA_PROBE_COUNT; p++) {
+    const smma_finding *f = &x->findings[p];
+    smma_datum *feature = smma_datum_record();
+    smma_put_text(feature, "value", *f->value ? f->value : NULL);
+    if (!*f->value) smma_put_text(feature, "why", f->why);
+    if (f->has_witness) smma_datum_put(feature, "witness", witness_datum(s->instruction, &f->witness));
+    smma_put_text(feature, "title", smma_probes[p].title);
+    smma_put_text(feature, "source", smma_probes[p].source);
+    smma_datum_put(features, smma_probes[p].name, feature);
+  }
+  smma_put_text(record, "unit", s->unit->name);
+  smma_put_text(record, "arch", smma_arch_name(s->instruction));
+  smma_put_text(record, "instr", s->instruction->name);
+  smma_put_count(record, "rows", s->rows);
+  smma_put_count(record, "calls", s->calls);
+  smma_datum_put(record, "features", features);
+  return record;
 }

@@ -3,6 +3,7 @@
 #ifndef SMMA_PROBE_PROBE_H
 #define SMMA_PROBE_PROBE_H
 
+#include "datum/datum.h"
 #include "probe/rounding_mode.h"
 #include "probe/subject.h"
 
@@ -100,6 +101,9 @@ enum { SMMA_REPEATED_ROWS = 16384 };
 /* All probes in order; `repeated` rows are asked again, about six times. False with one line if the unit fails. */
 bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t repeated, smma_examination *examination,
                   smma_error *error);
+
+/* Returns what was found as a record: an element of what --json prints. */
+smma_datum *smma_examination_datum(const smma_examination *examination);
 
 /* ---- For probes ---- */
 

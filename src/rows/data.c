@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "host/locale.h"
 #include "host/philox.h"
 #include "rows/generate.h"
 #include "softmma/softmma.h"
@@ -33,6 +34,7 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
   const size_t length = strcspn(text, "=");
   const char *amount = text[length] ? text + length + 1 : NULL;
   const smma_data_info *info = smma_data_infos;
+  smma_locale locale;
   int kind = 0;
   char *end;
   while (kind < SMMA_DATA_KINDS && (strlen(info->name) != length || strncmp(text, info->name, length) != 0))
@@ -41,7 +43,9 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
   *data = (smma_data){(smma_data_kind)kind, info->amount};
   if (!amount) return true;
   if (info->greatest == 0) return smma_fail(error, "'%s': %s takes no amount", text, info->name);
+  locale = smma_locale_enter();
   data->amount = strtod(amount, &end);
+  smma_locale_leave(locale);
   if (*end || end == amount || !(data->amount > 0 && data->amount <= info->greatest))
     return smma_fail(error, "'%s': the amount is a number above 0, at most %g", text, info->greatest);
   return true;
@@ -49,7 +53,9 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
 
 const char *smma_data_text(smma_data data, char text[32]) {
   const smma_data_info *info = &smma_data_infos[data.kind];
+  const smma_locale locale = smma_locale_enter();
   snprintf(text, 32, info->greatest > 0 ? "%s=%g" : "%s", info->name, data.amount);
+  smma_locale_leave(locale);
   return text;
 }
 

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/custom.h"
 #include "isa/formats.h"
+#include "softmma/softmma.h"
 
 const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]) {
   snprintf(text, 24, "%0*llx", (smma_encoding_of(format).bits + 3) / 4, (unsigned long long)encoding);
@@ -30,6 +32,18 @@ bool smma_encodings_read(const smma_datum *list, smma_format format, int count, 
   return true;
 }
 
+smma_datum *smma_description_datum(const smma_instruction *instruction) {
+  const size_t size = smma_custom_write(instruction, NULL, 0);
+  char *text = malloc(size + 1);
+  smma_datum *datum = NULL;
+  if (text) {
+    smma_custom_write(instruction, text, size + 1);
+    datum = smma_datum_read("a unit", text, size, NULL);
+  }
+  free(text);
+  return datum;
+}
+
 void smma_put_operands(smma_datum *record, const smma_instruction *i, const smma_row *row) {
   const int scales = smma_scale_count(i->k, i->scale_block);
   smma_datum_put(record, "a", smma_encodings_datum(i->a, row->a, i->k));
@@ -46,4 +60,21 @@ bool smma_get_operands(const smma_datum *record, const smma_instruction *i, smma
          smma_encodings_read(smma_datum_get(record, "c"), i->c, 1, &row->c) &&
          smma_encodings_read(smma_datum_get(record, "scale_a"), i->scale, scales, row->scale_a) &&
          smma_encodings_read(smma_datum_get(record, "scale_b"), i->scale, scales, row->scale_b);
+}
+
+smma_datum *smma_row_datum(const smma_instruction *i, const smma_row *row) {
+  const int scales = smma_scale_count(i->k, i->scale_block);
+  smma_datum *record = smma_datum_record();
+  char text[24];
+  smma_put_text(record, "arch", smma_arch_name(i));
+  smma_put_text(record, "instruction", i->name);
+  smma_datum_put(record, "a", smma_encodings_datum(i->a, row->a, i->k));
+  smma_datum_put(record, "b", smma_encodings_datum(i->b, row->b, i->k));
+  smma_put_text(record, "c", smma_hex_text(i->c, row->c, text));
+  smma_put_text(record, "d", smma_hex_text(i->d, row->d, text));
+  smma_put_real(record, "value", smma_value(i->d, row->d));
+  if (!scales) return record;
+  smma_datum_put(record, "scale_a", smma_encodings_datum(i->scale, row->scale_a, scales));
+  smma_datum_put(record, "scale_b", smma_encodings_datum(i->scale, row->scale_b, scales));
+  return record;
 }

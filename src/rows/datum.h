@@ -15,10 +15,17 @@ smma_datum *smma_encodings_datum(smma_format format, const uint64_t *encoding, i
 /* Reads such a list. Returns false if it does not have exactly `count` encodings of the format. */
 bool smma_encodings_read(const smma_datum *list, smma_format format, int count, uint64_t *encoding);
 
+/* Returns an instruction as its custom unit's file has it. */
+smma_datum *smma_description_datum(const smma_instruction *instruction);
+
 /* Puts "a", "b", "c", "scale_a" and "scale_b" into a record, each a list of encodings. */
 void smma_put_operands(smma_datum *record, const smma_instruction *instruction, const smma_row *row);
 
 /* Takes these from it. Returns false if one of them is not the instruction's. */
 bool smma_get_operands(const smma_datum *record, const smma_instruction *instruction, smma_row *row);
+
+/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b" where
+   there are scale factors; c and d are texts. */
+smma_datum *smma_row_datum(const smma_instruction *instruction, const smma_row *row);
 
 #endif

@@ -59,6 +59,15 @@ void smma_unit_close(smma_unit *u) {
   *u = (smma_unit){0};
 }
 
+smma_datum *smma_unit_datum(const smma_unit *u) {
+  smma_datum *d = smma_datum_record();
+  smma_put_text(d, "name", u->name);
+  smma_put_text(d, "device", u->description.device);
+  smma_put_text(d, "driver", u->description.driver);
+  smma_put_text(d, "toolkit", u->description.toolkit);
+  return d;
+}
+
 bool smma_unit_computes(smma_unit *u, const smma_instruction *i, smma_error *why) {
   smma_instruction_info info;
   char message[sizeof why->text] = "";
@@ -97,3 +106,8 @@ bool smma_unit_ask(smma_unit *u, const smma_rows *rows, size_t first, size_t cou
 }
 
 bool smma_unit_is_recording(const smma_unit *u) { return u->methods == &smma_unit_file; }
+
+bool smma_unit_answers(smma_unit *u, const smma_instruction *i, smma_error *why) {
+  if (smma_unit_is_recording(u)) return smma_fail(why, "%s knows only the rows that were recorded", u->name);
+  return smma_unit_computes(u, i, why);
+}

@@ -3,6 +3,7 @@
 #define SMMA_UNIT_UNIT_H
 
 #include "core/generated.h"
+#include "datum/datum.h"
 #include "io/error.h"
 #include "rows/rows.h"
 #include "softmma/unit.h"
@@ -31,8 +32,14 @@ extern const size_t smma_unit_kind_count;
 bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
 void smma_unit_close(smma_unit *unit);
 
+/* Returns {"name", "device", "driver", "toolkit"}. */
+smma_datum *smma_unit_datum(const smma_unit *unit);
+
 /* False with one line that says why not. */
 bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
+
+/* Returns whether it computes any rows of the instruction, as a recording does not; if not, one line says why. */
+bool smma_unit_answers(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
 
 /* d of every row. Results that a unit leaves wider than the format are an error. */
 bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_batch *batch, smma_error *error);

@@ -14,6 +14,7 @@
 
 #include "compare/target.h"
 #include "datum/datum.h"
+#include "isa/instruction.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -116,6 +117,9 @@ const smma_instruction *choose_instruction(const choice *choice, const array_for
 /* What was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 
+/* The architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
+smma_arch_id arch_of(PyObject *gpu);
+
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
@@ -173,6 +177,9 @@ PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_
 /* A copy of what a batch has of one operand: (rows, columns), or with 0 columns (rows,). */
 PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int columns);
 
+/* Copies of the first `number` rows: (a, b, c, d, scale factors of a, of b), the latter None without. */
+PyObject *arrays_of_rows(const smma_rows *rows, size_t number);
+
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
 
 PyObject *python_register_instruction_type(PyObject *module, PyObject *type);
@@ -208,6 +215,7 @@ PyObject *python_tolerance(PyObject *module, PyObject *arguments);
 PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
+PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
@@ -220,7 +228,21 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
+PyObject *python_unit_order(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
+PyObject *python_facts(PyObject *module, PyObject *name);
+PyObject *python_instruction_value(PyObject *module, PyObject *object);
+PyObject *python_gen(PyObject *module, PyObject *arguments);
+PyObject *python_convert(PyObject *module, PyObject *arguments);
+PyObject *python_experiment(PyObject *module, PyObject *arguments);
+PyObject *python_campaign(PyObject *module, PyObject *arguments);
+PyObject *python_ask(PyObject *module, PyObject *arguments);
+PyObject *python_merge(PyObject *module, PyObject *reports);
+PyObject *python_verify(PyObject *module, PyObject *arguments);
+PyObject *python_record(PyObject *module, PyObject *arguments);
+PyObject *python_recording_value(PyObject *module, PyObject *capsule);
+PyObject *python_recording_write(PyObject *module, PyObject *arguments);
+PyObject *python_next(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "binding.h"
-#include "coverage/cover.h"
+#include "coverage/coverage.h"
+#include "explain/datum.h"
 #include "explain/picture.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
@@ -178,83 +179,66 @@ PyObject *python_dot(PyObject *module, PyObject *arguments) {
 
 /* ---- Many, watched ---- */
 
-typedef struct {
-  smma_event_space space;
-  uint64_t *hits, seed, tries;
-  smma_cover cover; /* of the search; all zero without */
-} watched;
-
 static bool tell_search(uint64_t tries, size_t events, void *context) {
   (void)tries, (void)events, (void)context;
   return smma_units_stopped();
 }
 
-/* False without memory. Without Python. */
-static bool watch_rows(const rows *r, size_t count, watched *w) {
+/* Counts the events of all rows. Without Python. */
+static bool count_events(smma_coverage *coverage, const rows *r, smma_error *error) {
   smma_rows all = {.instruction = r->instruction, .layout = smma_row_layout_of(r->instruction)};
+  size_t count = 1;
+  for (int axis = 0; axis < r->axes; axis++) count *= (size_t)r->shape[axis];
   for (int operand = 0; operand < OPERANDS; operand++) all.part[operand] = (void *)data_of(r, operand);
   all.layout.part[SMMA_PART_D].count = 0;
-  return smma_count_events(&w->space, &all, count, w->hits, NULL) &&
-         (!w->tries || smma_cover_find(&w->space, r->instruction, w->seed, w->tries, tell_search, NULL, &w->cover));
+  return smma_coverage_count(coverage, r->instruction, &all, count, NULL, error);
 }
 
-/* (kind, event, hits, state, why it is impossible or None) */
-static PyObject *event_of(const watched *w, size_t e) {
-  const smma_event_state state = smma_event_state_in(&w->space, w->hits, w->cover.reached, e);
-  char text[160];
-  return Py_BuildValue("(ssKsz)", smma_event_kind_names[smma_event_at(&w->space, e).block->kind],
-                       smma_event_words(&w->space, e, text, sizeof text), (unsigned long long)w->hits[e],
-                       smma_event_state_names[state],
-                       state == SMMA_IMPOSSIBLE ? smma_event_excluded(&w->space, e) : NULL);
+/* Counts events of the rows, or else (NULL) of the files, searches what is missing, and returns the coverage. */
+static PyObject *cover(const rows *r, const char *const *files, uint64_t tries, uint64_t seed) {
+  smma_coverage coverage = {.one = NULL};
+  smma_error error = {""};
+  PyObject *value = NULL;
+  const suspended before = suspend_python();
+  bool done = !r || count_events(&coverage, r, &error);
+  for (size_t n = 0; done && files && files[n]; n++)
+    done = smma_coverage_add_file(&coverage, files[n], NULL, NULL, &error);
+  if (done && tries) done = smma_coverage_search(&coverage, seed, tries, tell_search, NULL, &error);
+  if (resume_python(before)) value = done ? value_from(smma_coverage_datum(&coverage)) : fail_with(&error);
+  smma_coverage_free(&coverage);
+  return value;
 }
 
-static PyObject *events_of(const watched *w) {
-  PyObject *tuple = PyTuple_New((Py_ssize_t)w->space.events);
-  for (size_t e = 0; tuple && e < w->space.events; e++) {
-    PyObject *event = event_of(w, e);
-    if (!event || PyTuple_SetItem(tuple, (Py_ssize_t)e, event) < 0) Py_CLEAR(tuple);
-  }
-  return tuple;
-}
-
-static PyObject *covered(const rows *r, const choice *x, watched *w) {
-  size_t count = 1;
-  suspended before;
-  bool good;
-  for (int axis = 0; axis < r->axes; axis++) count *= (size_t)r->shape[axis];
-  w->hits = calloc(w->space.events, sizeof *w->hits);
-  if (!w->hits) return PyErr_NoMemory();
-  before = suspend_python();
-  good = watch_rows(r, count, w);
-  if (!resume_python(before)) return NULL;
-  if (!good) return PyErr_NoMemory();
-  return Py_BuildValue("(NnKN)", chosen_object(x, r->instruction), (Py_ssize_t)count,
-                       (unsigned long long)w->cover.tries, events_of(w));
-}
-
-/* (instruction, rows, tried, events) of (operands, choice, search, seed). */
+/* (Instruction, coverage), from (operands, choice, search, seed). */
 PyObject *python_coverage(PyObject *module, PyObject *arguments) {
-  PyObject *object[OPERANDS], *result = NULL;
+  PyObject *object[OPERANDS], *value = NULL, *result = NULL;
   unsigned long long tries, seed;
   rows r = {.axes = 0};
-  watched *w = calloc(1, sizeof *w);
   choice x;
   (void)module;
-  if (!w) return PyErr_NoMemory();
   if (PyArg_ParseTuple(arguments, "OOOOOOOOOKK", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
                        &object[SCALE_A], &object[SCALE_B], &tries, &seed) &&
-      array_is_given(object[C], names[C]) && prepare(&r, object, &x)) {
-    w->tries = tries, w->seed = seed;
-    if (smma_event_space_make(r.instruction, &w->space))
-      result = covered(&r, &x, w);
-    else
-      PyErr_Format(PyExc_ValueError, "no events are known of %s", r.instruction->name);
-  }
+      array_is_given(object[C], names[C]) && prepare(&r, object, &x))
+    value = cover(&r, NULL, tries, seed);
+  if (value) result = Py_BuildValue("(NN)", chosen_object(&x, r.instruction), value);
   release(&r);
-  smma_cover_free(&w->cover);
-  free(w->hits);
-  free(w);
   return result;
+}
+
+/* The coverage of files, from (a tuple of paths, search, seed). */
+PyObject *python_coverage_files(PyObject *module, PyObject *arguments) {
+  PyObject *paths, *value = NULL;
+  unsigned long long tries, seed;
+  const char **path;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O!KK", &PyTuple_Type, &paths, &tries, &seed)) return NULL;
+  path = calloc((size_t)PyTuple_Size(paths) + 1, sizeof *path);
+  if (!path) return PyErr_NoMemory();
+  for (Py_ssize_t n = 0; n < PyTuple_Size(paths) && !PyErr_Occurred(); n++)
+    path[n] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(paths, n), NULL);
+  if (!PyErr_Occurred()) value = cover(NULL, path, tries, seed);
+  free(path);
+  return value;
 }
 
 /* ---- One, explained ---- */
@@ -340,7 +324,7 @@ static PyObject *results_of(const explained *x) {
   return tuple;
 }
 
-/* (text, picture, the first difference, results) of one row on one unit or two: (operands..., units), where each unit
+/* (text, picture, the first difference, results, value) of one row on one unit or two: (operands..., units), where each unit
    is (label, on, instr, in, out). */
 PyObject *python_explain(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *units, *result = NULL;
@@ -370,7 +354,8 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
   if (good && check_same_operands(&x)) {
     smma_difference difference = {""};
     if (x.count > 1) difference = smma_find_difference(x.unit);
-    result = Py_BuildValue("(NNsN)", text_of(&x), picture_of(&x), difference.text, results_of(&x));
+    result = Py_BuildValue("(NNsNN)", text_of(&x), picture_of(&x), difference.text, results_of(&x),
+                           value_from(smma_explanations_datum(x.unit, x.count)));
   }
   for (int n = 0; n < x.count; n++) smma_explanation_free(&x.explanation[n]);
   return result;

@@ -95,8 +95,7 @@ PyObject *python_dtype(PyObject *module, PyObject *object) {
   return format == SMMA_NO_FORMAT ? NULL : (PyObject *)array_dtype_of(format);
 }
 
-/* SMMA_ARCH_COUNT with an exception. */
-static smma_arch_id arch_of(PyObject *gpu) {
+smma_arch_id arch_of(PyObject *gpu) {
   char message[MESSAGE_SIZE];
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
   smma_arch_id arch = name ? smma_resolve_arch(name, message, sizeof message) : SMMA_ARCH_COUNT;

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "binding.h"
+#include "host/clock.h"
 #include "host/load.h"
 
 /* ---- Without the GIL ---- */
@@ -16,21 +16,15 @@ static _Thread_local struct {
   double next; /* not to be looked at before */
 } watched;
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Whether there is an exception that ends what the thread does; Control-C brings one. */
 static bool is_stopped(void) {
   static const double moment = 0.05;
   PyGILState_STATE gil;
-  if (!watched.on || watched.stopped || seconds() < watched.next) return watched.stopped;
+  if (!watched.on || watched.stopped || smma_seconds() < watched.next) return watched.stopped;
   gil = PyGILState_Ensure();
   watched.stopped = PyErr_Occurred() || PyErr_CheckSignals() != 0;
   PyGILState_Release(gil);
-  watched.next = seconds() + moment;
+  watched.next = smma_seconds() + moment;
   return watched.stopped;
 }
 
@@ -66,6 +60,20 @@ PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int 
       PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(format), columns ? 2 : 1, shape, NULL, NULL, 0, NULL);
   if (array && rows) memcpy(PyArray_DATA((PyArrayObject *)array), data, (size_t)PyArray_NBYTES((PyArrayObject *)array));
   return array;
+}
+
+static PyObject *part_of(const smma_rows *rows, int part, smma_format format, size_t number) {
+  const smma_part *p = &rows->layout.part[part];
+  if (!p->count) Py_RETURN_NONE;
+  return array_of_batch(format, rows->part[part], number, part == SMMA_PART_C || part == SMMA_PART_D ? 0 : p->count);
+}
+
+PyObject *arrays_of_rows(const smma_rows *r, size_t number) {
+  const smma_instruction *i = r->instruction;
+  return Py_BuildValue("(NNNNNN)", part_of(r, SMMA_PART_A, i->a, number), part_of(r, SMMA_PART_B, i->b, number),
+                       part_of(r, SMMA_PART_C, i->c, number), part_of(r, SMMA_PART_D, i->d, number),
+                       part_of(r, SMMA_PART_SCALE_A, i->scale, number),
+                       part_of(r, SMMA_PART_SCALE_B, i->scale, number));
 }
 
 /* ---- A Python function as a unit ---- */

@@ -24,8 +24,20 @@ from types import ModuleType
 from softmma import _core
 from softmma._close import assert_close
 from softmma._compare import ComparedUnit, Comparison, compare
-from softmma._coverage import Coverage, coverage
-from softmma._equal import Equality, equal
+from softmma._coverage import Coverage, coverage, coverage_files
+from softmma._equal import Equality, Permutation, equal, permute
+from softmma._facts import (
+    Experiment,
+    ExperimentRun,
+    Question,
+    UnitKind,
+    convert,
+    experiment,
+    experiments,
+    gen,
+    questions,
+    units,
+)
 from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
@@ -44,12 +56,14 @@ from softmma._study import (
 from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
+from softmma._unit_tree import UnitTree, unit_tree
 from softmma._units import (
     Custom,
     Format,
     Gpu,
     Instruction,
     InstructionList,
+    Listing,
     dtype,
     find,
     formats,
@@ -76,6 +90,8 @@ __all__ = [
     "Difference",
     "Equality",
     "Examination",
+    "Experiment",
+    "ExperimentRun",
     "Explanation",
     "Finding",
     "Format",
@@ -83,37 +99,49 @@ __all__ = [
     "Inference",
     "Instruction",
     "InstructionList",
+    "Listing",
     "Multiplier",
     "Parting",
+    "Permutation",
     "Plan",
     "Quantized",
+    "Question",
     "SelfTest",
     "TargetError",
     "Tolerance",
     "Trace",
     "TracedTarget",
     "Tree",
+    "UnitKind",
+    "UnitTree",
     "Verdict",
     "assert_close",
     "compare",
     "compress",
+    "convert",
     "coverage",
+    "coverage_files",
     "diff",
     "dot",
     "dtype",
     "equal",
+    "experiment",
+    "experiments",
     "explain",
     "find",
     "formats",
+    "gen",
     "gpus",
     "infer",
     "instruction",
     "instructions",
     "matmul",
+    "permute",
     "plan",
     "plan_libraries",
     "probe",
     "quantize",
+    "questions",
     "round",
     "rows",
     "self_test",
@@ -121,6 +149,8 @@ __all__ = [
     "tolerance",
     "trace",
     "tree",
+    "unit_tree",
+    "units",
 ]
 
 __version__ = _core.version()

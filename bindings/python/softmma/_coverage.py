@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from softmma import _core
 from softmma._table import html_table, text_table
-from softmma._units import Instruction
+from softmma._units import Custom, Instruction, instruction
+from softmma._value import to_pandas
 
 
 class Event(NamedTuple):
@@ -37,6 +39,8 @@ class Coverage:
     tried: int
     """Rows of the search for what was missed; 0: there was none."""
     events: tuple[Event, ...] = field(repr=False)
+    value: list[dict[str, Any]] = field(repr=False, compare=False)
+    """What ``softmma coverage --json`` prints."""
 
     def of(self, state: str) -> tuple[Event, ...]:
         """The events in a state."""
@@ -72,6 +76,10 @@ class Coverage:
     def _repr_html_(self) -> str:
         return html_table(*self._table(), caption=self._title())
 
+    def to_pandas(self) -> Any:
+        """A table with a row for each event; ImportError without pandas."""
+        return to_pandas(self.value[0]["events"])
+
 
 def coverage(
     a: ArrayLike,
@@ -100,11 +108,41 @@ def coverage(
 
     Raises ValueError for a rule of which no events are known, and for a search or seed below 0 or of 2^63 and more.
     """
+    _check(search, seed)
+    chosen, value = _core.coverage(
+        a, b, 0 if c is None else c, on, instr, in_dtype, out_dtype, scale_a, scale_b, search, seed
+    )
+    return _coverage(chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen)), value[0])
+
+
+def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 0) -> tuple[Coverage, ...]:
+    """What rows of files make happen: the coverage of each instruction of vector files, and of counts that
+    ``softmma coverage -o`` keeps, added. ``search`` and ``seed`` are as in `coverage`.
+
+    For example ``softmma.coverage_files("rows.txt", "counts.json")``.
+
+    Raises ValueError, with the line, for a file that is neither, was changed or was counted by another rule.
+    """
+    _check(search, seed)
+    names = tuple(os.fspath(path) for path in paths)
+    for name in names:
+        if not isinstance(name, str) or "\0" in name:
+            raise ValueError(f"paths: {name!r} is no path of a file")
+    found = _core.coverage_files(names, search, seed)
+    return tuple(_coverage(_instruction(x["arch"], x["instruction"]), x) for x in found)
+
+
+def _instruction(arch: str, name: str) -> Instruction:
+    """Of a custom unit ``arch`` is the file."""
+    return Custom(arch) if "/" in arch or arch.endswith(".json") else instruction(arch, name)
+
+
+def _check(search: int, seed: int) -> None:
     for name, number in (("search", search), ("seed", seed)):
         if not 0 <= number < 2**63:
             raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
-    chosen, rows, tried, events = _core.coverage(
-        a, b, 0 if c is None else c, on, instr, in_dtype, out_dtype, scale_a, scale_b, search, seed
-    )
-    instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
-    return Coverage(instruction, rows, tried, tuple(Event(*e) for e in events))
+
+
+def _coverage(i: Instruction, x: dict[str, Any]) -> Coverage:
+    events = tuple(Event(e["kind"], e["event"], e["hits"], e["state"], e.get("because")) for e in x["events"])
+    return Coverage(i, x["rows"], x["tried"], events, [x])

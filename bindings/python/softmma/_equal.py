@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from softmma import _core
+from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._targets import label, target_instruction
 from softmma._units import Instruction
@@ -46,6 +47,8 @@ class Equality(NamedTuple):
     """How many rows were asked."""
     row: Row | None
     """The smallest row found that tells them apart; of equal ones, with a K that is no such multiple."""
+    value: dict[str, Any]
+    """What ``softmma equal --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.answer == "equal"
@@ -80,18 +83,113 @@ def equal(
 
     Raises as `matmul` does, and ValueError where the products do not have the same formats, or no plan can be followed.
     """
-    if rows < 1 or not 0 <= seed < 2**63 or (k is not None and not 1 <= k <= 2**24):
-        raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
     plans: list[_Plan] = [*plan] if isinstance(plan, (list, tuple)) else [plan, plan]
     if len(plans) != 2:
         raise ValueError(f"plan: {len(plans)} plans; give one for both targets, or one for each")
+    value, (i, _) = _asked([x, y], plans, in_dtype, out_dtype, k, rows, seed)
+    return Equality(
+        answer=value["answer"],
+        why=value["why"],
+        multiple_of=value.get("multiple_of") or 1,
+        k=value.get("k"),
+        neutral=value.get("neutral", ""),
+        rows=value["rows"],
+        row=_row(value["row"] or value.get("other_k"), i),
+        value=value,
+    )
+
+
+class Permutation(NamedTuple):
+    """The answer of `permute`, which is true only where any order of k is proved to give the same bits."""
+
+    order: str
+    """"any", "matters" or "cannot tell"."""
+    why: str
+    """The proof in words, or empty."""
+    k: int | None
+    """The K of the product that was looked at; None: every K."""
+    row: Row | None
+    """The smallest row found of which the result changes."""
+    exchanged: tuple[int, int] | None
+    """The two k that change places in it."""
+    rows: int
+    """How many rows were asked."""
+    any_order_of: str
+    """Which k may change places all the same; with a plan, with k = 0: "1 to 15". Empty if it is not known of any."""
+    block_k: str | None
+    """What K of the instruction and BLOCK_K do; None with a plan."""
+    zeros: str | None
+    """What zeros behind the last k do: "change nothing", "matter", "cannot tell"; None with a plan."""
+    zeros_row: Row | None
+    """The smallest row found of which they change the result."""
+    value: dict[str, Any]
+    """What ``softmma equal --permute --json`` prints."""
+
+    def __bool__(self) -> bool:
+        return self.order == "any"
+
+
+def permute(
+    x: str | Instruction,
+    *,
+    in_dtype: Any = "f16",
+    out_dtype: Any = None,
+    plan: _Plan = None,
+    k: int | None = None,
+    rows: int = 200000,
+    seed: int = 0,
+) -> Permutation:
+    """Whether a target's products keep their bits in any order of k, and what BLOCK_K and zeros behind the last k do.
+
+    The target, ``plan``, ``k``, ``rows`` and ``seed`` are as in `equal`. With a plan and without ``k``, K is the least
+    of which the plan makes more than one chain, or two calls (docs/equal.md).
+
+        >>> import softmma
+        >>> softmma.permute("A100:s8").order, softmma.permute("A100").order
+        ('any', 'matters')
+
+    Raises as `equal` does.
+    """
+    value, (i,) = _asked([x], [plan], in_dtype, out_dtype, k, rows, seed)
+    exchanged = value["exchanged"]
+    return Permutation(
+        order=value["order"],
+        why=value["why"],
+        k=value.get("k"),
+        row=_row(value["row"], i),
+        exchanged=None if exchanged is None else (exchanged[0], exchanged[1]),
+        rows=value["rows"],
+        any_order_of=value["any_order_with_0"] if "any_order_with_0" in value else value["any_order_of"],
+        block_k=value.get("block_k"),
+        zeros=value.get("zeros"),
+        zeros_row=_row(value.get("zeros_row"), i),
+        value=value,
+    )
+
+
+def _asked(
+    targets: Sequence[str | Instruction],
+    plans: Sequence[_Plan],
+    in_dtype: Any,
+    out_dtype: Any,
+    k: int | None,
+    rows: int,
+    seed: int,
+) -> tuple[dict[str, Any], list[Instruction]]:
+    """The answer's value, and the targets' instructions."""
+    if rows < 1 or not 0 <= seed < 2**63 or (k is not None and not 1 <= k <= 2**24):
+        raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
-    labels = [label(t) + (f", {p.name}" if p else "") for t, p in zip((x, y), made)]
-    instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in (x, y)]
-    sides = [(label, i, handle_of(p)) for label, i, p in zip(labels, instructions, made)]
-    answer, why, multiple, asked, neutral, searched, row = _core.equal(sides[0], sides[1], k or 0, rows, seed)
-    found = None
-    if row is not None:
-        a, b, c, one, other, scales, at, row_k, operands = row
-        found = Row(a, b, c, (one, other), scales, at, row_k, operands)
-    return Equality(answer, why, multiple, asked or None, neutral, searched, found)
+    names = [p.name if p else "none" if any(made) else None for p in made]
+    instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in targets]
+    sides = [(label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]
+    return _core.equal(tuple(sides), k or 0, rows, seed), instructions
+
+
+def _row(record: Mapping[str, Any] | None, i: Instruction) -> Row | None:
+    if record is None:
+        return None
+    x = operands(record, i, record["c_format"])
+    one, other = (array(d, record["d_format"]) for d in record["d"])
+    at = tuple(record.get("at", range(record["k"])))
+    return Row(x.a, x.b, x.c, (one, other), x.scales, at, record.get("product_k", record["k"]), record.get("with", ""))

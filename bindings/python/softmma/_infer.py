@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
+from softmma._encodings import array
 from softmma._table import html_table, text_table
-from softmma._units import Custom, Instruction, chosen
+from softmma._units import Custom, Instruction, chosen, instruction
 
 
 class Rows(NamedTuple):
@@ -191,6 +192,8 @@ class Inference:
     """Vectors with another NaN encoding than `same` gives."""
     nan_text: str
     """What encodings NaN have, in a sentence; empty where no result is NaN."""
+    value: dict[str, Any]
+    """What ``softmma infer --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.outcome == "found"
@@ -322,25 +325,64 @@ def infer(
         i = _of_other_k(i, k)
     name = unit if isinstance(unit, str) else getattr(unit, "__name__", "a function")
     path = None if record is None else os.fspath(record)
-    found = _core.infer(unit, i, rows, search, budget or 0, most_rows or 0, seed, path, progress)
-    model, same, misfit, no_function = (found.pop(x) for x in ("model", "same", "misfit", "no_function"))
+    value = _core.infer(unit, i, rows, search, budget or 0, most_rows or 0, seed, path, progress)
+    proof = _Proof(i)
+    structures, misfit, no_function = value["structures"], value["misfit"], value["no_function"]
+    same = ("outcome", "because", "nan", "more_rivals", "rows", "calls", "fresh", "rounds", "tried", "computed",
+            "samples", "wrong", "seconds", "unit_seconds", "nan_different", "same_nan_different", "nan_text")  # fmt: skip
     return Inference(
+        **{member: value[member] for member in same},
         unit=name,
         instruction=i,
-        model=None if model is None else _custom(model),
-        same=None if same is None else Instruction(*_core.describe(same)),
-        parameters=tuple(_parameter(*x) for x in found.pop("parameters")),
-        proof=Rows(*found.pop("proof")),
-        rivals=tuple(Rival(_custom(model), row, d[0]) for model, row, d in found.pop("rivals")),
-        evidence=tuple(Evidence(n, Rows(*rows)) for n, rows in found.pop("evidence")),
-        misfit=None if misfit is None else _misfit(*misfit),
-        no_function=None if no_function is None else NoFunction._make([*no_function[:-1], Rows(*no_function[-1])]),
-        **found,
+        model=None if value["model"] is None else Custom(value["model"]),
+        same=None if value["same_as"] is None else instruction(*value["same_as"]),
+        parameters=tuple(_parameter(x, proof) for x in value["parameters"]),
+        rivals=tuple(
+            Rival(Custom(x["model"]), proof.add(x["row"]), array(x["row"]["with_rival"], i.d)[0]) for x in value["rivals"]
+        ),
+        proof=_rows(proof.records, i),
+        evidence=tuple(Evidence(x["structures"], _rows(x["rows"], i)) for x in structures["shut_out_by"]),
+        structures=structures["listed"],
+        left=structures["left"],
+        misfit=None if misfit is None else _misfit(misfit, i),
+        no_function=None if no_function is None else _no_function(no_function, i),
+        value=value,
     )
 
 
-def _custom(handle: Any) -> Custom:
-    return Custom(Instruction(*_core.describe(handle)).to_custom())
+class _Proof:
+    """Rows that neighbours and rivals have, each once."""
+
+    def __init__(self, i: Instruction):
+        self.i = i
+        self.records: list[Mapping[str, Any]] = []
+        self.numbers: dict[str, int] = {}
+
+    def add(self, record: Mapping[str, Any]) -> int:
+        """Its number."""
+        row = str([record[part] for part in Rows._fields])
+        if row not in self.numbers:
+            self.numbers[row] = len(self.records)
+            self.records.append(record)
+        return self.numbers[row]
+
+
+def _rows(records: Sequence[Mapping[str, Any]], i: Instruction) -> Rows:
+    def part(name: str, format: str | None, length: int | None = None) -> Any:
+        if format is None:
+            return None
+        x = array([encoding for record in records for encoding in record[name]], format)
+        return x if length is None else x.reshape(len(records), length)
+
+    blocks = i.k // (i.scale_block or i.k)
+    return Rows(
+        a=part("a", i.a, i.k),
+        b=part("b", i.b, i.k),
+        c=part("c", i.c),
+        d=part("d", i.d),
+        scale_a=part("scale_a", i.scale, blocks),
+        scale_b=part("scale_b", i.scale, blocks),
+    )
 
 
 def _of_other_k(i: Instruction, k: int) -> Custom:
@@ -352,19 +394,28 @@ def _of_other_k(i: Instruction, k: int) -> Custom:
     return Custom({"name": name, "algorithm": "composition", "k": k, **formats, **scale, "steps": [step]})
 
 
-def _parameter(step: int, name: str, value: int | str, neighbours: list[tuple[Any, ...]]) -> Parameter:
-    made = (Neighbour(v, status, row, None if d is None else d[0]) for v, status, row, d in neighbours)
-    return Parameter(name, step or None, value, tuple(made))
+def _number(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
-def _misfit(
-    asked: int,
-    wrong: int,
-    kinds: list[tuple[str, int, int]],
-    hold: list[tuple[str, int]],
-    holds: str,
-    where: str,
-    rows: tuple[Any, ...],
-    model: NDArray[Any],
-) -> Misfit:
-    return Misfit(asked, wrong, {kind: (w, n) for kind, w, n in kinds}, dict(hold), holds, where, Rows(*rows), model)
+def _parameter(x: Mapping[str, Any], proof: _Proof) -> Parameter:
+    neighbours = []
+    for n in x["neighbours"]:
+        row = n.get("row")
+        told = (None, None) if row is None else (proof.add(row), array(row["with_value"], proof.i.d)[0])
+        neighbours.append(Neighbour(_number(n["value"]), n["is"], *told))
+    return Parameter(x["key"], x["step"], _number(x["value"]), tuple(neighbours))
+
+
+def _misfit(x: Mapping[str, Any], i: Instruction) -> Misfit:
+    kinds = {kind: (wrong, asked) for kind, (wrong, asked) in x["kinds"].items() if asked}
+    model = array([d for row in x["rows"] for d in row["model"]], i.d)
+    return Misfit(x["asked"], x["wrong"], kinds, x["hold"], x["holds"], x["class"], _rows(x["rows"], i), model)
+
+
+def _no_function(x: Mapping[str, Any], i: Instruction) -> NoFunction:
+    told = {name: x[name] for name in NoFunction._fields if name != "operands"}
+    return NoFunction(**told, operands=_rows([x["operands"]], i))

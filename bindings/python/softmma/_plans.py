@@ -19,7 +19,7 @@ class Plan:
     `plan` makes those of cuBLASLt. What is wrong raises ValueError with the line and column of the JSON text, and what
     is allowed there.
 
-    ``text`` is the plan as JSON; ``name``, ``sources`` and ``d``, the format of D or None, are what it says.
+    ``text`` is the plan as JSON, ``value`` the same as a dict; ``name``, ``sources`` and ``d``, the format of D or None, are what it says.
 
         >>> import numpy as np, softmma
         >>> x = np.float16([[1, 2**-14, 2**-14, 1]])
@@ -37,6 +37,11 @@ class Plan:
         self.name: str = said["name"]
         self.sources: tuple[str, ...] = tuple(said.get("sources", ()))
         self.d: str | None = said.get("d")
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """What ``softmma plan`` prints."""
+        return self.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """What the plan's file would hold, to be changed and given to `Plan`."""

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
+from softmma._encodings import array, operands
 from softmma._table import html_table, text_table
 from softmma._targets import label, several
 from softmma._units import Instruction, chosen, dtype
+from softmma._value import to_pandas
 
 # ---- Explaining ----
 
@@ -21,14 +23,22 @@ class Explanation:
 
     It prints as text, and a notebook shows ``svg``. ``results`` has what each unit returns, ``exact`` the exact sum
     rounded once (None where an operand is not finite); ``difference`` is a line on the first step whose outcome
-    differs between two units, empty if none does.
+    differs between two units, empty if none does. ``value`` is what ``softmma explain --json`` prints.
     """
 
-    def __init__(self, text: str, svg: str, difference: str, results: Sequence[tuple[str, int, int | None]]):
+    def __init__(
+        self,
+        text: str,
+        svg: str,
+        difference: str,
+        results: Sequence[tuple[str, int, int | None]],
+        value: dict[str, Any],
+    ):
         self.text = text
         self.svg = svg
         self.difference = difference
         self.results = tuple(_value(format, encoding) for format, encoding, _ in results)
+        self.value = value
         self.exact = tuple(None if exact is None else _value(format, exact) for format, _, exact in results)
 
     def __repr__(self) -> str:
@@ -76,7 +86,8 @@ def explain(
     pairs = [(units[n % len(units)], names[n % len(names)]) for n in range(count)]
     labels = [label(u if count == 1 or len(units) > 1 else i) for u, i in pairs]
     request = tuple((label, u, i, in_dtype, out_dtype) for label, (u, i) in zip(labels, pairs))
-    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request, round_in))
+    text, svg, difference, results, value = _core.explain(a, b, c, scale_a, scale_b, request, round_in)
+    return Explanation(text, svg, difference, results, value)
 
 
 # ---- Probing ----
@@ -100,14 +111,25 @@ class Finding(NamedTuple):
         return f"cannot tell: {self.why}" if self.value is None else self.value
 
 
-class Examination(Mapping[str, Finding]):
-    """The features of one unit by name, shown as a table; ``rows`` dot products were asked for."""
+def _finding(name: str, feature: Mapping[str, Any], i: Instruction) -> Finding:
+    row, witness = feature.get("witness"), None
+    if row:
+        x = operands(row, i)
+        witness = x.a, x.b, x.c, array(row["d"], i.d)
+    return Finding(name, feature["title"], feature["source"], feature["value"], feature.get("why", ""), witness)
 
-    def __init__(self, instruction: Instruction, unit: str, rows: int, findings: Sequence[Finding]):
+
+class Examination(Mapping[str, Finding]):
+    """The features of one unit by name, shown as a table; ``rows`` dot products were asked for in ``calls`` calls.
+    ``value`` is what ``softmma probe --json`` prints."""
+
+    def __init__(self, instruction: Instruction, unit: str, value: dict[str, Any]):
         self.instruction = instruction
         self.unit = unit
-        self.rows = rows
-        self._findings = {finding.name: finding for finding in findings}
+        self.rows: int = value["rows"]
+        self.calls: int = value["calls"]
+        self.value = [value]
+        self._findings = {name: _finding(name, x, instruction) for name, x in value["features"].items()}
 
     def __getitem__(self, name: str) -> Finding:
         return self._findings[name]
@@ -130,6 +152,10 @@ class Examination(Mapping[str, Finding]):
     def _repr_html_(self) -> str:
         return html_table(("feature", "found"), self._rows(), self._title())
 
+    def to_pandas(self) -> Any:
+        """A table with a row for each feature; ImportError without pandas."""
+        return to_pandas([{"name": x.name, "title": x.title, "value": x.value, "why": x.why} for x in self.values()])
+
 
 def probe(
     on: str | Instruction = "H100",
@@ -137,7 +163,8 @@ def probe(
     instr: str | None = None,
     in_dtype: Any = None,
     out_dtype: Any = None,
-    unit: Callable[..., ArrayLike] | None = None,
+    unit: Callable[..., ArrayLike] | str | None = None,
+    rows: int = 16384,
 ) -> Examination:
     """Finds out from outside how a unit computes: block, alignment, roundings, subnormals, zeros, overflow, NaN.
 
@@ -145,21 +172,29 @@ def probe(
     model is examined; else ``unit(a, b, c)``, a function that returns d for rows of operands: a and b are (rows, K),
     c is (rows,), in the instruction's formats, and so is d, of (rows,). For block-scaled instructions it gets the
     scale factors as well, ``unit(a, b, c, scale_a, scale_b)``. So a real GPU can be examined through any library that
-    multiplies matrices there.
+    multiplies matrices there. ``unit`` may also be a name as ``softmma units`` lists them: "cuda", "plugin:FILE".
+    ``rows`` are asked again, about six times.
 
         >>> import softmma
         >>> softmma.probe("A100")["alignment_bits"].value
         '24'
 
-    Raises LookupError as `matmul` does, what the function raises, and ValueError for results of a wrong shape.
+    Raises LookupError as `matmul` does, what the function raises, and ValueError for results of a wrong shape or a unit
+    that fails.
     """
+    if not 1 <= rows <= 10**7:
+        raise ValueError(f"rows is {rows}; it is from 1 to 10,000,000")
     if isinstance(on, Instruction):
         i = on
     else:
         i = chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
-    rows, findings = _core.probe(i, unit)
-    return Examination(i, getattr(unit, "__name__", "a function") if unit else "model", rows,
-                       [Finding(*finding) for finding in findings])  # fmt: skip
+    return Examination(i, _name_of(unit), _core.probe(i, unit, rows))
+
+
+def _name_of(unit: Callable[..., ArrayLike] | str | None) -> str:
+    if unit is None or isinstance(unit, str):
+        return unit or "model"
+    return getattr(unit, "__name__", "a function")
 
 
 # ---- What tells two units apart ----
@@ -172,7 +207,8 @@ class Difference(NamedTuple):
     ends. ``features`` has the title of each numerical feature in which they differ, with the value of each. ``row`` is
     the smallest row found of which the results differ, as arrays of a, b and c, ``results`` what each makes of it,
     ``scales`` the row's scale factors of a and of b; all None if no row does. ``normal`` and ``all`` say how many rows
-    were compared, of normal data and of all kinds in turn, and of how many the results differ.
+    were compared, of normal data and of all kinds in turn, and of how many the results differ. ``value`` is what
+    ``softmma diff --json`` prints.
     """
 
     instruction: Instruction
@@ -183,6 +219,7 @@ class Difference(NamedTuple):
     scales: tuple[NDArray[Any], NDArray[Any]] | None
     normal: tuple[int, int]
     all: tuple[int, int]
+    value: dict[str, Any]
 
     @property
     def differ(self) -> bool:
@@ -196,7 +233,8 @@ def diff(
     instr: str | Instruction | Sequence[str | Instruction] | None = None,
     in_dtype: Any = None,
     out_dtype: Any = None,
-    unit: Callable[..., ArrayLike] | None = None,
+    unit: Callable[..., ArrayLike] | str | None = None,
+    against: Callable[..., ArrayLike] | str | None = None,
     rows: int = 10000,
     seed: int = 0,
 ) -> Difference:
@@ -204,8 +242,8 @@ def diff(
 
     Both are asked for rows that show a feature of one of them (`probe`), then for ``rows`` random ones of all kinds,
     and as many of normal data; row i of a seed is the same everywhere. ``on`` has the two, ``instr`` one name for both
-    or one for each; f16 inputs, if nothing else is asked for. With ``unit``, a function as for `probe`, it computes in
-    the place of the first.
+    or one for each; f16 inputs, if nothing else is asked for. ``unit``, as for `probe`, computes in
+    the place of the first, ``against`` in that of the other.
 
         >>> import softmma
         >>> d = softmma.diff(["A100", "H100"], rows=1000)
@@ -225,17 +263,23 @@ def diff(
     if rows < 1 or not 0 <= seed < 2**63:
         raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
     pair = [_one_of_two(on[n], names[n % len(names)], in_dtype, out_dtype) for n in range(2)]
-    which, terms, row, features, normal, all = _core.diff(
-        pair[0], pair[1], label(on[0]), label(on[1]), unit, rows, seed
-    )
-    operands = results = scales = None
+    value = _core.diff((pair[0], label(on[0]), unit), (pair[1], label(on[1]), against), rows, seed)
+    i = pair[0] if pair[0].k >= pair[1].k else pair[1]
+    row, operands_of, results = value.get("example"), None, None
     if row:
-        a, b, c, one, other, scale_a, scale_b = row
-        operands, results = (a, b, c), (one, other)
-        if scale_a is not None and scale_b is not None:
-            scales = scale_a, scale_b
-    told = {title: (first, second) for title, first, second in features}
-    return Difference(pair[which], told, terms, operands, results, scales, normal, all)
+        operands_of = operands(row, i)
+        results = array(row["d"][0], i.d), array(row["d"][1], i.d)
+    return Difference(
+        instruction=i,
+        features={x["title"]: (x["x"], x["y"]) for x in value["features"]},
+        terms=row["terms"] if row else 0,
+        row=operands_of and operands_of[:3],
+        results=results,
+        scales=operands_of and operands_of.scales,
+        normal=(value["normal_rows"], value["normal_mismatches"]),
+        all=(value["rows"], value["mismatches"]),
+        value=value,
+    )
 
 
 def _one_of_two(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from softmma import _core
 from softmma._table import html_table, text_table
+from softmma._value import to_pandas
+
+T = TypeVar("T")
+
+
+class Listing(list[T]):
+    """A list of records; ``value`` is what the command prints with ``--json``."""
+
+    def __init__(self, records: Iterable[T], value: list[dict[str, Any]]):
+        super().__init__(records)
+        self.value = value
+
+    def to_pandas(self) -> Any:
+        """A table, a row for each record; ImportError without pandas."""
+        return to_pandas(self.value)
 
 
 class Gpu(NamedTuple):
@@ -89,6 +104,11 @@ class Instruction:
         """
         return self.d == "f32" and str(self.parameters.get("rho", "")).endswith("E8M13")
 
+    @property
+    def value(self) -> dict[str, Any]:
+        """What ``softmma show --json`` prints."""
+        return _core.instruction_value(self)
+
     def to_custom(self) -> dict[str, Any]:
         """The instruction as the description of a custom unit, to be changed and given to `Custom`."""
         description: dict[str, Any] = json.loads(_core.custom_text(self._handle))
@@ -160,6 +180,15 @@ class InstructionList(list[Instruction]):
 
     _HEADER = ("architecture", "instruction", "A", "B", "C", "D", "scale factors", "model")
 
+    @property
+    def value(self) -> list[dict[str, Any]]:
+        """What ``softmma list --json`` prints of them."""
+        return [i.value for i in self]
+
+    def to_pandas(self) -> Any:
+        """A table, a row for each instruction; ImportError without pandas."""
+        return to_pandas(self.value)
+
     def _rows(self) -> list[tuple[str, ...]]:
         return [(i.arch, i.name, i.a, i.b, i.c, i.d, i._scale_text(), i._model_text()) for i in self]
 
@@ -177,14 +206,14 @@ def text_of(x: Any, what: str, meaning: str = "a name") -> str:
     return x
 
 
-def gpus() -> list[Gpu]:
+def gpus() -> Listing[Gpu]:
     """Every name that ``on=`` takes besides the architectures' own; case, blanks and hyphens do not matter."""
-    return [Gpu(*row) for row in _core.gpus()]
+    return Listing((Gpu(*row) for row in _core.gpus()), _core.facts("gpus"))
 
 
-def formats() -> list[Format]:
+def formats() -> Listing[Format]:
     """The number formats of matrices and scale factors."""
-    return [Format(*row) for row in _core.formats()]
+    return Listing((Format(*row) for row in _core.formats()), _core.facts("formats"))
 
 
 def dtype(format: Any) -> np.dtype[Any]:

@@ -25,6 +25,22 @@ def test_events_are_those_of_the_command(command, tmp_path):
     assert "<table>" in x._repr_html_()
 
 
+def test_files(command, tmp_path):
+    """Counts that were kept, and rows, are added; a file that was cut is told."""
+    rows, counts, cut = tmp_path / "rows.txt", tmp_path / "counts.json", tmp_path / "cut.json"
+    rows.write_text(command("gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--rows", "50"))
+    command("coverage", str(rows), "-o", str(counts))
+    (once,), (twice,) = softmma.coverage_files(rows), softmma.coverage_files(rows, counts)
+    assert (once.rows, twice.rows, twice.instruction) == (50, 100, softmma.instruction("H100", INSTR))
+    assert [2 * e.hits for e in once.events] == [e.hits for e in twice.events]
+    assert [e["hits"] for e in twice.value[0]["events"]] == [e.hits for e in twice.events]
+    cut.write_text(counts.read_text()[:300])
+    with pytest.raises(ValueError, match=r"cut.json:1:301: "):
+        softmma.coverage_files(cut)
+    with pytest.raises(ValueError, match="nothing.txt: No such file"):
+        softmma.coverage_files(tmp_path / "nothing.txt")
+
+
 def test_one_row_and_scale_factors():
     x = softmma.coverage(np.float16([1, 2]), np.float16([3, 4]), on="H100", instr=INSTR)
     y = softmma.coverage(np.float16([1, 2]), np.float16([3, 4]), np.float32(0), on="H100", instr=INSTR)

@@ -67,3 +67,16 @@ def test_complaints():
         softmma.equal("H100:bf16", "H100:e4m3")
     with pytest.raises(ValueError, match="behind K"):
         softmma.equal("H100", "H100", plan={"name": "x", "sum": [{"deal": "list", "list": [[[0, 90]]]}]}, k=64)
+
+
+def test_permute():
+    """Exchanged, the k of the row give the other result."""
+    found = softmma.permute("A100")
+    assert not found and found.order == "matters" and found.zeros == "change nothing" and found.k is None
+    a, b = (np.array(x)[None, :] for x in (found.row.a, found.row.b))
+    order = np.arange(found.row.k)
+    order[list(found.exchanged)] = order[list(found.exchanged)[::-1]]
+    results = [softmma.matmul(a[:, o], b[:, o].T, found.row.c[:, None], on="A100") for o in (np.arange(found.row.k), order)]
+    assert [bits(d)[0, 0] for d in results] == [bits(d)[0] for d in found.row.results]
+    planned = softmma.permute("H100", plan=HALVES, k=40)
+    assert planned.k == 40 and planned.block_k is None and planned.value["plan"] == "halves"

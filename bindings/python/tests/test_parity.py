@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +10,16 @@ import pytest
 import softmma
 
 TIER = "check"
+RECORDED = Path(__file__).resolve().parents[3] / "tests/vectors/recorded/gpu"
 
 # Of the machine and of the program, not of matrix units.
 COMMAND_ALONE = {"bench", "version"}
+
+OPERANDS = ["--a", "-8192 1 1 1 0*12", "--b", "1024 -0.5 -0.25 -0.125 0*12", "--c", "0x1p23"]
+ROW_A, ROW_B, ROW_C = [-8192, 1, 1, 1] + [0] * 12, [1024, -0.5, -0.25, -0.125] + [0] * 12, 2**23
+F16 = "mma.m16n8k16.f32.f16.f16.f32"  # of Ampere and later
+V100 = "mma.m8n8k4.f32.f16.f16.f32"
+MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
 
 GENERATOR = np.random.default_rng(0)
 # The matrices of CALLS, which stand in files of their names.
@@ -20,9 +28,79 @@ C, D = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
 MATRICES = {"a": A, "b": B, "c": C, "d": D}
 LINEAR = {"name": "linear.json", "sum": [{"deal": "every", "k": 32, "from": "zero"}], "epilogue": ["linear"]}
 
-# Command -> its arguments without --json, and the same call in Python.
+# Command and a word to tell its calls apart -> its arguments without --json, and the same call in Python.
 CALLS = {
-    "self-test": (["self-test"], lambda: softmma.self_test()),
+    "list": (["list"], lambda: softmma.instructions(every_n=True)),
+    "list one": (["list", "--arch", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
+    "list gpus": (["list", "--gpus"], softmma.gpus),
+    "list formats": (["list", "--formats"], softmma.formats),
+    "list questions": (["list", "--experiments"], softmma.questions),
+    "show": (["show", "HMMA.16816.F32", "--on", "A100"], lambda: softmma.instruction("A100", "HMMA.16816.F32")),
+    "explain": (
+        ["explain", "--on", "A100", *MULTIPLY],
+        lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32"),
+    ),
+    "explain two": (
+        ["explain", "--on", "H100,A100", *MULTIPLY],
+        lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on=("H100", "A100"), instr="HMMA.16816.F32"),
+    ),
+    "units": (["units"], softmma.units),
+    "experiment list": (["experiment"], softmma.experiments),
+    "experiment": (
+        ["experiment", "monotonicity", "--small", "--no-plot", "--seed", "3"],
+        lambda: softmma.experiment("monotonicity", small=True, seed=3),
+    ),
+    "probe model": (["probe", "--on", "A100", "--in", "f16"], lambda: softmma.probe("A100")),
+    "probe scale factors": (
+        ["probe", "--unit", "model", "--on", "B200", "--in", "nvfp4", "--rows", "64"],
+        lambda: softmma.probe("B200", in_dtype="nvfp4", unit="model", rows=64),
+    ),
+    "diff differ": (
+        ["diff", "--on", "A100,H100", "--in", "f16", "--rows", "500"],
+        lambda: softmma.diff(["A100", "H100"], rows=500),
+    ),
+    "diff same": (
+        ["diff", "--on", "A100,L40S", "--instr", F16, "--against", "model", "--rows", "500", "--seed", "3"],
+        lambda: softmma.diff(["A100", "L40S"], instr=F16, against="model", rows=500, seed=3),
+    ),
+    "equal proved": (
+        ["equal", "H100", "B200", "--in", "bf16"],
+        lambda: softmma.equal("H100", "B200", in_dtype="bf16"),
+    ),
+    "equal refuted": (["equal", "V100", "T4"], lambda: softmma.equal("V100", "T4")),
+    "equal plans": (
+        ["equal", "H100", "H100", "--in", "e4m3", "--plan", "none,cutlass:2xacc"],
+        lambda: softmma.equal("H100", "H100", in_dtype="e4m3", plan=(None, "cutlass:2xacc")),
+    ),
+    "equal permuted": (["equal", "--permute", "B200:nvfp4"], lambda: softmma.permute("B200:nvfp4")),
+    "equal permuted plan": (
+        ["equal", "--permute", "H100", "--plan", "cutlass:2xacc"],
+        lambda: softmma.permute("H100", plan="cutlass:2xacc"),
+    ),
+    "tree instruction": (
+        ["tree", "--on", "MI250X", "--instr", "v_mfma_f32_32x32x8_f16"],
+        lambda: softmma.unit_tree("MI250X", instr="v_mfma_f32_32x32x8_f16"),
+    ),
+    "tree plan": (
+        ["tree", "--on", "A100", "--instr", F16, "--plan", "cutlass:2xacc", "-k", "300"],
+        lambda: softmma.unit_tree("A100", instr=F16, plan="cutlass:2xacc", k=300),
+    ),
+    "coverage rows": (
+        ["coverage", "--on", "H100", "--instr", F16, "--kind", "edge", "--rows", "100"],
+        lambda: softmma.coverage(*softmma.rows(100, kind="edge", on="H100", instr=F16), on="H100", instr=F16),
+    ),
+    "coverage files": (
+        ["coverage", str(RECORDED / "v100-f16-f32.txt"), "--search", "500"],
+        lambda: softmma.coverage_files(RECORDED / "v100-f16-f32.txt", search=500)[0],
+    ),
+    "infer found": (
+        ["infer", "--unit", "model", "--on", "V100", "--instr", V100, "--rows", "2000", "--search", "1000"],
+        lambda: softmma.infer("model", on="V100", instr=V100, rows=2000, search=1000),
+    ),
+    "infer not found": (
+        ["infer", "--unit", "model", "--on", "V100", "--instr", V100, "--rows", "0", "--search", "9", "--budget", "9"],
+        lambda: softmma.infer("model", on="V100", instr=V100, rows=0, search=9, budget=9),
+    ),
     "compare one": (
         ["compare", "--on", "V100,H100,H100:e4m3", "a", "b"],
         lambda: softmma.compare(A, B, ["V100", "H100", "H100:e4m3"]),
@@ -101,34 +179,16 @@ CALLS = {
         ["tolerance", "--on", "B200:nvfp4,B200:mxfp8", "--split-k", "3", "a", "b"],
         lambda: softmma.tolerance(A, B, on=["B200:nvfp4", "B200:mxfp8"], split_k=3),
     ),
+    "self-test": (["self-test"], softmma.self_test),
 }
 
+# Commands that return arrays in Python (dot, gemm) or write files; what compares them.
+COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
+
+NOT_ALIKE = {"seconds", "unit_seconds"}  # which a clock measures
+
 # Commands whose result Python has no `value` of yet.
-MISSING = {
-    "list",
-    "show",
-    "dot",
-    "explain",
-    "gemm",
-    "verify",
-    "gen",
-    "convert",
-    "coverage",
-    "probe",
-    "diff",
-    "equal",
-    "match",
-    "custom",
-    "plan",
-    "infer",
-    "next",
-    "units",
-    "campaign",
-    "merge",
-    "tree",
-    "record",
-    "experiment",
-}
+MISSING = set("gemm verify match next campaign merge record".split())
 
 
 def commands(command):
@@ -137,8 +197,8 @@ def commands(command):
 
 def test_every_command_is_here(command):
     named = {name.split()[0] for name in CALLS}
-    assert named | MISSING | COMMAND_ALONE == commands(command)
-    assert not named & MISSING
+    assert named | COMPARED_HERE | MISSING | COMMAND_ALONE == commands(command)
+    assert not (named | COMPARED_HERE) & MISSING
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -150,4 +210,38 @@ def test_value(command, name, tmp_path, monkeypatch):
             np.save(file, values)
     (tmp_path / "linear.json").write_text(json.dumps({"softmma-plan": 1, **LINEAR}))
     arguments, call = CALLS[name]
-    assert json.loads(command(*arguments, "--json", status=(0, 1))) == call().value
+    printed, value = json.loads(command(*arguments, "--json", status=(0, 1, 2))), call().value
+    if isinstance(value, dict):
+        printed, value = ({k: v for k, v in x.items() if k not in NOT_ALIKE} for x in (printed, value))
+    assert printed == value
+
+
+@pytest.mark.parametrize("options", [{}, {"seed": 5, "kind": "edge", "rows": 40}, {"cover": True}])
+def test_gen_and_convert(command, options, tmp_path):
+    """The same bytes."""
+    words = [word for name, x in options.items() for word in (f"--{name}", *([] if x is True else [x]))]
+    command("gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
+    softmma.gen(tmp_path / "python", on="H100", instr="HMMA.16816.F32", **options)
+    assert (tmp_path / "command").read_bytes() == (tmp_path / "python").read_bytes()
+    for format in "binary", "readmemh":
+        command("convert", tmp_path / "command", "--format", format, "-o", tmp_path / "command.copy")
+        softmma.convert(tmp_path / "python", tmp_path / "python.copy", format)
+        assert (tmp_path / "command.copy").read_bytes() == (tmp_path / "python.copy").read_bytes()
+
+
+def test_descriptions(command, tmp_path):
+    """Custom units and plans: what the command prints of a file, and what the object says."""
+    unit = tmp_path / "unit.json"
+    unit.write_text(command("custom", "--from", "H100", "--instr", "HGMMA.64x8x16.F32"))
+    assert json.loads(command("custom", unit, "--json")) == softmma.Custom(unit).value
+    assert softmma.Custom(unit).to_custom() == json.loads(unit.read_text())
+    plan = tmp_path / "plan.json"
+    plan.write_text(command("plan", "--as", "deepgemm", "--on", "H100", "--in", "e4m3", "-k", "256"))
+    assert json.loads(command("plan", plan)) == softmma.Plan(plan).value
+
+
+def test_dot(command):
+    """Python returns an array; its bits are those of "d"."""
+    said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
+    d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
+    assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]

@@ -233,3 +233,25 @@ def test_tensors():
     found = softmma.tree(torch.matmul, 100, m=3, n=4, dtype="f32", device="cpu")
     assert len(found.sums) == 99
     assert softmma.tree(torch.matmul, 33, dtype="bf16", device="cpu").k == 33
+
+
+def test_unit_tree():
+    """A function, a named unit and the model; what shows no order; plans."""
+    i = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
+
+    def in_order(a, b, c):
+        with np.errstate(all="ignore"):
+            for k in range(a.shape[1]):
+                c = c + a[:, k].astype(np.float32) * b[:, k]
+        return c
+
+    model, named = softmma.unit_tree(i), softmma.unit_tree(i, unit="model")
+    assert model == named and model.tree["fused"] and model.tree["terms"] == ["c", 0, 1, 2, 3]
+    found = softmma.unit_tree(i, unit=in_order)
+    assert str(found) == "starting with c, 4 additions in a row, each of a product" and found.unit == "a Python function"
+    with pytest.raises(ValueError, match="cannot tell the order: "):
+        softmma.unit_tree(i, unit=lambda a, b, c: c)
+    with pytest.raises(ValueError, match="give both or neither"):
+        softmma.unit_tree(i, k=64)
+    with pytest.raises(ValueError, match="k is 0: the order of a plan"):
+        softmma.unit_tree(i, plan="cutlass:2xacc", k=0)

@@ -39,6 +39,7 @@ SMALL = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
 SPARSE = softmma.instruction("A100", "mma.sp.m16n8k16.f32.f16.f16.f32")
 PREPARED = softmma.recipes.Unit("H100").prepare(A, "weights", "forward", "a")
 PREPARED_B = softmma.recipes.Unit("H100").prepare(B, "weights", "forward", "b")
+softmma.gen("rows", on=UNIT, rows=10)  # for convert
 HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
 
 
@@ -66,8 +67,12 @@ GOOD_OF = {
     "softmma.dtype": {"format": "e4m3"},
     "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
+    "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
+    "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
+    "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
+    "softmma.permute": {"x": "H100", "rows": 100, "k": 16},
     "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
     "softmma.probe": {"on": SMALL},
     "softmma.rows": {"kind": "normal", "in_dtype": "f16"},
@@ -87,11 +92,12 @@ GOOD_OF = {
     },
     "softmma.trace": {"on": ["H100", "A100"], "at": (0, 0)},
     "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
+    "softmma.unit_tree": {"on": SMALL},
 }  # fmt: skip
 # What functions return, and nobody makes.
 RESULTS = {
     "softmma." + name
-    for name in ("Comparison", "Coverage", "Examination", "Explanation", "Inference", "Instruction", "InstructionList",
+    for name in ("Comparison", "Coverage", "Examination", "Listing", "Explanation", "Inference", "Instruction", "InstructionList",
                  "Trace", "Tree", "recipes.Multiplied")
 }  # fmt: skip
 # Each call takes a tenth of a second and more: every seventh wrong argument.
@@ -230,7 +236,8 @@ def cases_of_extension():
             continue
         for at in places(arguments):
             for n, value in enumerate(wrong()):
-                if name in ("coverage", "diff", "equal", "infer", "rows") and isinstance(value, (int, float)):
+                worked = name in ("coverage", "coverage_files", "diff", "equal", "gen", "infer", "probe", "rows")
+                if worked and isinstance(value, (int, float)):
                     continue  # work that is asked for in numbers
                 changed = replaced(arguments, at, value)
                 yield f"_core.{name}: {at} is {n}: {value!r:.40}", function, changed

@@ -1,0 +1,125 @@
+#include "bench/chart.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/program.h"
+
+enum { MOST_GROUPS = 4, ROW_PIXELS = 22, MARGIN_PIXELS = 190 };
+
+/* Of Okabe and Ito's palette, whose colours differ for every kind of sight. */
+static const char *const colours[MOST_GROUPS] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7"};
+
+/* ---- The script ---- */
+
+static void write_text(FILE *script, const char *text) {
+  putc('"', script);
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') putc('\\', script);
+    putc(*text, script);
+  }
+  putc('"', script);
+}
+
+static size_t list_groups(const smma_chart *chart, const char *groups[MOST_GROUPS]) {
+  size_t count = 0;
+  for (size_t b = 0; b < chart->count; b++) {
+    size_t g = 0;
+    while (g < count && strcmp(groups[g], chart->bars[b].group) != 0) g++;
+    if (g == count && count < MOST_GROUPS) groups[count++] = chart->bars[b].group;
+  }
+  return count;
+}
+
+/* The length of the axis: the longest bar, with room for its number, and the line at 1. */
+static double axis_end(const smma_chart *chart) {
+  double longest = chart->reference ? 1 : 1e-9;
+  for (size_t b = 0; b < chart->count; b++)
+    if (chart->bars[b].value > longest) longest = chart->bars[b].value;
+  return 1.12 * longest;
+}
+
+/* Where the number of a bar begins: at its end, but not across the line at 1. */
+static double number_place(const smma_chart *chart, double value) {
+  double width = 0.08 * axis_end(chart);
+  return chart->reference && value < 1 && value + width > 1 ? 1 : value;
+}
+
+/* The bars of one group: row, value, place of the number, number. */
+static void write_block(FILE *script, const smma_chart *chart, size_t g, const char *group) {
+  fprintf(script, "$group%zu << END\n", g);
+  for (size_t b = 0; b < chart->count; b++) {
+    double value = chart->bars[b].value;
+    if (strcmp(chart->bars[b].group, group) == 0)
+      fprintf(script, value < 0.1 ? "%zu %.9g %.9g %.2g\n" : "%zu %.9g %.9g %.2f\n", b + 1, value,
+              number_place(chart, value), value);
+  }
+  fputs("END\n", script);
+}
+
+static const char fixed_part[] =
+    "set border 3 linecolor '#404040'\n"
+    "set xtics nomirror out\n"
+    "set grid xtics linetype 1 linecolor '#e0e0e0'\n"
+    "set bmargin 5.5\n"
+    "set key at screen 0.5, screen 0.01 center bottom horizontal reverse Left samplen 1.5\n"
+    "set style fill solid noborder\n";
+
+/* Everything but the bars. */
+static void write_frame(FILE *script, const smma_chart *chart) {
+  fprintf(script, "set terminal svg size 960,%zu dynamic noenhanced font 'sans-serif,13' background '#ffffff'\n",
+          chart->count * ROW_PIXELS + MARGIN_PIXELS);
+  fputs("set title ", script);
+  write_text(script, chart->title);
+  fputs(".\"\\n\".", script);
+  write_text(script, chart->subtitle);
+  fputs("\nset xlabel ", script);
+  write_text(script, chart->axis);
+  fprintf(script, "\nset xrange [0:%.9g]\nset yrange [%zu.6:0.4]\n$line << END\n1 0.4\n1 %zu.6\nEND\n", axis_end(chart),
+          chart->count, chart->count);
+  fputs("set ytics scale 0 (", script);
+  for (size_t b = 0; b < chart->count; b++) {
+    fputs(b ? ", " : "", script);
+    write_text(script, chart->bars[b].label);
+    fprintf(script, " %zu", b + 1);
+  }
+  fputs(")\n", script);
+  fputs(fixed_part, script);
+}
+
+static void write_script(FILE *script, const smma_chart *chart) {
+  const char *groups[MOST_GROUPS];
+  size_t count = list_groups(chart, groups);
+  write_frame(script, chart);
+  for (size_t g = 0; g < count; g++) write_block(script, chart, g, groups[g]);
+  fputs("plot ", script);
+  for (size_t g = 0; g < count; g++) {
+    fprintf(script, "$group%zu using (0):1:(0):2:($1-0.36):($1+0.36) with boxxyerror linecolor '%s' title ", g,
+            colours[g]);
+    write_text(script, groups[g]);
+    fputs(", ", script);
+  }
+  if (chart->reference) {
+    fprintf(script, "$line with lines dashtype 2 linewidth 2 linecolor '#000000' title ");
+    write_text(script, chart->reference);
+    fputs(", ", script);
+  }
+  for (size_t g = 0; g < count; g++)
+    fprintf(script, "$group%zu using 3:1:(stringcolumn(4)) with labels left offset 0.6,0 notitle, ", g);
+  putc('\n', script);
+}
+
+/* ---- Running gnuplot ---- */
+
+bool smma_chart_possible(smma_error *error) { return smma_program_is_there(&smma_gnuplot, error); }
+
+bool smma_chart_draw(const smma_chart *chart, const char *path, smma_error *error) {
+  FILE *script = tmpfile();
+  bool drawn;
+  if (!script) return smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
+  write_script(script, chart);
+  drawn = smma_draw_file(&smma_gnuplot, script, path, error);
+  fclose(script);
+  return drawn;
+}

@@ -1,0 +1,293 @@
+#include "bench/timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/matrices.h"
+#include "device/device.h"
+
+/* What one measurement lasts at least, so that the clock's steps do not matter. */
+static const double least_seconds = 0.02;
+
+/* What is in turn: the arguments of a call on data of one kind. */
+typedef struct {
+  smma_tensor a, b, c, scale_a, scale_b;
+  smma_gemm_arguments product;
+  smma_batch rows;
+  smma_multiplier *multiplier;
+  size_t calls; /* in one measurement */
+} subject;
+
+typedef struct {
+  const smma_instruction *instruction;
+  const smma_timing_setup *setup;
+  subject *subjects; /* one for each of the data */
+  smma_tensor d;
+  smma_tensor blas_a, blas_b, blas_d; /* the values of the first A and B in FP32 (FP64) */
+  size_t blas_calls;
+  smma_cublas_product cublas, own; /* in FP32 (FP64), and in the instruction's formats; without `by`: not there */
+  smma_progress progress;
+  size_t rows_before; /* rows done in the calls before, for the progress line */
+  bool warming;       /* products end after a second */
+  char message[256];  /* of a device that fails */
+} session;
+
+/* ---- Operands ---- */
+
+static smma_tensor converted(const smma_tensor *from, smma_format to) {
+  smma_tensor t = smma_new_matrix(to, from->rows, from->columns);
+  smma_convert(from->format, from->data, to, t.data, from->rows * from->columns, SMMA_ROUND_NEAREST_EVEN,
+               SMMA_OVERFLOW_DEFAULT, NULL);
+  return t;
+}
+
+static bool is_wide(const smma_instruction *i) { return i->a == SMMA_F64; }
+
+static size_t elements(const smma_tensor *t) { return t->rows * t->columns; }
+
+static void make_arrays(const session *s, smma_data data, subject *x) {
+  const smma_instruction *i = s->instruction;
+  const smma_timing_setup *setup = s->setup;
+  const smma_operation o = smma_operation_of(i);
+  const bool rows = setup->call == SMMA_TIMING_ROWS;
+  const size_t vectors_of_b = rows ? setup->m : setup->n;
+  x->a = smma_new_matrix(i->a, setup->m, setup->k);
+  x->b = rows ? smma_new_matrix(i->b, setup->m, setup->k) : smma_new_matrix(i->b, setup->k, setup->n);
+  if (smma_data_has_c(data)) x->c = smma_new_matrix(i->c, setup->m, setup->n);
+  if (i->scale_block) {
+    const size_t block = (size_t)i->scale_block, blocks = setup->k / block + (setup->k % block != 0);
+    x->scale_a = smma_new_matrix(i->scale, setup->m, blocks);
+    x->scale_b = smma_new_matrix(i->scale, vectors_of_b, blocks);
+  }
+  smma_data_fill(data, &o, setup->k,
+                 &(smma_data_counts){elements(&x->a), elements(&x->b), elements(&x->c), elements(&x->scale_a),
+                                     elements(&x->scale_b)},
+                 &(smma_data_arrays){x->a.data, x->b.data, x->c.data, x->scale_a.data, x->scale_b.data});
+}
+
+static int watch(size_t done, size_t rows, void *context) {
+  session *s = context;
+  const size_t sides = s->setup->device ? 2 : 1; /* whole calls, and their kernels */
+  const size_t measurements = (size_t)s->setup->repetitions * s->setup->data_count * sides;
+  if (s->warming) return smma_seconds() - s->progress.started > 1;
+  smma_progress_show(&s->progress, s->rows_before + done, rows * measurements);
+  return 0;
+}
+
+static void check(const session *s, smma_status status) {
+  if (status != SMMA_OK && status != SMMA_STOPPED)
+    smma_die("%s", s->message[0] ? s->message : smma_status_text(status));
+}
+
+static void make_subject(session *s, smma_data data, subject *x) {
+  const smma_timing_setup *setup = s->setup;
+  smma_gemm_arguments *g = &x->product;
+  make_arrays(s, data, x);
+  smma_gemm_defaults(g);
+  g->m = setup->m, g->n = setup->n, g->k = setup->k;
+  g->a = x->a.data, g->b = x->b.data, g->c = x->c.data, g->d = s->d.data;
+  g->scale_a = x->scale_a.data, g->scale_b = x->scale_b.data;
+  g->threads = setup->threads, g->kernel = setup->kernel;
+  g->message = s->message, g->message_size = sizeof s->message;
+  g->progress = watch, g->progress_context = s;
+  x->rows = (smma_batch){sizeof x->rows, setup->m, g->a, g->b, g->c, g->scale_a, g->scale_b, g->d};
+  if (setup->call == SMMA_TIMING_MULTIPLIER) check(s, smma_multiplier_create(s->instruction, g, &x->multiplier));
+}
+
+static void free_subject(subject *x) {
+  for (smma_tensor *t[] = {&x->a, &x->b, &x->c, &x->scale_a, &x->scale_b}, **each = t; each < t + 5; each++)
+    smma_tensor_free(*each);
+  smma_multiplier_free(x->multiplier);
+}
+
+static void make_baseline(session *s) {
+  const smma_format wide = is_wide(s->instruction) ? SMMA_F64 : SMMA_F32;
+  s->blas_a = converted(&s->subjects[0].a, wide), s->blas_b = converted(&s->subjects[0].b, wide);
+  s->blas_d = smma_new_matrix(wide, s->setup->m, s->setup->n);
+}
+
+/* What cuBLAS cannot multiply is noted. */
+static void make_on_device(session *s, const smma_tensor *a, const smma_tensor *b, smma_cublas_product *p) {
+  smma_error error;
+  if (!smma_cublas_prepare(s->setup->cublas, a, b, p, &error))
+    smma_note("nothing to compare %s by %s with: %s", smma_format_name(a->format), smma_format_name(b->format),
+              error.text);
+}
+
+/* Of FP32 and FP64 the baseline is the product of the same formats. Blocks with scale factors are left out. */
+static void make_cublas(session *s) {
+  const subject *x = &s->subjects[0];
+  make_baseline(s);
+  make_on_device(s, &s->blas_a, &s->blas_b, &s->cublas);
+  if (x->a.format != s->blas_a.format && !s->instruction->scale_block && smma_cublas_takes(x->a.format, x->b.format))
+    make_on_device(s, &x->a, &x->b, &s->own);
+}
+
+/* ---- Time ---- */
+
+/* Threads of the side that ran last spin for some 30 ms before they sleep, on the cores that the other one uses. */
+static void settle(const session *s) {
+  struct timespec pause = {.tv_nsec = 60000000};
+  if (s->setup->threads > 1) nanosleep(&pause, NULL);
+}
+
+/* Of this thread alone where nothing else computes. */
+static double now(const session *s) {
+  struct timespec t;
+  const bool alone = s->setup->threads == 1 && !smma_is_device_name(s->setup->kernel);
+  clock_gettime(alone ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static smma_status call(const session *s, const subject *x) {
+  const smma_gemm_arguments *g = &x->product;
+  switch (s->setup->call) {
+    case SMMA_TIMING_MULTIPLIER: return smma_multiplier_run(x->multiplier, g->m, g->a, g->scale_a, g->c, g->d);
+    case SMMA_TIMING_ROWS:
+      return g->kernel ? smma_dot_rows_on(g->kernel, s->instruction, &x->rows, NULL, 0)
+                       : smma_dot_rows(s->instruction, &x->rows, g->threads);
+    default: return smma_gemm(s->instruction, g);
+  }
+}
+
+/* Seconds of one call. */
+static double measure(session *s, const subject *x) {
+  double started;
+  settle(s);
+  started = now(s);
+  for (size_t i = 0; i < x->calls; i++) check(s, call(s, x));
+  s->rows_before += s->setup->m;
+  return (now(s) - started) / (double)x->calls;
+}
+
+/* Seconds that the device's kernels take in one. */
+static double measure_kernels(session *s, const subject *x) {
+  double seconds = 0;
+  smma_device_time(s->setup->device, &seconds);
+  check(s, call(s, x));
+  smma_device_time(s->setup->device, NULL);
+  s->rows_before += s->setup->m;
+  return seconds;
+}
+
+static double measure_cublas(const smma_cublas_product *p) {
+  double seconds = 0;
+  smma_error error;
+  if (p->by && !smma_cublas_run(p, &seconds, &error)) smma_die("%s", error.text);
+  return seconds;
+}
+
+static double measure_baseline(const session *s) {
+  const smma_timing_setup *setup = s->setup;
+  double started;
+  if (setup->cublas) return measure_cublas(&s->cublas);
+  settle(s);
+  started = now(s);
+  for (size_t i = 0; i < s->blas_calls; i++)
+    smma_blas_multiply(setup->blas, is_wide(s->instruction), setup->m, setup->n, setup->k, s->blas_a.data,
+                       s->blas_b.data, s->blas_d.data);
+  return (now(s) - started) / (double)s->blas_calls;
+}
+
+/* How many calls of so many seconds fill a measurement. */
+static size_t calls_of(double seconds) {
+  return seconds > least_seconds / 1e6 ? (size_t)(least_seconds / seconds) + 1 : 1000000;
+}
+
+/* The first call finds memory and code; the second one tells how long one takes, unless it is long. */
+static void warm_up(session *s) {
+  s->warming = true;
+  for (size_t i = 0; i < s->setup->data_count; i++) {
+    subject *x = &s->subjects[i];
+    double seconds;
+    x->calls = 1;
+    smma_progress_start(&s->progress, NULL, 0);
+    seconds = measure(s, x);
+    if (seconds < least_seconds) x->calls = calls_of(measure(s, x));
+  }
+  s->warming = false;
+  if (!s->setup->blas) return;
+  s->blas_calls = 1;
+  if (measure_baseline(s) < least_seconds) s->blas_calls = calls_of(measure_baseline(s));
+}
+
+static int ascending(const void *x, const void *y) {
+  double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+/* Sorts them. */
+static double median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, ascending);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Seconds of all rounds, those of one side behind those of another. */
+typedef struct {
+  double *data, *kernels; /* of each of the data; of these the device's kernels */
+  double *baseline, *own; /* of OpenBLAS or cuBLAS; of cuBLAS's for the same formats */
+  double *ratios;         /* room for one side's */
+} rounds;
+
+/* The median of y / x, round by round. */
+static double median_ratio(const rounds *r, const double *y, const double *x, int count) {
+  for (int j = 0; j < count; j++) r->ratios[j] = y[j] / x[j];
+  return median(r->ratios, count);
+}
+
+static void summarise(const session *s, const rounds *r, smma_timing *timings) {
+  const smma_timing_setup *setup = s->setup;
+  const int count = setup->repetitions;
+  /* The first data's come last: until then they are in the order of the rounds, as the others' measure. */
+  for (size_t i = setup->data_count; i-- > 0;) {
+    double *seconds = r->data + i * (size_t)count, *kernels = r->kernels + i * (size_t)count;
+    const double *compared = setup->cublas ? kernels : seconds;
+    timings[i] = (smma_timing){.slowdown = median_ratio(r, seconds, r->data, count),
+                               .ratio = median_ratio(r, r->baseline, compared, count),
+                               .own_ratio = median_ratio(r, r->own, compared, count)};
+    timings[i].seconds = median(seconds, count);
+    timings[i].kernel_seconds = median(kernels, count);
+  }
+  timings[0].baseline_seconds = median(r->baseline, count);
+  timings[0].own_seconds = median(r->own, count);
+}
+
+static void time_rounds(session *s, smma_timing *timings) {
+  const smma_timing_setup *setup = s->setup;
+  const size_t count = (size_t)setup->repetitions;
+  rounds r = {.data = calloc((2 * setup->data_count + 3) * count, sizeof *r.data)};
+  if (!r.data) smma_die("no memory for %d repetitions", setup->repetitions);
+  r.kernels = r.data + setup->data_count * count, r.baseline = r.kernels + setup->data_count * count;
+  r.own = r.baseline + count, r.ratios = r.own + count;
+  for (size_t round = 0; round < count; round++) {
+    for (size_t i = 0; i < setup->data_count; i++) {
+      r.data[i * count + round] = measure(s, &s->subjects[i]);
+      if (setup->device) r.kernels[i * count + round] = measure_kernels(s, &s->subjects[i]);
+    }
+    if (setup->blas || setup->cublas) r.baseline[round] = measure_baseline(s);
+    r.own[round] = measure_cublas(&s->own);
+  }
+  summarise(s, &r, timings);
+  free(r.data);
+}
+
+void smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings) {
+  session s = {.instruction = instruction, .setup = setup};
+  s.d = smma_new_matrix(instruction->d, setup->m, setup->n);
+  s.subjects = calloc(setup->data_count, sizeof *s.subjects);
+  if (!s.subjects) smma_die("no memory for %zu kinds of data", setup->data_count);
+  for (size_t i = 0; i < setup->data_count; i++) make_subject(&s, setup->data[i], &s.subjects[i]);
+  if (setup->blas) make_baseline(&s);
+  if (setup->cublas) make_cublas(&s);
+  warm_up(&s);
+  s.rows_before = 0;
+  smma_progress_start(&s.progress, "products", (double)setup->n * (double)setup->k);
+  time_rounds(&s, timings);
+  smma_progress_end();
+  smma_cublas_release(&s.cublas);
+  smma_cublas_release(&s.own);
+  for (size_t i = 0; i < setup->data_count; i++) free_subject(&s.subjects[i]);
+  for (smma_tensor *t[] = {&s.d, &s.blas_a, &s.blas_b, &s.blas_d}, **x = t; x < t + 4; x++) smma_tensor_free(*x);
+  free(s.subjects);
+}

@@ -1,0 +1,344 @@
+/* Campaigns, their shards put together, open questions, vector files, recordings, rows that decide between units. */
+#include <string.h>
+
+#include "binding.h"
+#include "campaign/record.h"
+#include "equal/apart.h"
+#include "io/file.h"
+#include "question/ask.h"
+#include "report/merge.h"
+#include "report/verify.h"
+
+/* The rows of a kind, or with NULL a campaign's usual ones; false with an exception. */
+static bool recipe_of(const char *kind, unsigned long long seed, smma_campaign_recipe *recipe) {
+  *recipe = smma_campaign_best(seed);
+  if (!kind) return true;
+  *recipe = (smma_campaign_recipe){.seed = seed, .kind = smma_row_kind_from_text(kind)};
+  if (recipe->kind == SMMA_ROWS_KINDS) PyErr_Format(PyExc_ValueError, "kind: there is no '%s'", kind);
+  return recipe->kind != SMMA_ROWS_KINDS;
+}
+
+/* The instruction of an Instruction, or NULL for None; false with an exception. */
+static bool instruction_or_none(PyObject *object, const smma_instruction **instruction) {
+  *instruction = object == Py_None ? NULL : instruction_of(object);
+  return object == Py_None || *instruction;
+}
+
+/* The architecture of a GPU's name, or for None SMMA_ARCH_COUNT; false with an exception. */
+static bool arch_or_none(PyObject *gpu, smma_arch_id *arch) {
+  *arch = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
+  return gpu == Py_None || *arch != SMMA_ARCH_COUNT;
+}
+
+/* ---- Campaigns ---- */
+
+typedef struct {
+  smma_campaign what;
+  smma_arch_id arch;
+  const smma_instruction *only;
+  unsigned long long shard, shards; /* shard: from 1; 0: the whole */
+  const char *path, *text;          /* the file that keeps what is known, or a report's text; NULL */
+  Py_ssize_t length;
+} request;
+
+static bool save(const smma_report *report, void *path, smma_error *error) {
+  smma_error why;
+  return smma_report_save(report, path, &why) || smma_fail(error, "resume: %s", why.text);
+}
+
+static bool go_on(const request *q, smma_report *report, smma_error *error) {
+  smma_datum *data;
+  bool good;
+  if (q->path) return smma_report_load(report, q->path, error);
+  if (!q->text) return true;
+  data = smma_datum_read("resume", q->text, (size_t)q->length, error);
+  good = data && smma_report_resume(report, data, "resume", error);
+  smma_datum_free(data);
+  return good;
+}
+
+/* The report as data; NULL with an error. */
+static smma_datum *compare(const request *q, smma_error *error) {
+  const smma_report_watcher watcher = {NULL, q->path ? save : NULL, (void *)q->path};
+  smma_datum *data = NULL;
+  smma_report report;
+  bool stopped, good = smma_report_choose(&report, &q->what, q->arch, q->only, error);
+  if (good && q->shard) smma_report_set_shard(&report, q->shard - 1, q->shards);
+  good = good && go_on(q, &report, error) && smma_report_run(&report, &watcher, &stopped, error) && !stopped;
+  good = good && (q->shard || smma_report_classify(&report, error));
+  if (good) data = smma_report_datum(&report);
+  smma_report_free(&report);
+  return data;
+}
+
+/* (unit, against, GPU or None, Instruction or None, rows, seed, kind or None, (shard, shards), file or None, report as
+   text or None) */
+PyObject *python_campaign(PyObject *module, PyObject *arguments) {
+  PyObject *objects[2], *gpu, *only;
+  request q = {.text = NULL};
+  unsigned long long rows, seed;
+  const char *kind;
+  smma_unit unit, against;
+  smma_error error = {""};
+  smma_datum *data = NULL;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOOKKz(KK)zz#", &objects[0], &objects[1], &gpu, &only, &rows, &seed, &kind,
+                        &q.shard, &q.shards, &q.path, &q.text, &q.length))
+    return NULL;
+  if (q.shard > q.shards || q.shards > SMMA_MOST_SHARDS)
+    return PyErr_Format(PyExc_ValueError, "shard: it is part I of N, from 1 to at most %d", SMMA_MOST_SHARDS);
+  if (!recipe_of(kind, seed, &q.what.recipe) || !arch_or_none(gpu, &q.arch) || !instruction_or_none(only, &q.only))
+    return NULL;
+  q.what.rows = rows, q.what.unit = &unit, q.what.against = &against;
+  if (!open_unit(objects[0], &unit, &error)) return fail_with(&error);
+  if (open_unit(objects[1], &against, &error)) {
+    const suspended before = suspend_python();
+    data = compare(&q, &error);
+    smma_unit_close(&against);
+    if (!resume_python(before)) smma_datum_free(data), data = NULL;
+  }
+  smma_unit_close(&unit);
+  return data ? value_from(data) : fail_with(&error);
+}
+
+/* (unit, GPU or None, Instruction or None, of every instruction, question or None) */
+PyObject *python_ask(PyObject *module, PyObject *arguments) {
+  PyObject *object, *gpu, *instruction;
+  smma_question_request q = {.arch = SMMA_ARCH_COUNT};
+  smma_open_answers answers = {.list = NULL};
+  const char *only, *name = NULL;
+  smma_unit unit;
+  smma_error error = {""};
+  suspended before;
+  PyObject *value = NULL;
+  int every;
+  bool done;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOpz", &object, &gpu, &instruction, &every, &only)) return NULL;
+  if (!instruction_or_none(instruction, &q.instruction)) return NULL;
+  if (gpu != Py_None && !(name = PyUnicode_AsUTF8AndSize(gpu, NULL))) return NULL;
+  if (name && !smma_question_of_gpu(name, &only, &q.arch, &error)) return fail_with(&error);
+  if (q.arch == SMMA_ARCH_COUNT && !arch_or_none(gpu, &q.arch)) return NULL;
+  if (only && !(q.only = smma_require_question(only, &error))) return fail_with(&error);
+  if (!open_unit(object, &unit, &error)) return fail_with(&error);
+  q.unit = &unit, q.every = every;
+  before = suspend_python();
+  done = smma_ask_questions(&q, &answers, &error);
+  if (resume_python(before)) value = done ? value_from(smma_open_answers_datum(&answers, &unit)) : fail_with(&error);
+  smma_free_open_answers(&answers);
+  smma_unit_close(&unit);
+  return value;
+}
+
+/* ---- Shards ---- */
+
+static smma_read_report *read_report(const char *origin, const char *text, Py_ssize_t length, smma_error *error) {
+  smma_datum *data = text ? smma_datum_read(origin, text, (size_t)length, error) : NULL;
+  smma_read_report *report = text && !data ? NULL : smma_read_shard_report(data, origin, error);
+  smma_datum_free(data);
+  return report;
+}
+
+/* The whole of reports, each (file, None) or (name, text). */
+PyObject *python_merge(PyObject *module, PyObject *reports) {
+  const Py_ssize_t count = PyTuple_Size(reports);
+  smma_read_report **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
+  const char **origin = PyMem_Calloc((size_t)count + 1, sizeof *origin);
+  smma_error error = {"reports: there are none; give the reports of all shards"};
+  PyObject *value = NULL;
+  bool good = list && origin && count > 0;
+  (void)module;
+  if (!list || !origin) PyErr_NoMemory();
+  for (Py_ssize_t n = 0; good && n < count; n++) {
+    const char *text;
+    Py_ssize_t length;
+    PyObject *report = PyTuple_GetItem(reports, n);
+    if (!PyTuple_Check(report)) {
+      PyErr_SetString(PyExc_TypeError, "a report is a tuple of its name and its text");
+      good = false;
+    } else {
+      good = PyArg_ParseTuple(report, "sz#", &origin[n], &text, &length) &&
+             (list[n] = read_report(origin[n], text, length, &error));
+    }
+  }
+  good = good && smma_merge_reports(list, origin, (size_t)count, &error);
+  value = good ? value_from(smma_report_datum(&list[0]->report)) : fail_with(&error);
+  for (Py_ssize_t n = 0; list && n < count; n++) smma_read_report_free(list[n]);
+  PyMem_Free(list);
+  PyMem_Free((void *)origin);
+  return value;
+}
+
+/* ---- Vector files ---- */
+
+/* (paths, unit or None, how many mismatches) */
+PyObject *python_verify(PyObject *module, PyObject *arguments) {
+  PyObject *paths, *object, *value = NULL;
+  unsigned long long shown;
+  smma_verification v;
+  smma_verify_request q = {.unit = NULL};
+  smma_unit unit;
+  smma_error error = {""};
+  const char **list;
+  Py_ssize_t count;
+  bool good = true;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O!OK", &PyTuple_Type, &paths, &object, &shown)) return NULL;
+  count = PyTuple_Size(paths);
+  list = PyMem_Calloc((size_t)count + 1, sizeof *list);
+  if (!list) return PyErr_NoMemory();
+  for (Py_ssize_t n = 0; good && n < count; n++)
+    good = (list[n] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(paths, n), NULL));
+  good = good && (object == Py_None || open_unit(object, &unit, &error));
+  if (good) {
+    const suspended before = suspend_python();
+    if (object != Py_None) q.unit = &unit;
+    q.paths = list, q.most_shown = shown;
+    good = smma_verify(&q, &v, &error);
+    if (resume_python(before) && good) value = value_from(smma_verification_datum(&v));
+    smma_verification_free(&v);
+    if (q.unit) smma_unit_close(&unit);
+  }
+  PyMem_Free((void *)list);
+  return value ? value : fail_with(&error);
+}
+
+/* ---- Recordings ---- */
+
+static const char recording_name[] = "softmma.recording";
+
+/* All rows of one, in memory. */
+typedef struct {
+  PyObject *instruction; /* kept alive */
+  smma_vector_header header;
+  smma_rows rows;
+  size_t count;
+} recording;
+
+static void free_recording(recording *r) {
+  smma_rows_free(&r->rows);
+  Py_XDECREF(r->instruction);
+  PyMem_Free(r);
+}
+
+static void release(PyObject *capsule) { free_recording(PyCapsule_GetPointer(capsule, recording_name)); }
+
+static bool copy_rows(const smma_rows *rows, size_t count, void *taker, smma_error *error) {
+  recording *r = taker;
+  (void)error;
+  smma_rows_copy(&r->rows, r->count, rows, 0, count);
+  r->count += count;
+  return true;
+}
+
+static bool record(const smma_record_request *q, recording *r, smma_error *error) {
+  if (!smma_record_check(q, error)) return false;
+  if (!smma_rows_allocate(q->instruction, (size_t)q->rows, &r->rows))
+    return smma_fail(error, "rows is %llu: there is no memory for so many", (unsigned long long)q->rows);
+  smma_record_header(q, &r->header);
+  return smma_record(q, copy_rows, r, error);
+}
+
+/* (recording, on what and when, arrays) of (Instruction, unit, rows, seed, kind or None) */
+PyObject *python_record(PyObject *module, PyObject *arguments) {
+  PyObject *object, *computing, *capsule;
+  unsigned long long rows, seed;
+  const char *kind;
+  smma_record_request q = {.unit = NULL};
+  smma_unit unit;
+  smma_error error = {""};
+  recording *r;
+  suspended before;
+  bool good;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOKKz", &object, &computing, &rows, &seed, &kind)) return NULL;
+  q.instruction = instruction_of(object);
+  if (!q.instruction || !recipe_of(kind, seed, &q.recipe)) return NULL;
+  r = PyMem_Calloc(1, sizeof *r);
+  if (!r) return PyErr_NoMemory();
+  if (!open_unit(computing, &unit, &error)) return free_recording(r), fail_with(&error);
+  r->instruction = Py_NewRef(object);
+  q.unit = &unit, q.rows = rows;
+  before = suspend_python();
+  good = record(&q, r, &error);
+  smma_unit_close(&unit);
+  capsule = resume_python(before) && good ? PyCapsule_New(r, recording_name, release) : NULL;
+  if (capsule) return Py_BuildValue("(NsN)", capsule, r->header.recorded_on, arrays_of_rows(&r->rows, r->count));
+  free_recording(r);
+  return fail_with(&error);
+}
+
+PyObject *python_recording_value(PyObject *module, PyObject *capsule) {
+  const recording *r = PyCapsule_GetPointer(capsule, recording_name);
+  smma_datum *rows;
+  (void)module;
+  if (!r) return NULL;
+  rows = smma_datum_list();
+  smma_append_rows(rows, &r->rows, r->count);
+  return value_from(smma_record_datum(&r->header, rows));
+}
+
+/* (recording, path, format) */
+PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
+  PyObject *capsule;
+  const recording *r;
+  const char *path, *name;
+  smma_vector_format format;
+  smma_vector_writer *writer;
+  smma_output output;
+  smma_error error;
+  bool good;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "Oss", &capsule, &path, &name)) return NULL;
+  r = PyCapsule_GetPointer(capsule, recording_name);
+  if (!r) return NULL;
+  format = smma_vector_format_from_text(name);
+  if (format == SMMA_VECTOR_FORMATS)
+    return PyErr_Format(PyExc_ValueError, "format: '%s' is none of text, binary and readmemh", name);
+  if (!smma_output_open(path, &output, &error)) return fail_with(&error);
+  writer = smma_vector_create(output.stream, format, &r->header, r->count, &error);
+  good = writer && smma_vector_write_rows(writer, &r->rows, r->count, &error) && smma_vector_finish(writer, &error);
+  smma_vector_free(writer);
+  if (good)
+    good = smma_output_commit(&output, &error);
+  else
+    smma_output_abandon(&output);
+  if (!good) return fail_with(&error);
+  Py_RETURN_NONE;
+}
+
+/* ---- Rows that decide between units ---- */
+
+/* (Instruction, units, rows, rows searched for a pair, seed) */
+PyObject *python_next(PyObject *module, PyObject *arguments) {
+  PyObject *object, *units, *value = NULL;
+  unsigned long long rows, searched, seed;
+  smma_unit unit[SMMA_MOST_APART];
+  smma_apart_search search = {.units = 0};
+  smma_apart apart;
+  smma_error error = {""};
+  Py_ssize_t count;
+  bool good = true;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO!KKK", &object, &PyTuple_Type, &units, &rows, &searched, &seed)) return NULL;
+  search.as = instruction_of(object);
+  if (!search.as) return NULL;
+  count = PyTuple_Size(units);
+  if (count < 2 || count > SMMA_MOST_APART)
+    return PyErr_Format(PyExc_ValueError, "units: %zd; give 2 to %d", count, SMMA_MOST_APART);
+  search.rows = searched, search.seed = seed, search.wanted = (size_t)rows;
+  while (good && search.units < count) {
+    good = open_unit(PyTuple_GetItem(units, search.units), &unit[search.units], &error);
+    if (!good) break;
+    search.unit[search.units] = &unit[search.units];
+    good = smma_apart_check(&unit[search.units++], search.as, &error);
+  }
+  if (good) {
+    const suspended before = suspend_python();
+    good = smma_find_apart(&search, &apart, &error);
+    if (resume_python(before) && good) value = value_from(smma_apart_datum(&search, &apart));
+    smma_free_apart(&apart);
+  }
+  for (int u = 0; u < search.units; u++) smma_unit_close(&unit[u]);
+  return value ? value : fail_with(&error);
+}

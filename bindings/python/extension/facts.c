@@ -1,0 +1,162 @@
+/* What is known without computing, files of rows, and experiments. */
+#include "facts/facts.h"
+
+#include <string.h>
+
+#include "binding.h"
+#include "coverage/gen.h"
+#include "experiment/datum.h"
+#include "experiment/run.h"
+#include "io/file.h"
+#include "rows/copy.h"
+
+/* The list of that name: "gpus", "formats", "questions", "units" or "experiments". */
+PyObject *python_facts(PyObject *module, PyObject *name) {
+  const char *wanted = PyUnicode_AsUTF8AndSize(name, NULL);
+  suspended before;
+  smma_datum *list = NULL;
+  (void)module;
+  if (!wanted) return NULL;
+  before = suspend_python();
+  if (strcmp(wanted, "gpus") == 0) list = smma_gpus_datum(SMMA_ARCH_COUNT);
+  if (strcmp(wanted, "formats") == 0) list = smma_formats_datum();
+  if (strcmp(wanted, "questions") == 0) list = smma_questions_datum();
+  if (strcmp(wanted, "units") == 0) list = smma_units_datum();
+  if (strcmp(wanted, "experiments") == 0) list = smma_experiments_datum();
+  if (resume_python(before)) return value_from(list);
+  smma_datum_free(list);
+  return NULL;
+}
+
+PyObject *python_instruction_value(PyObject *module, PyObject *object) {
+  const smma_instruction *i = instruction_of(object);
+  (void)module;
+  return i ? value_from(smma_instruction_datum(i)) : NULL;
+}
+
+/* The format of vector files of that name; SMMA_VECTOR_FORMATS with an exception. */
+static smma_vector_format vector_format(const char *name) {
+  const smma_vector_format format = smma_vector_format_from_text(name);
+  if (format == SMMA_VECTOR_FORMATS)
+    PyErr_Format(PyExc_ValueError, "format: '%s' is none of text, binary and readmemh", name);
+  return format;
+}
+
+/* Ends work after Control-C. */
+static bool watch(size_t done, size_t all, void *context) {
+  (void)done, (void)all, (void)context;
+  return smma_units_stopped();
+}
+
+static bool watch_rows(uint64_t done, uint64_t all, void *context) { return watch((size_t)done, (size_t)all, context); }
+
+static smma_datum *gen_datum(const smma_gen_request *request, const smma_gen_result *r) {
+  smma_datum *record = smma_datum_record();
+  smma_put_count(record, "rows", r->rows);
+  if (!request->covers) return record;
+  smma_put_count(record, "cover", r->cover);
+  smma_put_count(record, "events", r->events);
+  smma_put_count(record, "possible", r->possible);
+  smma_put_count(record, "tries", r->tries);
+  return record;
+}
+
+/* A dict of what was written: (path, instruction, rows, seed, kind or None, cover, format). */
+PyObject *python_gen(PyObject *module, PyObject *arguments) {
+  const char *path, *kind, *format;
+  PyObject *instruction;
+  unsigned long long rows, seed;
+  int covers;
+  smma_gen_request request = {.kind = SMMA_ROWS_KINDS, .watch = watch_rows};
+  smma_gen_result result;
+  smma_output output;
+  smma_error error;
+  suspended before;
+  bool done;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "sOKKzps", &path, &instruction, &rows, &seed, &kind, &covers, &format) ||
+      !(request.instruction = instruction_of(instruction)) ||
+      (request.format = vector_format(format)) == SMMA_VECTOR_FORMATS)
+    return NULL;
+  if (kind) request.kind = smma_row_kind_from_text(kind);
+  request.rows = rows, request.seed = seed, request.covers = covers;
+  before = suspend_python();
+  done = smma_output_open(path, &output, &error);
+  if (done && !smma_gen(&request, output.stream, &result, &error)) {
+    smma_output_abandon(&output);
+    done = false;
+  }
+  done = done && smma_output_commit(&output, &error);
+  if (!resume_python(before)) return NULL;
+  return done ? value_from(gen_datum(&request, &result)) : fail_with(&error);
+}
+
+/* (path, path of the copy, its format) */
+PyObject *python_convert(PyObject *module, PyObject *arguments) {
+  const char *path, *to, *name;
+  smma_vector_format format;
+  smma_output output;
+  smma_error error;
+  suspended before;
+  FILE *in;
+  bool done;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "sss", &path, &to, &name) || (format = vector_format(name)) == SMMA_VECTOR_FORMATS)
+    return NULL;
+  in = fopen(path, "r");
+  if (!in) return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
+  before = suspend_python();
+  done = smma_output_open(to, &output, &error);
+  if (done && !smma_vectors_copy(in, path, output.stream, format, watch_rows, NULL, &error)) {
+    smma_output_abandon(&output);
+    done = false;
+  }
+  done = done && smma_output_commit(&output, &error);
+  fclose(in);
+  if (!resume_python(before)) return NULL;
+  if (!done) return fail_with(&error);
+  Py_RETURN_NONE;
+}
+
+/* ---- Experiments ---- */
+
+/* Sets the parameters of a tuple of "name=value", which stays until the run ends. */
+static bool set_parameters(smma_experiment_run *run, PyObject *assignments) {
+  smma_error error;
+  for (Py_ssize_t n = 0; n < PyTuple_Size(assignments); n++) {
+    const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(assignments, n), NULL);
+    if (!text) return false;
+    if (!smma_experiment_set(run, text, &error)) return fail_with(&error), false;
+  }
+  return true;
+}
+
+/* A dict, or None after an interruption: (name, small, seed, threads, tuple of assignments, file to go on from or
+ * None). */
+PyObject *python_experiment(PyObject *module, PyObject *arguments) {
+  const char *name;
+  PyObject *assignments, *value = NULL;
+  smma_experiment_state state = {.part = NULL};
+  smma_experiment_run run;
+  const smma_experiment *e;
+  unsigned long long seed;
+  smma_error error;
+  suspended before;
+  int small, threads;
+  bool done, stopped = false;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "spKiO!z", &name, &small, &seed, &threads, &PyTuple_Type, &assignments, &state.part))
+    return NULL;
+  if (threads < 0 || threads > 1024)
+    return PyErr_Format(PyExc_ValueError, "threads is %d; it is from 0 to 1024", threads);
+  e = smma_experiment_require(name, &error);
+  if (!e) return fail_with(&error);
+  smma_experiment_start(&run, e, small);
+  run.seed = seed;
+  if (!set_parameters(&run, assignments)) return NULL;
+  before = suspend_python();
+  done = smma_experiment_compute(&run, threads_allowed(threads), &state, watch, NULL, &stopped, &error);
+  if (resume_python(before)) value = done ? value_from(smma_experiment_datum(&run)) : fail_with(&error);
+  smma_experiment_end(&run);
+  return value;
+}

@@ -1,0 +1,173 @@
+"""What is known without computing, files of rows, and numerical experiments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from softmma import _core
+from softmma._products import KINDS
+from softmma._units import Instruction, Listing, chosen
+from softmma._value import result, to_pandas
+
+
+class Question(NamedTuple):
+    """What is not settled of a rule, and what a unit's answer may be."""
+
+    name: str
+    question: str
+    candidates: tuple[str, ...]
+    value: dict[str, Any]
+
+
+def questions() -> Listing[Question]:
+    """The open questions that ``campaign`` asks of a unit.
+
+    >>> import softmma
+    >>> len(softmma.questions()[0].candidates) > 1
+    True
+    """
+    value = _core.facts("questions")
+    return Listing((result(Question, record) for record in value), value)
+
+
+class UnitKind(NamedTuple):
+    """A kind of unit: something that computes d = a_0 b_0 + ... + c for rows of operands."""
+
+    unit: str
+    takes: str
+    """Whether it takes arguments behind a colon: "none", "optional" or "required"."""
+    arguments: str
+    summary: str
+    usable: bool | None
+    """Whether it can be used here; None: not without arguments."""
+    device: str
+    driver: str
+    why: str
+    """Why it cannot be used."""
+    value: dict[str, Any]
+
+
+def units() -> Listing[UnitKind]:
+    """What can compute here: models, this CPU, GPUs, plug-ins, programs. Each that needs no arguments is opened.
+
+    >>> import softmma
+    >>> softmma.units()[0].unit
+    'model'
+    """
+    value = _core.facts("units")
+    missing = {"usable": None, "device": "", "driver": "", "why": ""}
+    return Listing((result(UnitKind, {**missing, **record})._replace(value=record) for record in value), value)
+
+
+# ---- Files of rows ----
+
+
+def gen(
+    path: str | os.PathLike[str],
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    rows: int | None = None,
+    seed: int = 0,
+    kind: str | None = None,
+    cover: bool = False,
+    format: str = "text",
+) -> dict[str, Any]:
+    """Writes rows of operands with the model's results as a vector file (docs/vector-files.md).
+
+    Row i of a seed is the same on every machine. ``rows`` is 1000 if it is None. ``kind`` is one of those of `rows`, by
+    default the first six in turn. With ``cover`` they are few rows that make all events of the rule's arithmetic
+    happen, and more like them up to ``rows``. ``format``: "text", "binary" or "readmemh". The file appears when it is
+    complete. Returns how many ``rows`` were written; with ``cover`` also how many rows are the ``cover``, how many
+    ``events`` they make happen of those ``possible``, and the ``tries``.
+
+    Raises as `matmul` does, and ValueError where the file cannot be written or nothing is known to be covered.
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first six in turn")
+    if cover and kind is not None:
+        raise ValueError("cover and kind do not go together; leave one out")
+    count = rows if rows is not None else 0 if cover else 1000
+    for name, number in (("rows", count), ("seed", seed)):
+        if not 0 <= number < 2**63:
+            raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
+    given = instr if instr is not None else on
+    i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+    return _core.gen(os.fspath(path), i, count, seed, kind, cover, format)
+
+
+def convert(path: str | os.PathLike[str], to: str | os.PathLike[str], format: str) -> None:
+    """Writes the vector file ``path`` to the file ``to`` in another format: "text", "binary" or "readmemh".
+
+    Header and rows are kept, comments are not. Raises OSError where ``path`` cannot be opened, ValueError where it is no
+    vector file, or ``to`` cannot be written.
+    """
+    _core.convert(os.fspath(path), os.fspath(to), format)
+
+
+# ---- Experiments ----
+
+
+class Experiment(NamedTuple):
+    """A numerical experiment of the literature. A parameter has a name, its value, that of small runs, and a meaning."""
+
+    name: str
+    title: str
+    source: str
+    parameters: tuple[dict[str, str], ...]
+    value: dict[str, Any]
+
+
+def experiments() -> Listing[Experiment]:
+    """The numerical experiments that there are (docs/experiments.md)."""
+    value = _core.facts("experiments")
+    return Listing((result(Experiment, record) for record in value), value)
+
+
+class ExperimentRun(NamedTuple):
+    """The table of an experiment: ``rows`` has a dict for each row, by the names of its columns."""
+
+    experiment: str
+    seed: int
+    parameters: dict[str, str]
+    rows: tuple[dict[str, Any], ...]
+    value: dict[str, Any]
+    """What ``softmma experiment --json`` prints."""
+
+    def to_pandas(self) -> Any:
+        """The table; ImportError without pandas."""
+        return to_pandas(self.value["rows"])
+
+
+def experiment(
+    name: str,
+    *,
+    small: bool = False,
+    seed: int = 0,
+    threads: int = 0,
+    parameters: Mapping[str, Any] | None = None,
+    part: str | os.PathLike[str] | None = None,
+) -> ExperimentRun:
+    """Runs a numerical experiment and returns its table.
+
+    ``small`` runs take seconds. ``parameters`` replaces values of the experiment's parameters; ``threads`` 0 are all
+    cores, and no result depends on them. Where ``part`` names a file, what is computed is kept there, and an
+    interrupted run goes on from it.
+
+        >>> import softmma
+        >>> len(softmma.experiment("monotonicity", small=True).rows) > 0
+        True
+
+    Raises ValueError for an unknown experiment or parameter, or a value that the parameter does not take.
+    """
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters is {parameters!r}; give a mapping of names and values")
+    if not 0 <= seed < 2**63 or not 0 <= threads <= 1024:
+        raise ValueError(f"seed is {seed}, threads {threads}: seed is from 0 to 2^63 - 1, threads from 0 to 1024")
+    assignments = tuple(f"{key}={value}" for key, value in (parameters or {}).items())
+    file = None if part is None else os.fspath(part)
+    return result(ExperimentRun, _core.experiment(name, small, seed, threads, assignments, file))

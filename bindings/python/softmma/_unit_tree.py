@@ -1,0 +1,72 @@
+"""The order in which a unit sums, and that of a product with a plan around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from softmma import _core
+from softmma._plans import Plan, handle_of
+from softmma._units import Instruction, chosen
+from softmma._value import result
+
+
+class UnitTree(NamedTuple):
+    """What `unit_tree` found."""
+
+    unit: str
+    instruction: str
+    k: int
+    order: str
+    """The order of one call in words: "starting with c, 2 fused sums in a row, each with 8 products"."""
+    tree: Any
+    """The sum that is the result, a dict. Its ``terms`` are products by their k ([first, last] for the products of a
+    scale block), "c", and sums. ``fused`` is None where it cannot be told; ``exact`` sums lose no bits;
+    ``cut_alike`` is false where what a term loses depends on the others; ``stages_hidden`` sums may be several. With a
+    plan a sum of calls (docs/trees.md)."""
+    call: Any
+    """With a plan the sum of each call; else None."""
+    plan: str | None
+    value: dict[str, Any]
+    """What ``softmma tree --json`` prints."""
+
+    def __str__(self) -> str:
+        return self.order
+
+
+def unit_tree(
+    on: str | Instruction = "H100",
+    *,
+    instr: str | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    unit: Callable[..., ArrayLike] | str | None = None,
+    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    k: int | None = None,
+) -> UnitTree:
+    """The order in which a unit adds an instruction's products, found by asking it; with a ``plan`` that of a product of
+    ``k``, whose calls all sum in this order.
+
+    The instruction (f16 inputs, if nothing else is asked for) and ``unit`` are as for `probe`: without ``unit`` the
+    model, else a function ``unit(a, b, c)`` or a unit's name. `tree` finds the order of a whole product function.
+
+        >>> import softmma
+        >>> softmma.unit_tree("A100").order
+        'starting with c, 2 fused sums in a row, each with 8 products'
+        >>> softmma.unit_tree("A100", plan="cutlass:2xacc", k=300).value["calls"]
+        19
+
+    Raises LookupError as `matmul` does, ValueError where the results do not tell the order, the unit fails, or the plan
+    cannot be followed with this ``k``.
+    """
+    i = on if isinstance(on, Instruction) else chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
+    made = plan if plan is None or isinstance(plan, Plan) else Plan(plan)
+    if (made is None) != (k is None):
+        raise ValueError("plan and k: the order of a plan is that of a K; give both or neither")
+    name = None if made is None else made.name
+    value = _core.unit_order(unit, i, handle_of(made), name, k or 0)
+    order = value["order" if made is None else "order_of_call"]
+    return result(UnitTree, value, order=order, call=value.get("call"), plan=name)

@@ -1,0 +1,130 @@
+/* Counts that a file keeps: {"softmma-coverage": 1, "runs": [...]}, a run for each instruction. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "coverage/coverage.h"
+#include "io/custom_file.h"
+#include "io/file.h"
+#include "io/sha256.h"
+#include "isa/custom.h"
+
+enum { LARGEST_FILE = 1 << 28 };
+
+/* Digests the rule, as a custom unit has it, and how events are numbered: counts of another rule mean something else.
+   False without memory. */
+static bool digest_of(const smma_covered *c, char text[65]) {
+  const size_t size = smma_custom_write(c->instruction, NULL, 0);
+  char *unit = malloc(size + 64);
+  if (!unit) return false;
+  smma_custom_write(c->instruction, unit, size + 1);
+  snprintf(unit + size, 64, " %zu events in %d blocks", c->space.events, c->space.blocks);
+  smma_sha256(unit, strlen(unit), text);
+  free(unit);
+  return true;
+}
+
+static smma_datum *run_datum(const smma_covered *c) {
+  smma_datum *run = smma_datum_record(), *hits = smma_datum_list();
+  char digest[65];
+  const bool is_digested = digest_of(c, digest);
+  for (size_t e = 0; e < c->space.events; e++) smma_datum_append(hits, smma_datum_count((int64_t)c->hits[e]));
+  smma_put_text(run, "arch", smma_arch_name(c->instruction));
+  smma_put_text(run, "instruction", c->instruction->name);
+  smma_datum_put(run, "rule", is_digested ? smma_datum_text(digest) : NULL);
+  smma_put_count(run, "rows", c->rows);
+  smma_datum_put(run, "hits", hits);
+  return run;
+}
+
+bool smma_coverage_write_counts(const smma_coverage *coverage, FILE *stream) {
+  bool done;
+  smma_datum *all = smma_datum_record(), *runs = smma_datum_list();
+  for (size_t n = 0; n < coverage->count; n++) smma_datum_append(runs, run_datum(&coverage->one[n]));
+  smma_put_count(all, "softmma-coverage", 1);
+  smma_datum_put(all, "runs", runs);
+  done = smma_datum_is_complete(all) && smma_datum_write(all, stream, SMMA_JSON_COMPACT) && fputc('\n', stream) != EOF;
+  smma_datum_free(all);
+  return done;
+}
+
+bool smma_is_coverage_counts(const char *path) {
+  static const char start[] = "{\"softmma-coverage\":";
+  char text[sizeof start] = "";
+  struct stat status;
+  FILE *stream;
+  bool is;
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false; /* a pipe is read but once */
+  stream = fopen(path, "r");
+  if (!stream) return false;
+  is = fread(text, 1, sizeof start - 1, stream) == sizeof start - 1 && strcmp(text, start) == 0;
+  fclose(stream);
+  return is;
+}
+
+/* Returns the coverage that a run adds to, if its counts are whole and of this program's rule; NULL with one line. */
+static smma_covered *check_run(const smma_datum *run, const char *path, smma_coverage *coverage, smma_error *error) {
+  const char *arch = smma_datum_text_of(smma_datum_get(run, "arch"));
+  const char *name = smma_datum_text_of(smma_datum_get(run, "instruction"));
+  const char *rule = smma_datum_text_of(smma_datum_get(run, "rule"));
+  const smma_datum *hits = smma_datum_get(run, "hits");
+  const smma_instruction *i;
+  smma_covered *c;
+  char digest[65];
+  uint64_t count;
+  smma_error why;
+  if (!arch || !name || !rule || !smma_datum_count_of(smma_datum_get(run, "rows"), &count) ||
+      smma_datum_kind_of(hits) != SMMA_DATUM_LIST) {
+    smma_fail(error, "%s: a run without arch, instruction, rule, rows and hits: the file was changed or cut", path);
+    return NULL;
+  }
+  i = smma_resolve_instruction(arch, name, &why);
+  c = i ? smma_coverage_of(coverage, i, &why) : NULL;
+  if (!c) return smma_fail(error, "%s: %s", path, why.text), NULL;
+  if (!digest_of(c, digest)) return smma_fail(error, "out of memory"), NULL;
+  if (strcmp(rule, digest) != 0 || smma_datum_size(hits) != c->space.events) {
+    smma_fail(error, "%s: %s %s: counted by another rule, or another version; count again", path, arch, name);
+    return NULL;
+  }
+  for (size_t e = 0; e < c->space.events; e++)
+    if (!smma_datum_count_of(smma_datum_at(hits, e), &count)) {
+      smma_fail(error, "%s: %s %s: event %zu has no count", path, arch, name, e);
+      return NULL;
+    }
+  return c;
+}
+
+static void add_run(smma_covered *c, const smma_datum *run) {
+  const smma_datum *hits = smma_datum_get(run, "hits");
+  c->rows += (uint64_t)smma_datum_integer_of(smma_datum_get(run, "rows"));
+  for (size_t e = 0; e < c->space.events; e++) c->hits[e] += (uint64_t)smma_datum_integer_of(smma_datum_at(hits, e));
+}
+
+/* Checks every run before it adds one. */
+static bool add_runs(smma_coverage *coverage, const smma_datum *all, const char *path, smma_error *error) {
+  const smma_datum *runs = smma_datum_get(all, "runs");
+  uint64_t version;
+  if (!smma_datum_count_of(smma_datum_get(all, "softmma-coverage"), &version) || version != 1 ||
+      smma_datum_kind_of(runs) != SMMA_DATUM_LIST)
+    return smma_fail(error, "%s: no coverage of version 1", path);
+  for (size_t n = 0; n < smma_datum_size(runs); n++)
+    if (!check_run(smma_datum_at(runs, n), path, coverage, error)) return false;
+  for (size_t n = 0; n < smma_datum_size(runs); n++) {
+    smma_covered *c = check_run(smma_datum_at(runs, n), path, coverage, error);
+    if (!c) return false;
+    add_run(c, smma_datum_at(runs, n));
+  }
+  return true;
+}
+
+bool smma_coverage_add_counts(smma_coverage *coverage, const char *path, smma_error *error) {
+  smma_file_bytes file;
+  smma_datum *all;
+  bool done;
+  if (!smma_file_load(path, LARGEST_FILE, &file, error)) return false;
+  all = smma_datum_read(path, file.bytes, file.size, error);
+  done = all && add_runs(coverage, all, path, error);
+  smma_datum_free(all);
+  smma_file_release(&file);
+  return done;
+}

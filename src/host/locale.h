@@ -1,0 +1,25 @@
+/* The locale of the calling thread. Functions that read or write fractions use the C locale meanwhile: the program, for
+   example Python after locale.setlocale, may have one whose decimal point is a comma. */
+#ifndef SMMA_HOST_LOCALE_H
+#define SMMA_HOST_LOCALE_H
+
+#include <locale.h>
+
+typedef struct {
+  locale_t own, before;
+} smma_locale;
+
+/* Sets the C locale and returns what to restore. Without memory the locale stays as it is. */
+static inline smma_locale smma_locale_enter(void) {
+  smma_locale l;
+  l.own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  l.before = uselocale(l.own);
+  return l;
+}
+
+static inline void smma_locale_leave(smma_locale l) {
+  uselocale(l.before);
+  if (l.own) freelocale(l.own);
+}
+
+#endif

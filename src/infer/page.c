@@ -1,0 +1,119 @@
+/* What was found as a page: the summary, the parameters, the order of the sum, a row that shuts out a value. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/picture.h"
+#include "infer/report.h"
+#include "isa/compose.h"
+#include "page/page.h"
+#include "tree/find.h"
+#include "tree/text.h"
+
+static smma_datum *parameters_table(const smma_inference *f) {
+  static const char *const header[] = {"",
+                                       "parameter",
+                                       "value",
+                                       "shut out by a row",
+                                       "no row searched shows",
+                                       "not decided by these rows"};
+  const int columns = f->recording ? 6 : 5;
+  smma_datum *table = smma_datum_list(), *row = smma_datum_list();
+  for (int c = 0; c < columns; c++) smma_datum_append(row, smma_datum_text(header[c]));
+  smma_datum_append(table, row);
+  for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
+    const smma_infer_neighbour *n = &f->neighbour[i];
+    char value[64], text[SMMA_INFER_VALUES_SIZE];
+    row = smma_datum_list();
+    smma_datum_append(row, smma_datum_text(smma_infer_place(n->step, text)));
+    smma_datum_append(row, smma_datum_text(n->key->key));
+    smma_datum_append(row, smma_datum_text(smma_key_value(n->key, n->value, value, sizeof value)));
+    for (int is = SMMA_SHUT_OUT; is < SMMA_SHUT_OUT + columns - 3; is++)
+      smma_datum_append(row, smma_datum_text(smma_infer_values(f, i, is, text)));
+    smma_datum_append(table, row);
+  }
+  return table;
+}
+
+/* Adds the order in which the model adds. */
+static bool add_order(smma_datum *parts, const smma_instruction *unit, smma_error *error) {
+  smma_tree tree;
+  smma_unit models;
+  smma_error why;
+  smma_tree_status status;
+  char *text = NULL;
+  size_t size;
+  FILE *stream;
+  if (!smma_unit_open("model", &models, error)) return false;
+  status = smma_find_tree(&models, unit, &tree, &why);
+  smma_unit_close(&models);
+  smma_page_add(parts, "heading", smma_datum_text("Order of the sum"));
+  if (status != SMMA_TREE_FOUND) {
+    smma_page_add(parts, "paragraph", smma_datum_print("cannot tell: %s", why.text));
+    return true;
+  }
+  stream = open_memstream(&text, &size);
+  if (!stream) return smma_fail(error, "out of memory");
+  smma_print_tree(stream, &tree);
+  fclose(stream);
+  smma_page_add(parts, "lines", smma_datum_text(text));
+  free(text);
+  return true;
+}
+
+static smma_datum *picture_datum(const smma_instruction *unit, const smma_row *row) {
+  const smma_operation operation = smma_operation_of(unit);
+  smma_explanation explanation;
+  smma_datum *picture = NULL;
+  char *text = NULL;
+  size_t size;
+  FILE *stream;
+  if (!smma_explain(&operation, row, &explanation)) return NULL;
+  stream = open_memstream(&text, &size);
+  if (stream) {
+    const smma_explained explained = {"inferred", unit->name, &operation, &explanation};
+    const bool drawn = smma_picture_write(stream, &explained, 1);
+    if (fclose(stream) == 0 && drawn) picture = smma_datum_text(text);
+  }
+  free(text);
+  smma_explanation_free(&explanation);
+  return picture;
+}
+
+/* Adds the picture of a row that shuts out a value of how the model aligns. */
+static void add_picture(smma_datum *parts, const smma_inference *f, const smma_instruction *unit) {
+  for (size_t i = 0; i < f->neighbours; i++) {
+    const smma_infer_neighbour *n = &f->neighbour[i];
+    smma_row row;
+    char value[64];
+    if (n->is != SMMA_SHUT_OUT || strcmp(n->key->key, "alignment_bits") != 0) continue;
+    smma_rows_get(&f->proof, n->row, &row);
+    smma_page_add(parts, "heading",
+                  smma_datum_print("A row that shuts out alignment_bits %s",
+                                   smma_key_value(n->key, n->other, value, sizeof value)));
+    smma_page_add(parts, "drawing", picture_datum(unit, &row));
+    return;
+  }
+}
+
+bool smma_inference_page(const smma_infer_request *r, const smma_inference *f, const char *summary, smma_datum **page,
+                         smma_error *error) {
+  smma_datum *parts = *page = smma_datum_list();
+  const smma_instruction *unit;
+  bool done;
+  smma_page_add(parts, "title", smma_datum_text(r->instruction->name));
+  smma_page_add(parts, "lines", smma_datum_text(summary));
+  if (smma_inference_has_model(f)) {
+    if (f->neighbours) {
+      smma_page_add(parts, "heading", smma_datum_text("Parameters"));
+      smma_page_add(parts, "table", parameters_table(f));
+    }
+    unit = smma_inferred_unit(f, "inferred");
+    if (!unit) return smma_fail(error, "out of memory");
+    done = add_order(parts, unit, error);
+    add_picture(parts, f, unit);
+    smma_custom_release(unit);
+    if (!done) return false;
+  }
+  smma_page_add(parts, "data", smma_inference_datum(r, f));
+  return smma_datum_is_complete(parts) || smma_fail(error, "out of memory");
+}

@@ -1,0 +1,57 @@
+/* The types of an instruction. The single header has this file, too (bindings/single_header). */
+#ifndef SMMA_ISA_TYPE_H
+#define SMMA_ISA_TYPE_H
+
+#include "core/rule.h"
+
+/* A rule with the texts of its evidence and of its open questions, each list ended by NULL. */
+typedef struct {
+  const char *name;
+  smma_rule rule;
+  const char *const *evidence;
+  const char *const *questions;
+} smma_named_rule;
+
+/* How an instruction is spelt by its vendor. */
+typedef enum {
+  SMMA_FAMILY_MMA,
+  SMMA_FAMILY_WGMMA,
+  SMMA_FAMILY_TCGEN05,
+  SMMA_FAMILY_MFMA,
+  SMMA_FAMILY_WMMA, /* RDNA: v_wmma and v_dot */
+  SMMA_FAMILY_VECTOR,
+  SMMA_FAMILY_ARM,
+  SMMA_FAMILY_POWER,
+  SMMA_FAMILY_CUSTOM
+} smma_family;
+
+typedef enum {
+#define SMMA_ARCHITECTURE(symbol, ...) SMMA_ARCH_##symbol,
+#include "isa/architectures.def"
+#undef SMMA_ARCHITECTURE
+  SMMA_ARCH_COUNT
+} smma_arch_id;
+
+struct smma_instruction {
+  const char *name;
+  const char *other_name; /* AMD's other spelling, or NULL */
+  smma_arch_id arch;      /* SMMA_ARCH_COUNT for a custom unit */
+  smma_family family;
+  int m, n, k;
+  smma_format a, b, c, d, scale;
+  int scale_block;
+  const smma_named_rule *rule;
+  const char *origin; /* where a custom unit comes from; NULL in the catalogue */
+  int sparse;         /* elements of A that a group spans, half of which are stored and counted by k; 0: all are */
+};
+typedef struct smma_instruction smma_instruction;
+
+typedef struct smma_instruction_table smma_instruction_table;
+
+typedef struct {
+  const char *name, *title, *vendor;
+  bool listed; /* among the architectures that are shown unasked */
+  const smma_instruction_table *table;
+} smma_architecture;
+
+#endif

@@ -1,0 +1,21 @@
+/* A report as one HTML file, which a browser shows without a network or another file. The file is a template
+   (page.html) with the report as JSON in it; the template's script draws the parts one below the other. */
+#ifndef SMMA_PAGE_PAGE_H
+#define SMMA_PAGE_PAGE_H
+
+#include "datum/datum.h"
+
+/* Appends a part to a list of them. The kinds, each with its content:
+   "title", "heading", "subheading", "paragraph": a text
+   "lines": a text whose line ends are kept
+   "table": a list of rows, each a list of texts or numbers; the first one is the header
+   "drawing": a text, an SVG picture
+   "squares": a list of rows, each a list of records with "event", "state", "hits" and perhaps "because"
+   "legend": a list of states of such squares, which the page explains
+   "data": anything, folded away as JSON */
+void smma_page_add(smma_datum *parts, const char *kind, smma_datum *content);
+
+/* Writes the page. Returns false without memory, or where the stream has failed. */
+bool smma_page_write(FILE *stream, const smma_datum *parts);
+
+#endif

@@ -1,0 +1,292 @@
+#include "report/verify.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "rows/datum.h"
+
+typedef struct {
+  const smma_verify_request *request;
+  smma_verification *result;
+  size_t at;               /* number of the next file */
+  size_t rank, ranks;      /* of a survey */
+  smma_clean_files *found; /* by a survey; NULL: it is none */
+  bool has_memory;
+  smma_error *error;
+} work;
+
+/* Reports whether another unit than the model computes: then its results are explained, otherwise the file's. */
+static bool has_unit(const smma_verify_request *q) { return q->unit && q->unit->methods != &smma_unit_model; }
+
+/* ---- Mismatches ---- */
+
+static bool same_instruction(const smma_vector_header *x, const smma_vector_header *y) {
+  return strcmp(x->arch, y->arch) == 0 && strcmp(x->instruction, y->instruction) == 0 && x->a == y->a && x->b == y->b &&
+         x->wave == y->wave && x->fp16_ovfl == y->fp16_ovfl && x->clamp == y->clamp;
+}
+
+/* Returns where mismatches of these rows are collected; NULL where there are too many instructions. */
+static smma_collection *collection_of(work *w, const smma_mismatch *m, bool add) {
+  smma_verification *v = w->result;
+  const smma_instruction *i;
+  smma_error why;
+  for (int n = 0; n < v->count; n++)
+    if (same_instruction(&v->of[n].header, m->header)) return &v->of[n].collection;
+  if (!add || v->count == SMMA_MOST_CLASSIFIED) return NULL;
+  i = smma_instruction_of_header(m->header, m->path, &why);
+  if (!i) return NULL;
+  v->of[v->count].header = *m->header;
+  w->has_memory &= smma_collection_open(i, &v->of[v->count++].collection);
+  return w->has_memory ? &v->of[v->count - 1].collection : NULL;
+}
+
+static uint64_t index_of(work *w, const smma_mismatch *m) {
+  smma_verification *v = w->result;
+  if (v->paths == 0 || strcmp(v->path[v->paths - 1], m->path) != 0) {
+    char **longer = realloc(v->path, (v->paths + 1) * sizeof *longer), *path = strdup(m->path);
+    if (longer) v->path = longer;
+    if (!longer || !path) return w->has_memory = false, free(path), 0;
+    v->path[v->paths++] = path;
+  }
+  return smma_index_of_line(v->paths - 1, m->line);
+}
+
+static void collect(work *w, const smma_mismatch *m) {
+  const bool of_unit = has_unit(w->request);
+  smma_collection *c = collection_of(w, m, true);
+  smma_row row = *m->row;
+  if (!c) w->result->unsorted++;
+  if (!c) return;
+  if (of_unit) row.d = m->got;
+  w->has_memory &= smma_collect_mismatch(c, &row, of_unit ? m->row->d : m->got, index_of(w, m));
+}
+
+static void collect_right(const smma_mismatch *m, void *context) {
+  smma_collection *c = collection_of(context, m, false);
+  if (c) smma_collect_right(c, m->row);
+}
+
+static smma_datum *mismatch_datum(const smma_mismatch *m) {
+  smma_datum *d = smma_datum_record();
+  char text[24];
+  smma_put_text(d, "file", m->path);
+  smma_put_count(d, "line", m->line);
+  smma_put_text(d, "arch", m->header->arch);
+  smma_put_text(d, "instruction", m->header->instruction);
+  smma_put_text(d, "expected", smma_hex_text(m->header->d, m->row->d, text));
+  smma_put_text(d, "got", smma_hex_text(m->header->d, m->got, text));
+  return d;
+}
+
+static void take_mismatch(const smma_mismatch *m, void *context) {
+  work *w = context;
+  const smma_verify_request *q = w->request;
+  if (w->has_memory) collect(w, m);
+  if (w->result->totals.mismatches > q->most_shown) return;
+  if (q->mismatch)
+    q->mismatch(m, q->context);
+  else
+    smma_datum_append(w->result->shown, mismatch_datum(m));
+}
+
+/* ---- Files ---- */
+
+static bool compute(const smma_instruction *i, const smma_batch *batch, void *context, smma_error *error) {
+  smma_unit *unit = ((work *)context)->request->unit;
+  if (smma_units_stopped()) return smma_fail(error, "interrupted");
+  if (unit) return smma_unit_computes(unit, i, error) && smma_unit_run(unit, i, batch, error);
+  smma_dot_rows(i, batch, 0);
+  return true;
+}
+
+static void show_progress(const smma_check_totals *totals, void *context) {
+  const smma_verify_request *q = ((work *)context)->request;
+  if (q->progress) q->progress(totals->rows, q->context);
+}
+
+bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_error *error) {
+  if (file >= clean->count) {
+    const size_t count = 2 * file + 64;
+    uint64_t *longer = realloc(clean->rows, count * sizeof *longer);
+    if (!longer) return smma_fail(error, "out of memory");
+    memset(longer + clean->count, 0, (count - clean->count) * sizeof *longer);
+    clean->rows = longer;
+    clean->count = count;
+  }
+  clean->rows[file] = rows;
+  return true;
+}
+
+static bool survey(work *w, FILE *stream, const char *path) {
+  smma_check_totals totals = {0, 0, 0};
+  const smma_check_watcher watcher = {.compute = compute, .context = w};
+  const bool whole = smma_check_stream(stream, path, &totals, &watcher, NULL);
+  return smma_note_clean(w->found, w->at, whole && !totals.mismatches ? totals.rows : 0, w->error);
+}
+
+static bool check(work *w, FILE *stream, const char *path) {
+  const smma_check_watcher watcher = {compute, take_mismatch, collect_right, show_progress, w};
+  const smma_verify_request *q = w->request;
+  smma_verification *v = w->result;
+  const unsigned long long rows = v->totals.rows;
+  smma_error why;
+  const bool whole = smma_check_stream(stream, path, &v->totals, &watcher, &why);
+  if (!w->has_memory) return smma_fail(w->error, "out of memory");
+  if (!whole && (!q->unreadable || smma_units_stopped())) return smma_fail(w->error, "%s", why.text);
+  if (!whole) {
+    q->unreadable(why.text, q->context);
+    v->is_whole = false;
+    return true;
+  }
+  if (v->totals.rows == rows && q->empty) q->empty(path, q->context);
+  v->files++;
+  return true;
+}
+
+/* A file, unless it is known to be right, or another rank's to survey. */
+static bool check_file(work *w, FILE *stream, const char *path) {
+  const smma_clean_files *clean = w->request->clean;
+  const size_t at = w->at;
+  bool good = true;
+  if (w->found) {
+    if (at % w->ranks == w->rank) good = survey(w, stream, path);
+  } else if (clean && at < clean->count && clean->rows[at]) {
+    w->result->totals.rows += clean->rows[at];
+    w->result->files++;
+  } else {
+    good = check(w, stream, path);
+  }
+  w->at++;
+  return good;
+}
+
+static bool check_path(work *w, const char *path, bool named_by_user);
+
+static bool check_folder(work *w, const char *path) {
+  struct dirent **entries;
+  const int count = scandir(path, &entries, NULL, alphasort);
+  bool good = count >= 0 || smma_fail(w->error, "%s: %s", path, strerror(errno));
+  for (int i = 0; i < count; i++) {
+    const char *name = entries[i]->d_name;
+    char child[4096];
+    if (good && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+      good = snprintf(child, sizeof child, "%s/%s", path, name) < (int)sizeof child ||
+             smma_fail(w->error, "%s/%s: the path is too long", path, name);
+      good = good && check_path(w, child, false);
+    }
+    free(entries[i]);
+  }
+  if (count >= 0) free(entries);
+  return good;
+}
+
+static bool is_named_text(const char *path) {
+  const size_t length = strlen(path);
+  return length >= 4 && strcmp(path + length - 4, ".txt") == 0;
+}
+
+/* In folders only files that begin as vector files count, of text those named .txt, and links are not followed. */
+static bool is_vector_file(FILE *stream, const char *path) {
+  return smma_vector_is_binary(stream) || (is_named_text(path) && smma_vector_is_text(stream));
+}
+
+static bool check_path(work *w, const char *path, bool named_by_user) {
+  struct stat status;
+  FILE *stream;
+  bool good = true;
+  if ((named_by_user ? stat : lstat)(path, &status) != 0) return smma_fail(w->error, "%s: %s", path, strerror(errno));
+  if (S_ISDIR(status.st_mode)) return check_folder(w, path);
+  if (!named_by_user && !S_ISREG(status.st_mode)) return true;
+  stream = fopen(path, "r");
+  if (!stream && !named_by_user && !is_named_text(path)) return true;
+  if (!stream) return smma_fail(w->error, "%s: %s", path, strerror(errno));
+  if (named_by_user || is_vector_file(stream, path)) good = check_file(w, stream, path);
+  fclose(stream);
+  return good;
+}
+
+static bool check_paths(work *w) {
+  const smma_verify_request *q = w->request;
+  for (const char *const *path = q->paths; *path; path++) {
+    if (!q->input || strcmp(*path, "-") != 0) {
+      if (!check_path(w, *path, true)) return false;
+    } else if (!w->found && !check(w, q->input, "standard input")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t ranks, smma_clean_files *clean,
+                        smma_error *error) {
+  work w = {.request = request, .rank = rank, .ranks = ranks, .found = clean, .error = error};
+  return check_paths(&w);
+}
+
+/* ---- All of it ---- */
+
+static bool classify(smma_verification *v, smma_error *error) {
+  for (int n = 0; n < v->count; n++) {
+    smma_verified_instruction *x = &v->of[n];
+    smma_error why;
+    x->classes = malloc(sizeof *x->classes);
+    if (!x->classes) return smma_fail(error, "out of memory");
+    if (!smma_classify_collected(&x->collection, v->totals.rows - v->totals.mismatches, x->classes, &why))
+      return smma_fail(error, "%s; while mismatches were sorted into classes", why.text);
+  }
+  return true;
+}
+
+bool smma_verify(const smma_verify_request *q, smma_verification *v, smma_error *error) {
+  work w = {.request = q, .result = v, .has_memory = true, .error = error};
+  *v = (smma_verification){.is_whole = true, .shown = q->mismatch ? NULL : smma_datum_list()};
+  v->unit = has_unit(q) ? q->unit->name : "the file";
+  v->against = has_unit(q) ? "the file" : "the model";
+  if (!check_paths(&w)) return false;
+  if (v->files == 0 && v->is_whole)
+    return smma_fail(
+        error, "no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");
+  return classify(v, error);
+}
+
+void smma_verification_free(smma_verification *v) {
+  for (int n = 0; n < v->count; n++) {
+    smma_collection_free(&v->of[n].collection);
+    free(v->of[n].classes);
+  }
+  for (size_t n = 0; n < v->paths; n++) free(v->path[n]);
+  free(v->path);
+  smma_datum_free(v->shown);
+}
+
+smma_class_words smma_verification_words(const smma_verification *v, int n) {
+  return (smma_class_words){.instruction = v->of[n].collection.instruction,
+                            .unit = v->unit,
+                            .against = v->against,
+                            .mismatches = v->of[n].collection.mismatches,
+                            .paths = (const char *const *)v->path};
+}
+
+smma_datum *smma_verification_datum(smma_verification *v) {
+  smma_datum *d = smma_datum_record(), *list = smma_datum_list();
+  for (int n = 0; n < v->count; n++) {
+    const smma_class_words words = smma_verification_words(v, n);
+    smma_datum *one = smma_datum_record();
+    smma_put_text(one, "arch", v->of[n].header.arch);
+    smma_put_text(one, "instruction", v->of[n].header.instruction);
+    smma_put_count(one, "mismatches", v->of[n].collection.mismatches);
+    smma_datum_put(one, "classes", smma_classes_datum(v->of[n].classes, &words));
+    smma_datum_append(list, one);
+  }
+  smma_put_count(d, "files", v->files);
+  smma_put_count(d, "rows", v->totals.rows);
+  smma_put_count(d, "mismatches", v->totals.mismatches);
+  smma_put_count(d, "nan", v->totals.nan);
+  smma_datum_put(d, "shown", v->shown);
+  smma_datum_put(d, "classes", list);
+  v->shown = NULL;
+  return d;
+}

@@ -1,0 +1,42 @@
+/* The study behind `softmma tree`: the order in which a unit sums an instruction's products, or those of a product with a
+   plan around it; as data. */
+#ifndef SMMA_TREE_UNIT_ORDER_H
+#define SMMA_TREE_UNIT_ORDER_H
+
+#include "datum/datum.h"
+#include "plan/plan.h"
+#include "tree/find.h"
+#include "tree/planned.h"
+
+enum { SMMA_MOST_ORDER_K = 1 << 20 }; /* the greatest K of a product with a plan */
+
+typedef struct {
+  smma_unit *unit;
+  const smma_instruction *instruction;
+  const smma_plan *plan; /* NULL: the instruction alone */
+  const char *plan_name;
+  size_t k; /* of the product with a plan: 1 to SMMA_MOST_ORDER_K */
+} smma_unit_order_request;
+
+typedef struct {
+  smma_tree tree; /* of one call of the instruction */
+  /* With a plan: its calls, each of which sums in the order of `tree`. */
+  smma_schedule schedule;
+  smma_planned_tree planned;
+  smma_planned_line *line; /* the drawing */
+  size_t lines;
+} smma_unit_order;
+
+/* Returns false with one line if the plan has no such K, the results do not tell an order or the unit fails. Either way
+   smma_unit_order_free. */
+bool smma_find_unit_order(const smma_unit_order_request *request, smma_unit_order *order, smma_error *error);
+void smma_unit_order_free(smma_unit_order *order);
+
+/* Describes the order: "starting with c, 2 fused sums in a row"; with a plan "512 calls in 64 chains, 63 additions; then
+   an epilogue, 2 operations; D in bf16". Returns `text`. */
+const char *smma_unit_order_words(const smma_unit_order_request *request, const smma_unit_order *order, char text[512]);
+
+/* Returns the order as a record: what --json prints. */
+smma_datum *smma_unit_order_datum(const smma_unit_order_request *request, const smma_unit_order *order);
+
+#endif
