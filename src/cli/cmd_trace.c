@@ -34,15 +34,7 @@ static void check_places(const trace_options *o, const smma_command_targets *x) 
   smma_gemm_defaults(&g);
   g.c = o->c, g.alpha = o->alpha, g.beta = o->beta, g.scale_d = o->scale_d;
   g.bias = (const void *)o->bias, g.scale_a = o->scale_a;
-  for (const smma_command_target *t = x->target; t < x->target + x->count; t++) {
-    char option[64];
-    g.plan = t->plan.plan;
-    const char *member = smma_find_misplaced(t->instruction, &g);
-    if (!member) continue;
-    smma_option_of(member, option);
-    if (g.plan) smma_die_no_place(option, t->plan.text);
-    smma_die("%s: the product of %s has no place for it; leave it out, or give a plan", option, t->label);
-  }
+  smma_check_places(x, &g, "-C");
 }
 
 static void find_targets(const trace_options *o, smma_command_trace_study *x) {
@@ -85,7 +77,7 @@ static void load_files(const trace_options *o, const char **paths, smma_command_
   if (o->bias) f->bias = smma_load_shaped(o->bias, "--bias", 1, r->n, "this product needs");
 }
 
-/* Products to which a scale factor belongs: of a plan's part, or of a block. */
+/* Returns how many products share a scale factor: those of a plan's part, or of a block. */
 static size_t scaled_k(const smma_command_target *t) {
   const size_t part = smma_plan_scaled_k(t->plan.plan);
   return part ? part : (size_t)t->instruction->scale_block;

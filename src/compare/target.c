@@ -2,8 +2,34 @@
 
 #include <stdlib.h>
 
+#include "gemm/element.h"
+#include "host/load.h"
 #include "isa/catalogue.h"
 #include "plan/plan.h"
+
+smma_matrix_view smma_matrix_view_of(const smma_product_target *t, smma_view_kind kind) {
+  const smma_gemm_arguments *g = &t->product;
+  const smma_instruction *i = t->instruction;
+  const size_t part = smma_plan_scaled_k(g->plan), each = part ? part : (size_t)i->scale_block;
+  const size_t factors = each ? g->k / each + (g->k % each != 0) : 0;
+  const smma_format scale = part ? SMMA_F32 : i->scale;
+  const smma_matrix_view views[] = {
+      [SMMA_VIEW_A] = {g->a, i->a, g->order_a, g->lda, g->m, g->k},
+      [SMMA_VIEW_B] = {g->b, i->b, g->order_b, g->ldb, g->k, g->n},
+      [SMMA_VIEW_C] = {g->c, i->c, g->order_c, g->ldc, g->m, g->n},
+      [SMMA_VIEW_SCALE_A] = {g->scale_a, scale, SMMA_ROW_MAJOR, 0, g->m, factors},
+      [SMMA_VIEW_SCALE_B] = {g->scale_b, scale, SMMA_ROW_MAJOR, 0, g->n, factors},
+      [SMMA_VIEW_BIAS] = {g->bias, SMMA_F32, SMMA_ROW_MAJOR, 0, 1, g->n},
+  };
+  smma_matrix_view view = views[kind];
+  if (!view.leading) view.leading = view.order == SMMA_ROW_MAJOR ? view.columns : view.rows;
+  if (view.data) view.bytes = smma_format_bytes(view.format);
+  return view;
+}
+
+uint64_t smma_view_element(const smma_matrix_view *v, size_t row, size_t column) {
+  return smma_load(v->bytes, v->data, smma_index_of(v->order, v->leading, row, column));
+}
 
 static const char *gpu_of(smma_arch_id arch) {
   for (size_t i = 0; i < smma_gpu_count; i++)
