@@ -23,12 +23,11 @@ smma_matrix_view smma_matrix_view_of(const smma_product_target *t, smma_view_kin
   };
   smma_matrix_view view = views[kind];
   if (!view.leading) view.leading = view.order == SMMA_ROW_MAJOR ? view.columns : view.rows;
-  if (view.data) view.bytes = smma_format_bytes(view.format);
   return view;
 }
 
 uint64_t smma_view_element(const smma_matrix_view *v, size_t row, size_t column) {
-  return smma_load(v->bytes, v->data, smma_index_of(v->order, v->leading, row, column));
+  return smma_load(smma_format_bytes(v->format), v->data, smma_index_of(v->order, v->leading, row, column));
 }
 
 static const char *gpu_of(smma_arch_id arch) {

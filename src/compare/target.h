@@ -34,7 +34,7 @@ typedef struct {
   const void *data;
   smma_format format;
   smma_order order;
-  size_t leading, rows, columns, bytes; /* bytes: of an element */
+  size_t leading, rows, columns;
 } smma_matrix_view;
 
 smma_matrix_view smma_matrix_view_of(const smma_product_target *target, smma_view_kind kind);

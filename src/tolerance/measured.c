@@ -27,7 +27,7 @@ static void *allocate(size_t bytes, size_t rows, size_t columns) {
 
 /* Rows and columns that lie evenly in a matrix, dense and row-major; NULL for a missing matrix, and without memory. */
 static void *take(const smma_matrix_view *from, size_t rows, size_t columns) {
-  const size_t bytes = from->bytes;
+  const size_t bytes = from->data ? smma_format_bytes(from->format) : 0;
   char *to = from->data ? allocate(bytes, rows, columns) : NULL;
   for (size_t i = 0; to && i < rows; i++)
     for (size_t j = 0; j < columns; j++)
