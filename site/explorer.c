@@ -199,7 +199,6 @@ static bool is_a_chain(const smma_operation *o) {
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_INTEGER:
-    case SMMA_G_FDPA:
     case SMMA_COMPOSITION: break;
   }
   return false;
@@ -501,9 +500,8 @@ static smma_datum *key_datum(const smma_key *key) {
 const char *site_keys(const char *algorithm) {
   static reply r;
   smma_datum *list = smma_datum_list();
-  for (int a = 0; a <= SMMA_COMPOSITION; a++) {
-    const smma_rule rule = {.algorithm = (smma_algorithm)a};
-    if (strcmp(smma_model_name(&rule), algorithm) != 0) continue;
+  for (int a = 0; a <= SMMA_KEYS_OF_G_FDPA; a++) {
+    if (strcmp(smma_keys_name((smma_algorithm)a), algorithm) != 0) continue;
     for (const smma_key *key = NULL; (key = smma_next_key((smma_algorithm)a, key));)
       smma_datum_append(list, key_datum(key));
   }

@@ -48,6 +48,12 @@ check 'a table of counts' cmp -s <(parts page.html | jq '.[].table // empty | .[
   <(jq '.[0] | ["all", .hit, .missed, .impossible]' in/stdout)
 
 "$softmma" custom --from A100 --instr mma.m16n8k8.f32.tf32.tf32.f32 >unit.json
+if browser_draws page.html; then
+  check 'all of them are drawn, and four of the legend' \
+    [ "$(grep -oE 'class="square (hit|missed|found|impossible)"' in/drawn | wc -l)" -eq 1024 ]
+  check 'each says what it is' grep -qE 'title="a\[0\]: \+0: hit, [0-9]+ times"' in/drawn
+  check 'so is the table' grep -qE '<td>all</td><td class="number">[0-9]+</td>' in/drawn
+fi
 mkdir 'a<' && cp unit.json 'a</script>.json'
 gives 'a page of a name that ends scripts' 0 'rows' coverage --on './a</script>.json' --rows 100 --html page.html
 check 'which ends none' [ "$(grep -c '</script>' page.html)" -eq 2 ]

@@ -18,6 +18,19 @@
     .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN                                     \
   }
 
+/* One chain of 16 products with c, and a sticky bit below 25 others. */
+#define STICKY_CUT                                                                                    \
+  {                                                                                                   \
+    .least = SMMA_NONE, .zero_exponent = SMMA_NO_EXPONENT, .bits = 26, .rounding = SMMA_ROUND_TO_ODD, \
+    .drop = SMMA_NONE                                                                                 \
+  }
+#define STICKY                                                                                                      \
+  {                                                                                                                 \
+    .take = 16, .turn = 16, .window = 16, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_C, .chains = 1, .stride = 1, \
+    .reference = SMMA_NONE, .term = STICKY_CUT, .accumulator = STICKY_CUT, .width = SMMA_NONE,                      \
+    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = SMMA_F32                                            \
+  }
+
 static const struct {
   const char *name;
   smma_operation operation;
@@ -33,14 +46,9 @@ static const struct {
     {"TR-FDPA, K = 16",
      {.rule = {SMMA_TR_FDPA, SMMA_NAN_QUIET, {.tr_fdpa = {24, 31, 8, 2}}}, FORMATS(SMMA_BF16, SMMA_F32), .k = 16}},
     {"G-FDPA, K = 16",
-     {.rule = {SMMA_G_FDPA,
+     {.rule = {SMMA_COMPOSITION,
                SMMA_NAN_QUIET,
-               {.g_fdpa = {.block = 16,
-                           .interleave = 16,
-                           .alignment_bits = 25,
-                           .sticky_bit = 1,
-                           .zero_exponent = SMMA_NO_EXPONENT,
-                           .output = SMMA_F32}}},
+               {.composition = {.widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE, .steps = 1, .step = {STICKY}}}},
       FORMATS(SMMA_F16, SMMA_F32),
       .k = 16}},
     {"C-FDPA, K = 16",
@@ -59,6 +67,8 @@ static const struct {
       FORMATS(SMMA_F16, SMMA_F32),
       .k = 16}},
 };
+
+static bool is_sticky(size_t i) { return strncmp(cases[i].name, "G-FDPA", 6) == 0; }
 
 /* Of these the core computes products. */
 static bool is_of_core(const smma_operation *o) { return smma_cuda_part_of("smma_kernel_core", o) == SMMA_CUDA_CORE; }
@@ -92,7 +102,7 @@ static int check(const char *target, size_t i, smma_cuda_part part) {
   } else {
     report(target, cases[i].name, log, "smma_kernel_generate");
     const smma_algorithm algorithm = cases[i].operation.rule.algorithm;
-    const bool must = cases[i].operation.k == 16 && (algorithm == SMMA_T_FDPA || algorithm == SMMA_G_FDPA);
+    const bool must = cases[i].operation.k == 16 && (algorithm == SMMA_T_FDPA || is_sticky(i));
     wrong += !report(target, cases[i].name, log, "smma_kernel_rows") && must;
     wrong += !report(target, cases[i].name, log, "smma_kernel_compare") && must;
   }
@@ -108,7 +118,7 @@ int main(int argc, char **argv) {
   for (int t = 1 + few; t < argc; t++)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       const bool of_core = is_of_core(&cases[i].operation);
-      if (!few || cases[i].operation.rule.algorithm == SMMA_G_FDPA) wrong += check(argv[t], i, SMMA_CUDA_ROWS);
+      if (!few || is_sticky(i)) wrong += check(argv[t], i, SMMA_CUDA_ROWS);
       if (!few && of_core) wrong += check(argv[t], i, SMMA_CUDA_CORE);
     }
   return wrong > 0;

@@ -16,7 +16,7 @@ same() { cmp -s "$1" "$2"; }
 # ---- custom ----
 
 for file in *.json; do gives "custom $file" 0 "^instruction +${file%.json}\$" custom "$file"; done
-gives 'custom in words' 0 '^  The 16 products go to 2 blocks of 8, in order of k' custom sticky.json
+gives 'custom in words' 0 '^  Step 1: 16 nodes, 8 to a sum, each with the sum before it; the first with c\.$' custom sticky.json
 gives 'custom --json' 0 '"name": "sticky"' custom sticky.json --json
 gives 'custom --from' 0 '"algorithm": "T-FDPA"' custom --from "${ampere[@]}"
 cp in/stdout ampere.json
@@ -71,6 +71,22 @@ wrong_steps 'exact and unrounded' 'step 1, "output": an exact sum is rounded in 
   '[{"take": 8, "join": "apart", "alignment_bits": "exact", "output": "none"}]'
 wrong_steps 'no accumulator' 'step 1, "accumulator_alignment_bits": only chains have an accumulator; ' \
   "[{$step, \"join\": \"apart\", \"accumulator_alignment_bits\": 3}]"
+wrong_steps 'a tree that is none' 'step 1, "window": a tree of 4 needs a power of that, and not 8$' \
+  '[{"take": 4, "join": "tree", "alignment_bits": 24, "output": "f32"}]'
+wrong_steps 'a start without a chain' 'step 1, "start": only chains start from anything; allowed: nothing$' \
+  "[{$step, \"join\": \"apart\", \"start\": \"c\"}]"
+wrong_steps 'complements of exact terms' 'step 1, "opposing": exact terms have no last bit; allowed: exact$' \
+  '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "opposing": "complement", "output": "f32"}]'
+wrong_steps 'complements without an accumulator' 'step 1, "opposing": there is no accumulator; allowed: exact$' \
+  "[{$step, \"join\": \"apart\", \"opposing\": \"complement\"}]"
+wrong_steps 'narrow without an output' 'step 1, "narrow_bits": there is no output; allowed: none$' \
+  '[{"take": 8, "join": "apart", "alignment_bits": 24, "narrow_bits": 20, "output": "none"}]'
+wrong_steps 'the last step scaled' "\"scaled_step\": the last step's result is d; allowed: 0 to 0\$" \
+  "[{$step, \"join\": \"chain\", \"start\": \"c\"}], \"scaled_step\": 1"
+head=${head/'"k": 8'/'"k": 32'} step=${step/8/32}
+last='{"take": 1, "join": "chain", "start": "c", "alignment_bits": 24, "output": "f32"}'
+wrong_steps 'several blocks scaled' '"scaled_step": its sums have products of several blocks of scale factors$' \
+  "[{$step, \"join\": \"apart\"}, $last], \"scale\": \"ue8m0\", \"scale_block\": 16, \"scaled_step\": 1"
 gives 'a composition in words' 0 '^  Step 1: 16 nodes, 1 to a sum, in 4 chains, .* the first with c\.$' custom four-chains.json
 gives 'its sums are explained' 0 '^step 2 of 2, sum 3: exact$' \
   explain --on four-chains.json --a '1 2 3 4 0*12' --b '1*16' --c 5
@@ -89,8 +105,8 @@ fails '--steps without --from' '--steps: it goes with --from GPU' custom --steps
 
 gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"
 gives 'dot with the name' 0 '^0x3f800001 ' dot --on ./sticky.json --instr sticky "${row[@]}"
-gives 'dot --explain' 0 '^block 2 of 2, k = 8\.\.15: .* and one sticky bit$' dot --on sticky.json "${row[@]}" --explain
-gives 'dot --explain of an exact sum' 0 'products and c added exactly' dot --on exact.json "${row[@]}" --explain
+gives 'dot --explain' 0 '^step 1 of 1, sum 2: E = 0; all rounded to odd at 27 bits below it \(2\^-27\)$' dot --on sticky.json "${row[@]}" --explain
+gives 'dot --explain of an exact sum' 0 '^step 1 of 1, sum 1: exact$' dot --on exact.json "${row[@]}" --explain
 gives 'dot --json' 0 '"arch": "sticky.json"' dot --on sticky.json "${row[@]}" --json
 fails 'another name' "--instr: sticky\.json describes 'sticky', not 'x'" dot --on sticky.json --instr x "${row[@]}"
 fails 'a wrong file' '--on: wrong\.json:9:12: ' dot --on wrong.json "${row[@]}"

@@ -51,6 +51,18 @@ typedef struct {
   bool stages; /* whether terms that are added first stand apart where no pair of M tells */
 } builder;
 
+static bool is_chain(const smma_operation *o, smma_g_fdpa *g) {
+  return o->rule.algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, g);
+}
+
+/* The summand of the i-th product of a block. */
+static int product_of(const builder *b, int block, int i) {
+  const smma_operation *o = b->operation;
+  smma_g_fdpa g;
+  return b
+      ->of[is_chain(o, &g) ? smma_dealt_index(g.block, g.interleave, o->k, block, i) : smma_product_index(o, block, i)];
+}
+
 /* A sum of those terms that are something: a new node, the only one of them, or NOTHING. */
 static int sum_of(builder *b, const int *term, int count) {
   smma_tree *t = b->tree;
@@ -69,7 +81,7 @@ static int sum_of_two(builder *b, int x, int y) { return sum_of(b, (int[]){x, y}
 /* What was before, and of the products of a block every `step`-th from number `from` on. */
 static int fused_sum(builder *b, int before, int block, int from, int size, int step) {
   int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
-  for (int i = from; i < size; i += step) term[count++] = b->of[smma_product_index(b->operation, block, i)];
+  for (int i = from; i < size; i += step) term[count++] = product_of(b, block, i);
   return sum_of(b, term, count);
 }
 
@@ -88,9 +100,10 @@ static int pairwise_sum(builder *b, int from, int count) {
 
 /* Whether what is that much smaller than the greatest term is kept in a fused sum, so that none of its parts show. */
 static bool keeps(const smma_operation *o, int bits) {
+  smma_g_fdpa g;
   switch (o->rule.algorithm) {
     case SMMA_E_FDPA: return true;
-    case SMMA_G_FDPA: return o->rule.with.g_fdpa.alignment_bits + o->rule.with.g_fdpa.sticky_bit >= bits;
+    case SMMA_COMPOSITION: return is_chain(o, &g) && g.alignment_bits + g.sticky_bit >= bits;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return o->rule.with.c_fdpa.alignment_bits >= bits;
     case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.alignment_bits >= bits;
@@ -121,11 +134,12 @@ static bool counts_for_nothing(const smma_operation *o) {
 static int add_block(builder *b, int before, int block, int size) {
   const smma_summands *m = &b->tree->summands;
   const bool exact = keeps(b->operation, m->huge - m->one);
+  smma_g_fdpa g;
   if (cuts_beside_c(b->operation, m->huge - m->one))
     return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
   if (b->stages && counts_for_nothing(b->operation))
     return sum_of_two(b, before, sum_of_groups(b, NOTHING, block, size, b->operation->rule.with.c_fdpa.group));
-  switch (exact ? SMMA_E_FDPA : b->operation->rule.algorithm) {
+  switch (exact || is_chain(b->operation, &g) ? SMMA_E_FDPA : b->operation->rule.algorithm) {
     case SMMA_FTZ_FMA: return sum_of_two(b, before, b->of[b->operation->k - 1 - block]);
     case SMMA_COMPOSITION:
     case SMMA_FTZ_ADDMUL: return sum_of_two(b, before, pairwise_sum(b, block * size, size));
@@ -153,14 +167,17 @@ static bool has_two_chains(const smma_operation *o) {
 }
 
 static bool c_is_last(const smma_operation *o) {
+  smma_g_fdpa g;
   return o->rule.algorithm == SMMA_FP8_BY_FP16 || has_two_chains(o) ||
-         (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
+         (is_chain(o, &g) && g.c_joins == SMMA_C_JOINS_LAST);
 }
 
 static void expect(const smma_instruction *i, const smma_summands *summands, const int *product, bool stages,
                    smma_tree *t) {
   const smma_operation o = smma_operation_of(i);
+  smma_g_fdpa g;
   const int size = o.rule.algorithm == SMMA_GST_FDPA      ? o.k
+                   : is_chain(&o, &g)                     ? g.block
                    : o.rule.algorithm == SMMA_COMPOSITION ? 2 /* of pairs */
                                                           : smma_block_of(&o);
   const int c = summands->count - 1;

@@ -126,9 +126,9 @@ void fixed_prepare(fixed_model *m) {
     case SMMA_ST_FDPA:
     case SMMA_FP8_BY_FP16: output = m->o.rule.with.t_fdpa.output; break;
     case SMMA_GST_FDPA: output = m->o.rule.with.gst_fdpa.fused.output; break;
-    case SMMA_G_FDPA: output = m->o.rule.with.g_fdpa.output; break;
     default: break;
   }
+  if (m->kind == FIXED_G_FDPA) output = m->g_fdpa.output;
   m->output = format_of(output, m->o.rule.nan);
 }
 
@@ -772,7 +772,7 @@ static uint64_t integer(const fixed_model *m, const fixed_number *a, const fixed
 
 static uint64_t general_rounded(const fixed_model *m, const fixed_format *f, const term *t, int count, fixed sum,
                                 smma_rounding direction, fixed_error *e) {
-  const smma_g_fdpa *p = &m->o.rule.with.g_fdpa;
+  const smma_g_fdpa *p = &m->g_fdpa;
   uint64_t d;
   if (sum)
     d = encoded(f, sum, direction, p->overflow, e);
@@ -802,7 +802,7 @@ static fixed general_aligned(const smma_g_fdpa *p, const term *t, int emax, fixe
 
 static uint64_t g_fdpa(const fixed_model *m, const fixed_number *a, const fixed_number *b, uint64_t c,
                        const fixed_number *x, const fixed_number *y, fixed_error *e) {
-  const smma_g_fdpa *p = &m->o.rule.with.g_fdpa;
+  const smma_g_fdpa *p = &m->g_fdpa;
   const int blocks = m->o.k / p->block;
   const bool first = p->c_joins == SMMA_C_JOINS_FIRST;
   fixed_number start = flushed(&m->d, fixed_decode(&m->d, c), p->subnormal_inputs);
@@ -857,10 +857,10 @@ static void lose_flushed(const fixed_model *m, const fixed_number *a, const fixe
   smma_subnormal_policy of_a = SMMA_SUBNORMALS_KEPT, of_b = of_a, of_c = of_a;
   const smma_algorithm algorithm = m->o.rule.algorithm;
   if (m->kind == FIXED_PAIRS) of_a = of_b = of_c = m->subnormals;
+  if (m->kind == FIXED_G_FDPA) of_a = of_b = of_c = m->g_fdpa.subnormal_inputs;
   if (m->kind == FIXED_CHAINS) of_a = of_b = m->subnormals, of_c = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
   if (m->kind == FIXED_RULE) {
     if (algorithm == SMMA_FTZ_ADDMUL || algorithm == SMMA_FTZ_FMA) of_a = of_b = of_c = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
-    if (algorithm == SMMA_G_FDPA) of_a = of_b = of_c = m->o.rule.with.g_fdpa.subnormal_inputs;
     if (algorithm == SMMA_C_FDPA) {
       if (has_exponents_of_f32(&m->a)) of_a = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
       if (has_exponents_of_f32(&m->b)) of_b = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
@@ -881,6 +881,7 @@ static void lose_flushed(const fixed_model *m, const fixed_number *a, const fixe
 static uint64_t rule_dot_add(const fixed_model *m, const fixed_number *a, const fixed_number *b, uint64_t c,
                              const fixed_number *x, const fixed_number *y, fixed_error *e) {
   if (m->kind == FIXED_PAIRS) return pairs(m, a, b, c, e);
+  if (m->kind == FIXED_G_FDPA) return g_fdpa(m, a, b, c, x, y, e);
   if (m->kind == FIXED_CHAINS) return two_chains(m, a, b, c, e);
   switch (m->o.rule.algorithm) {
     case SMMA_FMA: return fma_chain(m, a, b, c, e);
@@ -896,7 +897,6 @@ static uint64_t rule_dot_add(const fixed_model *m, const fixed_number *a, const 
     case SMMA_INTEGER: return integer(m, a, b, c, e);
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return rdna(m, a, b, c, e);
-    case SMMA_G_FDPA: return g_fdpa(m, a, b, c, x, y, e);
     case SMMA_COMPOSITION: break;
   }
   abort();

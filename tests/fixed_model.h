@@ -35,8 +35,8 @@ typedef struct {
   bool nan;                /* some sum is NaN, also where d's format has none */
 } fixed_error;
 
-/* Which of the two compositions the operation is that are no algorithm of the core; else FIXED_RULE. */
-typedef enum { FIXED_RULE, FIXED_PAIRS, FIXED_CHAINS } fixed_kind;
+/* Which of the compositions the operation is that are no algorithm of the core; else FIXED_RULE. */
+typedef enum { FIXED_RULE, FIXED_PAIRS, FIXED_CHAINS, FIXED_G_FDPA } fixed_kind;
 
 /* An operation, and what its page writes FP32 (FP16) for where d is another format. */
 typedef struct {
@@ -45,6 +45,7 @@ typedef struct {
   bool fused, wide;                 /* of pairs: products are not rounded; pairs have f64's exponents */
   smma_rounding rounding;           /* of pairs */
   smma_subnormal_policy subnormals; /* of pairs: operands and results; of chains: factors */
+  smma_g_fdpa g_fdpa;               /* of G-FDPA */
   bool as_f32;                      /* of C-FDPA: d has the place of FP32, else of FP16 */
   fixed_format a, b, c, d, output, scale, f32;
 } fixed_model;

@@ -24,6 +24,10 @@ check 'with the parameters' [ "$(jq -c '[.[].table // [] | .[] | select(.[1] == 
   '[["step 1","alignment_bits","23","22, 24, exact","-"]]' ]
 check 'the order of the sum' grep -qx 'd = fused sum of 5' <(jq -r '.[].lines // empty' parts.json)
 check 'a picture' grep -q '^<svg' <(jq -r '.[].drawing // empty' parts.json)
+if browser_draws v100.html; then
+  check 'it is drawn: a row of the table' grep -q '>alignment_bits</td><td[^>]*>23</td><td[^>]*>22, 24, exact</td>' in/drawn
+  check 'it is drawn: the picture' grep -q '<svg' in/drawn
+fi
 check 'and all of it' diff <(jq -S '.[].data // empty | .model' parts.json) <(jq -S . v100.json)
 gives 'the proof is replayed' 0 'mismatches=0$' verify proof.txt
 sed -i 's/"alignment_bits": 23/"alignment_bits": 24/' v100.json

@@ -49,6 +49,17 @@ gives() {
 # parts FILE: the parts of a report's page, as JSON.
 parts() { sed -n 's/^<script type="application\/json" id="parts">\(.*\)<\/script>$/\1/p' "$1"; }
 
+# browser_draws FILE: writes the report's page as Chromium draws it into in/drawn; if Chromium is missing, says loudly what is
+# skipped.
+browser_draws() {
+  if ! command -v chromium >/dev/null; then
+    echo "************ SKIPPED: what the script of $1 draws was NOT tested: Chromium is missing ************"
+    return 1
+  fi
+  chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/in/chromium" --dump-dom "file://$work/$1" \
+    >in/drawn 2>in/stderr </dev/null
+}
+
 # fails NAME REGEX ARGUMENT...: status 2, one line on stderr that has the regular expression, nothing on stdout, and no
 # file made or changed.
 fails() {

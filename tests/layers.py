@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""What folders include is what docs/architecture.md says, and headers do not include each other in a circle.
+"""Checks that folders include and call what docs/architecture.md lets them, that neither headers nor Python's modules
+form a circle, and that no helper of one line stands in three files.
 
-Usage: layers.py [SOURCE]
+Usage: layers.py [SOURCE [BUILD]]; without BUILD, links are not checked. A public function may be called from any folder
+below the one that defines it.
 """
 
+import ast
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+build = Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
 KINDS = {".c", ".h", ".def", ".inc", ".cu", ".hip"}
 failures = []
 
@@ -59,6 +64,57 @@ def circle(graph):
     return next((found for file in graph if (found := walk(file, []))), None)
 
 
+def symbols(objects):
+    """Returns, for each folder, the set of symbols that its objects define and the set that they need."""
+    found = {}
+    text = subprocess.run(["nm", "--print-file-name", *objects], capture_output=True, text=True, check=True).stdout
+    for path, kind, name in re.findall(r"^(.*):[ \da-f]* (\w) (\S+)$", text, re.M):
+        defined, needed = found.setdefault(path.split("/src/")[-1].split("/")[0], (set(), set()))
+        if kind == "U":
+            needed.add(name)
+        elif kind.isupper():
+            defined.add(name)
+    return found
+
+
+def check_links():
+    """Notes symbols that a folder needs of one that it may not use; returns the numbers of objects and of symbols."""
+    objects = [o for o in sorted(build.glob("CMakeFiles/*.dir/src/**/*.o"))
+               if (root / str(o).split(".dir/")[-1].removesuffix(".o")).is_file()]  # else it is of a file that is gone
+    public = set((root / "tests/abi.txt").read_text().split())
+    order, found = list(allowed), symbols(objects)
+    home = {name: folder for folder, (defined, _) in found.items() for name in defined}
+    for folder, (defined, needed) in found.items():
+        for name in sorted(needed - defined):
+            other = home.get(name, folder)
+            may = order.index(other) < order.index(folder) if name in public else other in allowed[folder]
+            if not may:
+                failures.append(f"{folder} calls {name} of {other}: docs/architecture.md does not let it")
+    return len(objects), sum(len(needed) for _, needed in found.values())
+
+
+def imported(file, names):
+    """Yields the modules of the package that a module imports, at its top or within functions."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in names)
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in names or alias.name == "_core" else node.module
+
+
+def check_modules():
+    package = root / "bindings/python"
+    names = {}
+    for file in sorted((package / "softmma").rglob("*.py")):
+        names[".".join(file.relative_to(package).with_suffix("").parts).removesuffix(".__init__")] = file
+    of_modules = {name: [x for x in imported(file, names) if x in names] for name, file in names.items()}
+    if found := circle(of_modules):
+        failures.append("a circle: " + " -> ".join(found))
+    return len(names)
+
+
 allowed = table()
 files = [f for part in ("include", "src") for f in sorted((root / part).rglob("*")) if f.suffix in KINDS]
 graph = {file: list(included(file)) for file in files}
@@ -76,8 +132,23 @@ for file in (f for f in files if folder_of(f) == "core"):
             failures.append(f"{file.relative_to(root)} includes {name}: the core needs no library")
 if found := circle(graph):
     failures.append("a circle: " + " -> ".join(str(f.relative_to(root)) for f in found))
+def check_helpers():
+    """Notes functions of one line that stand in three files; in gemm/simd each instruction set has its own words."""
+    files_of = {}
+    for file in (f for f in files if f.parent.name != "simd"):
+        for helper in re.findall(r"^static [^=;\n]*\) \{ return .*\}$", file.read_text(), re.M):
+            files_of.setdefault(helper, []).append(str(file.relative_to(root)))
+    for helper, where in files_of.items():
+        if len(where) > 2:
+            failures.append(f"{helper} stands in {', '.join(where)}: src/host may have it once")
+
+
+modules = check_modules()
+check_helpers()
+objects, links = check_links() if build else (0, 0)
 
 for failure in failures:
     print("FAILED ", failure)
-print(f"{len(files)} files, {sum(map(len, graph.values()))} includes, {len(failures)} failures")
-sys.exit(len(files) < 200 or bool(failures))
+print(f"{len(files)} files, {sum(map(len, graph.values()))} includes, {objects} objects, {links} links, "
+      f"{modules} modules of Python, {len(failures)} failures")
+sys.exit(len(files) < 200 or modules < 30 or (build is not None and objects < 200) or bool(failures))

@@ -58,13 +58,52 @@ static void round_at(mpz_t x, int last, smma_rounding direction) {
   if (last > -SUM_UNIT) oracle_round(x, (mp_bitcnt_t)(last + SUM_UNIT), direction);
 }
 
-static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format format, smma_rounding direction,
-                               bool negative_zero);
+/* What becomes of sums beyond the greatest number, and of subnormal ones. */
+typedef struct {
+  smma_sum_overflow overflow;
+  smma_subnormal_policy subnormal_outputs;
+} policies;
+
+static uint64_t zero_of(const policies *p, smma_format format, bool negative) {
+  bool no_sign = oracle_layout(format).specials == MINUS_ZERO;
+  return oracle_sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
+}
+
+static bool saturates(const policies *p, smma_rounding direction, bool negative) {
+  if (p->overflow != SMMA_SUM_BY_DIRECTION) return p->overflow == SMMA_SUM_SATURATES;
+  switch (direction) {
+    case SMMA_ROUND_TOWARD_ZERO: return true;
+    case SMMA_ROUND_DOWN: return !negative;
+    case SMMA_ROUND_UP: return negative;
+    default: return false;
+  }
+}
+
+/* x rounded once; it is used up. */
+static uint64_t encode_by(const policies *p, mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
+  layout f = oracle_layout(format);
+  int least = oracle_layout(format).least_exponent, top;
+  bool negative = mpz_sgn(x) < 0;
+  uint64_t largest;
+  if (mpz_sgn(x) == 0) return zero_of(p, format, negative_zero);
+  round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
+  if (mpz_sgn(x) == 0) return zero_of(p, format, negative);
+  largest = oracle_greatest(format);
+  decode_summand(&work.greatest, format, largest);
+  if (mpz_cmpabs(x, work.greatest.value) > 0)
+    return saturates(p, direction, negative) ? oracle_sign_bit(format, negative) | largest
+                                             : oracle_infinity(format, negative);
+  top = exponent_of(x);
+  if (top < least && p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) return zero_of(p, format, negative);
+  mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
+  return oracle_sign_bit(format, negative) |
+         (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits)) << f.low_bits;
+}
 
 /* x rounded once; an exact zero takes the sign given. x is used up. */
 static uint64_t encode(mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
-  static const smma_g_fdpa plainly = {.overflow = SMMA_SUM_TO_INFINITY, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
-  return general_encode(&plainly, x, format, direction, negative_zero);
+  static const policies plainly = {.overflow = SMMA_SUM_TO_INFINITY, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
+  return encode_by(&plainly, x, format, direction, negative_zero);
 }
 
 /* The encoding of a special sum of the terms, if it is special. */
@@ -185,13 +224,13 @@ static uint64_t gst_fdpa(const smma_operation *o, uint64_t c) {
 /* work.pair[0] + work.pair[1], each a product or a number. An exact zero is -0 only of -0 + -0; rounded down, of all
    but +0 + +0. */
 static uint64_t pair_sum_in(smma_format format, smma_nan_policy nan, smma_rounding direction) {
-  static const smma_g_fdpa as_ieee = {.overflow = SMMA_SUM_BY_DIRECTION, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
+  static const policies as_ieee = {.overflow = SMMA_SUM_BY_DIRECTION, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
   const quantity *x = &work.pair[0], *y = &work.pair[1];
   uint64_t d;
   if (special_sum(work.pair, 2, format, nan, &d)) return d;
   mpz_add(work.sum, x->value, y->value);
-  return general_encode(&as_ieee, work.sum, format, direction,
-                        direction == SMMA_ROUND_DOWN ? x->negative || y->negative : x->negative && y->negative);
+  return encode_by(&as_ieee, work.sum, format, direction,
+                   direction == SMMA_ROUND_DOWN ? x->negative || y->negative : x->negative && y->negative);
 }
 
 static uint64_t pair_sum(smma_format format, smma_nan_policy nan) {
@@ -545,149 +584,6 @@ static uint64_t integer(const smma_operation *o, uint64_t c) {
   return integer_stage(o, integer_stage(o, c, 0), 1);
 }
 
-/* G-FDPA. */
-
-static uint64_t general_zero(const smma_g_fdpa *p, smma_format format, bool negative) {
-  bool no_sign = oracle_layout(format).specials == MINUS_ZERO;
-  return oracle_sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
-}
-
-static bool saturates(const smma_g_fdpa *p, smma_rounding direction, bool negative) {
-  if (p->overflow != SMMA_SUM_BY_DIRECTION) return p->overflow == SMMA_SUM_SATURATES;
-  switch (direction) {
-    case SMMA_ROUND_TOWARD_ZERO: return true;
-    case SMMA_ROUND_DOWN: return !negative;
-    case SMMA_ROUND_UP: return negative;
-    default: return false;
-  }
-}
-
-/* x rounded once; it is used up. */
-static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format format, smma_rounding direction,
-                               bool negative_zero) {
-  layout f = oracle_layout(format);
-  int least = oracle_layout(format).least_exponent, top;
-  bool negative = mpz_sgn(x) < 0;
-  uint64_t largest;
-  if (mpz_sgn(x) == 0) return general_zero(p, format, negative_zero);
-  round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
-  if (mpz_sgn(x) == 0) return general_zero(p, format, negative);
-  largest = oracle_greatest(format);
-  decode_summand(&work.greatest, format, largest);
-  if (mpz_cmpabs(x, work.greatest.value) > 0)
-    return saturates(p, direction, negative) ? oracle_sign_bit(format, negative) | largest
-                                             : oracle_infinity(format, negative);
-  top = exponent_of(x);
-  if (top < least && p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) return general_zero(p, format, negative);
-  mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
-  return oracle_sign_bit(format, negative) |
-         (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits)) << f.low_bits;
-}
-
-/* IEEE 754, section 6.3: x + x keeps the sign of a zero x, other zero sums are -0 only rounding toward negative. */
-static bool zero_sum_is_negative(const smma_g_fdpa *p, smma_rounding direction, const quantity *term, int count) {
-  int plus = 0, minus = 0;
-  if (p->zero_sign == SMMA_ZERO_POSITIVE) return false;
-  for (int i = 0; i < count; i++) {
-    if (mpz_sgn(term[i].value)) continue;
-    plus += !term[i].negative;
-    minus += term[i].negative;
-  }
-  if (plus == count) return false;
-  return minus == count || direction == SMMA_ROUND_DOWN;
-}
-
-static uint64_t general_special(const quantity *term, int count, smma_format format, smma_nan_policy policy) {
-  bool infinite[2] = {false, false};
-  for (int i = 0; i < count; i++) {
-    if (term[i].class == NOT_A_NUMBER) return oracle_nan(format, policy);
-    if (term[i].class == INFINITE) infinite[term[i].negative] = true;
-  }
-  if (infinite[0] && infinite[1]) return oracle_nan(format, policy);
-  return oracle_infinity(format, infinite[1]);
-}
-
-static bool any_special(const quantity *term, int count) {
-  for (int i = 0; i < count; i++)
-    if (term[i].class != FINITE) return true;
-  return false;
-}
-
-/* A term under emax, added to the sum. */
-static void add_aligned(const smma_g_fdpa *p, const quantity *term, int emax) {
-  int last = emax - p->alignment_bits;
-  mpz_set(work.aligned, term->value);
-  if (p->alignment_bits != SMMA_EXACT_ALIGNMENT)
-    round_at(work.aligned, last, p->sticky_bit ? SMMA_ROUND_TOWARD_ZERO : p->alignment_rounding);
-  mpz_add(work.sum, work.sum, work.aligned);
-  if (!p->sticky_bit || mpz_cmp(work.aligned, term->value) == 0) return;
-  mpz_set_si(work.part, term->negative ? -1 : 1);
-  mpz_mul_2exp(work.part, work.part, (mp_bitcnt_t)(last - 1 + SUM_UNIT));
-  mpz_add(work.sum, work.sum, work.part);
-}
-
-static uint64_t general_block(const smma_operation *o, const quantity *term, int count) {
-  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
-  int emax = NO_EXPONENT;
-  if (any_special(term, count)) return general_special(term, count, p->output, o->rule.nan);
-  for (int i = 0; i < count; i++)
-    if (mpz_sgn(term[i].value) != 0)
-      emax = smma_maximum(emax, term[i].exponent);
-    else if (p->zero_exponent != SMMA_NO_EXPONENT)
-      emax = smma_maximum(emax, p->zero_exponent);
-  mpz_set_ui(work.sum, 0);
-  for (int i = 0; i < count; i++) add_aligned(p, &term[i], emax);
-  return general_encode(p, work.sum, p->output, p->rounding, zero_sum_is_negative(p, p->rounding, term, count));
-}
-
-static void general_product(const smma_operation *o, quantity *term, int k) {
-  quantity *scale = &work.pair[1];
-  multiply(term, &work.a[k], &work.b[k]);
-  if (o->scale_block) {
-    bool zero;
-    multiply(scale, &work.scale_a[k / o->scale_block], &work.scale_b[k / o->scale_block]);
-    zero = scale->class == FINITE && mpz_sgn(scale->value) == 0;
-    if (scale->class == NOT_A_NUMBER || (term->class == INFINITE && zero)) term->class = NOT_A_NUMBER;
-    term->exponent += scale->exponent;
-    mpz_mul(term->value, term->value, scale->value);
-    mpz_tdiv_q_2exp(term->value, term->value, SUM_UNIT); /* exact: a multiple of 2^-(298 + 254) */
-  }
-  if (o->rule.with.g_fdpa.product_exponent == SMMA_EXPONENT_NORMALIZED && mpz_sgn(term->value) != 0)
-    term->exponent = exponent_of(term->value);
-}
-
-/* Whether k belongs to a block: `interleave` k in turn go to each. */
-static bool is_in_block(const smma_g_fdpa *p, int k, int block, int blocks) {
-  return k / p->interleave % blocks == block;
-}
-
-static uint64_t g_fdpa(const smma_operation *o, uint64_t c) {
-  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
-  bool first = p->c_joins == SMMA_C_JOINS_FIRST;
-  uint64_t d = 0;
-  for (int k = 0; k < o->k; k++) {
-    oracle_flush(&work.a[k], o->a, p->subnormal_inputs);
-    oracle_flush(&work.b[k], o->b, p->subnormal_inputs);
-  }
-  for (int block = 0; block < o->k / p->block; block++) {
-    int count = 0;
-    for (int k = 0; k < o->k; k++)
-      if (is_in_block(p, k, block, o->k / p->block)) general_product(o, &work.term[count++], k);
-    oracle_decode(&work.term[count], o->d, block == 0 && first ? c : d);
-    if (block == 0) oracle_flush(&work.term[count], o->d, p->subnormal_inputs);
-    mpz_mul_2exp(work.term[count].value, work.term[count].value, OPERAND_UNIT);
-    d = general_block(o, work.term, count + 1);
-  }
-  if (first) return d;
-  oracle_decode(&work.term[0], o->d, c);
-  oracle_flush(&work.term[0], o->d, p->subnormal_inputs);
-  mpz_mul_2exp(work.term[0].value, work.term[0].value, OPERAND_UNIT);
-  decode_summand(&work.term[1], o->d, d);
-  if (any_special(work.term, 2)) return general_special(work.term, 2, o->d, o->rule.nan);
-  mpz_add(work.sum, work.term[0].value, work.term[1].value);
-  return general_encode(p, work.sum, o->d, p->c_rounding, zero_sum_is_negative(p, p->c_rounding, work.term, 2));
-}
-
 /* Entry. */
 
 /* c in the format of d; only f16 to f32 occurs. */
@@ -727,7 +623,6 @@ static uint64_t rule_dot_add(const smma_operation *o, const uint64_t *a, const u
     case SMMA_INTEGER: return integer(o, c);
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return rdna(o, c);
-    case SMMA_G_FDPA: return g_fdpa(o, c);
     case SMMA_COMPOSITION: break;
   }
   return 0;

@@ -68,11 +68,19 @@ static void set_keys(uint64_t *state, smma_custom *c) {
     smma_custom_set(c, product, SMMA_PRODUCT_MULTIPLIED);
 }
 
+/* Every key of G-FDPA: the unit's formats and K, and `p`. */
+static void set_chain_keys(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
+  for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));)
+    if (key->of_chain)
+      smma_set_key_of_chain(p, key, random_value(state, key));
+    else
+      smma_custom_set(c, key, random_value(state, key));
+}
+
 /* What makes random values go together; operands at ease with exponents and cuts at hand. */
-static void settle(uint64_t *state, smma_custom *c) {
+static void settle(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
   static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 32, 64};
   smma_instruction *i = &c->instruction;
-  smma_g_fdpa *p = &c->named.rule.with.g_fdpa;
   i->k = one_of(state, lengths, 12);
   p->block = random_divisor(state, i->k);
   p->interleave = random_divisor(state, p->block);
@@ -96,20 +104,32 @@ static void settle(uint64_t *state, smma_custom *c) {
   }
 }
 
-smma_custom random_unit(uint64_t seed) {
-  smma_custom c;
+/* The unit that is this G-FDPA; false where there is none. */
+static bool make_chain(smma_custom *c, const smma_g_fdpa *p) {
   smma_custom_fault fault;
+  c->named.rule.algorithm = SMMA_COMPOSITION;
+  if (!smma_custom_check_chain(c, p, &fault)) return false;
+  c->named.rule.with.composition = smma_compose_g_fdpa(p, c->instruction.k, c->instruction.d);
+  return smma_custom_check(c, &fault);
+}
+
+smma_custom random_chain(uint64_t seed, smma_g_fdpa *p) {
+  smma_custom c;
   uint64_t state = seed;
   do {
     memset(&c, 0, sizeof c);
     c.instruction.name = "random";
-    c.named.rule.algorithm = SMMA_G_FDPA;
-    set_keys(&state, &c);
+    set_chain_keys(&state, &c, p);
     if (random_below(&state, 2)) c.instruction.d = SMMA_F32;
     if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
-    settle(&state, &c);
-  } while (!smma_custom_check(&c, &fault));
+    settle(&state, &c, p);
+  } while (!make_chain(&c, p));
   return c;
+}
+
+smma_custom random_unit(uint64_t seed) {
+  smma_g_fdpa p;
+  return random_chain(seed, &p);
 }
 
 /* The sizes that every algorithm of the catalogue takes, and the oracle, too. */
@@ -139,7 +159,6 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
     case SMMA_INTEGER:
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA:
-    case SMMA_G_FDPA:
     case SMMA_COMPOSITION: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
   }
   if (rule->algorithm == SMMA_INTEGER && i->k % 16) rule->with.integer.two_stages = 0;
@@ -163,7 +182,7 @@ smma_custom random_catalogue_unit(uint64_t seed) {
   do {
     memset(&c, 0, sizeof c);
     c.instruction.name = "random";
-    c.named.rule.algorithm = (smma_algorithm)(seed % SMMA_G_FDPA);
+    c.named.rule.algorithm = (smma_algorithm)(seed % SMMA_COMPOSITION);
     set_keys(&state, &c);
     settle_catalogue(&state, &c);
   } while (!smma_custom_check(&c, &fault));
@@ -190,33 +209,32 @@ smma_custom random_any_unit(uint64_t seed) {
   static const int lengths[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 16, 24, 32, 32, 48, 64, 64};
   smma_custom_fault fault;
   uint64_t state = seed ^ UINT64_C(0x5eed0000000000);
-  const smma_algorithm algorithm = random_below(&state, 3) ? SMMA_G_FDPA : (smma_algorithm)(seed % SMMA_G_FDPA);
+  const bool chain = random_below(&state, 3);
+  const smma_algorithm algorithm = chain ? SMMA_COMPOSITION : (smma_algorithm)(seed % SMMA_COMPOSITION);
   smma_custom c;
+  smma_g_fdpa p;
   do {
     memset(&c, 0, sizeof c);
     c.instruction.name = "random";
     c.named.rule.algorithm = algorithm;
-    set_keys(&state, &c);
-    if (algorithm == SMMA_G_FDPA)
-      settle(&state, &c);
+    if (chain)
+      set_chain_keys(&state, &c, &p), settle(&state, &c, &p);
     else
-      settle_catalogue(&state, &c);
+      set_keys(&state, &c), settle_catalogue(&state, &c);
     if (random_below(&state, 4)) widen(&state, &c);
-    if (algorithm != SMMA_G_FDPA && !c.instruction.scale_block) c.instruction.k = one_of(&state, lengths, 17);
+    if (!chain && !c.instruction.scale_block) c.instruction.k = one_of(&state, lengths, 17);
     switch (algorithm) {
       case SMMA_T_FDPA:
       case SMMA_ST_FDPA:
       case SMMA_FP8_BY_FP16: c.named.rule.with.t_fdpa.zero_exponent = random_zero_exponent(&state); break;
       case SMMA_GST_FDPA: c.named.rule.with.gst_fdpa.fused.zero_exponent = random_zero_exponent(&state); break;
-      case SMMA_G_FDPA:
-        if (c.named.rule.with.g_fdpa.zero_exponent != SMMA_NO_EXPONENT)
-          c.named.rule.with.g_fdpa.zero_exponent = random_zero_exponent(&state);
-        if (c.named.rule.with.g_fdpa.output < SMMA_E8M13 || c.instruction.d != SMMA_F32)
-          c.named.rule.with.g_fdpa.output = c.instruction.d;
+      case SMMA_COMPOSITION:
+        if (p.zero_exponent != SMMA_NO_EXPONENT) p.zero_exponent = random_zero_exponent(&state);
+        if (p.output < SMMA_E8M13 || c.instruction.d != SMMA_F32) p.output = c.instruction.d;
         break;
       default: break;
     }
-  } while (!smma_custom_check(&c, &fault));
+  } while (!(chain ? make_chain(&c, &p) : smma_custom_check(&c, &fault)));
   return c;
 }
 

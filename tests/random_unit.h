@@ -4,8 +4,9 @@
 
 #include "isa/custom.h"
 
-/* Of G-FDPA: every key at random. */
+/* Compositions that are G-FDPA, with every key of that at random; and which it is. */
 smma_custom random_unit(uint64_t seed);
+smma_custom random_chain(uint64_t seed, smma_g_fdpa *g);
 
 /* Of an algorithm of the catalogue, with other parameters and formats than any instruction there. */
 smma_custom random_catalogue_unit(uint64_t seed);
@@ -19,7 +20,8 @@ smma_custom random_composition(uint64_t seed);
 /* Any format that a name spells out; where that has the parameters of a usual one, that. */
 smma_format random_spelled_format(uint64_t *state);
 
-/* Compositions as published units are: their formats, structures, and cuts; one thing at a time that none of them has. */
+/* Compositions as published units are: their formats, structures, and cuts; one thing at a time that none of them has.
+ */
 smma_custom random_realistic_unit(uint64_t seed);
 
 /* Compositions of two steps, each with bits, rounding and structure of its own; K is 4, 8 or 16. */

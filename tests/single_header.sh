@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The single header alone: as C11 and as C++17, in a folder where nothing of the repository is found; its names, and every
-# operation's bits, against the library; the examples of simulators.
+# operation's bits, against the library; the examples of simulators, and the page's program.
 # Usage: single_header.sh SOURCE LIBRARY C_COMPILER C++_COMPILER; without the C++ compiler the status is 77.
 set -u
 export LC_ALL=C
@@ -63,6 +63,15 @@ for example in gem5_mfma tinygrad_wmma; do
   cat report
   try "$example as C++17" "${as_cpp[@]}" -fsyntax-only $example.c
 done
+
+# The program of docs/single-header.md.
+# shellcheck disable=SC2016  # backquotes of Markdown
+sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/docs/single-header.md" >hello.c
+try "the page's program as C11" "${as_c[@]}" hello.c -o hello
+if [ "$(./hello)" != -0.75 ]; then
+  echo "FAILED  the page's program: $(./hello)"
+  failed=1
+fi
 
 # Two files of one program, in two languages.
 try 'the client as C11' "${as_c[@]}" -c single_header_client.c -o c.o

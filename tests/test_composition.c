@@ -46,6 +46,13 @@ static void check_explanation(const smma_operation *o, const smma_row *x) {
   smma_explanation_free(&e);
 }
 
+/* d by the composition's steps, without shorter ways. */
+static uint64_t compute_steps(const smma_operation *o, const smma_row *row) {
+  smma_decoded x;
+  smma_row_decode(o, row, &x);
+  return smma_returned(o, smma_composition_dot(o, smma_operands_of(&x), smma_widen_c(o, row->c)));
+}
+
 static void expect(const smma_instruction *i, const smma_row *x, uint64_t row, uint64_t expected, uint64_t got) {
   if (expected == got) return;
   print_dot(i, x, expected, got);
@@ -76,6 +83,7 @@ static void check_composed(const smma_instruction *i, int rows) {
   for (int row = 0; row < rows; row++) {
     const smma_row x = operands_row(&o, seed_of(SEED), (uint64_t)row);
     expect(&c.instruction, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
+    expect(&c.instruction, &x, (uint64_t)row, smma_row_compute(&o, &x), compute_steps(&p, &x));
     if (row < EXPLAINED) check_explanation(&p, &x);
   }
   back = parse(text_of(&c.instruction));
@@ -143,8 +151,9 @@ static void test_random_compositions(void **state) {
     for (int row = 0; row < row_count() / 4; row++) {
       const uint64_t number = (uint64_t)u * (uint64_t)row_count() + (uint64_t)row;
       const smma_row x = operands_row(&o, SEED, number);
-      expect(&c.instruction, &x, number, oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b),
-             smma_row_compute(&o, &x));
+      const uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b);
+      expect(&c.instruction, &x, number, expected, smma_row_compute(&o, &x));
+      expect(&c.instruction, &x, number, expected, compute_steps(&o, &x));
       if (row < EXPLAINED) check_explanation(&o, &x);
     }
   }

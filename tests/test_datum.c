@@ -23,11 +23,9 @@ static smma_datum *read_text(const char *text) {
 }
 
 static void test_layouts(void **state) {
-  smma_datum *d = smma_datum_record(), *list = smma_datum_list();
+  smma_datum *d = smma_datum_record();
   (void)state;
-  smma_datum_append(list, smma_datum_count(-1));
-  smma_datum_append(list, smma_datum_null());
-  smma_datum_put(d, "list", list);
+  smma_datum_put(d, "list", smma_datum_list_of(2, smma_datum_count(-1), smma_datum_null()));
   smma_put_flag(d, "flag", true);
   smma_datum_put(d, "empty", smma_datum_record());
   smma_put_text(d, "text", "a\"\\\n\x01\xc3\xa9");

@@ -125,7 +125,7 @@ static smma_custom familiar_unit(uint64_t seed) {
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_FP8_BY_FP16:
-      r->with.t_fdpa.alignment_bits = aligned[seed / SMMA_G_FDPA % 4];
+      r->with.t_fdpa.alignment_bits = aligned[seed / SMMA_COMPOSITION % 4];
       r->with.t_fdpa.zero_exponent = -20 - (int)(seed % 114);
       r->with.t_fdpa.rounding = c.instruction.d == SMMA_F16 ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
       break;

@@ -8,6 +8,7 @@
 #include "equal/equal.h"
 #include "equal/product.h"
 #include "isa/catalogue.h"
+#include "isa/compose.h"
 #include "isa/custom.h"
 #include "random_unit.h"
 #include "rows/generate.h"
@@ -149,34 +150,68 @@ static void test_catalogue(void **state) {
 
 /* ---- Custom units: parameters that no instruction has ---- */
 
+/* One key of `keys` in turn, or, of a composition, of the G-FDPA that it is. */
+static const smma_key *random_key(uint64_t *state, smma_algorithm algorithm) {
+  const smma_key *key = NULL;
+  int keys = 0;
+  while ((key = smma_next_key(algorithm, key))) keys += key->of_rule || key->of_chain;
+  if (keys == 0) return NULL;
+  for (int n = (int)random_below(state, (unsigned)keys); n >= 0; n -= key->of_rule || key->of_chain)
+    key = smma_next_key(algorithm, key);
+  return key;
+}
+
+/* Makes `to` the G-FDPA; false where that is no unit. */
+static bool make_chain(smma_custom *to, const smma_g_fdpa *g) {
+  smma_custom_fault fault;
+  if (!smma_custom_check_chain(to, g, &fault)) return false;
+  to->named.rule.algorithm = SMMA_COMPOSITION;
+  to->named.rule.with.composition = smma_compose_g_fdpa(g, to->instruction.k, to->instruction.d);
+  return true;
+}
+
+/* Changes one key of the unit; false where that is no unit. */
+static bool change_key(uint64_t *state, smma_custom *to) {
+  smma_g_fdpa g;
+  const smma_told_keys told = smma_told_keys_of(&to->named.rule, &g);
+  const smma_key *key = random_key(state, told.algorithm);
+  const int by = random_between(state, -3, 3);
+  if (!key) return false;
+  if (key->of_chain) {
+    smma_set_key_of_chain(&g, key, smma_key_of_chain(&g, key) + by);
+    return make_chain(to, &g);
+  }
+  smma_custom_set(to, key, smma_custom_get(to, key) + by);
+  return true;
+}
+
 /* The unit with one key changed, or another K, or as G-FDPA; false where that is no unit. */
 static bool change(uint64_t *state, const smma_custom *from, smma_custom *to) {
   const smma_algorithm algorithm = from->named.rule.algorithm;
   const smma_t_fdpa t = from->named.rule.with.t_fdpa;
-  smma_g_fdpa *g = &to->named.rule.with.g_fdpa;
-  const smma_key *key = NULL;
+  const int block = t.block < from->instruction.k ? t.block : from->instruction.k;
+  const smma_g_fdpa truncated = {.block = block,
+                                 .interleave = block,
+                                 .alignment_bits = t.alignment_bits,
+                                 .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
+                                 .zero_exponent = t.zero_exponent,
+                                 .output = t.output,
+                                 .rounding = t.rounding};
+  const bool is_truncated = algorithm == SMMA_T_FDPA || algorithm == SMMA_ST_FDPA;
   smma_custom_fault fault;
-  int keys = 0;
+  smma_g_fdpa g;
   *to = *from;
   switch (random_below(state, 3)) {
-    case 0: to->instruction.k = random_below(state, 2) ? to->instruction.k * 2 : to->instruction.k / 2; break;
+    case 0:
+      to->instruction.k = random_below(state, 2) ? to->instruction.k * 2 : to->instruction.k / 2;
+      if (smma_told_keys_of(&from->named.rule, &g).algorithm == SMMA_KEYS_OF_G_FDPA && !make_chain(to, &g))
+        return false;
+      break;
     case 1:
-      if (algorithm != SMMA_T_FDPA && algorithm != SMMA_ST_FDPA) return false;
-      to->named.rule.algorithm = SMMA_G_FDPA;
-      *g = (smma_g_fdpa){.block = t.block < from->instruction.k ? t.block : from->instruction.k,
-                         .alignment_bits = t.alignment_bits,
-                         .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
-                         .zero_exponent = t.zero_exponent,
-                         .output = t.output,
-                         .rounding = t.rounding};
-      g->interleave = g->block;
+      if (!is_truncated || !make_chain(to, &truncated)) return false;
       break;
     default:
-      while ((key = smma_next_key(algorithm, key))) keys += key->of_rule;
-      if (keys == 0) return false;
-      for (int n = (int)random_below(state, (unsigned)keys); n >= 0; n -= key->of_rule)
-        key = smma_next_key(algorithm, key);
-      smma_custom_set(to, key, smma_custom_get(to, key) + random_between(state, -3, 3));
+      if (!change_key(state, to)) return false;
   }
   return smma_custom_check(to, &fault);
 }

@@ -400,11 +400,11 @@ static int block_of(const unit *u, int k) {
   const smma_operation *o = &u->model.o;
   if (u->model.kind == FIXED_PAIRS) return k / 2;
   if (u->model.kind == FIXED_CHAINS) return 0;
+  if (u->model.kind == FIXED_G_FDPA) return k / u->model.g_fdpa.interleave % (o->k / u->model.g_fdpa.block);
   switch (o->rule.algorithm) {
     case SMMA_FP8_BY_FP16: return k % 4 / 2;
     case SMMA_INTEGER: return o->rule.with.integer.two_stages ? k % 16 / 8 : 0;
     case SMMA_GST_FDPA: return 0;
-    case SMMA_G_FDPA: return k / o->rule.with.g_fdpa.interleave % (o->k / o->rule.with.g_fdpa.block);
     case SMMA_FTZ_FMA: return k;
     default: return k / smma_block_limit(&o->rule, o->k);
   }
@@ -865,7 +865,7 @@ static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool l
   const bool few = last && pick(&n, 2);                     /* few bits, in one block: products fall */
   const size_t how = exact ? 0 : few ? 2 : 1 + pick(&n, 3); /* 1: with a sticky bit */
   smma_format a, b;
-  smma_g_fdpa p = {.output = d};
+  smma_g_fdpa p = {.output = d}, again;
   p.rounding = PICK(&n, five_roundings);
   p.alignment_bits = how ? PICK(&n, bits) : SMMA_EXACT_ALIGNMENT;
   p.sticky_bit = how == 1;
@@ -886,12 +886,18 @@ static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool l
     p.block = p.interleave = 4;
   }
   pick_factors(&n, &a, &b);
-  *u = new_unit(rule, SMMA_G_FDPA, a, b, d, 4);
+  *u = new_unit(rule, SMMA_COMPOSITION, a, b, d, 4);
   u->core.rule.nan = nan_of(d);
-  u->core.rule.with.g_fdpa = p;
+  u->core.rule.with.composition = smma_compose_g_fdpa(&p, 4, d);
   pick_three(u, &n);
   finish_unit(u);
-  return true;
+  u->has_composed = false; /* the same once more */
+  u->model.kind = FIXED_G_FDPA;
+  u->model.g_fdpa = p;
+  if (smma_is_g_fdpa(&u->core.rule.with.composition, 4, d, &again) && memcmp(&p, &again, sizeof p) == 0) return true;
+  printf("%s: the composition is not taken for what it is\n", rule);
+  failures++;
+  return false;
 }
 
 static bool make_g_exact(size_t n, unit *u) { return make_general(n, u, "G-FDPA, exact", true, false); }
@@ -1191,7 +1197,7 @@ static void check_notices(void) {
         case SMMA_GTR_FDPA: u.core.rule.with.tr_fdpa.alignment_bits++; break;
         case SMMA_C_FDPA:
         case SMMA_GD_FDPA: u.core.rule.with.c_fdpa.c_bits++; break;
-        default: u.core.rule.with.g_fdpa.rounding = SMMA_ROUND_TOWARD_ZERO; break;
+        default: u.core.rule.with.composition.step[0].rounding = SMMA_ROUND_TOWARD_ZERO; break;
       }
       u.has_composed = false;
       u.rule = "a mistake";

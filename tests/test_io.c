@@ -465,15 +465,15 @@ static void test_safetensors_names(void **state) {
 
 static void test_safetensors_errors(void **state) {
   (void)state;
-  expect_safetensors_error("{\"x\":\n {]}", NULL, 0, "header (JSON from byte 8), line 2, column 3: ");
-  expect_safetensors_error("{\"x\":1,\"x\":1}", NULL, 0, "duplicate");
-  expect_safetensors_error("{} x", NULL, 0, "header (JSON from byte 8), line 1");
+  expect_safetensors_error("{\"x\":\n {]}", NULL, 0, "header (JSON from byte 8):2:3: ");
+  expect_safetensors_error("{\"x\":1,\"x\":1}", NULL, 0, "(JSON from byte 8):1:8: this key stands here a second time");
+  expect_safetensors_error("{} x", NULL, 0, "header (JSON from byte 8):1:4: there is text behind the end");
   expect_safetensors_error("[1]", NULL, 0, "an object of tensors expected");
   expect_safetensors_error("{\"x\":1}", NULL, 0, "tensor 'x': data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[0]"), NULL, 4, "data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[0,4.0]"), NULL, 4, "data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[-4,0]"), NULL, 4, "data_offsets must be two counts");
-  expect_safetensors_error(X("\"F32\"", "[1]", "[0,99999999999999999999]"), NULL, 4, "too big integer");
+  expect_safetensors_error(X("\"F32\"", "[1]", "[0,99999999999999999999]"), NULL, 4, "data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[4,0]"), NULL, 4, "data_offsets begin after their end");
   expect_safetensors_error(X("\"F32\"", "[1]", "[4,8]"), NULL, 8, "overlap or leave a gap at byte 4");
   expect_safetensors_error(
@@ -630,7 +630,7 @@ static void test_npy_round_trip(void **state) {
   for (size_t i = 0; i < 6; i++) data[i] = UINT64_C(0x0123456789abcdef) * (i + 1);
   for (int format = 0; format <= SMMA_FORMAT_COUNT; format++) {
     int bits = smma_encoding_of((smma_format)format).bits;
-    smma_tensor tensor = {(smma_format)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS};
+    smma_tensor tensor = {(smma_format)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS, false};
     smma_tensor back;
     smma_error error;
     smma_format known = SMMA_NO_FORMAT; /* what the file can say */
@@ -647,7 +647,7 @@ static void test_npy_round_trip(void **state) {
 static void test_npy_written_bytes(void **state) {
   (void)state;
   uint16_t data[2] = {0x3c00, 0x4000};
-  smma_tensor tensor = {SMMA_F16, 2, 1, 2, data, SMMA_NO_INTEGERS};
+  smma_tensor tensor = {SMMA_F16, 2, 1, 2, data, SMMA_NO_INTEGERS, false};
   smma_error error;
   smma_file_bytes file;
   static const char header[] = "\x93NUMPY\1\0\x76\0{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }";
@@ -665,8 +665,8 @@ static void test_npy_write_refused(void **state) {
   (void)state;
   uint32_t data[1] = {0};
   smma_error error;
-  smma_tensor wide = {SMMA_NO_FORMAT, 4, 1, 1, data, SMMA_NO_INTEGERS}, wrong = {SMMA_E4M3, 4, 1, 1, data, SMMA_NO_INTEGERS};
-  smma_tensor endless = {SMMA_F32, 4, SIZE_MAX, 2, data, SMMA_NO_INTEGERS};
+  smma_tensor wide = {SMMA_NO_FORMAT, 4, 1, 1, data, SMMA_NO_INTEGERS, false}, wrong = {SMMA_E4M3, 4, 1, 1, data, SMMA_NO_INTEGERS, false};
+  smma_tensor endless = {SMMA_F32, 4, SIZE_MAX, 2, data, SMMA_NO_INTEGERS, false};
   const char *path = in_directory("refused.npy");
   assert_false(smma_npy_write(path, &wide, &error));
   assert_false(smma_npy_write(path, &wrong, &error));
@@ -679,7 +679,7 @@ static void test_npy_write_refused(void **state) {
 static void test_write_failures(void **state) {
   (void)state;
   uint32_t data[4096] = {0};
-  smma_tensor tensor = {SMMA_F32, 4, 64, 64, data, SMMA_NO_INTEGERS};
+  smma_tensor tensor = {SMMA_F32, 4, 64, 64, data, SMMA_NO_INTEGERS, false};
   smma_error error;
   struct rlimit limit, small;
   const char *path = write_file("kept.npy", "old", 3);
@@ -714,7 +714,7 @@ static void test_write_failures(void **state) {
 static void test_unwritable_directory(void **state) {
   (void)state;
   uint8_t data[1] = {0};
-  smma_tensor tensor = {SMMA_E4M3, 1, 1, 1, data, SMMA_NO_INTEGERS};
+  smma_tensor tensor = {SMMA_E4M3, 1, 1, 1, data, SMMA_NO_INTEGERS, false};
   smma_error error;
   int before = files_in_directory();
   if (geteuid() == 0) skip(); /* root may write anywhere */

@@ -114,6 +114,12 @@ static void test_complaints(void **state) {
       {HEAD ", \"d\": [\n1]}", "1:42", "\"d\" cannot be [;", "f16"},
       {HEAD ", \"sources\": [1]}", "1:48", "\"sources\"", "texts"},
       {HEAD "} x", "1:37", "text behind", ""},
+      {"{\"softmma-plan\": 1, \"name\": \"\"}", "1:29", "\"name\" cannot be", "1 to 100 characters"},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"total\": \"e4m3\"}]}", "1:80", "\"total\" cannot be e4m3",
+       "tf32"},
+      {HEAD ", \"sum\": [{\"deal\": \"list\", \"list\": []}]}", "1:70", "\"list\" cannot be", "a list a part"},
+      {HEAD ", \"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"from\": \"zero\", \"with\": \"fma\"}]}", "1:45",
+       "\"fma\" goes with one level only", "every k"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -513,6 +519,14 @@ static void test_configurations(void **state) {
       {"cublaslt:13.1/H100", "A100", "mma.m16n8k16.f32.f16.f16.f32", 8, 8, 4096, 66, 1, 0, 0, 35, "H100 instructions"},
       {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k8.f32.tf32.tf32", 8, 8, 4096, 66, 1, 0, 0, 35, "known of f16"},
       {"cublaslt:9", "H100", F16, 8, 8, 4096, 66, 1, 0, 0, 35, "known: cublaslt:12.8/H100"},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 12, 4, 3, 0, 0, "reduction 3: no rule is known"},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 64, 66, 2, 0, 0, 35, "the first would have all"},
+      {"cublaslt:12.8/RTX4060", "L40S", "mma.m16n8k32.f32.e4m3.e4m3.f32", 64, 64, 4096, 35, 3, 2, -1, 17,
+       "order is the library's choice: give custom"},
+      {"cublaslt:12.8/RTX4060", "L40S", "mma.m16n8k32.f32.e4m3.e4m3.f32", 64, 64, 4096, 35, 3, 2, 3, 17,
+       "custom 3: no rule is known"},
+      {"cublaslt:12.8/GB200", "B200", BLACKWELL_F16, 1, 8, 4096, 13, 1, 0, -1, 0, "algorithm 13: give custom"},
+      {"cublaslt:12.8/GB200", "B200", BLACKWELL_F16, 1, 8, 4096, 13, 1, 0, 99, 0, "no rule is known for option 99"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {

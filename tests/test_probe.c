@@ -53,12 +53,13 @@ static expectation of_fused(const smma_operation *o, const smma_t_fdpa *p) {
 }
 
 static expectation of_general(const smma_operation *o, const smma_g_fdpa *p) {
+  const int block = p->block;
   const bool exact = p->alignment_bits == SMMA_EXACT_ALIGNMENT;
   /* Blocks of one product: the first is added to +0, then the second to it. */
-  const bool pair = smma_block_of(o) == 1 && o->k > 1 && p->c_joins == SMMA_C_JOINS_LAST;
+  const bool pair = block == 1 && o->k > 1 && p->c_joins == SMMA_C_JOINS_LAST;
   /* One product: what is seen is its sum with c. */
   const bool one_sum = o->k == 1 && p->c_joins == SMMA_C_JOINS_LAST;
-  return (expectation){.products = pair ? 2 : smma_block_of(o),
+  return (expectation){.products = pair ? 2 : block,
                        .fused_products = !pair,
                        .exact = exact,
                        .c_joins = p->c_joins == SMMA_C_JOINS_FIRST ? "with the first products" : "after all products",
@@ -119,6 +120,7 @@ static expectation expect(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   const int fraction = smma_encoding_of(o->d).fraction_bits;
   smma_subnormal_policy of_factors;
+  smma_g_fdpa g;
   expectation e = {.products = 1,
                    .c_joins = "with the first products",
                    .alignment_bits = -1,
@@ -173,9 +175,9 @@ static expectation expect(const smma_operation *o) {
       e.c_joins = "after all products";
       e.c_rounding = even;
       return e;
-    case SMMA_G_FDPA: return of_general(o, &o->rule.with.g_fdpa);
     case SMMA_GST_FDPA: return of_fused(o, &o->rule.with.gst_fdpa.fused);
     case SMMA_COMPOSITION:
+      if (smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, &g)) return of_general(o, &g);
       if (smma_is_sum_of_chains(&o->rule.with.composition, &of_factors)) return of_chains(o, of_factors);
       return of_pairs(o);
     default: return of_fused(o, &o->rule.with.t_fdpa);

@@ -384,7 +384,6 @@ static void spell_rule(smma_rule *rule) {
     case SMMA_ST_FDPA:
     case SMMA_FP8_BY_FP16: rule->with.t_fdpa.output = twin_of(rule->with.t_fdpa.output); break;
     case SMMA_GST_FDPA: rule->with.gst_fdpa.fused.output = twin_of(rule->with.gst_fdpa.fused.output); break;
-    case SMMA_G_FDPA: rule->with.g_fdpa.output = twin_of(rule->with.g_fdpa.output); break;
     case SMMA_COMPOSITION:
       for (int s = 0; s < rule->with.composition.steps; s++)
         rule->with.composition.step[s].output = twin_of(rule->with.composition.step[s].output);

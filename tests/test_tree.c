@@ -9,6 +9,7 @@
 #include "isa/catalogue.h"
 #include "support.h"
 #include "tree/find.h"
+#include "tree/function.h"
 
 /* ---- The models ---- */
 
@@ -201,7 +202,189 @@ static void test_random_trees(void **state) {
   }
 }
 
+/* ---- Functions ---- */
+
+enum { MOST_TERMS = 3000 };
+
+/* A function that sums FP32 products, and gives d in another format: in an order, or (without one) all at once. */
+typedef struct {
+  smma_sum_order order;
+  int parent[2 * MOST_TERMS];
+  bool exact[2 * MOST_TERMS];
+  smma_order_entry entry[2 * MOST_TERMS];
+  float sum[2 * MOST_TERMS];
+  enum { IN_ORDER, FUSED, KEEPS_ALL, FAILS } way;
+  smma_function asked;
+  long calls;
+} known_function;
+
+static known_function known; /* too large for a stack */
+
+static float product_of(const uint64_t *a, const uint64_t *b, int k) {
+  const uint32_t codes[] = {(uint32_t)a[k], (uint32_t)b[k]};
+  float x[2];
+  memcpy(x, codes, sizeof x);
+  return x[0] * x[1];
+}
+
+/* The greatest term takes others that are small beside it away, or, where all are kept, none. */
+static float sum_at_once(const known_function *f, const uint64_t *a, const uint64_t *b) {
+  double huge = 0, small = 0, greatest = 0;
+  for (int k = 0; k < f->asked.k; k++) greatest = fmax(greatest, fabs((double)product_of(a, b, k)));
+  for (int k = 0; k < f->asked.k; k++) {
+    const double x = (double)product_of(a, b, k);
+    *(fabs(x) >= ldexp(greatest, -16) ? &huge : &small) += x;
+  }
+  return (float)(huge != 0 || f->way == FUSED ? huge : small);
+}
+
+static float sum_in_order(known_function *f, const uint64_t *a, const uint64_t *b) {
+  const smma_sum_order *o = &f->order;
+  for (int n = 0; n < o->nodes; n++) f->sum[n] = n < o->count ? product_of(a, b, n) : 0;
+  for (int i = 0; i < o->nodes - 1; i++) f->sum[o->parent[f->entry[i].sequence]] += f->sum[f->entry[i].sequence];
+  return f->sum[o->root];
+}
+
+static bool compute_known(void *context, const uint64_t *a, const uint64_t *b, double *d) {
+  known_function *f = context;
+  const float x = f->way == IN_ORDER ? sum_in_order(f, a, b) : sum_at_once(f, a, b);
+  uint64_t code = 0;
+  smma_convert(SMMA_F32, &x, f->asked.d, &code, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY, NULL);
+  *d = number_at(f->asked.d, &code, 0);
+  return ++f->calls < 10 || f->way != FAILS;
+}
+
+static void begin_function(int k, smma_format d) {
+  memset(&known, 0, sizeof known);
+  known.order = (smma_sum_order){k, k, 0, known.parent, known.exact};
+  known.asked = (smma_function){
+      .k = k, .a = SMMA_F32, .b = SMMA_F32, .d = d, .seed = (uint64_t)k, .call = compute_known, .context = &known};
+}
+
+static int add_nodes(int x, int y) {
+  known.parent[x] = known.parent[y] = known.order.nodes;
+  known.parent[known.order.nodes] = SMMA_NO_PARENT;
+  return known.order.root = known.order.nodes++;
+}
+
+static int pairs_of(int first, int count) {
+  return count == 1 ? first : add_nodes(pairs_of(first, count / 2), pairs_of(first + count / 2, count - count / 2));
+}
+
+static void make_random_order(void) {
+  int left[MOST_TERMS], count = known.asked.k;
+  uint64_t random = 1;
+  for (int n = 0; n < count; n++) left[n] = n;
+  while (count > 1) {
+    const unsigned x = random_below(&random, (unsigned)count);
+    const int node = left[x];
+    unsigned y;
+    left[x] = left[--count];
+    y = random_below(&random, (unsigned)count);
+    left[y] = add_nodes(node, left[y]);
+  }
+}
+
+static int compare_words(const void *x, const void *y) {
+  const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+  return (a > b) - (a < b);
+}
+
+/* A word for each sum, by the summands below it, in ascending order. */
+static void digest_sums(const smma_sum_order *o, uint64_t *word) {
+  static smma_order_entry entry[2 * MOST_TERMS];
+  static uint64_t of[2 * MOST_TERMS];
+  smma_read_order(o, entry);
+  for (int n = 0; n < o->nodes; n++) of[n] = n < o->count ? mixed_bits((uint64_t)n + 1) : 0;
+  for (int i = 0; i < o->nodes - 1; i++) of[o->parent[entry[i].sequence]] += of[entry[i].sequence];
+  memcpy(word, of + o->count, (size_t)(o->nodes - o->count) * sizeof *word);
+  qsort(word, (size_t)(o->nodes - o->count), sizeof *word, compare_words);
+}
+
+static smma_tree_status find_known(smma_sum_order *found, smma_error *error) {
+  static int parent[2 * MOST_TERMS];
+  static bool exact[2 * MOST_TERMS];
+  *found = (smma_sum_order){.parent = parent, .exact = exact};
+  smma_read_order(&known.order, known.entry);
+  return smma_find_order_of_function(&known.asked, found, error);
+}
+
+/* The order is found, with at most `most` calls. */
+static void find_function(long most) {
+  static uint64_t expected[2 * MOST_TERMS], got[2 * MOST_TERMS];
+  smma_sum_order found;
+  smma_error error = {""};
+  const smma_tree_status status = find_known(&found, &error);
+  if (status != SMMA_TREE_FOUND || known.calls > most)
+    printf("K = %d: %s, %ld calls\n", known.asked.k, error.text, known.calls);
+  assert_int_equal(status, SMMA_TREE_FOUND);
+  assert_true(known.calls <= most);
+  assert_int_equal(found.nodes, known.order.nodes);
+  digest_sums(&known.order, expected);
+  digest_sums(&found, got);
+  assert_memory_equal(expected, got, (size_t)(found.nodes - found.count) * sizeof *got);
+}
+
+static void test_functions(void **state) {
+  (void)state;
+  for (int downward = 0; downward < 2; downward++) {
+    begin_function(MOST_TERMS, SMMA_F32);
+    for (int k = 1, sum = downward ? MOST_TERMS - 1 : 0; k < MOST_TERMS; k++)
+      sum = add_nodes(sum, downward ? MOST_TERMS - 1 - k : k);
+    find_function(4L * MOST_TERMS);
+  }
+  begin_function(2048, SMMA_F32);
+  pairs_of(0, 2048);
+  find_function(2048L * 13);
+  begin_function(500, SMMA_F32);
+  make_random_order();
+  find_function(500L * 30);
+  begin_function(700, SMMA_F16); /* which counts 512 ones at once */
+  pairs_of(0, 700);
+  find_function(2 * 700L * 13);
+  for (int k = 1; k < 4; k++) {
+    begin_function(k, SMMA_F32);
+    pairs_of(0, k);
+    find_function(100);
+  }
+}
+
+static void test_fused_function(void **state) {
+  (void)state;
+  begin_function(40, SMMA_F32);
+  for (int k = 0; k < 40; k++) known.parent[k] = 40;
+  known.parent[40] = SMMA_NO_PARENT, known.order.nodes = 41, known.order.root = 40;
+  known.way = FUSED;
+  find_function(40 * 39 / 2 + 100);
+}
+
+static void test_functions_that_hide(void **state) {
+  smma_sum_order found;
+  smma_error error = {""};
+  (void)state;
+  begin_function(20, SMMA_F32);
+  pairs_of(0, 20);
+  known.way = KEEPS_ALL;
+  assert_int_equal(find_known(&found, &error), SMMA_TREE_HIDDEN);
+  assert_non_null(strstr(error.text, "sums may be exact"));
+  known.way = IN_ORDER;
+  known.asked.d = SMMA_E4M3;
+  assert_int_equal(find_known(&found, &error), SMMA_TREE_HIDDEN);
+  assert_non_null(strstr(error.text, "too near to each other"));
+  known.asked.d = SMMA_S32;
+  assert_int_equal(find_known(&found, &error), SMMA_TREE_HIDDEN);
+  assert_non_null(strstr(error.text, "integers"));
+  known.asked.d = SMMA_F32, known.asked.a = known.asked.b = SMMA_UE8M0;
+  assert_int_equal(find_known(&found, &error), SMMA_TREE_HIDDEN);
+  assert_non_null(strstr(error.text, "sign"));
+  known.asked.a = known.asked.b = SMMA_F32;
+  known.way = FAILS, known.calls = 0;
+  assert_int_equal(find_known(&found, &error), SMMA_TREE_FAILED);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_models), cmocka_unit_test(test_random_trees)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_models), cmocka_unit_test(test_random_trees),
+                                     cmocka_unit_test(test_functions), cmocka_unit_test(test_fused_function),
+                                     cmocka_unit_test(test_functions_that_hide)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,16 +19,14 @@ typedef struct {
   smma_row_function *alone; /* what computes rows that are too few for lanes; NULL: one lane */
 } row_plan;
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 static void make_plan(row_plan *p, const smma_instruction *i, const smma_batch *batch) {
   smma_set_operation(&p->operation, i);
   p->batch = batch;
   p->k = (size_t)i->k;
   p->scales = (size_t)smma_scale_count(i->k, i->scale_block);
-  p->a_bytes = bytes_of(i->a), p->b_bytes = bytes_of(i->b);
-  p->c_bytes = bytes_of(i->c), p->d_bytes = bytes_of(i->d);
-  p->scale_bytes = p->scales ? bytes_of(i->scale) : 0;
+  p->a_bytes = smma_bytes_of(i->a), p->b_bytes = smma_bytes_of(i->b);
+  p->c_bytes = smma_bytes_of(i->c), p->d_bytes = smma_bytes_of(i->d);
+  p->scale_bytes = p->scales ? smma_bytes_of(i->scale) : 0;
   p->takes = smma_lanes_take(&p->operation);
   p->alone = p->takes && p->operation.rule.algorithm == SMMA_T_FDPA ? smma_row_function_here() : NULL;
 }

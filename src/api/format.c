@@ -17,9 +17,7 @@ const char *smma_format_name(smma_format format) { return smma_format_text(known
 
 smma_format smma_format_find(const char *name) { return name ? smma_format_from_text(name) : SMMA_NO_FORMAT; }
 
-size_t smma_format_bytes(smma_format format) {
-  return known(format) ? smma_container_bytes(smma_encoding_of(format)) : 0;
-}
+size_t smma_format_bytes(smma_format format) { return known(format) ? smma_bytes_of(format) : 0; }
 
 int smma_format_bits(smma_format format) { return known(format) ? smma_encoding_of(format).bits : 0; }
 

@@ -24,7 +24,7 @@ smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_argum
 static size_t scale_bytes(const smma_multiplier *p) {
   const size_t block = p->part_k ? p->part_k : (size_t)p->operation.scale_block;
   const smma_format format = p->part_k ? SMMA_F32 : p->operation.scale;
-  return block ? (p->with.k + block - 1) / block * p->with.n * smma_container_bytes(smma_encoding_of(format)) : 0;
+  return block ? (p->with.k + block - 1) / block * p->with.n * smma_bytes_of(format) : 0;
 }
 
 /* NULL without memory, or where there is nothing to copy. */

@@ -44,7 +44,7 @@ static bool allocate(const smma_campaign *c, const smma_instruction *i, smma_cam
   *w = (work){
       .campaign = c, .instruction = i, .numbered = numbered, .operation = smma_operation_of(i), .share = c->share};
   if (!w->share.count) w->share = (smma_share){0, 1, smma_campaign_part(c)};
-  w->d_bytes = smma_container_bytes(smma_encoding_of(i->d));
+  w->d_bytes = smma_bytes_of(i->d);
   w->expected = malloc(BATCH * w->d_bytes);
   return smma_rows_allocate(i, BATCH, &w->rows) && w->expected && smma_campaign_number(c, i, numbered);
 }
@@ -237,7 +237,7 @@ bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_c
 bool smma_campaign_again(const smma_campaign *c, const smma_campaign_rows *numbered, const uint64_t *number,
                          size_t count, smma_rows *rows, uint64_t *expected, smma_error *error) {
   const smma_unit *recording = recording_of(c);
-  const size_t bytes = smma_container_bytes(smma_encoding_of(numbered->instruction->d));
+  const size_t bytes = smma_bytes_of(numbered->instruction->d);
   unsigned char *other = malloc((count + 1) * bytes);
   bool good = other || smma_fail(error, "out of memory");
   for (size_t n = 0; good && n < count; n++) {

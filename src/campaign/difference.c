@@ -132,13 +132,6 @@ bool smma_find_difference_rate(const smma_side side[2], uint64_t rows, uint64_t 
 
 /* ---- Data ---- */
 
-static smma_datum *pair_datum(const char *one, const char *other) {
-  smma_datum *list = smma_datum_list();
-  smma_datum_append(list, smma_datum_text(one));
-  smma_datum_append(list, smma_datum_text(other));
-  return list;
-}
-
 static smma_datum *features_datum(const smma_unit_difference *d) {
   smma_datum *features = smma_datum_list();
   for (int p = 0; p < SMMA_PROBE_COUNT; p++) {
@@ -155,21 +148,23 @@ static smma_datum *features_datum(const smma_unit_difference *d) {
 }
 
 static smma_datum *example_datum(const smma_unit_difference *d) {
-  smma_datum *record = smma_datum_record(), *results = smma_datum_list();
-  smma_datum_append(results, smma_encodings_datum(d->as->d, &d->row.d, 1));
-  smma_datum_append(results, smma_encodings_datum(d->as->d, &d->expected, 1));
+  smma_datum *record = smma_datum_record();
   smma_put_operands(record, d->as, &d->row);
-  smma_datum_put(record, "d", results);
+  smma_datum_put(record, "d",
+                 smma_datum_list_of(2, smma_encodings_datum(d->as->d, &d->row.d, 1),
+                                    smma_encodings_datum(d->as->d, &d->expected, 1)));
   smma_put_count(record, "terms", (uint64_t)d->terms);
   return record;
 }
 
 smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *const on[2],
                                        const smma_unit_difference *d) {
+  const char *const instr[2] = {side[0].instruction->name, side[1].instruction->name};
+  const char *const units[2] = {side[0].unit->name, side[1].unit->name};
   smma_datum *record = smma_datum_record();
-  smma_datum_put(record, "on", pair_datum(on[0], on[1]));
-  smma_datum_put(record, "instr", pair_datum(side[0].instruction->name, side[1].instruction->name));
-  smma_datum_put(record, "units", pair_datum(side[0].unit->name, side[1].unit->name));
+  smma_datum_put(record, "on", smma_datum_texts(on, 2));
+  smma_datum_put(record, "instr", smma_datum_texts(instr, 2));
+  smma_datum_put(record, "units", smma_datum_texts(units, 2));
   smma_put_text(record, "rows_of", d->as->name);
   smma_put_flag(record, "differ", d->found);
   smma_put_count(record, "normal_rows", d->normal.rows);

@@ -91,7 +91,7 @@ static void propose_all(candidates *c, const smma_row *row) {
 bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *i, const smma_row_judge *judge,
                          smma_row *row, uint64_t *expected, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
-  const size_t bytes = smma_container_bytes(smma_encoding_of(i->d));
+  const size_t bytes = smma_bytes_of(i->d);
   unsigned char other[MOST_CANDIDATES * 8];
   candidates c = {.instruction = i};
   bool done = smma_rows_allocate(i, MOST_CANDIDATES, &c.rows), simpler = true;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "host/draw.h"
+
 enum { OF_ZERO, OF_SUBNORMAL, OF_NORMAL, OF_INFINITE, OF_NAN };
 enum { NEAR = 16 };
 
@@ -32,13 +34,7 @@ static int sort_of(const smma_operation *o, int kind, uint64_t expected, uint64_
          (numbers ? distance_of(f, expected, got) : 0);
 }
 
-/* splitmix64 */
-static uint64_t hash(uint64_t x) {
-  x += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
+static uint64_t hash(uint64_t x) { return smma_draw(&x); }
 
 smma_sort *smma_sample_add_sort(smma_sample *s, int sort) {
   if (sort < 0 || sort >= SMMA_SORTS || s->place[sort]) return NULL;

@@ -359,7 +359,7 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
 
 /* Which of some rows differ as the judged ones do. */
 static bool ask_which(work *w, const judgement *j, const smma_rows *rows, int count, bool *differs) {
-  const size_t bytes = smma_container_bytes(smma_encoding_of(w->q->instruction->d));
+  const size_t bytes = smma_bytes_of(w->q->instruction->d);
   uint64_t other[SMMA_MOST_PLACES];
   if (count && (!smma_unit_ask(w->q->unit, rows, 0, (size_t)count, NULL, w->error) ||
                 !smma_unit_ask(w->q->against, rows, 0, (size_t)count, other, w->error)))

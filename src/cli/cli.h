@@ -73,7 +73,8 @@ smma_formats smma_require_formats(const char *in, const char *option, const char
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
-/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and remove unfinished files. */
+/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and
+ * remove unfinished files. */
 void smma_handle_signals(void);
 
 /* At the start of the program: from then on an exit that a library calls ends it with status 2, and removes unfinished

@@ -16,33 +16,6 @@ static const char *subnormal_words(smma_subnormal_policy policy) {
   }
 }
 
-static void print_products(const smma_instruction *i, const smma_g_fdpa *p) {
-  printf("  Products are exact%s. Subnormal operands %s.\n", i->scale_block ? ", times their two scale factors" : "",
-         subnormal_words(p->subnormal_inputs));
-  printf("  The %d products go to %d block%s of %d", i->k, i->k / p->block, i->k > p->block ? "s" : "", p->block);
-  if (i->k == p->block)
-    printf(".\n");
-  else if (p->interleave == p->block)
-    printf(", in order of k.\n");
-  else
-    printf(", dealt out in turns of %d.\n", p->interleave);
-}
-
-static void print_alignment(const smma_g_fdpa *p) {
-  if (p->alignment_bits == SMMA_EXACT_ALIGNMENT) {
-    printf("  The terms of a block are added exactly.\n");
-    return;
-  }
-  printf("  The terms of a block are aligned: each is rounded %s at %d bits below the greatest exponent",
-         smma_rounding_words(p->alignment_rounding), p->alignment_bits);
-  printf("%s.\n  A product has the exponent of %s; ", p->sticky_bit ? ", with one sticky bit" : "",
-         p->product_exponent == SMMA_EXPONENT_NORMALIZED ? "its leading bit" : "its factors, added");
-  if (p->zero_exponent == SMMA_NO_EXPONENT)
-    printf("a zero has none.\n");
-  else
-    printf("a zero has %d.\n", p->zero_exponent);
-}
-
 static const char *const overflow_words[] = {"becomes infinity", "is the greatest finite magnitude",
                                              "becomes what IEEE 754 says for the direction"};
 
@@ -57,20 +30,6 @@ static const char *nan_words(smma_nan_policy nan) {
                                   : "that of factors (0xa3d), c's, made quiet, or the negative quiet one";
   return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "the format's quiet NaN";
 }
-
-static void print_result(const smma_rule *rule, const smma_g_fdpa *p) {
-  printf("  The sum is rounded once, %s to %s. Overflow %s. Subnormal results %s.\n", smma_rounding_words(p->rounding),
-         smma_format_text(p->output), overflow_words[p->overflow], subnormal_words(p->subnormal_outputs));
-  printf("  A zero sum %s. NaN is %s.\n", zero_words(p->zero_sign), nan_words(rule->nan));
-  if (p->c_joins == SMMA_C_JOINS_FIRST)
-    printf("  c is a term of the first block, each block's result one of the next.\n");
-  else
-    printf(
-        "  The first block starts from +0, each block's result is a term of the next; c is added last, rounded %s.\n",
-        smma_rounding_words(p->c_rounding));
-}
-
-/* ---- Compositions ---- */
 
 static void print_cut(const char *what, const smma_cut *cut) {
   char zero[32];
@@ -164,10 +123,6 @@ static void print_words(const smma_instruction *i) {
   const smma_instruction *twin = smma_catalogue_twin(i);
   if (twin) printf("%-14s%s %s\n", "the same as", smma_arch_name(twin), twin->name);
   if (rule->algorithm == SMMA_COMPOSITION) print_steps(i, &rule->with.composition);
-  if (rule->algorithm != SMMA_G_FDPA) return;
-  print_products(i, &rule->with.g_fdpa);
-  print_alignment(&rule->with.g_fdpa);
-  print_result(rule, &rule->with.g_fdpa);
 }
 
 /* ---- The command ---- */

@@ -203,8 +203,8 @@ static int answer(const side s[2], smma_equal_request *r, bool json) {
   static smma_equal_result found;
   smma_error error;
   for (int n = 0; n < r->targets; n++)
-    r->target[n] = (smma_equal_target){s[n].label, s[n].instruction, *s[n].plan.text ? s[n].plan.text : NULL,
-                                       s[n].plan.plan};
+    r->target[n] =
+        (smma_equal_target){s[n].label, s[n].instruction, *s[n].plan.text ? s[n].plan.text : NULL, s[n].plan.plan};
   if (!smma_equal(r, &found, &error)) smma_die("%s", error.text);
   if (json)
     smma_print_datum(smma_equal_datum(r, &found));
@@ -254,8 +254,8 @@ int smma_command_equal(int argc, const char **argv) {
   if (!permute && count != 2) smma_die("two targets, please; for example softmma equal H100 B200 --in bf16");
   if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
   take_plans(s, (size_t)count, plans);
-  request = (smma_equal_request){.targets = count, .planned = plans || k, .k = (size_t)k, .rows = (uint64_t)rows,
-                                 .seed = (uint64_t)seed};
+  request = (smma_equal_request){
+      .targets = count, .planned = plans || k, .k = (size_t)k, .rows = (uint64_t)rows, .seed = (uint64_t)seed};
   status = answer(s, &request, json);
   for (int i = 0; i < count; i++) smma_plan_free(s[i].plan.plan);
   return status;

@@ -12,7 +12,8 @@ static void merge_coverage(const char **files, const char *path) {
   smma_error error;
   size_t count = 0;
   for (; files[count]; count++) {
-    if (!smma_is_coverage_counts(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
+    if (!smma_is_coverage_counts(files[count]))
+      smma_die("%s is no file of coverage, as the first one is", files[count]);
     if (!smma_coverage_add_counts(&coverage, files[count], &error)) smma_die("%s", error.text);
   }
   smma_begin_output(path ? path : "-", "-o", &output);

@@ -5,8 +5,8 @@
 #include "cli/output.h"
 #include "cli/plans.h"
 #include "cli/program.h"
-#include "tree/unit_order.h"
 #include "tree/text.h"
+#include "tree/unit_order.h"
 
 /* ---- Text ---- */
 

@@ -117,8 +117,7 @@ void smma_print_inference_summary(FILE *stream, const smma_infer_request *r, con
     print_no_function(stream, i, f);
     return;
   }
-  if (smma_inference_has_model(f))
-    fprintf(stream, "model: %s\n", smma_datum_text_of(smma_datum_get(datum, "rule")));
+  if (smma_inference_has_model(f)) fprintf(stream, "model: %s\n", smma_datum_text_of(smma_datum_get(datum, "rule")));
   if (f->same) {
     fprintf(stream, "no row searched tells it from %s of %s, in whose words it is", f->same->name,
             smma_arch_name(f->same));

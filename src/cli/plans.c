@@ -6,8 +6,8 @@
 
 #include "io/custom_file.h"
 #include "io/plan_file.h"
-#include "isa/key.h"
 #include "plan/plan.h"
+#include "product/product.h"
 
 smma_plan *smma_require_plan(const char *text, const smma_instruction *instruction) {
   smma_plan_request request;
@@ -44,22 +44,12 @@ void smma_require_plans(const char *list, const smma_instruction *const *instruc
   }
 }
 
-/* A word of --round-in; "default" leaves the decision to smma_operand_rounding. */
-static bool take_mode(const char *word, size_t length, smma_rounding *mode) {
-  static const char *const plain = "default";
-  char allowed[128] = "";
-  for (int i = 0; smma_roundings[i]; i++) {
-    *mode = (smma_rounding)i;
-    if (strlen(smma_roundings[i]) == length && strncmp(word, smma_roundings[i], length) == 0) return true;
-    smma_append_text(allowed, sizeof allowed, "%s, ", smma_roundings[i]);
-  }
-  if (length == strlen(plain) && strncmp(word, plain, length) == 0) return false;
-  smma_die("--round-in: '%.*s' is no rounding mode; give %s%s", length > 40 ? 40 : (int)length, word, allowed, plain);
-}
-
-smma_target_rounding smma_require_rounding(const char *text, smma_target_rounding otherwise) {
+/* A word of --round-in. */
+static smma_rounding mode_of(const char *word, size_t length, smma_rounding otherwise) {
   smma_rounding mode;
-  return take_mode(text, strlen(text), &mode) ? (smma_target_rounding){mode, mode} : otherwise;
+  smma_error error;
+  if (!smma_rounding_of(word, length, otherwise, &mode, &error)) smma_die("%s", error.text);
+  return mode;
 }
 
 void smma_require_roundings(const char *list, const smma_instruction *const *instruction, const smma_target_plan *plans,
@@ -70,15 +60,13 @@ void smma_require_roundings(const char *list, const smma_instruction *const *ins
   for (size_t i = 0; i < count; i++) {
     const smma_instruction *of = instruction[i];
     const size_t length = list ? strcspn(list, ",") : 0;
-    smma_rounding mode;
     rounding[i].a = smma_operand_rounding(of, plans[i].plan, of->a);
     rounding[i].b = smma_operand_rounding(of, plans[i].plan, of->b);
-    if (list && take_mode(list, length, &mode)) {
-      if (of->scale_block)
-        smma_die("--round-in: %s takes blocks with scale factors, which have a rule of their own; leave it out",
-                 of->name);
-      rounding[i].a = rounding[i].b = mode;
-    }
+    if (list)
+      rounding[i].a = mode_of(list, length, rounding[i].a), rounding[i].b = mode_of(list, length, rounding[i].b);
+    if (list && of->scale_block && !(length == 7 && strncmp(list, "default", length) == 0))
+      smma_die("--round-in: %s takes blocks with scale factors, which have a rule of their own; leave it out",
+               of->name);
     if (given > 1) list += length + (list[length] == ',');
   }
 }
@@ -90,20 +78,9 @@ void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instr
 }
 
 void smma_die_no_place(const char *option, const char *plan) {
-  static const char *const places[][2] = {
-      {"-C", "to add C give it \"start\": \"c\", or \"epilogue\": [\"linear\"] (alpha A B + beta C)"},
-      {"--c", "to add c give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
-      {"--with-c", "to add C give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
-      {"--beta", "give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
-      {"--alpha", "give it \"epilogue\": [\"alpha\"], or [\"linear\"]"},
-      {"--bias", "give it \"epilogue\": [\"bias\"]"},
-      {"--scale-d", "give it \"epilogue\": [\"scale-d\"]"},
-      {"--split-k", "its \"sum\" says how K is cut; leave it out"},
-      {"--promote-every", "its \"sum\" says how K is cut; leave it out"}};
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-    if (strcmp(option, places[i][0]) == 0)
-      smma_die("%s: the plan of %s has no place for it; %s", option, plan, places[i][1]);
-  smma_die("%s: the plan of %s has no place for it; leave it out", option, plan);
+  smma_error error;
+  smma_fail_no_place(option, plan, &error);
+  smma_die("%s", error.text);
 }
 
 void smma_refuse_same_target(const char *label, const smma_instruction *instruction, const smma_target_plan *plan,

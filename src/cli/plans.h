@@ -42,9 +42,6 @@ static inline bool smma_same_rounding(smma_target_rounding x, smma_target_roundi
         argument                                                                                           \
   }
 
-/* The mode that --round-in names for one target; `otherwise` for "default". Ends the program with one line. */
-smma_target_rounding smma_require_rounding(const char *text, smma_target_rounding otherwise);
-
 /* Sets `rounding` of `count` targets from --round-in: `list` is one mode for all of them, or one for each, between
    commas; without a list (NULL), and for "default", smma_operand_rounding decides. Ends the program with one line. */
 void smma_require_roundings(const char *list, const smma_instruction *const *instruction, const smma_target_plan *plans,

@@ -4,7 +4,8 @@
 #ifndef SMMA_CORE_C_FDPA_H
 #define SMMA_CORE_C_FDPA_H
 
-#include "g_fdpa.h"
+#include "policy.h"
+#include "wide.h"
 
 typedef struct {
   int alignment_bits; /* F: bits kept of products below their greatest exponent */

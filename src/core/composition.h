@@ -3,8 +3,9 @@
 #ifndef SMMA_CORE_COMPOSITION_H
 #define SMMA_CORE_COMPOSITION_H
 
-#include "g_fdpa.h"
 #include "integer.h"
+#include "policy.h"
+#include "wide.h"
 
 #define SMMA_MAXIMUM_STEPS 6
 
@@ -145,9 +146,10 @@ SMMA_CORE smma_node smma_node_product(smma_node x, smma_number y) {
 }
 
 SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_subnormal_policy policy, smma_number x) {
-  smma_encoding f = smma_encoding_of(p->widen);
+  smma_encoding f;
   x = smma_flush(policy, x);
   if (p->widen == SMMA_NO_FORMAT || x.kind > SMMA_FINITE) return x;
+  f = smma_encoding_of(p->widen);
   return smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
@@ -271,17 +273,24 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
 
 SMMA_CORE bool smma_is_exact(const smma_step *s, int count) { return smma_sum_bits(s, count) == SMMA_EXACT_ALIGNMENT; }
 
+/* Reports whether a sum adds its terms as they are and drops none. */
+SMMA_CORE bool smma_adds_whole_terms(const smma_step *s, int count) {
+  return s->term.bits == SMMA_EXACT_ALIGNMENT && s->term.drop == SMMA_NONE &&
+         (count <= s->take || (s->accumulator.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.drop == SMMA_NONE));
+}
+
 /* The same of terms of which some are not cut: as far as roundings see it. */
 SMMA_CORE smma_leading smma_uncut_sum(const smma_step *s, const smma_node *term, int count) {
-  const int reference = smma_reference_exponent(s, term, count);
+  const bool whole = smma_adds_whole_terms(s, count);
+  const int reference = whole ? 0 : smma_reference_exponent(s, term, count);
   smma_wide sum;
   int i;
   smma_wide_clear(&sum);
   for (i = 0; i < count; i++) {
     const smma_cut *cut = smma_cut_of(s, i);
     const int last = term[i].exponent - term[i].fraction_bits, unit = smma_maximum(last, reference - cut->bits);
-    const smma_bits128 kept = smma_rounded_magnitude(term[i], unit, cut->rounding);
-    if (term[i].kind == SMMA_ZERO || smma_is_dropped(s, i, term[i], reference)) continue;
+    const smma_bits128 kept = whole ? term[i].significand : smma_rounded_magnitude(term[i], unit, cut->rounding);
+    if (term[i].kind == SMMA_ZERO || (!whole && smma_is_dropped(s, i, term[i], reference))) continue;
     smma_wide_add(&sum, term[i].negative, kept.low, unit);
     if (kept.high) smma_wide_add(&sum, term[i].negative, kept.high, unit + 64);
   }
@@ -365,12 +374,16 @@ SMMA_CORE smma_node smma_special_terms(const smma_node *term, int count) {
 /* The same of a sum, and what products beyond the limit make. Where NaN of terms are marked, what they make comes
    before the accumulator. */
 SMMA_CORE smma_node smma_special_node(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
-  smma_node special = smma_special_terms(term, smma_marks_nan(nan) ? s->take : count);
+  smma_node special = smma_node_of(smma_zero(), 0);
   uint8_t beyond = 0;
+  bool finite = true;
   int i;
+  for (i = 0; i < count; i++) finite = finite && term[i].kind <= SMMA_FINITE, beyond |= term[i].beyond;
+  special.kind = SMMA_FINITE;
+  if (finite && beyond == 0) return special;
+  special = smma_special_terms(term, smma_marks_nan(nan) ? s->take : count);
   if (smma_marks_nan(nan) && count > s->take && special.kind != SMMA_NAN)
     special = term[s->take].kind == SMMA_NAN ? term[s->take] : smma_special_terms(term, count);
-  for (i = 0; i < count; i++) beyond |= term[i].beyond;
   if (special.kind != SMMA_FINITE || beyond == 0 || s->join != SMMA_JOIN_CHAIN) return special;
   if (beyond == 3) return smma_node_invalid();
   special.kind = SMMA_INFINITE;
@@ -425,6 +438,7 @@ SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smm
 /* The place of the i-th node of a group, of nodes that are dealt to groups of `take` in windows. */
 SMMA_CORE int smma_dealt_index(int take, int turn, int window, int group, int i) {
   const int groups = window / take, first = group / groups * window, place = group % groups;
+  if (turn == take) return group * take + i;
   return first + (i / turn * groups + place) * turn + i % turn;
 }
 

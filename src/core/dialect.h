@@ -75,6 +75,13 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t
 #define SMMA_ALGORITHM(rule) (rule)->algorithm
 #endif
 
+/* Whether a composition has the sum of G-FDPA: a constant there, too. */
+#ifdef SMMA_OPERATION_IS_G_FDPA
+#define SMMA_IS_SHORT_G_FDPA(operation) SMMA_OPERATION_IS_G_FDPA
+#else
+#define SMMA_IS_SHORT_G_FDPA(operation) smma_is_short_g_fdpa(operation)
+#endif
+
 /* The longest dot product of one instruction; of kernels that are compiled for one operation its own, of a device's
    other kernels less: what they keep of an element is memory of every thread. */
 #ifdef SMMA_OPERATION_K

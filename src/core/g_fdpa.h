@@ -1,16 +1,10 @@
-/* G-FDPA: a fused dot-product-add of which every step is a parameter; what custom units are made of. T-FDPA and the
-   custom model of Khattak and Mikaitis are special cases. Source: docs/algorithms/g-fdpa.md. */
+/* G-FDPA: compositions of one chain of fused sums, all of whose terms are aligned alike. T-, ST- and E-FDPA and FMA are
+   such chains, and so is the custom model of Khattak and Mikaitis. The sum below is faster than the evaluator of steps,
+   and tests compare both. Source: docs/algorithms/g-fdpa.md. */
 #ifndef SMMA_CORE_G_FDPA_H
 #define SMMA_CORE_G_FDPA_H
 
-#include "ftz.h"
-#include "wide.h"
-
-/* An alignment that cuts nothing: the sum is exact. */
-#define SMMA_EXACT_ALIGNMENT 100000
-
-/* The most bits of any other alignment; see smma_g_fdpa_aligned_sum. */
-#define SMMA_MOST_ALIGNMENT_BITS 50
+#include "composition.h"
 
 /* The exponent that a product brings to the alignment. */
 typedef enum {
@@ -22,25 +16,6 @@ typedef enum {
   SMMA_C_JOINS_FIRST, /* a term of the first block */
   SMMA_C_JOINS_LAST   /* added to the result of the last block, which started from +0 */
 } smma_c_joins;
-
-typedef enum {
-  SMMA_SUBNORMALS_KEPT,
-  SMMA_SUBNORMALS_TO_SIGNED_ZERO,
-  SMMA_SUBNORMALS_TO_POSITIVE_ZERO /* and -0, too */
-} smma_subnormal_policy;
-
-/* What becomes of a finite sum that rounds above the greatest finite magnitude. */
-typedef enum {
-  SMMA_SUM_TO_INFINITY,  /* in every direction; NaN in formats without infinity */
-  SMMA_SUM_SATURATES,    /* the greatest finite magnitude */
-  SMMA_SUM_BY_DIRECTION, /* IEEE 754, section 7.4: saturates where the direction leads away from infinity */
-} smma_sum_overflow;
-
-/* The sign of a sum that is zero before it is rounded. */
-typedef enum {
-  SMMA_ZERO_POSITIVE,
-  SMMA_ZERO_IEEE /* IEEE 754, section 6.3: that of zeros of one sign; else +, rounding toward negative - */
-} smma_zero_sign;
 
 typedef struct {
   int block;                        /* L: products in one fused sum; a divisor of K */
@@ -60,20 +35,85 @@ typedef struct {
   smma_zero_sign zero_sign;
 } smma_g_fdpa;
 
-SMMA_CORE smma_number smma_flush(smma_subnormal_policy policy, smma_number x) {
-  switch (policy) {
-    case SMMA_SUBNORMALS_TO_SIGNED_ZERO: return smma_flush_signed(x);
-    case SMMA_SUBNORMALS_TO_POSITIVE_ZERO: return smma_flush_positive(x);
-    default: return x;
-  }
+/* Reports whether a rounding is one of the five of IEEE 754. */
+SMMA_CORE bool smma_is_ieee_rounding(smma_rounding direction) { return direction <= SMMA_ROUND_NEAREST_AWAY; }
+
+/* Reports whether a step is one chain of groups in order, and rounds each sum once, to a format. */
+SMMA_CORE bool smma_is_plain_chain(const smma_step *s) {
+  return s->join == SMMA_JOIN_CHAIN && s->chains == 1 && s->stride == 1 && !s->descending &&
+         s->reference == SMMA_NONE && s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE &&
+         s->narrow_bits == SMMA_NONE && s->output != SMMA_NO_FORMAT && smma_is_ieee_rounding(s->rounding) &&
+         !s->early_underflow;
 }
 
-/* An encoding with the same done to it; infinity and NaN stay as they are. */
-SMMA_CORE uint64_t smma_flush_encoding(smma_subnormal_policy policy, smma_encoding f, uint64_t encoding) {
-  smma_number x = smma_decode(f, encoding);
-  if (policy == SMMA_SUBNORMALS_KEPT || x.kind > SMMA_FINITE) return encoding;
-  return smma_encode_number(f, smma_flush(policy, x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+/* Reports whether terms bring their exponent, or that of their leading bit, without exceptions. */
+SMMA_CORE bool smma_is_plain_cut(const smma_cut *c) {
+  return c->brings != SMMA_BRINGS_NOTHING && c->offset == 0 && c->least == SMMA_NONE &&
+         c->zero_exponent != SMMA_OWN_EXPONENT && c->drop == SMMA_NONE;
 }
+
+/* Reports whether a step aligns its terms and the sum before them alike, except that products may be normalised. */
+SMMA_CORE bool smma_aligns_alike(const smma_step *s) {
+  const smma_cut *term = &s->term, *sum = &s->accumulator;
+  return smma_is_plain_cut(term) && smma_is_plain_cut(sum) && sum->brings == SMMA_BRINGS_OWN &&
+         term->bits == sum->bits && term->rounding == sum->rounding && term->zero_exponent == sum->zero_exponent &&
+         (smma_is_ieee_rounding(term->rounding) || (term->rounding == SMMA_ROUND_TO_ODD && term->bits > 0));
+}
+
+/* Reports whether a step adds its terms and the sum before them exactly. */
+SMMA_CORE bool smma_is_exact_alignment(const smma_step *s) {
+  return s->term.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.bits == SMMA_EXACT_ALIGNMENT &&
+         s->term.drop == SMMA_NONE && s->accumulator.drop == SMMA_NONE;
+}
+
+/* Reports whether the second step adds c, and nothing else, to the sum of the first, and rounds to d. */
+SMMA_CORE bool smma_joins_last(const smma_composition *p, smma_format d) {
+  const smma_step *s = &p->step[0], *last = &p->step[1];
+  return p->steps == 2 && s->start == SMMA_START_ZERO && last->start == SMMA_START_C && smma_is_plain_chain(last) &&
+         smma_is_exact_alignment(last) && last->output == d && last->overflow == s->overflow &&
+         last->subnormal_outputs == s->subnormal_outputs && last->zero_sign == s->zero_sign;
+}
+
+/* Returns the parameters of a composition that is G-FDPA. */
+SMMA_CORE smma_g_fdpa smma_g_fdpa_of(const smma_composition *p) {
+  const smma_step *s = &p->step[0];
+  const bool exact = s->term.bits == SMMA_EXACT_ALIGNMENT, first = p->steps == 1;
+  const bool sticky = !exact && s->term.rounding == SMMA_ROUND_TO_ODD;
+  smma_g_fdpa g;
+  g.block = s->take;
+  g.interleave = s->turn;
+  g.alignment_bits = s->term.bits - sticky;
+  g.alignment_rounding = exact || sticky ? SMMA_ROUND_TOWARD_ZERO : s->term.rounding;
+  g.sticky_bit = sticky;
+  g.product_exponent =
+      !exact && s->term.brings == SMMA_BRINGS_NORMALIZED ? SMMA_EXPONENT_NORMALIZED : SMMA_EXPONENT_OF_FACTORS;
+  g.zero_exponent = exact ? SMMA_NO_EXPONENT : s->term.zero_exponent;
+  g.c_joins = first ? SMMA_C_JOINS_FIRST : SMMA_C_JOINS_LAST;
+  g.c_rounding = first ? SMMA_ROUND_NEAREST_EVEN : p->step[1].rounding;
+  g.output = s->output;
+  g.rounding = s->rounding;
+  g.overflow = s->overflow;
+  g.subnormal_inputs = p->subnormal_a;
+  g.subnormal_outputs = s->subnormal_outputs;
+  g.zero_sign = s->zero_sign;
+  return g;
+}
+
+/* Reports whether a composition of k products with results in d is G-FDPA, and fills `g` with its parameters if it is.
+   Bound: it reads two steps. */
+SMMA_CORE bool smma_is_g_fdpa(const smma_composition *p, int k, smma_format d, smma_g_fdpa *g) {
+  const smma_step *s = &p->step[0];
+  const bool aligned = smma_is_exact_alignment(s) || smma_aligns_alike(s), first = s->start == SMMA_START_C;
+  if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0 ||
+      p->product != SMMA_PRODUCT_MULTIPLIED || p->subnormal_b != p->subnormal_a || p->subnormal_c != p->subnormal_a)
+    return false;
+  if (!aligned || !smma_is_plain_chain(s) || s->window != k || !(first ? p->steps == 1 : smma_joins_last(p, d)))
+    return false;
+  *g = smma_g_fdpa_of(p);
+  return true;
+}
+
+/* ---- The sum, in 64 bits ---- */
 
 /* The same value with a leading one before the point. */
 SMMA_CORE smma_number smma_normalize(smma_number x) {

@@ -29,8 +29,7 @@ typedef enum {
   SMMA_INTEGER,
   SMMA_C_FDPA,
   SMMA_GD_FDPA,
-  SMMA_G_FDPA,     /* of custom units */
-  SMMA_COMPOSITION /* Arm's and Power's, and of custom units */
+  SMMA_COMPOSITION /* Arm's, Power's and AMX's, and of custom units */
 } smma_algorithm;
 
 typedef struct {
@@ -49,7 +48,6 @@ typedef struct {
     smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
     smma_integer integer;
     smma_c_fdpa c_fdpa; /* SMMA_C_FDPA, SMMA_GD_FDPA */
-    smma_g_fdpa g_fdpa;
     smma_composition composition;
   } with;
 } smma_rule;
@@ -114,7 +112,6 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
     case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return r->with.c_fdpa.block;
-    case SMMA_G_FDPA: return r->with.g_fdpa.block;
     case SMMA_INTEGER: return r->with.integer.two_stages ? k / 2 : k;
     case SMMA_GST_FDPA:
     case SMMA_COMPOSITION: return k;
@@ -146,8 +143,7 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
     case SMMA_FP8_BY_FP16:
     case SMMA_INTEGER:
     case SMMA_C_FDPA:
-    case SMMA_GD_FDPA:
-    case SMMA_G_FDPA: return true;
+    case SMMA_GD_FDPA: return true;
   }
   return false;
 }
@@ -160,7 +156,6 @@ SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fus
 SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FP8_BY_FP16: return 2;
-    case SMMA_G_FDPA: return o->rule.with.g_fdpa.interleave;
     case SMMA_INTEGER:
       if (o->rule.with.integer.two_stages) return 8;
       break;
@@ -215,7 +210,6 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
   switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
     case SMMA_ST_FDPA: return smma_product(smma_product(x.a[k], x.b[k]), smma_scale_at(o, x, k));
-    case SMMA_G_FDPA: return smma_g_fdpa_product(&o->rule.with.g_fdpa, x.a[k], x.b[k], smma_scale_at(o, x, k));
     case SMMA_C_FDPA:
       return smma_marked_product(smma_flush(smma_c_fdpa_subnormals(o->a), x.a[k]),
                                  smma_flush(smma_c_fdpa_subnormals(o->b), x.b[k]));
@@ -257,6 +251,17 @@ SMMA_CORE uint64_t smma_returned(const smma_operation *o, uint64_t d) {
   return smma_decode(f, d).kind == SMMA_NAN ? smma_nan_of(f, o->rule.nan) : d;
 }
 
+/* Reports whether the operation is a composition that is G-FDPA within the bounds of g_fdpa.h. */
+SMMA_CORE bool smma_is_short_g_fdpa(const smma_operation *o) {
+  smma_g_fdpa g;
+  if (smma_algorithm_of(&o->rule) != SMMA_COMPOSITION || o->k > SMMA_MAXIMUM_ROUNDED_K ||
+      !smma_has_one_nan(o->rule.nan) || smma_is_integer(o->a) || smma_is_integer(o->b) || smma_is_integer(o->d) ||
+      smma_encoding_of(o->a).fraction_bits > 23 || smma_encoding_of(o->b).fraction_bits > 23 ||
+      !smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, &g))
+    return false;
+  return g.alignment_bits == SMMA_EXACT_ALIGNMENT || g.alignment_bits <= SMMA_MOST_ALIGNMENT_BITS;
+}
+
 /* ---- The evaluator: what is long, and so compiled once on the host (dialect.h) ---- */
 
 /* The terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator. Returns
@@ -269,6 +274,10 @@ SMMA_EVALUATOR uint64_t smma_fused_sum(const smma_rule *r, const smma_number *te
 
 /* A chain of fused sums: each block's result is the next one's c. */
 SMMA_EVALUATOR uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, uint64_t accumulator);
+
+/* Computes a composition step by step, with c in the format of d. smma_dot_add does, too, unless the composition is
+   G-FDPA, whose sum is faster; the results are the same. */
+SMMA_EVALUATOR uint64_t smma_composition_dot(const smma_operation *o, smma_operands x, uint64_t c);
 
 /* d = f(c, a, b): one dot-product-add. c and d are encodings. */
 SMMA_EVALUATOR uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c);

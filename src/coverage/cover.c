@@ -3,21 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/draw.h"
 #include "host/thread.h"
 #include "rows/generate.h"
 
 /* Rows that are tried at a time, events of one that are remembered, and how many of the last finds are preferred. */
 enum { ROUND = 4096, MOST_NEW = 48, RECENT = 48 };
-
-/* SplitMix64. */
-static uint64_t draw(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-static int below(uint64_t *state, int bound) { return (int)(draw(state) % (unsigned)bound); }
 
 /* ---- Changing one number ---- */
 
@@ -28,18 +19,19 @@ static uint64_t mask_of(smma_encoding f) {
 static uint64_t special(uint64_t *state, smma_encoding f) {
   const uint64_t normal = (uint64_t)1 << f.fraction_bits, greatest = smma_largest_fields(f);
   const uint64_t fields[] = {0, 1, normal - 1, normal, greatest, greatest + 1, smma_low_bits(~(uint64_t)0, 62)};
-  const bool negative = below(state, 2);
-  return smma_sign_and_fields(f, negative, fields[below(state, 7)]);
+  const bool negative = smma_draw_below(state, 2);
+  return smma_sign_and_fields(f, negative, fields[smma_draw_below(state, 7)]);
 }
 
 static uint64_t with_fraction(uint64_t *state, smma_encoding f, uint64_t code) {
   const uint64_t ones = smma_low_bits(~(uint64_t)0, f.fraction_bits) << f.ignored_bits;
-  const uint64_t bit = (uint64_t)1 << (f.ignored_bits + (f.fraction_bits ? below(state, f.fraction_bits) : 0));
-  switch (below(state, 5)) {
+  const uint64_t bit =
+      (uint64_t)1 << (f.ignored_bits + (f.fraction_bits ? smma_draw_below(state, f.fraction_bits) : 0));
+  switch (smma_draw_below(state, 5)) {
     case 0: return code & ~ones;
     case 1: return code | ones;
     case 2: return (code & ~ones) | (bit & ones);
-    case 3: return (code & ~ones) | (draw(state) & ones);
+    case 3: return (code & ~ones) | (smma_draw(state) & ones);
     default: return code ^ (bit & ones);
   }
 }
@@ -52,15 +44,15 @@ static uint64_t negated(smma_encoding f, uint64_t code) {
 static uint64_t changed(uint64_t *state, smma_format format, uint64_t code) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t step = (uint64_t)1 << (f.fraction_bits + f.ignored_bits);
-  switch (below(state, 8)) {
-    case 0: code = draw(state); break;
+  switch (smma_draw_below(state, 8)) {
+    case 0: code = smma_draw(state); break;
     case 1: code = special(state, f); break;
     case 2: code = negated(f, code); break;
     case 3: code = with_fraction(state, f, code); break;
     case 4: code += (uint64_t)1 << f.ignored_bits; break;
     case 5: code -= (uint64_t)1 << f.ignored_bits; break;
-    case 6: code += step * (unsigned)(1 + below(state, 4)); break;
-    default: code -= step * (unsigned)(1 + below(state, 4)); break;
+    case 6: code += step * (unsigned)(1 + smma_draw_below(state, 4)); break;
+    default: code -= step * (unsigned)(1 + smma_draw_below(state, 4)); break;
   }
   return code & mask_of(f);
 }
@@ -73,7 +65,7 @@ typedef struct {
   smma_row *row;
 } change;
 
-static int some_k(const change *c) { return below(c->state, c->instruction->k); }
+static int some_k(const change *c) { return smma_draw_below(c->state, c->instruction->k); }
 
 /* A product at another place, or its negative. */
 static void copy_product(const change *c, const smma_row *from, bool negate) {
@@ -85,17 +77,17 @@ static void copy_product(const change *c, const smma_row *from, bool negate) {
 }
 
 static void keep_few(const change *c) {
-  const int k = c->instruction->k, first = some_k(c), count = 1 + below(c->state, 3);
+  const int k = c->instruction->k, first = some_k(c), count = 1 + smma_draw_below(c->state, 3);
   for (int i = 0; i < k; i++)
     if ((i - first + k) % k >= count)
-      c->row->a[i] = smma_sign_and_fields(smma_encoding_of(c->instruction->a), below(c->state, 8) == 0, 0);
+      c->row->a[i] = smma_sign_and_fields(smma_encoding_of(c->instruction->a), smma_draw_below(c->state, 8) == 0, 0);
 }
 
 /* All of a by so many binades, within its range. */
 static void scale_a(const change *c) {
   const smma_encoding f = smma_encoding_of(c->instruction->a);
   const uint64_t step = (uint64_t)1 << (f.fraction_bits + f.ignored_bits);
-  const bool down = below(c->state, 2);
+  const bool down = smma_draw_below(c->state, 2);
   for (int i = 0; i < c->instruction->k; i++)
     c->row->a[i] = (down ? c->row->a[i] - step : c->row->a[i] + step) & mask_of(f);
 }
@@ -116,22 +108,22 @@ static void follow(const change *c) {
   const smma_operation o = smma_operation_of(i);
   const smma_encoding f = smma_encoding_of(i->c);
   smma_row products = *c->row;
-  const int one = below(c->state, 2) ? some_k(c) : -1;
+  const int one = smma_draw_below(c->state, 2) ? some_k(c) : -1;
   uint64_t d;
   products.c = 0;
   for (int k = 0; k < i->k && one >= 0; k++)
     if (k != one) products.a[k] = 0;
   d = smma_reformat(i->d, i->c, o.rule.nan, smma_row_compute(&o, &products));
-  c->row->c = (below(c->state, 4) ? negated(f, d) : d) & mask_of(f);
+  c->row->c = (smma_draw_below(c->state, 4) ? negated(f, d) : d) & mask_of(f);
 }
 
 static void change_scale(const change *c) {
   const smma_instruction *i = c->instruction;
-  uint64_t *scale = below(c->state, 2) ? c->row->scale_a : c->row->scale_b;
+  uint64_t *scale = smma_draw_below(c->state, 2) ? c->row->scale_a : c->row->scale_b;
   const int count = smma_scale_count(i->k, i->scale_block);
   uint64_t *one;
   if (!count) return;
-  one = &scale[below(c->state, count)];
+  one = &scale[smma_draw_below(c->state, count)];
   *one = changed(c->state, i->scale, *one);
 }
 
@@ -139,7 +131,7 @@ static void change_row(const change *c, const smma_row *other) {
   const smma_instruction *i = c->instruction;
   smma_row *row = c->row;
   const int k = some_k(c);
-  switch (below(c->state, 15)) {
+  switch (smma_draw_below(c->state, 15)) {
     case 0:
     case 1:
     case 2: row->a[k] = changed(c->state, i->a, row->a[k]); break;
@@ -149,7 +141,7 @@ static void change_row(const change *c, const smma_row *other) {
     case 6: row->c = changed(c->state, i->c, row->c); break;
     case 7: copy_product(c, row, true); break;
     case 8: copy_product(c, row, false); break;
-    case 9: copy_product(c, other, below(c->state, 2)); break;
+    case 9: copy_product(c, other, smma_draw_below(c->state, 2)); break;
     case 10: keep_few(c); break;
     case 11: scale_a(c); break;
     case 12: follow(c); break;
@@ -160,12 +152,12 @@ static void change_row(const change *c, const smma_row *other) {
 
 /* A row of the first `count`, the last ones preferred, with some changes. */
 static void like(const smma_rows *rows, size_t count, uint64_t *state, smma_row *row) {
-  const bool recent = count > RECENT && below(state, 2);
-  const size_t at = recent ? count - 1 - (size_t)below(state, RECENT) : (size_t)(draw(state) % count);
-  const int changes = 1 << below(state, 4);
+  const bool recent = count > RECENT && smma_draw_below(state, 2);
+  const size_t at = recent ? count - 1 - (size_t)smma_draw_below(state, RECENT) : (size_t)(smma_draw(state) % count);
+  const int changes = 1 << smma_draw_below(state, 4);
   smma_row other;
   smma_rows_get(rows, at, row);
-  smma_rows_get(rows, (size_t)(draw(state) % count), &other);
+  smma_rows_get(rows, (size_t)(smma_draw(state) % count), &other);
   for (int n = 0; n < changes; n++) change_row(&(change){rows->instruction, state, row}, &other);
 }
 
@@ -208,7 +200,7 @@ static void try_row(const search *s, uint64_t index, trial *t) {
   t->reached = s->cover->reached;
   t->count = 0;
   memset(&t->row, 0, sizeof t->row);
-  if (index < ROUND || !s->finds || below(&state, 16) == 0)
+  if (index < ROUND || !s->finds || smma_draw_below(&state, 16) == 0)
     smma_generate_row(&o, s->seed, index, (smma_row_kind)(index % SMMA_ROWS_OF_GEN), &t->row);
   else
     like(&s->found, s->finds, &state, &t->row);

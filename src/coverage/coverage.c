@@ -157,19 +157,14 @@ smma_datum *smma_coverage_datum(const smma_coverage *coverage) {
 /* ---- A page ---- */
 
 static smma_datum *table_row(const char *name, const size_t count[SMMA_EVENT_STATES]) {
-  smma_datum *row = smma_datum_list();
-  smma_datum_append(row, smma_datum_text(name));
-  smma_datum_append(row, smma_datum_count((int64_t)count[SMMA_HIT]));
-  smma_datum_append(row, smma_datum_count((int64_t)(count[SMMA_MISSED] + count[SMMA_FOUND])));
-  smma_datum_append(row, smma_datum_count((int64_t)count[SMMA_IMPOSSIBLE]));
-  return row;
+  return smma_datum_list_of(4, smma_datum_text(name), smma_datum_count((int64_t)count[SMMA_HIT]),
+                            smma_datum_count((int64_t)(count[SMMA_MISSED] + count[SMMA_FOUND])),
+                            smma_datum_count((int64_t)count[SMMA_IMPOSSIBLE]));
 }
 
 static smma_datum *counts_table(const smma_covered *c) {
   static const char *const header[] = {"events", "hit", "missed", "impossible"};
-  smma_datum *table = smma_datum_list(), *row = smma_datum_list();
-  for (size_t n = 0; n < sizeof header / sizeof *header; n++) smma_datum_append(row, smma_datum_text(header[n]));
-  smma_datum_append(table, row);
+  smma_datum *table = smma_datum_list_of(1, smma_datum_texts(header, sizeof header / sizeof *header));
   for (int kind = 0; kind <= SMMA_EVENT_KINDS; kind++) {
     size_t count[SMMA_EVENT_STATES];
     smma_count_states(c, (smma_event_kind)kind, count);
@@ -204,11 +199,9 @@ static void add_covered(smma_datum *parts, const smma_covered *c) {
 }
 
 smma_datum *smma_coverage_page(const smma_coverage *coverage) {
-  smma_datum *parts = smma_datum_list(), *legend = smma_datum_list();
-  for (int state = 0; state < SMMA_EVENT_STATES; state++)
-    smma_datum_append(legend, smma_datum_text(smma_event_state_names[state]));
+  smma_datum *parts = smma_datum_list();
   smma_page_add(parts, "title", smma_datum_text("Coverage"));
-  smma_page_add(parts, "legend", legend);
+  smma_page_add(parts, "legend", smma_datum_texts(smma_event_state_names, SMMA_EVENT_STATES));
   for (size_t n = 0; n < coverage->count; n++) add_covered(parts, &coverage->one[n]);
   return parts;
 }

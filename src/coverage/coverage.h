@@ -27,7 +27,8 @@ typedef struct {
 
 void smma_coverage_free(smma_coverage *coverage);
 
-/* ---- Counting. Each returns false with one line where an instruction's events are not known, or without memory. ---- */
+/* ---- Counting. Each returns false with one line where an instruction's events are not known, or without memory. ----
+ */
 
 /* Counts the events of the first `count` rows; `d` receives the model's results. */
 bool smma_coverage_count(smma_coverage *coverage, const smma_instruction *instruction, const smma_rows *rows,
@@ -36,9 +37,9 @@ bool smma_coverage_count(smma_coverage *coverage, const smma_instruction *instru
 /* Returns the instruction's coverage, which is added if it is not there; NULL with one line. */
 smma_covered *smma_coverage_of(smma_coverage *coverage, const smma_instruction *instruction, smma_error *error);
 
-/* Adds a file: kept counts, or a vector file, whose results are compared with the model's; "-" is the standard input.
-   Also false with one line, and nothing added, where the file is neither, was changed, or was counted by another rule.
-   `progress` is told now and then how many rows there were. */
+/* Adds a file: kept counts, or a vector file, whose results are compared with the model's. "-" is the standard input.
+   Also returns false for a file that is neither, was changed, or (its counts) was counted by another rule. `progress`
+   is told now and then how many rows there were. */
 bool smma_coverage_add_file(smma_coverage *coverage, const char *path, void (*progress)(uint64_t rows, void *context),
                             void *context, smma_error *error);
 

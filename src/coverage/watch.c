@@ -192,9 +192,9 @@ static void see_integer(watch *w, const smma_step *s, smma_leading x, uint64_t c
 }
 
 /* Whether the sum has more bits than its width. */
-static bool exceeds_width(const smma_step *s, const smma_node *term, int count) {
+static bool exceeds_width(const watch *w, const smma_step *s, const smma_node *term, int count) {
   smma_step wide = *s;
-  const smma_node limited = smma_cut_sum(s, term, count);
+  const smma_node limited = smma_is_exact(s, count) ? smma_cut_sum(s, term, count) : w->cut;
   smma_node whole;
   wide.width = SMMA_NONE;
   whole = smma_cut_sum(&wide, term, count);
@@ -220,7 +220,7 @@ static void see_sum(watch *w, const smma_step *s, const smma_node *term, int cou
   const smma_leading x = unrounded(w, s, term, count);
   see_shift(w, x, term, count);
   if (s->output == SMMA_NO_FORMAT) return;
-  if (s->width != SMMA_NONE && exceeds_width(s, term, count)) see_width(w);
+  if (s->width != SMMA_NONE && exceeds_width(w, s, term, count)) see_width(w);
   if (x.significand)
     see_rounded(w, s, x, sum.code);
   else
@@ -387,17 +387,15 @@ static void see_special(watch *w, const smma_decoded *x, smma_number c) {
 
 static uint64_t see_row(watch *w, const smma_row *row) {
   const smma_event_space *space = w->space;
-  smma_operation as = space->operation;
+  const smma_operation *o = &space->operation;
   smma_decoded x;
   uint64_t d;
-  smma_row_decode(&as, row, &x);
+  smma_row_decode(o, row, &x);
   w->step = w->sum = 0;
   see_operands(w, row);
   see_special(w, &x, smma_decode(smma_encoding_of(space->c), row->c));
-  as.c = space->c;
   watching = w;
-  d = smma_returned(&space->operation,
-                    smma_composition_dot(&space->operation, smma_operands_of(&x), smma_widen_c(&as, row->c)));
+  d = smma_returned(o, smma_composition_dot(o, smma_operands_of(&x), smma_reformat(space->c, o->d, o->rule.nan, row->c)));
   watching = NULL;
   return d;
 }

@@ -133,6 +133,21 @@ static void add(smma_datum *parent, char *key, smma_datum *child) {
 void smma_datum_append(smma_datum *list, smma_datum *child) { add(list, NULL, child); }
 void smma_datum_put(smma_datum *record, const char *key, smma_datum *child) { add(record, strdup(key), child); }
 
+smma_datum *smma_datum_texts(const char *const *text, size_t count) {
+  smma_datum *list = smma_datum_list();
+  for (size_t n = 0; n < count; n++) smma_datum_append(list, smma_datum_text(text[n]));
+  return list;
+}
+
+smma_datum *smma_datum_list_of(size_t count, ...) {
+  smma_datum *list = smma_datum_list();
+  va_list elements;
+  va_start(elements, count);
+  for (size_t n = 0; n < count; n++) smma_datum_append(list, va_arg(elements, smma_datum *));
+  va_end(elements);
+  return list;
+}
+
 bool smma_datum_is_complete(const smma_datum *d) { return d && !d->incomplete; }
 
 void smma_datum_free(smma_datum *d) {

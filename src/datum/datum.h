@@ -41,6 +41,10 @@ smma_datum *smma_datum_print(const char *format, ...) __attribute__((format(prin
 smma_datum *smma_datum_list(void);
 smma_datum *smma_datum_record(void);
 
+/* A list of `count` texts, and of `count` elements, each a smma_datum *, which belong to the list. */
+smma_datum *smma_datum_texts(const char *const *text, size_t count);
+smma_datum *smma_datum_list_of(size_t count, ...);
+
 /* Appends to a list, or to a record under a key that it does not have yet, of which it takes a copy. The child belongs
    to the parent from then on, and is freed at once where that is NULL. */
 void smma_datum_append(smma_datum *list, smma_datum *child);

@@ -1,11 +1,11 @@
 /* Reads JSON (RFC 8259). */
 #include <errno.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "datum/datum.h"
+#include "host/locale.h"
 #include "io/utf8.h"
 
 enum { MOST_DEPTH = 64 };
@@ -133,14 +133,16 @@ static size_t number_length(const char *text, bool *whole) {
 }
 
 static double real_of(const char *text, size_t length) {
+  smma_locale locale;
   char copy[512];
-  char *point;
+  double value;
   if (length >= sizeof copy) length = sizeof copy - 1;
   memcpy(copy, text, length);
   copy[length] = '\0';
-  point = strchr(copy, '.');
-  if (point) *point = *localeconv()->decimal_point;
-  return strtod(copy, NULL);
+  locale = smma_locale_enter();
+  value = strtod(copy, NULL);
+  smma_locale_leave(locale);
+  return value;
 }
 
 static smma_datum *read_number(reader *r) {

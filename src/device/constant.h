@@ -1,5 +1,5 @@
 /* An operation as a constant of kernels that are compiled for it: SMMA_OPERATION_WORDS, which smma_operation_here
-   reads, SMMA_OPERATION_ALGORITHM and SMMA_OPERATION_K. */
+   reads, SMMA_OPERATION_ALGORITHM, SMMA_OPERATION_IS_G_FDPA and SMMA_OPERATION_K. */
 #ifndef SMMA_DEVICE_CONSTANT_H
 #define SMMA_DEVICE_CONSTANT_H
 

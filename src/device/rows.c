@@ -32,12 +32,12 @@ typedef struct {
 
 static void set_sizes(work *w, const smma_operation *o) {
   const size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
-  const size_t scale = scales * smma_container_bytes(smma_encoding_of(o->scale));
-  w->bytes[A] = k * smma_container_bytes(smma_encoding_of(o->a));
-  w->bytes[B] = k * smma_container_bytes(smma_encoding_of(o->b));
-  w->bytes[C] = smma_container_bytes(smma_encoding_of(o->c));
+  const size_t scale = scales * smma_bytes_of(o->scale);
+  w->bytes[A] = k * smma_bytes_of(o->a);
+  w->bytes[B] = k * smma_bytes_of(o->b);
+  w->bytes[C] = smma_bytes_of(o->c);
   w->bytes[SCALE_A] = w->bytes[SCALE_B] = scale;
-  w->bytes[D] = smma_container_bytes(smma_encoding_of(o->d));
+  w->bytes[D] = smma_bytes_of(o->d);
 }
 
 static void release(work *w) {

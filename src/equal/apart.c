@@ -19,7 +19,6 @@ typedef struct {
   smma_error *error;
 } work;
 
-static bool out_of_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
 
 static bool differ(const work *w, size_t row, int x, int y) {
   const uint64_t *result = w->result + row * (size_t)w->search->units;
@@ -29,9 +28,9 @@ static bool differ(const work *w, size_t row, int x, int y) {
 /* What every unit gives for rows from `first` on. */
 static bool ask(work *w, size_t first, size_t count) {
   const smma_apart_search *s = w->search;
-  const size_t bytes = smma_container_bytes(smma_encoding_of(s->as->d));
+  const size_t bytes = smma_bytes_of(s->as->d);
   unsigned char *d = malloc(count * bytes);
-  bool good = d || out_of_memory(w->error);
+  bool good = d || smma_fail_memory(w->error);
   for (int u = 0; good && u < s->units; u++) {
     good = smma_unit_ask(s->unit[u], &w->pool, first, count, d, w->error);
     for (size_t i = 0; good && i < count; i++)
@@ -47,9 +46,9 @@ static void fill(work *w) {
   smma_rule rule[CUTS];
   smma_generate_rows(&w->pool, w->search->seed, 0, POOL / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int n = 0; n < CUTS; n++) {
-    rule[n] = (smma_rule){.algorithm = SMMA_G_FDPA};
-    rule[n].with.g_fdpa.alignment_bits = 4 + 4 * n;
-    rule[n].with.g_fdpa.block = w->search->as->k;
+    rule[n] = (smma_rule){.algorithm = SMMA_T_FDPA};
+    rule[n].with.t_fdpa.alignment_bits = 4 + 4 * n;
+    rule[n].with.t_fdpa.block = w->search->as->k;
   }
   for (size_t i = POOL / 2; i < POOL; i++) {
     const smma_search search = {
@@ -115,7 +114,7 @@ static void take(work *w, smma_apart *apart, size_t row) {
 /* Those that tell the most pairs which none before tells; then those with the most different results. */
 static bool choose(work *w, smma_apart *apart) {
   bool *taken = calloc(w->count + 1, sizeof *taken);
-  if (!taken) return out_of_memory(w->error);
+  if (!taken) return smma_fail_memory(w->error);
   while (apart->count < w->search->wanted) {
     size_t best = w->count;
     int most = 0;
@@ -146,7 +145,7 @@ bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *
   apart->distinct = malloc(s->wanted * sizeof *apart->distinct);
   good = (w.result && apart->other && apart->distinct && smma_rows_allocate(s->as, POOL + PAIRS, &w.pool) &&
           smma_rows_allocate(s->as, s->wanted, &apart->rows)) ||
-         out_of_memory(error);
+         smma_fail_memory(error);
   if (good) fill(&w);
   good = good && ask(&w, 0, POOL);
   for (int x = 0; good && x < s->units; x++)

@@ -38,10 +38,12 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
 
 /* Of a rule of the same algorithm, what is told only where it is not usual. */
 static bool untold(const smma_rule *rule, const smma_rule *other, const char *name, char text[SMMA_PARAMETER_SIZE]) {
-  for (const smma_key *key = NULL;
-       rule->algorithm == other->algorithm && (key = smma_next_key(rule->algorithm, key));) {
-    const int value = smma_key_of_rule(rule, key);
-    if (!key->of_rule || !key->symbol || strcmp(key->symbol, name) != 0) continue;
+  smma_g_fdpa g, of_other;
+  const smma_told_keys told = smma_told_keys_of(rule, &g);
+  if (told.algorithm != smma_told_keys_of(other, &of_other).algorithm) return false;
+  for (const smma_key *key = NULL; (key = smma_next_key(told.algorithm, key));) {
+    if (!key->symbol || strcmp(key->symbol, name) != 0) continue;
+    const int value = smma_told_value(&told, key);
     if (key->kind == SMMA_KEY_ROUNDING)
       snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
     else if (key->kind == SMMA_KEY_FLAG)
@@ -82,15 +84,15 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
 /* What both do, in the form that they share. */
 static void add_form(const smma_operation *o, const smma_form *form, char *text, size_t size) {
   const smma_rule *r = &form->rule;
+  if (form->is_chain && form->chained && form->step == 1) {
+    ADD("both add one product after the other in order of k, each by the same rule");
+    return;
+  }
+  if (form->is_chain && form->chained) {
+    ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
+    return;
+  }
   switch (r->algorithm) {
-    case SMMA_G_FDPA:
-      if (!form->chained)
-        ADD("both compute every %d products by the same rule", form->step);
-      else if (form->step == 1)
-        ADD("both add one product after the other in order of k, each by the same rule");
-      else
-        ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
-      return;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
       ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
@@ -112,14 +114,7 @@ static void add_form(const smma_operation *o, const smma_form *form, char *text,
       else
         ADD("both add the sum before and %d products exactly, then clamp", smma_block_of(o));
       return;
-    case SMMA_FMA:
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA:
-    case SMMA_COMPOSITION: break;
+    default: break;
   }
   ADD("both compute every %d products by the same rule", form->step);
 }
@@ -232,7 +227,8 @@ typedef struct {
 } exchange;
 
 static int exchanges_of(const smma_operation *o, int k, exchange *x) {
-  const int group = o->scale_block ? o->scale_block : 1, groups = k / group, block = smma_block_of(o);
+  const smma_form form = smma_form_of(o);
+  const int group = o->scale_block ? o->scale_block : 1, groups = k / group, block = form.block;
   const exchange all[] = {{group, 0, groups - 1}, {1, 0, block % k}, {group, 0, 1 % groups},
                           {group, 0, 2 % groups}, {1, 0, k / 2},     {1, 0, 16 % k}};
   int count = 0;
@@ -293,16 +289,16 @@ static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, 
 }
 
 /* A sum of aligned or of exact terms has no order; those that round one after the other at most commute. */
-static void tell_within(const smma_operation *o, char *text, size_t size) {
-  const int block = smma_block_of(o);
+static void tell_within(const smma_operation *o, const smma_form *form, char *text, size_t size) {
+  const int block = form->block;
+  if (form->is_chain) {
+    if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
+    return;
+  }
   switch (o->rule.algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_E_FDPA:
     case SMMA_TR_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_C_FDPA:
-    case SMMA_G_FDPA:
       if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
       return;
     case SMMA_GD_FDPA:
@@ -316,9 +312,7 @@ static void tell_within(const smma_operation *o, char *text, size_t size) {
       return;
     case SMMA_FTZ_ADDMUL: ADD("the two products that are added first, of which addition has no order"); return;
     case SMMA_INTEGER: ADD("the %d products of one sum, which is exact", block); return;
-    case SMMA_COMPOSITION:
-    case SMMA_FMA:
-    case SMMA_FTZ_FMA: return;
+    default: return;
   }
 }
 
@@ -339,7 +333,7 @@ bool smma_find_freedom(const smma_instruction *i, uint64_t rows, uint64_t seed, 
   const int tile[2] = {i->k, 2 * i->k};
   *f = (smma_freedom){.order = {.answer = SMMA_CANNOT_TELL}, .filled = {.answer = SMMA_CANNOT_TELL}};
   if (!find_order(i, rows, seed, f, error)) return false;
-  if (f->order.answer != SMMA_PROVED) tell_within(&o, f->within, sizeof f->within);
+  if (f->order.answer != SMMA_PROVED) tell_within(&o, &form, f->within, sizeof f->within);
   tell_tile(i, &form, f->tile, sizeof f->tile);
   if (smma_zeros_add_nothing(&o)) {
     f->filled.answer = SMMA_PROVED;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "isa/instruction.h"
+#include "isa/compose.h"
 
 /* Of all finite terms of one sort that are not zero: exponents that they bring to alignment, and the last bit. */
 typedef struct {
@@ -39,86 +39,32 @@ static reach reach_of_sums(const smma_operation *o, smma_format output, bool wit
   return (reach){d.least, d.greatest, with_c ? least_of(sum.last, c.last) : sum.last};
 }
 
+/* ---- Chains ---- */
+
+/* Reports whether the operation is G-FDPA, and fills `g` with its parameters if it is. */
+static bool as_chain(const smma_operation *o, smma_g_fdpa *g) {
+  smma_composition p;
+  if (smma_is_integer(o->a) || smma_is_integer(o->b) || smma_is_integer(o->d) || !smma_has_one_nan(o->rule.nan))
+    return false;
+  if (!smma_compose(o, &p) || !smma_is_g_fdpa(&p, o->k, o->d, g)) return false;
+  if (o->k == g->block) g->interleave = g->block;
+  return true;
+}
+
 int smma_last_bit_of_products(const smma_operation *o) { return reach_of_products(o, false).last; }
 
-static smma_format output_of(const smma_operation *o) {
-  switch (o->rule.algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: return o->rule.with.t_fdpa.output;
-    case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.output;
-    case SMMA_G_FDPA: return o->rule.with.g_fdpa.output;
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA: return o->rule.with.c_fdpa.output;
-    case SMMA_FMA:
-    case SMMA_E_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_FTZ_FMA:
-    case SMMA_INTEGER:
-    case SMMA_COMPOSITION: break;
-  }
-  return o->d;
+int smma_last_bit_of_sums(const smma_operation *o) {
+  const smma_algorithm algorithm = o->rule.algorithm;
+  smma_format output = o->d;
+  smma_g_fdpa g;
+  if (as_chain(o, &g)) output = g.output;
+  if (algorithm == SMMA_FP8_BY_FP16) output = o->rule.with.t_fdpa.output;
+  if (algorithm == SMMA_GST_FDPA) output = o->rule.with.gst_fdpa.fused.output;
+  if (algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA) output = o->rule.with.c_fdpa.output;
+  return reach_of_sums(o, output, true).last;
 }
 
-int smma_last_bit_of_sums(const smma_operation *o) { return reach_of_sums(o, output_of(o), true).last; }
-
-/* ---- As G-FDPA ---- */
-
-static smma_g_fdpa general(int block, int bits, int zero_exponent, smma_format output, smma_rounding rounding,
-                           smma_zero_sign zero_sign) {
-  return (smma_g_fdpa){.block = block,
-                       .interleave = block,
-                       .alignment_bits = bits,
-                       .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
-                       .product_exponent = SMMA_EXPONENT_OF_FACTORS,
-                       .zero_exponent = zero_exponent,
-                       .c_joins = SMMA_C_JOINS_FIRST,
-                       .c_rounding = SMMA_ROUND_NEAREST_EVEN,
-                       .output = output,
-                       .rounding = rounding,
-                       .overflow = SMMA_SUM_TO_INFINITY,
-                       .subnormal_inputs = SMMA_SUBNORMALS_KEPT,
-                       .subnormal_outputs = SMMA_SUBNORMALS_KEPT,
-                       .zero_sign = zero_sign};
-}
-
-/* Whether the operation is a chain of sums that G-FDPA can be, and which. */
-static bool as_general(const smma_operation *o, smma_g_fdpa *g) {
-  const int block = smma_block_of(o);
-  const smma_t_fdpa *t = &o->rule.with.t_fdpa;
-  switch (o->rule.algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-      *g = general(block, t->alignment_bits, t->zero_exponent, t->output, t->rounding, SMMA_ZERO_POSITIVE);
-      return true;
-    case SMMA_E_FDPA:
-      *g = general(block, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, SMMA_ROUND_NEAREST_EVEN, SMMA_ZERO_POSITIVE);
-      return true;
-    case SMMA_FMA:
-      *g = general(1, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, o->rule.with.fma.rounding, SMMA_ZERO_IEEE);
-      if (smma_is_directed(g->rounding)) g->overflow = SMMA_SUM_BY_DIRECTION;
-      return true;
-    case SMMA_G_FDPA:
-      *g = o->rule.with.g_fdpa;
-      if (o->k == g->block) g->interleave = g->block;
-      return true;
-    case SMMA_GST_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA:
-    case SMMA_INTEGER:
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA:
-    case SMMA_COMPOSITION: break;
-  }
-  return false;
-}
-
-/* Every term of a block of G-FDPA. */
+/* Every term of a block. */
 static reach reach_of_terms(const smma_operation *o, const smma_g_fdpa *g) {
   return joined(reach_of_products(o, g->product_exponent == SMMA_EXPONENT_NORMALIZED),
                 reach_of_sums(o, g->output, g->c_joins == SMMA_C_JOINS_FIRST));
@@ -127,7 +73,7 @@ static reach reach_of_terms(const smma_operation *o, const smma_g_fdpa *g) {
 /* What a zero brings counts if it can be the greatest exponent, and then cut something off: without it less would be.
  */
 static void leave_out_zero_exponent(reach terms, smma_form *form) {
-  smma_g_fdpa *g = &form->rule.with.g_fdpa;
+  smma_g_fdpa *g = &form->chain;
   if (g->zero_exponent == SMMA_NO_EXPONENT) return;
   form->zero_is_least = g->zero_exponent <= terms.least;
   form->zero_without_bits = g->zero_exponent - g->alignment_bits <= terms.last;
@@ -136,7 +82,7 @@ static void leave_out_zero_exponent(reach terms, smma_form *form) {
 
 /* Where the greatest exponent of all leaves every bit, so does any other. */
 static void leave_out_alignment(reach terms, smma_form *form) {
-  smma_g_fdpa *g = &form->rule.with.g_fdpa;
+  smma_g_fdpa *g = &form->chain;
   if (g->alignment_bits == SMMA_EXACT_ALIGNMENT) return;
   form->exact = smma_maximum(terms.greatest, g->zero_exponent) - g->alignment_bits <= terms.last;
   if (!form->exact) return;
@@ -178,15 +124,7 @@ static bool is_chained(const smma_operation *o, int *step) {
     case SMMA_INTEGER: *step = 1; return clamps_alike(o);
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: *step = smma_block_of(o); return o->rule.with.c_fdpa.stride == 1;
-    case SMMA_FMA:
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA:
-    case SMMA_G_FDPA:
-    case SMMA_COMPOSITION: break;
+    default: break;
   }
   return false;
 }
@@ -202,27 +140,30 @@ static void set_block(smma_rule *r, int block) {
 
 smma_form smma_form_of(const smma_operation *o) {
   smma_form form = {.rule = o->rule};
-  smma_g_fdpa g;
   form.rule.nan = SMMA_NAN_QUIET;
   if (smma_any_order(o)) form.rule.with.integer.two_stages = 0;
-  if (!as_general(o, &g)) {
+  form.is_chain = as_chain(o, &form.chain);
+  form.block = form.is_chain ? form.chain.block : smma_block_of(o);
+  if (!form.is_chain) {
     set_block(&form.rule, smma_block_of(o));
     form.chained = is_chained(o, &form.step);
     if (!form.chained) form.step = o->k;
     return form;
   }
-  const reach terms = reach_of_terms(o, &g);
-  form.rule.algorithm = SMMA_G_FDPA;
-  form.rule.with.g_fdpa = g;
+  const reach terms = reach_of_terms(o, &form.chain);
+  form.chained = general_is_chained(&form.chain);
+  form.step = form.chained ? form.chain.block : o->k;
   leave_out_zero_exponent(terms, &form);
   leave_out_alignment(terms, &form);
-  form.chained = general_is_chained(&g);
-  form.step = form.chained ? g.block : o->k;
   return form;
 }
 
 bool smma_same_form(const smma_form *x, const smma_form *y) {
-  return x->step == y->step && smma_same_rule(&x->rule, &y->rule);
+  if (x->step != y->step || x->is_chain != y->is_chain) return false;
+  if (!x->is_chain) return smma_same_rule(&x->rule, &y->rule);
+  for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));)
+    if (key->of_chain && smma_key_of_chain(&x->chain, key) != smma_key_of_chain(&y->chain, key)) return false;
+  return true;
 }
 
 bool smma_same_nan(smma_nan_policy x, smma_nan_policy y) {
@@ -286,22 +227,14 @@ static bool overflows_to_nan(const smma_operation *o) {
 
 bool smma_zeros_add_nothing(const smma_operation *o) {
   const smma_form form = smma_form_of(o);
+  if (form.is_chain) return !overflows_to_nan(o) && general_keeps_sums(o, &form.chain);
   switch (form.rule.algorithm) {
     case SMMA_INTEGER: return true;
-    case SMMA_G_FDPA: return !overflows_to_nan(o) && general_keeps_sums(o, &form.rule.with.g_fdpa);
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return tr_keeps_sums(o);
     case SMMA_GD_FDPA: return gd_keeps_sums(o);
     case SMMA_FTZ_ADDMUL: return flushes_no_sum(o);
-    case SMMA_FMA:
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA:
-    case SMMA_C_FDPA:
-    case SMMA_COMPOSITION: break;
+    default: break;
   }
   return false;
 }
@@ -312,27 +245,25 @@ bool smma_any_order(const smma_operation *o) { return o->rule.algorithm == SMMA_
 
 bool smma_is_off_negative_zero(const smma_operation *o, bool began_off) {
   const smma_form form = smma_form_of(o);
-  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  const smma_g_fdpa *g = &form.chain;
   if (form.rule.algorithm == SMMA_INTEGER) return true;
-  if (form.rule.algorithm == SMMA_G_FDPA)
-    return general_joins_plainly(g) && general_has_no_negative_zero(o, g, began_off);
+  if (form.is_chain) return general_joins_plainly(g) && general_has_no_negative_zero(o, g, began_off);
   return smma_zeros_add_nothing(o) && began_off;
 }
 
 bool smma_zeros_keep_sums(const smma_operation *o) {
   const smma_form form = smma_form_of(o);
-  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
-  if (form.rule.algorithm != SMMA_G_FDPA) return smma_zeros_add_nothing(o);
+  const smma_g_fdpa *g = &form.chain;
+  if (!form.is_chain) return smma_zeros_add_nothing(o);
   return !overflows_to_nan(o) && general_joins_plainly(g) && alignment_keeps_sums(o, g) &&
          exact_zero_is_positive(g, true);
 }
 
 bool smma_zeros_in_block_are_idle(const smma_operation *o, bool began_off) {
   const smma_form form = smma_form_of(o);
-  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  const smma_g_fdpa *g = &form.chain;
   if (form.rule.algorithm == SMMA_INTEGER) return true;
-  if (form.rule.algorithm != SMMA_G_FDPA || !general_joins_plainly(g) || !exact_zero_is_positive(g, began_off))
-    return false;
+  if (!form.is_chain || !general_joins_plainly(g) || !exact_zero_is_positive(g, began_off)) return false;
   return g->alignment_bits == SMMA_EXACT_ALIGNMENT || g->zero_exponent == SMMA_NO_EXPONENT;
 }
 
@@ -364,11 +295,11 @@ bool smma_holds_sums(const smma_operation *o, size_t products, smma_format forma
 
 bool smma_sums_are_exact(const smma_operation *o, size_t products) {
   const smma_form form = smma_form_of(o);
-  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  const smma_g_fdpa *g = &form.chain;
   const double most = greatest_sum(o, products);
   if (smma_products_of(&form.rule) != SMMA_PRODUCT_MULTIPLIED) return false; /* exact sums, but of no products */
   if (form.rule.algorithm == SMMA_INTEGER) return smma_holds_sums(o, products, SMMA_S32);
-  if (form.rule.algorithm != SMMA_G_FDPA || !general_joins_plainly(g) || !isfinite(most)) return false;
+  if (!form.is_chain || !general_joins_plainly(g) || !isfinite(most)) return false;
   if (!exact_zero_is_positive(g, true) || !smma_holds_sums(o, products, g->output) ||
       !smma_holds_sums(o, products, o->d))
     return false;

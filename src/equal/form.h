@@ -8,7 +8,10 @@
 #include "core/rule.h"
 
 typedef struct {
-  smma_rule rule; /* T-, ST- and E-FDPA and FMA as the G-FDPA that they are; L is that of the operation; NaN: quiet */
+  bool is_chain; /* of fused sums: T-, ST- and E-FDPA, FMA and compositions like them have the same form */
+  smma_g_fdpa chain;
+  smma_rule rule; /* of all others; L is that of the operation; NaN: quiet */
+  int block;      /* products of one fused sum */
   int step;       /* the chain goes on in the same way behind every so many products */
   bool chained;   /* wherever an instruction ends; else its K is the step */
 

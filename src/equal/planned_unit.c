@@ -85,7 +85,7 @@ static int computes(void *state, const smma_instruction_info *i, char *message, 
 static int run(void *state, const smma_instruction_info *info, const smma_batch *batch, char *message, size_t size) {
   const smma_planned_unit *u = state;
   const smma_rows rows = smma_rows_of_batch(u->as, batch);
-  const size_t bytes = smma_container_bytes(smma_encoding_of(u->as->d));
+  const size_t bytes = smma_bytes_of(u->as->d);
   int failed = 0;
   (void)info;
 #pragma omp parallel num_threads(smma_default_threads())

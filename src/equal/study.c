@@ -34,21 +34,14 @@ static const char *const answers[] = {"equal", "different", "cannot tell"};
 static const char *const orders[] = {"any", "matters", "cannot tell"};
 static const char *const zeros[] = {"change nothing", "matter", "cannot tell"};
 
-static smma_datum *pair(smma_datum *one, smma_datum *other) {
-  smma_datum *list = smma_datum_list();
-  smma_datum_append(list, one);
-  smma_datum_append(list, other);
-  return list;
-}
-
 static void put_instructions(smma_datum *record, const smma_equal_request *r) {
   const smma_equal_target *t = r->target;
-  smma_datum_put(record, "targets", pair(smma_datum_text(t[0].label), smma_datum_text(t[1].label)));
+  smma_datum_put(record, "targets", smma_datum_texts((const char *const[]){t[0].label, t[1].label}, 2));
   smma_datum_put(record, "instr",
-                 pair(smma_datum_text(t[0].instruction->name), smma_datum_text(t[1].instruction->name)));
+                 smma_datum_texts((const char *const[]){t[0].instruction->name, t[1].instruction->name}, 2));
 }
 
-/* A row of `w`; with `planned`, of a product in which its terms stand at some k. */
+/* Returns the witness's row; if `planned` is there, with the k of the product at which its terms stand. */
 static smma_datum *row_datum(const smma_witness *w, const smma_planned_witness *planned) {
   smma_datum *record, *place;
   if (!w->found) return smma_datum_null();
@@ -57,8 +50,9 @@ static smma_datum *row_datum(const smma_witness *w, const smma_planned_witness *
   smma_put_count(record, "terms", (uint64_t)w->terms);
   smma_put_text(record, "c_format", smma_format_text(w->as.c));
   smma_put_operands(record, &w->as, &w->row);
-  smma_datum_put(record, "d",
-                 pair(smma_encodings_datum(w->as.d, &w->row.d, 1), smma_encodings_datum(w->as.d, &w->other, 1)));
+  smma_datum_put(
+      record, "d",
+      smma_datum_list_of(2, smma_encodings_datum(w->as.d, &w->row.d, 1), smma_encodings_datum(w->as.d, &w->other, 1)));
   if (planned) {
     place = smma_datum_list();
     for (int i = 0; i < w->as.k; i++) smma_datum_append(place, smma_datum_count((int64_t)planned->place[i]));
@@ -84,7 +78,7 @@ static void put_equality(smma_datum *record, const smma_equal_request *r, const 
 static void put_planned_equality(smma_datum *record, const smma_equal_request *r, const smma_planned_equality *e) {
   put_instructions(record, r);
   smma_datum_put(record, "plans",
-                 pair(smma_datum_text(r->target[0].plan_name), smma_datum_text(r->target[1].plan_name)));
+                 smma_datum_texts((const char *const[]){r->target[0].plan_name, r->target[1].plan_name}, 2));
   smma_put_text(record, "answer", answers[e->answer]);
   smma_put_text(record, "why", e->why);
   smma_datum_put(record, "k", e->k ? smma_datum_count((int64_t)e->k) : smma_datum_null());
@@ -99,8 +93,9 @@ static void put_order(smma_datum *record, smma_answer answer, const char *why, s
   smma_put_text(record, "why", why);
   smma_datum_put(record, "row", row);
   smma_datum_put(record, "exchanged",
-                 answer == SMMA_REFUTED ? pair(smma_datum_count((int64_t)one), smma_datum_count((int64_t)other))
-                                        : smma_datum_null());
+                 answer == SMMA_REFUTED
+                     ? smma_datum_list_of(2, smma_datum_count((int64_t)one), smma_datum_count((int64_t)other))
+                     : smma_datum_null());
 }
 
 static void put_freedom(smma_datum *record, const smma_freedom *f) {
@@ -116,7 +111,8 @@ static void put_freedom(smma_datum *record, const smma_freedom *f) {
 static void put_planned_freedom(smma_datum *record, const smma_equal_request *r, const smma_planned_freedom *f) {
   smma_put_text(record, "plan", r->target[0].plan_name);
   smma_put_count(record, "k", f->k);
-  put_order(record, f->order.answer, f->order.why, row_datum(&f->order.row.witness, &f->order.row), f->exchanged[0], f->exchanged[1]);
+  put_order(record, f->order.answer, f->order.why, row_datum(&f->order.row.witness, &f->order.row), f->exchanged[0],
+            f->exchanged[1]);
   smma_put_count(record, "rows", f->order.row.witness.rows);
   smma_put_text(record, "any_order_with_0", f->within);
 }

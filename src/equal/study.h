@@ -1,5 +1,5 @@
-/* The study behind `softmma equal`: two targets compared, or the order of k of one, with plans or without; the answer as
-   data. */
+/* The study behind `softmma equal`: two targets compared, or the order of k of one, with plans or without; the answer
+   as data. */
 #ifndef SMMA_EQUAL_STUDY_H
 #define SMMA_EQUAL_STUDY_H
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "equal/form.h"
+#include "isa/compose.h"
 
 /* The first word of an expression. Behind it: operands, then indices k, or what else is said below. */
 enum {
@@ -98,7 +99,8 @@ typedef struct {
   smma_sums *sums;
   const smma_operation *operation;
   smma_form form;
-  bool any_order;                          /* the products of a block are added at once */
+  smma_composition composition;            /* what the operation is */
+  bool any_order;                          /* the products of a sum are added at once, whichever NaN comes first */
   bool off[2], idle[2], keep, add_nothing; /* what form.h proves; by whether the sum before is off -0 */
   size_t *place;                           /* the accumulator, then registers */
 } maker;
@@ -108,38 +110,16 @@ static int compare_indices(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* Whether products of one fused sum have no order. */
-static bool has_no_order(const smma_operation *o) {
-  switch (o->rule.algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_TR_FDPA:
-    case SMMA_FP8_BY_FP16:
-    case SMMA_INTEGER:
-    case SMMA_C_FDPA:
-    case SMMA_G_FDPA: return true;
-    case SMMA_GD_FDPA: return o->rule.with.c_fdpa.group >= smma_block_of(o);
-    case SMMA_FMA:
-    case SMMA_GST_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_GTR_FDPA:
-    case SMMA_FTZ_FMA:
-    case SMMA_COMPOSITION: break;
-  }
-  return false;
-}
-
-/* The k of an instruction's products, those of each of its fused sums sorted; where there is none comes last. */
+/* Sorts the k of the products that one sum of the first step adds, because its terms have no order; places without a
+   product come last. */
 static void sort_step(const maker *m, const size_t *k, size_t *sorted) {
-  const smma_operation *o = m->operation;
-  const int length = smma_block_of(o);
-  size_t of_block[SMMA_MAXIMUM_K];
-  memcpy(sorted, k, (size_t)o->k * sizeof *k);
-  for (int block = 0; m->any_order && block < o->k / length; block++) {
-    for (int i = 0; i < length; i++) of_block[i] = k[smma_product_index(o, block, i)];
-    qsort(of_block, (size_t)length, sizeof *of_block, compare_indices);
-    for (int i = 0; i < length; i++) sorted[smma_product_index(o, block, i)] = of_block[i];
+  const smma_step *s = &m->composition.step[0];
+  size_t of_group[SMMA_MAXIMUM_K];
+  memcpy(sorted, k, (size_t)m->operation->k * sizeof *k);
+  for (int group = 0; m->any_order && group < m->operation->k / s->take; group++) {
+    for (int i = 0; i < s->take; i++) of_group[i] = k[smma_dealt_index(s->take, s->turn, s->window, group, i)];
+    qsort(of_group, (size_t)s->take, sizeof *of_group, compare_indices);
+    for (int i = 0; i < s->take; i++) sorted[smma_dealt_index(s->take, s->turn, s->window, group, i)] = of_group[i];
   }
 }
 
@@ -254,8 +234,9 @@ static bool put_set(smma_sums *sums, const smma_operation *o, const smma_schedul
 bool smma_sums_add(smma_sums *sums, const smma_operation *o, const smma_schedule *s, size_t k, bool c_counts,
                    size_t *sum) {
   const bool wraps = o->rule.algorithm == SMMA_INTEGER && o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
-  maker m = {.sums = sums, .operation = o, .form = smma_form_of(o), .any_order = has_no_order(o)};
+  maker m = {.sums = sums, .operation = o, .form = smma_form_of(o)};
   bool done;
+  m.any_order = smma_compose(o, &m.composition) && o->rule.nan != SMMA_NAN_OPERAND;
   if (wraps || (!c_counts && smma_schedule_is_exact(o, s, k))) return put_set(sums, o, s, sum);
   for (int off = 0; off < 2; off++) {
     m.off[off] = smma_is_off_negative_zero(o, off);

@@ -37,9 +37,7 @@ static bool ask_batch(work *w, uint64_t first, size_t count, smma_error *error) 
          smma_unit_ask(w->search->unit[1], &w->rows, 0, count, w->other, error);
 }
 
-static uint64_t other_of(const work *w, size_t i) {
-  return smma_load(smma_container_bytes(smma_encoding_of(w->search->as->d)), w->other, i);
-}
+static uint64_t other_of(const work *w, size_t i) { return smma_load(smma_bytes_of(w->search->as->d), w->other, i); }
 
 static bool differs(const work *w, size_t i) {
   return !smma_same_result(&w->operation, smma_rows_result(&w->rows, i), other_of(w, i));
@@ -118,7 +116,7 @@ bool smma_find_witness(const smma_search *s, smma_witness *witness, smma_error *
   work w = {.search = s, .operation = smma_operation_of(s->as)};
   bool done;
   *witness = (smma_witness){.as = *s->as};
-  w.other = malloc(BATCH * smma_container_bytes(smma_encoding_of(s->as->d)));
+  w.other = malloc(BATCH * smma_bytes_of(s->as->d));
   done = smma_rows_allocate(s->as, BATCH, &w.rows) && w.other;
   done = done ? search_all(&w, witness, error) : smma_fail(error, "no memory for %d rows", BATCH);
   smma_rows_free(&w.rows);

@@ -48,13 +48,7 @@ static void read_rule(subject *s) {
     case SMMA_GTR_FDPA: s->alignment_bits = rule->with.tr_fdpa.alignment_bits; break;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: s->alignment_bits = rule->with.c_fdpa.alignment_bits; break;
-    case SMMA_FMA:
-    case SMMA_E_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA:
-    case SMMA_INTEGER:
-    case SMMA_G_FDPA:
-    case SMMA_COMPOSITION: break;
+    default: break;
   }
 }
 

@@ -46,8 +46,3 @@ void smma_explain_rounding(smma_rounding direction, smma_format format, char *te
   smma_rounding_to_text(direction, format, name, sizeof name);
   snprintf(text, size, "%s, %s", name, smma_rounding_words(direction));
 }
-
-bool smma_explain_starts_from_zero(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FP8_BY_FP16 ||
-         (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
-}

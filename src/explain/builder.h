@@ -43,13 +43,6 @@ void smma_explain_special(const smma_explain_builder *b, int block, const smma_n
 /* One block of TR-FDPA or GTR-FDPA whose terms are finite; `result` is its rounded sum. */
 void smma_explain_tr_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result);
 
-/* One block of G-FDPA, likewise. */
-void smma_explain_general_block(smma_explain_builder *b, int block, const smma_number *term, int count,
-                                uint64_t result);
-
-/* Whether the first block starts from +0 and c joins last. */
-bool smma_explain_starts_from_zero(const smma_operation *operation);
-
 /* "RZ-FP32, toward zero". */
 void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size);
 
@@ -59,10 +52,6 @@ uint64_t smma_explain_fma(smma_explain_builder *b);
 uint64_t smma_explain_ftz_addmul(smma_explain_builder *b);
 uint64_t smma_explain_ftz_fma(smma_explain_builder *b);
 uint64_t smma_explain_composition(smma_explain_builder *b);
-
-/* G-FDPA, around its blocks: c as it comes in; and d = x + c, x the blocks' sum, where c joins last (else x). */
-void smma_explain_flush_c(smma_explain_builder *b);
-uint64_t smma_explain_join_c(smma_explain_builder *b, uint64_t x);
 
 /* A last step d = x + y, rounded to nearest. */
 uint64_t smma_explain_last_addition(smma_explain_builder *b, uint64_t x, uint64_t y);

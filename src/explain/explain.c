@@ -57,9 +57,6 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_FTZ_ADDMUL: return smma_explain_ftz_addmul(b);
     case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
     case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
-    case SMMA_G_FDPA: smma_explain_flush_c(b); return smma_explain_join_c(b, smma_explain_fused(b));
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA: return explain_as_steps(b);
     case SMMA_COMPOSITION: return smma_explain_composition(b);
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
@@ -67,21 +64,18 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_E_FDPA:
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER: return smma_explain_fused(b);
+    default: return explain_as_steps(b);
   }
-  return smma_explain_fused(b);
 }
 
-/* A block of L products takes at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c), or 2 L steps. */
+/* A block of L products takes at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c), or 2 L steps; a step
+   of a composition has at most K sums, of K nodes and as many accumulators. */
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
-  size_t stages = 4 * blocks + 2, rows = blocks * (2 * block + 6);
-  const bool as_steps = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
-  if (as_steps || o->rule.algorithm == SMMA_COMPOSITION) { /* a step has at most K sums, of K nodes and as many
-                                                              accumulators */
-    stages = (as_steps ? 2 : (size_t)o->rule.with.composition.steps) * (size_t)o->k;
-    rows = 2 * stages;
-  }
+  smma_composition composition;
+  const size_t steps = smma_compose(o, &composition) ? (size_t)composition.steps : 0, sums = steps * (size_t)o->k;
+  const size_t stages = 4 * blocks + 2 + sums, rows = blocks * (2 * block + 6) + 2 * sums;
   e->stage = calloc(stages, sizeof *e->stage);
   e->rows = calloc(rows, sizeof *e->rows);
   e->steps = calloc(2 * (size_t)o->k + 2, sizeof *e->steps);

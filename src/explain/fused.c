@@ -108,24 +108,18 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     case SMMA_INTEGER: add_integer_block(b, block, term, count, result); break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: smma_explain_tr_block(b, block, term, count, result); break;
-    case SMMA_G_FDPA: smma_explain_general_block(b, block, term, count, result); break;
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16: add_noted_block(b, block, term, count, result); break;
-    case SMMA_FMA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA:
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA:
-    case SMMA_COMPOSITION: break; /* explained step by step: steps.c */
+    default: break; /* explained step by step: steps.c */
   }
 }
 
 uint64_t smma_explain_fused(smma_explain_builder *b) {
   const smma_operation *o = b->operation;
   smma_number term[SMMA_MAXIMUM_K + 1];
-  uint64_t accumulator = smma_explain_starts_from_zero(o) ? 0 : b->c;
+  uint64_t accumulator = o->rule.algorithm == SMMA_FP8_BY_FP16 ? 0 : b->c;
   int blocks = o->k / smma_block_of(o);
   for (int block = 0; block < blocks; block++) {
     int count = smma_fused_terms(o, b->x, block, accumulator, term);

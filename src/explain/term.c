@@ -20,9 +20,6 @@ void smma_explain_block_text(const smma_explain_builder *b, int block, char *tex
   int first = smma_product_index(o, block, 0), last = smma_product_index(o, block, length - 1);
   if (o->rule.algorithm == SMMA_FP8_BY_FP16)
     snprintf(text, size, "block %d of %d, k mod 4 = %d, %d", block + 1, blocks, first, first + 1);
-  else if (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.interleave < length)
-    snprintf(text, size, "block %d of %d, %d k in its turn from k = %d", block + 1, blocks,
-             o->rule.with.g_fdpa.interleave, first);
   else if (length == 1)
     snprintf(text, size, "block %d of %d, k = %d", block + 1, blocks, first);
   else
@@ -33,7 +30,7 @@ static void describe_accumulator(const smma_explain_builder *b, int block, smma_
   if (block)
     snprintf(row->label, sizeof row->label, "c = block %d", block);
   else
-    snprintf(row->label, sizeof row->label, "%s", smma_explain_starts_from_zero(b->operation) ? "start" : "c");
+    snprintf(row->label, sizeof row->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
 }
 
 /* The exact sum of a group: the same group with scales of one. */

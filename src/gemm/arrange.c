@@ -22,7 +22,7 @@ static void copy_indices(const smma_schedule *s, const smma_view *x, size_t byte
 }
 
 void *smma_arrange(const smma_schedule *s, smma_view *x) {
-  const size_t bytes = smma_container_bytes(smma_encoding_of(x->format)), count = s->steps * s->k_per_step;
+  const size_t bytes = smma_bytes_of(x->format), count = s->steps * s->k_per_step;
   const bool along_k = smma_is_along_k(x);
   unsigned char *copy;
   if (x->lines && count > SIZE_MAX / bytes / x->lines) return NULL;

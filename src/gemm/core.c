@@ -1,6 +1,7 @@
 /* The core as a kernel: the reference, and what computes the results that a fast kernel leaves. */
 #include "gemm/element.h"
 #include "gemm/kernel.h"
+#include "host/count.h"
 #include "host/load.h"
 
 /* The most rows and columns that are decoded together, and the most elements of K. */
@@ -12,10 +13,8 @@ typedef struct {
   smma_number *a, *b, *scale_a, *scale_b;
 } decoded;
 
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
-
 static decoded sizes_of(const smma_multiplier *p) {
-  const size_t k = (size_t)p->operation.k, steps = least(DEPTH / k, p->steps);
+  const size_t k = (size_t)p->operation.k, steps = smma_least(DEPTH / k, p->steps);
   return (decoded){.steps = steps,
                    .depth = steps * k,
                    .scales = steps * (size_t)smma_scale_count(p->operation.k, p->operation.scale_block)};
@@ -23,14 +22,15 @@ static decoded sizes_of(const smma_multiplier *p) {
 
 static decoded decoded_in(const smma_multiplier *p, smma_number *space) {
   decoded s = sizes_of(p);
-  s.a = space, s.b = s.a + least(p->with.m, TILE) * s.depth;
-  s.scale_a = s.b + least(p->with.n, TILE) * s.depth, s.scale_b = s.scale_a + least(p->with.m, TILE) * s.scales;
+  s.a = space, s.b = s.a + smma_least(p->with.m, TILE) * s.depth;
+  s.scale_a = s.b + smma_least(p->with.n, TILE) * s.depth,
+  s.scale_b = s.scale_a + smma_least(p->with.m, TILE) * s.scales;
   return s;
 }
 
 size_t smma_core_space(const smma_multiplier *p) {
   const decoded s = sizes_of(p);
-  return (least(p->with.m, TILE) + least(p->with.n, TILE)) * (s.depth + s.scales);
+  return (smma_least(p->with.m, TILE) + smma_least(p->with.n, TILE)) * (s.depth + s.scales);
 }
 
 /* Decodes the rows of A (columns of B) first..first + count - 1 of the run. */
@@ -56,7 +56,7 @@ static void run_element(const smma_core_run *r, const decoded *s, size_t i, size
                         size_t steps) {
   const smma_operation *o = &r->multiplier->operation;
   size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
-  size_t bytes = smma_container_bytes(smma_encoding_of(r->multiplier->outer));
+  size_t bytes = smma_bytes_of(r->multiplier->outer);
   size_t at = smma_accumulator_index(r->packed_rows, r->panel, i, j);
   uint64_t d = smma_narrow(r->multiplier, smma_load(bytes, r->accumulator, at));
   for (size_t step = 0; step < steps; step++) {
@@ -70,9 +70,9 @@ static void run_element(const smma_core_run *r, const decoded *s, size_t i, size
 
 /* A part of at most TILE x TILE elements. */
 static void run_part(const smma_core_run *r, const decoded *s, size_t row, size_t column) {
-  size_t rows = least(r->rows - row, TILE), columns = least(r->columns - column, TILE);
+  size_t rows = smma_least(r->rows - row, TILE), columns = smma_least(r->columns - column, TILE);
   for (size_t done = 0; done < r->steps; done += s->steps) {
-    size_t steps = least(r->steps - done, s->steps);
+    size_t steps = smma_least(r->steps - done, s->steps);
     decode(r, true, row, rows, r->step + done, steps, s);
     decode(r, false, column, columns, r->step + done, steps, s);
     for (size_t i = 0; i < rows; i++)
@@ -154,7 +154,7 @@ static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
 void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
                         void *result) {
   const smma_multiplier *p = r->multiplier;
-  const size_t bytes = smma_container_bytes(smma_encoding_of(p->outer));
+  const size_t bytes = smma_bytes_of(p->outer);
   const size_t blocks = (size_t)smma_blocks_per_step(&p->operation), k = (size_t)p->operation.k;
   lane_request q = {.multiplier = p, .row = r->row + row, .k = (r->step + block / blocks) * k};
   size_t lane[SMMA_LANES];

@@ -11,6 +11,7 @@
 #include "gemm/kernel.h"
 #include "gemm/resident.h"
 #include "gemm/row.h"
+#include "host/count.h"
 #include "host/load.h"
 #include "host/thread.h"
 
@@ -53,12 +54,10 @@ typedef struct {
   buffers b;
 } job;
 
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 static size_t most(size_t x, size_t y) { return x > y ? x : y; }
 static size_t padded(size_t x) { return (x + GRAIN - 1) / GRAIN * GRAIN; }
 /* From an index k to the next: an odd number of GRAINs, as powers of two compete for the same lines of a cache. */
 static size_t apart_of(size_t lines) { return padded(lines) / GRAIN % 2 ? padded(lines) : padded(lines) + GRAIN; }
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
 /* ---- Sizes ---- */
 
@@ -113,8 +112,8 @@ static bool choose_sizes(job *j, double memory) {
   const smma_device_description *is = &j->device->is;
   const size_t k = (size_t)p->operation.k, depth = is->width > 1 ? CACHED_DEPTH : DEPTH;
   double largest;
-  j->steps = least(p->steps, depth / k ? depth / k : 1);
-  j->rows = least(p->with.m, MOST_ROWS), j->columns = p->with.n;
+  j->steps = smma_least(p->steps, depth / k ? depth / k : 1);
+  j->rows = smma_least(p->with.m, MOST_ROWS), j->columns = p->with.n;
   while (part_bytes(j, j->rows, j->columns, &largest) > memory || largest > (double)is->largest) {
     size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
     if (*longer <= GRAIN) {
@@ -136,7 +135,7 @@ static bool make_parts(job *j) {
   for (j->count = 0; j->count < down * across; j->count++) {
     part *t = &j->parts[j->count];
     t->row = j->count / across * j->rows, t->column = j->count % across * j->columns;
-    t->rows = least(j->rows, p->with.m - t->row), t->columns = least(j->columns, p->with.n - t->column);
+    t->rows = smma_least(j->rows, p->with.m - t->row), t->columns = smma_least(j->columns, p->with.n - t->column);
     t->rows_apart = apart_of(t->rows), t->columns_apart = apart_of(t->columns);
     if (j->resident && down * across == 1) continue;
     t->sums = calloc(t->rows_apart * t->columns_apart, j->sum_bytes);
@@ -236,7 +235,7 @@ static void gather_codes(const job *j, bool of_a, size_t line, size_t lines, siz
   memset(j->space, 0, apart * count * bytes);
 #pragma omp parallel for num_threads(j->threads) schedule(static) if (j->threads > 1)
   for (size_t i = 0; i < lines; i += GRAIN) {
-    const size_t here = least(GRAIN, lines - i);
+    const size_t here = smma_least(GRAIN, lines - i);
     unsigned char *out = j->space + i * bytes;
     if (view->factor == 1)
       smma_gather(view, line + i, here, apart, k, count, out);
@@ -456,8 +455,8 @@ static smma_status run_part(job *j, size_t number) {
     for (; task < s->tasks && s->task[task].step == step; task++)
       if (!do_task(j, t, &s->task[task])) return SMMA_DEVICE_FAILED;
     if (step == p->steps) break;
-    const size_t boundary = task < s->tasks ? least(s->task[task].step, p->steps) : p->steps;
-    const size_t steps = least(j->steps, boundary - step);
+    const size_t boundary = task < s->tasks ? smma_least(s->task[task].step, p->steps) : p->steps;
+    const size_t steps = smma_least(j->steps, boundary - step);
     if (!run_steps(j, t, step, steps)) return SMMA_DEVICE_FAILED;
     step += steps;
     if (!tell(j, number, step)) return SMMA_STOPPED;
@@ -507,10 +506,10 @@ smma_status smma_compute_unchecked(const smma_multiplier *p) {
   job j = {.multiplier = p,
            .device = p->device,
            .fast = smma_device_choose(&p->device->is, o),
-           .sum_bytes = bytes_of(p->outer),
-           .code_bytes = {bytes_of(o->a), bytes_of(o->b)},
+           .sum_bytes = smma_bytes_of(p->outer),
+           .code_bytes = {smma_bytes_of(o->a), smma_bytes_of(o->b)},
            .resident = g->on_device,
-           .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
+           .scale_bytes = o->scale_block ? smma_bytes_of(o->scale) : 0,
            .threads = p->device->is.width > 1 ? 1 : smma_threads(g->threads)};
   smma_status status;
   smma_device_lock(j.device);

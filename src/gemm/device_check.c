@@ -10,8 +10,6 @@
 /* Of D; steps of the instruction. A part's columns and some more. */
 enum { LINES_OF_A = 40, LINES_OF_B = 72, STEPS = 3 };
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 /* The operands and both results, in one piece of memory. */
 typedef struct {
   unsigned char *a, *b, *c, *scale_a, *scale_b, *expected, *got;
@@ -19,10 +17,10 @@ typedef struct {
 
 static size_t lay_out(const smma_operation *o, unsigned char *memory, matrices *x) {
   const size_t depth = STEPS * (size_t)o->k, scales = STEPS * (size_t)smma_scale_count(o->k, o->scale_block);
-  const size_t sizes[] = {LINES_OF_A * depth * bytes_of(o->a),      LINES_OF_B * depth * bytes_of(o->b),
-                          LINES_OF_A * LINES_OF_B * bytes_of(o->c), LINES_OF_A * scales * bytes_of(o->scale),
-                          LINES_OF_B * scales * bytes_of(o->scale), LINES_OF_A * LINES_OF_B * bytes_of(o->d),
-                          LINES_OF_A * LINES_OF_B * bytes_of(o->d)};
+  const size_t sizes[] = {LINES_OF_A * depth * smma_bytes_of(o->a),      LINES_OF_B * depth * smma_bytes_of(o->b),
+                          LINES_OF_A * LINES_OF_B * smma_bytes_of(o->c), LINES_OF_A * scales * smma_bytes_of(o->scale),
+                          LINES_OF_B * scales * smma_bytes_of(o->scale), LINES_OF_A * LINES_OF_B * smma_bytes_of(o->d),
+                          LINES_OF_A * LINES_OF_B * smma_bytes_of(o->d)};
   unsigned char **part[] = {&x->a, &x->b, &x->c, &x->scale_a, &x->scale_b, &x->expected, &x->got};
   size_t all = 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -33,7 +31,7 @@ static size_t lay_out(const smma_operation *o, unsigned char *memory, matrices *
 }
 
 static void store(smma_format format, unsigned char *array, size_t at, size_t count, const uint64_t *codes) {
-  for (size_t i = 0; i < count; i++) smma_store(bytes_of(format), array, at * count + i, codes[i]);
+  for (size_t i = 0; i < count; i++) smma_store(smma_bytes_of(format), array, at * count + i, codes[i]);
 }
 
 /* Every other line is ordinary, the rest of each kind in turn: what fast kernels decide, and what they leave. */
@@ -49,7 +47,7 @@ static void fill(const smma_operation *o, const matrices *x) {
       store(of_a ? o->a : o->b, of_a ? x->a : x->b, at, (size_t)recipe.k, of_a ? row.a : row.b);
       store(o->scale, of_a ? x->scale_a : x->scale_b, at, (size_t)recipe.scales, of_a ? row.scale_a : row.scale_b);
       for (size_t i = 0; !of_a && step == 0 && i < LINES_OF_A; i++)
-        smma_store(bytes_of(o->c), x->c, i * LINES_OF_B + line - LINES_OF_A, row.c);
+        smma_store(smma_bytes_of(o->c), x->c, i * LINES_OF_B + line - LINES_OF_A, row.c);
     }
 }
 
@@ -95,7 +93,7 @@ static smma_status multiply_there(const smma_operation *o, const matrices *x, un
 }
 
 smma_status smma_check_device(const smma_device *device, const smma_operation *o, char message[SMMA_DEVICE_MESSAGE]) {
-  const size_t bytes = bytes_of(o->d), all = lay_out(o, NULL, &(matrices){0});
+  const size_t bytes = smma_bytes_of(o->d), all = lay_out(o, NULL, &(matrices){0});
   unsigned char *memory = calloc(all, 1);
   size_t wrong = 0;
   smma_status status;

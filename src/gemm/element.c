@@ -36,7 +36,7 @@ uint64_t smma_code_at(const smma_multiplier *p, bool of_a, size_t i, size_t k) {
   const smma_view *v = smma_view_of(p, of_a);
   uint64_t code;
   if (k >= v->count) return 0;
-  code = smma_load(smma_container_bytes(smma_encoding_of(v->format)), v->data, smma_element(v, i, k));
+  code = smma_load(smma_bytes_of(v->format), v->data, smma_element(v, i, k));
   return v->factor == 1 ? code : smma_scaled(v->format, code, v->factor);
 }
 

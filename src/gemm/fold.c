@@ -28,7 +28,7 @@ static void fold_scaled(const smma_multiplier *p, const smma_task *task, const s
 
 void smma_fold_sums(const smma_multiplier *p, const smma_task *task, const smma_fold_tile *t) {
   const size_t count = t->packed_rows * t->packed_columns;
-  const size_t bytes = count * smma_container_bytes(smma_encoding_of(p->outer));
+  const size_t bytes = count * smma_bytes_of(p->outer);
   if (task->kind == SMMA_TASK_CLEAR) {
     memset(t->to, 0, bytes);
     return;

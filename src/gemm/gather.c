@@ -130,8 +130,7 @@ static void gather_across(const target *t, size_t lines, size_t count) {
 }
 
 smma_view smma_gather(const smma_view *x, size_t line, size_t lines, size_t panel, size_t k, size_t count, void *out) {
-  const target t = {x,  smma_container_bytes(smma_encoding_of(x->format)), line, k, smma_gathered_depth(count), panel,
-                    out};
+  const target t = {x, smma_bytes_of(x->format), line, k, smma_gathered_depth(count), panel, out};
   const size_t present = smma_lines_present(x, line, lines), there = x->count - k < count ? x->count - k : count;
   smma_view y = *x;
   y.data = out, y.line_step = 1, y.k_step = panel, y.panel = panel, y.panel_step = t.depth * panel;

@@ -32,10 +32,7 @@ static bool takes_formats(const smma_operation *o) {
     case SMMA_GTR_FDPA:
     case SMMA_E_FDPA: return is_factor(o->a) && is_factor(o->b) && o->d == SMMA_F32;
     case SMMA_T_FDPA: return is_factor(o->a) && is_factor(o->b);
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA:
-    case SMMA_G_FDPA:
-    case SMMA_COMPOSITION: break;
+    default: break;
   }
   return false;
 }

@@ -5,9 +5,8 @@
 #include "gemm/device.h"
 #include "gemm/overlap.h"
 #include "gemm/special.h"
+#include "host/count.h"
 #include "plan/element.h"
-
-static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 
 /* Fills in a dense leading dimension and checks that the last element's index fits. */
 static smma_status check_layout(size_t rows, size_t columns, smma_order order, size_t *leading) {
@@ -117,7 +116,7 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
   smma_plan of_arguments;
   char message[256] = "";
   multiplier->schedule = (smma_schedule){.k_per_step = k,
-                                         .steps = divide_up(g->k, k),
+                                         .steps = smma_divide_up(g->k, k),
                                          .in_order = true,
                                          .start = SMMA_IN_ACCUMULATOR,
                                          .result = SMMA_IN_ACCUMULATOR};

@@ -10,8 +10,6 @@ typedef struct {
   size_t lines, length, stride;
 } region;
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 static region region_of(const void *data, size_t rows, size_t columns, smma_order order, size_t leading, size_t bytes) {
   const bool along_rows = order == SMMA_ROW_MAJOR;
   return (region){(uintptr_t)data, along_rows ? rows : columns, (along_rows ? columns : rows) * bytes, leading * bytes};
@@ -19,7 +17,7 @@ static region region_of(const void *data, size_t rows, size_t columns, smma_orde
 
 static region d_of(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
-  return region_of(g->d, g->m, g->n, g->order_d, g->ldd, bytes_of(p->d_format));
+  return region_of(g->d, g->m, g->n, g->order_d, g->ldd, smma_bytes_of(p->d_format));
 }
 
 static region dense(const void *data, size_t count, size_t bytes) {
@@ -55,12 +53,12 @@ static const char *overlapped(const smma_multiplier *p) {
   const smma_operation *o = &p->operation;
   const size_t each = p->part_k ? p->part_k : (size_t)o->scale_block;
   const size_t scales = each ? g->k / each + (g->k % each != 0) : 0;
-  const size_t scale_bytes = p->part_k ? sizeof(float) : each ? bytes_of(o->scale) : 0;
+  const size_t scale_bytes = p->part_k ? sizeof(float) : each ? smma_bytes_of(o->scale) : 0;
   const bool reads = g->m && g->n && g->k;
   const region d = d_of(p);
-  const region a = region_of(g->a, g->m, g->k, g->order_a, g->lda, bytes_of(o->a));
-  const region b = region_of(g->b, g->k, g->n, g->order_b, g->ldb, bytes_of(o->b));
-  const region c = region_of(g->c, g->m, g->n, g->order_c, g->ldc, bytes_of(p->c_format));
+  const region a = region_of(g->a, g->m, g->k, g->order_a, g->lda, smma_bytes_of(o->a));
+  const region b = region_of(g->b, g->k, g->n, g->order_b, g->ldb, smma_bytes_of(o->b));
+  const region c = region_of(g->c, g->m, g->n, g->order_c, g->ldc, smma_bytes_of(p->c_format));
   const region scale_a = dense(g->scale_a, g->m * scales, scale_bytes);
   const region scale_b = dense(g->scale_b, g->n * scales, scale_bytes);
   const region bias = dense(g->bias, g->n, sizeof(float));

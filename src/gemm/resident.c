@@ -23,8 +23,6 @@ _Static_assert((int)SMMA_FINISH_ALPHA == SMMA_EPILOGUE_ALPHA && (int)SMMA_FINISH
                    (int)SMMA_FINISH_CLAMP == SMMA_EPILOGUE_CLAMP && (int)SMMA_MOST_FINISHES == (int)SMMA_MOST_EPILOGUE,
                "kernels know the operations of an epilogue by the same numbers");
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 static uint64_t bits_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -64,7 +62,7 @@ static bool is_held(const smma_multiplier *p, const char *name, const void *data
 smma_status smma_resident_check(const smma_multiplier *p, char message[SMMA_DEVICE_MESSAGE]) {
   const smma_gemm_arguments *g = &p->with;
   const size_t m = g->m - 1, n = g->n - 1, k = g->k - 1, scales = scales_of(p);
-  const size_t scale_bytes = bytes_of(p->part_k ? SMMA_F32 : p->operation.scale);
+  const size_t scale_bytes = smma_bytes_of(p->part_k ? SMMA_F32 : p->operation.scale);
   bool held = true;
   if (!p->device->driver->holds) {
     snprintf(message, SMMA_DEVICE_MESSAGE,
@@ -73,16 +71,16 @@ smma_status smma_resident_check(const smma_multiplier *p, char message[SMMA_DEVI
     return SMMA_INVALID_ARGUMENT;
   }
   if (g->k) {
-    held = is_held(p, "A", g->a, bytes_of(p->operation.a), smma_index_of(g->order_a, g->lda, m, k), message) &&
-           is_held(p, "B", g->b, bytes_of(p->operation.b), smma_index_of(g->order_b, g->ldb, k, n), message);
+    held = is_held(p, "A", g->a, smma_bytes_of(p->operation.a), smma_index_of(g->order_a, g->lda, m, k), message) &&
+           is_held(p, "B", g->b, smma_bytes_of(p->operation.b), smma_index_of(g->order_b, g->ldb, k, n), message);
     if (scales)
       held = held && is_held(p, "A's scale factors", g->scale_a, scale_bytes, g->m * scales - 1, message) &&
              is_held(p, "B's scale factors", g->scale_b, scale_bytes, g->n * scales - 1, message);
   }
   if (g->beta != 0)
-    held = held && is_held(p, "C", g->c, bytes_of(p->c_format), smma_index_of(g->order_c, g->ldc, m, n), message);
+    held = held && is_held(p, "C", g->c, smma_bytes_of(p->c_format), smma_index_of(g->order_c, g->ldc, m, n), message);
   held = held && is_held(p, "the bias", g->bias, sizeof *g->bias, n, message) &&
-         is_held(p, "D", g->d, bytes_of(p->d_format), smma_index_of(g->order_d, g->ldd, m, n), message);
+         is_held(p, "D", g->d, smma_bytes_of(p->d_format), smma_index_of(g->order_d, g->ldd, m, n), message);
   if (!held) return SMMA_INVALID_ARGUMENT;
   return p->device->driver->wait(p->device->state, message) ? SMMA_OK : SMMA_DEVICE_FAILED;
 }

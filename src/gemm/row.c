@@ -11,8 +11,6 @@
 /* Elements that are converted together. */
 enum { PART = 64 };
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 /* ---- Conversions ---- */
 
 /* x or y, without a branch, which would keep compilers from using vectors. */
@@ -90,7 +88,7 @@ static void convert(const smma_rule *rule, smma_format from, smma_format to, con
   const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan);
   const bool one = smma_has_one_nan(rule->nan);
   if (from == to)
-    memcpy(y, x, count * bytes_of(to));
+    memcpy(y, x, count * smma_bytes_of(to));
   else if (one && ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32)))
     convert_half(to == SMMA_F16, nan, x, count, y);
   else if (one && from == SMMA_F32 && to == SMMA_BF16)
@@ -99,7 +97,7 @@ static void convert(const smma_rule *rule, smma_format from, smma_format to, con
     for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of_bfloat((uint32_t)smma_load(2, x, i), nan));
   else
     for (size_t i = 0; i < count; i++)
-      smma_store(bytes_of(to), y, i, smma_reformat(from, to, rule->nan, smma_load(bytes_of(from), x, i)));
+      smma_store(smma_bytes_of(to), y, i, smma_reformat(from, to, rule->nan, smma_load(smma_bytes_of(from), x, i)));
 }
 
 void smma_unify_nan(const smma_multiplier *p, void *encodings, size_t count) {
@@ -134,11 +132,11 @@ static void copy(size_t bytes, const void *x, size_t x_step, size_t count, void 
 /* Elements from (i, j) on in C or D, and from one of a row to the next. */
 static const void *c_at(const smma_multiplier *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
-  return (const unsigned char *)g->c + smma_index_of(g->order_c, g->ldc, i, j) * bytes_of(p->c_format);
+  return (const unsigned char *)g->c + smma_index_of(g->order_c, g->ldc, i, j) * smma_bytes_of(p->c_format);
 }
 static void *d_at(const smma_multiplier *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
-  return (unsigned char *)g->d + smma_index_of(g->order_d, g->ldd, i, j) * bytes_of(p->d_format);
+  return (unsigned char *)g->d + smma_index_of(g->order_d, g->ldd, i, j) * smma_bytes_of(p->d_format);
 }
 static size_t c_step(const smma_multiplier *p) { return p->with.order_c == SMMA_ROW_MAJOR ? 1 : p->with.ldc; }
 static size_t d_step(const smma_multiplier *p) { return p->with.order_d == SMMA_ROW_MAJOR ? 1 : p->with.ldd; }
@@ -149,13 +147,13 @@ static size_t d_step(const smma_multiplier *p) { return p->with.order_d == SMMA_
 static void read_c(const smma_multiplier *p, size_t i, size_t j, size_t count, smma_format to, void *c) {
   _Alignas(8) unsigned char space[8 * PART];
   const void *from = c_at(p, i, j);
-  if (c_step(p) != 1) copy(bytes_of(p->c_format), from, c_step(p), count, space, 1), from = space;
+  if (c_step(p) != 1) copy(smma_bytes_of(p->c_format), from, c_step(p), count, space, 1), from = space;
   convert(&p->operation.rule, p->c_format, to, from, count, c);
 }
 
 /* beta * C's elements, rounded to their format, then to D's, in the outer format. */
 static void start_part(const smma_multiplier *p, size_t i, size_t j, size_t count, void *start) {
-  const size_t bytes = bytes_of(p->c_format);
+  const size_t bytes = smma_bytes_of(p->c_format);
   _Alignas(8) unsigned char c[8 * PART], d[8 * PART];
   read_c(p, i, j, count, p->c_format, c);
   for (size_t x = 0; p->with.beta != 1 && x < count; x++)
@@ -165,7 +163,7 @@ static void start_part(const smma_multiplier *p, size_t i, size_t j, size_t coun
 }
 
 void smma_start_row(const smma_multiplier *p, size_t i, size_t j, size_t count, void *start) {
-  const size_t bytes = bytes_of(p->outer);
+  const size_t bytes = smma_bytes_of(p->outer);
   if (!smma_starts_from_c(p)) {
     memset(start, 0, count * bytes);
     return;
@@ -305,16 +303,16 @@ static void finish_part(const smma_multiplier *p, const void *total, size_t i, s
   _Alignas(8) unsigned char sum[8 * PART], d[8 * PART];
   void *to = d_step(p) == 1 ? d_at(p, i, j) : d;
   if (p->epilogues) {
-    memcpy(sum, total, count * bytes_of(p->outer));
+    memcpy(sum, total, count * smma_bytes_of(p->outer));
     epilogue(p, i, j, count, sum);
     total = sum;
   }
   convert(&p->operation.rule, p->outer, p->d_format, total, count, to);
-  if (to == d) copy(bytes_of(p->d_format), d, 1, count, d_at(p, i, j), d_step(p));
+  if (to == d) copy(smma_bytes_of(p->d_format), d, 1, count, d_at(p, i, j), d_step(p));
 }
 
 void smma_finish_row(const smma_multiplier *p, size_t i, size_t j, size_t count, void *total) {
-  const size_t bytes = bytes_of(p->outer);
+  const size_t bytes = smma_bytes_of(p->outer);
   if (p->d_format == p->outer && !p->epilogues)
     copy(bytes, total, 1, count, d_at(p, i, j), d_step(p));
   else

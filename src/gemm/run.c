@@ -8,6 +8,7 @@
 #include "gemm/gather.h"
 #include "gemm/row.h"
 #include "gemm/special.h"
+#include "host/count.h"
 #include "host/load.h"
 #include "host/memory.h"
 #include "host/thread.h"
@@ -63,18 +64,17 @@ typedef struct {
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
    an order, but those that are along K in short encodings. */
 static bool is_gathered(const smma_multiplier *p, const smma_view *x) {
   if (!p->family || p->family->takes_lines || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
-  return !p->family->interleaves || smma_container_bytes(smma_encoding_of(x->format)) < 4;
+  return !p->family->interleaves || smma_bytes_of(x->format) < 4;
 }
 
 static size_t gathered_bytes(const smma_multiplier *p, const smma_view *x, size_t lines, size_t count) {
   if (!is_gathered(p, x)) return 0;
-  return lines * smma_gathered_depth(count) * smma_container_bytes(smma_encoding_of(x->format));
+  return lines * smma_gathered_depth(count) * smma_bytes_of(x->format);
 }
 
 static layout layout_of(const smma_multiplier *p, size_t threads) {
@@ -83,12 +83,12 @@ static layout layout_of(const smma_multiplier *p, size_t threads) {
   const size_t rows = f ? SMMA_TILE_ROWS : 64, k = (size_t)p->operation.k;
   const size_t steps = !flat ? smma_steps_at_once(p) : FLAT_DEPTH > k ? FLAT_DEPTH / k : 1;
   size_t columns = f ? SMMA_TILE_COLUMNS : 64;
-  layout l = {.multiplier = p, .panel = f ? f->columns : 16, .steps = least(p->steps, steps)};
-  l.tile_rows = least(round_up(p->with.m, 16), rows);
+  layout l = {.multiplier = p, .panel = f ? f->columns : 16, .steps = smma_least(p->steps, steps)};
+  l.tile_rows = smma_least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
-  l.element_bytes = smma_container_bytes(smma_encoding_of(p->outer));
-  l.tile_columns = least(round_up(p->with.n, l.panel), columns);
+  l.element_bytes = smma_bytes_of(p->outer);
+  l.tile_columns = smma_least(round_up(p->with.n, l.panel), columns);
   l.sums = l.tile_rows * l.tile_columns * l.element_bytes;
   l.part_bytes[ACCUMULATORS] = l.sums;
   l.part_bytes[REGISTERS] = p->schedule.registers * l.sums;
@@ -136,7 +136,7 @@ static void for_rows(const tile *t, smma_order order, row_action *act, unsigned 
   for (size_t row = 0; row < rows; row++)
     for (size_t j = 0; j < t->columns; j += panel)
       for (size_t i = row; i < row + inner; i++)
-        act(t->l->multiplier, t->row + i, t->column + j, least(panel, t->columns - j), row_of(t, sums, i, j));
+        act(t->l->multiplier, t->row + i, t->column + j, smma_least(panel, t->columns - j), row_of(t, sums, i, j));
 }
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
@@ -193,7 +193,7 @@ static void do_tasks(tile *t, size_t steps) {
 /* The first step behind `step` behind which something happens; at most `last`. */
 static size_t next_boundary(const tile *t, size_t last) {
   const smma_schedule *s = &t->l->multiplier->schedule;
-  return t->task < s->tasks ? least(s->task[t->task].step, last) : last;
+  return t->task < s->tasks ? smma_least(s->task[t->task].step, last) : last;
 }
 
 static void pack_rows(tile *t, size_t step, size_t steps) {
@@ -248,14 +248,14 @@ static void run_family(tile *t, size_t step, size_t steps) {
 static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   const smma_multiplier *p = l->multiplier;
   tile t = {.l = l, .w = w, .row = row, .column = column};
-  t.rows = least(p->with.m - row, l->tile_rows);
-  t.columns = least(p->with.n - column, l->tile_columns);
+  t.rows = smma_least(p->with.m - row, l->tile_rows);
+  t.columns = smma_least(p->with.n - column, l->tile_columns);
   t.packed_rows = round_up(t.rows, 16);
   t.packed_columns = round_up(t.columns, l->panel);
   begin(&t);
   do_tasks(&t, 0);
   for (size_t step = 0, end; step < p->steps; step = end) {
-    end = next_boundary(&t, least(step + l->steps, p->steps));
+    end = next_boundary(&t, smma_least(step + l->steps, p->steps));
     if (p->family)
       run_family(&t, step, end - step);
     else
@@ -379,8 +379,7 @@ smma_status smma_multiplier_compute(const smma_multiplier *multiplier) {
 static size_t kept_panel(const smma_multiplier *p) { return p->family ? p->family->columns : 1; }
 
 size_t smma_kept_bytes(const smma_multiplier *p) {
-  return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->b.count) *
-         smma_container_bytes(smma_encoding_of(p->operation.b));
+  return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->b.count) * smma_bytes_of(p->operation.b);
 }
 
 /* Those of B as the multiplier takes them. */

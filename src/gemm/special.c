@@ -5,10 +5,10 @@
 #include "gemm/element.h"
 #include "gemm/pack.h"
 #include "gemm/row.h"
+#include "host/count.h"
 
 enum { GROUP = 16 }; /* rows and columns that are classified together */
 
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
 const smma_kernel_family *smma_special_family(const smma_operation *o, const char *kernel) {
@@ -89,7 +89,7 @@ static void classify(const smma_view *x, size_t line, size_t k, size_t count, fl
   const smma_encoding e = smma_encoding_of(x->format);
   classifier c = {smma_decoder_of(x->format), ~UINT32_C(0)};
   const size_t first = smma_element(x, line, k), bytes = smma_container_bytes(e);
-  const size_t present = k < x->count ? least(x->count - k, count) : 0;
+  const size_t present = k < x->count ? smma_least(x->count - k, count) : 0;
   if (e.specials == SMMA_SPECIALS_IEEE) c.infinity = c.format.largest + 1;
   for (size_t i = present; i < count; i++) out[i] = 0;
   if (x->factor != 1)
@@ -145,7 +145,7 @@ static void pack(const smma_special *s, bool of_a, size_t first, size_t count, s
 }
 
 static bool any_of(const unsigned char *flag, size_t first, size_t count, size_t all) {
-  return memchr(flag + first, 1, least(count, all - first)) != NULL;
+  return memchr(flag + first, 1, smma_least(count, all - first)) != NULL;
 }
 
 void smma_special_add(smma_special *s, size_t step, size_t steps, const unsigned char *rows,
@@ -156,10 +156,11 @@ void smma_special_add(smma_special *s, size_t step, size_t steps, const unsigned
   const smma_multiplier classes = {.operation.k = 1};
   if (!s->any) memset(w.sum, 0, w.rows * w.columns * sizeof *w.sum);
   s->any = true;
-  for (size_t i = 0; i < s->rows; i += GROUP) pack(s, true, i, least(s->rows - i, GROUP), step, steps, w.a + i * depth);
+  for (size_t i = 0; i < s->rows; i += GROUP)
+    pack(s, true, i, smma_least(s->rows - i, GROUP), step, steps, w.a + i * depth);
   for (size_t j = 0; j < s->columns; j += width) {
     const bool of_columns = any_of(columns, j, width, s->columns);
-    pack(s, false, j, least(s->columns - j, width), step, steps, w.b + j * depth);
+    pack(s, false, j, smma_least(s->columns - j, width), step, steps, w.b + j * depth);
     for (size_t i = 0; i < s->rows; i += GROUP) {
       smma_run run = {.multiplier = &classes, .a = w.a + i * depth, .b = w.b + j * depth};
       if (!of_columns && !any_of(rows, i, GROUP, s->rows)) continue;
@@ -183,7 +184,7 @@ void smma_special_take(smma_special *s) {
   for (size_t first = 0; first < s->columns; first += s->panel)
     for (size_t i = 0; i < s->rows; i++) {
       float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, first);
-      const size_t count = least(s->columns - first, s->panel);
+      const size_t count = smma_least(s->columns - first, s->panel);
       if (smma_is_finite_row(accumulator, count)) continue;
       for (size_t x = 0; x < count; x++) {
         if (is_finite(accumulator[x])) continue;
@@ -271,7 +272,7 @@ void smma_special_settle(smma_special *s, size_t last) {
   for (size_t j = 0; s->any && j < s->columns; j += width)
     for (size_t i = 0; i < s->rows; i++) {
       const float *sum = w.sum + smma_accumulator_index(w.rows, width, i, j);
-      const size_t count = least(s->columns - j, width);
+      const size_t count = smma_least(s->columns - j, width);
       for (size_t x = 0; x < count; x++)
         if (!is_finite(sum[x])) settle(s, i, j + x, sum[x], last);
     }

@@ -12,6 +12,8 @@ static inline size_t smma_container_bytes(smma_encoding f) {
   return f.bits <= 8 ? 1 : f.bits <= 16 ? 2 : f.bits <= 32 ? 4 : 8;
 }
 
+static inline size_t smma_bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
 /* The caller's arrays may have any element type and alignment, so they are read and written as bytes. */
 static inline uint64_t smma_load(size_t container_bytes, const void *array, size_t index) {
   const unsigned char *at = (const unsigned char *)array + container_bytes * index;

@@ -1,29 +1,20 @@
+#include "host/draw.h"
 #include "infer/moves.h"
 #include "isa/compose.h"
 
 enum { ROUNDS_AT_RANDOM = 8, MOST_TOGETHER = 4 };
 
-/* SplitMix64. */
-static uint64_t draw(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-static int below(uint64_t *state, int bound) { return (int)(draw(state) % (unsigned)bound); }
-
 /* A word, a value near the one that there is, near another step's or the fraction bits of d, or any. */
 static int random_value(const smma_fit *f, const smma_composition *p, const smma_key *key, int now, uint64_t *state) {
   int value[SMMA_MOST_VALUES], words = smma_parameter_add_words(value, 0, key, now);
   const int fraction_bits = smma_encoding_of(f->model.instruction.d).fraction_bits;
-  if (!smma_parameter_is_number(key)) return below(state, smma_parameter_choices(key));
-  if (words && below(state, 4) == 0) return value[below(state, words)];
-  switch (below(state, 4)) {
-    case 0: return smma_key_of_step(&p->step[below(state, p->steps)], key) + below(state, 3) - 1;
-    case 1: return now + below(state, 9) - 4;
-    case 2: return fraction_bits + below(state, 12) - 1;
-    default: return value[below(state, smma_parameter_values(&f->model.instruction, key, now, value))];
+  if (!smma_parameter_is_number(key)) return smma_draw_below(state, smma_parameter_choices(key));
+  if (words && smma_draw_below(state, 4) == 0) return value[smma_draw_below(state, words)];
+  switch (smma_draw_below(state, 4)) {
+    case 0: return smma_key_of_step(&p->step[smma_draw_below(state, p->steps)], key) + smma_draw_below(state, 3) - 1;
+    case 1: return now + smma_draw_below(state, 9) - 4;
+    case 2: return fraction_bits + smma_draw_below(state, 12) - 1;
+    default: return value[smma_draw_below(state, smma_parameter_values(&f->model.instruction, key, now, value))];
   }
 }
 
@@ -32,21 +23,21 @@ static const smma_key *random_step_key(uint64_t *state) {
   int count = 0;
   while ((key = smma_parameter_next(key))) count++;
   key = smma_parameter_next(NULL);
-  for (int n = below(state, count); n > 0; n--) key = smma_parameter_next(key);
+  for (int n = smma_draw_below(state, count); n > 0; n--) key = smma_parameter_next(key);
   return key;
 }
 
 /* Two to four keys at once, most of them of one step. */
 static void propose_at_random(smma_fit *f, uint64_t *state) {
   smma_composition p = *smma_fit_composition(f);
-  int step = below(state, p.steps);
-  for (int n = 2 + below(state, MOST_TOGETHER - 1); n > 0; n--) {
+  int step = smma_draw_below(state, p.steps);
+  for (int n = 2 + smma_draw_below(state, MOST_TOGETHER - 1); n > 0; n--) {
     const smma_key *key = random_step_key(state);
     int value;
-    if (below(state, 4) == 0) step = below(state, p.steps);
+    if (smma_draw_below(state, 4) == 0) step = smma_draw_below(state, p.steps);
     if (smma_parameter_is_idle(&p.step[step], key)) continue;
     value = random_value(f, &p, key, smma_key_of_step(&p.step[step], key), state);
-    if (smma_key_allows(key, value)) smma_parameter_set(&p.step[step], key, value, below(state, 2) == 0);
+    if (smma_key_allows(key, value)) smma_parameter_set(&p.step[step], key, value, smma_draw_below(state, 2) == 0);
   }
   smma_fit_propose(f, &p);
 }
@@ -70,7 +61,7 @@ static bool forget_at_random(smma_fit *f, uint64_t *state) {
     const int nodes = smma_composition_nodes(&p, f->model.instruction.k, step);
     for (const smma_key *key = NULL; (key = smma_parameter_next(key));) {
       const int value = smma_parameter_otherwise(&p.step[step], key, nodes);
-      if (value != SMMA_KEY_REQUIRED && below(state, 2)) smma_parameter_set(&p.step[step], key, value, false);
+      if (value != SMMA_KEY_REQUIRED && smma_draw_below(state, 2)) smma_parameter_set(&p.step[step], key, value, false);
     }
   }
   return smma_fit_start(f, &p);

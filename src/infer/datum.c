@@ -1,7 +1,8 @@
-/* What was found as data. */
+/* Turns what was found into data. */
+#include "rows/datum.h"
+
 #include "infer/report.h"
 #include "isa/catalogue.h"
-#include "rows/datum.h"
 #include "rows/generate.h"
 
 static smma_datum *row_datum(const smma_instruction *i, const smma_row *row, const char *key, uint64_t other) {
@@ -52,12 +53,10 @@ static smma_datum *parameters_datum(const smma_instruction *i, const smma_infere
 /* [wrong, asked] of each kind of rows; a recording's have none. */
 static smma_datum *kinds_datum(const smma_inference *f) {
   smma_datum *kinds = smma_datum_record();
-  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++) {
-    smma_datum *pair = smma_datum_list();
-    smma_datum_append(pair, smma_datum_count((int64_t)f->misfit.wrong_of[kind]));
-    smma_datum_append(pair, smma_datum_count((int64_t)f->misfit.of_kind[kind]));
-    smma_datum_put(kinds, smma_row_kind_text((smma_row_kind)kind), pair);
-  }
+  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
+    smma_datum_put(kinds, smma_row_kind_text((smma_row_kind)kind),
+                   smma_datum_list_of(2, smma_datum_count((int64_t)f->misfit.wrong_of[kind]),
+                                      smma_datum_count((int64_t)f->misfit.of_kind[kind])));
   return kinds;
 }
 
@@ -69,8 +68,7 @@ static smma_datum *misfit_datum(const smma_instruction *i, const smma_inference 
   record = smma_datum_record(), rows = smma_datum_list(), holds = smma_datum_record();
   for (int h = 0; h < SMMA_HOLDINGS; h++)
     if (m->wrong_with[h]) smma_put_count(holds, smma_infer_holding_text((smma_infer_holding)h), m->wrong_with[h]);
-  for (int n = 0; n < m->examples; n++)
-    smma_datum_append(rows, row_datum(i, &m->example[n], "model", m->expected[n]));
+  for (int n = 0; n < m->examples; n++) smma_datum_append(rows, row_datum(i, &m->example[n], "model", m->expected[n]));
   smma_put_count(record, "asked", m->asked);
   smma_put_count(record, "wrong", m->wrong);
   smma_datum_put(record, "kinds", kinds_datum(f));
@@ -108,10 +106,10 @@ static smma_datum *structures_datum(const smma_instruction *i, const smma_infere
   smma_datum *record = smma_datum_record(), *list = smma_datum_list();
   for (size_t n = 0; n < f->evidences; n++) {
     const smma_infer_evidence *e = &f->evidence[n];
-    smma_datum *evidence = smma_datum_record(), *rows = smma_datum_list();
-    for (int row = 0; row < 2; row++) smma_datum_append(rows, row_datum(i, &e->row[row], NULL, 0));
+    smma_datum *evidence = smma_datum_record();
     smma_put_count(evidence, "structures", (uint64_t)e->structures);
-    smma_datum_put(evidence, "rows", rows);
+    smma_datum_put(evidence, "rows",
+                   smma_datum_list_of(2, row_datum(i, &e->row[0], NULL, 0), row_datum(i, &e->row[1], NULL, 0)));
     smma_datum_append(list, evidence);
   }
   smma_put_count(record, "listed", (uint64_t)f->structures);
@@ -143,18 +141,12 @@ static smma_datum *rivals_datum(const smma_instruction *i, const smma_inference 
   return list;
 }
 
-static smma_datum *same_datum(const smma_instruction *same) {
-  smma_datum *list;
-  if (!same) return smma_datum_null();
-  list = smma_datum_list();
-  smma_datum_append(list, smma_datum_text(smma_arch_name(same)));
-  smma_datum_append(list, smma_datum_text(same->name));
-  return list;
-}
-
 static void put_counts(smma_datum *record, const smma_inference *f) {
-  const struct { const char *key; uint64_t count; } counts[] = {
-      {"rows", f->rows}, {"calls", f->calls}, {"fresh", f->fresh}, {"rounds", (uint64_t)f->rounds},
+  const struct {
+    const char *key;
+    uint64_t count;
+  } counts[] = {
+      {"rows", f->rows},   {"calls", f->calls},       {"fresh", f->fresh},     {"rounds", (uint64_t)f->rounds},
       {"tried", f->tried}, {"computed", f->computed}, {"samples", f->samples}, {"wrong", f->wrong}};
   for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) smma_put_count(record, counts[n].key, counts[n].count);
 }
@@ -175,7 +167,9 @@ smma_datum *smma_inference_datum(const smma_infer_request *r, const smma_inferen
   smma_put_text(record, "because", text);
   smma_datum_put(record, "model", model);
   smma_datum_put(record, "rule", words);
-  smma_datum_put(record, "same_as", same_datum(f->same));
+  smma_datum_put(
+      record, "same_as",
+      f->same ? smma_datum_texts((const char *const[]){smma_arch_name(f->same), f->same->name}, 2) : smma_datum_null());
   put_counts(record, f);
   smma_put_real(record, "seconds", f->seconds);
   smma_put_real(record, "unit_seconds", f->unit_seconds);

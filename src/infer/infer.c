@@ -54,13 +54,12 @@ bool smma_inference_ask(smma_inference_work *x, smma_rows *rows, size_t count) {
   return good;
 }
 
-static bool out_of_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
 
 /* ---- Samples ---- */
 
 bool smma_inference_learn(smma_inference_work *x, smma_rows *rows, size_t count) {
   return smma_inference_ask(x, rows, count) &&
-         (smma_samples_add(&x->samples, rows, 0, count) || out_of_memory(x->error));
+         (smma_samples_add(&x->samples, rows, 0, count) || smma_fail_memory(x->error));
 }
 
 /* Rows made for a rule's bits, from number `first` of them on. */
@@ -77,16 +76,16 @@ static void make_directed(const smma_inference_work *x, const smma_rule *rule, u
 /* For sums that are cut after 4, 8, ... bits; so many of each. */
 static void make_guesses(const smma_inference_work *x, uint64_t seed, size_t count, smma_rows *rows, size_t at) {
   for (int guess = 0; guess < GUESSES; guess++) {
-    smma_rule rule = {.algorithm = SMMA_G_FDPA};
-    rule.with.g_fdpa.alignment_bits = 4 + 4 * guess;
-    rule.with.g_fdpa.block = x->as.k;
+    smma_rule rule = {.algorithm = SMMA_T_FDPA};
+    rule.with.t_fdpa.alignment_bits = 4 + 4 * guess;
+    rule.with.t_fdpa.block = x->as.k;
     make_directed(x, &rule, seed, (uint64_t)guess * count, count, rows, at + (size_t)guess * count);
   }
 }
 
 static bool learn_directed(smma_inference_work *x) {
   smma_rows rows;
-  bool good = smma_rows_allocate(x->request->instruction, GUESSES * ROWS_OF_GUESS, &rows) || out_of_memory(x->error);
+  bool good = smma_rows_allocate(x->request->instruction, GUESSES * ROWS_OF_GUESS, &rows) || smma_fail_memory(x->error);
   if (good) make_guesses(x, x->request->seed, ROWS_OF_GUESS, &rows, 0);
   good = good && smma_inference_learn(x, &rows, GUESSES * ROWS_OF_GUESS);
   smma_rows_free(&rows);
@@ -97,7 +96,7 @@ static bool learn_directed(smma_inference_work *x) {
 static bool learn_and_check(smma_inference_work *x) {
   smma_inference *found = x->found;
   smma_rows rows;
-  bool good = smma_rows_allocate(x->request->instruction, FIRST_ROWS, &rows) || out_of_memory(x->error);
+  bool good = smma_rows_allocate(x->request->instruction, FIRST_ROWS, &rows) || smma_fail_memory(x->error);
   if (good) {
     smma_generate_rows(&rows, x->request->seed, 0, FIRST_ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     good = smma_inference_learn(x, &rows, FIRST_ROWS);
@@ -125,7 +124,7 @@ static bool learn_recording(smma_inference_work *x) {
   x->found->recording = true;
   if (count == 0) return smma_fail(x->error, "the recording has no rows");
   x->asking.rows = count;
-  return smma_samples_add(&x->samples, rows, 0, count) || out_of_memory(x->error);
+  return smma_samples_add(&x->samples, rows, 0, count) || smma_fail_memory(x->error);
 }
 
 static bool learn_first(smma_inference_work *x) {
@@ -174,14 +173,14 @@ static bool try_known(smma_inference_work *x, size_t least) {
     least = f->wrong - 1;
   }
   free(known);
-  return known || out_of_memory(x->error);
+  return known || smma_fail_memory(x->error);
 }
 
 /* Every sample; the model that there is first, if there is one. */
 static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
-  if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
+  if (!smma_fit_look_at(f, SIZE_MAX)) return smma_fail_memory(x->error);
   if (!smma_fit_has_model(f) && !try_known(x, f->looked / NEARLY)) return false;
   if (smma_fit_has_model(f) && x->odd < 0) {
     smma_fit_remember_misfits(f);
@@ -191,7 +190,7 @@ static bool fit(smma_inference_work *x) {
   if (x->odd >= 0 && smma_fit_has_model(f)) return true; /* no parameters are one product's */
   for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0); thoroughly++) {
     smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
-    if (!search(x, thoroughly)) return out_of_memory(x->error);
+    if (!search(x, thoroughly)) return smma_fail_memory(x->error);
     smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->looked);
     if (!reweigh_shapes(x, 2)) return false;
   }
@@ -205,7 +204,7 @@ static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t c
   size_t joined = 0;
   bool *differs = calloc(count, sizeof *differs);
   bool good = differs != NULL;
-  if (!good) return out_of_memory(x->error);
+  if (!good) return smma_fail_memory(x->error);
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static)
   for (size_t i = 0; i < count; i++) {
     smma_row row;
@@ -216,7 +215,7 @@ static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t c
   for (size_t i = 0; i < count && good; i++) {
     if (!differs[i]) continue;
     ++*wrong;
-    if (joined++ < MOST_JOINING) good = smma_samples_add(&x->samples, rows, i, 1) || out_of_memory(x->error);
+    if (joined++ < MOST_JOINING) good = smma_samples_add(&x->samples, rows, i, 1) || smma_fail_memory(x->error);
   }
   free(differs);
   return good;
@@ -227,7 +226,7 @@ static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t c
 static bool refine(smma_inference_work *x) {
   smma_rows rows;
   size_t wrong = 1;
-  bool good = smma_rows_allocate(x->request->instruction, ROUND_ROWS, &rows) || out_of_memory(x->error);
+  bool good = smma_rows_allocate(x->request->instruction, ROUND_ROWS, &rows) || smma_fail_memory(x->error);
   for (int round = 0; good && wrong && x->fit.wrong == 0 && round < MOST_ROUNDS && !smma_inference_must_end(x);
        round++) {
     const uint64_t seed = x->request->seed + (uint64_t)++x->rounds;
@@ -333,7 +332,7 @@ static void choose_nan(smma_inference_work *x) {
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
   smma_rows rows;
-  bool good = smma_rows_allocate(x->request->instruction, FRESH_AT_ONCE, &rows) || out_of_memory(x->error);
+  bool good = smma_rows_allocate(x->request->instruction, FRESH_AT_ONCE, &rows) || smma_fail_memory(x->error);
   found->fresh = 0;
   *wrong = 0;
   begin_nan(x);
@@ -439,13 +438,13 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   x.shapes = malloc(sizeof *x.shapes);
   if (!x.shapes || !smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes)) {
     free(x.shapes);
-    return out_of_memory(error);
+    return smma_fail_memory(error);
   }
   found->structures = x.shapes->count;
   good = !request->record || smma_asking_open_record(&x.asking, request->record);
   good = good && ((smma_samples_open(&x.as, &x.samples) && smma_fit_open(&x.samples, &x.as, &x.fit) &&
                    smma_rows_allocate(request->instruction, 256, &found->proof)) ||
-                  out_of_memory(error));
+                  smma_fail_memory(error));
   good = good && smma_unit_open("model", &x.models, error) && (infer(&x) || (smma_units_stopped() && stop(found)));
   found->model = x.fit.model;
   found->samples = x.samples.count;

@@ -1,32 +1,26 @@
-/* What was found as a page: the summary, the parameters, the order of the sum, a row that shuts out a value. */
+/* Makes a page of what was found: the summary, the parameters, the order of the sum, a row that shuts out a value. */
+#include "page/page.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "explain/picture.h"
 #include "infer/report.h"
 #include "isa/compose.h"
-#include "page/page.h"
 #include "tree/find.h"
 #include "tree/text.h"
 
 static smma_datum *parameters_table(const smma_inference *f) {
-  static const char *const header[] = {"",
-                                       "parameter",
-                                       "value",
-                                       "shut out by a row",
-                                       "no row searched shows",
-                                       "not decided by these rows"};
+  static const char *const header[] = {
+      "", "parameter", "value", "shut out by a row", "no row searched shows", "not decided by these rows"};
   const int columns = f->recording ? 6 : 5;
-  smma_datum *table = smma_datum_list(), *row = smma_datum_list();
-  for (int c = 0; c < columns; c++) smma_datum_append(row, smma_datum_text(header[c]));
-  smma_datum_append(table, row);
+  smma_datum *table = smma_datum_list_of(1, smma_datum_texts(header, (size_t)columns));
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     const smma_infer_neighbour *n = &f->neighbour[i];
     char value[64], text[SMMA_INFER_VALUES_SIZE];
-    row = smma_datum_list();
-    smma_datum_append(row, smma_datum_text(smma_infer_place(n->step, text)));
-    smma_datum_append(row, smma_datum_text(n->key->key));
-    smma_datum_append(row, smma_datum_text(smma_key_value(n->key, n->value, value, sizeof value)));
+    smma_datum *row =
+        smma_datum_list_of(3, smma_datum_text(smma_infer_place(n->step, text)), smma_datum_text(n->key->key),
+                           smma_datum_text(smma_key_value(n->key, n->value, value, sizeof value)));
     for (int is = SMMA_SHUT_OUT; is < SMMA_SHUT_OUT + columns - 3; is++)
       smma_datum_append(row, smma_datum_text(smma_infer_values(f, i, is, text)));
     smma_datum_append(table, row);
@@ -34,7 +28,7 @@ static smma_datum *parameters_table(const smma_inference *f) {
   return table;
 }
 
-/* Adds the order in which the model adds. */
+/* Adds the order of the model's sum. */
 static bool add_order(smma_datum *parts, const smma_instruction *unit, smma_error *error) {
   smma_tree tree;
   smma_unit models;

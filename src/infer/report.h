@@ -69,14 +69,15 @@ void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_
 /* Returns what was found as a record: what --json prints. */
 smma_datum *smma_inference_datum(const smma_infer_request *request, const smma_inference *found);
 
-/* Makes the parts of a page (page/page.h) of it, with a summary in lines. Returns false with one line without memory. Free
+/* Makes the parts of a page (page/page.h) of it, with a summary in lines. Returns false with one line without memory.
+   Free
    `*page` in both cases. */
 bool smma_inference_page(const smma_infer_request *request, const smma_inference *found, const char *summary,
                          smma_datum **page, smma_error *error);
 
-/* Writes rows of the proof as a vector file: those that shut out a value or, with `undecided`, those that would. They are
-   of the unit in the file `model`, or (NULL) of the request's instruction. Returns false without memory, or where the
-   stream has failed. */
+/* Writes rows of the proof as a vector file: those that shut out a value or, with `undecided`, those that would. They
+   are of the unit in the file `model`, or (NULL) of the request's instruction. Returns false without memory, or where
+   the stream has failed. */
 bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer_request *request,
                                const smma_inference *found, bool undecided);
 

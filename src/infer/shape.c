@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/draw.h"
+
 enum { HASHES = 1 << 14 };
 
 typedef struct {
@@ -14,12 +16,6 @@ typedef struct {
 } maker;
 
 /* ---- Hashes ---- */
-
-static uint64_t mixed(uint64_t x) {
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 typedef struct {
   const smma_step *step;
@@ -34,9 +30,9 @@ static uint64_t hash_of_sum(const hasher *h, const uint64_t *term, int count, bo
   uint64_t sum = 0;
   if (!h->strictly && accumulator == HASH_OF_ZERO) has_accumulator = false;
   if (!h->strictly && count == 1 && !has_accumulator) return term[0];
-  for (int i = 0; i < count; i++) sum += mixed(term[i]);
-  if (has_accumulator) sum += h->strictly ? mixed(mixed(accumulator) + HASH_OF_STEP) : mixed(accumulator);
-  return mixed(sum + (h->strictly ? (uint64_t)h->number : 0) + HASH_OF_STEP);
+  for (int i = 0; i < count; i++) sum += smma_mix(term[i]);
+  if (has_accumulator) sum += h->strictly ? smma_mix(smma_mix(accumulator) + HASH_OF_STEP) : smma_mix(accumulator);
+  return smma_mix(sum + (h->strictly ? (uint64_t)h->number : 0) + HASH_OF_STEP);
 }
 
 static int hash_apart(const hasher *h, int window, uint64_t *node, int count) {
@@ -125,8 +121,8 @@ static bool add_hash(maker *m, uint64_t hash) {
 /* Reports whether some parameters make a shape another function than every listed shape; then adds its hash. */
 static bool is_new(maker *m, const smma_composition *shape) {
   uint64_t hash = smma_shape_hash(shape, m->k, NULL, true);
-  for (int s = 0; s < shape->steps; s++) hash = mixed(hash + (uint64_t)shape->step[s].output);
-  return add_hash(m, mixed(hash + (uint64_t)(shape->steps + shape->scaled_step * SMMA_MAXIMUM_STEPS)));
+  for (int s = 0; s < shape->steps; s++) hash = smma_mix(hash + (uint64_t)shape->step[s].output);
+  return add_hash(m, smma_mix(hash + (uint64_t)(shape->steps + shape->scaled_step * SMMA_MAXIMUM_STEPS)));
 }
 
 static void put(maker *m, const smma_step *step, int steps) {

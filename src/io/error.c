@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "host/locale.h"
 #include "io/utf8.h"
 
 /* Reports whether a terminal shows something for the code point, in its place. */
@@ -25,11 +26,14 @@ void smma_make_printable(char *text) {
 }
 
 bool smma_fail(smma_error *error, const char *format, ...) {
+  smma_locale locale;
   va_list arguments;
   if (!error) return false;
+  locale = smma_locale_enter();
   va_start(arguments, format);
   if (vsnprintf(error->text, sizeof error->text, format, arguments) < 0) error->text[0] = '\0';
   va_end(arguments);
+  smma_locale_leave(locale);
   smma_make_printable(error->text);
   return false;
 }

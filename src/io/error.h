@@ -12,6 +12,9 @@ typedef struct {
    the line is cut, and smma_make_printable changes the rest. `error` may be NULL. */
 bool smma_fail(smma_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Says that there is no memory; false. */
+static inline bool smma_fail_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
+
 /* Replaces by '?' what a terminal cannot show as a character, which names and text taken from files may hold: control
    characters, bytes that are no UTF-8, and characters that hide or reorder others. */
 void smma_make_printable(char *text);

@@ -191,24 +191,25 @@ static void compose_gd_fdpa(const smma_operation *o, smma_composition *to) {
   add(to, sum);
 }
 
-static void compose_g_fdpa(const smma_operation *o, smma_composition *to) {
-  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
-  const bool last = p->c_joins == SMMA_C_JOINS_LAST;
-  smma_step step = chain(o->k, p->block, last ? SMMA_START_ZERO : SMMA_START_C, p->output),
-            join = chain(1, 1, SMMA_START_C, o->d);
-  to->subnormal_a = to->subnormal_b = to->subnormal_c = p->subnormal_inputs;
-  step.turn = p->interleave;
-  step.accumulator = cut_at(p->alignment_bits + p->sticky_bit,
-                            p->sticky_bit ? SMMA_ROUND_TO_ODD : p->alignment_rounding, p->zero_exponent);
+smma_composition smma_compose_g_fdpa(const smma_g_fdpa *g, int k, smma_format d) {
+  const bool last = g->c_joins == SMMA_C_JOINS_LAST;
+  smma_composition p = smma_no_steps();
+  smma_step step = chain(k, g->block, last ? SMMA_START_ZERO : SMMA_START_C, g->output),
+            join = chain(1, 1, SMMA_START_C, d);
+  p.subnormal_a = p.subnormal_b = p.subnormal_c = g->subnormal_inputs;
+  step.turn = g->interleave;
+  step.accumulator = cut_at(g->alignment_bits + g->sticky_bit,
+                            g->sticky_bit ? SMMA_ROUND_TO_ODD : g->alignment_rounding, g->zero_exponent);
   step.term = step.accumulator;
-  if (p->product_exponent == SMMA_EXPONENT_NORMALIZED) step.term.brings = SMMA_BRINGS_NORMALIZED;
-  step.rounding = p->rounding;
-  join.rounding = p->c_rounding;
-  step.overflow = join.overflow = p->overflow;
-  step.subnormal_outputs = join.subnormal_outputs = p->subnormal_outputs;
-  step.zero_sign = join.zero_sign = p->zero_sign;
-  add(to, step);
-  if (last) add(to, join);
+  if (g->product_exponent == SMMA_EXPONENT_NORMALIZED) step.term.brings = SMMA_BRINGS_NORMALIZED;
+  step.rounding = g->rounding;
+  join.rounding = g->c_rounding;
+  step.overflow = join.overflow = g->overflow;
+  step.subnormal_outputs = join.subnormal_outputs = g->subnormal_outputs;
+  step.zero_sign = join.zero_sign = g->zero_sign;
+  add(&p, step);
+  if (last) add(&p, join);
+  return p;
 }
 
 bool smma_compose(const smma_operation *o, smma_composition *to) {
@@ -227,7 +228,6 @@ bool smma_compose(const smma_operation *o, smma_composition *to) {
     case SMMA_INTEGER: compose_integer(o, to); break;
     case SMMA_C_FDPA: compose_c_fdpa(o, to); break;
     case SMMA_GD_FDPA: compose_gd_fdpa(o, to); break;
-    case SMMA_G_FDPA: compose_g_fdpa(o, to); break;
     case SMMA_COMPOSITION: *to = o->rule.with.composition; break;
   }
   return true;
@@ -237,29 +237,6 @@ bool smma_compose(const smma_operation *o, smma_composition *to) {
 
 static smma_t_fdpa truncating_of(const smma_step *s) {
   return (smma_t_fdpa){s->term.bits, s->take, s->term.zero_exponent, s->output, s->rounding};
-}
-
-static smma_g_fdpa general_of(const smma_composition *p) {
-  const smma_step *s = &p->step[0];
-  const int sticky = s->term.rounding == SMMA_ROUND_TO_ODD;
-  return (smma_g_fdpa){
-      .block = s->take,
-      .interleave = s->turn,
-      .alignment_bits = s->term.bits - sticky,
-      .alignment_rounding = sticky ? SMMA_ROUND_TOWARD_ZERO : s->term.rounding,
-      .sticky_bit = sticky,
-      .product_exponent =
-          s->term.brings == SMMA_BRINGS_NORMALIZED ? SMMA_EXPONENT_NORMALIZED : SMMA_EXPONENT_OF_FACTORS,
-      .zero_exponent = s->term.zero_exponent,
-      .c_joins = p->steps > 1 ? SMMA_C_JOINS_LAST : SMMA_C_JOINS_FIRST,
-      .c_rounding = p->steps > 1 ? p->step[1].rounding : SMMA_ROUND_NEAREST_EVEN,
-      .output = s->output,
-      .rounding = s->rounding,
-      .overflow = s->overflow,
-      .subnormal_inputs = p->subnormal_a,
-      .subnormal_outputs = s->subnormal_outputs,
-      .zero_sign = s->zero_sign,
-  };
 }
 
 static smma_c_fdpa below_c_of(const smma_composition *p) {
@@ -298,7 +275,6 @@ static void guess(const smma_composition *p, smma_rule *rule) {
       break;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: rule->with.c_fdpa = below_c_of(p); break;
-    case SMMA_G_FDPA: rule->with.g_fdpa = general_of(p); break;
     case SMMA_FMA: rule->with.fma.rounding = p->step[0].rounding; break;
     case SMMA_FTZ_FMA:
     case SMMA_COMPOSITION: break;
@@ -308,7 +284,7 @@ static void guess(const smma_composition *p, smma_rule *rule) {
 /* Whether the algorithm takes scale factors, or none, and its NaN is such a one. */
 static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   const bool needs_scales = algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA;
-  if (o->scale_block ? !needs_scales && algorithm != SMMA_G_FDPA : needs_scales) return false;
+  if ((o->scale_block > 0) != needs_scales) return false;
   if (algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA) return o->rule.nan != SMMA_NAN_OPERAND;
   return algorithm == SMMA_FTZ_FMA ? o->rule.nan == SMMA_NAN_OPERAND : smma_has_one_nan(o->rule.nan);
 }

@@ -9,8 +9,11 @@
    of products. */
 bool smma_compose(const smma_operation *operation, smma_composition *composition);
 
-/* The rule of the catalogue's algorithms, or G-FDPA, that is this operation's composition; false if none is. */
+/* The rule of the catalogue's algorithms that is this operation's composition; false if none is. */
 bool smma_recognise(const smma_operation *operation, smma_rule *rule);
+
+/* Returns the composition that is G-FDPA of k products with results in d. */
+smma_composition smma_compose_g_fdpa(const smma_g_fdpa *g, int k, smma_format d);
 
 /* A composition of no steps whose operands and products are as they are. */
 smma_composition smma_no_steps(void);

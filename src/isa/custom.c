@@ -149,15 +149,22 @@ static bool check_exact(const smma_g_fdpa *p, smma_custom_fault *fault) {
   return true;
 }
 
-static bool check_general(const smma_instruction *i, const smma_g_fdpa *p, smma_custom_fault *fault) {
-  if (!divides(fault, "block", p->block, "k", i->k, 1)) return false;
+bool smma_custom_check_chain(const smma_custom *custom, const smma_g_fdpa *p, smma_custom_fault *fault) {
+  const int k = custom->instruction.k;
+  char allowed[256];
+  for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));) {
+    const int value = key->of_chain ? smma_key_of_chain(p, key) : k;
+    if ((key->of_chain || key->member == offsetof(smma_instruction, k)) && !smma_key_allows(key, value))
+      return fail(fault, key->key, "out of range; allowed: %s", smma_key_allowed(key, allowed, sizeof allowed));
+  }
+  if (!divides(fault, "block", p->block, "k", k, 1)) return false;
   if (!divides(fault, "interleave", p->interleave, "block", p->block, 1)) return false;
   if (!check_exact(p, fault)) return false;
   if (p->sticky_bit && p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
     return fail(fault, "alignment_rounding", "terms that are rounded leave no sticky bit; allowed: toward-zero");
   if (p->c_joins == SMMA_C_JOINS_FIRST && p->c_rounding != SMMA_ROUND_NEAREST_EVEN)
     return fail(fault, "c_rounding", "c is no addition of its own where c_joins is first; allowed: nearest-even");
-  return check_output(i, p->output, fault);
+  return check_output(&custom->instruction, p->output, fault);
 }
 
 static bool check_product(const smma_instruction *i, smma_product_kind product, smma_custom_fault *fault) {
@@ -354,7 +361,6 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
       return check_block(i, tr->block, fault);
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return check_opposing(i, rule, fault);
-    case SMMA_G_FDPA: return check_general(i, &rule->with.g_fdpa, fault);
     case SMMA_COMPOSITION: return check_composition(custom, fault);
     case SMMA_FMA:
     case SMMA_FTZ_FMA: return true;

@@ -25,6 +25,9 @@ smma_custom smma_custom_of(const smma_instruction *instruction);
 /* Whether all values are allowed and go together. */
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault);
 
+/* Reports whether G-FDPA with these parameters can be the unit's rule. */
+bool smma_custom_check_chain(const smma_custom *custom, const smma_g_fdpa *g, smma_custom_fault *fault);
+
 /* What a checked description's instruction computes. */
 smma_operation smma_custom_operation(const smma_custom *custom);
 

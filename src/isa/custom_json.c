@@ -1,5 +1,5 @@
 /* The JSON form of a custom unit: one object of words, whole numbers and flags, with a list of such objects for the
-   steps of a composition. */
+   steps of a composition. A composition that is G-FDPA may have the keys of that in their place. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,9 @@ enum { VERSION = 1 };
 
 typedef struct {
   smma_json json;
+  smma_algorithm algorithm; /* whose keys the text has */
   smma_custom custom;
+  smma_g_fdpa chain; /* with SMMA_KEYS_OF_G_FDPA, what the composition will be */
   char name[128];
 } reader;
 
@@ -44,12 +46,11 @@ static bool read_name(reader *r) {
 
 static bool read_algorithm(reader *r) {
   const smma_json_value *m = find(r, "algorithm");
-  smma_rule *rule = &r->custom.named.rule;
   char list[256] = "";
-  for (rule->algorithm = 0; *smma_model_name(rule); rule->algorithm++) {
-    size_t used = strlen(list);
-    if (m && smma_json_is(m, smma_model_name(rule))) return true;
-    snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", smma_model_name(rule));
+  for (r->algorithm = 0; *smma_keys_name(r->algorithm); r->algorithm++) {
+    r->custom.named.rule.algorithm = r->algorithm == SMMA_KEYS_OF_G_FDPA ? SMMA_COMPOSITION : r->algorithm;
+    if (m && smma_json_is(m, smma_keys_name(r->algorithm))) return true;
+    smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_keys_name(r->algorithm));
   }
   return FAIL(r, m ? m->text.at : end_of(r), "\"algorithm\" %s; allowed: %s",
               m ? "is none that there is" : "is missing", list);
@@ -69,62 +70,63 @@ static bool value_of(const smma_key *key, const smma_json_value *m, int *value) 
   return m->kind == SMMA_JSON_WORD && smma_key_word(key, smma_json_span(m).at, smma_json_span(m).length, value);
 }
 
-/* Walks keys: those of a rule, or of a step where there is no rule. */
-static const smma_key *next_key(const smma_rule *rule, const smma_key *previous) {
-  return rule ? smma_next_key(rule->algorithm, previous) : smma_next_step_key(previous);
+/* What keys are set in: a step, or the unit. */
+typedef struct {
+  const smma_json_value *object;
+  smma_step *step; /* NULL: the unit */
+} level;
+
+static const smma_key *next_key(const reader *r, const level *l, const smma_key *previous) {
+  return l->step ? smma_next_step_key(previous) : smma_next_key(r->algorithm, previous);
 }
 
-static bool fail_unknown(reader *r, const smma_json_value *m, const smma_rule *rule) {
+static bool fail_unknown(reader *r, const level *l, const smma_json_value *m) {
   char list[1024] = "", word[64], nearest_list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   smma_nearest nearest;
   snprintf(word, sizeof word, "%.*s", SMMA_SHOWN(m->key));
   smma_nearest_start(&nearest, word);
-  if (rule) smma_append_text(list, sizeof list, "softmma-unit, name, algorithm");
-  if (rule && rule->algorithm == SMMA_COMPOSITION) smma_append_text(list, sizeof list, ", steps");
-  for (const smma_key *key = NULL; (key = next_key(rule, key));) {
+  if (!l->step) smma_append_text(list, sizeof list, "softmma-unit, name, algorithm");
+  if (!l->step && r->algorithm == SMMA_COMPOSITION) smma_append_text(list, sizeof list, ", steps");
+  for (const smma_key *key = NULL; (key = next_key(r, l, key));) {
     smma_nearest_consider(&nearest, key->key, key->key);
     smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", key->key);
   }
   smma_nearest_list(&nearest, nearest_list, sizeof nearest_list);
   return FAIL(r, m->key.at - 1, "%s has no key \"%s\"; nearest: %s; allowed: %s",
-              rule ? smma_model_name(rule) : "a step", word, nearest_list, list);
+              l->step ? "a step" : smma_keys_name(r->algorithm), word, nearest_list, list);
 }
 
-static bool is_head(const smma_rule *rule, smma_span key) {
+static bool is_head(const reader *r, smma_span key) {
   return smma_span_is(key, "softmma-unit") || smma_span_is(key, "name") || smma_span_is(key, "algorithm") ||
-         (rule->algorithm == SMMA_COMPOSITION && smma_span_is(key, "steps"));
+         (r->algorithm == SMMA_COMPOSITION && smma_span_is(key, "steps"));
 }
-
-/* What keys are set in: a step, or the unit. */
-typedef struct {
-  const smma_json_value *object;
-  const smma_rule *rule; /* NULL: of a step */
-  smma_step *step;
-} level;
 
 static void set(reader *r, const level *l, const smma_key *key, int value) {
   if (l->step)
     smma_set_key_of_step(l->step, key, value);
+  else if (key->of_chain)
+    smma_set_key_of_chain(&r->chain, key, value);
   else
     smma_custom_set(&r->custom, key, value);
 }
 
 static int get(const reader *r, const level *l, const smma_key *key) {
+  if (key->of_chain) return smma_key_of_chain(&r->chain, key);
   return l->step ? smma_key_of_step(l->step, key) : smma_custom_get(&r->custom, key);
 }
 
-static const smma_key *find_key(const level *l, const char *name, size_t length) {
-  return l->step ? smma_find_step_key(name, length) : smma_find_key(l->rule->algorithm, name, length);
+static const smma_key *find_key(const reader *r, const level *l, const char *name, size_t length) {
+  return l->step ? smma_find_step_key(name, length) : smma_find_key(r->algorithm, name, length);
 }
 
 static bool read_members(reader *r, const level *l) {
   char allowed[256];
   for (const smma_json_value *m = smma_json_first(&r->json, l->object); m; m = smma_json_next(&r->json, m)) {
-    const smma_key *key = find_key(l, m->key.at, m->key.length);
+    const smma_key *key = find_key(r, l, m->key.at, m->key.length);
     const smma_span shown = smma_json_span(m);
     int value;
-    if (l->rule && is_head(l->rule, m->key)) continue;
-    if (!key) return fail_unknown(r, m, l->rule);
+    if (!l->step && is_head(r, m->key)) continue;
+    if (!key) return fail_unknown(r, l, m);
     if (!value_of(key, m, &value))
       return FAIL(r, m->text.at, "\"%s\" cannot be %.*s; allowed: %s", key->key, SMMA_SHOWN(shown),
                   smma_key_allowed(key, allowed, sizeof allowed));
@@ -136,10 +138,10 @@ static bool read_members(reader *r, const level *l) {
 /* Where a key takes another's value, that one comes first or is given. */
 static bool fill_in(reader *r, const level *l) {
   char allowed[256];
-  for (const smma_key *key = NULL; (key = next_key(l->rule, key));) {
+  for (const smma_key *key = NULL; (key = next_key(r, l, key));) {
     if (smma_json_find(&r->json, l->object, key->key)) continue;
     if (key->like) {
-      const smma_key *like = find_key(l, key->like, strlen(key->like));
+      const smma_key *like = find_key(r, l, key->like, strlen(key->like));
       if (!smma_json_find(&r->json, l->object, key->like) && like->otherwise == SMMA_KEY_REQUIRED)
         continue; /* it is missed in its turn */
       set(r, l, key, get(r, l, like));
@@ -157,12 +159,12 @@ static bool fill_in(reader *r, const level *l) {
 static bool read_steps(reader *r) {
   smma_composition *p = &r->custom.named.rule.with.composition;
   const smma_json_value *list = find(r, "steps");
-  if (r->custom.named.rule.algorithm != SMMA_COMPOSITION) return true;
+  if (r->algorithm != SMMA_COMPOSITION) return true;
   if (!list || list->kind != SMMA_JSON_LIST)
     return FAIL(r, list ? list->text.at : end_of(r), "\"steps\" %s; allowed: a list of 1 to %d objects",
                 list ? "is no list" : "is missing", SMMA_MAXIMUM_STEPS);
   for (const smma_json_value *m = smma_json_first(&r->json, list); m; m = smma_json_next(&r->json, m)) {
-    const level l = {m, NULL, &p->step[p->steps]};
+    const level l = {m, &p->step[p->steps]};
     if (m->kind != SMMA_JSON_OBJECT) return FAIL(r, m->text.at, "a step is an object: { \"take\": 8, ... }");
     if (p->steps == SMMA_MAXIMUM_STEPS) return FAIL(r, m->text.at, "more than %d steps", SMMA_MAXIMUM_STEPS);
     if (!read_members(r, &l) || !fill_in(r, &l)) return false;
@@ -174,23 +176,34 @@ static bool read_steps(reader *r) {
 
 /* Where what is wrong stands. */
 static const smma_json_value *find_fault(const reader *r, const smma_custom_fault *fault) {
-  const smma_json_value *m = fault->step < 0 ? NULL : smma_json_first(&r->json, find(r, "steps"));
-  for (int step = 0; step < fault->step; step++) m = smma_json_next(&r->json, m);
-  return fault->step < 0 ? find(r, fault->key) : smma_json_find(&r->json, m, fault->key);
+  const bool in_step = fault->step >= 0 && r->algorithm == SMMA_COMPOSITION;
+  const smma_json_value *m = in_step ? smma_json_first(&r->json, find(r, "steps")) : NULL;
+  for (int step = 0; in_step && step < fault->step; step++) m = smma_json_next(&r->json, m);
+  return in_step ? smma_json_find(&r->json, m, fault->key) : find(r, fault->key);
+}
+
+/* Makes G-FDPA the composition that it is, and checks the unit. */
+static bool check_unit(reader *r, smma_custom_fault *fault) {
+  const smma_instruction *i = &r->custom.instruction;
+  if (r->algorithm == SMMA_KEYS_OF_G_FDPA) {
+    if (!smma_custom_check_chain(&r->custom, &r->chain, fault)) return false;
+    r->custom.named.rule.with.composition = smma_compose_g_fdpa(&r->chain, i->k, i->d);
+  }
+  return smma_custom_check(&r->custom, fault);
 }
 
 static bool check(reader *r) {
   smma_custom_fault fault;
   const smma_json_value *m;
   char step[24] = "";
-  if (smma_custom_check(&r->custom, &fault)) return true;
+  if (check_unit(r, &fault)) return true;
   m = find_fault(r, &fault);
-  if (fault.step >= 0) snprintf(step, sizeof step, "step %d, ", fault.step + 1);
+  if (fault.step >= 0 && r->algorithm == SMMA_COMPOSITION) snprintf(step, sizeof step, "step %d, ", fault.step + 1);
   return FAIL(r, m ? m->text.at : end_of(r), "%s\"%s\": %s", step, fault.key, fault.text);
 }
 
 static const smma_instruction *made_of(reader *r) {
-  const level whole = {r->json.value, &r->custom.named.rule, NULL};
+  const level whole = {r->json.value, NULL};
   const smma_instruction *made;
   if (!read_version(r) || !read_name(r) || !read_algorithm(r) || !read_members(r, &whole) || !fill_in(r, &whole) ||
       !read_steps(r) || !check(r))

@@ -20,10 +20,13 @@ const char *smma_model_name(const smma_rule *rule) {
     case SMMA_INTEGER: return "INTEGER";
     case SMMA_C_FDPA: return "C-FDPA";
     case SMMA_GD_FDPA: return "GD-FDPA";
-    case SMMA_G_FDPA: return "G-FDPA";
     case SMMA_COMPOSITION: return "composition";
   }
   return "";
+}
+
+const char *smma_keys_name(smma_algorithm algorithm) {
+  return algorithm == SMMA_KEYS_OF_G_FDPA ? "G-FDPA" : smma_model_name(&(smma_rule){.algorithm = algorithm});
 }
 
 const char *smma_rounding_name(smma_rounding direction) {
@@ -65,23 +68,23 @@ void smma_rounding_to_text(smma_rounding direction, smma_format format, char *te
 
 /* ---- Parameters ---- */
 
-static const smma_key *key_named(const smma_rule *rule, const char *name) {
-  return smma_find_key(rule->algorithm, name, strlen(name));
+static const smma_key *key_named(const smma_told_keys *t, const char *name) {
+  return smma_find_key(t->algorithm, name, strlen(name));
 }
 
-/* Whether a key of the rule has another value than where it is not given. */
-static bool is_other(const smma_rule *rule, const smma_key *key) {
-  int otherwise = key->like ? smma_key_of_rule(rule, key_named(rule, key->like)) : key->otherwise;
-  return smma_key_of_rule(rule, key) != otherwise;
+/* Whether a key has another value than where it is not given. */
+static bool is_other(const smma_told_keys *t, const smma_key *key) {
+  int otherwise = key->like ? smma_told_value(t, key_named(t, key->like)) : key->otherwise;
+  return smma_told_value(t, key) != otherwise;
 }
 
-static bool is_told(const smma_rule *rule, const smma_key *key) {
-  if (!key->symbol || (key->told_if_other && !is_other(rule, key))) return false;
-  return !key->told_where || is_other(rule, key_named(rule, key->told_where));
+static bool is_told(const smma_told_keys *t, const smma_key *key) {
+  if (!key->symbol || (key->told_if_other && !is_other(t, key))) return false;
+  return !key->told_where || is_other(t, key_named(t, key->told_where));
 }
 
-static void value_to_text(const smma_rule *rule, const smma_key *key, char *text, size_t size) {
-  int value = smma_key_of_rule(rule, key);
+static void value_to_text(const smma_told_keys *t, const smma_key *key, char *text, size_t size) {
+  int value = smma_told_value(t, key);
   switch (key->kind) {
     case SMMA_KEY_INTEGER:
       if (!key->word || value != key->meaning) break;
@@ -91,8 +94,8 @@ static void value_to_text(const smma_rule *rule, const smma_key *key, char *text
     case SMMA_KEY_CHOICE: snprintf(text, size, "%s", key->choices[value]); return;
     case SMMA_KEY_ROUNDING:
       if (key->told_with)
-        smma_rounding_to_text((smma_rounding)value,
-                              (smma_format)smma_key_of_rule(rule, key_named(rule, key->told_with)), text, size);
+        smma_rounding_to_text((smma_rounding)value, (smma_format)smma_told_value(t, key_named(t, key->told_with)), text,
+                              size);
       else
         snprintf(text, size, "%s", smma_rounding_name((smma_rounding)value));
       return;
@@ -118,6 +121,14 @@ static bool step_parameter(const smma_composition *p, int step, const char **nam
     if (smma_step_key_is_told(p, 0, step, key))
       smma_append_text(value, size, "%s%s:%s", *value ? "," : "", key->key,
                        smma_key_value(key, smma_key_of_step(&p->step[step], key), text, sizeof text));
+  return true;
+}
+
+/* Tells how many products a chain deals out at a time, unless its blocks take consecutive products. */
+static bool window_parameter(const smma_composition *p, int i, const char **name, char *value, size_t size) {
+  if (i > 0 || p->step[0].turn == p->step[0].take) return false;
+  *name = "window";
+  snprintf(value, size, "%d", p->step[0].window);
   return true;
 }
 
@@ -155,6 +166,8 @@ bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value
   const char *order = order_of(rule);
   smma_subnormal_policy of_factors;
   smma_pairs pairs;
+  smma_g_fdpa g;
+  const smma_told_keys told = smma_told_keys_of(rule, &g);
   if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_pairs(&rule->with.composition, &pairs))
     return pairs_parameter(&pairs, i, name, value, size);
   if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_chains(&rule->with.composition, &of_factors))
@@ -164,12 +177,13 @@ bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value
     snprintf(value, size, "%s", order);
     return true;
   }
-  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));) {
-    if (!is_told(rule, key) || i-- > 0) continue;
+  for (const smma_key *key = NULL; (key = smma_next_key(told.algorithm, key));) {
+    if (!is_told(&told, key) || i-- > 0) continue;
     *name = key->symbol;
-    value_to_text(rule, key, value, size);
+    value_to_text(&told, key, value, size);
     return true;
   }
+  if (told.algorithm == SMMA_KEYS_OF_G_FDPA) return window_parameter(&rule->with.composition, i, name, value, size);
   return rule->algorithm == SMMA_COMPOSITION && step_parameter(&rule->with.composition, i, name, value, size);
 }
 

@@ -13,6 +13,7 @@
 #define EVERY (~0u)
 #define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
 #define STEPS A(COMPOSITION)
+#define CHAIN (1u << SMMA_KEYS_OF_G_FDPA)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
 /* Formats that are spelled out, in sets of formats: integers; floating point whose values f32 has, with a sign, or
@@ -56,6 +57,7 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define OF_INSTRUCTION(name) .member = offsetof(smma_instruction, name)
 #define OF_RULE(name) .of_rule = true, .member = offsetof(smma_rule, name)
 #define WITH(name) OF_RULE(with.name)
+#define OF_CHAIN(name) .of_chain = true, .member = offsetof(smma_g_fdpa, name)
 #define OF_STEP(name) .member = offsetof(smma_step, name)
 
 /* Behind the limits: what it is where it is not given, and how it is told of in a rule's description. */
@@ -106,16 +108,16 @@ static const smma_key keys[] = {
     FORMAT("d", A(FMA), OF_INSTRUCTION(d), SUMS | F(f64), NEEDED),
     FORMAT("d", SINGLE, OF_INSTRUCTION(d), F(f32), NEEDED),
     FORMAT("d", A(FP8_BY_FP16), OF_INSTRUCTION(d), F(f32) | F(f16), NEEDED),
-    FORMAT("d", A(G_FDPA), OF_INSTRUCTION(d), RESULTS | F(f64), NEEDED),
+    FORMAT("d", CHAIN, OF_INSTRUCTION(d), RESULTS | F(f64), NEEDED),
     FORMAT("d", A(INTEGER), OF_INSTRUCTION(d), F(s32), NEEDED),
     FORMAT("d", STEPS, OF_INSTRUCTION(d), RESULTS | F(f64) | F(s32), NEEDED),
     FORMAT("d", OPPOSING, OF_INSTRUCTION(d), FLOATS, NEEDED),
     FORMAT("d", EVERY, OF_INSTRUCTION(d), SUMS, NEEDED),
     FORMAT("scale", A(ST_FDPA), OF_INSTRUCTION(scale), F(ue8m0), NEEDED),
     FORMAT("scale", A(GST_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), NEEDED),
-    FORMAT("scale", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
+    FORMAT("scale", CHAIN | STEPS, OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
     NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, NEEDED),
-    NUMBER("scale_block", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, ELSE(0)),
+    NUMBER("scale_block", CHAIN | STEPS, OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, ELSE(0)),
 
     NUMBER("alignment_bits", TRUNCATED, WITH(t_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F")),
     NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("L")),
@@ -153,31 +155,29 @@ static const smma_key keys[] = {
     CHOICE("overflow", OPPOSING, WITH(c_fdpa.overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY),
            TOLD_IF_OTHER("overflow")),
 
-    NUMBER("alignment_bits", A(G_FDPA), WITH(g_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F"),
+    NUMBER("alignment_bits", CHAIN, OF_CHAIN(alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F"),
            .word = "exact", .meaning = SMMA_EXACT_ALIGNMENT),
-    NUMBER("block", A(G_FDPA), WITH(g_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, AS("k"), TOLD("L")),
-    ROUNDING("rounding", A(G_FDPA), WITH(g_fdpa.rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("rho"),
-             .told_with = "output"),
-    FORMAT("output", A(G_FDPA), WITH(g_fdpa.output), OUTPUTS, AS("d")),
-    NUMBER("zero_exponent", A(G_FDPA), WITH(g_fdpa.zero_exponent), -1000, 1000, ELSE(SMMA_NO_EXPONENT),
+    NUMBER("block", CHAIN, OF_CHAIN(block), 1, SMMA_MAXIMUM_ROUNDED_K, AS("k"), TOLD("L")),
+    ROUNDING("rounding", CHAIN, OF_CHAIN(rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("rho"), .told_with = "output"),
+    FORMAT("output", CHAIN, OF_CHAIN(output), OUTPUTS, AS("d")),
+    NUMBER("zero_exponent", CHAIN, OF_CHAIN(zero_exponent), -1000, 1000, ELSE(SMMA_NO_EXPONENT),
            TOLD_IF_OTHER("e_zero"), .word = "none", .meaning = SMMA_NO_EXPONENT),
-    ROUNDING("alignment_rounding", A(G_FDPA), WITH(g_fdpa.alignment_rounding), ELSE(SMMA_ROUND_TOWARD_ZERO),
+    ROUNDING("alignment_rounding", CHAIN, OF_CHAIN(alignment_rounding), ELSE(SMMA_ROUND_TOWARD_ZERO),
              TOLD_IF_OTHER("alignment")),
-    FLAG("sticky_bit", A(G_FDPA), WITH(g_fdpa.sticky_bit), ELSE(0), TOLD_IF_OTHER("sticky")),
-    CHOICE("product_exponent", A(G_FDPA), WITH(g_fdpa.product_exponent), exponents, ELSE(SMMA_EXPONENT_OF_FACTORS),
+    FLAG("sticky_bit", CHAIN, OF_CHAIN(sticky_bit), ELSE(0), TOLD_IF_OTHER("sticky")),
+    CHOICE("product_exponent", CHAIN, OF_CHAIN(product_exponent), exponents, ELSE(SMMA_EXPONENT_OF_FACTORS),
            TOLD_IF_OTHER("products")),
-    NUMBER("interleave", A(G_FDPA), WITH(g_fdpa.interleave), 1, SMMA_MAXIMUM_ROUNDED_K, AS("block"),
+    NUMBER("interleave", CHAIN, OF_CHAIN(interleave), 1, SMMA_MAXIMUM_ROUNDED_K, AS("block"),
            TOLD_IF_OTHER("interleave")),
-    CHOICE("c_joins", A(G_FDPA), WITH(g_fdpa.c_joins), joins, ELSE(SMMA_C_JOINS_FIRST)),
-    ROUNDING("c_rounding", A(G_FDPA), WITH(g_fdpa.c_rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("c_last"),
+    CHOICE("c_joins", CHAIN, OF_CHAIN(c_joins), joins, ELSE(SMMA_C_JOINS_FIRST)),
+    ROUNDING("c_rounding", CHAIN, OF_CHAIN(c_rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("c_last"),
              .told_where = "c_joins"),
-    CHOICE("overflow", A(G_FDPA), WITH(g_fdpa.overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY),
-           TOLD_IF_OTHER("overflow")),
-    CHOICE("subnormal_inputs", A(G_FDPA), WITH(g_fdpa.subnormal_inputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+    CHOICE("overflow", CHAIN, OF_CHAIN(overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY), TOLD_IF_OTHER("overflow")),
+    CHOICE("subnormal_inputs", CHAIN, OF_CHAIN(subnormal_inputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
            TOLD_IF_OTHER("inputs")),
-    CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+    CHOICE("subnormal_outputs", CHAIN, OF_CHAIN(subnormal_outputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
            TOLD_IF_OTHER("outputs")),
-    CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE), TOLD_IF_OTHER("zero")),
+    CHOICE("zero_sign", CHAIN, OF_CHAIN(zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE), TOLD_IF_OTHER("zero")),
 
     CHOICE("product", STEPS, WITH(composition.product), products, ELSE(SMMA_PRODUCT_MULTIPLIED),
            TOLD_IF_OTHER("product")),
@@ -272,20 +272,35 @@ const smma_key *smma_next_step_key(const smma_key *previous) {
   return key < step_keys + STEP_KEYS ? key : NULL;
 }
 
-int smma_key_of_step(const smma_step *step, const smma_key *key) {
+static int value_at(const void *values, const smma_key *key) {
   int value;
-  memcpy(&value, (const char *)step + key->member, sizeof value);
+  memcpy(&value, (const char *)values + key->member, sizeof value);
   return value;
 }
+
+int smma_key_of_step(const smma_step *step, const smma_key *key) { return value_at(step, key); }
 
 void smma_set_key_of_step(smma_step *step, const smma_key *key, int value) {
   memcpy((char *)step + key->member, &value, sizeof value);
 }
 
-int smma_key_of_rule(const smma_rule *rule, const smma_key *key) {
-  int value;
-  memcpy(&value, (const char *)rule + key->member, sizeof value);
-  return value;
+int smma_key_of_rule(const smma_rule *rule, const smma_key *key) { return value_at(rule, key); }
+
+smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g) {
+  const smma_composition *p = &rule->with.composition;
+  const smma_step *first = &p->step[0];
+  const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* than d, as far as is known here */
+  const bool is_chain =
+      rule->algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(p, first->window, narrow ? SMMA_F32 : first->output, g);
+  return is_chain ? (smma_told_keys){SMMA_KEYS_OF_G_FDPA, g} : (smma_told_keys){rule->algorithm, rule};
+}
+
+int smma_told_value(const smma_told_keys *told, const smma_key *key) { return value_at(told->values, key); }
+
+int smma_key_of_chain(const smma_g_fdpa *g, const smma_key *key) { return value_at(g, key); }
+
+void smma_set_key_of_chain(smma_g_fdpa *g, const smma_key *key, int value) {
+  memcpy((char *)g + key->member, &value, sizeof value);
 }
 
 unsigned smma_operand_formats(void) { return OPERANDS | F(f64); }

@@ -17,8 +17,9 @@ typedef struct {
   const char *key;     /* in a custom unit's JSON */
   unsigned algorithms; /* that have it: bit SMMA_ALGORITHM */
   smma_key_kind kind;
-  bool of_rule;  /* else of the instruction, or of a step */
-  size_t member; /* where its int, or enumeration, is in smma_rule, smma_instruction or smma_step */
+  bool of_rule;  /* else of the instruction, of a step, or of G-FDPA */
+  bool of_chain; /* of G-FDPA */
+  size_t member; /* where its int, or enumeration, is in smma_rule, smma_instruction, smma_step or smma_g_fdpa */
   int least, most;
   const char *word; /* what a number's or format's key may say instead, which stands for `meaning`; or NULL */
   int meaning;
@@ -37,8 +38,15 @@ typedef struct {
 
 #define SMMA_KEY_REQUIRED (-1000000)
 
+/* Stands for the keys of G-FDPA, which no rule has as its algorithm. Custom units may be written in these keys, and
+   they describe a composition that is G-FDPA. */
+#define SMMA_KEYS_OF_G_FDPA ((smma_algorithm)(SMMA_COMPOSITION + 1))
+
 /* The words of smma_rounding's first values in order, which smma_convert takes: "nearest-even", ...; ended by NULL. */
 extern const char *const smma_roundings[];
+
+/* The name of an algorithm, or of G-FDPA, in a custom unit's text; empty behind the last. */
+const char *smma_keys_name(smma_algorithm algorithm);
 
 /* The keys of an algorithm in order: the one behind `previous`, the first behind NULL, and NULL behind the last. */
 const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous);
@@ -54,6 +62,10 @@ const smma_key *smma_find_step_key(const char *name, size_t length);
 int smma_key_of_step(const smma_step *step, const smma_key *key);
 void smma_set_key_of_step(smma_step *step, const smma_key *key, int value);
 
+/* Returns, or sets, the value of a key whose `of_chain` is set. */
+int smma_key_of_chain(const smma_g_fdpa *g, const smma_key *key);
+void smma_set_key_of_chain(smma_g_fdpa *g, const smma_key *key, int value);
+
 /* A value as custom units write it: "25", "exact", "toward-zero", "f32", "true" (returns `text`). */
 const char *smma_key_value(const smma_key *key, int value, char *text, size_t size);
 
@@ -62,6 +74,16 @@ bool smma_key_word(const smma_key *key, const char *word, size_t length, int *va
 
 /* The value of a key of the rule. */
 int smma_key_of_rule(const smma_rule *rule, const smma_key *key);
+
+/* The keys that describe a rule, and the struct that holds their values: the rule itself, or `g`. */
+typedef struct {
+  smma_algorithm algorithm;
+  const void *values;
+} smma_told_keys;
+
+/* Returns the keys of G-FDPA, and fills `g`, for a composition that is one; else those of the rule's algorithm. */
+smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g);
+int smma_told_value(const smma_told_keys *told, const smma_key *key);
 
 /* Whether a value is allowed; "1 to 64", "nearest-even, toward-zero, ..." (returns `text`). */
 bool smma_key_allows(const smma_key *key, int value);

@@ -4,11 +4,10 @@
 
 #include "host/load.h"
 #include "plan/schedule.h"
-
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+#include "unit/unit.h"
 
 uint64_t smma_match_d(const smma_match_data *data, size_t i, size_t j) {
-  return smma_load(bytes_of(data->d_format), data->d, i * data->n + j);
+  return smma_load(smma_bytes_of(data->d_format), data->d, i * data->n + j);
 }
 
 /* Encodings in order of their values: -0 and +0 next to each other. */
@@ -45,7 +44,7 @@ bool smma_match_take_c(const smma_match_data *data, const smma_instruction *i, v
   smma_conversion lost = {0};
   *c = NULL, *fits = true;
   if (!data->c) return true;
-  *c = malloc(data->m * data->n * bytes_of(i->c));
+  *c = malloc(data->m * data->n * smma_bytes_of(i->c));
   if (!*c) return false;
   smma_convert(data->c_format, data->c, i->c, *c, data->m * data->n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
                &lost);
@@ -53,29 +52,34 @@ bool smma_match_take_c(const smma_match_data *data, const smma_instruction *i, v
   return true;
 }
 
+static int is_stopped(size_t done, size_t all, void *context) {
+  (void)done, (void)all, (void)context;
+  return smma_units_stopped();
+}
+
 smma_status smma_match_compare_part(const smma_match_data *data, const smma_instruction *instruction,
                                     const smma_plan *plan, const void *c, size_t i, size_t rows, size_t j,
                                     size_t columns, smma_match_difference *difference) {
   const smma_format to = smma_plan_d(plan, instruction);
-  unsigned char *d = malloc(rows * columns * bytes_of(to) + 1);
+  unsigned char *d = malloc(rows * columns * smma_bytes_of(to) + 1);
   smma_gemm_arguments g;
   smma_status status;
   *difference = (smma_match_difference){0};
   if (!d) return SMMA_NO_MEMORY;
   smma_gemm_defaults(&g);
   g.m = rows, g.n = columns, g.k = data->k, g.lda = data->k, g.ldb = g.ldc = data->n;
-  g.a = (const char *)data->a + i * data->k * bytes_of(data->a_format);
-  g.b = (const char *)data->b + j * bytes_of(data->b_format);
+  g.a = (const char *)data->a + i * data->k * smma_bytes_of(data->a_format);
+  g.b = (const char *)data->b + j * smma_bytes_of(data->b_format);
   g.d = d, g.plan = plan, g.threads = data->threads;
-  if (c) g.c = (const char *)c + (i * data->n + j) * bytes_of(instruction->c);
+  if (c) g.c = (const char *)c + (i * data->n + j) * smma_bytes_of(instruction->c);
   if (data->bias && plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = data->bias + j;
   if (smma_plan_scaled_k(plan))
     g.scale_a = data->scale_a + i * data->parts, g.scale_b = data->scale_b + j * data->parts;
-  g.alpha = data->alpha, g.scale_d = data->scale_d;
+  g.alpha = data->alpha, g.scale_d = data->scale_d, g.progress = is_stopped;
   if (c) g.beta = data->beta;
   status = smma_gemm(instruction, &g);
   for (size_t x = 0; status == SMMA_OK && x < rows * columns; x++)
-    note_difference(data, i + x / columns, j + x % columns, smma_load(bytes_of(to), d, x), difference);
+    note_difference(data, i + x / columns, j + x % columns, smma_load(smma_bytes_of(to), d, x), difference);
   free(d);
   return status;
 }

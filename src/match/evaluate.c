@@ -60,18 +60,16 @@ struct smma_evaluator {
   size_t gather_room;   /* products that they have room for */
 };
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 /* ---- Elements ---- */
 
 bool smma_match_gather(const smma_match_data *data, smma_match_elements *e) {
-  const size_t a = bytes_of(data->a_format), b = bytes_of(data->b_format), k = data->k;
+  const size_t a = smma_bytes_of(data->a_format), b = smma_bytes_of(data->b_format), k = data->k;
   e->a = malloc(SAMPLE * k * a), e->b = malloc(SAMPLE * k * b);
   if (!e->a || !e->b) return false;
   for (size_t i = 0; i < SAMPLE; i++) {
     memcpy((char *)e->a + i * k * a, (const char *)data->a + e->row[i] * k * a, k * a);
     for (size_t x = 0; x < k; x++) smma_store(b, e->b, i * k + x, smma_load(b, data->b, x * data->n + e->column[i]));
-    e->d[i] = smma_load(bytes_of(data->d_format), data->d, e->row[i] * data->n + e->column[i]);
+    e->d[i] = smma_load(smma_bytes_of(data->d_format), data->d, e->row[i] * data->n + e->column[i]);
   }
   return true;
 }
@@ -86,7 +84,7 @@ void smma_match_elements_free(smma_match_elements *e) {
 static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *class) {
   const smma_match_data *data = e->data;
   const smma_instruction *i = class->member[0];
-  const size_t c_bytes = bytes_of(i->c);
+  const size_t c_bytes = smma_bytes_of(i->c);
   smma_multiplier *m = &w->with;
   smma_gemm_arguments *g = &m->with;
   w->step = *i;
@@ -260,7 +258,7 @@ static void gather_line(size_t bytes, const void *from, const size_t *index, boo
 /* A chain's operands, call by call: `wide` products, while there are as many, then `narrow`. */
 static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_t narrow) {
   if (s->first == s->end) return true;
-  const size_t a = bytes_of(e->data->a_format), b = bytes_of(e->data->b_format), k = e->data->k;
+  const size_t a = smma_bytes_of(e->data->a_format), b = smma_bytes_of(e->data->b_format), k = e->data->k;
   const size_t count = (s->end - s->first) * narrow, *index = e->schedule.k + s->first * narrow;
   if (count > e->gather_room) {
     free(e->a);
@@ -283,24 +281,29 @@ static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_
 static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, sums *sum) {
   const smma_rule *rule = &w->with.operation.rule;
   const smma_format d = w->step.d, outer = w->with.outer;
-  const size_t bytes = bytes_of(d), wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
+  const size_t bytes = smma_bytes_of(d), wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
   unsigned char c[8 * SAMPLE] = {0};
   if (starts_with_c(e, s)) {
     w->with.starts_from_c = true;
     smma_start_row(&w->with, 0, 0, SAMPLE, sum);
     for (size_t i = 0; i < SAMPLE; i++)
-      smma_store(bytes, c, i, smma_reformat(outer, d, rule->nan, smma_load(bytes_of(outer), sum, i)));
+      smma_store(bytes, c, i, smma_reformat(outer, d, rule->nan, smma_load(smma_bytes_of(outer), sum, i)));
   }
   for (size_t at = 0; at < count;) {
     const smma_instruction *i = count - at >= wide ? &w->wide : &w->step;
-    const smma_batch batch = {
-        sizeof batch, SAMPLE, e->a + SAMPLE * at * bytes_of(i->a), e->b + SAMPLE * at * bytes_of(i->b), c, NULL,
-        NULL,         c};
+    const smma_batch batch = {sizeof batch,
+                              SAMPLE,
+                              e->a + SAMPLE * at * smma_bytes_of(i->a),
+                              e->b + SAMPLE * at * smma_bytes_of(i->b),
+                              c,
+                              NULL,
+                              NULL,
+                              c};
     smma_dot_rows(i, &batch, 1);
     at += (size_t)i->k;
   }
   for (size_t i = 0; i < SAMPLE; i++)
-    smma_store(bytes_of(outer), sum, i, smma_reformat(d, outer, rule->nan, smma_load(bytes, c, i)));
+    smma_store(smma_bytes_of(outer), sum, i, smma_reformat(d, outer, rule->nan, smma_load(bytes, c, i)));
 }
 
 static size_t place_of(const smma_evaluator *e, smma_match_key key) {
@@ -442,5 +445,5 @@ void smma_evaluator_run(smma_evaluator *e, size_t of, uint64_t d[SMMA_MATCH_SAMP
   w->with.epilogues = e->plan->epilogues;
   memcpy(w->with.epilogue, e->plan->epilogue, sizeof w->with.epilogue);
   smma_finish_row(&w->with, 0, 0, SAMPLE, &from);
-  for (size_t i = 0; i < SAMPLE; i++) d[i] = smma_load(bytes_of(e->data->d_format), w->d, i);
+  for (size_t i = 0; i < SAMPLE; i++) d[i] = smma_load(smma_bytes_of(e->data->d_format), w->d, i);
 }

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "equal/equal.h"
+#include "host/count.h"
 #include "host/load.h"
 #include "host/thread.h"
 #include "isa/format_name.h"
@@ -14,6 +16,7 @@
 #include "match/recipe.h"
 #include "match/sample.h"
 #include "plan/schedule.h"
+#include "unit/unit.h"
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
@@ -65,12 +68,11 @@ typedef struct {
   size_t samples;         /* as many as there are elements for */
   bool signed_zeros;      /* D has -0, so that zeros' signs are looked at from the start */
   size_t worker, workers; /* of which each tries all recipes with some classes */
+  bool watches;           /* the caller's thread, which alone is told to stop (smma_units_stop_when) */
+  atomic_bool *stopped;   /* one for all workers of the process */
   tally tally;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
 } search;
-
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* ---- Classes ---- */
 
@@ -250,11 +252,17 @@ static bool orders_matter(const set *x) {
   return false;
 }
 
+static bool is_stopped(const search *s) {
+  if (s->watches && smma_units_stopped()) *s->stopped = true;
+  return *s->stopped;
+}
+
 static bool try_recipe(const smma_recipe *recipe, void *context) {
   search *s = context;
   set *x = &s->set[s->at];
   smma_plan *plan;
   bool is_new;
+  if (is_stopped(s)) return false;
   if (x->count && !orders_matter(x)) return true;
   errno = 0; /* ENOMEM tells a plan that memory lacks for from one that cannot be */
   plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
@@ -291,7 +299,7 @@ static void add(search *s, const tally *t, const candidate *full, const candidat
   memcpy(list, s->full, s->tally.fulls * sizeof *list);
   memcpy(list + s->tally.fulls, full, t->fulls * sizeof *list);
   qsort(list, all, sizeof *list, in_order_of_trial);
-  s->tally.fulls = least(all, MOST_FULL), s->tally.lost += all - s->tally.fulls;
+  s->tally.fulls = smma_least(all, MOST_FULL), s->tally.lost += all - s->tally.fulls;
   memcpy(s->full, list, s->tally.fulls * sizeof *list);
   free(list);
   for (size_t i = 0; i < t->nears; i++) note_near(s, near[i]);
@@ -317,7 +325,7 @@ static search *new_worker(const search *s, size_t worker) {
   search *other = malloc(sizeof *other);
   if (!other) return NULL;
   *other = *s;
-  other->worker = worker, other->sets = 0;
+  other->worker = worker, other->watches = false, other->sets = 0;
   memset(other->set, 0, sizeof other->set);
   other->tally.no_memory = !make_sets(other);
   return other;
@@ -341,13 +349,13 @@ static void try_on_threads(search *s, size_t threads) {
   }
 }
 
-static void send(const search *s, const smma_match_ranks *ranks) {
+static void send(const search *s, const smma_group *ranks) {
   ranks->send(&s->tally, sizeof s->tally);
   ranks->send(s->full, s->tally.fulls * sizeof *s->full);
   ranks->send(s->near, s->tally.nears * sizeof *s->near);
 }
 
-static void receive(search *s, const smma_match_ranks *ranks, size_t from) {
+static void receive(search *s, const smma_group *ranks, size_t from) {
   size_t size;
   tally *t = ranks->receive(from, &size);
   candidate *full = ranks->receive(from, &size), *near = ranks->receive(from, &size);
@@ -413,7 +421,7 @@ static bool verify(search *s, const candidate *c, bool whole, smma_match_differe
   const smma_match_data *data = s->data;
   const smma_match_class *class = class_of(s, c);
   smma_plan *plan = plan_of(s, c);
-  const size_t rows = least(data->m, BLOCK), columns = least(data->n, BLOCK);
+  const size_t rows = smma_least(data->m, BLOCK), columns = smma_least(data->n, BLOCK);
   smma_status status = plan ? SMMA_OK : SMMA_NO_MEMORY;
   if (status == SMMA_OK)
     status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, rows, 0, columns, difference);
@@ -597,7 +605,7 @@ static void fill_random(smma_format format, void *x, size_t count, uint64_t *sta
     if (i >= count / 2) sum = ldexpf(sum, (int)(*state >> 33) % 17 - 8);
     memcpy(&bits, &sum, sizeof bits);
     smma_convert(SMMA_F32, &bits, format, &code, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
-    smma_store(bytes_of(format), x, i, smma_load(bytes_of(format), &code, 0));
+    smma_store(smma_bytes_of(format), x, i, smma_load(smma_bytes_of(format), &code, 0));
   }
 }
 
@@ -616,8 +624,8 @@ static void tell_apart(search *s, const candidate *fit) {
   smma_match *m = s->match;
   smma_match_elements random = s->elements[0];
   uint64_t first[SAMPLE], other[SAMPLE], state = 1;
-  random.a = malloc(SAMPLE * s->data->k * bytes_of(s->data->a_format));
-  random.b = malloc(SAMPLE * s->data->k * bytes_of(s->data->b_format));
+  random.a = malloc(SAMPLE * s->data->k * smma_bytes_of(s->data->a_format));
+  random.b = malloc(SAMPLE * s->data->k * smma_bytes_of(s->data->b_format));
   if (random.a && random.b) {
     fill_random(s->data->a_format, random.a, SAMPLE * s->data->k, &state);
     fill_random(s->data->b_format, random.b, SAMPLE * s->data->k, &state);
@@ -637,10 +645,10 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
                    data->c ? " and takes this C" : "");
 }
 
-static bool run(search *s, const smma_instruction *const *instruction, size_t instructions,
-                const smma_match_ranks *ranks, smma_error *error) {
+static bool run(search *s, const smma_instruction *const *instruction, size_t instructions, const smma_group *ranks,
+                smma_error *error) {
   smma_match *m = s->match;
-  size_t threads = least((size_t)smma_threads(s->data->threads), MOST_THREADS);
+  size_t threads = smma_least((size_t)smma_threads(s->data->threads), MOST_THREADS);
   candidate fit[SMMA_MATCH_MOST] = {{0}};
   ranks->share(&threads, sizeof threads);
   s->worker = ranks->rank * threads, s->workers = ranks->ranks * threads;
@@ -659,16 +667,18 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
   rank(m, fit);
   if (!s->tally.no_memory && m->fits > 1) tell_apart(s, fit);
   if (!s->tally.no_memory && m->fits == 0) find_near(s);
+  if (is_stopped(s)) return smma_fail(error, "interrupted");
   return !s->tally.no_memory || smma_fail(error, "out of memory");
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
-                       const smma_match_ranks *ranks, smma_match *match, smma_error *error) {
+                       const smma_group *ranks, smma_match *match, smma_error *error) {
   search *s = calloc(1, sizeof *s);
+  atomic_bool stopped = false;
   bool done;
   memset(match, 0, sizeof *match);
   if (!s) return smma_fail(error, "out of memory");
-  s->data = data, s->match = match;
+  s->data = data, s->match = match, s->watches = true, s->stopped = &stopped;
   done = run(s, instruction, instructions, ranks, error);
   free_sets(s);
   for (size_t i = 0; i < SAMPLES; i++) smma_match_elements_free(&s->elements[i]);

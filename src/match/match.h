@@ -4,6 +4,7 @@
 #define SMMA_MATCH_MATCH_H
 
 #include "io/error.h"
+#include "io/group.h"
 #include "isa/instruction.h"
 #include "plan/plan.h"
 #include "softmma/softmma.h"
@@ -75,19 +76,10 @@ typedef struct {
   double factor;   /* D over that, where it is one number for many elements; else 0 */
 } smma_match;
 
-/* Processes that search together, all for the same, and this one's number: rank 0's bytes become all ranks', or come
-   from each to rank 0 in their order; `receive` returns what is to be freed, NULL without memory. */
-typedef struct {
-  size_t rank, ranks;
-  void (*share)(void *bytes, size_t size);
-  void (*send)(const void *bytes, size_t size);
-  void *(*receive)(size_t from, size_t *size);
-} smma_match_ranks;
-
 /* False with one line where memory runs out, or no instruction fits the formats. The caller frees the match, which is
    whole in rank 0 alone. */
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
-                       const smma_match_ranks *ranks, smma_match *match, smma_error *error);
+                       const smma_group *group, smma_match *match, smma_error *error);
 void smma_match_free(smma_match *match);
 
 /* The product by an instruction with a plan (NULL: one chain) against D. */

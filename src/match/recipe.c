@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
 #include "isa/key.h"
 #include "plan/library.h"
 
 enum { MOST_SLICES = 64, MOST_LIBRARY_SLICES = 32, MOST_LENGTHS = 512 };
-
-static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 
 /* ---- A recipe's plan ---- */
 
@@ -22,7 +21,7 @@ static smma_plan_level *add_level(smma_plan *p, smma_deal deal, size_t count, si
 /* Tiles from the last to the first, as one part. */
 static bool reverse(smma_plan *p, size_t k, size_t tile) {
   smma_plan_level *l = add_level(p, SMMA_DEAL_LIST, 0, 0);
-  const size_t tiles = divide_up(k, tile);
+  const size_t tiles = smma_divide_up(k, tile);
   smma_plan_range *range = calloc(tiles, sizeof *range);
   if (!range) return false;
   for (size_t i = 0; i < tiles; i++) {
@@ -225,8 +224,9 @@ static bool tell_merges(const space *s, smma_recipe r, size_t parts) {
 static size_t slices_of(const space *s, const smma_recipe *r) {
   const size_t k = s->data->k;
   switch (r->outer) {
-    case SMMA_OUTER_CONTIGUOUS: return divide_up(k, divide_up(divide_up(k, r->parts), r->grain) * r->grain);
-    case SMMA_OUTER_EVERY: return divide_up(k, r->grain);
+    case SMMA_OUTER_CONTIGUOUS:
+      return smma_divide_up(k, smma_divide_up(smma_divide_up(k, r->parts), r->grain) * r->grain);
+    case SMMA_OUTER_EVERY: return smma_divide_up(k, r->grain);
     case SMMA_OUTER_INTERLEAVED: return r->parts;
     default: return 1;
   }
@@ -240,7 +240,7 @@ static bool has_length(const space *s, size_t length, size_t slices) {
   for (size_t i = 0; i < s->outers; i++) {
     const smma_recipe *r = &s->outer[i];
     if (r->outer == SMMA_OUTER_CONTIGUOUS && slices_of(s, r) == slices &&
-        divide_up(divide_up(s->data->k, r->parts), r->grain) * r->grain == length)
+        smma_divide_up(smma_divide_up(s->data->k, r->parts), r->grain) * r->grain == length)
       return true;
   }
   return false;
@@ -248,25 +248,26 @@ static bool has_length(const space *s, size_t length, size_t slices) {
 
 static void add_outers(space *s) {
   static const size_t grains[] = {64, 128, 32, 16, 8, 1}, tiles[] = {64, 32, 128, 16, 256, 8};
-  const size_t k = s->data->k, step = 16 * divide_up(k, 16 * MOST_LENGTHS);
+  const size_t k = s->data->k, step = 16 * smma_divide_up(k, 16 * MOST_LENGTHS);
   add(s, (smma_recipe){.outer = SMMA_OUTER_NONE});
   for (size_t parts = 2; parts <= MOST_SLICES && parts <= k; parts++)
     for (size_t g = 0; g < sizeof grains / sizeof *grains; g++) {
-      const size_t length = divide_up(divide_up(k, parts), grains[g]) * grains[g];
-      if (length < k && !has_length(s, length, divide_up(k, length)))
+      const size_t length = smma_divide_up(smma_divide_up(k, parts), grains[g]) * grains[g];
+      if (length < k && !has_length(s, length, smma_divide_up(k, length)))
         add(s, (smma_recipe){.outer = SMMA_OUTER_CONTIGUOUS, .parts = parts, .grain = grains[g]});
     }
   for (size_t t = 0; t < sizeof tiles / sizeof *tiles; t++)
-    for (size_t parts = 2; parts <= MOST_SLICES / 2 && parts <= divide_up(k, tiles[t]); parts++)
+    for (size_t parts = 2; parts <= MOST_SLICES / 2 && parts <= smma_divide_up(k, tiles[t]); parts++)
       add(s, (smma_recipe){.outer = SMMA_OUTER_INTERLEAVED, .parts = parts, .grain = tiles[t]});
   for (size_t length = step; length < k; length += step)
-    if (!has_length(s, length, divide_up(k, length))) add(s, (smma_recipe){.outer = SMMA_OUTER_EVERY, .grain = length});
+    if (!has_length(s, length, smma_divide_up(k, length)))
+      add(s, (smma_recipe){.outer = SMMA_OUTER_EVERY, .grain = length});
   for (size_t tile = 16; tile < k && tile <= 256; tile *= 2)
     add(s, (smma_recipe){.outer = SMMA_OUTER_REVERSED, .grain = tile});
 }
 
 /* How many products a slice has. */
-static size_t length_of(const space *s, const smma_recipe *r) { return divide_up(s->data->k, slices_of(s, r)); }
+static size_t length_of(const space *s, const smma_recipe *r) { return smma_divide_up(s->data->k, slices_of(s, r)); }
 
 static bool tell_promoted(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
@@ -381,8 +382,8 @@ bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const
   s->data = data, s->instruction = instruction, s->instructions = instructions, s->take = take, s->context = context;
   s->epilogues = count_epilogues(data);
   for (size_t part = 32; data->scale_a && part <= 1024; part *= 2)
-    if (divide_up(data->k, part) == data->parts) s->scaled[s->scaleds++] = part;
-  if (data->scale_a && !s->scaleds) s->scaled[s->scaleds++] = divide_up(data->k, data->parts);
+    if (smma_divide_up(data->k, part) == data->parts) s->scaled[s->scaleds++] = part;
+  if (data->scale_a && !s->scaleds) s->scaled[s->scaleds++] = smma_divide_up(data->k, data->parts);
   add_outers(s);
   done = tell_generic(s) && tell_libraries(s);
   free(s);

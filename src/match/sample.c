@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "host/count.h"
 #include "host/load.h"
 #include "match/compare.h"
 #include "plan/schedule.h"
@@ -12,9 +13,6 @@ enum {
   MOST_LINES = 128,    /* rows of A that the sample is chosen from */
   REFERENCE = 1 << 26, /* products that are summed for the choice */
 };
-
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 typedef struct {
   size_t row, column;
@@ -26,7 +24,7 @@ static double expected(const smma_match_data *data, const element *e) {
   double y = data->alpha * e->exact;
   if (data->c)
     y += data->beta *
-         smma_value(data->c_format, smma_load(bytes_of(data->c_format), data->c, e->row * data->n + e->column));
+         smma_value(data->c_format, smma_load(smma_bytes_of(data->c_format), data->c, e->row * data->n + e->column));
   if (data->bias) y += data->bias[e->column];
   return y * data->scale_d;
 }
@@ -47,7 +45,7 @@ static int nearer(const void *x, const void *y) {
 }
 
 static void decode_lines(smma_format format, const void *x, size_t first, size_t step, size_t count, double *to) {
-  for (size_t i = 0; i < count; i++) to[i] = smma_value(format, smma_load(bytes_of(format), x, first + i * step));
+  for (size_t i = 0; i < count; i++) to[i] = smma_value(format, smma_load(smma_bytes_of(format), x, first + i * step));
 }
 
 /* Lines that are spread over all of them, the first and last among them. */
@@ -86,8 +84,8 @@ static void judge(const smma_match_data *data, const element *e, size_t count, s
 bool smma_match_choose(const smma_match_data *data, smma_match_elements elements[SMMA_MATCH_SAMPLES], size_t *samples,
                        smma_match *match) {
   const size_t most = 1 + REFERENCE / data->k;
-  const size_t rows = least(data->m, least(most, MOST_LINES));
-  const size_t columns = least(data->n, 1 + most / rows), count = rows * columns;
+  const size_t rows = smma_least(data->m, smma_least(most, MOST_LINES));
+  const size_t columns = smma_least(data->n, 1 + most / rows), count = rows * columns;
   element *e = malloc(count * sizeof *e);
   bool done = e && examine(data, rows, columns, e);
   if (done) {
@@ -111,7 +109,7 @@ static void measure(smma_format format, const void *x, size_t count, int *last, 
   const smma_encoding f = smma_encoding_of(format);
   *last = INT32_MAX / 4, *most = 0;
   for (size_t i = 0; i < count; i++) {
-    const uint64_t code = smma_load(bytes_of(format), x, i);
+    const uint64_t code = smma_load(smma_bytes_of(format), x, i);
     const smma_number number = smma_decode(f, code);
     int bit = 0;
     if (number.kind == SMMA_ZERO) continue;
@@ -135,7 +133,7 @@ bool smma_match_is_exact(const smma_match_data *data) {
 bool smma_match_has_negative_zero(const smma_match_data *data) {
   const smma_encoding f = smma_encoding_of(data->d_format);
   for (size_t i = 0; i < data->m * data->n; i++) {
-    const smma_number x = smma_decode(f, smma_load(bytes_of(data->d_format), data->d, i));
+    const smma_number x = smma_decode(f, smma_load(smma_bytes_of(data->d_format), data->d, i));
     if (x.kind == SMMA_ZERO && x.negative) return true;
   }
   return false;

@@ -68,7 +68,8 @@ bool smma_npy_read_part(const smma_npy_file *f, size_t row, size_t rows, size_t 
   const size_t elements = rows * columns; /* at most the file's */
   char *stored;
   bool read;
-  *part = (smma_tensor){l->format, l->bytes, rows, columns, NULL, l->integers};
+  *part =
+      (smma_tensor){.format = l->format, .bytes = l->bytes, .rows = rows, .columns = columns, .integers = l->integers};
   if (!smma_tensor_allocate(part, elements, f->path, error)) return false;
   stored = l->turned ? malloc(elements * (size_t)l->bytes + 1) : part->data;
   if (!stored)

@@ -1,11 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 /* The .safetensors format (huggingface/safetensors, README and tensor.rs): 8 bytes of header length, little-endian; a
    JSON object {name: {"dtype", "shape", "data_offsets": [begin, end]}}; the data, little-endian and row-major. */
-#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "datum/datum.h"
 #include "isa/nearest.h"
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
@@ -47,14 +47,14 @@ static const dtype dtypes[] = {
     {"U64", SMMA_NO_FORMAT, 64, SMMA_UNSIGNED_INTEGERS},
 };
 
-/* The parsed file; `tensors` is the header's object without "__metadata__". */
+/* The parsed file; `tensors` is the header's record, whose member "__metadata__" is no tensor. */
 typedef struct {
   const char *path;
   smma_input *input;
   size_t data_start;  /* byte of the file */
   uint64_t data_size; /* SMMA_SIZE_UNKNOWN of a pipe */
   size_t data_end;    /* of the last tensor, in the data */
-  json_t *tensors;
+  smma_datum *tensors;
   smma_error *error;
 } archive;
 
@@ -83,38 +83,45 @@ static bool read_length(archive *file, size_t *length) {
   return true;
 }
 
-/* The header's JSON; NULL after an error. */
-static json_t *read_json(archive *file, size_t length) {
-  json_error_t cause;
+/* Returns the header's JSON; NULL after an error. */
+static smma_datum *read_json(archive *file, size_t length) {
+  smma_datum *json = NULL;
+  smma_error cause;
   size_t got;
   char *text = smma_input_take(file->input, length, &got, file->error);
-  json_t *json = text && got == length ? json_loadb(text, length, JSON_REJECT_DUPLICATES, &cause) : NULL;
-  free(text);
-  if (!text || json) return json;
-  if (got < length)
+  if (text && got < length)
     smma_fail(file->error, "%s: byte 8: %zu bytes of header expected, %zu present; the file was cut short", file->path,
               length, got);
-  else if (cause.line < 0)
-    smma_fail(file->error, "%s: no memory for the header of %zu bytes", file->path, length);
-  else
-    smma_fail(file->error, "%s: header (JSON from byte 8), line %d, column %d: %s; save the file again", file->path,
-              cause.line, cause.column, cause.text);
-  return NULL;
+  else if (text && !(json = smma_datum_read("header (JSON from byte 8)", text, length, &cause)))
+    smma_fail(file->error, "%s: %s; save the file again", file->path, cause.text);
+  free(text);
+  return json;
 }
 
 /* Parses the header. On failure archive->tensors is NULL. */
 static bool read_header(archive *file) {
   size_t length = 0;
   file->tensors = read_length(file, &length) ? read_json(file, length) : NULL;
-  if (!file->tensors) return false;
-  if (json_is_object(file->tensors)) {
-    json_object_del(file->tensors, "__metadata__");
-    return true;
-  }
-  json_decref(file->tensors);
+  if (!file->tensors || smma_datum_kind_of(file->tensors) == SMMA_DATUM_RECORD) return file->tensors;
+  smma_datum_free(file->tensors);
   file->tensors = NULL;
   return smma_fail(file->error, "%s: header (JSON from byte 8): an object of tensors expected; save the file again",
                    file->path);
+}
+
+/* ---- The tensors of the header ---- */
+
+static const char metadata[] = "__metadata__";
+
+static size_t count_tensors(const archive *file) {
+  return smma_datum_size(file->tensors) - (smma_datum_get(file->tensors, metadata) != NULL);
+}
+
+/* Finds the next tensor from member `*at` of the header on, and moves `*at` behind it; NULL behind the last. */
+static const char *next_tensor(const archive *file, size_t *at) {
+  const char *name;
+  while ((name = smma_datum_key(file->tensors, (*at)++)) && strcmp(name, metadata) == 0) continue;
+  return name;
 }
 
 static bool damaged(const archive *file, const char *name, const char *what) {
@@ -122,19 +129,19 @@ static bool damaged(const archive *file, const char *name, const char *what) {
                    what);
 }
 
-/* A count that fits size_t, or false. */
-static bool read_count(const json_t *value, size_t *count) {
-  json_int_t number = json_integer_value(value);
-  if (!json_is_integer(value) || number < 0 || (uint64_t)number > SIZE_MAX) return false;
+/* Reads a count that fits size_t. */
+static bool read_count(const smma_datum *value, size_t *count) {
+  uint64_t number;
+  if (!smma_datum_count_of(value, &number) || number > SIZE_MAX) return false;
   *count = (size_t)number;
   return true;
 }
 
 /* data_offsets, checked to lie in the data. */
-static bool read_offsets(const archive *file, const char *name, const json_t *entry, size_t *begin, size_t *end) {
-  const json_t *offsets = json_object_get(entry, "data_offsets");
-  if (json_array_size(offsets) != 2 || !read_count(json_array_get(offsets, 0), begin) ||
-      !read_count(json_array_get(offsets, 1), end))
+static bool read_offsets(const archive *file, const char *name, size_t *begin, size_t *end) {
+  const smma_datum *offsets = smma_datum_get(smma_datum_get(file->tensors, name), "data_offsets");
+  if (smma_datum_kind_of(offsets) != SMMA_DATUM_LIST || smma_datum_size(offsets) != 2 ||
+      !read_count(smma_datum_at(offsets, 0), begin) || !read_count(smma_datum_at(offsets, 1), end))
     return damaged(file, name, "data_offsets must be two counts of bytes");
   if (*begin > *end) return damaged(file, name, "data_offsets begin after their end");
   if (*end > file->data_size)
@@ -175,16 +182,13 @@ static bool check_ranges(archive *file, range *ranges, size_t count) {
 }
 
 static bool check_offsets(archive *file) {
-  range *ranges = calloc(json_object_size(file->tensors) + 1, sizeof *ranges);
-  const char *name;
-  json_t *entry;
-  size_t count = 0;
+  const size_t all = count_tensors(file);
+  range *ranges = calloc(all + 1, sizeof *ranges);
+  size_t count = 0, at = 0;
   bool good = true;
   if (!ranges) return smma_fail(file->error, "%s: out of memory", file->path);
-  json_object_foreach(file->tensors, name, entry) {
-    good = good && read_offsets(file, name, entry, &ranges[count].begin, &ranges[count].end);
-    count += good;
-  }
+  for (const char *name; good && (name = next_tensor(file, &at)); count++)
+    good = read_offsets(file, name, &ranges[count].begin, &ranges[count].end);
   good = good && check_ranges(file, ranges, count);
   free(ranges);
   return good;
@@ -192,40 +196,32 @@ static bool check_offsets(archive *file) {
 
 /* "a, b, c and 5 more": the names nearest to `wanted`, or the first when it is NULL. */
 static void list_names(const archive *file, const char *wanted, char *text, size_t size) {
-  size_t total = json_object_size(file->tensors), length;
+  size_t total = count_tensors(file), length, at = 0;
   smma_nearest nearest;
-  const char *name;
-  json_t *entry;
   smma_nearest_start(&nearest, wanted ? wanted : "");
-  json_object_foreach(file->tensors, name, entry) smma_nearest_consider(&nearest, name, wanted ? name : "");
+  for (const char *name; (name = next_tensor(file, &at));) smma_nearest_consider(&nearest, name, wanted ? name : "");
   smma_nearest_list(&nearest, text, size);
   length = strlen(text);
   if (total > (size_t)nearest.count)
     snprintf(text + length, size - length, " and %zu more", total - (size_t)nearest.count);
 }
 
-/* The named tensor, or the only one; NULL after an error. *name becomes its name. */
-static const json_t *choose(const archive *file, const char **name) {
+/* Finds the tensor `*name`, or if that is NULL the only one, whose name `*name` becomes. */
+static bool choose(const archive *file, const char **name) {
   char names[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE + 32];
-  size_t count = json_object_size(file->tensors);
-  const json_t *entry = *name ? json_object_get(file->tensors, *name) : NULL;
-  if (entry) return entry;
-  if (!*name && count == 1) {
-    *name = json_object_iter_key(json_object_iter(file->tensors));
-    return json_object_get(file->tensors, *name);
-  }
+  const size_t count = count_tensors(file);
+  size_t at = 0;
+  if (*name && strcmp(*name, metadata) != 0 && smma_datum_get(file->tensors, *name)) return true;
+  if (!*name && count == 1) return (*name = next_tensor(file, &at)) != NULL;
   list_names(file, *name, names, sizeof names);
-  if (count == 0)
-    smma_fail(file->error, "%s: the file holds no tensor", file->path);
-  else if (*name)
-    smma_fail(file->error, "%s: no tensor is named '%.100s'; there are %s", file->path, *name, names);
-  else
-    smma_fail(file->error, "%s: the file holds %zu tensors; name one as FILE:NAME, from %s", file->path, count, names);
-  return NULL;
+  if (count == 0) return smma_fail(file->error, "%s: the file holds no tensor", file->path);
+  if (*name) return smma_fail(file->error, "%s: no tensor is named '%.100s'; there are %s", file->path, *name, names);
+  return smma_fail(file->error, "%s: the file holds %zu tensors; name one as FILE:NAME, from %s", file->path, count,
+                   names);
 }
 
-static const dtype *read_dtype(const archive *file, const char *name, const json_t *entry) {
-  const char *text = json_string_value(json_object_get(entry, "dtype"));
+static const dtype *read_dtype(const archive *file, const char *name) {
+  const char *text = smma_datum_text_of(smma_datum_get(smma_datum_get(file->tensors, name), "dtype"));
   if (!text) {
     damaged(file, name, "dtype must be a string");
     return NULL;
@@ -239,14 +235,14 @@ static const dtype *read_dtype(const archive *file, const char *name, const json
   return NULL;
 }
 
-static bool read_shape(const archive *file, const char *name, const json_t *entry, smma_shape *shape) {
-  const json_t *extents = json_object_get(entry, "shape");
-  size_t count = json_array_size(extents);
-  if (!json_is_array(extents)) return damaged(file, name, "shape must be an array of counts");
+static bool read_shape(const archive *file, const char *name, smma_shape *shape) {
+  const smma_datum *extents = smma_datum_get(smma_datum_get(file->tensors, name), "shape");
+  const size_t count = smma_datum_size(extents);
+  if (smma_datum_kind_of(extents) != SMMA_DATUM_LIST) return damaged(file, name, "shape must be an array of counts");
   if (count > SMMA_SHAPE_LIMIT) return damaged(file, name, "the shape has more than 64 dimensions");
   shape->count = (int)count;
   for (size_t i = 0; i < count; i++)
-    if (!read_count(json_array_get(extents, i), &shape->extent[i]))
+    if (!read_count(smma_datum_at(extents, i), &shape->extent[i]))
       return damaged(file, name, "shape must be an array of counts");
   return true;
 }
@@ -310,9 +306,8 @@ static bool read_tensor(archive *file, const char *name, smma_tensor *tensor) {
   size_t begin, end, elements;
   unsigned char *data;
   const dtype *type;
-  const json_t *entry = check_offsets(file) ? choose(file, &name) : NULL;
-  if (!entry || !(type = read_dtype(file, name, entry))) return false;
-  if (!read_offsets(file, name, entry, &begin, &end) || !read_shape(file, name, entry, &shape)) return false;
+  if (!check_offsets(file) || !choose(file, &name) || !(type = read_dtype(file, name))) return false;
+  if (!read_offsets(file, name, &begin, &end) || !read_shape(file, name, &shape)) return false;
   smma_fail(&where, "%s: header (JSON from byte 8): tensor '%.100s'", file->path, name);
   if (!smma_shape_matrix(&shape, where.text, tensor, &elements, file->error)) return false;
   if (!check_size(file, name, type, elements, end - begin)) return false;
@@ -336,7 +331,7 @@ bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *ten
   smma_tensor result = {.format = SMMA_NO_FORMAT};
   if (!read_header(&file)) return false;
   bool done = read_tensor(&file, name, &result);
-  json_decref(file.tensors);
+  smma_datum_free(file.tensors);
   if (done) *tensor = result;
   return done;
 }

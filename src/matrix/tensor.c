@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/load.h"
+#include "isa/format_name.h"
+#include "softmma/softmma.h"
+
 /* Splits "FILE:NAME" at the first colon before which there is a file; a path that exists is taken whole. Returns the
    file's name, to be freed, with *name inside `path` or NULL; NULL after an error. */
 static char *split_path(const char *path, const char **name, smma_error *error) {
@@ -62,7 +66,42 @@ bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error) 
   return done;
 }
 
+/* An empty matrix of the same kind of elements with room for rows x columns. */
+static bool make_like(const smma_tensor *from, size_t rows, size_t columns, smma_tensor *t, smma_error *error) {
+  *t = *from;
+  t->rows = rows, t->columns = columns;
+  t->data = malloc((rows * columns + 1) * (size_t)t->bytes);
+  return t->data || smma_fail(error, "out of memory");
+}
+
+bool smma_tensor_new(smma_format format, size_t rows, size_t columns, smma_tensor *t, smma_error *error) {
+  *t = (smma_tensor){.format = format, .bytes = (int)smma_format_bytes(format), .rows = rows, .columns = columns};
+  if (rows && columns > SIZE_MAX / 16 / rows)
+    return smma_fail(error, "a %zu x %zu matrix of %s does not fit memory", rows, columns, smma_format_text(format));
+  t->data = calloc(rows * columns + 1, (size_t)t->bytes);
+  return t->data || smma_fail(error, "no memory for a %zu x %zu matrix of %s", rows, columns, smma_format_text(format));
+}
+
+bool smma_tensor_part(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns,
+                      smma_tensor *part, smma_error *error) {
+  const size_t bytes = (size_t)from->bytes;
+  if (!make_like(from, rows, columns, part, error)) return false;
+  for (size_t r = 0; r < rows; r++)
+    memcpy((char *)part->data + r * columns * bytes,
+           (const char *)from->data + ((row + r) * from->columns + column) * bytes, columns * bytes);
+  return true;
+}
+
+bool smma_tensor_transpose(const smma_tensor *from, smma_tensor *t, smma_error *error) {
+  const size_t bytes = (size_t)from->bytes;
+  if (!make_like(from, from->columns, from->rows, t, error)) return false;
+  for (size_t r = 0; r < from->rows; r++)
+    for (size_t c = 0; c < from->columns; c++)
+      smma_store(bytes, t->data, c * from->rows + r, smma_load(bytes, from->data, r * from->columns + c));
+  return true;
+}
+
 void smma_tensor_free(smma_tensor *tensor) {
   free(tensor->data);
-  *tensor = (smma_tensor){.format = SMMA_NO_FORMAT, .bytes = 0, .rows = 0, .columns = 0, .data = NULL};
+  *tensor = (smma_tensor){.format = SMMA_NO_FORMAT};
 }

@@ -19,6 +19,7 @@ typedef struct {
   size_t rows, columns;
   void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
   smma_integer_type integers;
+  bool encodings; /* what whoever has read it says: integers are encodings of a format, not numbers */
 } smma_tensor;
 
 /* Reads a one- or two-dimensional tensor; one dimension of n becomes 1 x n. `path` may be "FILE.safetensors:NAME";
@@ -35,6 +36,16 @@ bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *ten
    as raw '<V1' or '<V2', as ml_dtypes does. tensor->bytes must be the format's smallest container, or 1 or 2 for raw
    encodings. */
 bool smma_npy_write(const char *path, const smma_tensor *tensor, smma_error *error);
+
+/* Makes a matrix of zeros. Returns false if memory runs out, or cannot hold so many elements. */
+bool smma_tensor_new(smma_format format, size_t rows, size_t columns, smma_tensor *tensor, smma_error *error);
+
+/* Copies a part of a matrix. */
+bool smma_tensor_part(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns,
+                      smma_tensor *part, smma_error *error);
+
+/* Makes the transpose of a matrix, a copy. */
+bool smma_tensor_transpose(const smma_tensor *from, smma_tensor *transposed, smma_error *error);
 
 void smma_tensor_free(smma_tensor *tensor);
 

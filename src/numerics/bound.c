@@ -40,7 +40,7 @@ typedef struct {
 static double value_of(smma_format format, uint64_t encoding) { return smma_value(format, encoding); }
 
 static double load_value(smma_format format, const void *array, size_t index) {
-  return value_of(format, smma_load(smma_container_bytes(smma_encoding_of(format)), array, index));
+  return value_of(format, smma_load(smma_bytes_of(format), array, index));
 }
 
 /* ---- Operands ---- */
@@ -104,7 +104,7 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
   *s = smma_bound_empty(p->multiplier.operation.d);
   smma_start_row(&p->multiplier, i, j, columns, start);
   for (size_t x = 0; x < columns; x++) {
-    const size_t bytes = smma_container_bytes(smma_encoding_of(p->multiplier.outer));
+    const size_t bytes = smma_bytes_of(p->multiplier.outer);
     const uint64_t encoding = smma_load(bytes, start, x);
     const double c = c_of(p, i, j + x), unit_start = value_of(p->multiplier.outer, encoding);
     const double exact = from_c ? p->beta * c : 0, rest = fma(p->beta, c, -exact);
@@ -313,8 +313,8 @@ static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->numbe
 static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
   const size_t n = p->multiplier.with.n, panels = (n + LANES - 1) / LANES;
   int failed = 0;
-#pragma omp parallel num_threads(smma_default_threads()) \
-    if ((double)rows * (double)n * (double)p->depth >= SMALL_PRODUCTS)
+#pragma omp parallel num_threads(smma_default_threads()) if ((double)rows * (double)n * (double)p->depth >= \
+                                                             SMALL_PRODUCTS)
   {
     workspace w;
     bool made = make_workspace(p, &w);

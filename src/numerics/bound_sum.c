@@ -41,9 +41,8 @@ static double unit_of(smma_number x) {
 
 static smma_subnormal_policy flush_of(const smma_rule *r) {
   if (r->algorithm == SMMA_FTZ_ADDMUL || r->algorithm == SMMA_FTZ_FMA) return SMMA_SUBNORMALS_TO_SIGNED_ZERO;
-  if (r->algorithm == SMMA_COMPOSITION)
-    return r->with.composition.subnormal_a; /* where there is a bound, all others' */
-  return r->algorithm == SMMA_G_FDPA ? r->with.g_fdpa.subnormal_inputs : SMMA_SUBNORMALS_KEPT;
+  return r->algorithm == SMMA_COMPOSITION ? r->with.composition.subnormal_a /* where there is a bound, all others' */
+                                          : SMMA_SUBNORMALS_KEPT;
 }
 
 smma_bound_factor smma_bound_factor_of(const smma_operation *o, smma_number x, smma_number scale) {
@@ -126,6 +125,16 @@ void smma_bound_round(smma_bound_sum *s, int lane, double slack, const smma_boun
 
 /* ---- Terms ---- */
 
+/* Whether products can be beyond a double's range, or have more bits. */
+static bool is_wide(smma_format format) { return !smma_is_in_range_of_f32(smma_encoding_of(format)); }
+
+/* Reports whether the operation is a composition that is G-FDPA, in formats whose products a double holds. */
+static bool is_chain(const smma_operation *o, smma_g_fdpa *g) {
+  return o->rule.algorithm == SMMA_COMPOSITION && !smma_is_integer(o->a) && !smma_is_integer(o->b) &&
+         !smma_is_integer(o->d) && !is_wide(o->a) && !is_wide(o->b) &&
+         smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, g);
+}
+
 typedef struct {
   int count;
   bool flushes; /* operands may be read as zero */
@@ -175,12 +184,12 @@ static void join_terms(terms *t, int first, int count, int into) {
   }
 }
 
-static void take_terms(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, int block,
-                       smma_bound_sum *s, terms *t) {
+static void take_terms(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
+                       const smma_bound_factors *b, int block, smma_bound_sum *s, terms *t) {
   const int group = o->rule.algorithm == SMMA_GST_FDPA ? o->rule.with.gst_fdpa.group : 1;
-  t->count = smma_block_of(o);
+  t->count = g ? g->block : smma_block_of(o);
   for (int i = 0; i < t->count; i++) {
-    const int k = smma_product_index(o, block, i);
+    const int k = g ? smma_dealt_index(g->block, g->interleave, o->k, block, i) : smma_product_index(o, block, i);
     take_product(&a[k], &b[k], s, t, i);
   }
   if (group == 1) return;
@@ -234,7 +243,6 @@ static fused fused_of(const smma_rule *r) {
   fused exact = truncated(0, 0, SMMA_F32, SMMA_ROUND_NEAREST_EVEN);
   exact.kept = 0;
   if (r->algorithm == SMMA_E_FDPA) return exact;
-  if (r->algorithm == SMMA_G_FDPA) return generic(&r->with.g_fdpa);
   return truncated(t->alignment_bits, t->zero_exponent, t->output, t->rounding);
 }
 
@@ -299,7 +307,7 @@ static void lower_units(const terms *t, double unit[LANES]) {
     for (int j = 0; j < LANES; j++) unit[j] = t->unit[i][j] < unit[j] ? t->unit[i][j] : unit[j];
 }
 
-/* One block of T-FDPA, ST-FDPA, GST-FDPA, E-FDPA or G-FDPA; `c` is what the accumulator was before its terms. */
+/* One block of T-FDPA, ST-FDPA, GST-FDPA, E-FDPA, or of G-FDPA; `c` is what the accumulator was before its terms. */
 static void fuse(const fused *f, const terms *t, const accumulator c[LANES], double slack, smma_bound_sum *s) {
   double lead[LANES], q[LANES], surely[LANES];
   greatest_leads(t, 0, 1, lead);
@@ -470,9 +478,6 @@ static void add_pairwise(const smma_operation *o, const smma_bound_rounding *f32
   }
 }
 
-/* Whether products can be beyond a double's range, or have more bits. */
-static bool is_wide(smma_format format) { return !smma_is_in_range_of_f32(smma_encoding_of(format)); }
-
 /* Products of FP64, which a double does not hold; what is lost below its least number. */
 static void add_wide_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s) {
   for (int j = 0; j < LANES; j++) {
@@ -565,18 +570,20 @@ static void flush_accumulator(const smma_bound_rounding *r, double slack, smma_b
 
 static bool adds_below_c(const smma_rule *r) { return r->algorithm == SMMA_C_FDPA || r->algorithm == SMMA_GD_FDPA; }
 
-static void add_blocks(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
-                       smma_bound_sum *s) {
+/* Adds block after block. `g` has the parameters of a composition that is G-FDPA, and is NULL for an algorithm. */
+static void add_blocks(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
+                       const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const bool rounds_down = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
-  const fused f = rounds_down || adds_below_c(&o->rule) ? (fused){0} : fused_of(&o->rule);
+  const fused f = g ? generic(g) : rounds_down || adds_below_c(&o->rule) ? (fused){0} : fused_of(&o->rule);
+  const int blocks = g ? o->k / g->block : smma_blocks_per_step(o);
   const double least = power(smma_minimum_exponent(smma_encoding_of(o->d)));
   accumulator c[LANES];
   terms t;
   t.flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT || o->rule.algorithm == SMMA_C_FDPA;
   t.is_long = has_long_products(o);
-  for (int block = 0; block < smma_blocks_per_step(o); block++) {
+  for (int block = 0; block < blocks; block++) {
     for (int j = 0; j < LANES; j++) c[j] = accumulator_of(s, j, slack, least);
-    take_terms(o, a, b, block, s, &t);
+    take_terms(o, g, a, b, block, s, &t);
     if (f.normalized) normalize_leads(&t);
     if (adds_below_c(&o->rule))
       add_below_c(o, &t, c, slack, s);
@@ -588,18 +595,33 @@ static void add_blocks(const smma_operation *o, const smma_bound_factor *a, cons
 }
 
 /* Blocks from +0, then c is added to them. */
-static void add_apart(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
-                      const smma_bound_rounding *rounding, smma_bound_sum *s) {
+static void add_apart(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
+                      const smma_bound_factors *b, double slack, const smma_bound_rounding *rounding,
+                      smma_bound_sum *s) {
   smma_bound_sum part = {.fraction_bits = s->fraction_bits};
-  add_blocks(o, a, b, slack, &part);
+  add_blocks(o, g, a, b, slack, &part);
   for (int j = 0; j < LANES; j++) part.unit[j] = 0;
   add_part(&part, rounding, slack, s);
   s->fraction_bits = rounding->fraction_bits;
 }
 
+/* Adds what a composition that is G-FDPA computes. */
+static void add_chain(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
+                      const smma_bound_factors *b, double slack, smma_bound_sum *s) {
+  const double limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
+  smma_bound_rounding rounding = generic(g).rounding;
+  if (g->c_joins == SMMA_C_JOINS_FIRST) {
+    add_blocks(o, g, a, b, slack, s);
+    return;
+  }
+  rounding.direction = g->c_rounding;
+  rounding.limit = smaller(rounding.limit, limit);
+  add_apart(o, g, a, b, slack, &rounding, s);
+}
+
 void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
                      smma_bound_sum *s) {
-  const smma_g_fdpa *g = &o->rule.with.g_fdpa;
+  smma_g_fdpa g;
   smma_pairs pairs;
   smma_bound_rounding rounding =
       smma_bound_rounding_to(o->d, o->rule.algorithm == SMMA_FMA ? o->rule.with.fma.rounding : SMMA_ROUND_NEAREST_EVEN);
@@ -613,16 +635,12 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
     case SMMA_FMA: add_one_by_one(o, &rounding, a, b, slack, s); return;
     case SMMA_FTZ_FMA: rounding.flushes = true, add_one_by_one(o, &rounding, a, b, slack, s); return;
     case SMMA_FTZ_ADDMUL: rounding.flushes = true, add_pairwise(o, &rounding, a, b, slack, s); return;
-    case SMMA_FP8_BY_FP16: add_apart(o, a, b, slack, &rounding, s); return;
-    case SMMA_G_FDPA:
-      if (g->c_joins == SMMA_C_JOINS_FIRST) break;
-      rounding = generic(g).rounding;
-      rounding.direction = g->c_rounding;
-      if (rounding.limit > smma_bound_rounding_to(o->d, g->c_rounding).limit)
-        rounding.limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
-      add_apart(o, a, b, slack, &rounding, s);
-      return;
+    case SMMA_FP8_BY_FP16: add_apart(o, NULL, a, b, slack, &rounding, s); return;
     case SMMA_COMPOSITION:
+      if (is_chain(o, &g)) {
+        add_chain(o, &g, a, b, slack, s);
+        return;
+      }
       if (smma_is_sum_of_pairs(&o->rule.with.composition, &pairs) && o->k % 2 == 0 && !o->scale_block) {
         rounding = smma_bound_rounding_to(pairs.output, pairs.rounding);
         rounding.flushes = flushes;
@@ -635,10 +653,7 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
         add_chains(o, &rounding, a, b, slack, s);
         return;
       }
-      /* of the unit nothing is known, but the exact sum goes on */
-      add_one_by_one(o, &rounding, a, b, slack, s);
-      for (int j = 0; j < LANES; j++) s->below[j] = s->above[j] = INFINITY;
-      return;
+      break;
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:
@@ -647,7 +662,10 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
     case SMMA_GTR_FDPA:
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER: add_blocks(o, NULL, a, b, slack, s); return;
+    default: break;
   }
-  add_blocks(o, a, b, slack, s);
+  /* Of the unit nothing is known, but the exact sum goes on. */
+  add_one_by_one(o, &rounding, a, b, slack, s);
+  for (int j = 0; j < LANES; j++) s->below[j] = s->above[j] = INFINITY;
 }

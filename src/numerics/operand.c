@@ -348,7 +348,7 @@ static double value_at(const work *w, size_t row, const unsigned char *values, s
 
 /* Multiplied out, in FP32 but where factors are powers of two. */
 static void compute_row(const work *w, size_t row, const unsigned char *values, void *computed) {
-  const size_t bytes = smma_container_bytes(smma_encoding_of(w->rule->compute));
+  const size_t bytes = smma_bytes_of(w->rule->compute);
   for (size_t i = 0; i < w->inner; i++) {
     const double value = value_at(w, row, values, i);
     smma_store(bytes, computed, i,
@@ -372,8 +372,7 @@ static void measure_row(const work *w, size_t row, const void *y, const unsigned
     const size_t at = row * w->inner + i;
     const double x = w->operand->f64 ? ((const double *)w->operand->x)[at] : ((const float *)w->operand->x)[at];
     measure(w, x, number(w, y, i),
-            computed ? smma_value(w->rule->compute,
-                                  smma_load(smma_container_bytes(smma_encoding_of(w->rule->compute)), computed, i))
+            computed ? smma_value(w->rule->compute, smma_load(smma_bytes_of(w->rule->compute), computed, i))
                      : value_at(w, row, values, i),
             &w->measured[row]);
   }
@@ -382,7 +381,7 @@ static void measure_row(const work *w, size_t row, const void *y, const unsigned
 /* In a thread's memory: the scaled row, and what is multiplied out. */
 static void make_row(const work *w, size_t row, void *memory) {
   const bool computes = w->rule->compute != SMMA_NO_FORMAT;
-  const size_t bytes = computes ? smma_container_bytes(smma_encoding_of(w->rule->compute)) : w->bytes;
+  const size_t bytes = computes ? smma_bytes_of(w->rule->compute) : w->bytes;
   unsigned char *result = (unsigned char *)w->operand->values + row * w->inner * bytes;
   unsigned char *values = computes ? (unsigned char *)memory + w->inner * sizeof(double) : result;
   const void *y = scaled(w, row, memory);

@@ -11,6 +11,7 @@
 #include "host/load.h"
 #include "isa/instruction.h"
 #include "plan/element.h"
+#include "plan/scales.h"
 
 /* ---- Exact sums ---- */
 
@@ -258,7 +259,7 @@ static uint64_t addend_of(const tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   uint64_t c;
   if (!m->with.c || m->with.beta == 0) return 0;
-  c = smma_load(smma_container_bytes(smma_encoding_of(m->c_format)), m->with.c, 0);
+  c = smma_load(smma_bytes_of(m->c_format), m->with.c, 0);
   return smma_reformat(m->c_format, m->outer, m->operation.rule.nan, c);
 }
 
@@ -301,7 +302,7 @@ static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
   smma_plan alone = {.epilogue = {*e}, .epilogues = 1};
   if (m->outer != SMMA_F32) {
-    const size_t bytes = smma_container_bytes(smma_encoding_of(m->outer));
+    const size_t bytes = smma_bytes_of(m->outer);
     uint64_t sum = 0;
     smma_store(bytes, &sum, 0, x);
     smma_finish_row(m, 0, 0, 1, &sum);
@@ -351,15 +352,14 @@ static void finish(tracer *t, uint64_t sum) {
 /* ---- One element ---- */
 
 static const void *moved(const void *matrix, smma_format format, size_t index) {
-  return matrix ? (const char *)matrix + index * smma_container_bytes(smma_encoding_of(format)) : NULL;
+  return matrix ? (const char *)matrix + index * smma_bytes_of(format) : NULL;
 }
 
 /* The product of row i and column j alone. */
 static smma_status take_element(const smma_operation *o, const smma_gemm_arguments *product, size_t i, size_t j,
                                 uint64_t *d, tracer *t) {
-  const size_t part = smma_plan_scaled_k(product->plan), each = part ? part : (size_t)o->scale_block;
-  const size_t scales = each ? product->k / each + (product->k % each != 0) : 0;
-  const smma_format scale = part ? SMMA_F32 : o->scale;
+  const smma_scales factors = smma_scales_from(smma_plan_scaled_k(product->plan), (size_t)o->scale_block, o->scale);
+  const size_t scales = smma_scales_along(factors, product->k);
   smma_gemm_arguments g = *product;
   smma_status status;
   g.d = d;
@@ -369,7 +369,7 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
   g.a = moved(g.a, o->a, smma_index_of(g.order_a, g.lda, i, 0));
   g.b = moved(g.b, o->b, smma_index_of(g.order_b, g.ldb, 0, j));
   g.c = moved(g.c, o->c, smma_index_of(g.order_c, g.ldc, i, j));
-  g.scale_a = moved(g.scale_a, scale, i * scales), g.scale_b = moved(g.scale_b, scale, j * scales);
+  g.scale_a = moved(g.scale_a, factors.format, i * scales), g.scale_b = moved(g.scale_b, factors.format, j * scales);
   if (g.bias) g.bias += j;
   g.m = g.n = 1, g.kernel = NULL;
   return smma_multiplier_make(o, &g, &t->multiplier);
@@ -429,8 +429,8 @@ static void run(tracer *t) {
   if (smma_starts_from_c(m)) {
     uint64_t start = 0;
     smma_start_row(m, 0, 0, 1, &start);
-    begun.start = smma_load(smma_container_bytes(smma_encoding_of(m->outer)), &start, 0);
-    const uint64_t c = smma_load(smma_container_bytes(smma_encoding_of(m->c_format)), m->with.c, 0);
+    begun.start = smma_load(smma_bytes_of(m->outer), &start, 0);
+    const uint64_t c = smma_load(smma_bytes_of(m->c_format), m->with.c, 0);
     add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), number_of(m->with.beta), false);
     put(t, (size_t)(s->start + FIRST_REGISTER), begun.start, NO_PART);
     record(t, SMMA_TRACE_START, 0, m->outer, begun.start);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
+#include "isa/format_name.h"
 #include "isa/key.h"
 #include "plan/shapes.h"
 
@@ -107,8 +109,6 @@ __attribute__((format(printf, 2, 3))) static bool fail(maker *m, const char *for
   return false;
 }
 
-static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
-
 /* ---- Levels ---- */
 
 static smma_plan_level *add_level(maker *m, smma_deal deal, size_t count, size_t grain) {
@@ -144,7 +144,7 @@ static bool make_nvjet(maker *m) {
   if (fast && m->kernel->with[1] && m->from->kernels == cublaslt_13_1)
     return fail(m, "%s: fast accumulation has not been measured", m->from->name);
   if (slices > 1) {
-    const size_t length = divide_up(divide_up(m->with->k, slices), stage) * stage;
+    const size_t length = smma_divide_up(smma_divide_up(m->with->k, slices), stage) * stage;
     if (length >= m->with->k)
       return fail(m, "%zu slices of K = %zu in stages of %zu: the first would have all, which is not known to happen",
                   slices, m->with->k, stage);
@@ -386,7 +386,7 @@ static bool read_named(maker *m) {
   m->plan->sources = 1;
   if (d == SMMA_NO_FORMAT || d == m->plan->d) return true;
   if (m->plan->d != SMMA_NO_FORMAT)
-    return fail(m, "%s: D is in %s, not in %s", m->from->name, smma_format_name(m->plan->d), smma_format_name(d));
+    return fail(m, "%s: D is in %s, not in %s", m->from->name, smma_format_text(m->plan->d), smma_format_text(d));
   m->plan->d = d;
   if (smma_plan_has(m->plan, SMMA_EPILOGUE_ALPHA)) saturate(m->plan);
   return true;

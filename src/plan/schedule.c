@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/count.h"
+
 /* Beside sixteen for each index: parts without products are summed, too. */
 enum { MOST_TASKS = 1 << 20 };
 
@@ -39,9 +41,6 @@ static bool no_memory(maker *m) {
   m->status = SMMA_NO_MEMORY;
   return fail(m, "out of memory");
 }
-
-static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* ---- Writing the schedule ---- */
 
@@ -84,7 +83,7 @@ static int take_register(maker *m) {
 /* Groups of at most `group`, from the first index on. */
 static bool add_groups(maker *m, sequence s, size_t group) {
   for (size_t i = 0; i < s.count; i += group)
-    if (!add_step(m, s.k + i, least(group, s.count - i))) return false;
+    if (!add_step(m, s.k + i, smma_least(group, s.count - i))) return false;
   return true;
 }
 
@@ -115,7 +114,7 @@ static sequence part_of(const dealt *d, size_t i) {
 }
 
 static void deal_contiguous(dealt *d, sequence s, size_t length) {
-  for (size_t i = 0; i < s.count; i += length) d->end[d->parts++] = least(i + length, s.count);
+  for (size_t i = 0; i < s.count; i += length) d->end[d->parts++] = smma_least(i + length, s.count);
   memcpy(d->k, s.k, s.count * sizeof *s.k);
 }
 
@@ -123,7 +122,7 @@ static void deal_tiles(dealt *d, sequence s, size_t count, size_t tile) {
   size_t used = 0;
   for (d->parts = 0; d->parts < count; d->end[d->parts++] = used)
     for (size_t i = d->parts * tile; i < s.count; i += count * tile)
-      for (size_t j = i; j < least(i + tile, s.count); j++) d->k[used++] = s.k[j];
+      for (size_t j = i; j < smma_least(i + tile, s.count); j++) d->k[used++] = s.k[j];
 }
 
 static void deal_list(dealt *d, const smma_plan_level *l) {
@@ -163,7 +162,7 @@ static bool check_deal(maker *m, const smma_plan_level *l, sequence s) {
 
 /* The caller frees d->k, whatever is returned. */
 static bool deal(maker *m, const smma_plan_level *l, sequence s, dealt *d) {
-  const size_t share = divide_up(s.count, l->count ? l->count : 1);
+  const size_t share = smma_divide_up(s.count, l->count ? l->count : 1);
   const size_t parts = l->deal == SMMA_DEAL_INTERLEAVED ? l->count : l->deal == SMMA_DEAL_LIST ? l->ranges : s.count;
   *d = (dealt){0};
   if (!check_deal(m, l, s)) return false;
@@ -171,9 +170,11 @@ static bool deal(maker *m, const smma_plan_level *l, sequence s, dealt *d) {
   if (!d->k) return no_memory(m);
   d->end = d->k + s.count;
   switch (l->deal) {
-    case SMMA_DEAL_CONTIGUOUS: deal_contiguous(d, s, divide_up(share, l->grain) * l->grain); break;
+    case SMMA_DEAL_CONTIGUOUS: deal_contiguous(d, s, smma_divide_up(share, l->grain) * l->grain); break;
     case SMMA_DEAL_EVERY: deal_contiguous(d, s, l->grain); break;
-    case SMMA_DEAL_INTERLEAVED: deal_tiles(d, s, l->count, l->fits && share ? least(l->grain, share) : l->grain); break;
+    case SMMA_DEAL_INTERLEAVED:
+      deal_tiles(d, s, l->count, l->fits && share ? smma_least(l->grain, share) : l->grain);
+      break;
     case SMMA_DEAL_LIST: deal_list(d, l); break;
   }
   return true;
@@ -196,9 +197,9 @@ typedef struct {
 static size_t stride_of(const folding *f, size_t stage) {
   switch (f->level->fold) {
     case SMMA_FOLD_SERIAL:
-    case SMMA_FOLD_LAST_FIRST: break;                                 /* of the second stage */
-    case SMMA_FOLD_HALVING: return divide_up(f->terms[stage - 1], 2); /* a power of two, or 1 */
-    case SMMA_FOLD_NEIGHBOURS: return divide_up(f->terms[stage - 1], 2);
+    case SMMA_FOLD_LAST_FIRST: break;                                      /* of the second stage */
+    case SMMA_FOLD_HALVING: return smma_divide_up(f->terms[stage - 1], 2); /* a power of two, or 1 */
+    case SMMA_FOLD_NEIGHBOURS: return smma_divide_up(f->terms[stage - 1], 2);
     case SMMA_FOLD_STRIDES: return f->level->stride[stage - 1];
   }
   return 1;
@@ -209,10 +210,10 @@ static bool plan_stages(folding *f) {
   const size_t n = f->parts.parts;
   f->terms[f->stages = 0] = n;
   if (f->level->fold == SMMA_FOLD_HALVING && (n & (n - 1))) return fail(f->m, "%zu parts cannot be halved to one", n);
-  if (f->level->fold == SMMA_FOLD_LAST_FIRST && n > 2) f->terms[f->stages = 1] = 1 + divide_up(n, 2);
+  if (f->level->fold == SMMA_FOLD_LAST_FIRST && n > 2) f->terms[f->stages = 1] = 1 + smma_divide_up(n, 2);
   do {
     f->stages++;
-    f->terms[f->stages] = least(stride_of(f, f->stages), f->terms[f->stages - 1]);
+    f->terms[f->stages] = smma_least(stride_of(f, f->stages), f->terms[f->stages - 1]);
   } while (f->terms[f->stages] > 1);
   return true;
 }
@@ -223,7 +224,7 @@ static size_t summand(const folding *f, size_t stage, size_t i, size_t j) {
   const size_t n = f->terms[stage - 1];
   if (f->level->fold == SMMA_FOLD_NEIGHBOURS) return j < 2 ? 2 * i + j : n;
   if (f->level->fold == SMMA_FOLD_LAST_FIRST && stage == 1 && f->stages == 2) {
-    const size_t pair = i - 1 + divide_up(n, 2);
+    const size_t pair = i - 1 + smma_divide_up(n, 2);
     if (i == 0) return j ? n : n - 1;
     return j == 0 ? i - 1 : j == 1 && pair < n - 1 ? pair : n;
   }

@@ -11,13 +11,12 @@
 
 enum { LARGEST_REPORT = 1 << 28 /* thousands of instructions with an example and kept rows each */ };
 
-static bool out_of_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
 
 bool smma_report_start(smma_report *r, const smma_campaign *campaign, const smma_instruction *const *list, size_t count,
                        smma_error *error) {
   *r = (smma_report){.campaign = campaign};
   r->results = calloc(count + 1, sizeof *r->results);
-  if (!r->results) return out_of_memory(error);
+  if (!r->results) return smma_fail_memory(error);
   r->count = count;
   for (size_t i = 0; i < count; i++) {
     r->results[i].instruction = list[i];
@@ -31,7 +30,7 @@ bool smma_report_start_like(smma_report *r, const smma_report *other, smma_error
   const smma_instruction **list = malloc((other->count + 1) * sizeof *list);
   bool good;
   *r = (smma_report){0};
-  if (!list) return out_of_memory(error);
+  if (!list) return smma_fail_memory(error);
   for (size_t n = 0; n < other->count; n++) list[n] = other->results[n].instruction;
   good = smma_report_start(r, other->campaign, list, other->count, error);
   free(list);
@@ -73,7 +72,7 @@ static bool add_result(smma_report_result *to, const smma_report_result *from) {
 bool smma_report_add(smma_report *whole, const smma_report *part, smma_error *error) {
   if (strcmp(part->started, whole->started) < 0) strcpy(whole->started, part->started);
   for (size_t n = 0; n < whole->count; n++)
-    if (!add_result(&whole->results[n], &part->results[n])) return out_of_memory(error);
+    if (!add_result(&whole->results[n], &part->results[n])) return smma_fail_memory(error);
   return true;
 }
 

@@ -36,7 +36,7 @@ static smma_collection *collection_of(work *w, const smma_mismatch *m, bool add)
   for (int n = 0; n < v->count; n++)
     if (same_instruction(&v->of[n].header, m->header)) return &v->of[n].collection;
   if (!add || v->count == SMMA_MOST_CLASSIFIED) return NULL;
-  i = smma_instruction_of_header(m->header, m->path, &why);
+  i = w->request->rows ? w->request->rows->instruction : smma_instruction_of_header(m->header, m->path, &why);
   if (!i) return NULL;
   v->of[v->count].header = *m->header;
   w->has_memory &= smma_collection_open(i, &v->of[v->count++].collection);
@@ -220,6 +220,16 @@ static bool check_paths(work *w) {
   return true;
 }
 
+static bool check_memory(work *w) {
+  const smma_verify_request *q = w->request;
+  const smma_check_watcher watcher = {compute, take_mismatch, collect_right, show_progress, w};
+  smma_vector_header header;
+  smma_vector_header_of(q->rows->instruction, &header);
+  w->result->files = 1;
+  return smma_check_rows(q->rows, q->count, &header, "rows", &w->result->totals, &watcher, w->error) &&
+         (w->has_memory || smma_fail(w->error, "out of memory"));
+}
+
 bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t ranks, smma_clean_files *clean,
                         smma_error *error) {
   work w = {.request = request, .rank = rank, .ranks = ranks, .found = clean, .error = error};
@@ -245,7 +255,7 @@ bool smma_verify(const smma_verify_request *q, smma_verification *v, smma_error 
   *v = (smma_verification){.is_whole = true, .shown = q->mismatch ? NULL : smma_datum_list()};
   v->unit = has_unit(q) ? q->unit->name : "the file";
   v->against = has_unit(q) ? "the file" : "the model";
-  if (!check_paths(&w)) return false;
+  if (!(q->rows ? check_memory(&w) : check_paths(&w))) return false;
   if (v->files == 0 && v->is_whole)
     return smma_fail(
         error, "no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");

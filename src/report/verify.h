@@ -15,6 +15,8 @@ typedef struct {
 typedef struct {
   const char *const *paths;      /* files and folders, ended by NULL */
   FILE *input;                   /* what "-" stands for; NULL: a file of that name */
+  const smma_rows *rows;         /* rows in memory, instead of files, whose name is "rows"; or NULL */
+  size_t count;                  /* of them */
   smma_unit *unit;               /* NULL: the models */
   uint64_t most_shown;           /* mismatches */
   const smma_clean_files *clean; /* files that need no look; or NULL */

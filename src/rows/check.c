@@ -87,6 +87,24 @@ static bool check_rows(const check *c, smma_vector_reader *reader, batch *b, smm
   return status == SMMA_VECTOR_END;
 }
 
+bool smma_check_rows(const smma_rows *rows, size_t count, const smma_vector_header *header, const char *name,
+                     smma_check_totals *totals, const smma_check_watcher *watcher, smma_error *error) {
+  const check c = {name, header, smma_operation_of(rows->instruction), totals, watcher};
+  batch *b = malloc(sizeof *b);
+  bool good = b && smma_rows_allocate(rows->instruction, BATCH, &b->rows);
+  if (!good) smma_fail(error, "%s: no memory", name);
+  for (size_t first = 0; good && first < count; first += b->count) {
+    smma_error failed;
+    b->count = count - first < BATCH ? count - first : BATCH;
+    smma_rows_copy(&b->rows, 0, rows, first, b->count);
+    for (size_t n = 0; n < b->count; n++) b->line[n] = first + n + 1;
+    good = check_batch(&c, b, &failed) || smma_fail(error, "%s: %s", name, failed.text);
+  }
+  if (b) smma_rows_free(&b->rows);
+  free(b);
+  return good;
+}
+
 bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals, const smma_check_watcher *watcher,
                        smma_error *error) {
   smma_vector_header header;

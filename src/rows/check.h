@@ -35,4 +35,9 @@ typedef struct {
 bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals, const smma_check_watcher *watcher,
                        smma_error *error);
 
+/* Does the same for the first `count` rows in memory, of the instruction that the header names; `name` begins messages,
+   and a row's place is its number from 1. */
+bool smma_check_rows(const smma_rows *rows, size_t count, const smma_vector_header *header, const char *name,
+                     smma_check_totals *totals, const smma_check_watcher *watcher, smma_error *error);
+
 #endif

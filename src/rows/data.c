@@ -167,11 +167,9 @@ static double lognormal(const dice *x, double deviation) {
 
 /* ---- Arrays ---- */
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 /* Elements, in the order of memory, are those of generated rows one behind the other. */
 static void fill_normal(const smma_operation *o, const smma_data_counts *counts, const smma_data_arrays *arrays) {
-  const size_t row_length = (size_t)o->k, a_bytes = bytes_of(o->a), b_bytes = bytes_of(o->b);
+  const size_t row_length = (size_t)o->k, a_bytes = smma_bytes_of(o->a), b_bytes = smma_bytes_of(o->b);
   smma_row row;
   for (size_t first = 0; first < counts->a || first < counts->b; first += row_length) {
     smma_generate_row(o, SEED, first / row_length, SMMA_ROWS_NORMAL, &row);
@@ -206,7 +204,7 @@ static uint64_t element(smma_data data, smma_format format, double factor, const
 }
 
 static void change(smma_data data, smma_format format, smma_part_id part, double factor, size_t count, void *array) {
-  const size_t bytes = bytes_of(format);
+  const size_t bytes = smma_bytes_of(format);
   for (size_t i = 0; i < count; i++) {
     const dice x = dice_of(part, i);
     smma_store(bytes, array, i, element(data, format, factor, &x, smma_load(bytes, array, i)));
@@ -217,7 +215,7 @@ static bool changes_elements(smma_data data) { return data.kind != SMMA_DATA_NOR
 
 static void fill_c(smma_data data, smma_format format, size_t count, void *array) {
   const smma_encoding f = smma_encoding_of(format);
-  const size_t bytes = bytes_of(format);
+  const size_t bytes = smma_bytes_of(format);
   for (size_t i = 0; i < count; i++) {
     const dice x = dice_of(SMMA_PART_C, i);
     smma_store(bytes, array, i, data.kind == SMMA_DATA_C ? finite(f, &x) : smma_low_bits(x.bits, f.bits));
@@ -238,7 +236,7 @@ static void fill_scales(smma_data data, smma_format format, smma_part_id part, s
     uint64_t scale = usual_scale(format, &x);
     if (data.kind == SMMA_DATA_SCALES) scale = finite(f, &x);
     if (data.kind == SMMA_DATA_SCALES_NAN && x.interval < data.amount) scale = smma_default_nan(f);
-    smma_store(bytes_of(format), array, i, scale);
+    smma_store(smma_bytes_of(format), array, i, scale);
   }
 }
 

@@ -13,7 +13,7 @@ smma_row_layout smma_row_layout_of(const smma_instruction *i) {
                         {"scale_b", i->scale, scales, 0, offsetof(smma_row, scale_b)},
                         {"d", i->d, 1, 0, offsetof(smma_row, d)}}};
   for (int p = 0; p < SMMA_PARTS; p++)
-    if (l.part[p].count) l.part[p].bytes = smma_container_bytes(smma_encoding_of(l.part[p].format));
+    if (l.part[p].count) l.part[p].bytes = smma_bytes_of(l.part[p].format);
   return l;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/locale.h"
 #include "isa/format_name.h"
 #include "plan/plan.h"
 #include "tolerance/tolerance.h"
@@ -27,11 +28,13 @@ static smma_datum *accepted(bool there, smma_tolerance t) {
 
 static smma_datum *target_datum(const smma_product_target *t, const smma_target_error *e) {
   smma_datum *record = smma_datum_record(), *errors = smma_datum_record();
+  const smma_locale locale = smma_locale_enter();
   for (int q = 0; q < SMMA_QUANTILES; q++) {
     char name[16];
     snprintf(name, sizeof name, q == SMMA_QUANTILES - 1 ? "max" : "%g", 100 * smma_quantiles[q]);
     smma_put_real(errors, name, e->error[q]);
   }
+  smma_locale_leave(locale);
   smma_put_target(record, t);
   if (t->plan) smma_put_text(record, "plan", t->plan);
   smma_datum_put(record, "error", errors);
@@ -110,10 +113,13 @@ char *smma_tolerance_paste(const smma_tolerance_result *x) {
   char what[64], *text = NULL;
   size_t size;
   FILE *stream = open_memstream(&text, &size);
+  smma_locale locale;
   if (!stream) return NULL;
+  locale = smma_locale_enter();
   snprintf(what, sizeof what, x->request->margin == 1 ? "measured" : "%g times what was measured", x->request->margin);
   write_line(x, x->measured, what, stream);
   if (x->is_proven) write_line(x, x->proven, "proven for these operands", stream);
+  smma_locale_leave(locale);
   if (fclose(stream) == 0) return text;
   free(text);
   return NULL;

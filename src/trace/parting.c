@@ -67,7 +67,7 @@ static bool is_chain(const smma_operation *o, const smma_operation *longer) {
   const int count = longer->k / o->k, blocks = smma_blocks_per_step(o), block = smma_block_of(o);
   if (count == 1 || o->rule.algorithm == SMMA_FMA) return true;
   if (!smma_is_fused(o) || o->scale_block || smma_block_of(longer) != block) return false;
-  if (o->rule.algorithm == SMMA_G_FDPA || o->rule.algorithm == SMMA_FP8_BY_FP16) return false; /* c may join last */
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return false; /* c may join last */
   for (int i = 0; i < longer->k; i++) {
     const int b = i / block, step = b / blocks;
     if (smma_product_index(longer, b, i % block) != step * o->k + smma_product_index(o, b % blocks, i % block))

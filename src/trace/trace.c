@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "host/locale.h"
 #include "io/custom_file.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
@@ -94,13 +95,17 @@ typedef struct {
 static void take_worst(study *x, named_result one, named_result other, worst *most) {
   smma_trace_result *r = x->result;
   const worst w = find_worst(x, one.d, other.d);
+  smma_locale locale;
   const bool worse = w.differ && (!most->differ || (!most->special && (w.special || w.relative > most->relative)));
   if (!worse) return;
   *most = w;
   r->at[0] = w.index / x->request->n, r->at[1] = w.index % x->request->n;
   snprintf(r->why, sizeof r->why, "%.500s and %.500s differ in %zu of %zu elements, here most", one.name, other.name,
            w.differ, x->elements);
-  if (!w.special) smma_append_text(r->why, sizeof r->why, ", by %.3g of the largest result", w.relative);
+  if (w.special) return;
+  locale = smma_locale_enter();
+  smma_append_text(r->why, sizeof r->why, ", by %.3g of the largest result", w.relative);
+  smma_locale_leave(locale);
 }
 
 /* Chooses the element in which two results differ most: the two results that are given; or the given result and that of

@@ -2,17 +2,11 @@
 #ifndef SMMA_TREE_ASK_H
 #define SMMA_TREE_ASK_H
 
-#include "tree/summands.h"
+#include "tree/order.h"
 #include "unit/unit.h"
 
 /* A batch holds a row for each summand. */
 enum { SMMA_MOST_QUESTIONS = SMMA_MOST_SUMMANDS };
-
-typedef enum {
-  SMMA_TREE_FOUND,
-  SMMA_TREE_HIDDEN, /* the results do not tell; the error says why */
-  SMMA_TREE_FAILED  /* the unit did not compute, or there is no memory */
-} smma_tree_status;
 
 /* Who answers: a unit, with room for the rows of a batch. */
 typedef struct {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "host/draw.h"
+
 enum { RANDOM_BATCHES = 4, RANDOM_ROWS = 64, MOST_PAIRS = 3, MOST_LEAN = 16 };
 
 /* ---- What all orders have in common ---- */
@@ -163,60 +165,23 @@ smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *m) {
   return status;
 }
 
-/* ---- What a tree says ---- */
+/* ---- Checking ---- */
 
-/* Its nodes, each after those below it. */
 typedef struct {
   const smma_tree *tree;
-  int order[SMMA_MOST_TREE_NODES];
+  smma_sum_order order;
+  smma_order_entry entry[SMMA_MOST_TREE_NODES];
 } reader;
 
-/* The sum at a node: so many times M, or, if that is zero, so many ones. */
-typedef struct {
-  int huge, ones;
-} partial_sum;
-
-static reader read_tree(const smma_tree *t) {
-  reader r = {.tree = t};
-  int at = t->nodes;
-  r.order[--at] = t->root;
-  for (int next = at; at > 0; next--)
-    for (int n = 0; n < t->nodes; n++)
-      if (t->parent[n] == r.order[next]) r.order[--at] = n;
-  return r;
+static smma_sum_of_ones predict(reader *r, const smma_tree_question *q, int *greatest) {
+  return smma_predict(&r->order, r->entry, q->what, greatest);
 }
 
-static partial_sum summand_of(smma_summand what) {
-  return (partial_sum){(what == SMMA_SUMMAND_HUGE) - (what == SMMA_SUMMAND_MINUS_HUGE), what == SMMA_SUMMAND_ONE};
-}
-
-/* d; and the greatest multiple of M that any sum is. Beside M ones are lost in a sum that is not exact, and where any
-   sum is rounded. */
-static partial_sum predict(const reader *r, const smma_tree_question *q, int *greatest) {
-  const smma_tree *t = r->tree;
-  partial_sum sum[SMMA_MOST_TREE_NODES] = {{0, 0}};
-  bool beside[SMMA_MOST_TREE_NODES] = {false};
-  *greatest = 0;
-  for (int i = 0; i < t->nodes; i++) {
-    const int node = r->order[i], above = t->parent[node];
-    partial_sum *s = &sum[node];
-    if (smma_tree_is_leaf(t, node)) *s = summand_of(q->what[node]);
-    if (s->huge || (beside[node] && !t->exact[node])) s->ones = 0;
-    if (abs(s->huge) > *greatest) *greatest = abs(s->huge);
-    if (above == SMMA_NO_PARENT) return *s;
-    sum[above].huge += s->huge, sum[above].ones += s->ones;
-    beside[above] |= s->huge != 0;
-  }
-  return sum[t->root];
-}
-
-static bool agrees(const smma_summands *m, partial_sum expected, uint64_t d) {
+static bool agrees(const smma_summands *m, smma_sum_of_ones expected, uint64_t d) {
   return expected.huge ? smma_is_huge(m, d, expected.huge < 0) : smma_count_ones(m, d) == expected.ones;
 }
 
-/* ---- Checking ---- */
-
-static smma_tree_status check_rows(smma_asker *asker, const reader *r, const smma_tree_question *q, size_t count) {
+static smma_tree_status check_rows(smma_asker *asker, reader *r, const smma_tree_question *q, size_t count) {
   const smma_summands *m = &r->tree->summands;
   uint64_t d[SMMA_MOST_QUESTIONS];
   const smma_tree_status status = smma_ask(asker, m, q, count, d);
@@ -226,7 +191,7 @@ static smma_tree_status check_rows(smma_asker *asker, const reader *r, const smm
   return status;
 }
 
-static smma_tree_status check_pairs(smma_asker *asker, const reader *r) {
+static smma_tree_status check_pairs(smma_asker *asker, reader *r) {
   const smma_summands *m = &r->tree->summands;
   smma_tree_status status = SMMA_TREE_FOUND;
   for (int plus = 1; plus < m->count && status == SMMA_TREE_FOUND; plus++) {
@@ -237,38 +202,32 @@ static smma_tree_status check_pairs(smma_asker *asker, const reader *r) {
   return status;
 }
 
-/* Numbers without a pattern: SplitMix64. */
-static int below(uint64_t *state, int bound) {
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (int)((x ^ x >> 31) % (unsigned)bound);
-}
-
 /* Ones at a quarter to all of the summands, and up to three pairs of +M and -M, all as products of various factors; no
    sum is to be 2 M, which might overflow. One pair where it leaves something, which with another may hide ones. */
-static smma_tree_question random_question(const reader *r, uint64_t *state) {
+static smma_tree_question random_question(reader *r, uint64_t *state) {
   const smma_summands *m = &r->tree->summands;
-  const int quarters = 1 + below(state, 4);
+  const int quarters = 1 + smma_draw_below(state, 4);
   smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
-  int huge[2 * MOST_PAIRS], count = 2 * below(state, (m->left ? 1 : MOST_PAIRS) + 1), greatest;
+  int huge[2 * MOST_PAIRS], count = 2 * smma_draw_below(state, (m->left ? 1 : MOST_PAIRS) + 1), greatest;
   for (int n = 0; n < m->count; n++) {
-    q.what[n] = below(state, 4) < quarters ? SMMA_SUMMAND_ONE : SMMA_SUMMAND_ZERO;
-    q.product[n] = below(state, m->products);
-    q.lean[n] = below(state, 2 * MOST_LEAN + 1) - MOST_LEAN;
+    q.what[n] = smma_draw_below(state, 4) < quarters ? SMMA_SUMMAND_ONE : SMMA_SUMMAND_ZERO;
+    q.product[n] = smma_draw_below(state, m->products);
+    q.lean[n] = smma_draw_below(state, 2 * MOST_LEAN + 1) - MOST_LEAN;
   }
   for (int i = 0; i < count; i++) {
-    huge[i] = below(state, m->count);
+    huge[i] = smma_draw_below(state, m->count);
     q.what[huge[i]] = i % 2 ? SMMA_SUMMAND_MINUS_HUGE : SMMA_SUMMAND_HUGE;
   }
   while (predict(r, &q, &greatest), greatest > 1) q.what[huge[--count]] = SMMA_SUMMAND_ZERO;
   return q;
 }
 
-smma_tree_status smma_check_tree(smma_asker *asker, const smma_tree *t) {
-  const reader r = read_tree(t);
+smma_tree_status smma_check_tree(smma_asker *asker, smma_tree *t) {
+  reader r = {.tree = t, .order = smma_order_of(t)};
   uint64_t state = 0;
-  smma_tree_status status = check_pairs(asker, &r);
+  smma_tree_status status;
+  smma_read_order(&r.order, r.entry);
+  status = check_pairs(asker, &r);
   for (int batch = 0; batch < RANDOM_BATCHES && status == SMMA_TREE_FOUND; batch++) {
     smma_tree_question q[RANDOM_ROWS];
     for (int i = 0; i < RANDOM_ROWS; i++) q[i] = random_question(&r, &state);

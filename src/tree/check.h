@@ -11,6 +11,6 @@ smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *summands);
 
 /* Every pair of +M and -M, and rows of up to six of them, with ones at random. HIDDEN, if the unit gives anything else
    than the tree says. */
-smma_tree_status smma_check_tree(smma_asker *asker, const smma_tree *tree);
+smma_tree_status smma_check_tree(smma_asker *asker, smma_tree *tree);
 
 #endif

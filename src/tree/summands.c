@@ -97,25 +97,28 @@ static uint64_t put_c(const smma_instruction *i, int exponent, bool negative, bo
   return odd ? encoded(i->c, (UINT64_C(1) << places) + 1, places, exponent, negative) : power(i->c, exponent, negative);
 }
 
+void smma_split_product(const smma_instruction *i, int exponent, int lean, bool negative, uint64_t *a, uint64_t *b) {
+  const bool a_has_sign = smma_encoding_of(i->a).sign_bits;
+  int of_a, of_b;
+  split(exponent, lean, range_of(i->a), range_of(i->b), &of_a, &of_b);
+  *a = power(i->a, of_a, negative && a_has_sign);
+  *b = power(i->b, of_b, negative && !a_has_sign);
+}
+
 static void put_product(const smma_summands *s, const smma_tree_question *q, int index, int exponent, bool negative,
                         smma_row *row) {
   const smma_instruction *i = s->instruction;
-  const range a = range_of(i->a), b = range_of(i->b);
-  const bool a_has_sign = smma_encoding_of(i->a).sign_bits;
   const int k = index * s->products + q->product[index], lean = q->lean[index];
-  int of_a, of_b;
   if (s->products > 1) {
     const range scale = range_of(i->scale), scales = times(scale, scale);
     int of_product, of_scales, x, y;
-    split(exponent, lean, times(a, b), scales, &of_product, &of_scales);
+    split(exponent, lean, product_range(i, false), scales, &of_product, &of_scales);
     split(of_scales, 0, scale, scale, &x, &y);
     row->scale_a[index] = power(i->scale, x, false);
     row->scale_b[index] = power(i->scale, y, false);
     exponent = of_product;
   }
-  split(exponent, lean, a, b, &of_a, &of_b);
-  row->a[k] = power(i->a, of_a, negative && a_has_sign);
-  row->b[k] = power(i->b, of_b, negative && !a_has_sign);
+  smma_split_product(i, exponent, lean, negative, &row->a[k], &row->b[k]);
 }
 
 smma_tree_question smma_pair_question(const smma_summands *s, int plus, int minus, smma_summand others) {

@@ -44,6 +44,10 @@ smma_tree_question smma_pair_question(const smma_summands *summands, int plus, i
 void smma_put_summands(const smma_summands *summands, const smma_tree_question *question, smma_rows *rows,
                        size_t index);
 
+/* Encodings of two factors whose product is 2^exponent, or -2^exponent; `lean`: see smma_tree_question. */
+void smma_split_product(const smma_instruction *instruction, int exponent, int lean, bool negative, uint64_t *a,
+                        uint64_t *b);
+
 /* The greatest ones that are less, all together, than what M and -M may leave, and lost beside M. */
 int smma_greatest_one(const smma_summands *summands);
 

@@ -1,5 +1,9 @@
 #include "tree/tree.h"
 
+smma_sum_order smma_order_of(smma_tree *t) {
+  return (smma_sum_order){t->summands.count, t->nodes, t->root, t->parent, t->exact};
+}
+
 bool smma_tree_is_leaf(const smma_tree *t, int node) { return node < t->summands.count; }
 
 smma_sum_kind smma_kind_of_sum(const smma_tree *t, int node) {

@@ -2,11 +2,11 @@
 #ifndef SMMA_TREE_TREE_H
 #define SMMA_TREE_TREE_H
 
-#include "tree/summands.h"
+#include "tree/order.h"
 
-enum { SMMA_MOST_TREE_NODES = 2 * SMMA_MOST_SUMMANDS - 1, SMMA_NO_PARENT = -1 };
+enum { SMMA_MOST_TREE_NODES = 2 * SMMA_MOST_SUMMANDS - 1 };
 
-/* Nodes are the summands, then the sums. A sum of two is an addition; of more, a fused sum, in which no order shows. */
+/* An order of summands (tree/order.h), c among them, and what else is known of its sums. */
 typedef struct {
   smma_summands summands;
   int nodes, root;
@@ -17,6 +17,9 @@ typedef struct {
                                       */
   size_t rows, checks;               /* asked to find the tree, and to check it */
 } smma_tree;
+
+/* The order of a tree: a view of its arrays. */
+smma_sum_order smma_order_of(smma_tree *tree);
 
 /* The children of a sum: the one with c first, then by their least k. Returns their number. */
 int smma_tree_children(const smma_tree *tree, int node, int child[SMMA_MOST_SUMMANDS]);

@@ -60,10 +60,7 @@ const char *smma_unit_order_words(const smma_unit_order_request *r, const smma_u
 /* ---- Data ---- */
 
 static smma_datum *range_datum(size_t first, size_t last) {
-  smma_datum *range = smma_datum_list();
-  smma_datum_append(range, smma_datum_count((int64_t)first));
-  smma_datum_append(range, smma_datum_count((int64_t)last));
-  return range;
+  return smma_datum_list_of(2, smma_datum_count((int64_t)first), smma_datum_count((int64_t)last));
 }
 
 /* A summand as k, [first k, last k] or "c"; a sum as a record. */
@@ -129,7 +126,8 @@ static smma_datum *planned_node_datum(const smma_unit_order *o, size_t node) {
   return record;
 }
 
-static void put_planned(smma_datum *record, const smma_unit_order_request *r, const smma_unit_order *o, const char *words) {
+static void put_planned(smma_datum *record, const smma_unit_order_request *r, const smma_unit_order *o,
+                        const char *words) {
   smma_put_text(record, "plan", r->plan_name);
   smma_put_count(record, "k", r->k);
   smma_put_count(record, "calls", o->schedule.steps);

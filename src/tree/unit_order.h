@@ -1,5 +1,5 @@
-/* The study behind `softmma tree`: the order in which a unit sums an instruction's products, or those of a product with a
-   plan around it; as data. */
+/* The study behind `softmma tree`: a unit's order of summing an instruction's products, or a plan's order of summing a
+   product's; as data. */
 #ifndef SMMA_TREE_UNIT_ORDER_H
 #define SMMA_TREE_UNIT_ORDER_H
 
@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
   smma_tree tree; /* of one call of the instruction */
-  /* With a plan: its calls, each of which sums in the order of `tree`. */
+  /* With a plan: its calls. Each of them sums in the order of `tree`. */
   smma_schedule schedule;
   smma_planned_tree planned;
   smma_planned_line *line; /* the drawing */
@@ -32,8 +32,8 @@ typedef struct {
 bool smma_find_unit_order(const smma_unit_order_request *request, smma_unit_order *order, smma_error *error);
 void smma_unit_order_free(smma_unit_order *order);
 
-/* Describes the order: "starting with c, 2 fused sums in a row"; with a plan "512 calls in 64 chains, 63 additions; then
-   an epilogue, 2 operations; D in bf16". Returns `text`. */
+/* Describes the order: "starting with c, 2 fused sums in a row"; with a plan "512 calls in 64 chains, 63 additions;
+   then an epilogue, 2 operations; D in bf16". Returns `text`. */
 const char *smma_unit_order_words(const smma_unit_order_request *request, const smma_unit_order *order, char text[512]);
 
 /* Returns the order as a record: what --json prints. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/draw.h"
+
 enum { EVERYWHERE_ROWS = 4096, EVERYWHERE = 4, SMALL_BATCHES = 3, LARGEST_SMALL = 31 };
 
 /* `order` says which row stands where in the batch that is asked. */
@@ -51,18 +53,10 @@ static bool ask(checker *c, size_t batch, bool again) {
   return true;
 }
 
-/* A number below `limit` from a counter: splitmix64. */
-static size_t number_below(size_t limit, uint64_t *counter) {
-  uint64_t x = *counter += 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return (size_t)((x ^ x >> 31) % limit);
-}
-
 static void shuffle(checker *c) {
   uint64_t counter = 1;
   for (size_t i = c->count; i > 1; i--) {
-    const size_t j = number_below(i, &counter), held = c->order[i - 1];
+    const size_t j = smma_draw(&counter) % i, held = c->order[i - 1];
     c->order[i - 1] = c->order[j];
     c->order[j] = held;
   }
@@ -87,7 +81,7 @@ static bool ask_small(checker *c) {
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
     for (int n = 0; n < SMALL_BATCHES; n++) {
       const size_t batch = sizes[s] < c->count ? sizes[s] : c->count;
-      for (size_t i = 0; i < batch; i++) c->order[i] = number_below(c->count, &counter);
+      for (size_t i = 0; i < batch; i++) c->order[i] = smma_draw(&counter) % c->count;
       if (!ask(c, batch, false)) return false;
     }
   return true;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/clock.h"
 #include "unit/child.h"
 #include "unit/unit.h"
 
@@ -73,12 +74,6 @@ pid_t smma_child_start(void) {
   return child;
 }
 
-double smma_child_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The child stays to be waited for, so that its number is no one else's yet. */
 bool smma_child_has_ended(pid_t child) {
   siginfo_t information = {.si_pid = 0};
@@ -87,9 +82,9 @@ bool smma_child_has_ended(pid_t child) {
 
 bool smma_child_end(pid_t child, double seconds, int *status) {
   const struct timespec moment = {.tv_nsec = 2000000};
-  const double end = smma_child_clock() + seconds;
+  const double end = smma_seconds() + seconds;
   bool by_itself = smma_child_has_ended(child);
-  while (!by_itself && smma_child_clock() < end && !smma_units_stopped()) {
+  while (!by_itself && smma_seconds() < end && !smma_units_stopped()) {
     nanosleep(&moment, NULL);
     by_itself = smma_child_has_ended(child);
   }

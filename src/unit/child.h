@@ -23,7 +23,4 @@ void smma_child_end_text(int status, char *text, size_t size);
 /* Ends all children at once. For signal handlers. */
 void smma_kill_children(void);
 
-/* Monotonic seconds. */
-double smma_child_clock(void);
-
 #endif

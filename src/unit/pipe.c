@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/clock.h"
 #include "host/load.h"
 #include "rows/rows.h"
 #include "rows/text.h"
@@ -195,7 +196,7 @@ static size_t hundredths(const exchange *e) { return 100 * e->sent / e->length +
 static void talk(exchange *e) {
   enum { MOMENT = 100 }; /* ms: signals may be another thread's */
   size_t known = hundredths(e);
-  double since = smma_child_clock();
+  double since = smma_seconds();
   for (;;) {
     struct pollfd ends[2] = {{.fd = e->out, .events = POLLIN}, {.fd = e->in, .events = POLLOUT}};
     const int ready = poll(ends, 2, MOMENT);
@@ -207,8 +208,8 @@ static void talk(exchange *e) {
     if (ready > 0 && ends[0].revents && !receive_more(e)) return;
     if (hundredths(e) > known) {
       known = hundredths(e);
-      since = smma_child_clock();
-    } else if (smma_child_clock() - since > (double)e->unit->seconds) {
+      since = smma_seconds();
+    } else if (smma_seconds() - since > (double)e->unit->seconds) {
       snprintf(e->message, e->size,
                "the program took more than %ld s for a hundredth of a batch, after %zu of %zu results; "
                "SOFTMMA_PIPE_SECONDS=N waits longer, and fewer rows are sooner done",

@@ -254,3 +254,41 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
   Py_DECREF(array);
   return result;
 }
+
+/* What the elements of a matrix are, by its array's dtype. */
+static bool describe_elements(const PyArrayObject *array, const char *what, smma_format named, smma_tensor *t) {
+  const bool holds = named != SMMA_NO_FORMAT && array_holds(array, named);
+  const smma_format own = array_format_of(array);
+  t->bytes = (int)PyArray_ITEMSIZE(array);
+  t->format = own;
+  if (holds && own != named) {
+    t->format = SMMA_NO_FORMAT;
+    return t->encodings = true;
+  }
+  if (PyArray_ISINTEGER(array)) t->integers = PyArray_ISSIGNED(array) ? SMMA_SIGNED_INTEGERS : SMMA_UNSIGNED_INTEGERS;
+  if (own != SMMA_NO_FORMAT || PyArray_ISINTEGER(array)) return true;
+  PyErr_Format(PyExc_TypeError, "%s: its dtype, %S, is no number format; softmma.formats() lists them", what,
+               PyArray_DESCR(array));
+  return false;
+}
+
+bool array_source(PyObject *object, const char *what, smma_format named, PyArrayObject **array, smma_source *source) {
+  PyArrayObject *x;
+  smma_tensor *t = &source->tensor;
+  *array = NULL, *source = (smma_source){.path = NULL};
+  if (object == Py_None) return true;
+  if (!(x = array_of(object))) return false;
+  if (PyArray_NDIM(x) < 1 || PyArray_NDIM(x) > 2) {
+    PyErr_Format(PyExc_ValueError, "%s has %d axes; a matrix has two", what, PyArray_NDIM(x));
+    Py_DECREF(x);
+    return false;
+  }
+  *array = PyArray_GETCONTIGUOUS(x);
+  Py_DECREF(x);
+  if (!*array) return false;
+  source->path = what;
+  t->rows = PyArray_NDIM(*array) == 2 ? (size_t)PyArray_DIM(*array, 0) : 1;
+  t->columns = (size_t)PyArray_DIM(*array, PyArray_NDIM(*array) - 1);
+  t->data = PyArray_DATA(*array);
+  return describe_elements(*array, what, named, t);
+}

@@ -15,6 +15,7 @@
 #include "compare/target.h"
 #include "datum/datum.h"
 #include "isa/instruction.h"
+#include "product/take.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -23,11 +24,16 @@ enum { MESSAGE_SIZE = 1024, MOST_AXES = 64 };
 /* The exception of a status that is not SMMA_OK; for SMMA_STOPPED one is set already. Returns NULL. */
 PyObject *fail_with_status(smma_status status);
 
-/* What a study has found as Python's objects: dict, list, str, int, float, bool and None. A new reference. Takes over the
-   datum, whose missing memory is a MemoryError. */
+/* What a study has found as Python's objects: dict, list, str, int, float, bool and None. A new reference. Takes over
+   the datum, whose missing memory is a MemoryError. */
 PyObject *value_from(smma_datum *datum);
 
-/* ValueError with the error's text, unless there is an exception already; NULL. */
+/* Notes into a list of texts, which `notes.context` is until list_of_notes takes it. */
+smma_notes listed_notes(void);
+PyObject *list_of_notes(smma_notes *notes);
+
+/* ValueError with the error's text, in which options of the command ("--round-in") become the names of arguments
+   ("round_in"), unless there is an exception already; NULL. */
 PyObject *fail_with(const smma_error *error);
 
 /* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
@@ -88,6 +94,11 @@ int operand_rounding_named(const char *name, const smma_instruction *instruction
 /* Whether a format's encodings are what the array's elements hold: nothing is rounded. */
 bool array_holds(const PyArrayObject *array, smma_format format);
 
+/* An array of one or two axes as a matrix, for studies: `*array`, a new reference, holds its elements. Unsigned
+   elements as wide as the format that is named (SMMA_NO_FORMAT: none is) are its encodings; otherwise the dtype says
+   what they are. `what` names the argument, which may be None: then there is no such matrix. */
+bool array_source(PyObject *object, const char *what, smma_format named, PyArrayObject **array, smma_source *source);
+
 /* ---- Arrays in a device's memory (device.c) ---- */
 
 /* Whether an object is an array that describes memory of a device, which the host must not touch. */
@@ -111,6 +122,10 @@ typedef struct {
   smma_format scale;
   npy_intp k, scale_blocks; /* K, and factors along it */
 } array_formats;
+
+/* The formats of A and B that `in` means, one for both or a pair, with scale factors of blocks or without; those that
+   `formats` has for None. */
+bool formats_of_inputs(PyObject *in, smma_formats *formats);
 
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
 
@@ -243,7 +258,10 @@ PyObject *python_record(PyObject *module, PyObject *arguments);
 PyObject *python_recording_value(PyObject *module, PyObject *capsule);
 PyObject *python_recording_write(PyObject *module, PyObject *arguments);
 PyObject *python_next(PyObject *module, PyObject *arguments);
+PyObject *python_match(PyObject *module, PyObject *arguments);
+PyObject *python_gemm(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
+PyObject *python_tree(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

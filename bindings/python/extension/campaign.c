@@ -139,28 +139,28 @@ static smma_read_report *read_report(const char *origin, const char *text, Py_ss
   return report;
 }
 
-/* The whole of reports, each (file, None) or (name, text). */
+/* Reads a report, of (file, None) or (name, text); NULL with an exception or an error. */
+static smma_read_report *report_of(PyObject *object, const char **origin, smma_error *error) {
+  const char *text;
+  Py_ssize_t length;
+  if (PyTuple_Check(object))
+    return PyArg_ParseTuple(object, "sz#", origin, &text, &length) ? read_report(*origin, text, length, error) : NULL;
+  PyErr_SetString(PyExc_TypeError, "a report is a tuple of its name and its text");
+  return NULL;
+}
+
+/* The whole of a tuple of reports. */
 PyObject *python_merge(PyObject *module, PyObject *reports) {
-  const Py_ssize_t count = PyTuple_Size(reports);
+  const Py_ssize_t count = PyTuple_Check(reports) ? PyTuple_Size(reports) : 0;
   smma_read_report **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
   const char **origin = PyMem_Calloc((size_t)count + 1, sizeof *origin);
   smma_error error = {"reports: there are none; give the reports of all shards"};
-  PyObject *value = NULL;
+  PyObject *value;
   bool good = list && origin && count > 0;
   (void)module;
   if (!list || !origin) PyErr_NoMemory();
-  for (Py_ssize_t n = 0; good && n < count; n++) {
-    const char *text;
-    Py_ssize_t length;
-    PyObject *report = PyTuple_GetItem(reports, n);
-    if (!PyTuple_Check(report)) {
-      PyErr_SetString(PyExc_TypeError, "a report is a tuple of its name and its text");
-      good = false;
-    } else {
-      good = PyArg_ParseTuple(report, "sz#", &origin[n], &text, &length) &&
-             (list[n] = read_report(origin[n], text, length, &error));
-    }
-  }
+  for (Py_ssize_t n = 0; good && n < count; n++)
+    good = (list[n] = report_of(PyTuple_GetItem(reports, n), &origin[n], &error));
   good = good && smma_merge_reports(list, origin, (size_t)count, &error);
   value = good ? value_from(smma_report_datum(&list[0]->report)) : fail_with(&error);
   for (Py_ssize_t n = 0; list && n < count; n++) smma_read_report_free(list[n]);
@@ -171,34 +171,86 @@ PyObject *python_merge(PyObject *module, PyObject *reports) {
 
 /* ---- Vector files ---- */
 
-/* (paths, unit or None, how many mismatches) */
-PyObject *python_verify(PyObject *module, PyObject *arguments) {
-  PyObject *paths, *object, *value = NULL;
-  unsigned long long shown;
+/* One operand of given rows, encodings of `format`, into its part; false with an exception. */
+static bool take_part(PyObject *object, const char *what, smma_format format, int part, npy_intp count,
+                      smma_rows *rows) {
+  const smma_part *p = &rows->layout.part[part];
+  const bool is_column = part == SMMA_PART_C || part == SMMA_PART_D;
+  PyArrayObject *array, *dense;
+  bool good;
+  if (!p->count) return true;
+  array = array_is_given(object, what) ? array_of(object) : NULL;
+  if (array) array = array_as(array, what, format, SMMA_ROUND_NEAREST_EVEN);
+  dense = array ? PyArray_GETCONTIGUOUS(array) : NULL;
+  Py_XDECREF(array);
+  if (!dense) return false;
+  good = PyArray_NDIM(dense) == (is_column ? 1 : 2) && PyArray_DIM(dense, 0) == count &&
+         (is_column || PyArray_DIM(dense, 1) == p->count);
+  if (good)
+    memcpy(rows->part[part], PyArray_DATA(dense), (size_t)PyArray_NBYTES(dense));
+  else
+    PyErr_Format(PyExc_ValueError, "%s: of %zd rows it is (%zd%s) for this instruction", what, count, count,
+                 is_column ? "," : ", K, or K / block of scale factors");
+  Py_DECREF(dense);
+  return good;
+}
+
+/* Rows of (Instruction, a, b, c, d, scale factors of a, of b); false with an exception. */
+static bool take_rows(PyObject *given, smma_rows *rows, size_t *count) {
+  static const char *const what[] = {"a", "b", "c", "d", "scale_a", "scale_b"};
+  static const int part[] = {SMMA_PART_A, SMMA_PART_B, SMMA_PART_C, SMMA_PART_D, SMMA_PART_SCALE_A, SMMA_PART_SCALE_B};
+  const smma_instruction *i;
+  PyObject *object, *operand[6];
+  Py_ssize_t length;
+  bool good = true;
+  if (!PyTuple_Check(given)) return PyErr_SetString(PyExc_TypeError, "rows are no tuple"), false;
+  if (!PyArg_ParseTuple(given, "OOOOOOO", &object, &operand[0], &operand[1], &operand[2], &operand[3], &operand[4],
+                        &operand[5]) ||
+      !(i = instruction_of(object)) || (length = PyObject_Size(operand[3])) < 0)
+    return false;
+  const smma_format format[] = {i->a, i->b, i->c, i->d, i->scale, i->scale};
+  if (!smma_rows_allocate(i, length ? (size_t)length : 1, rows)) return PyErr_NoMemory(), false;
+  for (int x = 0; good && x < 6; x++) good = take_part(operand[x], what[x], format[x], part[x], length, rows);
+  *count = (size_t)length;
+  return good;
+}
+
+/* The verification as a value; NULL with an exception or an error. */
+static PyObject *verify(smma_verify_request *q, PyObject *object, smma_error *error) {
   smma_verification v;
-  smma_verify_request q = {.unit = NULL};
   smma_unit unit;
+  PyObject *value = NULL;
+  suspended before;
+  bool good;
+  if (object != Py_None && !open_unit(object, &unit, error)) return NULL;
+  if (object != Py_None) q->unit = &unit;
+  before = suspend_python();
+  good = smma_verify(q, &v, error);
+  if (resume_python(before) && good) value = value_from(smma_verification_datum(&v));
+  smma_verification_free(&v);
+  if (q->unit) smma_unit_close(&unit);
+  return value;
+}
+
+/* (paths, rows or None instead of them, unit or None, how many mismatches) */
+PyObject *python_verify(PyObject *module, PyObject *arguments) {
+  PyObject *paths, *given, *object, *value = NULL;
+  smma_verify_request q = {.unit = NULL};
+  unsigned long long shown;
+  smma_rows rows = {0};
   smma_error error = {""};
   const char **list;
-  Py_ssize_t count;
   bool good = true;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O!OK", &PyTuple_Type, &paths, &object, &shown)) return NULL;
-  count = PyTuple_Size(paths);
-  list = PyMem_Calloc((size_t)count + 1, sizeof *list);
+  if (!PyArg_ParseTuple(arguments, "O!OOK", &PyTuple_Type, &paths, &given, &object, &shown)) return NULL;
+  list = PyMem_Calloc((size_t)PyTuple_Size(paths) + 1, sizeof *list);
   if (!list) return PyErr_NoMemory();
-  for (Py_ssize_t n = 0; good && n < count; n++)
+  for (Py_ssize_t n = 0; good && n < PyTuple_Size(paths); n++)
     good = (list[n] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(paths, n), NULL));
-  good = good && (object == Py_None || open_unit(object, &unit, &error));
-  if (good) {
-    const suspended before = suspend_python();
-    if (object != Py_None) q.unit = &unit;
-    q.paths = list, q.most_shown = shown;
-    good = smma_verify(&q, &v, &error);
-    if (resume_python(before) && good) value = value_from(smma_verification_datum(&v));
-    smma_verification_free(&v);
-    if (q.unit) smma_unit_close(&unit);
-  }
+  if (good && given != Py_None) good = take_rows(given, &rows, &q.count);
+  q.paths = list, q.most_shown = shown, q.rows = given != Py_None ? &rows : NULL;
+  if (good) value = verify(&q, object, &error);
+  smma_rows_free(&rows);
   PyMem_Free((void *)list);
   return value ? value : fail_with(&error);
 }

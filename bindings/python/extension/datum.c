@@ -1,6 +1,8 @@
 /* Results of studies as Python's objects. */
 #include "datum/datum.h"
 
+#include <string.h>
+
 #include "binding.h"
 
 static PyObject *object_of(const smma_datum *d);
@@ -44,7 +46,50 @@ PyObject *value_from(smma_datum *datum) {
   return value;
 }
 
+/* Appends what an option is called as an argument; returns the text behind the option. */
+static const char *append_argument(const char *option, char *to, size_t size) {
+  static const char *const others[][2] = {{"--in", "in_dtype"}, {"--out", "out_dtype"}, {"-C", "c"}};
+  const char *name = option + strspn(option, "-");
+  const size_t length = (size_t)(name - option) + strspn(name, "abcdefghijklmnopqrstuvwxyzC-");
+  char *end = to + strlen(to);
+  snprintf(end, size - (size_t)(end - to), "%.*s", (int)(option + length - name), name);
+  for (char *c = end; *c; c++)
+    if (*c == '-') *c = '_';
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (strlen(others[i][0]) == length && strncmp(option, others[i][0], length) == 0)
+      snprintf(end, size - (size_t)(end - to), "%s", others[i][1]);
+  return option + length;
+}
+
+static bool is_option(const char *text) {
+  return (text[0] == '-' && text[1] == '-' && strspn(text + 2, "abcdefghijklmnopqrstuvwxyz")) ||
+         (strncmp(text, "-C", 2) == 0 && !strspn(text + 2, "abcdefghijklmnopqrstuvwxyz"));
+}
+
 PyObject *fail_with(const smma_error *error) {
-  if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, error->text);
+  char text[2 * sizeof error->text] = "";
+  const char *from = error->text;
+  if (PyErr_Occurred()) return NULL;
+  while (*from) {
+    const bool starts = from == error->text || strchr(" (", from[-1]);
+    const size_t used = strlen(text);
+    if (starts && is_option(from))
+      from = append_argument(from, text, sizeof text);
+    else
+      snprintf(text + used, sizeof text - used, "%c", *from++);
+  }
+  PyErr_SetString(PyExc_ValueError, text);
   return NULL;
+}
+
+/* ---- Notes ---- */
+
+static void append_note(const char *text, void *list) { smma_datum_append(list, smma_datum_text(text)); }
+
+smma_notes listed_notes(void) { return (smma_notes){append_note, smma_datum_list()}; }
+
+PyObject *list_of_notes(smma_notes *notes) {
+  smma_datum *list = notes->context;
+  notes->context = NULL;
+  return value_from(list);
 }

@@ -43,8 +43,8 @@ static PyObject *search(smma_infer_request *r, smma_error *error) {
   return result;
 }
 
-/* What was found as a dict, from a function or a unit's name, Instruction, rows of another seed, rows searched, budget or 0, rows in all or 0,
-   seed, the record's path or None, and a function that is told what goes on, or None. */
+/* What was found as a dict, from a function or a unit's name, Instruction, rows of another seed, rows searched, budget
+   or 0, rows in all or 0, seed, the record's path or None, and a function that is told what goes on, or None. */
 PyObject *python_infer(PyObject *module, PyObject *arguments) {
   PyObject *object, *instruction, *progress, *result;
   smma_infer_request r = {.seed = 0};

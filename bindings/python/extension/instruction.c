@@ -233,8 +233,7 @@ static bool read_text(PyObject *in, smma_formats *f) {
   return true;
 }
 
-/* One format for both A and B, or a pair. */
-static bool read_inputs(PyObject *in, smma_formats *f) {
+bool formats_of_inputs(PyObject *in, smma_formats *f) {
   PyObject *one = NULL, *other = NULL;
   if (in == Py_None || read_text(in, f)) return true;
   if (PyErr_Occurred()) return false;
@@ -250,7 +249,7 @@ static bool read_inputs(PyObject *in, smma_formats *f) {
 
 static bool read_formats(const choice *x, const array_formats *arrays, smma_formats *f) {
   *f = (smma_formats){arrays->a, arrays->b, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
-  if (!read_inputs(x->in, f)) return false;
+  if (!formats_of_inputs(x->in, f)) return false;
   if (x->out != Py_None) {
     f->d = array_format_named(x->out, "out_dtype");
     return f->d != SMMA_NO_FORMAT;

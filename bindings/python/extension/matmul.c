@@ -8,6 +8,7 @@
 #include "isa/key.h"
 #include "numerics/bound.h"
 #include "plan/plan.h"
+#include "product/product.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
 
@@ -29,7 +30,6 @@ typedef struct {
   bool completed;                    /* scale factors of a plan's parts, and a bias, may be missing: 1 and 0 */
   smma_format stored;                /* what results with these bounds are rounded to */
   smma_format d, scale;              /* of D and of scale factors */
-  npy_intp scale_block;              /* what a factor scales, a block or a part of the plan's; 0: there are none */
   PyArrayObject *bias;               /* N numbers; NULL: none */
   PyArrayObject *metadata;           /* where the elements of a sparse A stand, bytes of A's shape; NULL: A is dense */
   smma_gemm_arguments with;
@@ -151,20 +151,22 @@ static bool check_inner(const product *p) {
 /* What the instruction and the plan make of the product. */
 static bool check_scales(product *p) {
   PyArrayObject *const *x = p->operand;
+  const smma_instruction *i = p->instruction;
   const size_t part = p->multiplier ? p->multiplier->part_k : smma_plan_scaled_k(p->with.plan);
   const bool completed = p->completed && part && !x[SCALE_A] && !x[SCALE_B];
-  npy_intp blocks, block = p->scale_block = completed ? 0 : part ? (npy_intp)part : p->instruction->scale_block;
-  p->scale = part ? SMMA_F32 : p->instruction->scale;
+  const smma_scales scales = completed ? (smma_scales){.each = 0} : smma_scales_from(part, (size_t)i->scale_block, i->scale);
+  npy_intp blocks;
   p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d(p->with.plan, p->instruction);
-  if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !block) {
+  p->scale = scales.format;
+  if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !scales.each) {
     PyErr_Format(PyExc_ValueError,
-                 block ? "%s takes scale factors; give scale_a and scale_b"
-                       : "%s takes no scale factors; leave out scale_a and scale_b",
-                 part ? "the plan" : p->instruction->name);
+                 scales.each ? "%s takes scale factors; give scale_a and scale_b"
+                             : "%s takes no scale factors; leave out scale_a and scale_b",
+                 part ? "the plan" : i->name);
     return false;
   }
-  if (!block) return true;
-  blocks = (columns_of(x[A]) + block - 1) / block;
+  if (!scales.each) return true;
+  blocks = (npy_intp)smma_scales_along(scales, (size_t)columns_of(x[A]));
   if (columns_of(x[SCALE_B]) != columns_of(x[B]) || rows_of(x[SCALE_B]) != blocks)
     return fail_shapes(p, B, SCALE_B, "scale_b must be (..., ceil(K / scale_block), N)");
   if (rows_of(x[SCALE_A]) != rows_of(x[A]) || columns_of(x[SCALE_A]) != blocks)
@@ -472,24 +474,14 @@ static bool choose_scaling(const char *name, smma_scaling *scaling) {
 /* What a plan has no place for, or needs. */
 static bool check_plan(const product *p, PyObject *const object[OPERANDS], PyObject *bias) {
   const smma_gemm_arguments *g = &p->with;
-  const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR), takes_c = linear || g->plan->starts_from_c;
-  const bool takes_bias = smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS);
-  const char *superfluous = g->split_k > 1                                                             ? "split_k"
-                            : g->promote_every                                                         ? "promote_every"
-                            : g->scaling != SMMA_SCALING_DEFAULT                                       ? "scaling"
-                            : object[C] != Py_None && !takes_c                                         ? "c"
-                            : g->beta != 1 && !takes_c                                                 ? "beta"
-                            : bias != Py_None && !takes_bias                                           ? "bias"
-                            : g->scale_d != 1 && !smma_plan_has(g->plan, SMMA_EPILOGUE_SCALE_D)        ? "scale_d"
-                            : g->alpha != 1 && !linear && !smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA) ? "alpha"
-                                                                                                       : NULL;
+  const char *superfluous = smma_plan_refuses(g->plan, g, object[C] != Py_None, bias != Py_None);
   if (superfluous)
     PyErr_Format(
         PyExc_ValueError,
         "%s: the plan '%s' has no place for it; leave it out, or give the plan its place: \"start\": \"c\" for c, "
         "\"epilogue\": [\"linear\"] for alpha, beta and c, [\"bias\"] or [\"scale-d\"]",
         superfluous, g->plan->name);
-  else if (takes_bias && bias == Py_None && !p->completed)
+  else if (smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS) && bias == Py_None && !p->completed)
     PyErr_Format(PyExc_ValueError, "bias: the plan '%s' adds one; give N numbers", g->plan->name);
   return !PyErr_Occurred();
 }
@@ -767,11 +759,10 @@ static PyObject *outline_of_b(const smma_multiplier *multiplier, const smma_inst
 }
 
 static PyObject *outline_of_scale_b(const smma_multiplier *multiplier, const smma_instruction *i) {
-  const npy_intp part = (npy_intp)multiplier->part_k, block = part ? part : i->scale_block;
-  const npy_intp k = (npy_intp)multiplier->with.k;
-  return block ? outline((k + block - 1) / block, (npy_intp)multiplier->with.n,
-                         array_dtype_of(part ? SMMA_F32 : i->scale))
-               : Py_NewRef(Py_None);
+  const smma_scales scales = smma_scales_from(multiplier->part_k, (size_t)i->scale_block, i->scale);
+  return scales.each ? outline((npy_intp)smma_scales_along(scales, multiplier->with.k), (npy_intp)multiplier->with.n,
+                               array_dtype_of(scales.format))
+                     : Py_NewRef(Py_None);
 }
 
 static bool takes_c(const smma_multiplier *multiplier) {

@@ -89,13 +89,16 @@ static PyMethodDef functions[] = {
     {"experiment", python_experiment, METH_VARARGS, NULL},
     {"campaign", python_campaign, METH_VARARGS, NULL},
     {"ask", python_ask, METH_VARARGS, NULL},
-    {"merge", python_merge, METH_VARARGS, NULL},
+    {"merge", python_merge, METH_O, NULL},
     {"verify", python_verify, METH_VARARGS, NULL},
     {"record", python_record, METH_VARARGS, NULL},
     {"recording_value", python_recording_value, METH_O, NULL},
     {"recording_write", python_recording_write, METH_VARARGS, NULL},
     {"next", python_next, METH_VARARGS, NULL},
+    {"match", python_match, METH_VARARGS, NULL},
+    {"gemm", python_gemm, METH_VARARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
+    {"tree", python_tree, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,8 +1,9 @@
 /* Numerical features of a unit: a model, or a Python function that computes dot products. */
+#include "probe/probe.h"
+
 #include <stdlib.h>
 
 #include "binding.h"
-#include "probe/probe.h"
 
 /* The features as a dict, from (Instruction, unit, rows that are asked again). */
 PyObject *python_probe(PyObject *module, PyObject *arguments) {
@@ -21,8 +22,7 @@ PyObject *python_probe(PyObject *module, PyObject *arguments) {
   x = calloc(1, sizeof *x);
   if (x) {
     before = suspend_python();
-    done = smma_unit_answers(&unit, instruction, &error) &&
-           smma_examine(&unit, instruction, (size_t)rows, x, &error);
+    done = smma_unit_answers(&unit, instruction, &error) && smma_examine(&unit, instruction, (size_t)rows, x, &error);
     if (resume_python(before)) value = done ? value_from(smma_examination_datum(x)) : fail_with(&error);
   } else {
     PyErr_NoMemory();

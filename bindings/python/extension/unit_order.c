@@ -1,8 +1,9 @@
 /* The order in which a unit sums, and that of a product with a plan around it. */
+#include "tree/unit_order.h"
+
 #include <stdlib.h>
 
 #include "binding.h"
-#include "tree/unit_order.h"
 
 static PyObject *find(const smma_unit_order_request *r) {
   smma_unit_order *order = calloc(1, sizeof *order);

@@ -22,6 +22,18 @@ import warnings
 from types import ModuleType
 
 from softmma import _core
+from softmma._campaign import (
+    Campaign,
+    NextRows,
+    OpenAnswers,
+    Recording,
+    Verification,
+    campaign,
+    merge,
+    next,
+    record,
+    verify,
+)
 from softmma._close import assert_close
 from softmma._compare import ComparedUnit, Comparison, compare
 from softmma._coverage import Coverage, coverage, coverage_files
@@ -38,7 +50,9 @@ from softmma._facts import (
     questions,
     units,
 )
+from softmma._gemm import Gemm, gemm
 from softmma._infer import Inference, infer
+from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
@@ -83,6 +97,9 @@ warnings.filterwarnings(
 __all__ = [
     "QUANTIZED_FORMATS",
     "Accepted",
+    "Campaign",
+    "Candidate",
+    "Claim",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -95,17 +112,24 @@ __all__ = [
     "Explanation",
     "Finding",
     "Format",
+    "Gemm",
     "Gpu",
     "Inference",
     "Instruction",
     "InstructionList",
     "Listing",
+    "Match",
+    "MatchDifference",
+    "MatchingLibrary",
     "Multiplier",
+    "NextRows",
+    "OpenAnswers",
     "Parting",
     "Permutation",
     "Plan",
     "Quantized",
     "Question",
+    "Recording",
     "SelfTest",
     "TargetError",
     "Tolerance",
@@ -115,7 +139,10 @@ __all__ = [
     "UnitKind",
     "UnitTree",
     "Verdict",
+    "Verification",
     "assert_close",
+    "campaign",
+    "claim",
     "compare",
     "compress",
     "convert",
@@ -131,17 +158,22 @@ __all__ = [
     "find",
     "formats",
     "gen",
+    "gemm",
     "gpus",
     "infer",
     "instruction",
     "instructions",
+    "match",
     "matmul",
+    "merge",
+    "next",
     "permute",
     "plan",
     "plan_libraries",
     "probe",
     "quantize",
     "questions",
+    "record",
     "round",
     "rows",
     "self_test",
@@ -151,6 +183,7 @@ __all__ = [
     "tree",
     "unit_tree",
     "units",
+    "verify",
 ]
 
 __version__ = _core.version()

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
 PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
+RecordingHandle: TypeAlias = Any  # a capsule that holds rows with results
 
 def version() -> str: ...
 def forked() -> None: ...
@@ -189,6 +190,32 @@ def unit_order(
     /,
 ) -> dict[str, Any]: ...
 def self_test() -> dict[str, Any]: ...
+def campaign(
+    unit: object,
+    against: object,
+    gpu: str | None,
+    instruction: object,
+    rows: int,
+    seed: int,
+    kind: str | None,
+    shard: tuple[int, int],
+    path: str | None,
+    report: str | None,
+    /,
+) -> dict[str, Any]: ...
+def ask(unit: object, gpu: str | None, instruction: object, every: bool, only: str | None, /) -> dict[str, Any]: ...
+def merge(reports: tuple[tuple[str, str | None], ...], /) -> dict[str, Any]: ...
+def verify(
+    paths: tuple[str, ...], rows: tuple[Any, ...] | None, unit: object, show: int, /
+) -> dict[str, Any]: ...  # rows: instruction, a, b, c, d, scale_a, scale_b
+def record(
+    instruction: object, unit: object, rows: int, seed: int, kind: str | None, /
+) -> tuple[RecordingHandle, str, tuple[Any, ...]]: ...
+def recording_value(recording: RecordingHandle, /) -> dict[str, Any]: ...
+def recording_write(recording: RecordingHandle, path: str, format: str, /) -> None: ...
+def next(
+    instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /
+) -> dict[str, Any]: ...
 def facts(name: str) -> list[dict[str, Any]]: ...
 def instruction_value(instruction: Any) -> dict[str, Any]: ...
 def gen(
@@ -198,6 +225,52 @@ def convert(path: str, to: str, format: str) -> None: ...
 def experiment(
     name: str, small: bool, seed: int, threads: int, assignments: tuple[str, ...], part: str | None
 ) -> dict[str, Any]: ...
+def match(
+    a: ArrayLike,
+    b: ArrayLike,
+    d: ArrayLike,
+    c: ArrayLike | None,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    bias: ArrayLike | None,
+    in_dtype: object,
+    out_dtype: object,
+    targets: tuple[object, ...] | None,
+    claim: tuple[str, PlanHandle | None, object, object, object] | None,
+    round_in: str | None,
+    alpha: float,
+    beta: float,
+    scale_d: float,
+    transpose_a: bool,
+    transpose_b: bool,
+    threads: int,
+) -> tuple[dict[str, Any], list[str]]: ...
+def gemm(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    bias: ArrayLike | None,
+    metadata: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    method: tuple[str | None, str | None, str | None, str | None, str | None, str | None, int, int, float],
+    alpha: float,
+    beta: float,
+    scale_d: float,
+    scaling: str | None,
+    split_k: int,
+    promote_every: int,
+    plan: PlanHandle | None,
+    round_in: str | None,
+    kernel: str | None,
+    transpose_a: bool,
+    transpose_b: bool,
+    threads: int,
+) -> tuple[NDArray[Any], dict[str, Any], list[str]]: ...
 def infer(
     unit: Callable[..., ArrayLike] | str,
     instruction: object,
@@ -210,3 +283,12 @@ def infer(
     progress: Callable[[str], object] | None,
     /,
 ) -> dict[str, Any]: ...
+def tree(
+    f: Callable[[NDArray[Any], NDArray[Any]], float],
+    k: int,
+    a: object,
+    b: object,
+    d: object,
+    seed: int,
+    /,
+) -> list[int]: ...

@@ -116,8 +116,10 @@ def coverage(
 
 
 def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 0) -> tuple[Coverage, ...]:
-    """What rows of files make happen: the coverage of each instruction of vector files, and of counts that
-    ``softmma coverage -o`` keeps, added. ``search`` and ``seed`` are as in `coverage`.
+    """Returns the coverage of each instruction whose rows, or kept counts, are in the files.
+
+    A file is a vector file, or counts that ``softmma coverage -o`` keeps; those of an instruction are added. ``search``
+    and ``seed`` are as in `coverage`.
 
     For example ``softmma.coverage_files("rows.txt", "counts.json")``.
 
@@ -133,7 +135,7 @@ def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 
 
 
 def _instruction(arch: str, name: str) -> Instruction:
-    """Of a custom unit ``arch`` is the file."""
+    """Finds the instruction; for a custom unit ``arch`` is its file."""
     return Custom(arch) if "/" in arch or arch.endswith(".json") else instruction(arch, name)
 
 

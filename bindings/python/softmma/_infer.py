@@ -338,7 +338,8 @@ def infer(
         same=None if value["same_as"] is None else instruction(*value["same_as"]),
         parameters=tuple(_parameter(x, proof) for x in value["parameters"]),
         rivals=tuple(
-            Rival(Custom(x["model"]), proof.add(x["row"]), array(x["row"]["with_rival"], i.d)[0]) for x in value["rivals"]
+            Rival(Custom(x["model"]), proof.add(x["row"]), array(x["row"]["with_rival"], i.d)[0])
+            for x in value["rivals"]
         ),
         proof=_rows(proof.records, i),
         evidence=tuple(Evidence(x["structures"], _rows(x["rows"], i)) for x in structures["shut_out_by"]),

@@ -42,8 +42,13 @@ class Sums:
         self.sums = {self.weight[x]: x for x in range(k, k + len(parts))}
 
     @staticmethod
-    def of_unordered(k: int, sums: Sequence[Sequence[int]], root: int) -> Sums:
-        """The same with every sum behind what it adds, and that by the least k."""
+    def of_parents(k: int, parent: Sequence[int]) -> Sums:
+        """The order in which nodes have these parents: every sum behind what it adds, and that by the least k."""
+        sums: list[list[int]] = [[] for _ in parent[k:]]
+        for node, above in enumerate(parent):
+            if above >= 0:
+                sums[above - k].append(node)
+        root = parent.index(-1)
         order: list[int] = []
         work = [root]
         while work:
@@ -64,16 +69,6 @@ class Sums:
     def fused(self) -> bool:
         """Whether a sum adds more than two at once."""
         return any(len(below) > 2 for below in self.parts)
-
-    def ones_left(self, huge: NDArray[Any], ones: NDArray[Any]) -> NDArray[Any]:
-        """How many ones reach the result beside 1 for +M and -1 for -M in ``huge``: of (k, questions)."""
-        left, beside = list(ones), list(huge)
-        for below in self.parts:
-            parts = [beside[x] for x in below]
-            lost = np.logical_or.reduce([part != 0 for part in parts])
-            left.append(np.where(lost, 0, sum(left[x] for x in below)))
-            beside.append(sum(parts))
-        return np.asarray(left[-1])
 
     def products(self, node: int) -> list[int]:
         """Those below a node, in order."""

@@ -7,7 +7,6 @@ from itertools import islice
 from operator import index
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +18,7 @@ from softmma._products import dot, matmul
 from softmma._units import Custom, Instruction, chosen
 from softmma._units import dtype as dtype_of
 
-CHECKS = 64  # questions at random, and as many sums of random numbers
+CHECKS = 64  # sums of random numbers
 REPEATED = 16  # questions that are asked a second time
 MOST_PLANS = 16  # forms that are recomputed
 
@@ -108,9 +107,7 @@ def tree(
     for _ in range(REPEATED // 2):
         ask.random()
     ask.again()
-    ask.settle()
-    sums = _find(ask)
-    _check(ask, sums)
+    sums = ask.sums()
     data = [ask.random() for _ in range(CHECKS)]
     ask.again()
     return _judge(ask, sums, data, unit)
@@ -122,16 +119,8 @@ class _Random(NamedTuple):
     d: Any
 
 
-class _Range(NamedTuple):
-    """2^huge is M, 2^one a one, of which at most ``ones`` are in a question."""
-
-    huge: int
-    one: int
-    ones: int
-
-
 class _Asker:
-    """The function, called with rows of +M, -M, ones and zeros."""
+    """The function, called with rows of numbers."""
 
     def __init__(
         self,
@@ -186,63 +175,17 @@ class _Asker:
             if _bits(self.call(a, b)) != _bits(d):
                 raise ValueError("f gives another result for the same arguments: it is no function of A and B")
 
-    def question(self, huge: Sequence[int], ones: Sequence[int] | NDArray[Any], signs: Any = 1) -> Any:
-        """The result with M of these signs at ``huge``, and ones at others; all else is zero."""
-        a, b = (np.zeros(self.k, t) for t in self.dtypes)
-        for where, exponent in ((list(huge), self.range.huge), (ones, self.range.one)):
-            a[where] = 2.0 ** (exponent - exponent // 2)
-            b[where] = 2.0 ** (exponent // 2)
-        a[list(huge)] *= signs
-        d = self.call(a, b)
-        if len(self.asked) < 2 * REPEATED:
-            self.asked.append((a, b, d))
-        return d
+    def sums(self) -> Sums:
+        """The order, searched by the library; the first questions are asked again at the end."""
 
-    def count(self, huge: Sequence[int], ones: NDArray[Any], signs: Any = (1, -1)) -> int:
-        """How many of the ones come through."""
-        total = 0
-        for first in range(0, len(ones), self.range.ones):
-            some = ones[first : first + self.range.ones]
-            d = float(self.question(huge, some, signs)) / 2.0**self.range.one
-            if not (0 <= d <= len(some) and d == int(d)):
-                raise ValueError(
-                    f"cannot tell: with +M at k = {huge[0]} and -M at k = {huge[1]} the result is {d!r} ones, "
-                    f"M = 2^{self.range.huge}, ones 2^{self.range.one}: no number of {len(some)}"
-                )
-            total += int(d)
-        return total
+        def answer(a: NDArray[Any], b: NDArray[Any]) -> float:
+            d = self.call(a, b)
+            if len(self.asked) < 2 * REPEATED:
+                self.asked.append((a, b, d))
+            return float(d)
 
-    def size(self, i: int, j: int) -> int:
-        """How many products are below the sum where two of them meet."""
-        return self.k - self.count((i, j), np.delete(np.arange(self.k), (i, j)))
-
-    def settle(self) -> None:
-        """Chooses M and ones: each of them, and many ones, come through alone."""
-        kinds: list[Any] = [ml_dtypes.finfo(t) for t in (*self.dtypes, self.output)]  # type: ignore[no-untyped-call]
-        most = min(kinds[0].maxexp + kinds[1].maxexp, kinds[2].maxexp) - 3  # sums of three M stay in the range
-        digits = kinds[2].nmant + 1
-        for subnormal in (False, True):
-            least = [x.minexp - (x.nmant if subnormal else 0) for x in kinds]
-            one = max(2 * max(least[0], least[1]), least[2])
-            middle, reach = (most + one) // 2, min((most - one) // 2, 70)
-            for ones in (2**x for x in range(min(digits, (self.k - 1).bit_length()), -1, -1)):
-                self.range = _Range(middle + reach, middle - reach, ones)
-                if 2 * reach - ones.bit_length() > 25 and self._comes_through():
-                    return
-        raise ValueError(
-            f"cannot tell: 2^{self.range.huge}, or ones of 2^{self.range.one}, do not come through alone, "
-            "or are too near to each other"
-        )
-
-    def _comes_through(self) -> bool:
-        some = sorted(self.generator.permutation(self.k)[: self.range.ones].tolist())
-        alone = [0, self.k // 2, self.k - 1]
-        one = 2.0**self.range.one
-        return (
-            float(self.question([], some)) == len(some) * one
-            and all(float(self.question([], [i])) == one for i in alone)
-            and all(float(self.question([i], [])) == 2.0**self.range.huge for i in alone)
-        )
+        seed = int(self.generator.integers(2**63))
+        return Sums.of_parents(self.k, _core.tree(answer, self.k, *self.dtypes, self.output, seed))
 
 
 def _bits(x: Any) -> bytes:
@@ -252,54 +195,6 @@ def _bits(x: Any) -> bytes:
 def _pair(kind: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
     a, b = kind if isinstance(kind, tuple) else (kind, kind)
     return dtype_of(a), dtype_of(b)
-
-
-def _find(ask: _Asker) -> Sums:
-    """One product is set against all others; those that meet it in the same sum are taken apart in the same way."""
-    sums: list[list[int]] = []  # of each sum: what it adds
-    top: list[int] = []
-    work: list[tuple[list[int], list[int], int]] = [(list(range(ask.k)), top, 0)]
-    while work:
-        products, into, size = work.pop()  # they are below a sum of this size, which adds `into`
-        pivot = products.pop(int(ask.generator.integers(len(products))))
-        groups: dict[int, list[int]] = {}
-        for other in products:
-            groups.setdefault(ask.size(pivot, other), []).append(other)
-        if size in groups:
-            work.append((groups.pop(size), into, size))
-        below, current = 1, pivot
-        for met, group in sorted(groups.items()):
-            below += len(group)
-            if below != met or (size and met > size):
-                raise ValueError(
-                    f"cannot tell: k = {pivot} meets {len(group)} others, such as k = {group[0]}, in a sum of {met} "
-                    f"products, which no order explains: sums may be exact, or ones not lost beside "
-                    f"2^{ask.range.huge}"
-                )
-            sums.append([current])
-            current = ask.k + len(sums) - 1
-            work.append((group, sums[-1], met))
-        into.append(current)
-    return Sums.of_unordered(ask.k, sums, top[0])
-
-
-def _check(ask: _Asker, sums: Sums) -> None:
-    """Up to three pairs of M, and ones at random, give what the tree says."""
-    huge, ones = np.zeros((2, ask.k, CHECKS if ask.k > 2 else 0), int)
-    for i in range(huge.shape[1]):
-        order = ask.generator.permutation(ask.k)
-        pairs = int(ask.generator.integers(1, 4)) if ask.k >= 8 else 1
-        rest = order[2 * pairs :]
-        huge[order[: 2 * pairs], i] = [1, -1] * pairs
-        ones[rest[: min(ask.range.ones, int(ask.generator.integers(1, len(rest) + 1)))], i] = 1
-    for i, expected in enumerate(sums.ones_left(huge, ones) if ask.k > 2 else ()):
-        where = [int(x) for sign in (1, -1) for x in np.flatnonzero(huge[:, i] == sign)]
-        found = ask.count(where, np.flatnonzero(ones[:, i]), huge[where, i])
-        if found != expected:
-            raise ValueError(
-                f"cannot tell: of {ones[:, i].sum()} ones {found} come through with M and -M at k = {where}; in the "
-                f"order that pairs of them show, {expected} would"
-            )
 
 
 # ---- Whether it is the function ----

@@ -1,4 +1,4 @@
-"""The order in which a unit sums, and that of a product with a plan around it."""
+"""Orders of sums: a unit's, and those of products with plans."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def unit_tree(
     plan: Plan | Mapping[str, Any] | str | Path | None = None,
     k: int | None = None,
 ) -> UnitTree:
-    """The order in which a unit adds an instruction's products, found by asking it; with a ``plan`` that of a product of
-    ``k``, whose calls all sum in this order.
+    """Finds the order in which a unit adds an instruction's products by asking the unit; with a ``plan`` the order of a
+    product of ``k``.
 
     The instruction (f16 inputs, if nothing else is asked for) and ``unit`` are as for `probe`: without ``unit`` the
     model, else a function ``unit(a, b, c)`` or a unit's name. `tree` finds the order of a whole product function.

@@ -76,7 +76,9 @@ def test_permute():
     a, b = (np.array(x)[None, :] for x in (found.row.a, found.row.b))
     order = np.arange(found.row.k)
     order[list(found.exchanged)] = order[list(found.exchanged)[::-1]]
-    results = [softmma.matmul(a[:, o], b[:, o].T, found.row.c[:, None], on="A100") for o in (np.arange(found.row.k), order)]
+    results = [
+        softmma.matmul(a[:, o], b[:, o].T, found.row.c[:, None], on="A100") for o in (np.arange(found.row.k), order)
+    ]
     assert [bits(d)[0, 0] for d in results] == [bits(d)[0] for d in found.row.results]
     planned = softmma.permute("H100", plan=HALVES, k=40)
     assert planned.k == 40 and planned.block_k is None and planned.value["plan"] == "halves"

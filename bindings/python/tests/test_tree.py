@@ -197,6 +197,29 @@ def test_members_are_few():
     assert next(plan_members(Sums(9, tuple(sums)))) == {"sum": []}
 
 
+@pytest.mark.parametrize("dtypes", [("e5m2", "e4m3"), ("f32", "e4m3"), ("bf16", "f16"), ("e8m0", "f32")])
+def test_two_formats(dtypes):
+    """M and ones are shared out to formats of different ranges, one of which may have no sign."""
+    found = softmma.tree(lambda a, b: np.cumsum(a[0].astype("f4") * b[:, 0].astype("f4"))[-1], 40, dtype=dtypes)
+    assert found.text == "d = k = 0..39 in order" and found.calls < 700
+
+
+def test_many_products():
+    """Of pairs of pairs K log2 K questions are half, as each tells both halves; tests/test_tree.c asks thousands."""
+    pairs, sums = 1024, []
+    neighbours(list(range(pairs)), pairs, sums)
+
+    def f(a, b):
+        x = a[0] * b[:, 0]
+        while len(x) > 1:
+            x = x[::2] + x[1::2]
+        return x[0]
+
+    found = softmma.tree(f, pairs)
+    assert normal(pairs, -1, found.sums) == normal(pairs, -1, sums)
+    assert found.calls <= pairs * 5 + 300
+
+
 def test_no_order(generator):
     with pytest.raises(ValueError, match="cannot tell: .* sums may be exact"):
         softmma.tree(lambda a, b: math.fsum(a[0].astype(float) * b[:, 0]), 30)
@@ -206,6 +229,8 @@ def test_no_order(generator):
         softmma.tree(lambda a, b: np.float32(0), 30)
     with pytest.raises(ValueError, match="cannot tell: "):
         softmma.tree(lambda a, b: (a @ b).astype(ml_dtypes.float8_e4m3fn), 30)
+    with pytest.raises(ValueError, match="cannot tell: neither A's format nor B's has a sign"):
+        softmma.tree(np.matmul, 30, dtype="e8m0")
     with pytest.raises(ValueError, match="f gives another result for the same arguments"):
         softmma.tree(lambda a, b: (a @ b) * np.float32(generator.choice([1, 1 + 2**-23])), 30)
     with pytest.raises(ValueError, match=r"returns an array of shape \(2,\); a product has \(1, 1\)"):
@@ -248,7 +273,9 @@ def test_unit_tree():
     model, named = softmma.unit_tree(i), softmma.unit_tree(i, unit="model")
     assert model == named and model.tree["fused"] and model.tree["terms"] == ["c", 0, 1, 2, 3]
     found = softmma.unit_tree(i, unit=in_order)
-    assert str(found) == "starting with c, 4 additions in a row, each of a product" and found.unit == "a Python function"
+    assert (
+        str(found) == "starting with c, 4 additions in a row, each of a product" and found.unit == "a Python function"
+    )
     with pytest.raises(ValueError, match="cannot tell the order: "):
         softmma.unit_tree(i, unit=lambda a, b, c: c)
     with pytest.raises(ValueError, match="give both or neither"):

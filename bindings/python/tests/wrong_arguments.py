@@ -47,6 +47,9 @@ def model(a, b, c):
     return softmma.dot(a, b, c, on=SMALL)
 
 
+ROWS = str(Path("recorded.txt").absolute())
+softmma.record("model", on=SMALL, rows=20).write(ROWS)
+
 # Good arguments by the parameter's name; a callable whose parameters are not all here needs an entry in GOOD_OF.
 GOOD = {
     "a": A, "b": B, "x": A, "on": "H100", "instr": UNIT.name, "dtype": "e4m3", "format": "mxfp8_e4m3", "count": 4,
@@ -58,6 +61,7 @@ GOOD_OF = {
     "softmma.Custom": {},
     "softmma.Plan": {"description": HALVES},
     "softmma.assert_close": {"d": softmma.matmul(A, B)},
+    "softmma.campaign": {"unit": "model", "on": SMALL, "rows": 50},
     "softmma.compare": {"on": ["H100", "A100"]},
     "softmma.tolerance": {"a": A, "b": B, "on": ["H100"]},
     "softmma.compress": {"x": np.tile(np.float16([1, 0, 1, 0]), (4, 8)), "instr": SPARSE, "on": "A100"},
@@ -70,11 +74,17 @@ GOOD_OF = {
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
     "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
+    "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
+    "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
+    "softmma.merge": {"reports": [softmma.campaign("model", on=SMALL, rows=10, kind="zeros", shard=(1, 1))]},
+    "softmma.next": {"units": [model, "model"], "on": SMALL, "rows": 2, "search": 10},
     "softmma.permute": {"x": "H100", "rows": 100, "k": 16},
     "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
     "softmma.probe": {"on": SMALL},
+    "softmma.record": {"unit": "model", "on": SMALL, "rows": 20},
+    "softmma.record().write": {"path": "rows.txt", "format": "text"},
     "softmma.rows": {"kind": "normal", "in_dtype": "f16"},
     "softmma.recipes.History": {"length": 3},
     "softmma.recipes.History().update": {"amax": 1.0, "format": "e4m3"},
@@ -91,6 +101,7 @@ GOOD_OF = {
         "b": np.ones((32, 3), np.float16), "on": "A100", "instr": SPARSE.name,
     },
     "softmma.trace": {"on": ["H100", "A100"], "at": (0, 0)},
+    "softmma.verify": {"paths": ROWS},
     "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
     "softmma.unit_tree": {"on": SMALL},
 }  # fmt: skip
@@ -98,12 +109,16 @@ GOOD_OF = {
 RESULTS = {
     "softmma." + name
     for name in ("Comparison", "Coverage", "Examination", "Listing", "Explanation", "Inference", "Instruction", "InstructionList",
-                 "Trace", "Tree", "recipes.Multiplied")
+                 "Recording", "Trace", "Tree", "recipes.Multiplied")
 }  # fmt: skip
 # Each call takes a tenth of a second and more: every seventh wrong argument.
-SLOW = ("softmma.diff", "softmma.infer", "softmma.probe")
+SLOW = ("softmma.campaign", "softmma.diff", "softmma.infer", "softmma.match", "softmma.next", "softmma.probe",
+        "softmma.record")
 # Work that is asked for in numbers, of which large ones are good, and last as long as they say.
 WORK = {"rows", "search", "fresh", "neighbours", "seconds", "most_rows", "tries", "k", "m", "n", "count", "samples"}
+WORKING = "campaign coverage coverage_files diff equal gen infer next probe record rows".split()  # in the extension
+# Where None asks for the whole catalogue, which takes minutes.
+WHOLE = {("softmma.campaign", "on"), ("campaign", (3,))}
 
 
 def wrong():
@@ -184,7 +199,7 @@ def cases_of_module(module):
     for name, function, given in public(module):
         for parameter in parameters_of(function):
             for n, value in enumerate(wrong()):
-                if name in SLOW and n % 7:
+                if name in SLOW and n % 7 or value is None and (name, parameter) in WHOLE:
                     continue
                 if parameter in WORK and isinstance(value, (int, float)) and not 2**31 > value:
                     continue
@@ -236,9 +251,11 @@ def cases_of_extension():
             continue
         for at in places(arguments):
             for n, value in enumerate(wrong()):
-                worked = name in ("coverage", "coverage_files", "diff", "equal", "gen", "infer", "probe", "rows")
+                worked = name in WORKING
                 if worked and isinstance(value, (int, float)):
                     continue  # work that is asked for in numbers
+                if value is None and (name, at) in WHOLE:
+                    continue
                 changed = replaced(arguments, at, value)
                 yield f"_core.{name}: {at} is {n}: {value!r:.40}", function, changed
 

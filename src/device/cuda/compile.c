@@ -53,8 +53,8 @@ bool smma_cuda_has_compiler(void) {
 /* Whether only the core computes it, or with a longer K than the kernels that are there have. */
 static bool is_of_core(const smma_operation *o) {
   const smma_algorithm algorithm = o->rule.algorithm;
-  return o->k > SMMA_MAXIMUM_ROUNDED_K || algorithm == SMMA_G_FDPA || algorithm == SMMA_COMPOSITION ||
-         algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA;
+  return o->k > SMMA_MAXIMUM_ROUNDED_K || algorithm == SMMA_COMPOSITION || algorithm == SMMA_C_FDPA ||
+         algorithm == SMMA_GD_FDPA;
 }
 
 smma_cuda_part smma_cuda_part_of(const char *kernel, const smma_operation *o) {
@@ -74,20 +74,22 @@ static char *text_of(nvrtcProgram program, nvrtcResult (*size_of)(nvrtcProgram, 
 }
 
 void *smma_cuda_compile(smma_cuda_part part, const smma_operation *operation, int major, int minor, char **log) {
-  char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 40], algorithm[60], k[40], target[40];
-  const char *options[] = {constant, algorithm, k, target, "--std=c++17", "--disable-warnings", "--ptxas-options=-v"};
+  char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 40], algorithm[60], is_g_fdpa[60], k[40], target[40];
+  const char *options[] = {
+      constant, algorithm, is_g_fdpa, k, target, "--std=c++17", "--disable-warnings", "--ptxas-options=-v"};
   nvrtcProgram program;
   void *code = NULL;
   if (!smma_cuda_has_compiler()) return NULL;
   smma_print_operation(operation, words);
   snprintf(constant, sizeof constant, "-DSMMA_OPERATION_WORDS=%s", words);
   snprintf(algorithm, sizeof algorithm, "-DSMMA_OPERATION_ALGORITHM=%d", (int)operation->rule.algorithm);
+  snprintf(is_g_fdpa, sizeof is_g_fdpa, "-DSMMA_OPERATION_IS_G_FDPA=%d", smma_is_short_g_fdpa(operation));
   snprintf(k, sizeof k, "-DSMMA_OPERATION_K=%d", operation->k);
   snprintf(target, sizeof target, "--gpu-architecture=sm_%d%d", major, minor);
   if (nvrtc.create(&program, part == SMMA_CUDA_ROWS ? rows_source : core_source, "kernels", 0, NULL, NULL) !=
       NVRTC_SUCCESS)
     return NULL;
-  if (nvrtc.compile(program, log ? 7 : 6, options) == NVRTC_SUCCESS)
+  if (nvrtc.compile(program, log ? 8 : 7, options) == NVRTC_SUCCESS)
     code = text_of(program, nvrtc.code_size, nvrtc.code);
   if (log) *log = text_of(program, nvrtc.log_size, nvrtc.log);
   nvrtc.destroy(&program);

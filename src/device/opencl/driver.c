@@ -182,12 +182,13 @@ static bool read_buffer(void *opened, void *to, void *buffer, size_t bytes, char
 /* ---- Programs ---- */
 
 static cl_program make_program(const device *d, const smma_operation *operation, cl_int *error) {
-  char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 120];
+  char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 160];
   const char *text[2] = {constant, d->width == 16 ? source_16 : d->width == 1 ? source_1 : source_0};
   smma_print_operation(operation, words);
   snprintf(constant, sizeof constant,
-           "#define SMMA_OPERATION_WORDS %s\n#define SMMA_OPERATION_ALGORITHM %d\n#define SMMA_OPERATION_K %d\n", words,
-           (int)operation->rule.algorithm, operation->k);
+           "#define SMMA_OPERATION_WORDS %s\n#define SMMA_OPERATION_ALGORITHM %d\n"
+           "#define SMMA_OPERATION_IS_G_FDPA %d\n#define SMMA_OPERATION_K %d\n",
+           words, (int)operation->rule.algorithm, smma_is_short_g_fdpa(operation), operation->k);
   return clCreateProgramWithSource(d->context, 2, text, NULL, error);
 }
 

@@ -224,7 +224,7 @@ static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code
   const smma_operation *o = &f->multiplier->operation;
   const smma_view *x = f->view;
   const size_t k = f->step * (size_t)o->k + (size_t)smma_block_in_order(o, f->block) * (size_t)f->length;
-  const size_t bytes = smma_container_bytes(smma_encoding_of(x->format));
+  const size_t bytes = smma_bytes_of(x->format);
   smma_fetch there = *f;
   if (x->factor == 1 && x->line_step == 1 && smma_lines_present(x, f->first, PANEL) == PANEL &&
       smma_dealt_products(o) == f->length && k + (size_t)f->length <= x->count)

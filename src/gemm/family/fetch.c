@@ -54,7 +54,7 @@ void smma_fetch_codes(const smma_fetch *f, uint32_t *code) {
   const smma_view *x = f->view;
   size_t present = smma_lines_present(x, f->first, f->vectors), k[SMMA_MOST_PRODUCTS];
   smma_fetch_indices(f, k);
-  switch (smma_container_bytes(smma_encoding_of(x->format))) {
+  switch (smma_bytes_of(x->format)) {
     case 1: smma_fetch_vectors(f, 1, k, present, code); break;
     case 2: smma_fetch_vectors(f, 2, k, present, code); break;
     default: smma_fetch_vectors(f, 4, k, present, code); break;

@@ -61,7 +61,7 @@ static small_line small_line_of(const smma_pack *pack) {
   const smma_format format = pack->view->format;
   return (small_line){.pack = pack,
                       .decoder = deficit_decoder_of(&pack->multiplier->operation, format),
-                      .bytes = smma_container_bytes(smma_encoding_of(format)),
+                      .bytes = smma_bytes_of(format),
                       .bias = smma_encoding_of(format).bias};
 }
 

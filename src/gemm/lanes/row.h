@@ -78,7 +78,7 @@ LANE_BODY uint32_t lane_row_block(const lane_rule *r, size_t a_bytes, size_t b_b
 
 /* Products of one format, a constant, with FP32 beside them. */
 LANE_BODY uint32_t lane_row_in(smma_format format, const smma_operation *o, const void *a, const void *b, uint32_t c) {
-  const size_t bytes = smma_container_bytes(smma_encoding_of(format));
+  const size_t bytes = smma_bytes_of(format);
   const lane_rule r = {.operation = o,
                        .a = lane_format_of(format),
                        .b = lane_format_of(format),
@@ -99,8 +99,8 @@ LANE_BODY uint32_t lane_row(const smma_operation *o, const void *a, const void *
     }
   const lane_rule r = lane_rule_of(o);
   if (o->c != o->d) c = lane_convert(lane_format_of(o->c), r.out, c);
-  const size_t a_bytes = smma_container_bytes(smma_encoding_of(o->a));
-  const size_t b_bytes = smma_container_bytes(smma_encoding_of(o->b));
+  const size_t a_bytes = smma_bytes_of(o->a);
+  const size_t b_bytes = smma_bytes_of(o->b);
   for (int k = 0; k < o->k; k += smma_block_of(o)) c = lane_row_block(&r, a_bytes, b_bytes, a, b, k, c);
   return c;
 }

@@ -9,35 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from softmma.jax._products import Contraction
-
-
-class Window(NamedTuple):
-    """An axis of a convolution: labels and sizes of pixels inside and outside, and of the filter's positions.
-
-    inside * spread = outside * stride - padding + position * dilation. A convolution reads inside and makes outside;
-    with lhs_dilation it is written as the one whose dgrad it is, the other way round, and dilation is negative.
-    """
-
-    inside: int
-    outside: int
-    position: int
-    sizes: tuple[int, int, int]
-    spread: int
-    stride: int
-    padding: int
-    dilation: int
-
-    def transposed(self) -> Window:
-        """The same, with inside and outside in each other's place."""
-        inside, outside, position, (i, o, k), spread, stride, padding, dilation = self
-        return Window(outside, inside, position, (o, i, k), stride, spread, -padding, -dilation)
+from softmma.jax._contraction import Contraction, Window
 
 
 class _Class(NamedTuple):

@@ -16,8 +16,8 @@ from jax.extend import linear_util, source_info_util
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
 from softmma._units import Instruction
+from softmma.jax._contraction import ROLES, Computing, computing
 from softmma.jax._operations import LABELS, equation_of_unit
-from softmma.jax._products import ROLES, Computing, computing
 from softmma.jax._report import KINDS, Record, Report
 from softmma.recipes import Recipe, Role
 

@@ -13,8 +13,9 @@ from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 from numpy.typing import NDArray
 
+from softmma.jax._contraction import Computing, Contraction, kind_of, roles_of
 from softmma.jax._primitives import called_back, outline
-from softmma.jax._products import Computing, Contraction, computed, kind_of, roles_of
+from softmma.jax._products import computed
 from softmma.recipes import History, Recipe
 from softmma.recipes import recipe as recipe_of
 

@@ -12,10 +12,9 @@ from jax import numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from softmma._units import Instruction
-from softmma.jax._convolutions import Window
+from softmma.jax._contraction import Computing, Contraction, Window, computing, kind_of, roles_of
 from softmma.jax._histories import Histories, with_gradients, with_histories
 from softmma.jax._primitives import product_p
-from softmma.jax._products import Computing, Contraction, computing, kind_of, roles_of
 from softmma.recipes import Recipe, Role
 
 

@@ -13,7 +13,8 @@ from jax.interpreters import ad, batching, mlir
 from numpy.typing import NDArray
 
 from softmma import _core
-from softmma.jax._products import Contraction, computed
+from softmma.jax._contraction import Contraction
+from softmma.jax._products import computed
 
 product_p: Any = Primitive("softmma_product")
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from softmma._table import html_table, text_table
-from softmma.recipes import Product
-
-if TYPE_CHECKING:
-    from softmma.jax._products import Contraction
+from softmma.recipes import Operand, Product, Role, Unit
 
 KINDS: tuple[Product, ...] = ("forward", "dgrad", "wgrad", "other")
 
@@ -63,12 +59,19 @@ class Record:
         self.outside: dict[tuple[str, str], set[str]] = {}
         self._lock = threading.Lock()
 
-    def count(self, p: Contraction, sizes: dict[int, int]) -> None:
-        a, b = (f"{role} {operand}" for role, operand in zip(p.roles, p.operands))
-        key = (p.kind, a, b, p.how.unit.instruction(*p.operands).name)
+    def count(
+        self,
+        product: Product,
+        roles: tuple[Role, Role],
+        operands: tuple[Operand, Operand],
+        unit: Unit,
+        multiplications: int,
+    ) -> None:
+        a, b = (f"{role} {operand}" for role, operand in zip(roles, operands))
+        key = (product, a, b, unit.instruction(*operands).name)
         with self._lock:
             self.calls[key] += 1
-            self.multiplications[key] += math.prod(sizes.values())
+            self.multiplications[key] += multiplications
 
     def report(self) -> Report:
         with self._lock:

@@ -10,10 +10,10 @@ Importing this module needs PyTorch.
 
 from softmma.torch._compare import compare
 from softmma.torch._divergence import Difference, Divergence, Layer, LayerTrace, Ranking
-from softmma.torch._emulate import Emulation, emulate
-from softmma.torch._report import Emulated, Gradients, LayerReport, Outside, Products, Report, Rounded
+from softmma.torch._emulate import Emulation, Wrapped, emulate
+from softmma.torch._report import Emulated, Gradients, LayerReport, Outside, Report
+from softmma.torch._rows import Products, Rounded
 from softmma.torch._tensors import array, tensor
-from softmma.torch._wrapped import Wrapped
 
 __all__ = [
     "Difference",

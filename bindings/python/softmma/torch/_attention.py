@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from softmma.torch._call import Call
 from softmma.torch._roles import ACTIVATIONS, GRADIENTS
-
-if TYPE_CHECKING:
-    from softmma.torch._call import Call
 
 
 def library_blocks(width: int, backward: bool) -> tuple[int, int]:
@@ -47,7 +44,7 @@ def forward(
     k, v = (_for_each_head(x, q) for x in (k, v))
     o = torch.zeros(*q.shape[:-1], v.shape[-1])
     logarithm = torch.zeros(q.shape[:-1])
-    rows, columns = call.attention_blocks(q.shape[-1], False)
+    rows, columns = call.emulation.attention_blocks or library_blocks(q.shape[-1], False)
     for i in _blocks(q.shape[-2], rows):
         most = torch.full((*q.shape[:-2], i.stop - i.start, 1), -math.inf)
         total, part = torch.zeros_like(most), torch.zeros(*q.shape[:-2], i.stop - i.start, v.shape[-1])
@@ -85,7 +82,7 @@ def backward(
     k, v = (_for_each_head(x, q) for x in (k, v))
     along = (gradient.float() * o.float()).sum(-1, keepdim=True)
     dq, dk, dv = (torch.zeros(x.shape) for x in (q, k, v))
-    rows, columns = call.attention_blocks(q.shape[-1], True)
+    rows, columns = call.emulation.attention_blocks or library_blocks(q.shape[-1], True)
     for j in _blocks(k.shape[-2], columns):
         for i in _blocks(q.shape[-2], rows):
             if causal and j.start >= i.stop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from numpy.typing import NDArray
@@ -14,14 +14,10 @@ from softmma._plans import Plan
 from softmma._products import matmul
 from softmma._quantization import Side
 from softmma._units import Instruction, chosen, dtype
-from softmma.recipes import Operand, Prepared, Product, Role, Statistics, Unit
-from softmma.torch._attention import library_blocks
-from softmma.torch._report import Rounded
-from softmma.torch._roles import ACTIVATIONS, WEIGHTS
+from softmma.recipes import History, Operand, Prepared, Product, Role, Statistics, Unit
+from softmma.torch._roles import ACTIVATIONS, WEIGHTS, Roles
+from softmma.torch._rows import Rounded
 from softmma.torch._tensors import array, encodings, is_there, lines, matrix, rounded, tensor
-
-if TYPE_CHECKING:
-    from softmma.torch._emulate import Emulation
 
 MOST_VIEWS = 8
 """Views of one weight that are kept: several parts of it, and each transposed in a backward pass."""
@@ -52,6 +48,32 @@ class Kind:
     instruction: str
 
 
+class Context(Protocol):
+    """What a call needs of the emulation that it belongs to (`softmma.torch.Emulation`)."""
+
+    statistics: bool
+    threads: int
+    kernel: str | None
+    attention_blocks: tuple[int, int] | None
+    roles: Roles
+    kinds: dict[Unit, dict[Any, Kind]]
+    kept: Any
+
+    def history(self, call: Call, operand: Any, role: str, product: str, side: str) -> History: ...
+
+    def kept_weight(self, x: torch.Tensor) -> torch.Tensor | None: ...
+
+    def record(
+        self,
+        layer: str,
+        operation: str,
+        kind: Kind,
+        of_a: Statistics | None,
+        of_b: Statistics | None,
+        multiplications: int,
+    ) -> None: ...
+
+
 class _Right(NamedTuple):
     """B: what multiplies A by it, what became of its elements, and of a weight that is kept the bits that it had."""
 
@@ -63,7 +85,7 @@ class _Right(NamedTuple):
 class Call:
     """What the operations of `softmma.torch._operations` compute with."""
 
-    def __init__(self, emulation: Emulation, operation: str, place: Place):
+    def __init__(self, emulation: Context, operation: str, place: Place):
         assert place.unit is not None
         self.emulation, self.operation, self.place, self.unit = emulation, operation, place, place.unit
         self.weighted = False
@@ -71,9 +93,6 @@ class Call:
 
     def role(self, x: torch.Tensor) -> Role:
         return self.emulation.roles.of(x, self.place.backward, self.place.brought)
-
-    def attention_blocks(self, width: int, backward: bool) -> tuple[int, int]:
-        return self.emulation.attention_blocks or library_blocks(width, backward)
 
     def attention(
         self,

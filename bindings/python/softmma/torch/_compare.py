@@ -23,7 +23,7 @@ from softmma._products import products_seen
 from softmma._trace import Trace, trace
 from softmma._units import Instruction, instructions
 from softmma.torch._divergence import FP32, FP64, Difference, Divergence, Layer, LayerTrace, Ranking, worst
-from softmma.torch._emulate import Emulation, emulate
+from softmma.torch._emulate import Emulation, Wrapped, emulate
 from softmma.torch._record import (
     Enough,
     File,
@@ -39,7 +39,6 @@ from softmma.torch._record import (
     tensors_in,
 )
 from softmma.torch._report import Report
-from softmma.torch._wrapped import Wrapped
 
 CHUNK = 1 << 20
 """Elements of a tensor that are compared at a time."""

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product as combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from softmma.torch._call import Call
+from softmma.torch._call import Call
 
 Sizes = Sequence[int]
 

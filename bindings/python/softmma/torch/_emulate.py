@@ -26,12 +26,13 @@ from softmma.recipes import recipe as named
 from softmma.torch import _layers, _threads
 from softmma.torch._call import Call, Kind, Place
 from softmma.torch._layers import NO_MODULE, Layers, Pattern, patterns
+from softmma.torch._library import library
 from softmma.torch._operations import EMULATED, outside
 from softmma.torch._progress import Progress
-from softmma.torch._report import Gradients, Outside, Products, Report
+from softmma.torch._report import Gradients, Outside, Report
 from softmma.torch._roles import Roles
+from softmma.torch._rows import Products
 from softmma.torch._tensors import is_there
-from softmma.torch._wrapped import Wrapped
 
 _ADDING = ("addmm", "baddbmm", "addmv", "addbmm")
 _REDISPATCHED = torch._C._disabled_torch_dispatch_impl if hasattr(torch._C, "_disabled_torch_dispatch_impl") else None
@@ -142,7 +143,7 @@ class Emulation(TorchDispatchMode):
     def _watching(self) -> ExitStack:
         """Modules are watched, and PyTorch's fused forms off, until it is closed."""
         stack = ExitStack()
-        stack.enter_context(_library.set(self.attention))
+        stack.enter_context(library.set(self.attention))
         _layers.watch()
         stack.callback(_layers.unwatch)
         stack.callback(_layers.forget, _layers.depth())
@@ -324,7 +325,7 @@ class Emulation(TorchDispatchMode):
             raise RuntimeError(f"strict: {name} in layer {place.layer} runs outside: {why}")
         with self._lock:
             self._outside[place.layer, name, why] += 1
-        with _library.pytorchs():
+        with library.pytorchs():
             result = func(*args, **kwargs)
         if place.backward:
             self.roles.derive_gradients(args, result)
@@ -465,6 +466,21 @@ class Emulation(TorchDispatchMode):
         return brought if any(x is not y for x, y in zip(brought, gradients)) else None
 
 
+class Wrapped(Module):
+    """``module`` inside of ``emulation``, forward and, wherever it is called, backward."""
+
+    runs_another = True
+
+    def __init__(self, module: Module, emulation: Emulation):
+        super().__init__()
+        self.module = module
+        self.emulation = emulation
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        with self.emulation:
+            return self.module(*args, **kwargs)
+
+
 @functools.cache
 def _named(func: Any) -> tuple[str, str, Any, str | None]:
     """An operation's name, without the _ of those that write to their first argument; its emulation, or why not."""
@@ -527,63 +543,6 @@ def _factors_fit(
     whole = scale_a.numel() == scale_b.numel() == 1
     rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
     return bool(scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows))
-
-
-class _Library:
-    """PyTorch's switches of fused forms, which show no products; the process's, so set while any thread emulates."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._asked: list[str] = []
-        self._before: Any = None
-
-    @contextmanager
-    def set(self, attention: str) -> Iterator[None]:
-        with self._lock:
-            if not self._asked:
-                self._before = self._get()
-            self._asked.append(attention)
-            self._put(*self._switches())
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._asked.remove(attention)
-                self._put(*(self._switches() if self._asked else self._before))
-
-    @contextmanager
-    def pytorchs(self) -> Iterator[None]:
-        """Its own convolutions, where it is left to itself."""
-        before = torch._C._get_mkldnn_enabled()
-        torch._C._set_mkldnn_enabled(self._before[-1] if self._asked else before)
-        try:
-            yield
-        finally:
-            torch._C._set_mkldnn_enabled(before)
-
-    def _switches(self) -> tuple[bool, ...]:
-        return self._asked[-1] == "flash", False, True, False, False, False
-
-    def _get(self) -> tuple[bool, ...]:
-        cuda = torch.backends.cuda
-        sdp = (
-            cuda.flash_sdp_enabled(),
-            cuda.mem_efficient_sdp_enabled(),
-            cuda.math_sdp_enabled(),
-            cuda.cudnn_sdp_enabled(),
-        )
-        return *sdp, torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled()
-
-    def _put(self, flash: bool, efficient: bool, math: bool, cudnn: bool, fastpath: bool, mkldnn: bool) -> None:
-        torch.backends.cuda.enable_flash_sdp(flash)
-        torch.backends.cuda.enable_mem_efficient_sdp(efficient)
-        torch.backends.cuda.enable_math_sdp(math)
-        torch.backends.cuda.enable_cudnn_sdp(cudnn)
-        torch.backends.mha.set_fastpath_enabled(fastpath)
-        torch._C._set_mkldnn_enabled(mkldnn)
-
-
-_library = _Library()
 
 
 def emulate(

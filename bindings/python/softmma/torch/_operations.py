@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from softmma._products import is_unseen
 from softmma.torch import _attention, _convolutions
-
-if TYPE_CHECKING:
-    from softmma.torch._call import Call
+from softmma.torch._call import Call
 
 aten = torch.ops.aten
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from softmma.torch._report import Products, Rounded
+from softmma.torch._rows import Products, Rounded
 
 _COLOURS = {"weights": "#4269d0", "activations": "#efb118", "gradients": "#ff725c"}
 

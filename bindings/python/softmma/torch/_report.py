@@ -4,81 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from softmma._quantization import Operand, Statistics
 from softmma._table import html_table, text_table
-from softmma._units import BLOCK_FORMATS
-
-_BLOCK_FORMATS = {(element, block): name for name, (element, _, block) in BLOCK_FORMATS.items()}
-
-
-@dataclass
-class Rounded:
-    """What became of the elements of one operand, over all calls; only counted with ``statistics=True``.
-
-    ``zeros`` were not zero before, ``saturated`` were above the greatest number that their factor allows, ``infinite``
-    and ``nan`` are so afterwards. ``error`` is relative: the root of the mean square of what rounding changed, of
-    finite elements, over that of the elements.
-    """
-
-    role: str
-    format: str
-    rule: str = ""
-    elements: int = 0
-    zeros: int = 0
-    saturated: int = 0
-    infinite: int = 0
-    nan: int = 0
-    errors: float = field(default=0.0, repr=False)
-    squares: float = field(default=0.0, repr=False)
-
-    @classmethod
-    def of(cls, role: str, operand: Operand) -> Rounded:
-        format = _BLOCK_FORMATS.get((operand.format, operand.block), operand.format)
-        return cls(role, format, str(operand))
-
-    def fresh(self) -> Rounded:
-        return Rounded(self.role, self.format, self.rule)
-
-    @property
-    def error(self) -> float:
-        return float(np.sqrt(self.errors / self.squares)) if self.squares else 0.0
-
-    def add(self, counted: Statistics) -> None:
-        elements, zeros, saturated, infinite, nan, error, norm = counted
-        self.elements += elements
-        self.zeros += zeros
-        self.saturated += saturated
-        self.infinite += infinite
-        self.nan += nan
-        self.errors += error
-        self.squares += norm
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("role", "format", "rule", "elements", "zeros", "saturated", "infinite", "nan", "error")
-        return {name: getattr(self, name) for name in names}
-
-
-@dataclass
-class Products:
-    """Products of one kind in one layer: ``product`` is forward, dgrad, wgrad, or, without a weight, other."""
-
-    layer: str
-    product: str
-    operation: str
-    a: Rounded
-    b: Rounded
-    instruction: str
-    calls: int = 0
-    multiplications: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "a": self.a.to_dict(), "b": self.b.to_dict()}
+from softmma.torch._picture import plot
+from softmma.torch._rows import Products
 
 
 class Emulated(NamedTuple):
@@ -183,8 +114,6 @@ class Report(list[Emulated]):
 
     def plot(self, path: str | Path) -> None:
         """A picture of each operand's error by layer, and of the elements that were lost; needs matplotlib."""
-        from softmma.torch._picture import plot
-
         plot(self.products, path)
 
 

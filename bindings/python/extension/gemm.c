@@ -1,0 +1,133 @@
+/* A product as the command computes it: from what is given as it is, with a method, and with notes on what is rounded.
+ */
+#include <string.h>
+
+#include "binding.h"
+#include "host/clock.h"
+#include "plan/plan.h"
+#include "product/product.h"
+
+/* The matrices of a call, in the order of its arguments. */
+static const struct {
+  const char *name;
+  smma_product_matrix which;
+} matrices[] = {{"a", SMMA_OF_A},
+                {"b", SMMA_OF_B},
+                {"c", SMMA_OF_C},
+                {"scale_a", SMMA_OF_SCALE_A},
+                {"scale_b", SMMA_OF_SCALE_B},
+                {"bias", SMMA_OF_BIAS},
+                {"metadata", SMMA_OF_METADATA}};
+
+enum { MATRICES = sizeof matrices / sizeof matrices[0] };
+
+typedef struct {
+  PyObject *object[MATRICES];
+  PyArrayObject *array[MATRICES];
+  choice choice;
+  smma_product_request request;
+  smma_matrix_product product;
+} call;
+
+static smma_format format_of(PyObject *object) {
+  PyArrayObject *array = object == Py_None ? NULL : array_of(object);
+  const smma_format format = array ? array_format_of(array) : SMMA_NO_FORMAT;
+  Py_XDECREF(array);
+  return format;
+}
+
+/* With the method fallback the instruction is that of a format which holds the data's. */
+static bool choose(call *c) {
+  smma_product_request *r = &c->request;
+  const array_formats formats = {.a = format_of(c->object[0]), .b = format_of(c->object[1])};
+  choice x = c->choice;
+  PyObject *text = NULL;
+  const char *through;
+  smma_error error;
+  if (PyErr_Occurred()) return false;
+  if (!smma_check_method(&r->method, &error)) return fail_with(&error), false;
+  if (smma_method_is(&r->method, "fallback")) {
+    if (x.in != Py_None && (r->narrow = array_format_named(x.in, "in_dtype")) == SMMA_NO_FORMAT) return false;
+    if (!smma_choose_fallback(&r->method, r->narrow, &through, &error)) return fail_with(&error), false;
+    if (!(x.in = text = PyUnicode_FromString(through))) return false;
+  }
+  r->instruction = choose_instruction(&x, &formats);
+  Py_XDECREF(text);
+  return r->instruction;
+}
+
+/* Arrays hold encodings of the formats that are multiplied, unless a method makes these. */
+static bool take_arrays(call *c) {
+  smma_product_request *r = &c->request;
+  const bool converts = smma_method_is(&r->method, "words") || smma_method_is(&r->method, "markidis") ||
+                        smma_method_is(&r->method, "ozaki");
+  for (int m = 0; m < MATRICES; m++) {
+    const smma_product_matrix which = matrices[m].which;
+    const bool narrows = which >= SMMA_OF_A && r->narrow != SMMA_NO_FORMAT;
+    const smma_gemm_arguments none = {0};
+    const smma_format format = narrows ? r->narrow : smma_product_needs(r, which, &none).format;
+    if ((m < 2 && !array_is_given(c->object[m], matrices[m].name)) ||
+        !array_source(c->object[m], matrices[m].name, converts ? SMMA_NO_FORMAT : format, &c->array[m], &r->of[which]))
+      return false;
+  }
+  return true;
+}
+
+static int is_stopped(size_t done, size_t all, void *context) {
+  (void)done, (void)all, (void)context;
+  return smma_units_stopped();
+}
+
+static bool multiply(call *c, const smma_notes *notes) {
+  smma_matrix_product *p = &c->product;
+  smma_error error;
+  const suspended before = suspend_python();
+  bool done = smma_product_begin(&c->request, p, &error) && smma_product_take(p, notes, &error);
+  p->arguments.progress = is_stopped;
+  done = done && smma_product_run(p, &error);
+  if (resume_python(before) && done) return true;
+  fail_with(&error);
+  return false;
+}
+
+static PyObject *array_of_d(const smma_tensor *d) {
+  const npy_intp shape[2] = {(npy_intp)d->rows, (npy_intp)d->columns};
+  PyObject *array = PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(d->format), 2, shape, NULL, NULL, 0, NULL);
+  if (array) memcpy(PyArray_DATA((PyArrayObject *)array), d->data, d->rows * d->columns * (size_t)d->bytes);
+  return array;
+}
+
+/* (D, the record of the command's --json, notes): matrices, what chooses the instruction, the method and its options,
+ * the rest by the names of smma_product_request. */
+PyObject *python_gemm(PyObject *module, PyObject *arguments) {
+  const double start = smma_seconds();
+  call c = {.request = smma_product_defaults()};
+  smma_product_request *r = &c.request;
+  smma_method_options *method = &r->method;
+  PyObject **o = c.object, *plan, *result = NULL;
+  smma_notes notes = {NULL, NULL};
+  int transposes[2];
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOOO(zzzzzziid)dddzLLOzzppi", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5],
+                        &o[6], &c.choice.on, &c.choice.instr, &c.choice.in, &c.choice.out, &method->method,
+                        &method->sum, &method->subnormals, &method->slices, &method->products, &method->through,
+                        &method->words, &method->slice_bits, &method->accuracy, &r->alpha, &r->beta, &r->scale_d,
+                        &r->scaling, &r->split_k, &r->promote_every, &plan, &r->round_in, &r->kernel, &transposes[0],
+                        &transposes[1], &r->threads) ||
+      !plan_of(plan, &r->plan))
+    return NULL;
+  r->transpose_a = transposes[0], r->transpose_b = transposes[1];
+  if (r->plan) r->plan_name = r->plan->name;
+  if (choose(&c) && take_arrays(&c)) {
+    notes = listed_notes();
+    if (r->threads >= 0) r->threads = threads_allowed(r->threads);
+    if (multiply(&c, &notes))
+      result =
+          Py_BuildValue("(NNN)", array_of_d(&c.product.d),
+                        value_from(smma_product_datum(&c.product, NULL, smma_seconds() - start)), list_of_notes(&notes));
+    smma_product_free(&c.product);
+  }
+  smma_datum_free(notes.context);
+  for (int m = 0; m < MATRICES; m++) Py_XDECREF(c.array[m]);
+  return result;
+}

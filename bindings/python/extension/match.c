@@ -1,0 +1,157 @@
+/* Whose bits a matrix has. */
+#include <stdlib.h>
+
+#include "binding.h"
+#include "host/clock.h"
+#include "isa/catalogue.h"
+#include "match/study.h"
+
+/* The matrices of a call, in the order of its arguments. */
+enum { OF_A, OF_B, OF_D, OF_C, OF_SCALE_A, OF_SCALE_B, OF_BIAS, MATRICES };
+
+static const char *const names[MATRICES] = {"a", "b", "d", "c", "scale_a", "scale_b", "bias"};
+
+/* What a call of softmma.match or softmma.claim is made of. */
+typedef struct {
+  PyObject *object[MATRICES], *in, *out, *targets;
+  PyArrayObject *array[MATRICES];
+  smma_match_target *target;
+  size_t targets_count;
+  choice claimed; /* of a claim */
+  smma_match_claim claim;
+  smma_match_request request;
+  smma_match_study study;
+} call;
+
+static smma_source *source_of(call *c, int matrix) {
+  static const smma_product_matrix of[MATRICES] = {[OF_A] = SMMA_OF_A,
+                                                   [OF_B] = SMMA_OF_B,
+                                                   [OF_C] = SMMA_OF_C,
+                                                   [OF_SCALE_A] = SMMA_OF_SCALE_A,
+                                                   [OF_SCALE_B] = SMMA_OF_SCALE_B,
+                                                   [OF_BIAS] = SMMA_OF_BIAS};
+  return matrix == OF_D ? &c->request.d : &c->request.product.of[of[matrix]];
+}
+
+static bool take_formats(call *c) {
+  smma_formats f = {SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
+  smma_match_request *q = &c->request;
+  if (!formats_of_inputs(c->in, &f)) return false;
+  if (f.scale_block) {
+    PyErr_SetString(PyExc_ValueError,
+                    "in_dtype: it has scale factors of blocks, of whose products no plans are known; give one without");
+    return false;
+  }
+  q->a_format = f.a, q->b_format = f.b, q->d_format = SMMA_NO_FORMAT;
+  if (c->out != Py_None) q->d_format = array_format_named(c->out, "out_dtype");
+  return !PyErr_Occurred();
+}
+
+static bool take_arrays(call *c) {
+  const smma_match_request *q = &c->request;
+  const smma_format named[MATRICES] = {q->a_format,    q->b_format,    q->d_format,   SMMA_NO_FORMAT,
+                                       SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT};
+  for (int m = 0; m < MATRICES; m++)
+    if ((m <= OF_D && !array_is_given(c->object[m], names[m])) ||
+        !array_source(c->object[m], names[m], named[m], &c->array[m], source_of(c, m)))
+      return false;
+  return true;
+}
+
+/* A GPU's or an architecture's name, or an Instruction. */
+static bool take_target(PyObject *object, smma_match_target *target) {
+  char message[MESSAGE_SIZE];
+  const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+  *target = (smma_match_target){NULL, SMMA_ARCH_COUNT};
+  if (PyErr_Occurred()) return false;
+  if (!name) return (target->only = instruction_of(object)) != NULL;
+  target->arch = smma_resolve_arch(name, message, sizeof message);
+  if (target->arch == SMMA_ARCH_COUNT) PyErr_SetString(PyExc_LookupError, message);
+  return target->arch != SMMA_ARCH_COUNT;
+}
+
+static bool take_searched(call *c) {
+  Py_ssize_t count;
+  if (!PyTuple_Check(c->targets)) return PyErr_SetString(PyExc_TypeError, "on: a tuple of targets is needed"), false;
+  count = PyTuple_Size(c->targets);
+  c->targets_count = (size_t)count;
+  c->target = calloc(c->targets_count + 1, sizeof *c->target);
+  if (!c->target) return PyErr_NoMemory(), false;
+  for (Py_ssize_t i = 0; i < count; i++)
+    if (!take_target(PyTuple_GetItem(c->targets, i), &c->target[i])) return false;
+  return true;
+}
+
+/* (text, plan, on, instr, in_dtype) */
+static bool take_claim(call *c, PyObject *claim) {
+  PyObject *plan;
+  if (!PyTuple_Check(claim)) return PyErr_SetString(PyExc_TypeError, "claim: a tuple is needed"), false;
+  return PyArg_ParseTuple(claim, "sOOOO", &c->claim.text, &plan, &c->claimed.on, &c->claimed.instr, &c->claimed.in) &&
+         plan_of(plan, &c->claim.plan);
+}
+
+static bool load(call *c) {
+  smma_error error;
+  const suspended before = suspend_python();
+  const bool done = smma_match_load(&c->request, &c->study, &error);
+  if (resume_python(before) && done) return true;
+  fail_with(&error);
+  return false;
+}
+
+static smma_datum *search(call *c) {
+  const double start = smma_seconds();
+  smma_error error;
+  const suspended before = suspend_python();
+  const bool done = smma_match_run(&c->study, c->target, c->targets_count, NULL, &error);
+  if (resume_python(before) && done) return smma_match_datum(&c->study, smma_seconds() - start);
+  fail_with(&error);
+  return NULL;
+}
+
+static smma_datum *check(call *c) {
+  const array_formats formats = {.a = c->study.data.a_format, .b = c->study.data.b_format};
+  smma_error error;
+  suspended before;
+  bool done;
+  c->claim.instruction = choose_instruction(&c->claimed, &formats);
+  if (!c->claim.instruction) return NULL;
+  before = suspend_python();
+  done = smma_match_check(&c->study, &c->claim, &error);
+  if (resume_python(before) && done) return smma_match_claim_datum(&c->study);
+  fail_with(&error);
+  return NULL;
+}
+
+/* (the record of the command's --json, notes): matrices and their formats, targets or None and then what is claimed, as
+ * (text, plan, on, instr, in_dtype), round_in, alpha, beta, scale_d, transposes, threads. */
+PyObject *python_match(PyObject *module, PyObject *arguments) {
+  call *c = calloc(1, sizeof *c);
+  smma_product_request *r = c ? &c->request.product : NULL;
+  PyObject **o = c ? c->object : NULL, *claim, *result = NULL;
+  smma_notes notes = {NULL, NULL};
+  smma_datum *found = NULL;
+  int transposes[2];
+  (void)module;
+  if (!c) return PyErr_NoMemory();
+  *r = smma_product_defaults();
+  c->claimed.out = Py_None;
+  if (PyArg_ParseTuple(arguments, "OOOOOOOOOOOzdddppi", &o[OF_A], &o[OF_B], &o[OF_D], &o[OF_C], &o[OF_SCALE_A],
+                       &o[OF_SCALE_B], &o[OF_BIAS], &c->in, &c->out, &c->targets, &claim, &r->round_in, &r->alpha,
+                       &r->beta, &r->scale_d, &transposes[0], &transposes[1], &r->threads) &&
+      (claim == Py_None || take_claim(c, claim)) && (claim != Py_None || take_searched(c)) && take_formats(c) &&
+      take_arrays(c)) {
+    notes = listed_notes();
+    r->transpose_a = transposes[0], r->transpose_b = transposes[1];
+    c->request.notes = &notes;
+    if (r->threads >= 0) r->threads = threads_allowed(r->threads);
+    if (load(c)) found = claim == Py_None ? search(c) : check(c);
+  }
+  if (found) result = Py_BuildValue("(NN)", value_from(found), list_of_notes(&notes));
+  smma_datum_free(notes.context);
+  smma_match_study_free(&c->study);
+  for (int m = 0; m < MATRICES; m++) Py_XDECREF(c->array[m]);
+  free(c->target);
+  free(c);
+  return result;
+}

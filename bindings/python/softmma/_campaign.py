@@ -1,0 +1,491 @@
+"""Units held against models: campaigns, vector files, recordings, rows that decide between units."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._encodings import array
+from softmma._products import KINDS
+from softmma._units import Instruction, chosen
+from softmma._value import result, to_pandas
+
+Unit: TypeAlias = Union[str, Callable[..., ArrayLike]]
+"""A unit's name ("model", "x86", "plugin:FILE", ...: ``softmma units``), or a function that computes rows."""
+Path: TypeAlias = Union[str, "os.PathLike[str]"]
+
+
+def _number(name: str, number: int, least: int) -> None:
+    if not least <= number < 2**63:
+        raise ValueError(f"{name} is {number}; it is from {least} to 2^63 - 1")
+
+
+def _kind(kind: str | None) -> None:
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for all in turn")
+
+
+def _file(path: Path, what: str) -> str:
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise TypeError(f"{what} is {name!r}; give a file's name as a text")
+    if "\0" in name:
+        raise ValueError(f"{what}: the name has a zero character")
+    return name
+
+
+def _subjects(on: str | Instruction | None, instr: str | Instruction | None) -> tuple[str | None, Instruction | None]:
+    """What a campaign is on: a GPU or None, and one instruction or None."""
+    for one in (instr, on):
+        if isinstance(one, Instruction):
+            return None, one
+    if instr is not None:
+        if on is None:
+            raise ValueError(f"instr is {instr!r}: on says which GPU's")
+        return None, chosen(str(on), str(instr), None, None)
+    return (None if on is None else str(on)), None
+
+
+# ---- Campaigns ----
+
+
+class Campaign(NamedTuple):
+    """What a campaign found, true if nothing differs."""
+
+    complete: bool
+    rows: int
+    """Rows asked for of each instruction."""
+    seed: int
+    kind: str
+    """The kind of rows; "cover": rows that make every event happen, then all kinds in turn."""
+    unit: dict[str, str]
+    against: dict[str, str]
+    """Both units' "name", "device", "driver" and "toolkit"."""
+    instructions: tuple[dict[str, Any], ...]
+    """Of each instruction "arch", "instr", "rows", "mismatches", "checked", "not_repeated", "not_alike", "example", a
+    mismatch made as simple as it goes, and where there are mismatches "nan", "kept" and "classes"."""
+    value: dict[str, Any]
+    """The report, as ``softmma campaign --json`` prints it and ``--resume`` keeps it."""
+
+    @property
+    def mismatches(self) -> int:
+        """Rows that differ, of all instructions."""
+        return sum(i["mismatches"] for i in self.instructions)
+
+    @property
+    def classes(self) -> tuple[dict[str, Any], ...]:
+        """The classes of mismatches of all instructions, each with its "arch" and "instr"."""
+        return tuple(
+            {"arch": i["arch"], "instr": i["instr"], **each}
+            for i in self.instructions
+            for each in i.get("classes", {"list": []})["list"]
+        )
+
+    def __bool__(self) -> bool:
+        return not any(i[key] for i in self.instructions for key in ("mismatches", "not_repeated", "not_alike"))
+
+    def __str__(self) -> str:
+        rows = sum(i["rows"] for i in self.instructions)
+        compared = sum(i["rows"] > 0 for i in self.instructions)
+        return f"instructions={compared} rows={rows} mismatches={self.mismatches}"
+
+    def to_pandas(self) -> Any:
+        """A table with a row for each instruction; ImportError without pandas."""
+        dropped = ("example", "kept", "classes")
+        return to_pandas([{key: x for key, x in i.items() if key not in dropped} for i in self.instructions])
+
+
+class OpenAnswers(NamedTuple):
+    """What a unit answers to open questions, true if each answer is the model's."""
+
+    unit: dict[str, str]
+    answers: int
+    others: int
+    """Answers that are not the model's."""
+    experiments: tuple[dict[str, Any], ...]
+    """Of each answer "experiment", "question", "arch", "instr", "answer", "candidates", "rows" with the results, and
+    "example", the first row that the model computes otherwise."""
+    value: dict[str, Any]
+    """What ``softmma campaign --open --json`` prints."""
+
+    def __bool__(self) -> bool:
+        return not self.others
+
+    def to_pandas(self) -> Any:
+        """A table with a row for each answer; ImportError without pandas."""
+        columns = ("experiment", "arch", "instr", "answer", "question")
+        return to_pandas([{key: x[key] for key in columns} for x in self.experiments])
+
+
+@overload
+def campaign(
+    unit: Unit,
+    *,
+    against: Unit = ...,
+    on: str | Instruction | None = ...,
+    instr: str | Instruction | None = ...,
+    rows: int = ...,
+    seed: int = ...,
+    kind: str | None = ...,
+    shard: tuple[int, int] | None = ...,
+    resume: Path | Campaign | Mapping[str, Any] | None = ...,
+    open: Literal[False] = ...,
+) -> Campaign: ...
+
+
+@overload
+def campaign(
+    unit: Unit,
+    *,
+    on: str | Instruction | None = ...,
+    instr: str | Instruction | None = ...,
+    open: Literal[True],
+    only: str | None = ...,
+    every: bool = ...,
+) -> OpenAnswers: ...
+
+
+def campaign(
+    unit: Unit,
+    *,
+    against: Unit = "model",
+    on: str | Instruction | None = None,
+    instr: str | Instruction | None = None,
+    rows: int = 100000,
+    seed: int = 0,
+    kind: str | None = None,
+    shard: tuple[int, int] | None = None,
+    resume: Path | Campaign | Mapping[str, Any] | None = None,
+    open: bool = False,
+    only: str | None = None,
+    every: bool = False,
+) -> Campaign | OpenAnswers:
+    """Compares two units on many rows, bit for bit; makes the first mismatch simple and sorts mismatches into classes.
+
+    ``unit`` and ``against`` are units' names, or functions that return d for rows of operands as for `probe`: a and b are
+    (rows, K), c is (rows,), in the instruction's formats, with scale factors behind them where it takes any. Compared
+    are the instruction ``instr``, or all of the GPU ``on`` (without it: of the catalogue) that both units compute.
+    Row i of a seed is the same on every machine; ``kind`` as for `rows`, and without it rows that make every event
+    happen come first.
+
+    ``shard=(i, n)`` compares part i of n, from 1, of the rows, for `merge`. ``resume`` is a file that keeps what is known,
+    also after Control-C, and from which the same call goes on, or a report to go on from.
+
+    ``open=True`` asks open questions instead, experiments with candidate answers: on one instruction of each rule, or
+    with ``every`` on every one; ``only`` names one of them. It has rows of its own.
+
+        >>> import softmma
+        >>> i = softmma.instruction("A100", "HMMA.16816.F32")
+        >>> def unit(a, b, c):
+        ...     return softmma.dot(a, b, c, on="H100", instr="mma.m16n8k16.f32.f16.f16.f32")
+        >>> found = softmma.campaign(unit, on=i, rows=2000)
+        >>> bool(found), len(found.classes) > 0
+        (False, True)
+        >>> str(softmma.campaign("model", on=i, rows=2000))
+        'instructions=1 rows=2000 mismatches=0'
+
+    Raises LookupError as `matmul` does, what a function raises, and ValueError for a unit that cannot be opened or fails,
+    for numbers out of range, and for a file or report of another campaign. Source: ``softmma campaign``.
+    """
+    _number("rows", rows, 1)
+    _number("seed", seed, 0)
+    _kind(kind)
+    gpu, instruction = _subjects(on, instr)
+    if open:
+        if (against, rows, seed, kind, shard, resume) != ("model", 100000, 0, None, None, None):
+            raise ValueError("open has rows of its own: it takes no against, rows, seed, kind, shard and resume")
+        return result(OpenAnswers, _core.ask(unit, gpu, instruction, bool(every), only))
+    if only is not None or every:
+        raise ValueError("only and every are of open=True")
+    index, count = _shard(shard)
+    path = text = None
+    if isinstance(resume, (Campaign, Mapping)):
+        text = _report(resume)
+    elif resume is not None:
+        path = _file(resume, "resume")
+    found = _core.campaign(unit, against, gpu, instruction, rows, seed, kind, (index, count), path, text)
+    return result(Campaign, found)
+
+
+def _shard(shard: tuple[int, int] | None) -> tuple[int, int]:
+    if shard is None:
+        return 0, 0
+    index, count = shard
+    if not 1 <= index <= count <= 2**20:
+        raise ValueError(f"shard is {shard}; it is part I of N, from 1 to at most {2**20}: for example (1, 4)")
+    return index, count
+
+
+def _report(report: Campaign | Mapping[str, Any]) -> str:
+    return json.dumps(report.value if isinstance(report, Campaign) else dict(report))
+
+
+def merge(reports: Sequence[Path | Campaign | Mapping[str, Any]]) -> Campaign:
+    """Puts the reports of all shards of one campaign together, in any order: files, or what `campaign` returned.
+
+    The whole is what one campaign without shards would have found, and ``campaign(..., resume=whole)`` sorts its
+    mismatches into classes without computing the rows again.
+
+        >>> import softmma
+        >>> i = softmma.instruction("A100", "HMMA.16816.F32")
+        >>> parts = [softmma.campaign("model", on=i, rows=200000, kind="zeros", shard=(n, 2)) for n in (1, 2)]
+        >>> str(softmma.merge(parts))
+        'instructions=1 rows=200000 mismatches=0'
+
+    Raises ValueError for reports that are not one whole: of another unit, seed, number or kind of rows or version, and
+    for a shard that is missing, there twice, or not complete. Source: ``softmma merge``.
+    """
+    if isinstance(reports, (str, os.PathLike, Mapping)):
+        raise TypeError("reports: give a list of them")
+    given = tuple(
+        (f"report {n}", _report(r)) if isinstance(r, (Campaign, Mapping)) else (_file(r, f"report {n}"), None)
+        for n, r in enumerate(reports, 1)
+    )
+    return result(Campaign, _core.merge(given))
+
+
+# ---- Vector files ----
+
+
+class Verification(NamedTuple):
+    """How many rows of vector files differ, true if none does."""
+
+    files: int
+    rows: int
+    mismatches: int
+    nan: int
+    """Mismatches that differ in the encoding of a NaN only."""
+    shown: tuple[dict[str, Any], ...]
+    """The first mismatches: "file", "line" (of a binary file the row), "arch", "instruction", what the file has
+    "expected" and what the unit "got"."""
+    classes: tuple[dict[str, Any], ...]
+    """Of the first instructions with mismatches "arch", "instruction", "mismatches" and "classes"."""
+    value: dict[str, Any]
+    """What ``softmma verify --json`` prints."""
+
+    def __bool__(self) -> bool:
+        return not self.mismatches
+
+    def to_pandas(self) -> Any:
+        """A table with a row for each mismatch shown; ImportError without pandas."""
+        return to_pandas(list(self.shown))
+
+
+def verify(
+    paths: Path | Sequence[Path] | Recording | None = None,
+    *,
+    rows: Sequence[ArrayLike] | None = None,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    unit: Unit | None = None,
+    show: int = 10,
+) -> Verification:
+    """Holds vector files, or rows in memory, against the models, or against a unit, bit for bit, and sorts mismatches into
+    classes.
+
+    ``paths`` are files, and folders, which are searched for them; or a `Recording`. ``rows`` instead are
+    (a, b, c, d) or (a, b, c, d, scale_a, scale_b), what a machine returned for operands of the instruction ``instr`` of
+    ``on``, shaped as a `Recording`'s; unsigned arrays hold encodings, and a mismatch's "line" is the row, from 1.
+    ``unit`` is a unit's name or a function, as for `campaign`. ``show`` is how many mismatches are listed.
+
+        >>> import softmma
+        >>> on = {"on": "A100", "instr": "HMMA.16816.F32"}
+        >>> a, b, c = softmma.rows(1000, **on)
+        >>> d = softmma.dot(a, b, c, **on)
+        >>> bool(softmma.verify(rows=(a, b, c, d), **on))
+        True
+
+    Raises ValueError if there is no vector file, one cannot be read, an array has another shape, or the unit fails, and
+    LookupError as `matmul` does. Source: ``softmma verify``.
+    """
+    _number("show", show, 0)
+    if (paths is None) == (rows is None):
+        raise ValueError("give paths or rows, one of them")
+    files: Sequence[Path] = ()
+    given: tuple[Any, ...] | None = None
+    if isinstance(paths, Recording):
+        given = (paths.instruction, paths.a, paths.b, paths.c, paths.d, paths.scale_a, paths.scale_b)
+    elif isinstance(paths, (str, os.PathLike)):
+        files = (paths,)
+    elif paths is not None:
+        files = paths
+    if rows is not None:
+        if len(rows) not in (4, 6):
+            raise ValueError(f"rows: {len(rows)} arrays; give (a, b, c, d) or (a, b, c, d, scale_a, scale_b)")
+        given = (_one(on, instr, None, None), *rows) + (None, None)[len(rows) - 4 :]
+    return result(Verification, _core.verify(tuple(_file(path, "a path") for path in files), given, unit, show))
+
+
+# ---- Recordings ----
+
+
+class Recording:
+    """Rows with a unit's results: a and b are (rows, K), c and d (rows,), in the instruction's formats.
+
+    Scale factors are (rows, K / scale_block), None where the instruction takes none.
+    """
+
+    def __init__(self, instruction: Instruction, kept: Any, recorded_on: str, arrays: Sequence[Any]):
+        self.instruction = instruction
+        self.recorded_on = recorded_on
+        self.a: NDArray[Any]
+        self.b: NDArray[Any]
+        self.c: NDArray[Any]
+        self.d: NDArray[Any]
+        self.scale_a: NDArray[Any] | None
+        self.scale_b: NDArray[Any] | None
+        self.a, self.b, self.c, self.d, self.scale_a, self.scale_b = arrays
+        self._kept = kept
+
+    def __len__(self) -> int:
+        return len(self.d)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of {self.instruction.name} on {self.recorded_on}>"
+
+    @cached_property
+    def value(self) -> dict[str, Any]:
+        """What ``softmma record --json`` prints."""
+        return _core.recording_value(self._kept)
+
+    def write(self, path: Path, format: str = "text") -> None:
+        """Writes a vector file, "text", "binary" or "readmemh", as it was recorded: what is done to the arrays is not in
+        it. ValueError for another format, and if the file cannot be written."""
+        _core.recording_write(self._kept, _file(path, "path"), format)
+
+    def to_pandas(self) -> Any:
+        """A table with a row for each of these; ImportError without pandas."""
+        return to_pandas(self.value["rows"])
+
+
+def record(
+    unit: Unit,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    rows: int = 10000,
+    seed: int = 0,
+    kind: str | None = None,
+) -> Recording:
+    """Asks a unit for its results of a campaign's rows, and keeps both.
+
+    ``unit``, ``rows``, ``seed`` and ``kind`` are as for `campaign`; the instruction is chosen as by `matmul`.
+
+        >>> import softmma
+        >>> kept = softmma.record("model", on="A100", instr="HMMA.16816.F32", rows=100)
+        >>> kept.a.shape, kept.d.shape
+        ((100, 16), (100,))
+
+    Raises LookupError as `matmul` does, what a function raises, and ValueError for a unit that is a recording, does not
+    compute the instruction, or fails. Source: ``softmma record``.
+    """
+    _number("rows", rows, 1)
+    _number("seed", seed, 0)
+    _kind(kind)
+    instruction = _one(on, instr, in_dtype, out_dtype)
+    return Recording(instruction, *_core.record(instruction, unit, rows, seed, kind))
+
+
+def _one(on: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:
+    for one in (instr, on):
+        if isinstance(one, Instruction):
+            return one
+    return chosen(str(on), None if instr is None else str(instr), in_dtype, out_dtype)
+
+
+# ---- Rows that decide ----
+
+
+class NextRows(NamedTuple):
+    """Rows on which units differ, the row that tells the most of them apart first; true if every two are told apart.
+
+    a and b are (rows, K), c is (rows,), d (rows, units), in the instruction's formats; scale factors are
+    (rows, K / scale_block), None where the instruction takes none.
+    """
+
+    instruction: Instruction
+    units: tuple[str, ...]
+    a: NDArray[Any]
+    b: NDArray[Any]
+    c: NDArray[Any]
+    d: NDArray[Any]
+    scale_a: NDArray[Any] | None
+    scale_b: NDArray[Any] | None
+    different: NDArray[np.int64]
+    """How many different results each row has."""
+    not_told_apart: tuple[tuple[int, int], ...]
+    """Pairs of units, by their numbers, that no row searched tells apart."""
+    value: dict[str, Any]
+    """What ``softmma next --json`` prints."""
+
+    def __bool__(self) -> bool:
+        return not self.not_told_apart
+
+    def to_pandas(self) -> Any:
+        """A table with a row for each of these; ImportError without pandas."""
+        return to_pandas(self.value["rows"])
+
+
+def next(
+    units: Sequence[Unit],
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    rows: int = 16,
+    search: int = 200000,
+    seed: int = 0,
+) -> NextRows:
+    """Rows whose results decide between units, for whoever can ask the real one.
+
+    ``units`` are 2 to 16 of them, as for `campaign`; at most ``rows`` rows are returned, and for each pair at most
+    ``search`` rows are searched. The instruction is chosen as by `matmul`.
+
+        >>> import softmma
+        >>> def bfloat16(a, b, c):
+        ...     return softmma.dot(a, b, c, on="H100", instr="mma.m16n8k16.f32.f16.f16.f32")
+        >>> found = softmma.next(["model", bfloat16], on="A100", instr="HMMA.16816.F32", rows=2)
+        >>> bool(found), (found.d[:, 0] != found.d[:, 1]).all().item()
+        (True, True)
+
+    Raises LookupError as `matmul` does, what a function raises, and ValueError for a unit that is a recording, does not
+    compute the instruction, or fails. Source: ``softmma next``.
+    """
+    if isinstance(units, str) or callable(units):
+        raise TypeError("units: give a list of two or more")
+    if not 1 <= rows <= 10000:
+        raise ValueError(f"rows is {rows}; it is from 1 to 10000")
+    _number("search", search, 1)
+    _number("seed", seed, 0)
+    i = _one(on, instr, in_dtype, out_dtype)
+    value = _core.next(i, tuple(units), rows, search, seed)
+
+    def column(key: str, format: str, width: int) -> NDArray[Any]:
+        return array([x for row in value["rows"] for x in row[key]], format).reshape(-1, width)
+
+    scale_a = scale_b = None
+    if i.scale is not None:
+        scale_a, scale_b = (column(key, i.scale, i.k // i.scale_block) for key in ("scale_a", "scale_b"))
+    return NextRows(
+        i,
+        tuple(value["units"]),
+        column("a", i.a, i.k),
+        column("b", i.b, i.k),
+        column("c", i.c, 1)[:, 0],
+        column("d", i.d, len(value["units"])),
+        scale_a,
+        scale_b,
+        np.array([row["different"] for row in value["rows"]], np.int64),
+        tuple((x, y) for x, y in value["not_told_apart"]),
+        value,
+    )

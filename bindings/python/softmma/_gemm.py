@@ -1,0 +1,113 @@
+"""Products as the command computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._plans import Plan, handle_of
+from softmma._units import Instruction
+from softmma._value import result
+
+
+class Gemm(NamedTuple):
+    """A product, and what it was computed with."""
+
+    d: NDArray[Any]
+    """The matrix D, of ``m`` rows and ``n`` columns."""
+    arch: str
+    instruction: str
+    m: int
+    n: int
+    k: int
+    d_format: str
+    kernel: str
+    """What computed it here; the bits do not depend on it."""
+    seconds: float
+    method: str | None
+    words: int | None
+    """How many words each number was made of, by the methods of words."""
+    slices: str | None
+    notes: tuple[str, ...]
+    """What became of the matrices' values."""
+    value: dict[str, Any]
+    """What ``softmma gemm --json`` prints, without the file that D is written to."""
+
+
+def gemm(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None = None,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    method: str | None = None,
+    words: int = 0,
+    accuracy: float = 0.0,
+    subnormals: str | None = None,
+    slices: int | str | None = None,
+    slice_bits: int = 0,
+    products: str | None = None,
+    sum: str | None = None,
+    through: str | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    scaling: str | None = None,
+    scale_a: ArrayLike | None = None,
+    scale_b: ArrayLike | None = None,
+    metadata: ArrayLike | None = None,
+    split_k: int = 1,
+    promote_every: int = 0,
+    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    bias: ArrayLike | None = None,
+    scale_d: float = 1.0,
+    round_in: str | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    threads: int = 0,
+    kernel: str | None = None,
+) -> Gemm:
+    """One product of two matrices, by a method and with a record of how it was computed: ``softmma gemm`` for arrays.
+
+    `matmul` has the same bits for batches, and less around them. Here A is (M, K), B is (K, N) (their transposes, with
+    ``transpose_a``, ``transpose_b``), and numbers for a block-scaled instruction may come without scale factors: they
+    are quantised as by `quantize`. ``metadata`` (M, K/2) of a sparse instruction says where the elements of A, (M, K/2),
+    stand (docs/sparse.md). What is not told here is as in `matmul`.
+
+    **Accurate products** (docs/numerics.md) are of float64 or float32 numbers, A B alone; D is float64 if A or B is,
+    else float32. ``method`` is
+
+    - "words" (Mary and Mikaitis), "markidis": each number is a sum of ``words`` words in the instruction's format, or
+      of the fewest for the relative ``accuracy``. ``sum`` says where products are added: "f64" (without it), "f32",
+      "unit" or "unit-scaled". ``subnormals`` is "on" (without it) or "off", words that are subnormal become zero;
+    - "ozaki": each number is a sum of ``slices`` integers of ``slice_bits`` bits (7 without it), on an instruction of
+      s8; "auto" is as many as make D the exact product, rounded once. ``products`` is "leading" or "all", ``sum`` "f64"
+      or "exact".
+
+    Two more are of other products: "two-level" promotes every 128 of K, unless ``promote_every`` says otherwise, and
+    "fallback" rounds A and B to the FP8, FP6 or FP4 format ``in_dtype`` and multiplies them ``through`` an instruction
+    of "f16" (without it) or "bf16".
+
+        >>> import numpy as np, softmma
+        >>> x = np.random.default_rng(0).normal(size=(4, 4))
+        >>> exact = softmma.gemm(x, x, on="A100", in_dtype="s8", method="ozaki", slices="auto")
+        >>> np.abs(exact.d - x @ x).max() < 1e-15
+        True
+
+    Raises as `matmul` does, and ValueError where options contradict each other or the instruction. Source:
+    ``smma_gemm``, and ``smma_gemm_words`` and ``smma_gemm_slices`` of softmma/accurate.h.
+    """
+    how_many = None if slices is None else str(slices)
+    chosen = method, sum, subnormals, how_many, products, through, words, slice_bits, accuracy
+    d, value, notes = _core.gemm(
+        a, b, c, scale_a, scale_b, bias, metadata, on, instr, in_dtype, out_dtype, chosen, alpha, beta, scale_d, scaling,
+        split_k, promote_every, handle_of(plan), round_in, kernel, transpose_a, transpose_b, threads,
+    )  # fmt: skip
+    others = {name: value.get(name) for name in ("method", "words", "slices")}
+    return result(Gemm, value, d=d, notes=tuple(notes), **others)

@@ -1,0 +1,278 @@
+"""Which instruction and plan give exactly a matrix's bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from softmma import _core
+from softmma._plans import Plan, handle_of
+from softmma._units import Instruction, dtype, text_of
+from softmma._value import result, to_pandas
+
+
+class MatchingLibrary(NamedTuple):
+    """A library that sums as a candidate's plan does."""
+
+    library: str
+    """Its name, as `plan` takes it."""
+    configuration: str
+    others: int
+    """How many other configurations of it sum so, too."""
+
+
+class MatchDifference(NamedTuple):
+    """Elements of D that a product has not. Two NaNs are the same."""
+
+    different: int
+    in_words: str
+    first: tuple[int, int]
+    """Row and column of the first of them."""
+    d: dict[str, Any]
+    """D's encoding there, ``hex``, and its ``value``."""
+    computed: dict[str, Any]
+    """The same of the product's element."""
+    rows: tuple[int, int]
+    """The first and last row with such elements."""
+    columns: tuple[int, int]
+    largest_ulps: int
+    """The largest difference in units in the last place, of those where both are finite."""
+    special: int
+    """Where one of both is infinite or NaN."""
+    value: dict[str, Any]
+    """The record that these are from."""
+
+
+class Candidate(NamedTuple):
+    """A function of instructions and a plan around it."""
+
+    instructions: tuple[tuple[str, str], ...]
+    """Architecture and name of each instruction that computes the function; all give the same bits."""
+    in_words: str
+    """The plan in words."""
+    plan: Plan
+    """For `matmul`."""
+    libraries: tuple[MatchingLibrary, ...]
+    differs_at_random: int
+    """Of 16 elements of a random product of this K how many differ from the first fit's: matrices that can tell the two
+    apart exist if it is not 0."""
+    difference: MatchDifference | None
+    """None for a fit."""
+
+
+class Match(NamedTuple):
+    """The result of `match`, which is true if something fits."""
+
+    m: int
+    n: int
+    k: int
+    a_format: str
+    b_format: str
+    d_format: str
+    round_in: str | None
+    """How A and B are rounded in what is found; None if all their values are in their formats."""
+    round_in_tried: tuple[str, ...]
+    plans: int
+    """How many plans were tried around ``functions`` functions of instructions: ``candidates`` that differ for this K."""
+    functions: int
+    candidates: int
+    fits: tuple[Candidate, ...]
+    """All elements of D are theirs; plans of libraries first, then simple ones."""
+    untried: int
+    """Further candidates that have all elements that were looked at, but were not computed in whole."""
+    near: Candidate | None
+    """Without a fit: the candidate with the fewest other elements."""
+    exact: bool
+    """No addition can round, so that the order of additions cannot show."""
+    hint: str
+    """What is wrong with all candidates at once, or "": a factor, another matrix or format."""
+    seconds: float
+    distance: float
+    """Of D from A B and what is given, in the Frobenius norm, over its own."""
+    factor: float
+    """D over A B and what is given, where it is one number; else 0."""
+    notes: tuple[str, ...]
+    """What became of the matrices' values, and what was noticed of them."""
+    value: dict[str, Any]
+    """What ``softmma match --json`` prints."""
+
+    def __bool__(self) -> bool:
+        return bool(self.fits)
+
+    def to_pandas(self) -> Any:
+        """A table of the fits, or of the nearest candidate: a row for each."""
+        return to_pandas(self.value["fits"] or [self.value["near"]] * (self.value["near"] is not None))
+
+
+class Claim(NamedTuple):
+    """The result of `claim`, which is true if D is what is claimed."""
+
+    claim: str
+    equal: bool
+    round_in: str | None
+    """How A and B are rounded, to come nearest; None if all their values are in their formats."""
+    arch: str
+    instruction: str
+    rule: str
+    plan: Plan | None
+    difference: MatchDifference | None
+    inputs: dict[str, Any]
+    """Format, shape and SHA-256 of each matrix, as it was compared."""
+    elements: int
+    notes: tuple[str, ...]
+    value: dict[str, Any]
+    """What ``softmma match --claim`` prints."""
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+
+_Plan = Plan | Mapping[str, Any] | str | Path
+
+
+def _difference(value: dict[str, Any]) -> MatchDifference | None:
+    if not value["different"]:
+        return None
+    return result(MatchDifference, value)
+
+
+def _candidate(value: Mapping[str, Any]) -> Candidate:
+    return Candidate(
+        tuple((i["arch"], i["instruction"]) for i in value["instructions"]),
+        value["in_words"],
+        Plan(value["plan"]),
+        tuple(MatchingLibrary(**library) for library in value["libraries"]),
+        value["differs_at_random"],
+        _difference(value["difference"]),
+    )
+
+
+def match(
+    a: ArrayLike,
+    b: ArrayLike,
+    d: ArrayLike,
+    *,
+    on: str | Instruction | Sequence[str | Instruction] | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    c: ArrayLike | None = None,
+    scale_a: ArrayLike | None = None,
+    scale_b: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    scale_d: float = 1.0,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    round_in: str | None = None,
+    threads: int = 0,
+) -> Match:
+    """Searches for the instructions and plans that give exactly the bits of D = alpha A B + beta C (docs/match.md).
+
+    A is (M, K), B is (K, N) (their transposes, with ``transpose_a``, ``transpose_b``), D and C are (M, N). ``bias`` is
+    a row of N numbers that was added. ``scale_a`` (M, parts) and ``scale_b`` (parts, N) are float32 factors of parts of
+    K. ``alpha``, ``beta`` and ``scale_d``, a factor of the result, are those of the product.
+
+    ``on`` is what is searched: names of GPUs or architectures, or instructions and custom units; None for all. The
+    formats in which A and B were multiplied are ``in_dtype``, one for both or a pair, and D's is ``out_dtype``; without
+    them they are those of the arrays. An array of unsigned integers as wide as the format that is named holds encodings.
+    Where values are not in these formats, they are rounded as ``round_in`` says, or else in every mode until something
+    fits. It takes from seconds to minutes, more with more GPUs; Control-C ends it.
+
+        >>> import numpy as np, softmma
+        >>> rng = np.random.default_rng(0)
+        >>> a, b = rng.normal(size=(8, 64)).astype("f2"), rng.normal(size=(64, 8)).astype("f2")
+        >>> found = softmma.match(a, b, softmma.matmul(a, b, on="V100"), on=["V100", "A100"])
+        >>> found.fits[0].instructions[0], found.fits[0].in_words
+        (('volta', 'mma.m8n8k4.f32.f16.f16.f32'), 'one chain')
+
+    Raises LookupError for a name that there is not, ValueError for shapes that do not fit, a number of D that is not of
+    its format, and options that contradict each other, TypeError for a dtype that is no number format.
+    """
+    if isinstance(on, str):
+        on = None if on == "all" else on.split(",")
+    targets = () if on is None else (on,) if isinstance(on, Instruction) else tuple(on)
+    if on is not None and not targets:
+        raise ValueError("on: the list is empty; None stands for all")
+    value, notes = _core.match(
+        a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, targets, None, round_in, alpha, beta, scale_d,
+        transpose_a, transpose_b, threads,
+    )  # fmt: skip
+    near = value["near"]
+    return result(
+        Match, value, fits=tuple(map(_candidate, value["fits"])), near=near and _candidate(near), notes=tuple(notes)
+    )
+
+
+def claim(
+    a: ArrayLike,
+    b: ArrayLike,
+    d: ArrayLike,
+    what: str | Instruction | _Plan,
+    *,
+    on: str | None = None,
+    instr: str | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    c: ArrayLike | None = None,
+    scale_a: ArrayLike | None = None,
+    scale_b: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    scale_d: float = 1.0,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    round_in: str | None = None,
+    threads: int = 0,
+) -> Claim:
+    """Checks whether D is exactly what somebody says that it is.
+
+    ``what`` is an instruction, "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION", for one chain of it. With ``on`` it is a
+    plan, or "none" for one chain, around the instruction ``instr`` of that GPU, or the GPU's preferred one for the
+    formats. All else is as in `match`.
+
+        >>> import numpy as np, softmma
+        >>> a, b = np.full((1, 16), 0.1, "f2"), np.full((16, 1), 0.1, "f2")
+        >>> found = softmma.claim(a, b, softmma.matmul(a, b, on="H100"), "V100")
+        >>> bool(found), found.difference.in_words
+        (False, 'one element, [0, 0], by one unit in the last place')
+
+    Raises as `match` does, and ValueError if the claimed product has other formats than the matrices.
+    """
+    plan = None
+    if on is not None:
+        plan = None if what == "none" else what if isinstance(what, Plan) else Plan(what)  # type: ignore[arg-type]
+        asked = text_of(on, "on"), instr, None if instr is not None else in_dtype
+    elif instr is not None:
+        raise ValueError("instr: goes with on, the GPU's name")
+    elif isinstance(what, Instruction):
+        asked = what, None, None  # type: ignore[assignment]
+    else:
+        gpu, colon, more = text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan").partition(":")
+        asked = gpu, *_format_or_name(more if colon else None)
+    text = what if isinstance(what, str) else what.name if isinstance(what, Instruction) else plan.name if plan else ""
+    value, notes = _core.match(
+        a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, None, (text, handle_of(plan), *asked), round_in, alpha,
+        beta, scale_d, transpose_a, transpose_b, threads,
+    )  # fmt: skip
+    return result(
+        Claim,
+        value,
+        plan=value["plan"] and Plan(value["plan"]),
+        difference=_difference(value["difference"]),
+        notes=tuple(notes),
+    )
+
+
+def _format_or_name(more: str | None) -> tuple[str | None, str | None]:
+    """What stands behind the colon of "GPU:MORE", as ``instr`` and ``in_dtype``."""
+    try:
+        for name in (more or "f16").split(","):
+            dtype(name)
+    except LookupError:
+        return more, None
+    return None, more

@@ -1,0 +1,27 @@
+/* The scale factors that a product takes: of the parts of its plan, or of its instruction's blocks. */
+#ifndef SMMA_PLAN_SCALES_H
+#define SMMA_PLAN_SCALES_H
+
+#include "isa/instruction.h"
+#include "softmma/softmma.h"
+
+typedef struct {
+  smma_format format;
+  size_t each; /* how many products of a sum one factor scales; 0: there are no scale factors */
+} smma_scales;
+
+/* Returns the factors of a plan's parts of `part_k` along K, or if that is 0 of blocks of `block` in `format`. */
+static inline smma_scales smma_scales_from(size_t part_k, size_t block, smma_format format) {
+  return part_k ? (smma_scales){SMMA_F32, part_k} : (smma_scales){format, block};
+}
+
+static inline smma_scales smma_scales_of(const smma_plan *plan, const smma_instruction *instruction) {
+  return smma_scales_from(smma_plan_scaled_k(plan), (size_t)instruction->scale_block, instruction->scale);
+}
+
+/* Returns how many factors a row of A, or a column of B, has. */
+static inline size_t smma_scales_along(smma_scales scales, size_t k) {
+  return scales.each ? k / scales.each + (k % scales.each != 0) : 0;
+}
+
+#endif

@@ -1,0 +1,389 @@
+#include "product/product.h"
+
+#include <string.h>
+
+#include "isa/catalogue.h"
+#include "plan/plan.h"
+
+smma_product_request smma_product_defaults(void) {
+  return (smma_product_request){.narrow = SMMA_NO_FORMAT, .alpha = 1, .beta = 1, .scale_d = 1, .split_k = 1};
+}
+
+/* ---- Checks before a matrix is read ---- */
+
+const char *smma_plan_refuses(const smma_plan *plan, const smma_gemm_arguments *g, bool has_c, bool has_bias) {
+  const bool linear = smma_plan_has(plan, SMMA_EPILOGUE_LINEAR), takes_c = linear || plan->starts_from_c;
+  return g->split_k > 1                                                          ? "split_k"
+         : g->promote_every                                                      ? "promote_every"
+         : g->scaling != SMMA_SCALING_DEFAULT                                    ? "scaling"
+         : has_c && !takes_c                                                     ? "c"
+         : g->beta != 1 && !takes_c                                              ? "beta"
+         : has_bias && !smma_plan_has(plan, SMMA_EPILOGUE_BIAS)                  ? "bias"
+         : g->scale_d != 1 && !smma_plan_has(plan, SMMA_EPILOGUE_SCALE_D)        ? "scale_d"
+         : g->alpha != 1 && !linear && !smma_plan_has(plan, SMMA_EPILOGUE_ALPHA) ? "alpha"
+                                                                                 : NULL;
+}
+
+bool smma_fail_no_place(const char *option, const char *plan, smma_error *error) {
+  static const char *const places[][2] = {
+      {"-C", "to add C give it \"start\": \"c\", or \"epilogue\": [\"linear\"] (alpha A B + beta C)"},
+      {"--c", "to add c give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
+      {"--with-c", "to add C give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
+      {"--beta", "give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
+      {"--alpha", "give it \"epilogue\": [\"alpha\"], or [\"linear\"]"},
+      {"--bias", "give it \"epilogue\": [\"bias\"]"},
+      {"--scale-d", "give it \"epilogue\": [\"scale-d\"]"},
+      {"--split-k", "its \"sum\" says how K is cut; leave it out"},
+      {"--promote-every", "its \"sum\" says how K is cut; leave it out"}};
+  const char *mend = "leave it out";
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    if (strcmp(option, places[i][0]) == 0) mend = places[i][1];
+  return smma_fail(error, "%s: the plan of %s has no place for it; %s", option, plan, mend);
+}
+
+static const char *given(const smma_product_request *r, smma_product_matrix which) { return r->of[which].path; }
+
+static bool require(const smma_product_request *r, smma_product_matrix which, const char *option, const char *example,
+                    smma_error *error) {
+  return given(r, which) || smma_fail(error, "%s is missing; for example %s %s", option, option, example);
+}
+
+/* An accurate product is A B alone. */
+static bool check_alone(const smma_product_request *r, smma_error *error) {
+  const char *option = given(r, SMMA_OF_C)                                      ? "-C"
+                       : r->alpha != 1                                          ? "--alpha"
+                       : r->beta != 1                                           ? "--beta"
+                       : r->scaling                                             ? "--scaling"
+                       : given(r, SMMA_OF_SCALE_A) || given(r, SMMA_OF_SCALE_B) ? "--scale-a, --scale-b"
+                       : r->round_in                                            ? "--round-in"
+                                                                                : NULL;
+  return !option || smma_fail(error, "%s: --method %s computes A B alone; leave it out", option, r->method.method);
+}
+
+static bool take_scaling(const smma_product_request *r, smma_scaling *scaling, smma_error *error) {
+  *scaling = SMMA_SCALING_DEFAULT;
+  if (!r->scaling) return true;
+  *scaling = strcmp(r->scaling, "epilogue") == 0 ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
+  return *scaling == SMMA_SCALING_EPILOGUE || strcmp(r->scaling, "operands") == 0 ||
+         smma_fail(error, "--scaling: '%s' is neither epilogue nor operands", r->scaling);
+}
+
+static bool check_plan(const smma_matrix_product *p, smma_error *error) {
+  static const char *const options[][2] = {{"c", "-C"},
+                                           {"split_k", "--split-k"},
+                                           {"promote_every", "--promote-every"},
+                                           {"scaling", "--scaling"},
+                                           {"beta", "--beta"},
+                                           {"bias", "--bias"},
+                                           {"scale_d", "--scale-d"},
+                                           {"alpha", "--alpha"}};
+  const smma_product_request *r = p->request;
+  const char *name;
+  if (p->method.kind != SMMA_METHOD_NONE) return smma_fail_no_place("--method", r->plan_name, error);
+  name = smma_plan_refuses(r->plan, &p->arguments, given(r, SMMA_OF_C), given(r, SMMA_OF_BIAS));
+  for (size_t i = 0; name && i < sizeof options / sizeof options[0]; i++)
+    if (strcmp(name, options[i][0]) == 0) return smma_fail_no_place(options[i][1], r->plan_name, error);
+  return !smma_plan_has(r->plan, SMMA_EPILOGUE_BIAS) || require(r, SMMA_OF_BIAS, "--bias", "bias.npy", error);
+}
+
+static bool check_no_plan(const smma_product_request *r, smma_error *error) {
+  const char *option = given(r, SMMA_OF_BIAS) ? "--bias" : r->scale_d != 1 ? "--scale-d" : NULL;
+  return !option || smma_fail(error, "%s: it takes a plan whose epilogue has it; give --plan, or leave it out", option);
+}
+
+static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, smma_error *error) {
+  enum { MOST_THREADS = 1024 };
+  const bool two_level = smma_method_is(&r->method, "two-level") && !r->promote_every;
+  const long long every = two_level ? SMMA_TWO_LEVEL_EVERY : r->promote_every;
+  if (r->split_k < 1) return smma_fail(error, "--split-k: %lld is not a number of slices; the least is 1", r->split_k);
+  if (r->promote_every < 0) return smma_fail(error, "--promote-every: %lld is negative", r->promote_every);
+  if (r->threads < 0 || r->threads > MOST_THREADS)
+    return smma_fail(error, "--threads: %d is not a number from 0 (all cores) to %d", r->threads, MOST_THREADS);
+  if (every % r->instruction->k)
+    return smma_fail(error, "--promote-every: %lld is not a multiple of the instruction's K, %d", every,
+                     r->instruction->k);
+  g->alpha = r->alpha, g->beta = r->beta, g->scale_d = r->scale_d, g->threads = r->threads;
+  g->split_k = (size_t)r->split_k, g->promote_every = (size_t)every;
+  return true;
+}
+
+static bool check_scales(const smma_matrix_product *p, smma_error *error) {
+  const smma_product_request *r = p->request;
+  const smma_instruction *i = r->instruction;
+  const char *a = given(r, SMMA_OF_SCALE_A), *b = given(r, SMMA_OF_SCALE_B);
+  if (p->method.kind != SMMA_METHOD_NONE) return check_alone(r, error);
+  if ((i->scale_block && (a || b)) || smma_plan_scaled_k(r->plan))
+    return require(r, SMMA_OF_SCALE_A, "--scale-a", "scales-a.npy", error) &&
+           require(r, SMMA_OF_SCALE_B, "--scale-b", "scales-b.npy", error);
+  return i->scale_block || (!a && !b) ||
+         smma_fail(error, "%s: %s takes no scale factors; leave it out", a ? "--scale-a" : "--scale-b", i->name);
+}
+
+static bool check_sparse(const smma_matrix_product *p, smma_error *error) {
+  const smma_product_request *r = p->request;
+  const smma_instruction *i = r->instruction;
+  if (i->sparse && p->method.kind != SMMA_METHOD_NONE)
+    return smma_fail(error, "--method: %s is sparse; its products have no accurate form", i->name);
+  if (i->sparse) return require(r, SMMA_OF_METADATA, "--metadata", "metadata.npy", error);
+  return !given(r, SMMA_OF_METADATA) || smma_fail(error, "--metadata: %s is not sparse; leave it out", i->name);
+}
+
+static bool take_rounding(smma_matrix_product *p, smma_error *error) {
+  const smma_product_request *r = p->request;
+  const smma_instruction *i = r->instruction;
+  const smma_format format[2] = {i->a, i->b};
+  for (int n = 0; n < 2; n++) {
+    const smma_rounding usual = smma_operand_rounding(i, r->plan, format[n]);
+    p->rounding[n] = usual;
+    if (r->round_in && !smma_rounding_of(r->round_in, strlen(r->round_in), usual, &p->rounding[n], error)) return false;
+  }
+  if (r->round_in && strcmp(r->round_in, "default") != 0 && i->scale_block)
+    return smma_fail(
+        error, "--round-in: %s takes blocks with scale factors, which have a rule of their own; leave it out", i->name);
+  return true;
+}
+
+bool smma_product_begin(const smma_product_request *r, smma_matrix_product *p, smma_error *error) {
+  smma_gemm_arguments *g = &p->arguments;
+  *p = (smma_matrix_product){.request = r, .d = {.format = smma_plan_d(r->plan, r->instruction)}};
+  smma_gemm_defaults(g);
+  if (!smma_choose_method(&r->method, r->instruction, &p->method, error) || !take_rounding(p, error) ||
+      !take_scaling(r, &g->scaling, error) || !take_numbers(r, g, error))
+    return false;
+  g->kernel = r->kernel, g->plan = r->plan;
+  return check_scales(p, error) && check_sparse(p, error) && (r->plan ? check_plan(p, error) : check_no_plan(r, error));
+}
+
+/* ---- Matrices ---- */
+
+bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_tensor *b, smma_error *error) {
+  const smma_product_request *r = p->request;
+  const smma_instruction *i = r->instruction;
+  const char *of_a = given(r, SMMA_OF_A), *of_b = given(r, SMMA_OF_B);
+  const size_t k_of_b = r->transpose_b ? b->columns : b->rows;
+  smma_gemm_arguments *g = &p->arguments;
+  char message[sizeof error->text];
+  g->m = r->transpose_a ? a->columns : a->rows;
+  g->k = r->transpose_a ? a->rows : a->columns;
+  g->n = r->transpose_b ? b->rows : b->columns;
+  g->order_a = r->transpose_a ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+  g->order_b = r->transpose_b ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+  if (!smma_check_meaning(a, i->a, (smma_label){"A", of_a}, error) ||
+      !smma_check_meaning(b, i->b, (smma_label){"B", of_b}, error))
+    return false;
+  if (i->sparse && 2 * g->k != k_of_b)
+    return smma_fail(error, "%s has %zu elements along K and %s %zu: of a sparse A half of them are stored", of_a, g->k,
+                     of_b, k_of_b);
+  if (i->sparse) g->k = k_of_b;
+  if (g->k != k_of_b)
+    return smma_fail(error,
+                     "%s%s is %zu x %zu and %s%s is %zu x %zu: the columns of the first must be the rows of the second "
+                     "(--transpose-a, --transpose-b)",
+                     of_a, r->transpose_a ? " transposed" : "", g->m, g->k, of_b, r->transpose_b ? " transposed" : "",
+                     k_of_b, g->n);
+  if (r->plan && smma_plan_check(r->plan, i, g->k, message, sizeof message) != SMMA_OK)
+    return smma_fail(error, "--plan: %s: %s", r->plan_name, message);
+  return true;
+}
+
+smma_matrix_need smma_product_needs(const smma_product_request *r, smma_product_matrix which,
+                                    const smma_gemm_arguments *g) {
+  const smma_scales scales = smma_scales_of(r->plan, r->instruction);
+  const size_t along = smma_scales_along(scales, g->k);
+  const char *by = "this product needs";
+  switch (which) {
+    case SMMA_OF_SCALE_A: return (smma_matrix_need){"--scale-a", "--scale-a", scales.format, g->m, along, by};
+    case SMMA_OF_SCALE_B: return (smma_matrix_need){"--scale-b", "--scale-b", scales.format, along, g->n, by};
+    case SMMA_OF_BIAS: return (smma_matrix_need){"--bias", "--bias", SMMA_F32, 1, g->n, by};
+    case SMMA_OF_METADATA: return (smma_matrix_need){"--metadata", "--metadata", SMMA_U8, g->m, g->k / 2, by};
+    case SMMA_OF_C: return (smma_matrix_need){"-C", "C", r->instruction->c, g->m, g->n, "A*B is"};
+    case SMMA_OF_A: return (smma_matrix_need){"A", "A", r->instruction->a, 0, 0, ""};
+    default: return (smma_matrix_need){"B", "B", r->instruction->b, 0, 0, ""};
+  }
+}
+
+void smma_product_fill(smma_matrix_product *p) {
+  smma_gemm_arguments *g = &p->arguments;
+  const smma_tensor *t = p->taken;
+  g->lda = t[SMMA_OF_A].columns, g->ldb = t[SMMA_OF_B].columns;
+  g->a = t[SMMA_OF_A].data, g->b = t[SMMA_OF_B].data, g->c = t[SMMA_OF_C].data, g->d = p->d.data;
+  g->scale_a = t[SMMA_OF_SCALE_A].data, g->scale_b = t[SMMA_OF_SCALE_B].data, g->bias = t[SMMA_OF_BIAS].data;
+}
+
+/* The matrices as they are given. */
+typedef struct {
+  smma_tensor given[SMMA_PRODUCT_MATRICES];
+  bool owns[SMMA_PRODUCT_MATRICES]; /* `given` was read from a file */
+} files;
+
+static bool read_file(const smma_product_request *r, smma_product_matrix which, files *f, smma_error *error) {
+  return smma_read_source(&r->of[which], r->raw, &f->given[which], &f->owns[which], error);
+}
+
+/* Frees what a file held: as soon as it is taken, since matrices may be large. */
+static void forget(files *f, smma_product_matrix which) {
+  if (f->owns[which]) smma_tensor_free(&f->given[which]);
+  f->owns[which] = false;
+}
+
+/* All shapes are checked before anything is rounded or noted. */
+static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
+  static const smma_product_matrix order[] = {SMMA_OF_C, SMMA_OF_SCALE_A, SMMA_OF_SCALE_B, SMMA_OF_BIAS,
+                                              SMMA_OF_METADATA};
+  const smma_product_request *r = p->request;
+  if (!read_file(r, SMMA_OF_A, f, error) || !read_file(r, SMMA_OF_B, f, error) ||
+      !smma_product_size(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error))
+    return false;
+  for (size_t n = 0; n < sizeof order / sizeof *order; n++) {
+    const smma_matrix_need need = smma_product_needs(r, order[n], &p->arguments);
+    const smma_label label = {need.option, given(r, order[n])};
+    if (!label.path) continue;
+    if (!read_file(r, order[n], f, error) ||
+        !smma_check_shape(&f->given[order[n]], label, need.rows, need.columns, need.needed_by, error))
+      return false;
+  }
+  return true;
+}
+
+/* Accurate products are of FP64; D is FP64 if A or B is, else FP32. */
+static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
+  p->d.format = SMMA_F64;
+  for (smma_product_matrix which = SMMA_OF_A; which <= SMMA_OF_B; which++) {
+    const smma_label label = {which == SMMA_OF_A ? "A" : "B", given(p->request, which)};
+    if (smma_is_raw(&f->given[which], SMMA_F64))
+      return smma_fail(error, "%s holds raw encodings; --method takes numbers: f64, f32, f16", label.path);
+    p->wide |= f->given[which].format == SMMA_F64;
+    if (!smma_take_matrix(&f->given[which], SMMA_F64, SMMA_ROUND_NEAREST_EVEN, label, NULL, &p->taken[which], error))
+      return false;
+    forget(f, which);
+  }
+  return true;
+}
+
+/* Numbers without scale factors get their own. */
+static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
+                        smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool is_a = which == SMMA_OF_A, along_rows = is_a ? !r->transpose_a : r->transpose_b;
+  const smma_block_format format = smma_input_of(r->instruction, is_a);
+  smma_blocks b;
+  if (!smma_take_blocks(&f->given[which], along_rows, &format, (smma_label){is_a ? "A" : "B", given(r, which)}, notes,
+                        &b, error))
+    return false;
+  forget(f, which);
+  smma_tensor_free(&b.products);
+  p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
+  return true;
+}
+
+/* A matrix in the format that the product needs: A and B by way of the narrow one, which that holds exactly. */
+static bool take_one(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
+                     smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool is_operand = which == SMMA_OF_A || which == SMMA_OF_B;
+  const bool narrows = is_operand && r->narrow != SMMA_NO_FORMAT;
+  const smma_matrix_need need = smma_product_needs(r, which, &p->arguments);
+  const smma_label label = {need.what, given(r, which)};
+  const smma_rounding rounding = is_operand ? p->rounding[which == SMMA_OF_B] : SMMA_ROUND_NEAREST_EVEN;
+  smma_tensor t;
+  bool done;
+  if (!smma_take_matrix(&f->given[which], narrows ? r->narrow : need.format, rounding, label, notes, &t, error))
+    return false;
+  forget(f, which);
+  p->taken[which] = t;
+  if (!narrows && which != SMMA_OF_SCALE_B) return true;
+  done = narrows ? smma_take_matrix(&t, need.format, rounding, label, NULL, &p->taken[which], error)
+                 : smma_tensor_transpose(&t, &p->taken[which], error); /* the library takes them column by column */
+  smma_tensor_free(&t);
+  return done;
+}
+
+static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes, smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool in_blocks = r->instruction->scale_block && !given(r, SMMA_OF_SCALE_A);
+  if (p->method.kind != SMMA_METHOD_NONE) return take_wide(p, f, error);
+  for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) {
+    const bool is_operand = which == SMMA_OF_A || which == SMMA_OF_B;
+    if (!given(r, which)) continue;
+    if (in_blocks && is_operand ? !take_blocks(p, f, which, notes, error) : !take_one(p, f, which, notes, error))
+      return false;
+  }
+  return true;
+}
+
+bool smma_product_take(smma_matrix_product *p, const smma_notes *notes, smma_error *error) {
+  files f = {{{.format = SMMA_NO_FORMAT}}, {false}};
+  const bool done = read_files(p, &f, error) && take_files(p, &f, notes, error) &&
+                    smma_tensor_new(p->d.format, p->arguments.m, p->arguments.n, &p->d, error);
+  for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) forget(&f, which);
+  if (done)
+    smma_product_fill(p);
+  else
+    smma_product_free(p);
+  return done;
+}
+
+void smma_product_free(smma_matrix_product *p) {
+  for (int which = 0; which < SMMA_PRODUCT_MATRICES; which++) smma_tensor_free(&p->taken[which]);
+  smma_tensor_free(&p->d);
+}
+
+/* ---- The product ---- */
+
+/* The matrices of a method hold FP64. */
+static smma_f64_product accurate_product(const smma_matrix_product *p) {
+  const smma_gemm_arguments *g = &p->arguments;
+  smma_f64_product x;
+  smma_f64_product_defaults(&x);
+  x.m = g->m, x.n = g->n, x.k = g->k, x.a = g->a, x.b = g->b, x.d = g->d;
+  x.lda = g->lda, x.ldb = g->ldb, x.order_a = g->order_a, x.order_b = g->order_b;
+  x.split_k = g->split_k, x.promote_every = g->promote_every, x.threads = g->threads, x.kernel = g->kernel;
+  x.message = g->message, x.message_size = g->message_size;
+  x.progress = g->progress, x.progress_context = g->progress_context;
+  return x;
+}
+
+static smma_status multiply(const smma_matrix_product *p) {
+  const smma_instruction *i = p->request->instruction;
+  const smma_f64_product accurate = accurate_product(p);
+  switch (p->method.kind) {
+    case SMMA_METHOD_WORDS: return smma_gemm_words(i, &accurate, &p->method.words);
+    case SMMA_METHOD_SLICES: return smma_gemm_slices(i, &accurate, &p->method.slices);
+    default: break;
+  }
+  return i->sparse ? smma_gemm_sparse(i, &p->arguments, p->taken[SMMA_OF_METADATA].data) : smma_gemm(i, &p->arguments);
+}
+
+bool smma_product_run(smma_matrix_product *p, smma_error *error) {
+  smma_tensor wide = p->d;
+  char message[sizeof error->text] = "";
+  smma_status status;
+  p->arguments.message = message, p->arguments.message_size = sizeof message;
+  status = multiply(p);
+  p->arguments.message = NULL, p->arguments.message_size = 0;
+  if (status != SMMA_OK) return smma_fail(error, "%s", message[0] ? message : smma_status_text(status));
+  if (p->method.kind == SMMA_METHOD_NONE || p->wide) return true;
+  if (!smma_take_matrix(&wide, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, (smma_label){"D", ""}, NULL, &p->d, error))
+    return p->d = wide, false;
+  smma_tensor_free(&wide);
+  return true;
+}
+
+smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, double seconds) {
+  const smma_instruction *i = p->request->instruction;
+  const smma_gemm_arguments *g = &p->arguments;
+  smma_datum *r = smma_datum_record();
+  smma_put_text(r, "arch", smma_arch_name(i));
+  smma_put_text(r, "instruction", i->name);
+  smma_put_count(r, "m", g->m);
+  smma_put_count(r, "n", g->n);
+  smma_put_count(r, "k", g->k);
+  if (d) smma_put_text(r, "d", d);
+  smma_put_text(r, "d_format", smma_format_text(p->d.format));
+  smma_put_text(r, "kernel", smma_kernel_for(i, p->request->kernel));
+  smma_put_real(r, "seconds", seconds);
+  if (p->request->method.method) smma_put_text(r, "method", p->request->method.method);
+  if (p->method.kind == SMMA_METHOD_WORDS) smma_put_count(r, "words", (uint64_t)p->method.words.words);
+  if (p->method.kind == SMMA_METHOD_SLICES) smma_put_text(r, "slices", p->request->method.slices);
+  return r;
+}

@@ -1,0 +1,324 @@
+#include "product/take.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/load.h"
+#include "isa/catalogue.h"
+#include "isa/key.h"
+#include "numerics/blocks.h"
+
+static void say(const smma_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const smma_notes *notes, const char *format, ...) {
+  char text[4096];
+  va_list arguments;
+  if (!notes || !notes->say) return;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  notes->say(text, notes->context);
+}
+
+bool smma_read_source(const smma_source *source, bool raw, smma_tensor *t, bool *owns, smma_error *error) {
+  *t = source->tensor;
+  *owns = false;
+  if (t->data || !source->path) return true;
+  if (!smma_tensor_read(source->path, t, error)) return false;
+  t->encodings = raw;
+  return *owns = true;
+}
+
+/* Formats of which NumPy has a type, so that an array without the name of its type holds another one. */
+static bool has_numpy_name(smma_format format) {
+  return format == SMMA_F16 || format == SMMA_F32 || format == SMMA_F64 || smma_is_integer(format);
+}
+
+/* Unsigned integers as wide as a format that NumPy cannot name are the usual way to save its encodings. Those of four
+   bits are excepted, of which a byte may hold two. */
+static bool are_usual_encodings(const smma_tensor *t, smma_format wanted) {
+  return t->integers == SMMA_UNSIGNED_INTEGERS && t->bytes == (int)smma_format_bytes(wanted) &&
+         !has_numpy_name(wanted) && smma_format_bits(wanted) > 4;
+}
+
+bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
+  if (are_usual_encodings(t, wanted)) return true;
+  if (t->integers) return t->encodings && !smma_is_integer(wanted);
+  return t->format == SMMA_NO_FORMAT;
+}
+
+/* The name of the file's format, or of its integers as NumPy names them. */
+static const char *type_text(const smma_tensor *t, char text[16]) {
+  if (t->format != SMMA_NO_FORMAT) return smma_format_text(t->format);
+  snprintf(text, 16, "%sint%d", t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : "", 8 * t->bytes);
+  return text;
+}
+
+bool smma_check_meaning(const smma_tensor *t, smma_format wanted, smma_label l, smma_error *error) {
+  const bool as_wide = t->bytes == (int)smma_format_bytes(wanted), named = has_numpy_name(wanted);
+  if (smma_is_raw(t, wanted) && (t->encodings || t->integers)) return true;
+  if (t->integers == SMMA_UNSIGNED_INTEGERS && as_wide && !smma_is_integer(wanted))
+    return smma_fail(
+        error,
+        "%s, %s: uint%d may be numbers or encodings of %s; give --raw for encodings%s, or save numbers as float32",
+        l.what, l.path, 8 * t->bytes, smma_format_text(wanted),
+        smma_format_bits(wanted) < 8 ? " (one a byte: unpack packed ones)" : "");
+  if (t->format == SMMA_NO_FORMAT && !t->integers && as_wide && named)
+    return smma_fail(
+        error,
+        "%s, %s: the file has no name for its %d-bit type, which is not %s then; give --in %s, or --raw if its "
+        "elements are encodings of %s",
+        l.what, l.path, 8 * t->bytes, smma_format_text(wanted), t->bytes == 1 ? "e4m3" : "bf16",
+        smma_format_text(wanted));
+  return true;
+}
+
+bool smma_check_shape(const smma_tensor *t, smma_label l, size_t rows, size_t columns, const char *needed_by,
+                      smma_error *error) {
+  if (t->rows == rows && t->columns == columns) return true;
+  return smma_fail(error, "%s: %s is %zu x %zu, but %s %zu x %zu", l.what, l.path, t->rows, t->columns, needed_by, rows,
+                   columns);
+}
+
+/* Makes integers of a type that is no format f64. */
+static bool make_numbers(const smma_tensor *t, size_t row, size_t column, const char *path, smma_tensor *numbers,
+                         smma_error *error) {
+  double *to;
+  if (!smma_tensor_new(SMMA_F64, t->rows, t->columns, numbers, error)) return false;
+  to = numbers->data;
+  for (size_t i = 0; i < t->rows * t->columns; i++) {
+    const uint64_t x = smma_load((size_t)t->bytes, t->data, i), sign = UINT64_C(1) << (8 * t->bytes - 1);
+    const bool negative = t->integers == SMMA_SIGNED_INTEGERS && x & sign;
+    const uint64_t magnitude = negative ? (sign - 1 - (x ^ sign)) + 1 : x;
+    to[i] = negative ? -(double)magnitude : (double)magnitude;
+    if (!magnitude || !(magnitude >> __builtin_ctzll(magnitude) >> 53)) continue;
+    smma_tensor_free(numbers);
+    return smma_fail(error, "%s: [%zu, %zu] holds %s%llu, which float64 does not hold exactly; save it as float64",
+                     path, row + i / t->columns, column + i % t->columns, negative ? "-" : "",
+                     (unsigned long long)magnitude);
+  }
+  return true;
+}
+
+bool smma_take_numbers(const smma_tensor *t, smma_format wanted, smma_label l, const smma_notes *notes,
+                       smma_tensor *numbers, smma_error *error) {
+  char type[16];
+  *numbers = (smma_tensor){.format = SMMA_NO_FORMAT};
+  if (!smma_check_meaning(t, wanted, l, error)) return false;
+  if (smma_is_raw(t, wanted) || !t->integers || t->format != SMMA_NO_FORMAT) return true;
+  say(notes, "%s, %s: %s taken as numbers, in f64", l.what, l.path, type_text(t, type));
+  return make_numbers(t, 0, 0, l.path, numbers, error);
+}
+
+/* Raw encodings must have the format's container and bits. */
+static bool check_raw(const smma_tensor *t, size_t row, size_t column, smma_format wanted, const char *path,
+                      smma_error *error) {
+  const int bits = smma_format_bits(wanted);
+  if (t->bytes != (int)smma_format_bytes(wanted))
+    return smma_fail(
+        error, "%s holds raw encodings of %d bits, but %s has %d; choose another format or instruction, or store %s",
+        path, 8 * t->bytes, smma_format_text(wanted), bits, smma_format_text(wanted));
+  for (size_t i = 0; i < t->rows * t->columns; i++) {
+    const uint64_t x = smma_load((size_t)t->bytes, t->data, i);
+    if (bits < 64 && x >> bits)
+      return smma_fail(error, "%s: [%zu, %zu] holds 0x%llx, which does not fit the %d bits of %s", path,
+                       row + i / t->columns, column + i % t->columns, (unsigned long long)x, bits,
+                       smma_format_text(wanted));
+  }
+  return true;
+}
+
+/* ": 16 became infinite, 1 became zero", or nothing where values were rounded only. */
+static const char *loss_text(const smma_conversion *lost, char *text, size_t size) {
+  const struct {
+    size_t count;
+    const char *what;
+  } kinds[] = {{lost->infinite, "became infinite"},
+               {lost->saturated, "saturated"},
+               {lost->zero, "became zero"},
+               {lost->nan, "became NaN"}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (kinds[i].count)
+      used += (size_t)snprintf(text + used, size - used, "%s %zu %s", used ? "," : ":", kinds[i].count, kinds[i].what);
+  return text;
+}
+
+void smma_add_loss(smma_conversion *sum, const smma_conversion *lost) {
+  sum->changed += lost->changed, sum->infinite += lost->infinite, sum->saturated += lost->saturated;
+  sum->zero += lost->zero, sum->nan += lost->nan;
+}
+
+/* Rounds numbers of another format into `taken`. */
+static bool round_part(const smma_tensor *part, size_t row, size_t column, smma_rounding rounding, const char *path,
+                       smma_tensor *taken, smma_conversion *lost, smma_error *error) {
+  const bool is_format = part->format != SMMA_NO_FORMAT;
+  smma_tensor numbers = *part;
+  smma_conversion own;
+  if (!is_format && !make_numbers(part, row, column, path, &numbers, error)) return false;
+  smma_convert(numbers.format, numbers.data, taken->format, taken->data, part->rows * part->columns, rounding,
+               SMMA_OVERFLOW_DEFAULT, &own);
+  if (!is_format) smma_tensor_free(&numbers);
+  smma_add_loss(lost, &own);
+  return true;
+}
+
+bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format wanted, smma_rounding rounding,
+                    smma_label l, smma_tensor *taken, smma_conversion *lost, smma_error *error) {
+  const bool raw = smma_is_raw(part, wanted);
+  if (!smma_tensor_new(wanted, part->rows, part->columns, taken, error)) return false;
+  if (smma_check_meaning(part, wanted, l, error) &&
+      ((!raw && part->format != SMMA_B1) || check_raw(part, row, column, raw ? wanted : SMMA_B1, l.path, error))) {
+    if (!raw && part->format != wanted) {
+      if (round_part(part, row, column, rounding, l.path, taken, lost, error)) return true;
+    } else {
+      memcpy(taken->data, part->data, part->rows * part->columns * (size_t)taken->bytes);
+      return true;
+    }
+  }
+  smma_tensor_free(taken);
+  return false;
+}
+
+void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l, size_t count,
+                     const smma_conversion *lost, const smma_notes *notes) {
+  char text[160], type[16];
+  if (smma_is_raw(from, wanted))
+    say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
+        smma_format_text(wanted));
+  else if (lost->changed)
+    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s", l.what, l.path, type_text(from, type),
+        smma_format_text(wanted), smma_rounding_words(rounding),
+        smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
+        loss_text(lost, text, sizeof text));
+  else if (from->format != wanted)
+    say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
+        smma_format_text(wanted));
+}
+
+bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l,
+                      const smma_notes *notes, smma_tensor *taken, smma_error *error) {
+  smma_conversion lost = {0};
+  if (!smma_take_part(from, 0, 0, wanted, rounding, l, taken, &lost, error)) return false;
+  smma_note_taken(from, wanted, rounding, l, from->rows * from->columns, &lost, notes);
+  return true;
+}
+
+/* ---- Blocks with scale factors ---- */
+
+/* What the blocks stand for, into `b->products`, which are f64. */
+static void multiply_blocks(smma_blocks *b, bool along_rows, const smma_block_format *format) {
+  const uint8_t *values = b->values.data, *scales = b->scales.data;
+  for (size_t i = 0; i < b->values.rows * b->values.columns; i++) {
+    size_t row = i / b->values.columns, column = i % b->values.columns, vector = along_rows ? row : column,
+           k = along_rows ? column : row;
+    ((double *)b->products.data)[i] =
+        smma_value(format->element, values[i]) *
+        smma_value(format->scale, scales[vector * b->scales.columns + k / (size_t)format->block]);
+  }
+}
+
+static double greatest_of(smma_format format) {
+  return smma_value(format, smma_round(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+}
+
+/* Blocks whose numbers saturate or become zero, since no factor is as large, or as small, as they need. */
+static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool along_rows, const smma_block_format *f) {
+  const size_t columns = b->values.columns, k = along_rows ? columns : b->values.rows;
+  const double most = greatest_of(f->scale), of_elements = greatest_of(f->element);
+  size_t count = 0;
+  for (size_t i = 0; i < b->scales.rows * b->scales.columns; i++) {
+    const size_t vector = i / b->scales.columns, first = i % b->scales.columns * (size_t)f->block;
+    const double factor = smma_value(f->scale, ((const uint8_t *)b->scales.data)[i]);
+    double greatest = 0;
+    for (size_t n = first; n < k && n < first + (size_t)f->block; n++)
+      greatest = fmax(greatest, fabs(exact[along_rows ? vector * columns + n : n * columns + vector]));
+    count += (factor == 0 && greatest > 0) || (factor == most && greatest / most > of_elements);
+  }
+  return count;
+}
+
+/* How the numbers that blocks stand for differ from the exact ones. */
+static smma_conversion loss_of_blocks(const double *exact, const double *products, size_t count) {
+  smma_conversion lost = {0};
+  for (size_t i = 0; i < count; i++) {
+    const double x = exact[i], y = products[i];
+    if (x == y || (isnan(x) && isnan(y))) continue;
+    lost.changed++;
+    lost.zero += y == 0;
+    lost.nan += isnan(y);
+    lost.saturated += !isfinite(x) && isfinite(y);
+  }
+  return lost;
+}
+
+static void note_blocks(const smma_tensor *from, const smma_blocks *b, const double *exact, bool along_rows,
+                        const smma_block_format *f, const char *name, smma_label l, const smma_notes *notes) {
+  const smma_conversion lost = loss_of_blocks(exact, b->products.data, from->rows * from->columns);
+  const size_t beyond = blocks_beyond(b, exact, along_rows, f);
+  char type[16], text[160];
+  say(notes, "%s, %s: %s quantised to %s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type), name,
+      lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
+  if (beyond)
+    say(notes,
+        "%s, %s: %zu of %zu blocks saturated or became zero: %s has no factor for them; divide the matrix by a "
+        "number before, and multiply the result by it (--alpha)",
+        l.what, l.path, beyond, b->scales.rows * b->scales.columns, smma_format_text(f->scale));
+}
+
+bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *f, smma_label l,
+                      const smma_notes *notes, smma_blocks *b, smma_error *error) {
+  const size_t vectors = along_rows ? from->rows : from->columns, k = along_rows ? from->columns : from->rows;
+  const size_t blocks = k / (size_t)f->block + (k % (size_t)f->block != 0);
+  const smma_formats formats = {f->element, f->element, f->element, f->scale, f->block};
+  char text[SMMA_INPUT_TEXT_SIZE];
+  const char *name = smma_input_text(&formats, f->element, text);
+  smma_tensor exact;
+  *b = (smma_blocks){{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}};
+  if (!smma_check_meaning(from, f->element, l, error)) return false;
+  if (smma_is_raw(from, SMMA_F64))
+    return smma_fail(error, "%s, %s: raw encodings have no scale factors; %s is made from numbers", l.what, l.path,
+                     name);
+  if (!smma_take_matrix(from, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, l, NULL, &exact, error)) return false;
+  if (!smma_tensor_new(f->element, from->rows, from->columns, &b->values, error) ||
+      !smma_tensor_new(f->scale, vectors, blocks, &b->scales, error) ||
+      !smma_tensor_new(SMMA_F64, from->rows, from->columns, &b->products, error)) {
+    smma_blocks_free(b);
+    smma_tensor_free(&exact);
+    return false;
+  }
+  for (size_t v = 0; v < vectors; v++) {
+    const size_t first = along_rows ? v * from->columns : v;
+    smma_quantize(f, (const double *)exact.data + first, along_rows ? 1 : from->columns, k,
+                  (unsigned char *)b->values.data + first, (unsigned char *)b->scales.data + v * blocks);
+  }
+  multiply_blocks(b, along_rows, f);
+  if (notes) note_blocks(from, b, exact.data, along_rows, f, name, l, notes);
+  smma_tensor_free(&exact);
+  return true;
+}
+
+void smma_blocks_free(smma_blocks *b) {
+  smma_tensor_free(&b->values);
+  smma_tensor_free(&b->scales);
+  smma_tensor_free(&b->products);
+}
+
+bool smma_rounding_of(const char *word, size_t length, smma_rounding otherwise, smma_rounding *mode,
+                      smma_error *error) {
+  static const char *const plain = "default";
+  char allowed[128] = "";
+  for (int i = 0; smma_roundings[i]; i++) {
+    *mode = (smma_rounding)i;
+    if (strlen(smma_roundings[i]) == length && strncmp(word, smma_roundings[i], length) == 0) return true;
+    smma_append_text(allowed, sizeof allowed, "%s, ", smma_roundings[i]);
+  }
+  *mode = otherwise;
+  if (length == strlen(plain) && strncmp(word, plain, length) == 0) return true;
+  return smma_fail(error, "--round-in: '%.*s' is no rounding mode; give %s%s", length > 40 ? 40 : (int)length, word,
+                   allowed, plain);
+}

@@ -1,0 +1,174 @@
+#include "tree/order.h"
+
+#include <stdlib.h>
+
+/* A summand, and how many vanish when it is set against another one: both, and all ones that are lost. */
+typedef struct {
+  int summand, rank, vanishing;
+} partner;
+
+/* `minus` and `left`: room for questions to be asked at once. */
+typedef struct {
+  const smma_order_asker *asker;
+  smma_sum_order *order;
+  int *minus, *left;
+} search;
+
+/* The first of the partners against each of the others, with ones everywhere else. */
+static smma_tree_status ask_partners(search *s, partner *p, int count) {
+  smma_tree_status status;
+  for (int i = 1; i < count; i++) s->minus[i - 1] = p[i].summand;
+  status = s->asker->ask(s->asker->context, p[0].summand, s->minus, count - 1, SMMA_ALL_OTHERS, s->left);
+  for (int i = 1; status == SMMA_TREE_FOUND && i < count; i++) p[i].vanishing = s->order->count - s->left[i - 1];
+  return status;
+}
+
+static int compare_partners(const void *x, const void *y) {
+  const partner *p = x, *q = y;
+  return p->vanishing != q->vanishing ? p->vanishing - q->vanishing : p->rank - q->rank;
+}
+
+/* Moves the partners with which at most `limit` summands vanish to the front; returns their number. */
+static int gather(partner *p, int count, int limit) {
+  int near = 0;
+  for (int i = 0; i < count; i++)
+    if (p[i].vanishing <= limit) {
+      const partner moved = p[i];
+      p[i] = p[near];
+      p[near++] = moved;
+    }
+  return near;
+}
+
+static int group_length(const partner *p, int count) {
+  int length = 1;
+  while (length < count && p[length].vanishing == p[0].vanishing) length++;
+  return length;
+}
+
+/* Whether a group of `length` partners, with each of which `vanishing` summands vanish, can be the further terms of a
+   sum that has `size` summands in one: all of them vanish, or those of that term and of one other, which have all the
+   same size. */
+static bool fits(int vanishing, int size, int length) { return vanishing > size && length % (vanishing - size) == 0; }
+
+/* Whether the group at p[size] meets p[0] in the sum that p[0 .. size - 1] is so far, else in the next. In the same,
+   which is exact then, a one at p[other], in another term than p[0], comes through. */
+static smma_tree_status belongs(search *s, const partner *p, int other, int size, int count, bool *same) {
+  const int length = group_length(p + size, count - size), vanishing = p[size].vanishing;
+  smma_tree_status status;
+  int left = 0;
+  *same = !fits(vanishing, size, length);
+  if (*same || vanishing == size + length) return SMMA_TREE_FOUND; /* the next, where all vanish */
+  status = s->asker->ask(s->asker->context, p[0].summand, &p[size].summand, 1, p[other].summand, &left);
+  *same = left > 0;
+  return status;
+}
+
+static smma_tree_status build(search *s, partner *p, int count, int *root);
+
+/* Makes children of `sum` of partners that meet the same other summands at that sum. Two of a child meet below it, so
+   that no more than `limit` vanish; two of different children meet at the sum. */
+static smma_tree_status attach(search *s, int sum, partner *p, int count, int limit) {
+  while (count > 0) {
+    int size = 1, child;
+    smma_tree_status status = SMMA_TREE_FOUND;
+    if (limit > 1 && count > 1) {
+      status = ask_partners(s, p, count);
+      size += gather(p + 1, count - 1, limit);
+    }
+    if (status == SMMA_TREE_FOUND) status = build(s, p, size, &child);
+    if (status != SMMA_TREE_FOUND) return status;
+    s->order->parent[child] = sum;
+    p += size, count -= size;
+  }
+  return SMMA_TREE_FOUND;
+}
+
+/* Adds the group at p[*size] to a sum that has p[0 .. child_size - 1] as its first term. */
+static smma_tree_status add_group(search *s, int sum, partner *p, int child_size, int *size, int count) {
+  const int length = group_length(p + *size, count - *size), limit = p[*size].vanishing - child_size;
+  if (!fits(p[*size].vanishing, child_size, length))
+    return s->asker->refuse(s->asker->context, p[0].summand, p[*size].summand);
+  s->order->exact[sum] |= limit < length || *size > child_size;
+  *size += length;
+  return attach(s, sum, p + *size - length, length, limit);
+}
+
+/* The tree of `count` partners, all that is below one sum, from what vanishes with the first of them: the path from it
+   upwards. What vanishes in a sum is more than its first term holds and no more than it holds itself, so groups of the
+   same number stand in order along the path. */
+static smma_tree_status build(search *s, partner *p, int count, int *root) {
+  smma_tree_status status = SMMA_TREE_FOUND;
+  int size = 1; /* of *root, p[0 .. size - 1] */
+  qsort(p + 1, (size_t)count - 1, sizeof *p, compare_partners);
+  *root = p[0].summand;
+  while (status == SMMA_TREE_FOUND && size < count) {
+    const int child_size = size, sum = s->order->nodes++;
+    bool same = true;
+    s->order->parent[*root] = sum;
+    *root = sum;
+    while (status == SMMA_TREE_FOUND && size < count && same) {
+      status = add_group(s, sum, p, child_size, &size, count);
+      if (status == SMMA_TREE_FOUND && size < count) status = belongs(s, p, child_size, size, count, &same);
+    }
+  }
+  return status;
+}
+
+static smma_tree_status find(search *s, const int *rank, partner *p) {
+  smma_sum_order *o = s->order;
+  smma_tree_status status;
+  o->nodes = o->count;
+  for (int i = 0; i < 2 * o->count - 1; i++) o->parent[i] = SMMA_NO_PARENT, o->exact[i] = false;
+  for (int i = 0; i < o->count; i++) p[rank ? rank[i] : i] = (partner){i, rank ? rank[i] : i, 0};
+  status = ask_partners(s, p, o->count);
+  return status == SMMA_TREE_FOUND ? build(s, p, o->count, &o->root) : status;
+}
+
+smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank, smma_sum_order *o) {
+  const size_t count = (size_t)o->count;
+  int *room = malloc(2 * count * sizeof *room);
+  partner *p = malloc(count * sizeof *p);
+  search s = {asker, o, room, room ? room + count : NULL};
+  const smma_tree_status status = room && p ? find(&s, rank, p) : SMMA_TREE_FAILED;
+  free(room);
+  free(p);
+  return status;
+}
+
+/* ---- What an order says ---- */
+
+void smma_read_order(const smma_sum_order *o, smma_order_entry *e) {
+  int count = 0;
+  for (int n = 0; n < o->nodes; n++) e[n].terms = 0;
+  for (int n = 0; n < o->nodes; n++)
+    if (n != o->root) e[o->parent[n]].terms++;
+  for (int n = 0; n < o->count; n++) e[count++].sequence = n;
+  for (int next = 0; next < count; next++) {
+    const int above = o->parent[e[next].sequence];
+    if (above != SMMA_NO_PARENT && --e[above].terms == 0) e[count++].sequence = above;
+  }
+}
+
+static smma_sum_of_ones summand_of(smma_summand what) {
+  return (smma_sum_of_ones){(what == SMMA_SUMMAND_HUGE) - (what == SMMA_SUMMAND_MINUS_HUGE), what == SMMA_SUMMAND_ONE};
+}
+
+/* Beside M ones are lost in a sum that is not exact, and where any sum is rounded. */
+smma_sum_of_ones smma_predict(const smma_sum_order *o, smma_order_entry *e, const smma_summand *what, int *greatest) {
+  *greatest = 0;
+  for (int n = 0; n < o->nodes; n++) {
+    e[n].sum = n < o->count ? summand_of(what[n]) : (smma_sum_of_ones){0, 0};
+    e[n].beside = false;
+  }
+  for (int i = 0; i < o->nodes; i++) {
+    const int node = e[i].sequence, above = o->parent[node];
+    smma_sum_of_ones *s = &e[node].sum;
+    if (s->huge || (e[node].beside && !o->exact[node])) s->ones = 0;
+    if (abs(s->huge) > *greatest) *greatest = abs(s->huge);
+    if (above == SMMA_NO_PARENT) break;
+    e[above].sum.huge += s->huge, e[above].sum.ones += s->ones;
+    e[above].beside |= s->huge != 0;
+  }
+  return e[o->root].sum;
+}
