@@ -297,8 +297,7 @@ FILES = {
 COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
 
 NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # which a clock says
-FILES = {"gemm": {"d"}}  # members that name the files of the command
-
+NAMES = {"gemm": {"d"}}  # members that name files of the command
 
 
 def commands(command):
@@ -323,7 +322,7 @@ def test_value(command, name, tmp_path, monkeypatch):
     arguments, call = CALLS[name]
     printed, value = json.loads(command(*arguments, "--json", status=(0, 1, 2))), call().value
     if isinstance(value, dict):
-        apart = NOT_ALIKE | FILES.get(name.split()[0], set())
+        apart = NOT_ALIKE | NAMES.get(name.split()[0], set())
         printed, value = ({k: v for k, v in x.items() if k not in apart} for x in (printed, value))
     assert printed == value
 
