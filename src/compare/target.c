@@ -6,19 +6,19 @@
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "plan/plan.h"
+#include "product/product.h"
 
 smma_matrix_view smma_matrix_view_of(const smma_product_target *t, smma_view_kind kind) {
   const smma_gemm_arguments *g = &t->product;
   const smma_instruction *i = t->instruction;
-  const size_t part = smma_plan_scaled_k(g->plan), each = part ? part : (size_t)i->scale_block;
-  const size_t factors = each ? g->k / each + (g->k % each != 0) : 0;
-  const smma_format scale = part ? SMMA_F32 : i->scale;
+  const smma_scales scales = smma_scales_of(g->plan, i);
+  const size_t factors = smma_scales_along(scales, g->k);
   const smma_matrix_view views[] = {
       [SMMA_VIEW_A] = {g->a, i->a, g->order_a, g->lda, g->m, g->k},
       [SMMA_VIEW_B] = {g->b, i->b, g->order_b, g->ldb, g->k, g->n},
       [SMMA_VIEW_C] = {g->c, i->c, g->order_c, g->ldc, g->m, g->n},
-      [SMMA_VIEW_SCALE_A] = {g->scale_a, scale, SMMA_ROW_MAJOR, 0, g->m, factors},
-      [SMMA_VIEW_SCALE_B] = {g->scale_b, scale, SMMA_ROW_MAJOR, 0, g->n, factors},
+      [SMMA_VIEW_SCALE_A] = {g->scale_a, scales.format, SMMA_ROW_MAJOR, 0, g->m, factors},
+      [SMMA_VIEW_SCALE_B] = {g->scale_b, scales.format, SMMA_ROW_MAJOR, 0, g->n, factors},
       [SMMA_VIEW_BIAS] = {g->bias, SMMA_F32, SMMA_ROW_MAJOR, 0, 1, g->n},
   };
   smma_matrix_view view = views[kind];
@@ -63,18 +63,11 @@ bool smma_check_target(const smma_product_target *target, smma_error *error) {
 }
 
 const char *smma_find_misplaced(const smma_instruction *instruction, const smma_gemm_arguments *g) {
-  const smma_plan *p = g->plan;
-  const bool linear = p && smma_plan_has(p, SMMA_EPILOGUE_LINEAR), takes_c = !p || linear || p->starts_from_c;
-  const bool takes_alpha = !p || linear || smma_plan_has(p, SMMA_EPILOGUE_ALPHA);
-  if (p && g->split_k > 1) return "split_k";
-  if (p && g->promote_every) return "promote_every";
-  if (g->c && !takes_c) return "c";
-  if (g->beta != 1 && !takes_c) return "beta";
-  if (g->alpha != 1 && !takes_alpha) return "alpha";
-  if (g->bias && !(p && smma_plan_has(p, SMMA_EPILOGUE_BIAS))) return "bias";
-  if (g->scale_d != 1 && !(p && smma_plan_has(p, SMMA_EPILOGUE_SCALE_D))) return "scale_d";
-  if (g->scale_a && !instruction->scale_block && !smma_plan_scaled_k(p)) return "scale_a";
-  return NULL;
+  const char *refused = g->plan           ? smma_plan_refuses(g->plan, g, g->c, g->bias)
+                        : g->bias         ? "bias"
+                        : g->scale_d != 1 ? "scale_d"
+                                          : NULL;
+  return refused ? refused : g->scale_a && !smma_scales_of(g->plan, instruction).each ? "scale_a" : NULL;
 }
 
 bool smma_complete_product(smma_gemm_arguments *g, void **neutral) {
