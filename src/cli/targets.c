@@ -92,7 +92,6 @@ void smma_convert_operands(const smma_command_targets *x, smma_command_target *t
     smma_blocks of_a = smma_matrix_in_blocks(a, true, &format[0], "A", path[0], noted);
     smma_blocks of_b = smma_matrix_in_blocks(b, false, &format[1], "B", path[1], noted);
     t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
-    smma_tensor_free(&of_a.products), smma_tensor_free(&of_b.products);
   } else {
     t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
     t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);
