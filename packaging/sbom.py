@@ -29,7 +29,6 @@ ROOT = Path(__file__).parent.parent
 OURS = "Apache-2.0"
 # What is not ours, its licence; which released files have it inside, or need it. What Python needs pyproject.toml says.
 LICENCES = {
-    "jansson": "MIT",
     "libgomp": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libwinpthread": "MIT",
     "ml_dtypes": "Apache-2.0",
@@ -38,7 +37,7 @@ LICENCES = {
 }
 INSIDE = {".whl": ["libgomp"]}
 NEEDS = {
-    "softmma_": ["jansson", "popt", "libgomp"],
+    "softmma_": ["popt", "libgomp"],
     "libsoftmma0": ["libgomp"],
     "windows": ["libgomp", "libwinpthread"],
 }

@@ -1,7 +1,6 @@
 #include "cli/cli.h"
 
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -342,35 +341,11 @@ void smma_wait_for_interruption(void) {
 
 bool smma_interrupted(void) { return interrupted; }
 
-void smma_print_json(json_t *object) {
-  json_dumpf(object, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-  putchar('\n');
-  json_decref(object);
-}
-
 void smma_print_datum(smma_datum *datum) {
   if (!smma_datum_is_complete(datum)) smma_die("out of memory");
   smma_datum_write(datum, stdout, SMMA_JSON_LINES);
   putchar('\n');
   smma_datum_free(datum);
-}
-
-json_t *smma_json_value(double value) {
-  if (isfinite(value)) return json_real(value);
-  return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
-json_t *smma_json_text(const char *text) {
-  json_t *string = json_string(text);
-  char *copy;
-  if (string) return string;
-  copy = strdup(text);
-  if (!copy) smma_die("out of memory");
-  for (char *c = copy; *c; c++)
-    if ((unsigned char)*c > '~') *c = '?';
-  string = json_string(copy);
-  free(copy);
-  return string;
 }
 
 int smma_finish_output(int status) {

@@ -1,8 +1,7 @@
-/* What the commands share: options, errors, JSON, progress. */
+/* What the commands share: options, errors, output, progress. */
 #ifndef SMMA_CLI_CLI_H
 #define SMMA_CLI_CLI_H
 
-#include <jansson.h>
 #include <popt.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,17 +86,8 @@ void smma_end_normally(void);
 void smma_wait_for_interruption(void);
 bool smma_interrupted(void);
 
-/* Prints the object on stdout and releases it. */
-void smma_print_json(json_t *object);
-
 /* Prints a study's result as JSON and releases it; ends the program with one line where it is incomplete. */
 void smma_print_datum(smma_datum *datum);
-
-/* A finite value as a JSON number, others as "inf", "-inf" and "nan". */
-json_t *smma_json_value(double value);
-
-/* A string; in names that are not UTF-8 every byte outside ASCII becomes '?'. */
-json_t *smma_json_text(const char *text);
 
 /* Whether everything written to stdout arrived; else complains and returns SMMA_EXIT_FAILED instead of `status`. */
 int smma_finish_output(int status);

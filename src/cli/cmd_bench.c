@@ -225,11 +225,11 @@ static const char *blas_name(const bench *b, char text[96]) {
 static const char *library(const bench *b) { return b->has_cublas ? "cuBLAS" : "OpenBLAS"; }
 
 /* The same with the function that is compared with; null without. */
-static json_t *baseline_json(const bench *b, const bench_case *c) {
+static smma_datum *baseline_datum(const bench *b, const bench_case *c) {
   char name[96], text[128];
-  if (!has_baseline(b)) return json_null();
+  if (!has_baseline(b)) return smma_datum_null();
   snprintf(text, sizeof text, "%s %s", blas_name(b, name), c->instruction->a == SMMA_F64 ? "DGEMM" : "SGEMM");
-  return smma_json_text(text);
+  return smma_datum_text(text);
 }
 
 static void print_setting(const bench *b) {
@@ -308,9 +308,7 @@ static void print_row(const bench *b, const result *r) {
   fflush(stdout);
 }
 
-static void set(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
-
-static json_t *number(bool there, double value) { return there ? json_real(value) : json_null(); }
+static smma_datum *number(bool there, double value) { return there ? smma_datum_real(value) : smma_datum_null(); }
 
 /* One object, on a line of its own. */
 static void print_object(const bench *b, const result *r) {
@@ -318,30 +316,30 @@ static void print_object(const bench *b, const result *r) {
   const double gmacs = products_of(r->shape) * 1e-9;
   const smma_timing *t = &r->timing;
   char data[32];
-  json_t *object = json_object();
-  set(object, "on", smma_json_text(r->subject->gpu));
-  set(object, "instr", json_string(r->subject->instruction->name));
-  if (rows) set(object, "rows", json_integer((json_int_t)r->shape->m));
-  if (!rows) set(object, "m", json_integer((json_int_t)r->shape->m));
-  if (!rows) set(object, "n", json_integer((json_int_t)r->shape->n));
-  set(object, "k", json_integer((json_int_t)r->shape->k));
-  set(object, "multiplier", json_boolean(b->options->multiplier));
-  set(object, "threads", json_integer(b->options->threads));
-  set(object, "kernel", r->kernel ? json_string(r->kernel) : json_null());
-  set(object, "data", json_string(smma_data_text(r->data, data)));
-  set(object, "seconds", json_real(t->seconds));
-  set(object, "gmacs", json_real(gmacs / t->seconds));
-  set(object, "slowdown", number(compares_data(b), t->slowdown));
-  set(object, "baseline", baseline_json(b, r->subject));
-  set(object, "baseline_gmacs", number(t->baseline_seconds > 0, gmacs / t->baseline_seconds));
-  set(object, "ratio", number(t->baseline_seconds > 0, t->ratio));
-  set(object, "kernel_seconds", number(b->device, t->kernel_seconds));
-  set(object, "own_gmacs", number(t->own_seconds > 0, gmacs / t->own_seconds));
-  set(object, "own_ratio", number(t->own_seconds > 0, t->own_ratio));
-  json_dumpf(object, stdout, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "on", r->subject->gpu);
+  smma_put_text(record, "instr", r->subject->instruction->name);
+  smma_put_count(record, rows ? "rows" : "m", r->shape->m);
+  if (!rows) smma_put_count(record, "n", r->shape->n);
+  smma_put_count(record, "k", r->shape->k);
+  smma_put_flag(record, "multiplier", b->options->multiplier);
+  smma_put_count(record, "threads", (uint64_t)b->options->threads);
+  smma_put_text(record, "kernel", r->kernel);
+  smma_put_text(record, "data", smma_data_text(r->data, data));
+  smma_put_real(record, "seconds", t->seconds);
+  smma_put_real(record, "gmacs", gmacs / t->seconds);
+  smma_datum_put(record, "slowdown", number(compares_data(b), t->slowdown));
+  smma_datum_put(record, "baseline", baseline_datum(b, r->subject));
+  smma_datum_put(record, "baseline_gmacs", number(t->baseline_seconds > 0, gmacs / t->baseline_seconds));
+  smma_datum_put(record, "ratio", number(t->baseline_seconds > 0, t->ratio));
+  smma_datum_put(record, "kernel_seconds", number(b->device, t->kernel_seconds));
+  smma_datum_put(record, "own_gmacs", number(t->own_seconds > 0, gmacs / t->own_seconds));
+  smma_datum_put(record, "own_ratio", number(t->own_seconds > 0, t->own_ratio));
+  if (!smma_datum_is_complete(record)) smma_die("out of memory");
+  smma_datum_write_digits(record, stdout, SMMA_JSON_ONE_LINE, 6);
   putchar('\n');
   fflush(stdout);
-  json_decref(object);
+  smma_datum_free(record);
 }
 
 static void add_bar(bench *b, const result *r) {

@@ -6,7 +6,7 @@
 #include "cli/targets.h"
 #include "compare/compare.h"
 
-/* What is compared, and what of it the text shows. */
+/* A comparison: its targets, the matrices of its files, and its result. */
 typedef struct {
   smma_command_targets targets;
   const char *path[2];
@@ -26,7 +26,7 @@ static const smma_instruction *require_custom(const smma_formats *formats, const
            smma_format_text(formats->d));
 }
 
-/* Of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
+/* Returns the instruction of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
 static const smma_instruction *choose(char *label, const void *context) {
   smma_formats formats = *(const smma_formats *)context;
   const char *inputs;
@@ -76,7 +76,7 @@ static void load_matrices(comparison *x, const char **paths) {
   settle_raw(&x->b, x->formats.b, "B", paths[1]);
 }
 
-/* Each target's own A and B, and room for its D. */
+/* Makes each target's own A and B, and room for its D. */
 static void describe_products(comparison *x) {
   smma_gemm_arguments g;
   smma_gemm_defaults(&g, sizeof g);

@@ -15,7 +15,7 @@ typedef struct {
 
 /* ---- Targets ---- */
 
-/* Of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
+/* Returns the instruction of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
 static const smma_instruction *choose(char *label, const void *context) {
   const tolerance_options *o = context;
   const char *inputs;
@@ -45,15 +45,7 @@ static void check_places(const tolerance_options *o, const smma_command_targets 
   g.scale_d = 1;
   g.c = o->c || o->with_c ? o : NULL, g.alpha = o->alpha, g.beta = o->beta;
   g.split_k = (size_t)o->split_k, g.promote_every = (size_t)o->promote_every;
-  for (size_t i = 0; i < x->count; i++) {
-    const smma_target_plan *plan = &x->target[i].plan;
-    char option[64];
-    g.plan = plan->plan;
-    const char *member = smma_find_misplaced(x->target[i].instruction, &g);
-    if (member)
-      smma_die_no_place(strcmp(member, "c") == 0 && o->with_c ? "--with-c" : smma_option_of(member, option),
-                        plan->text);
-  }
+  smma_check_places(x, &g, o->with_c ? "--with-c" : "-C");
 }
 
 static void find_targets(const tolerance_options *o, smma_command_targets *x) {

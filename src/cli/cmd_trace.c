@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/trace.h"
+#include "plan/scales.h"
 
 typedef struct {
   const char *gpus, *instruction, *in, *out, *plans, *round_in, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
@@ -34,15 +35,7 @@ static void check_places(const trace_options *o, const smma_command_targets *x) 
   smma_gemm_defaults(&g, sizeof g);
   g.c = o->c, g.alpha = o->alpha, g.beta = o->beta, g.scale_d = o->scale_d;
   g.bias = (const void *)o->bias, g.scale_a = o->scale_a;
-  for (const smma_command_target *t = x->target; t < x->target + x->count; t++) {
-    char option[64];
-    g.plan = t->plan.plan;
-    const char *member = smma_find_misplaced(t->instruction, &g);
-    if (!member) continue;
-    smma_option_of(member, option);
-    if (g.plan) smma_die_no_place(option, t->plan.text);
-    smma_die("%s: the product of %s has no place for it; leave it out, or give a plan", option, t->label);
-  }
+  smma_check_places(x, &g, "-C");
 }
 
 static void find_targets(const trace_options *o, smma_command_trace_study *x) {
@@ -85,19 +78,14 @@ static void load_files(const trace_options *o, const char **paths, smma_command_
   if (o->bias) f->bias = smma_load_shaped(o->bias, "--bias", 1, r->n, "this product needs");
 }
 
-/* Products to which a scale factor belongs: of a plan's part, or of a block. */
-static size_t scaled_k(const smma_command_target *t) {
-  const size_t part = smma_plan_scaled_k(t->plan.plan);
-  return part ? part : (size_t)t->instruction->scale_block;
-}
-
 /* Scale factors are of blocks or of parts, as many as the target's product needs. */
 static void load_scales(const trace_options *o, const smma_command_trace_study *x, files *f) {
   const smma_command_target *t = x->targets.target;
   const smma_trace_request *r = &x->request;
-  const size_t each = scaled_k(t), factors = r->k / each + (r->k % each != 0);
+  const smma_scales scales = smma_scales_of(t->plan.plan, t->instruction);
+  const size_t factors = smma_scales_along(scales, r->k);
   for (size_t i = 1; i < x->targets.count; i++)
-    if (scaled_k(&t[i]) != each)
+    if (smma_scales_of(t[i].plan.plan, t[i].instruction).each != scales.each)
       smma_die("--scale-a: scale factors of %s are of other products than those of %s", t[i].label, t->label);
   f->scale_a = smma_load_shaped(o->scale_a, "--scale-a", r->m, factors, "this product needs");
   f->scale_b = smma_load_shaped(o->scale_b, "--scale-b", factors, r->n, "this product needs");
@@ -121,7 +109,7 @@ static smma_tensor given_as(const smma_tensor *from, smma_format wanted, const c
 static void convert(const trace_options *o, const smma_command_trace_study *x, const files *f, smma_command_target *t) {
   const smma_instruction *i = t->instruction;
   const bool noted = smma_is_rounding_noted(&x->targets, t);
-  const smma_format scale = smma_plan_scaled_k(t->plan.plan) ? SMMA_F32 : i->scale;
+  const smma_format scale = smma_scales_of(t->plan.plan, i).format;
   if (i->scale_block && o->scale_a) { /* elements are there, and need no quantising */
     t->a = smma_matrix_rounded(&f->a, i->a, t->rounding.a, "A", x->path[0], noted);
     t->b = smma_matrix_rounded(&f->b, i->b, t->rounding.b, "B", x->path[1], noted);

@@ -24,10 +24,10 @@ static bool has_openmp(void) {
 #endif
 }
 
-static json_t *kernel_names(void) {
-  json_t *names = json_array();
+static smma_datum *kernel_names(void) {
+  smma_datum *names = smma_datum_list();
   const char *name;
-  for (size_t i = 0; (name = smma_kernel_name(i)); i++) json_array_append_new(names, json_string(name));
+  for (size_t i = 0; (name = smma_kernel_name(i)); i++) smma_datum_append(names, smma_datum_text(name));
   return names;
 }
 
@@ -84,11 +84,18 @@ static void for_devices(device_action *act, void *context) {
   }
 }
 
-static void add_device(const char *kernel, const smma_device_info *info, const char *why, void *context) {
-  json_array_append_new(context, info ? json_pack("{s:s, s:o, s:o, s:I, s:b}", "kernel", kernel, "name",
-                                                  smma_json_text(info->name), "driver", smma_json_text(info->driver),
-                                                  "memory", (json_int_t)info->memory, "binary64", info->has_f64)
-                                      : json_pack("{s:s, s:o}", "kernel", kernel, "why_not", smma_json_text(why)));
+static void add_device(const char *kernel, const smma_device_info *info, const char *why, void *list) {
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "kernel", kernel);
+  if (info) {
+    smma_put_text(record, "name", info->name);
+    smma_put_text(record, "driver", info->driver);
+    smma_put_count(record, "memory", info->memory);
+    smma_put_flag(record, "binary64", info->has_f64);
+  } else {
+    smma_put_text(record, "why_not", why);
+  }
+  smma_datum_append(list, record);
 }
 
 static void print_device(const char *kernel, const smma_device_info *info, const char *why, void *context) {
@@ -107,6 +114,21 @@ static void print_unlisted(void) {
       printf(", with the %zu of %s", smma_architectures[i].table->count, smma_architectures[i].name);
 }
 
+/* `mpi`: what speaks MPI, or NULL. */
+static void print_json(const char *mpi) {
+  smma_datum *record = smma_datum_record(), *devices = smma_datum_list();
+  for_devices(add_device, devices);
+  smma_put_text(record, "version", smma_version());
+  smma_put_text(record, "compiler", compiler());
+  smma_put_flag(record, "openmp", has_openmp());
+  smma_put_text(record, "mpi", mpi);
+  smma_datum_put(record, "kernels", kernel_names());
+  smma_datum_put(record, "devices", devices);
+  smma_put_count(record, "instructions", smma_instruction_count());
+  smma_put_count(record, "architectures", SMMA_ARCH_COUNT);
+  smma_print_datum(record);
+}
+
 int smma_command_version(int argc, const char **argv) {
   int json = 0;
   char kernels[128];
@@ -116,12 +138,7 @@ int smma_command_version(int argc, const char **argv) {
   smma_parse_options(argc, argv, options, 0, 0, NULL);
   mpi = smma_ranks_library(&why);
   if (json) {
-    json_t *devices = json_array();
-    for_devices(add_device, devices);
-    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:s, s:I, s:i}", "version", smma_version(), "compiler",
-                              compiler(), "openmp", has_openmp(), "mpi", mpi ? smma_json_text(mpi) : json_null(),
-                              "kernels", kernel_names(), "devices", devices, "jansson", JANSSON_VERSION, "instructions",
-                              (json_int_t)smma_instruction_count(), "architectures", SMMA_ARCH_COUNT));
+    print_json(mpi);
   } else {
     printf("softmma %s\n", smma_version());
     printf("compiler      %s\n", compiler());
@@ -129,7 +146,6 @@ int smma_command_version(int argc, const char **argv) {
     printf("MPI           %s%s\n", mpi ? mpi : "no: ", mpi ? "" : why.text);
     printf("kernels       %s (of this CPU, fastest first)\n", smma_kernel_list(kernels));
     for_devices(print_device, NULL);
-    printf("jansson       %s\n", JANSSON_VERSION);
     printf("instructions  %zu on %d architectures", smma_instruction_count(), SMMA_ARCH_COUNT);
     print_unlisted();
     putchar('\n');

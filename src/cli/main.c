@@ -89,20 +89,12 @@ static void refuse_threads(int threads, int error) {
       threads, strerror(error));
 }
 
-/* JSON is built of many parts: one that memory lacks for would be left out without a word. */
-static void *allocate_for_json(size_t size) {
-  void *memory = malloc(size);
-  if (!memory) smma_die("out of memory");
-  return memory;
-}
-
 int main(int argc, const char **argv) {
   int status = SMMA_EXIT_EQUAL;
   wait_shortly(argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
   smma_threads_refused = refuse_threads;
-  json_set_alloc_funcs(allocate_for_json, free);
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
   smma_handle_library_exits();
   start_ranks(argc, argv);

@@ -40,22 +40,6 @@ void smma_print_mismatch(const smma_instruction *i, const smma_row *row, const c
   smma_print_results(stdout, i->d, name, result, 2);
 }
 
-json_t *smma_hex_array(smma_format format, const uint64_t *x, int count) {
-  json_t *array = json_array();
-  char text[24];
-  for (int e = 0; e < count; e++) json_array_append_new(array, json_string(smma_hex_text(format, x[e], text)));
-  return array;
-}
-
-void smma_add_operands(json_t *object, const smma_instruction *i, const smma_row *row) {
-  const int scales = smma_scale_count(i->k, i->scale_block);
-  json_object_set_new(object, "a", smma_hex_array(i->a, row->a, i->k));
-  json_object_set_new(object, "b", smma_hex_array(i->b, row->b, i->k));
-  json_object_set_new(object, "c", smma_hex_array(i->c, &row->c, 1));
-  json_object_set_new(object, "scale_a", smma_hex_array(i->scale, row->scale_a, scales));
-  json_object_set_new(object, "scale_b", smma_hex_array(i->scale, row->scale_b, scales));
-}
-
 smma_row_kind smma_require_kind(const char *text) {
   smma_row_kind kind = smma_row_kind_from_text(text);
   char list[128] = "";

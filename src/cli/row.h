@@ -16,12 +16,6 @@ void smma_print_explanation(const smma_instruction *instruction, const smma_row 
 void smma_print_mismatch(const smma_instruction *instruction, const smma_row *row, const char *unit,
                          const char *against, uint64_t expected);
 
-/* Encodings as an array of hexadecimal strings. */
-json_t *smma_hex_array(smma_format format, const uint64_t *x, int count);
-
-/* Sets "a", "b", "c", "scale_a" and "scale_b", each an array of hexadecimal strings. */
-void smma_add_operands(json_t *object, const smma_instruction *instruction, const smma_row *row);
-
 /* Ends the program with the names of the kinds if there is none of this name. The option is --kind. */
 smma_row_kind smma_require_kind(const char *text);
 

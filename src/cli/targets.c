@@ -60,6 +60,19 @@ void smma_refuse_same_targets(const smma_command_targets *x) {
     }
 }
 
+void smma_check_places(const smma_command_targets *x, const smma_gemm_arguments *given, const char *option_of_c) {
+  smma_gemm_arguments g = *given;
+  for (const smma_command_target *t = x->target; t < x->target + x->count; t++) {
+    char option[64];
+    g.plan = t->plan.plan;
+    const char *member = smma_find_misplaced(t->instruction, &g);
+    if (!member) continue;
+    smma_option_of(member, option);
+    if (g.plan) smma_die_no_place(strcmp(member, "c") == 0 ? option_of_c : option, t->plan.text);
+    smma_die("%s: the product of %s has no place for it; leave it out, or give a plan", option, t->label);
+  }
+}
+
 void smma_check_plans(const smma_command_targets *x, size_t k) {
   for (size_t i = 0; i < x->count; i++) smma_check_plan(&x->target[i].plan, x->target[i].instruction, k);
 }
@@ -79,7 +92,6 @@ void smma_convert_operands(const smma_command_targets *x, smma_command_target *t
     smma_blocks of_a = smma_matrix_in_blocks(a, true, &format[0], "A", path[0], noted);
     smma_blocks of_b = smma_matrix_in_blocks(b, false, &format[1], "B", path[1], noted);
     t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
-    smma_tensor_free(&of_a.products), smma_tensor_free(&of_b.products);
   } else {
     t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
     t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);

@@ -24,8 +24,8 @@ typedef struct {
   smma_product_target product[SMMA_MOST_TARGETS]; /* of each, for a study; with its plan behind smma_plan_targets */
 } smma_command_targets;
 
-/* Takes the names of --on, between commas, each of which `choose` finds the instruction for; it may cut the label. Ends
-   the program with one line where there are more than `most`, which are called `what` there, or none. */
+/* Adds the targets of --on, whose names are separated by commas. `choose` returns the instruction of a name, and may
+   cut the name. Ends the program with one line if there are more than `most`, which that line calls `what`. */
 void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const char *what,
                           const smma_instruction *(*choose)(char *label, const void *context), const void *context);
 
@@ -37,6 +37,10 @@ void smma_plan_targets(smma_command_targets *x, const char *plans, const char *r
 
 /* Ends the program with one line if two targets are the same. */
 void smma_refuse_same_targets(const smma_command_targets *x);
+
+/* Ends the program with one line if a target has no place for what the options give: members of `given` that are not
+   neutral, and pointers that are not NULL. */
+void smma_check_places(const smma_command_targets *x, const smma_gemm_arguments *given, const char *option_of_c);
 
 /* Ends the program with one line if the plan of a target cannot have products of this K. */
 void smma_check_plans(const smma_command_targets *x, size_t k);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/load.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
 
@@ -22,29 +21,23 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
 
 /* ---- What a target's operands stand for ---- */
 
-/* A, or B, as a dense row-major matrix of numbers: in place where it is one, else a copy in `*numbers`. Scale factors
-   of blocks are multiplied in. False without memory. */
+/* Sets `*matrix` to A, or B, as a dense row-major matrix of numbers. A matrix of another layout, or with scale factors
+   of blocks, is copied to `*numbers`, which the caller frees. Returns false without memory. */
 static bool take_numbers(const smma_product_target *t, bool of_a, smma_encoded_matrix *matrix, double **numbers) {
-  const smma_gemm_arguments *g = &t->product;
-  const smma_instruction *i = t->instruction;
-  const smma_format format = of_a ? i->a : i->b;
-  const smma_order order = of_a ? g->order_a : g->order_b;
-  const size_t rows = of_a ? g->m : g->k, columns = of_a ? g->k : g->n, given = of_a ? g->lda : g->ldb;
-  const size_t leading = given ? given : order == SMMA_ROW_MAJOR ? columns : rows, bytes = smma_format_bytes(format);
-  const size_t block = (size_t)i->scale_block, blocks = block ? (g->k + block - 1) / block : 0;
-  const void *data = of_a ? g->a : g->b, *scales = of_a ? g->scale_a : g->scale_b;
+  const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
+  const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
+  const size_t block = (size_t)t->instruction->scale_block;
   *numbers = NULL;
-  *matrix = (smma_encoded_matrix){format, rows, columns, data};
-  if (!block && order == SMMA_ROW_MAJOR && leading == columns) return true;
-  *matrix = (smma_encoded_matrix){SMMA_F64, rows, columns, *numbers = calloc(rows * columns + 1, sizeof **numbers)};
-  for (size_t row = 0; *numbers && row < rows; row++)
-    for (size_t column = 0; column < columns; column++) {
-      const size_t at = order == SMMA_ROW_MAJOR ? row * leading + column : row + column * leading;
+  *matrix = (smma_encoded_matrix){x.format, x.rows, x.columns, x.data};
+  if (!block && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
+  *numbers = calloc(x.rows * x.columns + 1, sizeof **numbers);
+  *matrix = (smma_encoded_matrix){SMMA_F64, x.rows, x.columns, *numbers};
+  for (size_t row = 0; *numbers && row < x.rows; row++)
+    for (size_t column = 0; column < x.columns; column++) {
       const size_t k = of_a ? column : row, line = of_a ? row : column;
-      double *x = &(*numbers)[row * columns + column];
-      *x = smma_format_decode(format, smma_load(bytes, data, at));
-      if (block)
-        *x *= smma_format_decode(i->scale, smma_load(smma_format_bytes(i->scale), scales, line * blocks + k / block));
+      double *to = &(*numbers)[row * x.columns + column];
+      *to = smma_format_decode(x.format, smma_view_element(&x, row, column));
+      if (block) *to *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
     }
   return *numbers;
 }

@@ -2,8 +2,33 @@
 
 #include <stdlib.h>
 
+#include "gemm/element.h"
+#include "host/load.h"
 #include "isa/catalogue.h"
 #include "plan/plan.h"
+#include "product/product.h"
+
+smma_matrix_view smma_matrix_view_of(const smma_product_target *t, smma_view_kind kind) {
+  const smma_gemm_arguments *g = &t->product;
+  const smma_instruction *i = t->instruction;
+  const smma_scales scales = smma_scales_of(g->plan, i);
+  const size_t factors = smma_scales_along(scales, g->k);
+  const smma_matrix_view views[] = {
+      [SMMA_VIEW_A] = {g->a, i->a, g->order_a, g->lda, g->m, g->k},
+      [SMMA_VIEW_B] = {g->b, i->b, g->order_b, g->ldb, g->k, g->n},
+      [SMMA_VIEW_C] = {g->c, i->c, g->order_c, g->ldc, g->m, g->n},
+      [SMMA_VIEW_SCALE_A] = {g->scale_a, scales.format, SMMA_ROW_MAJOR, 0, g->m, factors},
+      [SMMA_VIEW_SCALE_B] = {g->scale_b, scales.format, SMMA_ROW_MAJOR, 0, g->n, factors},
+      [SMMA_VIEW_BIAS] = {g->bias, SMMA_F32, SMMA_ROW_MAJOR, 0, 1, g->n},
+  };
+  smma_matrix_view view = views[kind];
+  if (!view.leading) view.leading = view.order == SMMA_ROW_MAJOR ? view.columns : view.rows;
+  return view;
+}
+
+uint64_t smma_view_element(const smma_matrix_view *v, size_t row, size_t column) {
+  return smma_load(smma_format_bytes(v->format), v->data, smma_index_of(v->order, v->leading, row, column));
+}
 
 static const char *gpu_of(smma_arch_id arch) {
   for (size_t i = 0; i < smma_gpu_count; i++)
@@ -38,18 +63,11 @@ bool smma_check_target(const smma_product_target *target, smma_error *error) {
 }
 
 const char *smma_find_misplaced(const smma_instruction *instruction, const smma_gemm_arguments *g) {
-  const smma_plan *p = g->plan;
-  const bool linear = p && smma_plan_has(p, SMMA_EPILOGUE_LINEAR), takes_c = !p || linear || p->starts_from_c;
-  const bool takes_alpha = !p || linear || smma_plan_has(p, SMMA_EPILOGUE_ALPHA);
-  if (p && g->split_k > 1) return "split_k";
-  if (p && g->promote_every) return "promote_every";
-  if (g->c && !takes_c) return "c";
-  if (g->beta != 1 && !takes_c) return "beta";
-  if (g->alpha != 1 && !takes_alpha) return "alpha";
-  if (g->bias && !(p && smma_plan_has(p, SMMA_EPILOGUE_BIAS))) return "bias";
-  if (g->scale_d != 1 && !(p && smma_plan_has(p, SMMA_EPILOGUE_SCALE_D))) return "scale_d";
-  if (g->scale_a && !instruction->scale_block && !smma_plan_scaled_k(p)) return "scale_a";
-  return NULL;
+  const char *refused = g->plan           ? smma_plan_refuses(g->plan, g, g->c, g->bias)
+                        : g->bias         ? "bias"
+                        : g->scale_d != 1 ? "scale_d"
+                                          : NULL;
+  return refused ? refused : g->scale_a && !smma_scales_of(g->plan, instruction).each ? "scale_a" : NULL;
 }
 
 bool smma_complete_product(smma_gemm_arguments *g, void **neutral) {

@@ -205,6 +205,11 @@ bool smma_datum_count_of(const smma_datum *d, uint64_t *count) {
 
 /* ---- Writing ---- */
 
+typedef struct {
+  FILE *stream;
+  int layout, digits;
+} writer;
+
 static void write_text(const char *text, FILE *stream) {
   static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
   putc('"', stream);
@@ -221,11 +226,11 @@ static void write_text(const char *text, FILE *stream) {
 }
 
 /* A whole number ends in ".0", an exponent has no zeros before it; the decimal point is one in every locale. */
-static void write_real(double value, FILE *stream) {
+static void write_real(double value, FILE *stream, int precision) {
   char text[64];
   size_t sign_and_digits, digits;
   const char *rest;
-  snprintf(text, sizeof text, "%.17g", value);
+  snprintf(text, sizeof text, "%.*g", precision, value);
   sign_and_digits = strspn(text, "-0123456789");
   rest = text + sign_and_digits + strcspn(text + sign_and_digits, "e0123456789");
   digits = strspn(rest, "0123456789");
@@ -234,44 +239,50 @@ static void write_real(double value, FILE *stream) {
   if (rest[digits] == 'e') fprintf(stream, "e%d", atoi(rest + digits + 1));
 }
 
-static void new_line(FILE *stream, int layout, int depth) {
-  if (layout > 0) fprintf(stream, "\n%*s", layout * depth, "");
+static void new_line(const writer *w, int depth) {
+  if (w->layout > 0) fprintf(w->stream, "\n%*s", w->layout * depth, "");
 }
 
-static void write_datum(const smma_datum *d, FILE *stream, int layout, int depth);
+static void write_datum(const smma_datum *d, const writer *w, int depth);
 
-static void write_elements(const smma_datum *d, FILE *stream, int layout, int depth) {
+static void write_elements(const smma_datum *d, const writer *w, int depth) {
+  FILE *stream = w->stream;
   putc(d->key ? '{' : '[', stream);
   for (size_t i = 0; i < d->size; i++) {
-    if (i) fputs(layout ? "," : ", ", stream);
-    new_line(stream, layout, depth + 1);
+    if (i) fputs(w->layout ? "," : ", ", stream);
+    new_line(w, depth + 1);
     if (d->key) {
       write_text(d->key[i], stream);
-      fputs(layout == SMMA_JSON_COMPACT ? ":" : ": ", stream);
+      fputs(w->layout == SMMA_JSON_COMPACT ? ":" : ": ", stream);
     }
-    write_datum(d->element[i], stream, layout, depth + 1);
+    write_datum(d->element[i], w, depth + 1);
   }
-  new_line(stream, layout, depth);
+  new_line(w, depth);
   putc(d->key ? '}' : ']', stream);
 }
 
-static void write_datum(const smma_datum *d, FILE *stream, int layout, int depth) {
+static void write_datum(const smma_datum *d, const writer *w, int depth) {
+  FILE *stream = w->stream;
   switch (smma_datum_kind_of(d)) {
     case SMMA_DATUM_NULL: fputs("null", stream); break;
     case SMMA_DATUM_FLAG: fputs(d->flag ? "true" : "false", stream); break;
     case SMMA_DATUM_COUNT: fprintf(stream, "%lld", (long long)d->count); break;
-    case SMMA_DATUM_REAL: write_real(d->real, stream); break;
+    case SMMA_DATUM_REAL: write_real(d->real, stream, w->digits); break;
     case SMMA_DATUM_TEXT: write_text(d->text, stream); break;
     case SMMA_DATUM_LIST:
     case SMMA_DATUM_RECORD:
       if (d->size)
-        write_elements(d, stream, layout, depth);
+        write_elements(d, w, depth);
       else
         fputs(d->kind == SMMA_DATUM_LIST ? "[]" : "{}", stream);
   }
 }
 
-bool smma_datum_write(const smma_datum *d, FILE *stream, int layout) {
-  write_datum(d, stream, layout, 0);
+bool smma_datum_write_digits(const smma_datum *d, FILE *stream, int layout, int digits) {
+  write_datum(d, &(writer){stream, layout, digits}, 0);
   return !ferror(stream);
+}
+
+bool smma_datum_write(const smma_datum *d, FILE *stream, int layout) {
+  return smma_datum_write_digits(d, stream, layout, 17);
 }

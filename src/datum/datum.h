@@ -103,6 +103,9 @@ enum { SMMA_JSON_COMPACT = -1, SMMA_JSON_ONE_LINE = 0, SMMA_JSON_LINES = 2 };
    the stream has failed. */
 bool smma_datum_write(const smma_datum *datum, FILE *stream, int layout);
 
+/* The same with so many digits of reals. */
+bool smma_datum_write_digits(const smma_datum *datum, FILE *stream, int layout, int digits);
+
 /* Reads a text. NULL with an error, "ORIGIN:LINE:COLUMN: what is wrong", where it is not JSON, a key stands twice in a
    record, or lists and records are more than 64 deep. Whole numbers of up to 63 bits become counts, others reals. */
 smma_datum *smma_datum_read(const char *origin, const char *text, size_t size, smma_error *error);

@@ -272,7 +272,6 @@ static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix wh
                         &b, error))
     return false;
   forget(f, which);
-  smma_tensor_free(&b.products);
   p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
   return true;
 }

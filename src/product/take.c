@@ -210,18 +210,6 @@ bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding
 
 /* ---- Blocks with scale factors ---- */
 
-/* What the blocks stand for, into `b->products`, which are f64. */
-static void multiply_blocks(smma_blocks *b, bool along_rows, const smma_block_format *format) {
-  const uint8_t *values = b->values.data, *scales = b->scales.data;
-  for (size_t i = 0; i < b->values.rows * b->values.columns; i++) {
-    size_t row = i / b->values.columns, column = i % b->values.columns, vector = along_rows ? row : column,
-           k = along_rows ? column : row;
-    ((double *)b->products.data)[i] =
-        smma_format_decode(format->element, values[i]) *
-        smma_format_decode(format->scale, scales[vector * b->scales.columns + k / (size_t)format->block]);
-  }
-}
-
 static double greatest_of(smma_format format) {
   return smma_format_decode(format,
                             smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
@@ -243,11 +231,16 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
   return count;
 }
 
-/* How the numbers that blocks stand for differ from the exact ones. */
-static smma_conversion loss_of_blocks(const double *exact, const double *products, size_t count) {
+/* Returns how the numbers that blocks stand for differ from the exact ones. */
+static smma_conversion loss_of_blocks(const smma_blocks *b, const double *exact, bool along_rows,
+                                      const smma_block_format *format) {
+  const uint8_t *values = b->values.data, *scales = b->scales.data;
   smma_conversion lost = {0};
-  for (size_t i = 0; i < count; i++) {
-    const double x = exact[i], y = products[i];
+  for (size_t i = 0; i < b->values.rows * b->values.columns; i++) {
+    const size_t row = i / b->values.columns, column = i % b->values.columns, vector = along_rows ? row : column;
+    const size_t block = (along_rows ? column : row) / (size_t)format->block;
+    const double x = exact[i], y = smma_format_decode(format->element, values[i]) *
+                                   smma_format_decode(format->scale, scales[vector * b->scales.columns + block]);
     if (x == y || (isnan(x) && isnan(y))) continue;
     lost.changed++;
     lost.zero += y == 0;
@@ -259,7 +252,7 @@ static smma_conversion loss_of_blocks(const double *exact, const double *product
 
 static void note_blocks(const smma_tensor *from, const smma_blocks *b, const double *exact, bool along_rows,
                         const smma_block_format *f, const char *name, smma_label l, const smma_notes *notes) {
-  const smma_conversion lost = loss_of_blocks(exact, b->products.data, from->rows * from->columns);
+  const smma_conversion lost = loss_of_blocks(b, exact, along_rows, f);
   const size_t beyond = blocks_beyond(b, exact, along_rows, f);
   char type[16], text[160];
   say(notes, "%s, %s: %s quantised to %s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type), name,
@@ -279,16 +272,15 @@ bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block
   char text[SMMA_INPUT_TEXT_SIZE];
   const char *name = smma_input_text(&formats, f->element, text);
   smma_tensor exact;
-  *b = (smma_blocks){{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}};
+  *b = (smma_blocks){{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}};
   if (!smma_check_meaning(from, f->element, l, error)) return false;
   if (smma_is_raw(from, SMMA_F64))
     return smma_fail(error, "%s, %s: raw encodings have no scale factors; %s is made from numbers", l.what, l.path,
                      name);
   if (!smma_take_matrix(from, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, l, NULL, &exact, error)) return false;
   if (!smma_tensor_new(f->element, from->rows, from->columns, &b->values, error) ||
-      !smma_tensor_new(f->scale, vectors, blocks, &b->scales, error) ||
-      !smma_tensor_new(SMMA_F64, from->rows, from->columns, &b->products, error)) {
-    smma_blocks_free(b);
+      !smma_tensor_new(f->scale, vectors, blocks, &b->scales, error)) {
+    smma_tensor_free(&b->values), smma_tensor_free(&b->scales);
     smma_tensor_free(&exact);
     return false;
   }
@@ -297,16 +289,9 @@ bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block
     smma_quantize(f, (const double *)exact.data + first, along_rows ? 1 : from->columns, k,
                   (unsigned char *)b->values.data + first, (unsigned char *)b->scales.data + v * blocks);
   }
-  multiply_blocks(b, along_rows, f);
   if (notes) note_blocks(from, b, exact.data, along_rows, f, name, l, notes);
   smma_tensor_free(&exact);
   return true;
-}
-
-void smma_blocks_free(smma_blocks *b) {
-  smma_tensor_free(&b->values);
-  smma_tensor_free(&b->scales);
-  smma_tensor_free(&b->products);
 }
 
 bool smma_rounding_of(const char *word, size_t length, smma_rounding otherwise, smma_rounding *mode,

@@ -64,13 +64,11 @@ bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding
 /* A matrix of numbers in blocks along K, each with a scale factor. */
 typedef struct {
   smma_tensor values, scales; /* scales: as smma_gemm takes them */
-  smma_tensor products;       /* of both, in f64: what the blocks stand for */
 } smma_blocks;
 
 /* Quantises (numerics/blocks.h); K goes along the rows of the matrix, or down its columns. Refuses raw encodings. */
 bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format, smma_label label,
                       const smma_notes *notes, smma_blocks *blocks, smma_error *error);
-void smma_blocks_free(smma_blocks *blocks);
 
 /* Reads a mode of --round-in, `length` characters of `word`; `otherwise` is what "default" stands for. */
 bool smma_rounding_of(const char *word, size_t length, smma_rounding otherwise, smma_rounding *mode, smma_error *error);

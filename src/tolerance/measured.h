@@ -1,27 +1,15 @@
-/* The part of a target's product on which its errors are measured. */
+/* The measured part of a target's product: its operands, results and bounds. */
 #ifndef SMMA_TOLERANCE_MEASURED_H
 #define SMMA_TOLERANCE_MEASURED_H
 
 #include "numerics/bound.h"
 #include "tolerance/tolerance.h"
 
-/* What a sample owns. */
-enum {
-  SMMA_MEASURED_A,
-  SMMA_MEASURED_B,
-  SMMA_MEASURED_C,
-  SMMA_MEASURED_SCALE_A,
-  SMMA_MEASURED_SCALE_B,
-  SMMA_MEASURED_BIAS,
-  SMMA_MEASURED_NEUTRAL,
-  SMMA_MEASURED_MATRICES
-};
-
 typedef struct {
   const smma_product_target *of;
   smma_format stored;
   smma_gemm_arguments product; /* matrices are dense and row-major */
-  void *matrix[SMMA_MEASURED_MATRICES];
+  void *matrix[SMMA_VIEWS], *neutral;
   smma_bounded *bound; /* of each element */
   double *values;      /* the target's */
 } smma_measured;

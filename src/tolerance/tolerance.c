@@ -27,7 +27,7 @@ static int compare_doubles(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* NaN where there are none. */
+/* Sets each quantile of the values to NaN if `count` is 0. */
 static void take_quantiles(double *values, size_t count, double result[SMMA_QUANTILES]) {
   qsort(values, count, sizeof *values, compare_doubles);
   for (int i = 0; i < SMMA_QUANTILES; i++) {
@@ -86,7 +86,8 @@ static smma_error_point point_of(const smma_bounded *b, double value) {
 /* Elements this near 0, one in twenty, are 0 in other data. */
 #define NEAR_ZERO 0.05
 
-/* Of the measured errors times `margin`, or of the bounds. Elements without are left out. False without memory. */
+/* Sets the envelope of the measured errors times `margin`, or of the bounds. Leaves out elements that have no finite
+   error or bound. Returns false without memory. */
 static bool envelope_of(const study *x, double margin, bool bounds, double near, smma_envelope *envelope) {
   smma_error_point *points = calloc(x->count * x->samples, sizeof *points);
   size_t all = 0;
@@ -206,7 +207,8 @@ static bool check_numbers(const smma_tolerance_request *r, const smma_gemm_argum
          smma_fail(error, "%s times %s is empty; there is nothing to measure", r->a, r->b);
 }
 
-/* Whether a target has errors at all, a place for what it is given, and results that can be stored so. */
+/* Fails if the target cannot have errors, its plan has no place for an argument, or its results cannot be stored in the
+   format of the request. */
 static bool check_target(const smma_tolerance_request *r, const smma_product_target *t, smma_error *error) {
   const smma_gemm_arguments *g = &t->product, *first = &r->target[0].product;
   const smma_format d = smma_plan_d_format(t->product.plan, t->instruction);

@@ -20,7 +20,7 @@ typedef struct {
   smma_data data;    /* else the kind of the operands of M x N x K: */
   size_t m, n, k;
   bool with_c;        /* generated operands have a C, of N(0, 1) */
-  smma_format stored; /* what kernels round results to at last; SMMA_NO_FORMAT: D's */
+  smma_format stored; /* the format that kernels store results in; SMMA_NO_FORMAT: that of D */
   double margin;      /* how many times the measured errors are accepted: 1 to 1000 */
   void (*progress)(size_t done, size_t all, void *context); /* behind each target; or NULL */
   void *context;
@@ -28,7 +28,7 @@ typedef struct {
 
 /* How far one target is off. */
 typedef struct {
-  smma_format d, stored; /* of its results, and what these are rounded to at last */
+  smma_format d, stored; /* of its results, and of the results as kernels store them */
   double error[SMMA_QUANTILES], most_bound;
   size_t unbounded, special; /* elements without a proven bound; with NaN or infinity among their operands */
 } smma_target_error;

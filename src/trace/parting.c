@@ -3,15 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/load.h"
 #include "plan/element.h"
 #include "trace/trace.h"
 
 /* One of the two targets that part. */
 typedef struct {
   const char *name;
-  const smma_instruction *instruction;
-  const smma_gemm_arguments *product;
+  const smma_product_target *target;
   const smma_trace *trace;
   size_t at[2];       /* the element, in `product` */
   size_t first, last; /* events between where both were the same and where they are not */
@@ -21,8 +19,7 @@ static side side_of(const smma_trace_result *r, int which) {
   const size_t target = r->parting.target[which];
   const smma_product_target *t = &r->request->target[target];
   side s = {.name = r->name[target],
-            .instruction = t->instruction,
-            .product = &t->product,
+            .target = t,
             .trace = &r->trace[target],
             .first = r->parting.found.first[which],
             .last = r->parting.found.last[which]};
@@ -32,23 +29,17 @@ static side side_of(const smma_trace_result *r, int which) {
 
 /* ---- Rows ---- */
 
-/* The encoding at k of the row of A, or of the column of B. */
+/* Returns the encoding at k of the element's row of A, or column of B. */
 static uint64_t code_of(const side *s, bool of_a, size_t k) {
-  const smma_gemm_arguments *g = s->product;
-  const size_t bytes = smma_format_bytes(of_a ? s->instruction->a : s->instruction->b);
-  const size_t row = of_a ? s->at[0] : k, column = of_a ? k : s->at[1];
-  const size_t given = of_a ? g->lda : g->ldb, rows = of_a ? g->m : g->k, columns = of_a ? g->k : g->n;
-  if ((of_a ? g->order_a : g->order_b) == SMMA_ROW_MAJOR)
-    return smma_load(bytes, of_a ? g->a : g->b, row * (given ? given : columns) + column);
-  return smma_load(bytes, of_a ? g->a : g->b, row + column * (given ? given : rows));
+  const smma_matrix_view x = smma_matrix_view_of(s->target, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
+  return of_a ? smma_view_element(&x, s->at[0], k) : smma_view_element(&x, k, s->at[1]);
 }
 
+/* Returns a block's scale factor; 1 behind the last block. */
 static uint64_t scale_code_of(const side *s, bool of_a, size_t block) {
-  const smma_gemm_arguments *g = s->product;
-  const smma_format format = s->instruction->scale;
-  const size_t each = (size_t)s->instruction->scale_block, blocks = g->k / each + (g->k % each != 0);
-  if (block >= blocks) return smma_format_encode(format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  return smma_load(smma_format_bytes(format), of_a ? g->scale_a : g->scale_b, s->at[of_a ? 0 : 1] * blocks + block);
+  const smma_matrix_view x = smma_matrix_view_of(s->target, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
+  if (block >= x.columns) return smma_format_encode(x.format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_view_element(&x, s->at[of_a ? 0 : 1], block);
 }
 
 /* `count` instructions from an event on, as if they were one. */
@@ -111,12 +102,12 @@ static bool explain_step(const side *s, size_t event, size_t count, smma_explain
   x->event = event, x->count = count;
   rows_of(s, event, count, &x->operation, &x->row);
   if (!smma_explain(&x->operation, &x->row, &x->explanation)) return false;
-  snprintf(x->name, sizeof x->name, count > 1 ? "%.100s, %zu in a row" : "%.100s", s->instruction->name, count);
+  snprintf(x->name, sizeof x->name, count > 1 ? "%.100s, %zu in a row" : "%.100s", s->target->instruction->name, count);
   x->explained = (smma_explained){s->name, x->name, &x->operation, &x->explanation};
   return true;
 }
 
-/* Whether all events between are instructions that are one longer instruction. */
+/* Reports whether the events between are all instructions, which a single longer instruction can stand for. */
 static bool is_one(const side *s) {
   const smma_trace *t = s->trace;
   const size_t count = instructions_in(s);
@@ -138,7 +129,8 @@ static void drop_steps(smma_parting_explained *p) {
     while (p->steps[s]) smma_explanation_free(&p->step[s][--p->steps[s]].explanation);
 }
 
-/* Both, where they start from the same sum and add the same products one behind another. False without memory. */
+/* Explains the instructions of each side as a single one, if both start from the same sum and add the same products in
+   the same order. Returns false without memory. */
 static bool explain_together(const side x[2], smma_parting_explained *p) {
   char why[128];
   smma_explained_step *const step[2] = {p->step[0], p->step[1]};

@@ -34,7 +34,7 @@ static const char *base_name(const char *path) {
 
 static const char *plan_text(const smma_product_target *t) { return t->plan ? t->plan : ""; }
 
-/* A label, and where targets have several a plan and a rounding mode. */
+/* Names each target by its label, and by its plan if targets have different plans. */
 static void name_targets(study *x) {
   const smma_product_target *t = x->request->target;
   bool several = false;
@@ -60,7 +60,7 @@ static bool compute(study *x, smma_error *error) {
   return x->result->whole = true;
 }
 
-/* Where two results differ most: NaN and infinity more than any numbers. */
+/* The element in which two results differ most. A difference in NaN or infinity counts more than any of numbers. */
 typedef struct {
   size_t differ, index;
   double difference, relative; /* relative: over the largest result */
@@ -108,7 +108,8 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
   smma_locale_leave(locale);
 }
 
-/* Of the two results that are given, or of one and the first target, or of any two targets. */
+/* Chooses the element in which two results differ most: the two results that are given; or the given result and that of
+   the first target; or the results of any two targets. */
 static void choose_worst(study *x) {
   const smma_own_result *own = x->request->own;
   smma_trace_result *r = x->result;

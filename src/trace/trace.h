@@ -16,11 +16,10 @@ typedef struct {
 } smma_own_result;
 
 typedef struct {
-  const smma_product_target
-      *target; /* each product is the whole, or, where `is_chosen`, that of row and column alone */
+  const smma_product_target *target; /* with the whole product, or if `is_chosen` the element's row and column alone */
   size_t targets;
   size_t m, n, k; /* of the whole product */
-  bool is_chosen; /* the element is `at`; else it is the one that differs most */
+  bool is_chosen; /* the element is `at`; otherwise the study finds the element that differs most */
   size_t at[2];
   bool shows_rounding; /* names of targets say how A is rounded */
   smma_own_result own[SMMA_MOST_OWN];
@@ -37,7 +36,7 @@ typedef struct {
   smma_explained explained;
 } smma_explained_step;
 
-/* Where the two targets part that part first, and the last instructions before that, explained. */
+/* The place where two targets part, of those that part first, and the last instructions before it, explained. */
 typedef struct {
   smma_parting found;
   size_t target[2];
@@ -72,13 +71,13 @@ bool smma_same_element(smma_format format, uint64_t x, uint64_t y);
 
 /* ---- Words ---- */
 
-/* The k of the products of an instruction: "64..79, 128..143"; "-" where it has none. */
+/* Writes which k an instruction takes: "64..79, 128..143"; "-" for an instruction without products. */
 void smma_k_text(const smma_trace *trace, size_t instruction, char *text, size_t size);
 
-/* What an event is: "instruction 3", "added to a total", "alpha". */
+/* Writes an event's name: "instruction 3", "part added", "alpha". */
 void smma_event_text(const smma_trace *trace, const smma_trace_event *event, char *text, size_t size);
 
-/* How many instructions a parted target has between, of which the last few are explained. */
+/* Returns how many instructions a side has before the parting. Only the last few are explained. */
 size_t smma_parting_instructions(const smma_trace_result *result, int side);
 
 /* ---- Within ---- */

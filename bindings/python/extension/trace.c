@@ -48,7 +48,8 @@ static PyObject *value_of(const smma_trace_result *result, size_t every, const t
   return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), parted);
 }
 
-/* A result of the user's own in the targets' format, to which nothing is rounded: encodings, or numbers that it has. */
+/* Returns a result of the user's own in the targets' format: its encodings, or numbers that the format holds exactly.
+ */
 static PyArrayObject *take_own(PyObject *object, const char *name, smma_format format, size_t m, size_t n) {
   PyArrayObject *x = array_of(object), *rounded, *dense;
   smma_conversion lost = {0};

@@ -114,7 +114,7 @@ def compare(
         >>> import numpy as np, softmma
         >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])
         >>> [unit.different for unit in found], found.value["out"]
-        ([0, 0], 'f32')
+        ([0, 1], 'f32')
 
     Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
     """

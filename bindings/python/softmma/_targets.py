@@ -26,7 +26,7 @@ def several(one: Any, what: str) -> Sequence[Any]:
 
 
 def label(unit: str | Instruction) -> str:
-    """What a target is called."""
+    """Returns the name of a target: a GPU's as it is given, or the instruction's."""
     return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")
 
 

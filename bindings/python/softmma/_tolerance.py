@@ -32,7 +32,7 @@ class TargetError(NamedTuple):
     error: dict[str, float]
     """Quantiles of \\|result - exact\\|, by "50", "90", "99", "99.9" (percent) and "max"."""
     bound: float | None
-    """The greatest of the elements' proven bounds; None where some element has none."""
+    """The greatest of the elements' proven bounds; None if an element has no bound."""
     unbounded: int
     """Elements without a bound: a sum of theirs may overflow."""
     left_out: int
@@ -43,11 +43,11 @@ class Verdict(NamedTuple):
     """How much of a faulty kernel's results is refused: shares of the elements, on the target where they are fewest."""
 
     wrong: str
-    """What is wrong: "zeros for D", "the last 64 of K dropped", ..."""
+    """The fault: "zeros for D", "the last 64 of K dropped", ..."""
     measured: float
     """By the measured tolerance."""
     proven: float | None
-    """By the proven one; None without it."""
+    """By the proven tolerance; None if there is no proven tolerance."""
     bound: float
     """By each element's own bound, as `assert_close` compares."""
     some_tolerance_refuses: bool
@@ -60,7 +60,7 @@ class Tolerance(NamedTuple):
     measured: Accepted
     """Accepts the measured errors of all targets, times ``margin``."""
     proven: Accepted | None
-    """Accepts whatever the targets can return for these operands; None where an element has no bound."""
+    """Accepts every result that the targets can return for these operands; None if an element has no bound."""
     targets: tuple[TargetError, ...]
     verdicts: tuple[Verdict, ...]
     m: int
@@ -161,7 +161,7 @@ def _error(unit: dict[str, Any]) -> TargetError:
 
 
 def _targets(on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any) -> list[tuple[str, Target]]:
-    """Each target, whose unit is its instruction, with its name."""
+    """Returns the name and the target of each unit; a target's unit is its instruction."""
     if on is None and instr is not None:
         raise ValueError("on is missing; for example on='H100'")
     inputs = "f16" if in_dtype is None and instr is None else in_dtype

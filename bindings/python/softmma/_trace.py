@@ -54,7 +54,7 @@ class Trace(NamedTuple):
     why: str
     """Why this element, where it was not chosen."""
     value: dict[str, Any]
-    """What ``softmma trace --json`` prints: besides, the results of one's own and the explained instructions."""
+    """The record that ``softmma trace --json`` prints. It also has the user's own results and explained instructions."""
 
 
 def trace(

@@ -50,6 +50,9 @@ def test_compare(generator):
     np.testing.assert_array_equal(table[1].d, softmma.matmul(a, b, on="H100", in_dtype="f16"))
     assert "H100:e4m3" in repr(table) and "<table>" in table._repr_html_()
     np.testing.assert_array_equal(table.pairs(), table.pairs().T)
+    narrow = a.astype(np.float16), b.astype(np.float16)
+    of_columns = softmma.compare(*map(np.asfortranarray, narrow), ["V100", "H100"])
+    assert of_columns.value == softmma.compare(*narrow, ["V100", "H100"]).value
 
 
 @pytest.mark.parametrize("name", ["bf16", "f16", "e4m3"])
