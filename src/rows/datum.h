@@ -9,6 +9,10 @@
 /* Writes an encoding with all its hexadecimal digits; returns `text`. */
 const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]);
 
+/* Writes the exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding; returns
+   `text`. */
+const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);
+
 /* Returns a list of encodings as hexadecimal texts. */
 smma_datum *smma_encodings_datum(smma_format format, const uint64_t *encoding, int count);
 
@@ -24,8 +28,8 @@ void smma_put_operands(smma_datum *record, const smma_instruction *instruction, 
 /* Takes these from it. Returns false if one of them is not the instruction's. */
 bool smma_get_operands(const smma_datum *record, const smma_instruction *instruction, smma_row *row);
 
-/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b" where
-   there are scale factors; c and d are texts. */
+/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b"
+   where there are scale factors; c and d are texts. */
 smma_datum *smma_row_datum(const smma_instruction *instruction, const smma_row *row);
 
 #endif
