@@ -102,26 +102,3 @@ uint64_t *smma_read_any_list(const char *text, const char *option, smma_format f
   *count = read_elements(text, option, format, rounding, hex, SMMA_LONGEST_LIST, list);
   return list;
 }
-
-/* Whether the text reads back as the value: exactly, or rounded to the format. */
-static bool reads_back(const char *text, double value, smma_format format, bool exactly) {
-  double read = strtod(text, NULL);
-  if (exactly) return read == value;
-  return smma_format_encode(format, read, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
-         smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-}
-
-const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]) {
-  double value = smma_format_decode(format, encoding);
-  if (isnan(value)) return strcpy(text, "nan");
-  if ((fabs(value) < 1e9 || smma_is_integer(format)) && floor(value) == value) { /* 40, not 4e+01 */
-    snprintf(text, 40, "%.0f", value);
-    return text;
-  }
-  for (int exactly = 1; exactly >= 0; exactly--)
-    for (int digits = 1; digits <= (exactly ? 9 : 17); digits++) {
-      snprintf(text, 40, "%.*g", digits, value);
-      if (reads_back(text, value, format, exactly)) return text;
-    }
-  return text;
-}

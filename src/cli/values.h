@@ -16,7 +16,4 @@ enum { SMMA_LONGEST_LIST = 4096 };
 uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
                              int *count);
 
-/* The exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding. */
-const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);
-
 #endif

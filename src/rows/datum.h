@@ -9,6 +9,10 @@
 /* Writes an encoding with all its hexadecimal digits; returns `text`. */
 const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]);
 
+/* Writes the exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding; returns
+   `text`. */
+const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);
+
 /* Returns a list of encodings as hexadecimal texts. */
 smma_datum *smma_encodings_datum(smma_format format, const uint64_t *encoding, int count);
 

@@ -236,6 +236,7 @@ PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
+PyObject *python_explain_planned(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);

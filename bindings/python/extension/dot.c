@@ -8,6 +8,7 @@
 #include "explain/picture.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "trace/planned.h"
 
 enum { A, B, C, SCALE_A, SCALE_B, OPERANDS, LINE_WIDTH = 120 };
 
@@ -358,5 +359,89 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
                            value_from(smma_explanations_datum(x.unit, x.count)));
   }
   for (int n = 0; n < x.count; n++) smma_explanation_free(&x.explanation[n]);
+  return result;
+}
+
+/* ---- One that a plan sums, explained ---- */
+
+/* The encodings of an array with one axis, or of a number, in the format: to be freed; NULL with an exception. */
+static uint64_t *encodings_of(PyObject *object, const char *name, smma_format format, smma_rounding rounding,
+                              size_t *count) {
+  PyArrayObject *x = array_of(object), *dense;
+  uint64_t *encoding = NULL;
+  if (x && PyArray_NDIM(x) > 1) {
+    PyErr_Format(PyExc_ValueError, "%s has %d axes; a row has one", name, PyArray_NDIM(x));
+    Py_CLEAR(x);
+  }
+  if (x) x = array_as(x, name, format, rounding);
+  dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  if (!dense) return NULL;
+  *count = (size_t)PyArray_SIZE(dense);
+  encoding = malloc((*count + 1) * sizeof *encoding);
+  for (size_t e = 0; encoding && e < *count; e++)
+    encoding[e] = smma_load(smma_format_bytes(format), PyArray_DATA(dense), e);
+  Py_DECREF(dense);
+  return encoding ? encoding : (PyErr_NoMemory(), NULL);
+}
+
+typedef struct {
+  PyObject *object[3]; /* a, b and c, which may be None */
+  uint64_t *encoding[3];
+  size_t count[3];
+} planned_row;
+
+static bool take_planned(planned_row *x, const smma_instruction *i, const smma_plan *plan, const char *round_in) {
+  const smma_format format[] = {i->a, i->b, i->c};
+  for (int n = A; n <= C; n++) {
+    const int rounding = n < C ? operand_rounding_named(round_in, i, plan, format[n]) : SMMA_ROUND_NEAREST_EVEN;
+    if (x->object[n] == Py_None && n == C) continue;
+    if (rounding < 0 || !array_is_given(x->object[n], names[n])) return false;
+    x->encoding[n] = encodings_of(x->object[n], names[n], format[n], (smma_rounding)rounding, &x->count[n]);
+    if (!x->encoding[n]) return false;
+  }
+  if (x->count[A] == x->count[B] && (x->count[C] == 1 || x->object[C] == Py_None)) return true;
+  PyErr_Format(PyExc_ValueError, "a has %zu elements, b %zu and c %zu; a and b have as many as each other, c one",
+               x->count[A], x->count[B], x->count[C]);
+  return false;
+}
+
+static PyObject *planned_object(const smma_planned_request *request) {
+  smma_planned_result result;
+  smma_error error = {SMMA_OK, ""};
+  PyObject *object = NULL;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) return PyErr_NoMemory();
+  if (smma_planned_run(request, &result, &error)) {
+    smma_planned_print(stream, &result, LINE_WIDTH);
+    fflush(stream);
+    object = Py_BuildValue("(s#N)", text, (Py_ssize_t)size, value_from(smma_planned_datum(&result)));
+  } else {
+    fail_with(&error);
+  }
+  smma_planned_free(&result);
+  fclose(stream);
+  free(text);
+  return object;
+}
+
+/* (text, value): (a, b, c, label, instruction, plan, its name, rounding mode or None). */
+PyObject *python_explain_planned(PyObject *module, PyObject *arguments) {
+  planned_row x = {.encoding = {NULL}};
+  smma_planned_request request = {.label = NULL};
+  PyObject *instruction, *handle, *result = NULL;
+  const char *round_in;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOsOOsz", &x.object[A], &x.object[B], &x.object[C], &request.label, &instruction,
+                        &handle, &request.plan_text, &round_in) ||
+      !(request.instruction = instruction_of(instruction)) || !plan_of(handle, &request.plan))
+    return NULL;
+  if (take_planned(&x, request.instruction, request.plan, round_in)) {
+    request.a = x.encoding[A], request.b = x.encoding[B], request.c = x.encoding[C], request.k = x.count[A];
+    result = planned_object(&request);
+  }
+  for (int n = A; n <= C; n++) free(x.encoding[n]);
   return result;
 }

@@ -76,6 +76,7 @@ static PyMethodDef functions[] = {
     {"coverage_files", python_coverage_files, METH_VARARGS, NULL},
     {"rows", python_rows, METH_VARARGS, NULL},
     {"explain", python_explain, METH_VARARGS, NULL},
+    {"explain_planned", python_explain_planned, METH_VARARGS, NULL},
     {"operand_rounding", python_operand_rounding, METH_VARARGS, NULL},
     {"round", python_round, METH_VARARGS, NULL},
     {"quantize", python_quantize, METH_VARARGS, NULL},

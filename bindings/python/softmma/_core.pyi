@@ -145,6 +145,16 @@ def explain(
     units: tuple[tuple[str, object, object, object, object], ...],
     round_in: str | None,
 ) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...], dict[str, Any]]: ...
+def explain_planned(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    label: str,
+    instruction: object,
+    plan: PlanHandle,
+    plan_name: str,
+    round_in: str | None,
+) -> tuple[str, dict[str, Any]]: ...
 def operand_rounding(instruction: object, format: str) -> str: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str, quiet: bool) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...

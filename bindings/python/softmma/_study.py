@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._encodings import array, operands
+from softmma._plans import Plan, handle_of
 from softmma._table import html_table, text_table
-from softmma._targets import label, several
+from softmma._targets import label, several, target_instruction
 from softmma._units import Instruction, chosen, dtype
 from softmma._value import to_pandas
 
@@ -65,11 +67,15 @@ def explain(
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
     round_in: str | None = None,
+    plan: Plan | Mapping[str, Any] | str | Path | None = None,
 ) -> Explanation:
     """d = c + sum of a[k] b[k] as one would draw it on paper: what alignment keeps and cuts, the sum, the rounding.
 
     Operands and instruction are as in `dot`, without further axes. With two GPUs, or two instructions, the first
     step whose outcome differs is marked and named.
+
+    With a ``plan`` the row has more products than one call takes, and each call and addition is explained; there are no
+    ``svg`` and no ``exact`` then, and one GPU.
 
         >>> import softmma
         >>> e = softmma.explain([-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2**23, on=("H100", "A100"),
@@ -80,6 +86,13 @@ def explain(
     Raises as `matmul` does, and ValueError for two instructions that do not take the same operands.
     """
     units, names = several(on, "on"), several(instr, "instr")
+    if plan is not None:
+        if len(units) > 1 or len(names) > 1 or scale_a is not None or scale_b is not None:
+            raise ValueError("plan: it explains operands of one GPU, without scale factors; trace compares two")
+        made = plan if isinstance(plan, Plan) else Plan(plan)
+        i = target_instruction(units[0], names[0], in_dtype, out_dtype)
+        text, value = _core.explain_planned(a, b, c, label(units[0]), i, handle_of(made), made.name, round_in)
+        return Explanation(text, "", "", [(made.d or i.d, int(value["d"], 16), None)], value)
     count = max(len(units), len(names))
     if min(len(units), len(names)) > 1 and len(units) != len(names):
         raise ValueError(f"on has {len(units)} units and instr {len(names)} instructions; give one, or as many")

@@ -69,6 +69,10 @@ CALLS = {
         ["explain", "--on", "H100,A100", *MULTIPLY],
         lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on=("H100", "A100"), instr="HMMA.16816.F32"),
     ),
+    "explain with a plan": (
+        ["explain", "--on", "H100", "--instr", F16, "--plan", "cutlass:2xacc", "--a", "1.5 2*299", "--b", "0.5 -3*299"],
+        lambda: softmma.explain([1.5] + [2] * 299, [0.5] + [-3] * 299, on="H100", instr=F16, plan="cutlass:2xacc"),
+    ),
     "units": (["units"], softmma.units),
     "experiment list": (["experiment"], softmma.experiments),
     "experiment": (
