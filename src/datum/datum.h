@@ -17,7 +17,7 @@ typedef enum {
   SMMA_DATUM_REAL,  /* finite */
   SMMA_DATUM_TEXT,  /* UTF-8 */
   SMMA_DATUM_LIST,
-  SMMA_DATUM_RECORD /* keys are in the order in which they were put */
+  SMMA_DATUM_RECORD /* keeps the order of its keys */
 } smma_datum_kind;
 
 typedef struct smma_datum smma_datum;
@@ -29,7 +29,7 @@ smma_datum *smma_datum_null(void);
 smma_datum *smma_datum_flag(bool flag);
 smma_datum *smma_datum_count(int64_t count);
 
-/* A number; text "inf", "-inf" or "nan" for what is not finite, which JSON has no number for. */
+/* A finite value is a number. Others are the texts "inf", "-inf" and "nan", because JSON has no numbers for them. */
 smma_datum *smma_datum_real(double value);
 
 /* A copy; in a text that is not UTF-8 each byte outside ASCII becomes '?'. Null for NULL. */
@@ -45,8 +45,8 @@ smma_datum *smma_datum_record(void);
 smma_datum *smma_datum_texts(const char *const *text, size_t count);
 smma_datum *smma_datum_list_of(size_t count, ...);
 
-/* Appends to a list, or to a record under a key that it does not have yet, of which it takes a copy. The child belongs
-   to the parent from then on, and is freed at once where that is NULL. */
+/* Appends a child to a list, or to a record under a new key. Copies the key. The parent frees the child later; a NULL
+   parent frees it at once. */
 void smma_datum_append(smma_datum *list, smma_datum *child);
 void smma_datum_put(smma_datum *record, const char *key, smma_datum *child);
 
@@ -72,14 +72,14 @@ bool smma_datum_is_complete(const smma_datum *datum);
 /* Accepts NULL. */
 void smma_datum_free(smma_datum *datum);
 
-/* ---- Reading. Each accepts NULL, and a datum of another kind, and answers as said. ---- */
+/* ---- Reading. These functions accept NULL and a datum of another kind. ---- */
 
 smma_datum_kind smma_datum_kind_of(const smma_datum *datum); /* NULL's is SMMA_DATUM_NULL */
 
 /* How many elements a list or a record has; 0 otherwise. */
 size_t smma_datum_size(const smma_datum *datum);
 
-/* An element of a list or a record by its number, or of a record by its key; NULL where there is none. */
+/* Returns an element by its number in a list or record, or by its key in a record; NULL if it does not exist. */
 const smma_datum *smma_datum_at(const smma_datum *datum, size_t index);
 const smma_datum *smma_datum_get(const smma_datum *record, const char *key);
 
@@ -96,18 +96,18 @@ bool smma_datum_count_of(const smma_datum *datum, uint64_t *count);
 
 /* ---- JSON (RFC 8259) ---- */
 
-/* How it is laid out: compact, in one line with blanks, or in lines of so many blanks more a level. */
+/* Layouts: compact; one line with blanks; lines, indented by this number of blanks a level. */
 enum { SMMA_JSON_COMPACT = -1, SMMA_JSON_ONE_LINE = 0, SMMA_JSON_LINES = 2 };
 
 /* Writes it, without a line's end behind it. Doubles have the 17 digits that give back every bit. Returns false where
    the stream has failed. */
 bool smma_datum_write(const smma_datum *datum, FILE *stream, int layout);
 
-/* The same with so many digits of reals. */
+/* Writes reals with this number of significant digits. */
 bool smma_datum_write_digits(const smma_datum *datum, FILE *stream, int layout, int digits);
 
-/* Reads a text. NULL with an error, "ORIGIN:LINE:COLUMN: what is wrong", where it is not JSON, a key stands twice in a
-   record, or lists and records are more than 64 deep. Whole numbers of up to 63 bits become counts, others reals. */
+/* Reads a text. Returns NULL with an error, "ORIGIN:LINE:COLUMN: what is wrong", if the text is not JSON, repeats a key
+   of a record, or is nested more than 64 deep. Whole numbers of up to 63 bits become counts, other numbers reals. */
 smma_datum *smma_datum_read(const char *origin, const char *text, size_t size, smma_error *error);
 
 #endif

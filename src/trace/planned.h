@@ -26,10 +26,10 @@ typedef enum {
 typedef struct {
   smma_planned_kind kind;
   size_t call, calls;           /* the first call, and how many; of an addition 0 */
-  uint64_t before, result;      /* the sum before a call, and after it; after an addition what is in its place */
+  uint64_t before, result;      /* the sum before and after a call; `result` of an addition */
   smma_explanation explanation; /* of a call */
   const smma_task *task;        /* of an addition */
-  uint64_t from, to;            /* and what it adds to what */
+  uint64_t from, to;            /* its two operands */
 } smma_planned_event;
 
 typedef struct {
