@@ -1,4 +1,4 @@
-/* What units do with subnormals, overflow and zeros, and the alignment of exact sums: several algorithms' parameters. */
+/* What units do with subnormals, overflow and zeros, and how exact sums align: parameters of several algorithms. */
 #ifndef SMMA_CORE_POLICY_H
 #define SMMA_CORE_POLICY_H
 
