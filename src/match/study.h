@@ -1,5 +1,5 @@
-/* The study of whose bits a matrix D has: matrices as somebody gives them, the search for an instruction and a plan
-   that give exactly D, or the test of a claim, and the result as text and data. */
+/* The study `match`: loads matrices, searches for instructions and plans that give exactly D, or tests a claim, and
+   returns the result as text and data. */
 #ifndef SMMA_MATCH_STUDY_H
 #define SMMA_MATCH_STUDY_H
 
@@ -18,13 +18,13 @@ typedef struct {
   const smma_notes *notes;
 } smma_match_request;
 
-/* What is searched: an architecture's instructions, or the one of a custom unit. */
+/* A target of the search: all instructions of an architecture, or the instruction of a custom unit. */
 typedef struct {
   const smma_instruction *only; /* NULL: those of `arch` */
   smma_arch_id arch;
 } smma_match_target;
 
-/* What computed D, as somebody says. */
+/* A claim about what computed D. */
 typedef struct {
   const char *text;
   const smma_instruction *instruction;
@@ -34,7 +34,7 @@ typedef struct {
 /* The places of the request's matrices: those of a product, then D. */
 enum { SMMA_MATCH_OF_D = SMMA_PRODUCT_MATRICES, SMMA_MATCH_MATRICES };
 
-/* The matrices in the formats that they are compared in, and what is found. */
+/* The matrices in the formats of the comparison, and the result. */
 typedef struct {
   const smma_match_request *request;
   smma_tensor given[SMMA_MATCH_MATRICES]; /* transposed where the request says so */
@@ -43,7 +43,7 @@ typedef struct {
   bool rounded;                            /* some value of A or B is not in its format */
   smma_rounding mode[SMMA_ROUNDING_MODES]; /* how A and B may have been rounded, to different matrices each */
   char same_as[SMMA_ROUNDING_MODES][96];   /* other modes that make the same matrices: ", nearest-away" */
-  size_t modes, kept;                      /* kept: the number of the mode in what is found */
+  size_t modes, kept;                      /* kept: the mode of the result */
   smma_match_data data;
   const smma_instruction **instruction; /* that are searched */
   size_t instructions, room;
@@ -68,7 +68,7 @@ bool smma_match_check(smma_match_study *study, const smma_match_claim *claim, sm
 
 void smma_match_study_free(smma_match_study *study);
 
-/* What is wrong with all candidates at once, as a line; an empty one if nothing is. */
+/* Writes a likely cause if no candidate comes near, or an empty text; returns `text`. */
 const char *smma_match_hint(const smma_match *match, char *text, size_t size);
 
 /* "one element, [3, 5], by one unit in the last place" */

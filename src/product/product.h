@@ -1,5 +1,5 @@
-/* One product of matrices, D = alpha A B + beta C and what else a plan does: everything that it is made of, checked
-   once, from which come the arguments of smma_gemm. */
+/* One product of matrices, D = alpha A B + beta C with a plan: its operands and options, checked once, as the arguments
+   of smma_gemm. */
 #ifndef SMMA_PRODUCT_PRODUCT_H
 #define SMMA_PRODUCT_PRODUCT_H
 
@@ -8,7 +8,7 @@
 #include "product/method.h"
 #include "product/take.h"
 
-/* The matrices that a product may be made of, in the order in which notes tell of them. */
+/* The operands of a product, in the order of notes. */
 typedef enum {
   SMMA_OF_SCALE_A,
   SMMA_OF_SCALE_B,
@@ -47,7 +47,7 @@ typedef struct {
   smma_gemm_arguments arguments;
 } smma_matrix_product;
 
-/* What a product needs of one of its matrices. */
+/* The requirements of a product for one of its matrices. */
 typedef struct {
   const char *option, *what; /* "--scale-a"; in notes: "--scale-a", but "C" */
   smma_format format;
@@ -55,8 +55,7 @@ typedef struct {
   const char *needed_by;
 } smma_matrix_need;
 
-/* Returns what the product needs of a matrix other than A and B, of which only the format is said; the sizes of
-   `arguments` are set. */
+/* Returns the requirements for a matrix; for A and B the format alone. The sizes of `arguments` must be set. */
 smma_matrix_need smma_product_needs(const smma_product_request *request, smma_product_matrix which,
                                     const smma_gemm_arguments *arguments);
 
@@ -81,8 +80,8 @@ void smma_product_free(smma_matrix_product *product);
 /* Returns the summary of a product that has been run: D is written to `d` (NULL: nowhere). */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
 
-/* Returns the first argument that a plan has no place for, of those that are not at their neutral values in
-   `arguments`, and of C and a bias where they are given: "c", "scale_d", ...; NULL if there is none. */
+/* Returns the name of the first argument that the plan has no place for, "c" or "scale_d" for example, or NULL. Looks
+   at the arguments that have other than neutral values, and at C and a bias if they are given. */
 const char *smma_plan_refuses(const smma_plan *plan, const smma_gemm_arguments *arguments, bool has_c, bool has_bias);
 
 /* Fails because the plan has no place for what an option gives, and says what to write into the plan. */

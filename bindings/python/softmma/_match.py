@@ -30,20 +30,20 @@ class MatchDifference(NamedTuple):
     different: int
     in_words: str
     first: tuple[int, int]
-    """Row and column of the first of them."""
+    """Row and column of the first differing element."""
     d: dict[str, Any]
-    """D's encoding there, ``hex``, and its ``value``."""
+    """D's element there: its encoding ``hex`` and its ``value``."""
     computed: dict[str, Any]
-    """The same of the product's element."""
+    """The computed element: ``hex`` and ``value``."""
     rows: tuple[int, int]
-    """The first and last row with such elements."""
+    """The first and last row with a differing element."""
     columns: tuple[int, int]
     largest_ulps: int
-    """The largest difference in units in the last place, of those where both are finite."""
+    """The largest difference in units in the last place among pairs of finite elements."""
     special: int
-    """Where one of both is infinite or NaN."""
+    """The number of differing elements with an infinity or NaN on either side."""
     value: dict[str, Any]
-    """The record that these are from."""
+    """The record that these fields come from."""
 
 
 class Candidate(NamedTuple):
@@ -57,14 +57,14 @@ class Candidate(NamedTuple):
     """For `matmul`."""
     libraries: tuple[MatchingLibrary, ...]
     differs_at_random: int
-    """Of 16 elements of a random product of this K how many differ from the first fit's: matrices that can tell the two
-    apart exist if it is not 0."""
+    """How many of 16 elements of a random product of this K differ from the first fit's. If it is not 0, other matrices can
+    tell the two apart."""
     difference: MatchDifference | None
-    """None for a fit."""
+    """How D differs from the candidate; None for a fit."""
 
 
 class Match(NamedTuple):
-    """The result of `match`, which is true if something fits."""
+    """The result of `match`. It is true if a candidate fits."""
 
     m: int
     n: int
@@ -73,31 +73,32 @@ class Match(NamedTuple):
     b_format: str
     d_format: str
     round_in: str | None
-    """How A and B are rounded in what is found; None if all their values are in their formats."""
+    """The rounding mode of A and B in the result; None if their formats hold all values."""
     round_in_tried: tuple[str, ...]
     plans: int
     """How many plans were tried around ``functions`` functions of instructions: ``candidates`` that differ for this K."""
     functions: int
     candidates: int
     fits: tuple[Candidate, ...]
-    """All elements of D are theirs; plans of libraries first, then simple ones."""
+    """The candidates that give every element of D: plans of libraries first, then simple plans."""
     untried: int
-    """Further candidates that have all elements that were looked at, but were not computed in whole."""
+    """The number of further candidates that give all sampled elements, but were not computed in whole."""
     near: Candidate | None
-    """Without a fit: the candidate with the fewest other elements."""
+    """The candidate with the fewest differing elements, if nothing fits."""
     exact: bool
-    """No addition can round, so that the order of additions cannot show."""
+    """Whether no addition can round. Then the order of additions changes nothing."""
     hint: str
-    """What is wrong with all candidates at once, or "": a factor, another matrix or format."""
+    """A likely cause if no candidate comes near, such as a factor, another matrix or another format; else ""."""
     seconds: float
     distance: float
-    """Of D from A B and what is given, in the Frobenius norm, over its own."""
+    """The distance of D from A B with the given C, scale factors and bias: in the Frobenius norm, divided by the norm of
+    the latter."""
     factor: float
-    """D over A B and what is given, where it is one number; else 0."""
+    """The factor between D and the same, if it is one number for all elements; else 0."""
     notes: tuple[str, ...]
-    """What became of the matrices' values, and what was noticed of them."""
+    """Notes on the matrices, such as rounded values."""
     value: dict[str, Any]
-    """What ``softmma match --json`` prints."""
+    """The record that ``softmma match --json`` prints."""
 
     def __bool__(self) -> bool:
         return bool(self.fits)
@@ -108,23 +109,23 @@ class Match(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The result of `claim`, which is true if D is what is claimed."""
+    """The result of `claim`. It is true if the claim holds."""
 
     claim: str
     equal: bool
     round_in: str | None
-    """How A and B are rounded, to come nearest; None if all their values are in their formats."""
+    """The rounding mode of A and B that comes nearest; None if their formats hold all values."""
     arch: str
     instruction: str
     rule: str
     plan: Plan | None
     difference: MatchDifference | None
     inputs: dict[str, Any]
-    """Format, shape and SHA-256 of each matrix, as it was compared."""
+    """Format, shape and SHA-256 of each matrix in the format of the comparison."""
     elements: int
     notes: tuple[str, ...]
     value: dict[str, Any]
-    """What ``softmma match --claim`` prints."""
+    """The record that ``softmma match --claim --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.equal

@@ -1,5 +1,6 @@
 """Python reaches every command: what `softmma NAME --json` prints is what softmma.NAME returns as `value`."""
 
+import inspect
 import json
 import re
 from pathlib import Path
@@ -8,9 +9,10 @@ import numpy as np
 import pytest
 
 import softmma
+from conftest import REPOSITORY
 
 TIER = "check"
-RECORDED = Path(__file__).resolve().parents[3] / "tests/vectors/recorded/gpu"
+RECORDED = REPOSITORY / "tests/vectors/recorded/gpu"
 
 # Of the machine and of the program, not of matrix units.
 COMMAND_ALONE = {"bench", "version"}
@@ -297,6 +299,37 @@ FILES = {
     "next": make_unit,
 }
 
+# Command -> the function of the library that computes what it prints, in a header of src, and the function of Python.
+STUDIES = {
+    "list": ("facts/facts.h", "smma_instructions_datum", "instructions"),
+    "show": ("facts/facts.h", "smma_instruction_datum", "instruction"),
+    "dot": ("rows/datum.h", "smma_row_datum", "dot"),
+    "explain": ("explain/datum.h", "smma_explanations_datum", "explain"),
+    "gemm": ("product/product.h", "smma_product_run", "gemm"),
+    "compare": ("compare/compare.h", "smma_compare_run", "compare"),
+    "trace": ("trace/trace.h", "smma_trace_run", "trace"),
+    "tolerance": ("tolerance/tolerance.h", "smma_tolerance_run", "tolerance"),
+    "verify": ("report/verify.h", "smma_verify", "verify"),
+    "gen": ("coverage/gen.h", "smma_gen", "gen"),
+    "convert": ("rows/copy.h", "smma_vectors_copy", "convert"),
+    "coverage": ("coverage/coverage.h", "smma_coverage_count", "coverage"),
+    "probe": ("probe/probe.h", "smma_examine", "probe"),
+    "diff": ("campaign/difference.h", "smma_find_unit_difference", "diff"),
+    "equal": ("equal/study.h", "smma_equal", "equal"),
+    "match": ("match/study.h", "smma_match_run", "match"),
+    "custom": ("isa/custom.h", "smma_custom_read", "Custom"),
+    "plan": ("plan/plan.h", "smma_plan", "Plan"),
+    "infer": ("infer/infer.h", "smma_infer", "infer"),
+    "next": ("equal/apart.h", "smma_find_apart", "next"),
+    "units": ("facts/facts.h", "smma_units_datum", "units"),
+    "campaign": ("report/report.h", "smma_report_run", "campaign"),
+    "merge": ("report/merge.h", "smma_merge_reports", "merge"),
+    "tree": ("tree/unit_order.h", "smma_find_unit_order", "unit_tree"),
+    "record": ("campaign/record.h", "smma_record", "record"),
+    "experiment": ("experiment/run.h", "smma_experiment_compute", "experiment"),
+    "self-test": ("selftest/self_test.h", "smma_self_test_run", "self_test"),
+}
+
 # Commands that return arrays in Python (dot, gemm) or write files; what compares them.
 COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
 
@@ -312,6 +345,19 @@ def test_every_command_is_here(command):
     named = {name.split()[0] for name in CALLS}
     assert named | COMPARED_HERE | COMMAND_ALONE == commands(command)
     assert not named & COMPARED_HERE
+    assert set(STUDIES) == commands(command) - COMMAND_ALONE
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_is_a_function(name):
+    """In C, and in Python with a docstring and types for all parameters."""
+    header, function, ours = STUDIES[name]
+    assert re.search(rf"\b{function}\b", (REPOSITORY / "src" / header).read_text())
+    documented = getattr(softmma, ours)
+    assert ours in softmma.__all__ and documented.__doc__
+    typed = documented.__init__ if isinstance(documented, type) else documented
+    parameters = [p for p in inspect.signature(typed).parameters if p != "self"]
+    assert set(parameters) <= set(typed.__annotations__), ours
 
 
 @pytest.mark.parametrize("name", CALLS)
