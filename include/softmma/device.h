@@ -1,8 +1,8 @@
 /* Devices: which there are, their memory, and rows computed there. Products are computed there by smma_gemm, whose
  * member `kernel` names a device.
  *
- * This header may change in any version, unlike softmma.h. What softmma.h says of threads, errors and structs holds
- * here. */
+ * This header may change in any version, unlike softmma.h. The rules of softmma.h for threads, errors and structs
+ * apply. */
 #ifndef SOFTMMA_DEVICE_H
 #define SOFTMMA_DEVICE_H
 

@@ -1,7 +1,7 @@
 /* Rows of operands that reach an instruction's corners.
  *
- * This header may change in any version, unlike softmma.h. What softmma.h says of threads, errors and structs holds
- * here. */
+ * This header may change in any version, unlike softmma.h. The rules of softmma.h for threads, errors and structs
+ * apply. */
 #ifndef SOFTMMA_ROWS_H
 #define SOFTMMA_ROWS_H
 

@@ -1,7 +1,7 @@
 /* Products of sparse instructions.
  *
- * This header may change in any version, unlike softmma.h. What softmma.h says of threads, errors and structs holds
- * here. */
+ * This header may change in any version, unlike softmma.h. The rules of softmma.h for threads, errors and structs
+ * apply. */
 #ifndef SOFTMMA_SPARSE_H
 #define SOFTMMA_SPARSE_H
 

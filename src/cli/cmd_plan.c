@@ -6,8 +6,9 @@
 
 typedef struct {
   const char *as, *gpu, *instruction, *in, *out;
-  long long m, n, k, workspace;
-  int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster, fast, list;
+  long long m, n, k;
+  int fast, list;
+  smma_plan_request request; /* the options of cuBLASLt */
 } plan_options;
 
 static int list_libraries(void) {
@@ -50,19 +51,15 @@ static const char *full_name(const plan_options *o, char *name, size_t size) {
 }
 
 static int write_library(const plan_options *o) {
-  smma_plan_request request;
+  smma_plan_request request = o->request;
   smma_plan *plan;
   char name[256];
   smma_error error;
-  smma_plan_request_defaults(&request, sizeof request);
   request.name = full_name(o, name, sizeof name);
   request.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
   if (o->out) request.d = smma_require_format(o->out, "--out");
   request.m = (size_t)o->m, request.n = (size_t)o->n, request.k = (size_t)o->k;
-  request.algo = o->algo, request.tile = o->tile, request.split_k = o->split_k, request.reduction = o->reduction;
-  request.swizzle = o->swizzle, request.custom = o->custom, request.stages = o->stages, request.inner = o->inner;
-  request.cluster = o->cluster, request.fast_accumulation = o->fast;
-  request.workspace = o->workspace;
+  request.fast_accumulation = o->fast;
   plan = smma_plan_for(&request, &error);
   if (!plan) smma_die("%s", error.text);
   if (smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
@@ -71,16 +68,7 @@ static int write_library(const plan_options *o) {
 }
 
 int smma_command_plan(int argc, const char **argv) {
-  plan_options o = {.algo = -1,
-                    .tile = -1,
-                    .split_k = -1,
-                    .reduction = -1,
-                    .swizzle = -1,
-                    .custom = -1,
-                    .stages = -1,
-                    .inner = -1,
-                    .cluster = -1,
-                    .workspace = -1};
+  plan_options o = {.as = NULL};
   const char **paths;
   struct poptOption options[] = {
       {"as", 0, POPT_ARG_STRING, &o.as, 0, "write the plan of a library: cublaslt:13.1, deepgemm (--list has all)",
@@ -92,20 +80,21 @@ int smma_command_plan(int argc, const char **argv) {
       {"m", 'm', POPT_ARG_LONGLONG, &o.m, 0, "rows of D", "M"},
       {"n", 'n', POPT_ARG_LONGLONG, &o.n, 0, "columns of D", "N"},
       {"k", 'k', POPT_ARG_LONGLONG, &o.k, 0, "columns of A", "K"},
-      {"algo", 0, POPT_ARG_INT, &o.algo, 0, "cuBLASLt's choice: ALGO_ID", "N"},
-      {"tile", 0, POPT_ARG_INT, &o.tile, 0, "TILE_ID; changes no bits", "N"},
-      {"splitk", 0, POPT_ARG_INT, &o.split_k, 0, "SPLITK_NUM", "N"},
-      {"reduction", 0, POPT_ARG_INT, &o.reduction, 0, "REDUCTION_SCHEME", "N"},
-      {"swizzle", 0, POPT_ARG_INT, &o.swizzle, 0, "CTA_SWIZZLING; changes no bits", "N"},
-      {"custom", 0, POPT_ARG_INT, &o.custom, 0, "CUSTOM_OPTION", "N"},
-      {"stages", 0, POPT_ARG_INT, &o.stages, 0, "STAGES_ID", "N"},
-      {"inner", 0, POPT_ARG_INT, &o.inner, 0, "INNER_SHAPE_ID; changes no bits", "N"},
-      {"cluster", 0, POPT_ARG_INT, &o.cluster, 0, "CLUSTER_SHAPE_ID; changes no bits", "N"},
-      {"workspace", 0, POPT_ARG_LONGLONG, &o.workspace, 0,
+      {"algo", 0, POPT_ARG_INT, &o.request.algo, 0, "cuBLASLt's choice: ALGO_ID", "N"},
+      {"tile", 0, POPT_ARG_INT, &o.request.tile, 0, "TILE_ID; changes no bits", "N"},
+      {"splitk", 0, POPT_ARG_INT, &o.request.split_k, 0, "SPLITK_NUM", "N"},
+      {"reduction", 0, POPT_ARG_INT, &o.request.reduction, 0, "REDUCTION_SCHEME", "N"},
+      {"swizzle", 0, POPT_ARG_INT, &o.request.swizzle, 0, "CTA_SWIZZLING; changes no bits", "N"},
+      {"custom", 0, POPT_ARG_INT, &o.request.custom, 0, "CUSTOM_OPTION", "N"},
+      {"stages", 0, POPT_ARG_INT, &o.request.stages, 0, "STAGES_ID", "N"},
+      {"inner", 0, POPT_ARG_INT, &o.request.inner, 0, "INNER_SHAPE_ID; changes no bits", "N"},
+      {"cluster", 0, POPT_ARG_INT, &o.request.cluster, 0, "CLUSTER_SHAPE_ID; changes no bits", "N"},
+      {"workspace", 0, POPT_ARG_LONGLONG, &o.request.workspace, 0,
        "instead of these, where its choice is recorded: the bytes that the library may use", "BYTES"},
       {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
       {"list", 0, POPT_ARG_NONE, &o.list, 0, "the libraries whose plans are known", NULL},
       POPT_TABLEEND};
+  smma_plan_request_defaults(&o.request, sizeof o.request);
   paths =
       smma_parse_options(argc, argv, options, 0, 1,
                          "FILE: a plan, which is checked and printed; with --on, --in and --k, whether a product of\n"
@@ -113,7 +102,7 @@ int smma_command_plan(int argc, const char **argv) {
                          "Example: softmma plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 4096 -k 8192 \\\n"
                          "                      --algo 66 --stages 35 --splitk 3\n");
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
-  if (o.workspace < -1) smma_die("--workspace: %lld is negative", o.workspace);
+  if (o.request.workspace < -1) smma_die("--workspace: %lld is negative", o.request.workspace);
   if (o.list) return list_libraries();
   if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);
   if (o.as) return write_library(&o);

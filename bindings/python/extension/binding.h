@@ -126,8 +126,7 @@ typedef struct {
   npy_intp k, scale_blocks; /* K, and factors along it */
 } array_formats;
 
-/* The formats of A and B that `in` means, one for both or a pair, with scale factors of blocks or without; those that
-   `formats` has for None. */
+/* Reads the input formats from `in`: a format for A and B, a pair, or a block-scaled format. None keeps `formats`. */
 bool formats_of_inputs(PyObject *in, smma_formats *formats);
 
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);

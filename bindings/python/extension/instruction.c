@@ -360,7 +360,9 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
   if (PyErr_Occurred() || !read_formats(x, arrays, &f)) return NULL;
   if (named) return check_named(named, x, &f);
   if (f.a == SMMA_NO_FORMAT || f.b == SMMA_NO_FORMAT) {
-    PyErr_SetString(PyExc_TypeError, "in_dtype is missing, and the arrays' dtypes are no formats of matrix units");
+    PyErr_SetString(
+        PyExc_TypeError,
+        "in_dtype is missing, and the arrays' dtypes are no formats of matrix units; give in_dtype, for example 'f16'");
     return NULL;
   }
   return arrays->scaled && !f.scale_block ? find_scaled(x->on, &f, arrays)
@@ -379,6 +381,9 @@ PyObject *python_choose(PyObject *module, PyObject *arguments) {
   choice x;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "UOOO", &x.on, &x.instr, &x.in, &x.out)) return NULL;
+  if (x.instr == Py_None && x.in == Py_None)
+    return PyErr_Format(PyExc_TypeError,
+                        "instr and in_dtype are missing; give one of them, for example in_dtype='f16'");
   chosen = choose_instruction(&x, &open);
   return chosen ? handle_of(chosen) : NULL;
 }
@@ -392,7 +397,8 @@ PyObject *python_targets(PyObject *module, PyObject *arguments) {
   PyObject *list;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OO", &x.in, &x.out) || !read_formats(&x, &open, &f)) return NULL;
-  if (f.a == SMMA_NO_FORMAT) return PyErr_Format(PyExc_TypeError, "in_dtype is missing");
+  if (f.a == SMMA_NO_FORMAT)
+    return PyErr_Format(PyExc_TypeError, "in_dtype is missing; give a format, for example 'f16'");
   list = PyList_New(0);
   for (size_t i = 0, count = smma_find_targets(&f, target); list && i < count; i++) {
     PyObject *each = Py_BuildValue("(sN)", target[i].label, handle_of(target[i].instruction));

@@ -113,7 +113,7 @@ class OpenAnswers(NamedTuple):
     """Of each answer "experiment", "question", "arch", "instr", "answer", "candidates", "rows" with the results, and
     "example", the first row that the model computes otherwise."""
     value: dict[str, Any]
-    """What ``softmma campaign --open --json`` prints."""
+    """The record that ``softmma campaign --open --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.others
@@ -268,7 +268,7 @@ class Verification(NamedTuple):
     classes: tuple[dict[str, Any], ...]
     """Of the first instructions with mismatches "arch", "instruction", "mismatches" and "classes"."""
     value: dict[str, Any]
-    """What ``softmma verify --json`` prints."""
+    """The record that ``softmma verify --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.mismatches
@@ -352,7 +352,7 @@ class Recording:
 
     @cached_property
     def value(self) -> dict[str, Any]:
-        """What ``softmma record --json`` prints."""
+        """The record that ``softmma record --json`` prints."""
         return _core.recording_value(self._kept)
 
     def write(self, path: Path, format: str = "text") -> None:
@@ -425,7 +425,7 @@ class NextRows(NamedTuple):
     not_told_apart: tuple[tuple[int, int], ...]
     """Pairs of units, by their numbers, that no row searched tells apart."""
     value: dict[str, Any]
-    """What ``softmma next --json`` prints."""
+    """The record that ``softmma next --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.not_told_apart

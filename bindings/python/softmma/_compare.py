@@ -50,7 +50,7 @@ class Comparison(Sequence[ComparedUnit]):
     def __init__(self, units: Sequence[ComparedUnit], value: dict[str, Any]):
         self.units = tuple(units)
         self.value = value
-        """What ``softmma compare --json`` prints."""
+        """The record that ``softmma compare --json`` prints."""
 
     def __getitem__(self, index: Any) -> Any:
         return self.units[index]

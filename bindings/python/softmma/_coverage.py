@@ -40,7 +40,7 @@ class Coverage:
     """Rows of the search for what was missed; 0: there was none."""
     events: tuple[Event, ...] = field(repr=False)
     value: list[dict[str, Any]] = field(repr=False, compare=False)
-    """What ``softmma coverage --json`` prints."""
+    """The record that ``softmma coverage --json`` prints."""
 
     def of(self, state: str) -> tuple[Event, ...]:
         """The events in a state."""

@@ -48,7 +48,7 @@ class Equality(NamedTuple):
     row: Row | None
     """The smallest row found that tells them apart; of equal ones, with a K that is no such multiple."""
     value: dict[str, Any]
-    """What ``softmma equal --json`` prints."""
+    """The record that ``softmma equal --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.answer == "equal"
@@ -123,7 +123,7 @@ class Permutation(NamedTuple):
     zeros_row: Row | None
     """The smallest row found of which they change the result."""
     value: dict[str, Any]
-    """What ``softmma equal --permute --json`` prints."""
+    """The record that ``softmma equal --permute --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.order == "any"

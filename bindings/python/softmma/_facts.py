@@ -136,7 +136,7 @@ class ExperimentRun(NamedTuple):
     parameters: dict[str, str]
     rows: tuple[dict[str, Any], ...]
     value: dict[str, Any]
-    """What ``softmma experiment --json`` prints."""
+    """The record that ``softmma experiment --json`` prints."""
 
     def to_pandas(self) -> Any:
         """The table; ImportError without pandas."""

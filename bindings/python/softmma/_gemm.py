@@ -35,7 +35,7 @@ class Gemm(NamedTuple):
     notes: tuple[str, ...]
     """What became of the matrices' values."""
     value: dict[str, Any]
-    """What ``softmma gemm --json`` prints, without the file that D is written to."""
+    """The record that ``softmma gemm --json`` prints, without the file that D is written to."""
 
 
 def gemm(

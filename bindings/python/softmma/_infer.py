@@ -191,9 +191,9 @@ class Inference:
     same_nan_different: int
     """Vectors with another NaN encoding than `same` gives."""
     nan_text: str
-    """What encodings NaN have, in a sentence; empty where no result is NaN."""
+    """A sentence on the NaN encodings of the results; empty if no result is NaN."""
     value: dict[str, Any]
-    """What ``softmma infer --json`` prints."""
+    """The record that ``softmma infer --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.outcome == "found"

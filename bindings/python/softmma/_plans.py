@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def value(self) -> dict[str, Any]:
-        """What ``softmma plan`` prints."""
+        """The record that ``softmma plan`` prints."""
         return self.to_dict()
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class SelfTest(NamedTuple):
     text: str
     """All of it in one line."""
     value: dict[str, Any]
-    """What ``softmma self-test --json`` prints."""
+    """The record that ``softmma self-test --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.differences

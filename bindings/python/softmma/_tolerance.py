@@ -75,7 +75,7 @@ class Tolerance(NamedTuple):
     paste: str
     """Lines for a kernel's test."""
     value: dict[str, Any]
-    """What ``softmma tolerance --json`` prints."""
+    """The record that ``softmma tolerance --json`` prints."""
 
     def __str__(self) -> str:
         return self.paste

@@ -31,7 +31,7 @@ class UnitTree(NamedTuple):
     """With a plan the sum of each call; else None."""
     plan: str | None
     value: dict[str, Any]
-    """What ``softmma tree --json`` prints."""
+    """The record that ``softmma tree --json`` prints."""
 
     def __str__(self) -> str:
         return self.order

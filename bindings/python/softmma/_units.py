@@ -106,7 +106,7 @@ class Instruction:
 
     @property
     def value(self) -> dict[str, Any]:
-        """What ``softmma show --json`` prints."""
+        """The record that ``softmma show --json`` prints."""
         return _core.instruction_value(self)
 
     def to_custom(self) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class InstructionList(list[Instruction]):
 
     @property
     def value(self) -> list[dict[str, Any]]:
-        """What ``softmma list --json`` prints of them."""
+        """The records that ``softmma list --json`` prints for these instructions."""
         return [i.value for i in self]
 
     def to_pandas(self) -> Any:

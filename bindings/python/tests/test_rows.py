@@ -64,3 +64,10 @@ def test_cocotb(bug, tmp_path):
         assert "T-FDPA, F = 25, L = 16" in done.stdout
     else:
         assert done.returncode == 0 and "rows=300 mismatches=0" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("call", [lambda: softmma.rows(4), lambda: softmma.gen("rows"), lambda: softmma.record("model")])
+def test_no_format(call):
+    """Functions without arrays do not speak of arrays."""
+    with pytest.raises(TypeError, match="^instr and in_dtype are missing; give one of them, for example in_dtype='f16'$"):
+        call()
