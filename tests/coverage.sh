@@ -86,7 +86,7 @@ check 'that make happen what the note says' grep -q "make $of_cover of" note
 check 'the same again' cmp -s cover.txt cover2.txt
 OMP_NUM_THREADS=1 "$softmma" gen "${small[@]}" --cover 2>/dev/null >cover2.txt
 check 'with one thread' cmp -s cover.txt cover2.txt
-runs 0 coverage "${small[@]}" --rows 2000 --json
+runs 0 coverage "${small[@]}" --kind random --rows 2000 --json
 check 'more than random ones' [ "$of_cover" -gt "$(jq '.[0].hit' in/stdout)" ]
 runs 0 gen "${small[@]}" --cover --rows 400 -o more.txt
 check 'rows like them' [ "$(grep -vc '^#' more.txt)" -eq 400 ]

@@ -299,6 +299,8 @@ static uint64_t fma_chain(const fixed_model *m, const fixed_number *a, const fix
 
 /* ---- T-FDPA, ST-FDPA, GST-FDPA, FP8-by-FP16 ---- */
 
+static uint64_t positive_zero(const fixed_format *f, uint64_t d) { return d == zero_code(f, true) ? 0 : d; }
+
 static uint64_t truncated_sum(const smma_t_fdpa *p, const fixed_format *f, const term *t, int count, fixed_error *e) {
   int emax = -100000;
   fixed sum = 0;
@@ -313,7 +315,7 @@ static uint64_t truncated_sum(const smma_t_fdpa *p, const fixed_format *f, const
     sum += rounded(t[i].value, emax - p->alignment_bits, SMMA_ROUND_TOWARD_ZERO);
     if (t[i].value) lose(e, unit, unit);
   }
-  return sum ? encoded(f, sum, p->rounding, SMMA_SUM_TO_INFINITY, e) : 0;
+  return sum ? positive_zero(f, encoded(f, sum, p->rounding, SMMA_SUM_TO_INFINITY, e)) : 0;
 }
 
 /* Scale factor of k of both, where there are any. */
@@ -778,7 +780,8 @@ static uint64_t general_rounded(const fixed_model *m, const fixed_format *f, con
     d = encoded(f, sum, direction, p->overflow, e);
   else
     d = p->zero_sign == SMMA_ZERO_IEEE ? ieee_zero(f, t, count, direction) : 0;
-  return p->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? d : flushed_result(f, d, p->subnormal_outputs, e);
+  if (p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) d = flushed_result(f, d, p->subnormal_outputs, e);
+  return p->zero_sign == SMMA_ZERO_ALWAYS_POSITIVE ? positive_zero(f, d) : d;
 }
 
 /* A term at F bits below emax. */

@@ -168,7 +168,8 @@ static uint64_t truncated_sum(const smma_t_fdpa *p, smma_nan_policy nan, const q
     round_at(work.aligned, emax - p->alignment_bits, SMMA_ROUND_TOWARD_ZERO);
     mpz_add(work.sum, work.sum, work.aligned);
   }
-  return encode(work.sum, p->output, p->rounding, false);
+  d = encode(work.sum, p->output, p->rounding, false);
+  return oracle_layout(p->output).specials != MINUS_ZERO && d == oracle_sign_bit(p->output, true) ? 0 : d;
 }
 
 /* c, or the block before. */

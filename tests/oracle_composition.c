@@ -118,14 +118,15 @@ static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
   if (s->narrow_bits != SMMA_NONE)
     round_at(x, smma_maximum(leading(x), s->narrow_subnormals ? least : NO_EXPONENT) - s->narrow_bits,
              s->narrow_rounding);
-  if (mpz_sgn(x) == 0 && s->zero_sign == SMMA_ZERO_POSITIVE) return encode_zero(s, false);
+  if (mpz_sgn(x) == 0 && s->zero_sign != SMMA_ZERO_IEEE) return encode_zero(s, false);
   subnormal = mpz_sgn(x) && leading(x) < least;
   if (mpz_sgn(x)) round_at(x, is_integer ? 0 : smma_maximum(leading(x), least) - f.fraction_bits, s->rounding);
-  if (mpz_sgn(x) == 0) return encode_zero(s, negative);
+  if (mpz_sgn(x) == 0) return encode_zero(s, negative && s->zero_sign != SMMA_ZERO_ALWAYS_POSITIVE);
   if (is_integer) return encode_integer(s->output, x);
   top = leading(x);
   if (!s->early_underflow) subnormal = top < least;
-  if (subnormal && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT) return encode_zero(s, negative);
+  if (subnormal && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT)
+    return encode_zero(s, negative && s->zero_sign != SMMA_ZERO_ALWAYS_POSITIVE);
   oracle_decode(greatest, s->output, oracle_greatest(s->output));
   mpz_mul_2exp(greatest->value, greatest->value, UNIT - OPERAND_UNIT);
   if (mpz_cmpabs(x, greatest->value) > 0)
@@ -326,7 +327,7 @@ static void set_total(const smma_step *s, const terms *t, int e) {
 /* Whether a sum that is exactly zero is -0. */
 static bool zero_is_negative(const smma_step *s, const terms *t) {
   int zeros[2] = {0, 0};
-  if (s->zero_sign == SMMA_ZERO_POSITIVE) return false;
+  if (s->zero_sign != SMMA_ZERO_IEEE) return false;
   for (int i = 0; i < t->count; i++) zeros[t->term[i]->negative] += t->term[i]->zero;
   if (zeros[0] == t->count) return false;
   return zeros[1] == t->count || s->rounding == SMMA_ROUND_DOWN;

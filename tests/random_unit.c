@@ -452,7 +452,7 @@ static void realistic_outputs(uint64_t *state, smma_custom *c) {
   const smma_rounding rounding = (smma_rounding)one_of(state, roundings, 7);
   const smma_subnormal_policy flush =
       (smma_subnormal_policy)mostly(state, 4, SMMA_SUBNORMALS_KEPT, random_between(state, 1, 2));
-  const smma_zero_sign zero_sign = (smma_zero_sign)random_below(state, 2);
+  const smma_zero_sign zero_sign = (smma_zero_sign)random_below(state, 3);
   const smma_sum_overflow overflow =
       (smma_sum_overflow)mostly(state, 4, SMMA_SUM_TO_INFINITY, random_between(state, 1, 2));
   for (smma_step *s = p->step; s < p->step + p->steps; s++) {

@@ -244,7 +244,7 @@ static void test_g_fdpa(void **state) {
     smma_custom_release(made);
     smma_custom_release(read);
   }
-  if (digest != UINT64_C(0x2e80789d8a117b1e)) fail_msg("other results: %016" PRIx64, digest);
+  if (digest != UINT64_C(0x7891a54b2325e3c6)) fail_msg("other results: %016" PRIx64, digest);
 }
 
 /* With the parameters of an algorithm of the catalogue it is that one. */
@@ -262,7 +262,8 @@ static void test_contains_t_fdpa(void **state) {
                            .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
                            .zero_exponent = t->zero_exponent,
                            .output = t->output,
-                           .rounding = t->rounding};
+                           .rounding = t->rounding,
+                           .zero_sign = SMMA_ZERO_ALWAYS_POSITIVE};
     char text[4096];
     if (c.named.rule.algorithm != SMMA_T_FDPA && c.named.rule.algorithm != SMMA_ST_FDPA) continue;
     if (i->n > 8) continue; /* the same again */

@@ -768,7 +768,7 @@ static bool make_fp8_by_fp16(size_t n, unit *u) {
   const smma_format a = pick(&n, 2) ? SMMA_E4M3 : SMMA_E5M2, b = pick(&n, 2) ? SMMA_E4M3 : SMMA_E5M2;
   const size_t place = pick(&n, 6);
   *u = new_unit("FP8-by-FP16", SMMA_FP8_BY_FP16, a, b, half ? SMMA_F16 : SMMA_F32, 8);
-  u->core.rule.with.t_fdpa = (smma_t_fdpa){PICK(&n, bits), 4, half ? -22 : -133, u->core.d,
+  u->core.rule.with.t_fdpa = (smma_t_fdpa){PICK(&n, bits), 4, half ? -21 : -133, u->core.d,
                                            half ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO};
   u->some_a = a == SMMA_E4M3 ? e4m3 : e5m2;
   u->some_b = b == SMMA_E4M3 ? e4m3 : e5m2;
@@ -877,7 +877,7 @@ static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool l
   p.overflow = PICK(&n, overflows);
   p.subnormal_inputs = PICK(&n, policies);
   p.subnormal_outputs = PICK(&n, policies);
-  p.zero_sign = pick(&n, 2) ? SMMA_ZERO_IEEE : SMMA_ZERO_POSITIVE;
+  p.zero_sign = (smma_zero_sign)pick(&n, 3);
   p.block = 1 << pick(&n, 3);
   p.interleave = p.block >> (int)pick(&n, 2);
   if (p.interleave == 0) p.interleave = 1;

@@ -21,7 +21,7 @@
 #include "random.h"
 
 #define WIDTH 120
-#define ROWS 60 /* SOFTMMA_EXPLAIN_ROWS sets it */
+#define ROWS 60    /* SOFTMMA_EXPLAIN_ROWS sets it */
 #define PICTURES 6 /* of the rows, drawn too */
 #define MOST_OPERATIONS 512
 
@@ -136,6 +136,10 @@ static void check_aligned(const smma_operation *o, const smma_stage *stage) {
                           o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT));
   else if (stage->rounds_down)
     assert_true(stage->result == smma_encode_number(f, stage->rounded_down, direction, SMMA_OVERFLOW_INFINITY));
+  else if (o->rule.algorithm == SMMA_T_FDPA || o->rule.algorithm == SMMA_ST_FDPA ||
+           o->rule.algorithm == SMMA_FP8_BY_FP16 || o->rule.algorithm == SMMA_GST_FDPA)
+    assert_true(stage->result == smma_with_zero_sign(SMMA_ZERO_ALWAYS_POSITIVE, f,
+                                                     smma_encode_sum(f, stage->sum, stage->sum_exponent, direction)));
   else
     assert_true(stage->result == smma_encode_sum(f, stage->sum, stage->sum_exponent, direction));
 }
@@ -667,7 +671,8 @@ static void what_is_lost_is_exact(void **state) {
     const char *line = strstr(text, label);
     smma_wide_clear(&sum);
     for (int k = 0; k < o.k; k++)
-      smma_wide_add_product(&sum, smma_decode(smma_encoding_of(o.a), x.a[k]), smma_decode(smma_encoding_of(o.b), x.b[k]));
+      smma_wide_add_product(&sum, smma_decode(smma_encoding_of(o.a), x.a[k]),
+                            smma_decode(smma_encoding_of(o.b), x.b[k]));
     smma_wide_add_number(&sum, smma_decode(smma_encoding_of(o.c), x.c), false);
     smma_wide_add_number(&sum, smma_decode(smma_encoding_of(o.d), e.result), true);
     if (line && line[strlen(label)] == '~') rounded++;
@@ -683,12 +688,18 @@ static void what_is_lost_is_exact(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_lost_is_exact),
-      cmocka_unit_test(equals_the_core),       cmocka_unit_test(survives_special_values),
-      cmocka_unit_test(fact1_on_hopper),       cmocka_unit_test(fact1_on_cdna1),
-      cmocka_unit_test(fact1_on_cdna2),        cmocka_unit_test(fact2_on_cdna3),
-      cmocka_unit_test(fact3_on_volta),        cmocka_unit_test(special_values_name_their_cause),
-      cmocka_unit_test(zero_decides),          cmocka_unit_test(is_drawn_with_64_terms),
-      cmocka_unit_test(differences_are_found), cmocka_unit_test(differences_have_words),
+      cmocka_unit_test(equals_the_core),
+      cmocka_unit_test(survives_special_values),
+      cmocka_unit_test(fact1_on_hopper),
+      cmocka_unit_test(fact1_on_cdna1),
+      cmocka_unit_test(fact1_on_cdna2),
+      cmocka_unit_test(fact2_on_cdna3),
+      cmocka_unit_test(fact3_on_volta),
+      cmocka_unit_test(special_values_name_their_cause),
+      cmocka_unit_test(zero_decides),
+      cmocka_unit_test(is_drawn_with_64_terms),
+      cmocka_unit_test(differences_are_found),
+      cmocka_unit_test(differences_have_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

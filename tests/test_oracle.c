@@ -81,10 +81,10 @@ static void add_truncated(operation_list *list, smma_format a, smma_format b, sm
 static void list_volta_turing(operation_list *list) {
   smma_operation mixed;
   add_truncated(list, F(f16), F(f16), F(f32), 23, 4, -131);
-  add_truncated(list, F(f16), F(f16), F(f16), 23, 4, -20);
+  add_truncated(list, F(f16), F(f16), F(f16), 23, 4, -19);
   for (int block = 4; block <= 8; block += 4) {
     add_truncated(list, F(f16), F(f16), F(f32), 24, block, -132);
-    add_truncated(list, F(f16), F(f16), F(f16), 24, block, -21);
+    add_truncated(list, F(f16), F(f16), F(f16), 24, block, -20);
   }
   for (int i = 0; i < 5; i += 4) { /* m8n8k4 with C in FP16 and D in FP32 */
     mixed = list->of[i];
@@ -95,7 +95,7 @@ static void list_volta_turing(operation_list *list) {
 
 static void list_ampere_ada(operation_list *list) {
   add_truncated(list, F(f16), F(f16), F(f32), 24, 8, -132);
-  add_truncated(list, F(f16), F(f16), F(f16), 24, 8, -21);
+  add_truncated(list, F(f16), F(f16), F(f16), 24, 8, -20);
   add_truncated(list, F(bf16), F(bf16), F(f32), 24, 8, -132);
   add_truncated(list, F(tf32), F(tf32), F(f32), 24, 4, -132);
 }
@@ -107,13 +107,13 @@ static const smma_format small[] = {F(e4m3), F(e5m2), F(e3m2), F(e2m3), F(e2m1)}
 static void list_ada_fp8(operation_list *list) {
   for (int i = 0; i < 4; i++) {
     add_truncated(list, fp8[i / 2], fp8[i % 2], F(e8m13), 13, 16, -132);
-    add_truncated(list, fp8[i / 2], fp8[i % 2], F(f16), 13, 16, -21);
+    add_truncated(list, fp8[i / 2], fp8[i % 2], F(f16), 13, 16, -20);
   }
 }
 
 /* Hopper, and Blackwell's larger formats. */
 static void list_hopper(operation_list *list) {
-  static const int f16_zero[] = {-22, -133};
+  static const int f16_zero[] = {-21, -133};
   add_truncated(list, F(f16), F(f16), F(f32), 25, 16, -133);
   add_truncated(list, F(bf16), F(bf16), F(f32), 25, 16, -133);
   add_truncated(list, F(tf32), F(tf32), F(f32), 25, 8, -133);
@@ -166,7 +166,7 @@ static void list_fp8_by_fp16(operation_list *list) {
   for (int i = 0; i < 16; i++) {
     smma_format output = i / 4 % 2 ? F(f16) : F(f32);
     int k = i / 8 ? 16 : 32;
-    smma_operation o = truncated(fp8[i / 2 % 2], fp8[i % 2], output, k, 25, k / 2, i / 4 % 2 ? -22 : -133);
+    smma_operation o = truncated(fp8[i / 2 % 2], fp8[i % 2], output, k, 25, k / 2, i / 4 % 2 ? -21 : -133);
     o.rule.algorithm = SMMA_FP8_BY_FP16;
     o.rule.nan = SMMA_NAN_QUIET; /* the last step is an ordinary addition */
     add(list, o);

@@ -18,15 +18,27 @@
 
 #define MOST_REPORTS 5
 #define OWN_ROWS 25000
-#define RECORDED_ROWS 34623
+#define RECORDED_ROWS 41786
 #define HARDWARE_ROWS 70000
 #define MODEL_ROWS 31968
 #define RDNA_ROWS 18239
 
+static unsigned long long refuted;
+
+/* Reports whether a computed row has -0 where the unit has the +0 that an H100 returned for every sum that rounds to
+   zero. */
+static bool has_refuted_zero(const smma_mismatch *m) {
+  const smma_algorithm algorithm = find(m->header->arch, m->header->instruction)->rule->rule.algorithm;
+  const bool truncates = algorithm == SMMA_T_FDPA || algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA ||
+                         algorithm == SMMA_FP8_BY_FP16;
+  return truncates && m->got == 0 && m->row->d == smma_sign_and_fields(smma_encoding_of(m->header->d), true, 0);
+}
+
 static void print_mismatch(const smma_mismatch *m, void *context) {
   int *reports = context;
   smma_row x = {.c = m->row->c};
-  if ((*reports)++ >= MOST_REPORTS) return;
+  refuted += has_refuted_zero(m);
+  if (has_refuted_zero(m) || (*reports)++ >= MOST_REPORTS) return;
   memcpy(x.a, m->row->a, sizeof x.a);
   memcpy(x.b, m->row->b, sizeof x.b);
   memcpy(x.scale_a, m->row->scale_a, sizeof x.scale_a);
@@ -71,11 +83,16 @@ static bool check_file(FILE *stream, const char *path) {
   return ok;
 }
 
-static void check_folder(const char *folder, unsigned long long least_rows) {
+static void walk_rows(const char *folder, unsigned long long least_rows) {
   totals = (smma_check_totals){0};
+  refuted = 0;
   walk(folder, check_file);
   print_message("%s: rows=%llu mismatches=%llu\n", folder, totals.rows, totals.mismatches);
   assert_true(totals.rows >= least_rows);
+}
+
+static void check_folder(const char *folder, unsigned long long least_rows) {
+  walk_rows(folder, least_rows);
   assert_int_equal(totals.mismatches, 0);
 }
 
@@ -156,7 +173,16 @@ static void test_own_rows(void **state) { (void)state, check_folder(OWN_VECTORS,
 static void test_recorded_rows(void **state) { (void)state, check_folder(OWN_VECTORS "/recorded", RECORDED_ROWS); }
 static void test_corruption(void **state) { (void)state, walk(OWN_VECTORS, notice_corruption); }
 static void test_hardware_rows(void **state) { (void)state, check_shared("hardware", HARDWARE_ROWS); }
-static void test_model_rows(void **state) { (void)state, check_shared("model", MODEL_ROWS); }
+
+/* Rows that another model computed before an H100 was asked: some have another NaN, or a zero that the H100 refutes. */
+static void test_model_rows(void **state) {
+  char path[4096];
+  (void)state;
+  snprintf(path, sizeof path, "%s/model", getenv("SOFTMMA_VECTORS"));
+  walk_rows(path, MODEL_ROWS);
+  print_message("of these %llu in a NaN, %llu in the sign of a zero\n", totals.nan, refuted);
+  assert_int_equal(totals.mismatches, totals.nan + refuted);
+}
 static void test_rdna_rows(void **state) { (void)state, check_shared("rdna", RDNA_ROWS); }
 
 static int skip_shared(void) {

@@ -20,6 +20,7 @@ static const char *const overflow_words[] = {"becomes infinity", "is the greates
                                              "becomes what IEEE 754 says for the direction"};
 
 static const char *zero_words(smma_zero_sign sign) {
+  if (sign == SMMA_ZERO_ALWAYS_POSITIVE) return "is +0, also a negative one that rounds to zero";
   return sign == SMMA_ZERO_IEEE ? "has the sign that IEEE 754 gives it" : "is +0";
 }
 

@@ -311,7 +311,7 @@ SMMA_CORE smma_leading smma_leading_of(smma_node n) {
 SMMA_CORE bool smma_is_negative_zero(const smma_step *s, const smma_node *term, int count) {
   bool positive = false, negative = false;
   int i;
-  if (s->zero_sign == SMMA_ZERO_POSITIVE) return false;
+  if (s->zero_sign != SMMA_ZERO_IEEE) return false;
   for (i = 0; i < count; i++) {
     positive = positive || !term[i].negative || term[i].kind != SMMA_ZERO;
     negative = negative || term[i].negative || term[i].kind != SMMA_ZERO;
@@ -345,14 +345,14 @@ SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, cons
   uint64_t code;
   if (s->narrow_bits != SMMA_NONE)
     sum = smma_narrowed(sum, s->narrow_bits, s->narrow_subnormals ? least : SMMA_NONE, s->narrow_rounding);
-  if (is_zero || (s->zero_sign == SMMA_ZERO_POSITIVE && sum.significand == 0))
+  if (is_zero || (s->zero_sign != SMMA_ZERO_IEEE && sum.significand == 0))
     sum.negative = smma_is_negative_zero(s, term, count);
   if (s->early_underflow && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT && sum.significand &&
       smma_leading_exponent(sum) < least)
     sum.significand = 0, sum.sticky = false;
   code = smma_encode(f, sum.negative, sum.significand, sum.exponent, sum.sticky, s->rounding,
                      saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
-  return smma_flush_encoding(s->subnormal_outputs, f, code);
+  return smma_with_zero_sign(s->zero_sign, f, smma_flush_encoding(s->subnormal_outputs, f, code));
 }
 
 /* The first NaN of an operand; else the NaN or infinity that the terms make, or SMMA_FINITE. */

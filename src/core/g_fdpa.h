@@ -187,7 +187,7 @@ SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding dir
                                          int count) {
   bool positive = false, negative = false;
   int i;
-  if (p->zero_sign == SMMA_ZERO_POSITIVE) return false;
+  if (p->zero_sign != SMMA_ZERO_IEEE) return false;
   for (i = 0; i < count; i++) {
     positive = positive || !term[i].negative || term[i].kind != SMMA_ZERO;
     negative = negative || term[i].negative || term[i].kind != SMMA_ZERO;
@@ -205,9 +205,11 @@ SMMA_CORE smma_overflow smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding
 SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma_rounding direction, smma_leading sum,
                                      const smma_number *term, int count) {
   if (sum.significand == 0) sum.negative = smma_g_fdpa_negative_zero(p, direction, term, count);
-  return smma_flush_encoding(p->subnormal_outputs, f,
-                             smma_encode(f, sum.negative, sum.significand, sum.exponent, sum.sticky, direction,
-                                         smma_g_fdpa_overflow(p, direction, sum.negative)));
+  return smma_with_zero_sign(
+      p->zero_sign, f,
+      smma_flush_encoding(p->subnormal_outputs, f,
+                          smma_encode(f, sum.negative, sum.significand, sum.exponent, sum.sticky, direction,
+                                      smma_g_fdpa_overflow(p, direction, sum.negative))));
 }
 
 /* One block: the rounded sum of `count` terms (products and c). */

@@ -23,11 +23,17 @@ typedef enum {
   SMMA_SUM_BY_DIRECTION, /* IEEE 754, section 7.4: saturates where the direction leads away from infinity */
 } smma_sum_overflow;
 
-/* The sign of a sum that is zero before it is rounded. */
+/* The sign of a result that is zero. */
 typedef enum {
-  SMMA_ZERO_POSITIVE,
-  SMMA_ZERO_IEEE /* IEEE 754, section 6.3: that of zeros of one sign; else +, rounding toward negative - */
+  SMMA_ZERO_POSITIVE,       /* of a sum that is zero +; a negative sum that rounds to zero stays negative */
+  SMMA_ZERO_IEEE,           /* IEEE 754, section 6.3: that of zeros of one sign; else +, rounding toward negative - */
+  SMMA_ZERO_ALWAYS_POSITIVE /* +, also of a negative sum that rounds to zero */
 } smma_zero_sign;
+
+/* A rounded sum with the sign that its zero has. */
+SMMA_CORE uint64_t smma_with_zero_sign(smma_zero_sign zero_sign, smma_encoding f, uint64_t code) {
+  return zero_sign == SMMA_ZERO_ALWAYS_POSITIVE && code == smma_sign_and_fields(f, true, 0) ? 0 : code;
+}
 
 SMMA_CORE smma_number smma_flush(smma_subnormal_policy policy, smma_number x) {
   switch (policy) {

@@ -3,6 +3,7 @@
 #ifndef SMMA_CORE_T_FDPA_H
 #define SMMA_CORE_T_FDPA_H
 
+#include "policy.h"
 #include "term.h"
 
 typedef struct {
@@ -24,7 +25,8 @@ SMMA_CORE int smma_t_fdpa_greatest_exponent(const smma_t_fdpa *p, const smma_num
   return emax;
 }
 
-/* One block: the rounded sum of `count` finite or special terms (products and c). */
+/* One block: the rounded sum of `count` finite or special terms (products and c). A result that is zero is +0, also
+   that of a negative sum that rounds to zero (recorded on an H100: docs/evidence.md). */
 SMMA_CORE uint64_t smma_t_fdpa_sum(const smma_t_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   smma_encoding output = smma_encoding_of(p->output);
   smma_number special = smma_special_sum(term, count);
@@ -33,7 +35,8 @@ SMMA_CORE uint64_t smma_t_fdpa_sum(const smma_t_fdpa *p, smma_nan_policy nan, co
   if (special.kind != SMMA_FINITE) return smma_encode_special(output, special, nan);
   emax = smma_t_fdpa_greatest_exponent(p, term, count);
   for (i = 0; i < count; i++) sum += smma_align(term[i], emax, p->alignment_bits);
-  return smma_encode_sum(output, sum, emax - p->alignment_bits, p->rounding);
+  return smma_with_zero_sign(SMMA_ZERO_ALWAYS_POSITIVE, output,
+                             smma_encode_sum(output, sum, emax - p->alignment_bits, p->rounding));
 }
 
 #endif

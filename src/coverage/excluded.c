@@ -357,7 +357,7 @@ static const char *result_excluded(const smma_event_space *space, const parts *p
     case SMMA_RESULT_UNDERFLOW: return is_coarse(p, keeps ? p->last : p->least) ? "no sum is as small" : NULL;
     case SMMA_RESULT_SUBNORMAL:
       return !keeps ? "subnormal results become zero" : is_coarse(p, p->least) ? "no sum is as small" : NULL;
-    case SMMA_RESULT_MINUS_ZERO: return s->zero_sign == SMMA_ZERO_POSITIVE ? "zeros are positive" : NULL;
+    case SMMA_RESULT_MINUS_ZERO: return s->zero_sign != SMMA_ZERO_IEEE ? "zeros are positive" : NULL;
     case SMMA_RESULT_WIDTH: return s->width == SMMA_NONE ? "sums have no width" : NULL;
     case SMMA_RESULT_INFINITE: return has_special_terms(space, p, false) ? NULL : "no term is infinite";
     case SMMA_RESULT_NAN: return has_special_terms(space, p, true) ? NULL : "no term is NaN or infinite";

@@ -70,6 +70,15 @@ static reach reach_of_terms(const smma_operation *o, const smma_g_fdpa *g) {
                 reach_of_sums(o, g->output, g->c_joins == SMMA_C_JOINS_FIRST));
 }
 
+/* Reports whether no sum of a block rounds to zero: what is added are multiples of the least result, as operands are,
+   or as alignment leaves them. */
+static bool general_rounds_to_no_zero(const smma_operation *o, const smma_g_fdpa *g) {
+  const reach terms = reach_of_terms(o, g);
+  const int last = reach_of(g->output).last;
+  const bool finite = g->alignment_bits != SMMA_EXACT_ALIGNMENT;
+  return terms.last >= last || (finite && terms.least - g->alignment_bits - g->sticky_bit >= last);
+}
+
 /* What a zero brings counts if it can be the greatest exponent, and then cut something off: without it less would be.
  */
 static void leave_out_zero_exponent(reach terms, smma_form *form) {
@@ -154,6 +163,8 @@ smma_form smma_form_of(const smma_operation *o) {
   form.chained = general_is_chained(&form.chain);
   form.step = form.chained ? form.chain.block : o->k;
   leave_out_zero_exponent(terms, &form);
+  if (form.chain.zero_sign == SMMA_ZERO_ALWAYS_POSITIVE && general_rounds_to_no_zero(o, &form.chain))
+    form.chain.zero_sign = SMMA_ZERO_POSITIVE;
   leave_out_alignment(terms, &form);
   return form;
 }
@@ -180,22 +191,14 @@ static bool alignment_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) 
          (g->zero_exponent <= sum.least || g->zero_exponent - g->alignment_bits <= sum.last);
 }
 
-/* Whether a block's result is never -0, which zeros would turn into +0: what is added are multiples of the least
-   result, as operands are, or as alignment leaves them. */
-static bool general_rounds_to_no_zero(const smma_operation *o, const smma_g_fdpa *g) {
-  const reach terms = reach_of_terms(o, g);
-  const int last = reach_of(g->output).last;
-  const bool finite = g->alignment_bits != SMMA_EXACT_ALIGNMENT;
-  return terms.last >= last || (finite && terms.least - g->alignment_bits - g->sticky_bit >= last);
-}
-
 /* Zeros of both signs, or the exact zero of other terms, are +0; by IEEE 754 unless all are -0. */
 static bool exact_zero_is_positive(const smma_g_fdpa *g, bool began_off) {
-  return g->zero_sign == SMMA_ZERO_POSITIVE || (began_off && g->rounding != SMMA_ROUND_DOWN);
+  return g->zero_sign != SMMA_ZERO_IEEE || (began_off && g->rounding != SMMA_ROUND_DOWN);
 }
 
 static bool general_has_no_negative_zero(const smma_operation *o, const smma_g_fdpa *g, bool began_off) {
-  return exact_zero_is_positive(g, began_off) && general_rounds_to_no_zero(o, g);
+  return g->zero_sign == SMMA_ZERO_ALWAYS_POSITIVE ||
+         (exact_zero_is_positive(g, began_off) && general_rounds_to_no_zero(o, g));
 }
 
 static bool general_joins_plainly(const smma_g_fdpa *g) {

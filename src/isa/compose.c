@@ -29,7 +29,7 @@ static smma_step truncating_chain(const smma_t_fdpa *p, int count, int block, sm
   smma_step step = chain(count, block, start, p->output);
   step.term = step.accumulator = cut_at(p->alignment_bits, SMMA_ROUND_TOWARD_ZERO, p->zero_exponent);
   step.rounding = p->rounding;
-  step.zero_sign = SMMA_ZERO_POSITIVE;
+  step.zero_sign = SMMA_ZERO_ALWAYS_POSITIVE;
   return step;
 }
 

@@ -12,6 +12,7 @@
 #define NONE NULL
 #define EVIDENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define QUESTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define HOPPER_EVIDENCE(...) EVIDENCE(RECORDED_ON_H100, __VA_ARGS__)
 
 #define FUSED(algorithm, nan, F, L, e_zero, format, direction)                      \
   {                                                                                 \
@@ -21,7 +22,7 @@
   }
 #define T_FDPA(...) FUSED(SMMA_T_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
 #define ST_FDPA(...) FUSED(SMMA_ST_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
-#define FP8_BY_FP16(...) FUSED(SMMA_FP8_BY_FP16, SMMA_NAN_QUIET, __VA_ARGS__)
+#define FP8_BY_FP16(...) FUSED(SMMA_FP8_BY_FP16, SMMA_NAN_ALL_ONES, __VA_ARGS__)
 #define GST_FDPA(G, F, e_zero)                                                                     \
   {                                                                                                \
     SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, {                                                            \
@@ -128,8 +129,10 @@
 
 #undef EVIDENCE
 #undef QUESTIONS
+#undef HOPPER_EVIDENCE
 #define EVIDENCE(...) ((const char *const[]){SPARSE_ASSUMED, NULL})
 #define QUESTIONS(...) ((const char *const[]){SPARSE_RULE, __VA_ARGS__, NULL})
+#define HOPPER_EVIDENCE(...) ((const char *const[]){RECORDED_ON_H100, NULL})
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_sparse_rule_##name = {#name, rule, evidence, questions};
 #include "isa/rules.def"

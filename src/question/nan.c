@@ -2,7 +2,10 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-static bool has_unknown_nan(const smma_instruction *i) { return i->rule->rule.nan == SMMA_NAN_QUIET; }
+/* The NaN of FP8 by FP16 is recorded on Hopper only. */
+static bool has_unknown_nan(const smma_instruction *i) {
+  return i->rule->rule.nan == SMMA_NAN_QUIET || i->rule->rule.algorithm == SMMA_FP8_BY_FP16;
+}
 
 /* The first NaN among c, a, b; NULL if the sum makes its own. */
 static const smma_number *operand_nan(const smma_operation *o, const smma_operands *x, const smma_number *c) {

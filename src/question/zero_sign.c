@@ -1,4 +1,5 @@
 /* Signs of zero. */
+#include "isa/compose.h"
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -85,8 +86,22 @@ static uint64_t with_sign_of_underflow(const smma_operation *model, smma_operand
   return zero_of(model->d, parameter);
 }
 
+/* The model, but a negative sum that rounds to zero stays negative. */
+static uint64_t with_sign_of_sum(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
+  smma_operation o = *model;
+  smma_composition *p = &o.rule.with.composition, composed;
+  (void)parameter;
+  if (!smma_compose(model, &composed)) return smma_dot_add(model, x, c);
+  *p = composed;
+  o.rule.algorithm = SMMA_COMPOSITION;
+  for (smma_step *s = p->step; s < p->step + p->steps; s++)
+    if (s->zero_sign == SMMA_ZERO_ALWAYS_POSITIVE) s->zero_sign = SMMA_ZERO_POSITIVE;
+  return smma_dot_add(&o, x, c);
+}
+
 static const smma_candidate signs_of_underflow[] = {{"+0 for every underflow", with_sign_of_underflow, false},
                                                     {"-0 for every negative underflow", with_sign_of_underflow, true},
+                                                    {"the sign of the sum that rounds to zero", with_sign_of_sum, 0},
                                                     {0}};
 
 /* One product is negative. In scaled instructions, which are one block, the first scale factors make it small. */

@@ -30,9 +30,11 @@ const smma_self_test_data smma_self_test_shipped = {digests, sizeof digests / si
 
 /* Computes D = A B + C. A and B are made of rows' operands: each row of A, and each column of B, takes those of `steps`
    rows, one behind the other along K. Element (i, j) of C is c of row 2 i - j, so that with one step each element of
-   D's diagonal is the result of a row. */
+   D's diagonal is the result of a row. Rows of sparse instructions have the selected products alone, which are computed
+   as dense ones. */
 static smma_status multiply(const smma_instruction *instruction, const char *kernel, const smma_batch *rows, size_t m,
-                            size_t n, size_t steps, void *d) {
+                            size_t n, size_t steps, void *d, smma_error *error) {
+  smma_instruction dense = *instruction;
   const size_t bytes = smma_format_bytes(instruction->c);
   unsigned char c[SIDE * SIDE * sizeof(uint64_t)];
   smma_gemm_arguments g;
@@ -45,7 +47,9 @@ static smma_status multiply(const smma_instruction *instruction, const char *ker
   g.order_b = SMMA_COLUMN_MAJOR;
   if (instruction->scale_block) g.scale_a = rows->scale_a, g.scale_b = rows->scale_b;
   g.kernel = kernel;
-  return smma_gemm(instruction, &g);
+  g.error = error;
+  dense.sparse = 0;
+  return smma_gemm(&dense, &g);
 }
 
 /* ---- Digests ---- */
@@ -73,7 +77,7 @@ bool smma_self_test_compute(const smma_instruction *instruction, const char *ker
     const smma_batch batch = smma_rows_batch(&rows, 0, SIDE, NULL);
     for (size_t p = 0; done && p < sizeof products / sizeof *products; p++) {
       const size_t count = products[p].m * products[p].n;
-      done = multiply(instruction, kernel, &batch, products[p].m, products[p].n, products[p].steps, d) == SMMA_OK;
+      done = multiply(instruction, kernel, &batch, products[p].m, products[p].n, products[p].steps, d, NULL) == SMMA_OK;
       *digest = hash_elements(*digest, bytes, d, count);
       *outputs += count;
     }
@@ -122,7 +126,7 @@ static bool compute_rows(const smma_instruction *i, const smma_batch *batch, voi
     uint64_t d[SIDE * SIDE];
     count = batch->rows - first < SIDE ? batch->rows - first : SIDE;
     const smma_batch some = smma_rows_batch(&rows, first, count, NULL);
-    if (multiply(i, ((const run *)context)->kernel, &some, count, count, 1, d) != SMMA_OK) return smma_no_memory(error);
+    if (multiply(i, ((const run *)context)->kernel, &some, count, count, 1, d, error) != SMMA_OK) return false;
     for (size_t row = 0; row < count; row++)
       memcpy((char *)batch->d + (first + row) * bytes, (char *)d + row * (count + 1) * bytes, bytes);
   }

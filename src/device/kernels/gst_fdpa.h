@@ -64,7 +64,7 @@ SMMA_DEVICE void smma_gst_fdpa_step(const smma_operation *o, smma_item_operands 
   }
   SMMA_EACH_ROW(r) {
     const smma_doubles exact = smma_doubles_of_longs(total[r]) * smma_power(greatest[r] - p->alignment_bits);
-    s->d[r] = smma_round_lanes(p->output, p->rounding, exact);
+    s->d[r] = smma_positive_zeros(smma_round_lanes(p->output, p->rounding, exact));
   }
 }
 

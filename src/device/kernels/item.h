@@ -61,6 +61,9 @@ SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding round
   return smma_floats_of_bits(magnitude >= limit ? (bits - magnitude) | 0x7f800000 : bits);
 }
 
+/* Results with the zero of T-FDPA, which is +0. */
+SMMA_DEVICE smma_floats smma_positive_zeros(smma_floats x) { return x + smma_floats_of_bits(smma_ints_of(0)); }
+
 /* Accumulators where they were right at last, and the step that each stopped at: e.steps until it does. */
 typedef struct {
   smma_floats d[SMMA_ITEM_ROWS];

@@ -75,7 +75,7 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
     SMMA_EACH_ROW(r) total[r] += smma_doubles_of(sum[r]);
   }
   SMMA_EACH_ROW(r)
-  s->d[r] = smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F));
+  s->d[r] = smma_positive_zeros(smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F)));
 }
 
 /* A step of the instruction. */

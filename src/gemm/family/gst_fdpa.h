@@ -390,7 +390,7 @@ static __attribute__((noinline)) void gst_step(const gst_constants *t, const uns
     vf c = vf_load(at);
     if (!t->encloses || !gst_enclose(t, x, row_scale + i, y, scale + v * LANES, sums, &c))
       c = gst_add_terms(t, x, row_scale + i, y, scale + v * LANES, sums, vf_load(at));
-    vf_store(at, c);
+    vf_store(at, t_fdpa_positive_zero(c));
   }
 }
 
@@ -467,7 +467,7 @@ static inline __attribute__((always_inline)) void gst_end(const gst_constants *t
     float *at = accumulator + i * PANEL + v * LANES;
     vf d = vf_multiply(c[i][v], gst_unit(t, x, y));
     if (kind == GST_HIGH) d = vf_select(gst_changes(vf_multiply(vf_load(at), gst_unit_scale(t, x, y))), d, vf_load(at));
-    vf_store(at, d);
+    vf_store(at, t_fdpa_positive_zero(d));
   }
 }
 

@@ -143,6 +143,7 @@ static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi
   if (t->to_half) d = t_fdpa_remember_cut(d, total);
   d = t_fdpa_scale(d, n);
   if (t->to_half) d = vf_round_to_half(d);
+  d = t_fdpa_positive_zero(d);
   return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);
 }
 
@@ -359,7 +360,7 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
     d[v] = vi_to_float(total[v]);
     if (to_half) d[v] = t_fdpa_remember_cut(d[v], total[v]);
     d[v] = vf_multiply(d[v], vi_as_float(vi_subtract(w->one, scale[v])));
-    if (to_half) d[v] = vf_round_to_half(d[v]);
+    if (to_half) d[v] = t_fdpa_positive_zero(vf_round_to_half(d[v]));
   }
 }
 

@@ -225,6 +225,7 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const t_fdp
       vi total = vi_add(sum[i][v], vf_truncate(vf_multiply(vf_load(c + v * LANES), vi_as_float(scale))));
       d[v] = vf_multiply(vi_to_float(total), vi_as_float(vi_subtract(w->one, scale)));
       d[v] = to_half ? vf_round_to_half(d[v]) : vi_as_float(vi_and(vf_bits(d[v]), vi_set(NARROW_CUT)));
+      d[v] = t_fdpa_positive_zero(d[v]);
     }
     if (vi_any_negative(care[i])) {
       float results[PANEL];

@@ -29,6 +29,9 @@ static inline const void *read_again(const void *p) {
   return p;
 }
 
+/* d with the sign of T-FDPA's zero, which is +0. Called while rounding is not down. */
+static inline vf t_fdpa_positive_zero(vf d) { return vf_add(d, vf_set(0)); }
+
 enum { PANEL = 4 * LANES }; /* columns of a panel: as many as there are bytes in a vector */
 
 #endif

@@ -113,7 +113,7 @@ LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int cou
   lane_sum(x->term, 0, count + 1, 1, x->exponent, n, sum);
   for (int i = 0; i < n; i++) {
     const uint32_t finite = lane_encode_sum(out, p->rounding, sum[i], x->exponent[i] - p->alignment_bits);
-    d[i] = lane_with_specials(out, x->specials[i], finite);
+    d[i] = lane_with_specials(out, x->specials[i], lane_positive_zero(out, finite));
   }
 }
 

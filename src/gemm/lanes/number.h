@@ -143,6 +143,9 @@ LANE_BODY uint32_t lane_encode_sum(lane_output f, smma_rounding direction, int64
   return lane_encode(f, direction, sum < 0, lane_magnitude(sum), exponent);
 }
 
+/* A finite result of T-FDPA, whose zeros are +0. */
+LANE_BODY uint32_t lane_positive_zero(lane_output f, uint32_t finite) { return finite == f.sign ? 0 : finite; }
+
 /* A finite result, or what the special terms make of it. */
 LANE_BODY uint32_t lane_with_specials(lane_output f, int32_t specials, uint32_t finite) {
   const uint32_t infinity = f.infinity << f.ignored_bits;

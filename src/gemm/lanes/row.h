@@ -53,6 +53,7 @@ LANE_BODY uint32_t lane_row_block(const lane_rule *r, size_t a_bytes, size_t b_b
   const int end = first + smma_block_of(o);
   int64_t sum[SMMA_LANES], of_c;
   int32_t greatest, specials = 0;
+  uint32_t finite;
   int vectors = 0;
   lane_term accumulator;
   lane_terms terms;
@@ -72,8 +73,8 @@ LANE_BODY uint32_t lane_row_block(const lane_rule *r, size_t a_bytes, size_t b_b
   for (int i = 0; i < SMMA_LANES; i++) terms.exponent[i] = greatest;
   lane_sum(terms.term, 0, vectors, 1, terms.exponent, SMMA_LANES, sum);
   lane_sum(&accumulator, 0, 1, 1, &greatest, 1, &of_c);
-  return lane_with_specials(out, specials | lane_any(terms.specials),
-                            lane_encode_sum(out, p->rounding, of_c + lane_total(sum), greatest - p->alignment_bits));
+  finite = lane_encode_sum(out, p->rounding, of_c + lane_total(sum), greatest - p->alignment_bits);
+  return lane_with_specials(out, specials | lane_any(terms.specials), lane_positive_zero(out, finite));
 }
 
 /* Products of one format, a constant, with FP32 beside them. */
