@@ -426,10 +426,11 @@ class Units:
         body = (
             '<p>Rows that hardware has computed, as <a href="docs/vector-files.html">vector files</a>: drop one onto '
             'the <a href="index.html">explorer</a>, or check it with <code>softmma verify FILE</code>. The models give '
-            "every result of these. Rows of NVIDIA's GPUs are by F. A. Khattak and M. Mikaitis, of AMD's by AMD and "
-            "B. Jacob: their "
-            '<a href="recordings/gpu/README.md">origin</a> and <a href="recordings/gpu/LICENSE">licence</a>, and '
-            '<a href="recordings/rdna/README.md">those of RDNA</a> '
+            "every result of these. Rows of NVIDIA's GPUs are by F. A. Khattak and M. Mikaitis: their "
+            '<a href="recordings/gpu/README.md">origin</a> and <a href="recordings/gpu/LICENSE">licence</a>; '
+            '<a href="recordings/b200/README.md">those of tcgen05</a> by the San Francisco Tensor Company '
+            '(<a href="recordings/b200/LICENSE">licence</a>); <a href="recordings/h100/README.md">those of all of an '
+            'H100</a> by this project; <a href="recordings/rdna/README.md">those of RDNA</a> by AMD and B. Jacob '
             '(<a href="recordings/rdna/LICENSE">licence</a>).</p>\n'
         )
         self.site.article(page, "Recorded on hardware", body + self.recording_table(self.recordings, page), GPUS)
