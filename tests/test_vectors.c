@@ -140,7 +140,7 @@ static bool notice_corruption(FILE *stream, const char *path) {
   assert_true(smma_check_stream(copy, path, &seen,
                                 &(smma_check_watcher){.mismatch = count_mismatch, .context = &reported}, &error));
   fclose(copy);
-  if (seen.mismatches < wrong || reported != seen.mismatches || wrong == 0)
+  if (seen.mismatches < wrong || reported != seen.mismatches || reported == 0)
     fail_msg("%s: of %llu wrong rows %llu were counted and %llu reported", path, wrong, seen.mismatches, reported);
   return true;
 }
