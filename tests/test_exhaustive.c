@@ -877,7 +877,7 @@ static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool l
   p.overflow = PICK(&n, overflows);
   p.subnormal_inputs = PICK(&n, policies);
   p.subnormal_outputs = PICK(&n, policies);
-  p.zero_sign = (smma_zero_sign)pick(&n, 3);
+  p.zero_sign = pick(&n, 2) ? SMMA_ZERO_IEEE : n % 2 ? SMMA_ZERO_ALWAYS_POSITIVE : SMMA_ZERO_POSITIVE;
   p.block = 1 << pick(&n, 3);
   p.interleave = p.block >> (int)pick(&n, 2);
   if (p.interleave == 0) p.interleave = 1;
