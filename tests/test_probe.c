@@ -350,11 +350,15 @@ static int unit_count(void) {
   return count > 0 ? count : DEFAULT_UNITS;
 }
 
-/* The products of the first block. */
+/* Checks the products of the first block. */
 static void check_order(const smma_examination *x, const smma_operation *o) {
   bool first[SMMA_MAXIMUM_ROUNDED_K] = {false};
-  if (!x->first.known || x->first.products > smma_block_of(o)) return;
-  for (int i = 0; i < smma_block_of(o); i++) first[smma_product_index(o, 0, i)] = true;
+  smma_g_fdpa g;
+  const bool general = smma_is_short_g_fdpa(o) && smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, &g);
+  const int block = general ? g.block : smma_block_of(o);
+  if (!x->first.known || x->first.products > block) return;
+  for (int i = 0; i < block; i++)
+    first[general ? smma_dealt_index(g.block, g.interleave, o->k, 0, i) : smma_product_index(o, 0, i)] = true;
   assert_memory_equal(first, x->first.product, sizeof first);
 }
 
