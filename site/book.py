@@ -15,8 +15,9 @@ from shell import TOP, relative, run
 CHAPTERS = (
     (
         "SoftMMA",
-        "README.md docs/tour.md docs/units.md docs/explain.md docs/trace.md docs/devices.md docs/cluster.md "
-        "docs/vector-files.md docs/packages.md docs/c.md docs/single-header.md docs/softmma.1",
+        "README.md docs/tutorial-ml.md docs/tutorial-numerics.md docs/tutorial-hardware.md docs/tour.md docs/glossary.md "
+        "docs/units.md docs/explain.md docs/trace.md docs/devices.md docs/cluster.md docs/vector-files.md "
+        "docs/packages.md docs/c.md docs/single-header.md docs/softmma.1",
     ),
     (
         "Matrix units",

@@ -66,15 +66,34 @@ grep -q '^T-FDPA, F = 25, L = 16' "$work/log" || complain "the command that expl
 # overflow.
 finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so 4affffff ' '^  model +4afffffe ' '^ +\^+$'
 finds t_fdpa 2 campaign 100000 "^  softmma dot .* --c '00000000'\$" '^  (14|15) zero products ' '^ +[ ^]+\^$'
-# The session of docs/hardware-design.md; "..." stands for any text.
-session=()
-while IFS= read -r line; do
-  [ "$line" = ... ] || session+=("^$(sed -e 's/[][\\.*^$+?(){}|]/\\&/g' -e 's/\\\.\\\.\\\./.*/g' <<<"$line")\$")
-done < <(sed -n '/^    make campaign UNIT=tr_fdpa BUG=1 ROWS=100000$/,/^[^ ]/s/^    //p' docs/hardware-design.md | tail -n +2)
-[ ${#session[@]} -gt 5 ] || complain 'docs/hardware-design.md has no session'
+# session PAGE COMMAND: fills the array `session` with regular expressions, one for each line that the page shows after the
+# command; "..." stands for any text.
+session() {
+  session=()
+  while IFS= read -r line; do
+    [ "$line" = ... ] || session+=("^$(sed -e 's/[][\\.*^$+?(){}|]/\\&/g' -e 's/\\\.\\\.\\\./.*/g' <<<"$line")\$")
+  done < <(sed -n "/^    $2\$/,/^[^ ]/s/^    //p" "$1" | tail -n +2)
+  [ ${#session[@]} -gt 5 ] || complain "$1 has no session"
+}
+
+session docs/hardware-design.md 'make campaign UNIT=tr_fdpa BUG=1 ROWS=100000'
 finds tr_fdpa 1 campaign 100000 "${session[@]}"
 finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +[ ^]+\^$'
 finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
+
+# The template of docs/tutorial-hardware.md: the report on its mistake, and no mismatch without the mistake.
+template() {
+  make -C "$source/examples/rtl/template" SOFTMMA="$softmma" BUILD="$work/$1" "${@:2}" >"$work/log" 2>&1 </dev/null
+}
+session docs/tutorial-hardware.md make
+template mistake
+for regex in "${session[@]}"; do
+  grep -qE -e "$regex" "$work/log" || complain "make in examples/rtl/template does not print '$regex'"
+done
+cp examples/rtl/template/my_unit.sv "$work"
+sed -i 's/\.F(24)/.F(25)/' "$work/my_unit.sv"
+template mended DESIGN="$work/my_unit.sv \$(addprefix \$(RTL)/, t_fdpa.sv products.sv multiply.sv decode.sv round_f32.sv)"
+if grep -qE 'rows=100000 mismatches=0$' "$work/log"; then echo 'ok      the template'; else complain 'the mended template'; fi
 
 # What `gen --format readmemh` writes: the struct in its comments reads its rows.
 gen=("$softmma" gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)

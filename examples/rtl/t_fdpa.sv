@@ -1,6 +1,6 @@
 // T-FDPA (docs/algorithms/t-fdpa.md): d = c + sum a[k]*b[k], k < L. Exact products and c are cut off F bits below the
-// greatest exponent among them, added, and rounded once to FP32. A row goes in with every clock, and comes out three
-// clocks later.
+// greatest exponent among them, added, and rounded once to FP32; a negative sum that rounds to zero is +0. A row goes in
+// with every clock, and comes out three clocks later.
 //
 // BUG plants a mistake: 1: products are cut off one bit too early; 2: a zero c brings FP32's least exponent, not E_ZERO.
 module t_fdpa #(
@@ -94,6 +94,6 @@ module t_fdpa #(
 
   always_ff @(posedge clk) begin
     valid_out <= valid2 && !rst;
-    d <= nan2 ? 32'h7fffffff : infinite2 ? {negative2, 31'h7f800000} : rounded;
+    d <= nan2 ? 32'h7fffffff : infinite2 ? {negative2, 31'h7f800000} : rounded[30:0] == 0 ? '0 : rounded;
   end
 endmodule

@@ -14,7 +14,17 @@ TIER = "check"
 EXAMPLES = REPOSITORY / "examples" / "python"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/infer.md", "docs/python.md", "docs/recipes.md", "docs/trees.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/infer.md",
+        "docs/python.md",
+        "docs/recipes.md",
+        "docs/trees.md",
+        "docs/tutorial-numerics.md",
+    ],
+)
 def test_sessions(monkeypatch, page):
     monkeypatch.chdir(REPOSITORY)
     result = doctest.testfile(str(REPOSITORY / page), module_relative=False, optionflags=doctest.ELLIPSIS)

@@ -643,7 +643,8 @@ def test_files_and_parts(network, x, monkeypatch):
     assert found.bytes == expected.bytes > 1000
 
 
-def test_session():
-    """The sessions of the page, in which nothing but the FP32 run depends on the machine."""
-    result = doctest.testfile(str(REPOSITORY / "docs" / "networks.md"), False, optionflags=doctest.ELLIPSIS)
+@pytest.mark.parametrize("page", ["networks.md", "tutorial-ml.md"])
+def test_session(page):
+    """The sessions of the pages, in which nothing but the FP32 run depends on the machine."""
+    result = doctest.testfile(str(REPOSITORY / "docs" / page), False, optionflags=doctest.ELLIPSIS)
     assert result.attempted and not result.failed
