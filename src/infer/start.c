@@ -7,15 +7,16 @@
 #include "infer/parameter.h"
 #include "unit/unit.h"
 
-/* Ways in which all steps of a shape cut and round alike; models that are built of them. */
+/* Limits: uniform settings (all steps of a shape truncate and round alike); families of settings; candidates taken
+   of each family. */
 enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
 
-/* The number of starts whose steps get values of their own, the fraction of the rows (1 / PART) on which this is done
-   first, and the most bits tried. */
+/* The number of candidates whose steps get separate values, the fraction of the vectors (1 / PART) used for this at
+   first, and the largest alignment width tried. */
 enum { DIFFERING = 4, PART = 3, MOST_BITS = 48 };
 
-/* All of them are compared on one part of the rows in so many, the promising ones of each family on more, and fewer on
-   all. */
+/* Stages of the comparison: the first uses 1 / 12 of the vectors and all settings; later stages use more vectors and
+   the best `of_family` settings of each family. */
 static const struct {
   size_t part;
   int of_family;
@@ -25,12 +26,12 @@ enum { STAGES = sizeof stages / sizeof stages[0] };
 typedef struct {
   enum { CUT_OWN, CUT_NORMALIZED, DROPPED, NARROWED, FIXED } family;
   smma_brings brings;
-  int reference, bits, drop; /* SMMA_EXACT_ALIGNMENT: sums that are rounded are exact */
+  int reference, bits, drop; /* bits: SMMA_EXACT_ALIGNMENT: rounded sums are exact before they are rounded */
   smma_rounding alignment, rounding, narrow_rounding;
   smma_opposing opposing;
   int narrow_bits;
   size_t wrong;
-  int number; /* its place in the list */
+  int number; /* its index in the list */
 } way;
 
 typedef struct {
@@ -64,7 +65,7 @@ static void add_cut(ways *w, int fraction_bits, bool chains) {
                          .narrow_bits = SMMA_NONE});
 }
 
-/* Terms that are whole, or not there at all. */
+/* Adds settings that drop small terms entirely instead of truncating them. */
 static void add_dropped(ways *w, int fraction_bits) {
   for (int drop = fraction_bits - 3; drop <= fraction_bits + 12; drop++)
     for (int r = 0; r < ROUNDINGS; r++)
@@ -93,7 +94,7 @@ static void add_narrowed(ways *w, int fraction_bits) {
                      .narrow_bits = more ? fraction_bits + more : SMMA_NONE});
 }
 
-/* Bits below units of one. */
+/* Adds fixed-point settings with `bits` bits below 1. */
 static void add_fixed(ways *w) {
   for (int bits = 0; bits <= 60; bits += 2)
     for (int r = 0; r < ROUNDINGS; r++)
@@ -133,7 +134,7 @@ static int compare(const void *one, const void *other) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The best of each family, in that order; then the best first. */
+/* Takes the OF_FAMILY best settings of each family as candidates; the list is sorted, best first. */
 static int take_best(const smma_fit *f, const smma_composition *shape, const ways *w,
                      smma_candidate best[SMMA_MOST_STARTS]) {
   int taken[FAMILIES] = {0}, count = 0;
@@ -145,7 +146,7 @@ static int take_best(const smma_fit *f, const smma_composition *shape, const way
   return count;
 }
 
-/* Rows that disagree, of so many; the best first. */
+/* Counts the vectors of the first `looked` that disagree with each setting, then sorts the settings, best first. */
 static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *w, size_t looked) {
   smma_fit some = *f;
   some.looked = looked;
@@ -165,9 +166,9 @@ static void keep_best(ways *w, int of_family) {
   w->count = kept;
 }
 
-/* ---- Steps that cut in other ways than each other, and accumulators in other ways than terms ---- */
+/* ---- Separate values for each step, and for accumulator and terms ---- */
 
-/* Replaces the candidate by another composition if fewer rows disagree. */
+/* Replaces the candidate by another composition if fewer vectors disagree. */
 static void try_composition(const smma_fit *f, smma_candidate *c, const smma_composition *p) {
   if (c->wrong == 0 || smma_units_stopped() || !smma_fit_allows(f, p)) return;
   const size_t wrong = smma_fit_count(f, p, c->wrong - 1);
@@ -205,7 +206,7 @@ static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool
   for (int brings = 0; brings < smma_parameter_choices(key[2]); brings++) try_value(f, c, step, key[2], brings);
 }
 
-/* Gives each step of the candidates values of its own until no value makes fewer rows disagree. */
+/* Gives each step of the candidates separate values until no value makes fewer vectors disagree. */
 static void let_steps_differ(const smma_fit *f, smma_candidate *c, int count) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 1)
   for (int n = 0; n < count; n++)
@@ -228,7 +229,7 @@ void smma_sort_candidates(smma_candidate *c, int count) {
   }
 }
 
-/* Refines the first candidates on some of the rows, then the best candidate on all rows. */
+/* Refines the first candidates on some of the vectors, then the best candidate on all vectors. */
 static void refine_starts(const smma_fit *f, smma_candidate *c, int count) {
   const int differing = count < DIFFERING ? count : DIFFERING;
   smma_fit some = *f;
