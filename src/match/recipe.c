@@ -18,7 +18,7 @@ static smma_plan_level *add_level(smma_plan *p, smma_deal deal, size_t count, si
   return l;
 }
 
-/* Tiles from the last to the first, as one part. */
+/* Adds a level that takes tiles from the last to the first, as one part. */
 static bool reverse(smma_plan *p, size_t k, size_t tile) {
   smma_plan_level *l = add_level(p, SMMA_DEAL_LIST, 0, 0);
   const size_t tiles = smma_divide_up(k, tile);
@@ -52,14 +52,15 @@ static void add_operation(smma_plan *p, smma_epilogue_kind kind, smma_format for
   p->epilogue[p->epilogues++] = (smma_epilogue){kind, format};
 }
 
-/* One of `count`, taken off a number of choices. */
+/* Extracts a choice, 0 to count - 1, from a number that encodes several. */
 static int choice_of(int *number, int count) {
   const int choice = *number % count;
   *number /= count;
   return choice;
 }
 
-/* How what is given beside A and B may enter; false behind the last way. */
+/* Adds the `number`-th combination of ways in which alpha, C, bias and scale_d may enter; false after the last
+   combination. */
 static bool add_epilogue(smma_plan *p, const smma_match_data *data, int number) {
   const bool narrow = smma_encoding_of(data->d_format).bits <= 8, plain = data->alpha == 1 && data->beta == 1;
   if (data->c) {
@@ -93,7 +94,7 @@ static bool fill(smma_plan *p, const smma_recipe *r, const smma_match_data *data
   return add_epilogue(p, data, r->epilogue);
 }
 
-/* A library's plan has an epilogue of its own, and takes nothing else. */
+/* Reports whether a library's plan uses all that was given, and nothing else: it has an epilogue of its own. */
 static bool takes_all(const smma_plan *p, const smma_match_data *data) {
   const bool linear = smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
   if (data->c || data->bias || data->scale_d != 1) return false;
@@ -176,7 +177,7 @@ void smma_recipe_text(const smma_recipe *r, char *text, size_t size) {
   if (r->lost_tail) smma_append_text(text, size, "; lost tail of %zu", r->lost_tail);
 }
 
-/* ---- The space ---- */
+/* ---- The space of recipes ---- */
 
 typedef struct {
   const smma_match_data *data;
@@ -206,7 +207,7 @@ static bool tell(const space *s, smma_recipe r) {
   return true;
 }
 
-/* A merge in all its ways. */
+/* Passes on a recipe with every way to merge its parts. */
 static bool tell_merges(const space *s, smma_recipe r, size_t parts) {
   const bool narrow = smma_encoding_of(s->data->d_format).bits < 32;
   const bool even = (parts & (parts - 1)) == 0;
@@ -265,13 +266,13 @@ static void add_outers(space *s) {
     add(s, (smma_recipe){.outer = SMMA_OUTER_REVERSED, .grain = tile});
 }
 
-/* How many products a slice has. */
+/* Returns the number of products in a slice. */
 static size_t length_of(const space *s, const smma_recipe *r) { return smma_divide_up(s->data->k, slices_of(s, r)); }
 
 static bool tell_promoted(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   const size_t slices = slices_of(s, outer);
-  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* whose chains are no other plan's */
+  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* their chains are shared with no other plan */
   if (turns && r.grain < 32) return true;
   for (size_t i = 0; i < s->scaleds; i++)
     for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_FMA; r.with++)
@@ -284,7 +285,7 @@ static bool tell_promoted(const space *s, const smma_recipe *outer) {
   return true;
 }
 
-/* Groups that CUTLASS 2.x calls instructions with. */
+/* Passes on recipes with the groups in which CUTLASS 2.x calls instructions. */
 static bool tell_groups(const space *s, const smma_recipe *outer) {
   static const struct {
     size_t group, tile;
@@ -298,7 +299,7 @@ static bool tell_groups(const space *s, const smma_recipe *outer) {
   return true;
 }
 
-/* Partitions within slices: warps that take stripes of a tile. */
+/* Passes on recipes with partitions within slices: warps that take stripes of a tile. */
 static bool tell_partitions(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || r.parts > 16)) return true;
@@ -332,7 +333,7 @@ static bool is_known(const space *s, const smma_recipe *r) {
   return plan;
 }
 
-/* A configuration with the merge and the option that it needs, if any. */
+/* Passes on a library configuration, with each reduction and option that it needs. */
 static bool tell_configuration(const space *s, smma_recipe r) {
   static const int reductions[] = {2, 4, 1};
   if (is_known(s, &r)) return s->take(&r, s->context);
@@ -345,7 +346,7 @@ static bool tell_configuration(const space *s, smma_recipe r) {
   return true;
 }
 
-/* A kernel with all numbers of slices, and with fast accumulation. */
+/* Passes on a library kernel with all numbers of slices, with and without fast accumulation. */
 static bool tell_kernel(const space *s, smma_recipe r) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   const int most = r.algo < 0 ? 1 : MOST_LIBRARY_SLICES;
@@ -364,7 +365,7 @@ static bool tell_libraries(const space *s) {
   for (size_t l = 0; (name = smma_plan_library_name(l)); l++) {
     smma_plan_request_defaults(&request, sizeof request);
     for (size_t i = 0; smma_plan_library_kernel(name, i, &request); i++) {
-      if (request.algo < 0 && !narrow) continue; /* plans that need no configuration are of FP8 products */
+      if (request.algo < 0 && !narrow) continue; /* library plans without a configuration are for FP8 products only */
       const smma_recipe r = {
           .library = name, .algo = request.algo, .stages = request.stages, .custom = request.custom, .reduction = -1};
       if (!tell_kernel(s, r)) return false;
