@@ -156,9 +156,9 @@ static void put_all_neighbours(neighbours *b, const smma_instruction *i, const s
 typedef struct {
   const work *w;
   const smma_changed *with;
-  size_t agree,
-      neither; /* vectors for which the change matters and gives the unit's result; vectors that it does not explain */
-  size_t refuted; /* vectors for which the change matters and the unit has the result without it */
+  size_t agree;   /* vectors for which the change matters and gives the unit's result */
+  size_t neither; /* vectors that the change does not explain */
+  size_t refuted; /* vectors for which the change matters, but the unit has the result without it */
 } change_check;
 
 static bool shows_change(const smma_row *row, uint64_t expected, void *context) {

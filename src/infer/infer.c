@@ -17,8 +17,9 @@
 /* Vectors asked before anything is known (FIRST_ROWS; GUESSES * ROWS_OF_GUESS); vectors of each round, and how many
    of those that disagree become samples. */
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
-/* If at most one vector in NEARLY disagrees, the structure may be a different one that only few vectors show. */
-enum { NEARLY = 16 };
+/* If at most one vector in FEW_MISMATCHES_DIVISOR disagrees, the structure may be a different one that only few vectors
+ * show. */
+enum { FEW_MISMATCHES_DIVISOR = 16 };
 enum { FRESH_AT_ONCE = 16384 };
 
 static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
@@ -139,8 +140,8 @@ static bool learn_first(smma_inference_work *x) {
 /* Weighs shapes by the vectors that disagree with the model, if these are few: the structure may be a different one
    that only few vectors show. Does so at most `most` times in a search. */
 static bool reweigh_shapes(smma_inference_work *x, int most) {
-  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / NEARLY || x->found->recording || x->odd >= 0 ||
-      x->reweighed >= most)
+  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / FEW_MISMATCHES_DIVISOR || x->found->recording ||
+      x->odd >= 0 || x->reweighed >= most)
     return true;
   x->reweighed++;
   return smma_inference_weigh_shapes(x);
@@ -181,7 +182,7 @@ static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return smma_no_memory(x->error);
-  if (!smma_fit_has_model(f) && !try_known(x, f->looked / NEARLY)) return false;
+  if (!smma_fit_has_model(f) && !try_known(x, f->looked / FEW_MISMATCHES_DIVISOR)) return false;
   if (smma_fit_has_model(f) && x->odd < 0) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);

@@ -53,7 +53,7 @@ typedef struct {
 /* Counts of one worker. */
 typedef struct {
   size_t plans, candidates, products;
-  size_t fulls, lost, nears; /* lost: further candidates that match the whole sample */
+  size_t full_count, dropped, near_count; /* dropped: further candidates that match the whole sample */
   bool no_memory;
 } worker_counts;
 
@@ -214,11 +214,11 @@ static int by_score(const void *x, const void *y) {
 /* Keeps the best candidates, in any order of arrival. */
 static void note_near(search *s, candidate c) {
   candidate *worst = s->near;
-  if (s->counts.nears < SMMA_MATCH_MOST) {
-    s->near[s->counts.nears++] = c;
+  if (s->counts.near_count < SMMA_MATCH_MOST) {
+    s->near[s->counts.near_count++] = c;
     return;
   }
-  for (size_t i = 1; i < s->counts.nears; i++)
+  for (size_t i = 1; i < s->counts.near_count; i++)
     if (by_score(&s->near[i], worst) > 0) worst = &s->near[i];
   if (by_score(&c, worst) < 0) *worst = c;
 }
@@ -238,10 +238,10 @@ static void evaluate(search *s, recipe_set *x) {
     for (size_t i = 0; i < SAMPLE; i++) found.score += same_result(s, d[i], s->elements[0].d[i]);
     if (found.score < SAMPLE)
       note_near(s, found);
-    else if (s->counts.fulls < MOST_FULL)
-      s->full[s->counts.fulls++] = found;
+    else if (s->counts.full_count < MOST_FULL)
+      s->full[s->counts.full_count++] = found;
     else
-      s->counts.lost++;
+      s->counts.dropped++;
   }
 }
 
@@ -294,18 +294,18 @@ static int in_order_of_trial(const void *x, const void *y) {
 /* Adds another worker's results. Keeps the first candidates that match the whole sample, the same ones as a single
    worker would. */
 static void add(search *s, const worker_counts *t, const candidate *full, const candidate *near) {
-  const size_t all = s->counts.fulls + t->fulls;
+  const size_t all = s->counts.full_count + t->full_count;
   candidate *list = malloc((all + 1) * sizeof *list);
-  s->counts.candidates += t->candidates, s->counts.products += t->products, s->counts.lost += t->lost;
+  s->counts.candidates += t->candidates, s->counts.products += t->products, s->counts.dropped += t->dropped;
   s->counts.no_memory |= t->no_memory || !list;
   if (!list) return;
-  memcpy(list, s->full, s->counts.fulls * sizeof *list);
-  memcpy(list + s->counts.fulls, full, t->fulls * sizeof *list);
+  memcpy(list, s->full, s->counts.full_count * sizeof *list);
+  memcpy(list + s->counts.full_count, full, t->full_count * sizeof *list);
   qsort(list, all, sizeof *list, in_order_of_trial);
-  s->counts.fulls = smma_least(all, MOST_FULL), s->counts.lost += all - s->counts.fulls;
-  memcpy(s->full, list, s->counts.fulls * sizeof *list);
+  s->counts.full_count = smma_least(all, MOST_FULL), s->counts.dropped += all - s->counts.full_count;
+  memcpy(s->full, list, s->counts.full_count * sizeof *list);
   free(list);
-  for (size_t i = 0; i < t->nears; i++) note_near(s, near[i]);
+  for (size_t i = 0; i < t->near_count; i++) note_near(s, near[i]);
 }
 
 static void try_all(search *s) {
@@ -354,8 +354,8 @@ static void try_on_threads(search *s, size_t threads) {
 
 static void send(const search *s, const smma_group *ranks) {
   ranks->send(&s->counts, sizeof s->counts);
-  ranks->send(s->full, s->counts.fulls * sizeof *s->full);
-  ranks->send(s->near, s->counts.nears * sizeof *s->near);
+  ranks->send(s->full, s->counts.full_count * sizeof *s->full);
+  ranks->send(s->near, s->counts.near_count * sizeof *s->near);
 }
 
 static void receive(search *s, const smma_group *ranks, size_t from) {
@@ -406,16 +406,16 @@ static void score_all(search *s, candidate *list, size_t count, const smma_match
 
 /* Scores candidates on the further samples. A candidate that misses an element is at best near. */
 static void refine(search *s) {
-  score_all(s, s->near, s->counts.nears, &s->elements[s->samples - 1]);
+  score_all(s, s->near, s->counts.near_count, &s->elements[s->samples - 1]);
   for (size_t x = 1; x < s->samples && !s->counts.no_memory; x++) {
     size_t kept = 0;
-    score_all(s, s->full, s->counts.fulls, &s->elements[x]);
-    for (size_t i = 0; i < s->counts.fulls; i++)
+    score_all(s, s->full, s->counts.full_count, &s->elements[x]);
+    for (size_t i = 0; i < s->counts.full_count; i++)
       if (s->full[i].score == (int)(x + 1) * SAMPLE)
         s->full[kept++] = s->full[i];
       else
         note_near(s, s->full[i]);
-    s->counts.fulls = kept;
+    s->counts.full_count = kept;
   }
 }
 
@@ -516,15 +516,15 @@ typedef struct {
 static void filter(search *s, witnesses *w, size_t at) {
   size_t kept = at;
   w->count = 0;
-  for (size_t i = at; i < s->counts.fulls; i++) s->full[i].score = 0;
+  for (size_t i = at; i < s->counts.full_count; i++) s->full[i].score = 0;
   if (smma_match_gather(s->data, &w->elements))
-    score_all(s, s->full + at, s->counts.fulls - at, &w->elements);
+    score_all(s, s->full + at, s->counts.full_count - at, &w->elements);
   else
     s->counts.no_memory = true;
   smma_match_elements_free(&w->elements);
-  for (size_t i = at; i < s->counts.fulls; i++)
+  for (size_t i = at; i < s->counts.full_count; i++)
     if (s->full[i].score == SAMPLE) s->full[kept++] = s->full[i];
-  s->counts.fulls = kept;
+  s->counts.full_count = kept;
 }
 
 static void note_witness(search *s, witnesses *w, const smma_match_difference *d, size_t next) {
@@ -539,9 +539,9 @@ static void verify_all(search *s, candidate *fit) {
   smma_match_difference difference;
   witnesses w = {.count = 0};
   size_t tries = 0;
-  qsort(s->full, s->counts.fulls, sizeof *s->full, in_order_of_recipes);
-  m->untried = s->counts.lost;
-  for (size_t i = 0; i < s->counts.fulls && !s->counts.no_memory; i++) {
+  qsort(s->full, s->counts.full_count, sizeof *s->full, in_order_of_recipes);
+  m->untried = s->counts.dropped;
+  for (size_t i = 0; i < s->counts.full_count && !s->counts.no_memory; i++) {
     candidate *c = &s->full[i];
     const smma_match_key own = key_within(s, c);
     bool known = false;
@@ -580,11 +580,11 @@ static void find_near(search *s) {
   candidate list[2 * SMMA_MATCH_MOST];
   smma_match_difference difference;
   size_t count = 0;
-  qsort(s->full, s->counts.fulls, sizeof *s->full, by_difference);
-  qsort(s->near, s->counts.nears, sizeof *s->near, by_score);
-  for (size_t i = 0; i < s->counts.fulls && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
+  qsort(s->full, s->counts.full_count, sizeof *s->full, by_difference);
+  qsort(s->near, s->counts.near_count, sizeof *s->near, by_score);
+  for (size_t i = 0; i < s->counts.full_count && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
     list[count++] = s->full[i];
-  for (size_t i = 0; i < s->counts.nears; i++) list[count++] = s->near[i];
+  for (size_t i = 0; i < s->counts.near_count; i++) list[count++] = s->near[i];
   for (size_t i = 0; i < count && !s->counts.no_memory; i++) {
     list[i].different = SIZE_MAX;
     if (verify(s, &list[i], false, &difference)) list[i].different = difference.different;

@@ -131,9 +131,9 @@ static void tell_values(const values *v, int k, smma_finding *f) {
 typedef struct {
   values values[SMMA_PROBE_COUNT];
   smma_finding kept[SMMA_PROBE_COUNT][MOST_VALUES];
-} elsewhere;
+} findings_by_place;
 
-static void take(elsewhere *e, const smma_examination *x, int probe) {
+static void take(findings_by_place *e, const smma_examination *x, int probe) {
   const smma_subject *s = &x->subject;
   smma_finding f = x->findings[probe];
   if (f.has_witness) {
@@ -159,7 +159,8 @@ static bool can_move(const smma_examination *x, smma_focus focus, int blocks) {
 }
 
 /* Runs the probes with every product moved by `rotation` places in its block and by `blocks` blocks. */
-static bool examine_at(elsewhere *e, smma_examination *x, bool alignment, int rotation, int blocks, smma_error *error) {
+static bool examine_at(findings_by_place *e, smma_examination *x, bool alignment, int rotation, int blocks,
+                       smma_error *error) {
   place(x, rotation, blocks);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
     const smma_focus focus = smma_probes[i].focus;
@@ -177,7 +178,7 @@ static bool examine_again(smma_examination *x, smma_error *error) {
   return true;
 }
 
-static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, smma_error *error) {
+static bool examine_all(findings_by_place *e, smma_examination *x, smma_examination *y, smma_error *error) {
   int rotations;
   const bool alike = blocks_are_alike(&x->first, x->subject.instruction->k, &rotations);
   const int places = rotations * (alike ? x->first.blocks : 1);
@@ -211,7 +212,7 @@ static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, 
 }
 
 bool smma_examine_elsewhere(smma_examination *x, smma_error *error) {
-  elsewhere *e = calloc(1, sizeof *e);
+  findings_by_place *e = calloc(1, sizeof *e);
   smma_examination *y = malloc(sizeof *y);
   const bool good = e && y ? examine_all(e, x, y, error) : smma_no_memory(error);
   for (int i = 0; good && i < SMMA_PROBE_COUNT; i++)
