@@ -18,9 +18,8 @@ typedef struct {
 typedef struct {
   uint64_t rows, mismatches;
   uint64_t not_repeated; /* vectors of the first batch whose results changed when asked again */
-  uint64_t
-      not_alike; /* results of these vectors that changed at other places or among other vectors (smma_check_alike) */
-  bool checked;  /* the two counters above are set */
+  uint64_t not_alike;    /* results that changed at other places or among other vectors (smma_check_alike) */
+  bool checked;          /* the two counters above are set */
   bool has_example;
   uint64_t first;    /* number of the first vector with a mismatch */
   smma_row example;  /* that vector, minimised; d is the unit's result */
@@ -57,7 +56,7 @@ bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *in
 bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *instruction, smma_row *row,
                    uint64_t *expected, smma_error *error);
 
-/* Decides which vectors minimisation may accept; row->d is the unit's result. */
+/* Condition for the vectors that minimisation may accept; row->d is the unit's result. */
 typedef struct {
   bool (*takes)(const smma_row *row, uint64_t expected, void *context);
   void *context;

@@ -8,7 +8,7 @@
 /* One more kind of vectors than generate.h has: vectors that together cause every event (coverage/cover.h). */
 enum { SMMA_ROWS_COVER = SMMA_ROWS_KINDS, SMMA_CAMPAIGN_KINDS };
 
-/* Describes the vectors of a campaign: the first `kinds` kinds in turn or, if that is 0, only `kind`. With `covers`,
+/* Choice of a campaign's vectors: the first `kinds` kinds in turn or, if that is 0, only `kind`. With `covers`,
    the first few vectors are replaced by vectors that together cause every event. */
 typedef struct {
   uint64_t seed;

@@ -9,8 +9,8 @@
 enum { SMMA_KEPT_OF_SORT = 32, SMMA_NUMBER_CLASSES = 5, SMMA_DISTANCES = 8 };
 enum { SMMA_SORTS = SMMA_CAMPAIGN_KINDS * SMMA_NUMBER_CLASSES * SMMA_NUMBER_CLASSES * 2 * SMMA_DISTANCES };
 
-/* Counts the mismatches of one sort, and keeps the vectors whose numbers have the smallest hashes. These are evenly
-   drawn, and the same regardless of when and in which parts vectors are compared. */
+/* One sort of mismatches: their number, and the kept vectors, whose numbers have the smallest hashes. The kept vectors
+   are evenly drawn, and the same in whatever order and parts vectors are compared. */
 typedef struct {
   int sort;
   uint64_t count;

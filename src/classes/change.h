@@ -42,7 +42,7 @@ typedef struct {
 bool smma_changed_make(const smma_instruction *instruction, const smma_change *changes, int count,
                        smma_changed *changed);
 
-/* Applies changes of parameters to a custom unit; false if there is no such unit. */
+/* Fills `custom` with the instruction after changes of parameters; false if no unit can have them. */
 bool smma_changed_custom(const smma_instruction *instruction, const smma_change *changes, int count,
                          smma_custom *custom);
 

@@ -12,11 +12,10 @@ typedef enum { SMMA_PROVED, SMMA_REFUTED, SMMA_CANNOT_TELL } smma_answer;
 /* Answer to the question whether two functions are equal. */
 typedef struct {
   smma_answer answer;
-  char why[800]; /* the reason, in a sentence or two; may be empty if there is a witness */
-  int multiple;  /* if proved: holds for K that are multiples of this; 1: for every K */
-  smma_witness
-      witness; /* if refuted: the vector that tells them apart; otherwise only the number of vectors that agreed */
-  smma_witness filled; /* if proved for some K only: a vector with another K that tells them apart, if found */
+  char why[800];        /* the reason, in a sentence or two; may be empty if there is a witness */
+  int multiple;         /* if proved: holds for K that are multiples of this; 1: for every K */
+  smma_witness witness; /* if refuted: the vector that shows it; otherwise the number of vectors that agreed */
+  smma_witness filled;  /* if proved for some K only: a vector with another K that tells them apart, if found */
 } smma_equality;
 
 /* Freedom in the order of one target's sum. */

@@ -81,8 +81,8 @@ static bool general_rounds_to_no_zero(const smma_operation *o, const smma_g_fdpa
   return terms.last >= last || (finite && terms.least - g->alignment_bits - g->sticky_bit >= last);
 }
 
-/* Removes the zero exponent from the form if it has no effect: it matters only if it can be the greatest exponent
-   and then truncates more than the other terms' exponents would. */
+/* Removes the zero exponent from the form if it has no effect. It has one only if it can be the greatest exponent and
+   then truncates bits of other terms. */
 static void leave_out_zero_exponent(reach terms, smma_form *form) {
   smma_g_fdpa *g = &form->chain;
   if (g->zero_exponent == SMMA_NO_EXPONENT) return;

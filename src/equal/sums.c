@@ -102,9 +102,9 @@ typedef struct {
   smma_form form;
   smma_composition composition; /* the operation as a composition */
   bool any_order;               /* the products of a sum are added at once, so no NaN depends on their order */
-  bool off[2], idle[2], keep,
-      add_nothing; /* results of form.h's functions; the index says whether the previous sum is known not to be -0 */
-  size_t *place;   /* the expression in the accumulator, then in each register */
+  bool off[2], idle[2];         /* by form.h; index: whether the previous sum is known not to be -0 */
+  bool keep, add_nothing;       /* by form.h */
+  size_t *place;                /* the expression in the accumulator, then in each register */
 } sum_builder;
 
 static int compare_indices(const void *x, const void *y) {

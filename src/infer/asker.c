@@ -30,7 +30,7 @@ static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, 
   return smma_same_operands_in(&rows->layout, &known, &row);
 }
 
-/* Returns the checksum of bytes that have `checksum` and of the checksum line behind them. */
+/* Returns the checksum of bytes that have `checksum` and of the checksum line after them. */
 static uint32_t add_checksum_line(uint32_t checksum) {
   char line[CHECKSUM_LINE];
   const int length = snprintf(line, sizeof line, checksum_format, checksum);

@@ -115,8 +115,7 @@ typedef struct {
                               has that policy unless the vectors' own rule leaves NaN open */
   uint64_t same_different; /* of nan_compared, those with a different encoding than `same` gives */
   bool recording;
-  const smma_instruction
-      *same; /* an instruction of the catalogue that no vector searched tells from the model; or NULL */
+  const smma_instruction *same; /* equivalent instruction of the catalogue, as far as searched; or NULL */
   smma_infer_neighbour *neighbour;
   size_t neighbours;
   smma_infer_rival *rival; /* rivals of a recording's model: other shapes, or rules of the catalogue */

@@ -118,7 +118,7 @@ static bool add_hash(maker *m, uint64_t hash) {
   }
 }
 
-/* Reports whether some parameters make a shape another function than every listed shape; then adds its hash. */
+/* Reports whether a shape differs from every listed shape for some parameters; if so, adds its hash. */
 static bool is_new(maker *m, const smma_composition *shape) {
   uint64_t hash = smma_shape_hash(shape, m->k, NULL, true);
   for (int s = 0; s < shape->steps; s++) hash = smma_mix(hash + (uint64_t)shape->step[s].output);

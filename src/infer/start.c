@@ -158,7 +158,7 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, settin
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }
 
-/* Keeps the first `of_family` ways of each family, and all ways that agree with every row. */
+/* Keeps the first `of_family` settings of each family, and all settings that agree with every vector. */
 static void keep_best(setting_list *w, int of_family) {
   int taken[FAMILIES] = {0}, kept = 0;
   for (int n = 0; n < w->count; n++)

@@ -65,8 +65,7 @@ enum { SMMA_MATCH_SAMPLE = 16, SMMA_MATCH_MOST = 64 };
 typedef struct {
   smma_match_class *class;
   size_t classes;
-  smma_match_candidate
-      fit[SMMA_MATCH_MOST]; /* fits: every element is D's; plans of libraries first, simple plans first */
+  smma_match_candidate fit[SMMA_MATCH_MOST]; /* every element is D's; libraries' plans first, then simple ones */
   size_t fits;
   size_t untried;            /* candidates that match all samples but were not computed as a whole */
   smma_match_candidate near; /* if there is no fit: the candidate with the fewest mismatches */

@@ -200,23 +200,23 @@ static int count_epilogues(const smma_match_data *data) {
   return count;
 }
 
-static bool tell(const space *s, smma_recipe r) {
+static bool emit(const space *s, smma_recipe r) {
   if (!s->data->scale_a != (r.with == SMMA_WITH_ADD)) return true;
   for (r.epilogue = 0; r.epilogue < s->epilogues; r.epilogue++)
     if (!s->take(&r, s->context)) return false;
   return true;
 }
 
-/* Passes on a recipe with every way to merge its parts. */
-static bool tell_merges(const space *s, smma_recipe r, size_t parts) {
+/* Passes a recipe to `take` with every way to merge its parts. */
+static bool emit_merges(const space *s, smma_recipe r, size_t parts) {
   const bool narrow = smma_encoding_of(s->data->d_format).bits < 32;
   const bool even = (parts & (parts - 1)) == 0;
-  if (parts <= 1) return tell(s, r);
+  if (parts <= 1) return emit(s, r);
   for (r.rounded = SMMA_ROUNDED_NOT; r.rounded <= (narrow ? SMMA_ROUNDED_TOTALS : SMMA_ROUNDED_NOT); r.rounded++) {
     r.fold = SMMA_FOLD_SERIAL;
-    if (!tell(s, r)) return false;
+    if (!emit(s, r)) return false;
     for (r.fold = SMMA_FOLD_HALVING; parts > 2 && r.fold <= SMMA_FOLD_LAST_FIRST; r.fold++)
-      if ((even || r.fold != SMMA_FOLD_HALVING) && !tell(s, r)) return false;
+      if ((even || r.fold != SMMA_FOLD_HALVING) && !emit(s, r)) return false;
   }
   return true;
 }
@@ -269,24 +269,24 @@ static void add_outers(space *s) {
 /* Returns the number of products in a slice. */
 static size_t length_of(const space *s, const smma_recipe *r) { return smma_divide_up(s->data->k, slices_of(s, r)); }
 
-static bool tell_promoted(const space *s, const smma_recipe *outer) {
+static bool emit_promoted(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   const size_t slices = slices_of(s, outer);
   const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* their chains are shared with no other plan */
   if (turns && r.grain < 32) return true;
   for (size_t i = 0; i < s->scaleds; i++)
     for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_FMA; r.with++)
-      if (!tell_merges(s, r, slices)) return false;
+      if (!emit_merges(s, r, slices)) return false;
   r.with = SMMA_WITH_ADD;
   if (r.outer == SMMA_OUTER_EVERY) return true;
   for (r.promote = turns ? 64 : 16; r.promote < length_of(s, outer) && r.promote <= (turns ? 512 : s->data->k);
        r.promote *= 2)
-    if (!tell_merges(s, r, slices)) return false;
+    if (!emit_merges(s, r, slices)) return false;
   return true;
 }
 
-/* Passes on recipes with the groups in which CUTLASS 2.x calls instructions. */
-static bool tell_groups(const space *s, const smma_recipe *outer) {
+/* Passes recipes to `take` with the group lengths of CUTLASS 2.x. */
+static bool emit_groups(const space *s, const smma_recipe *outer) {
   static const struct {
     size_t group, tile;
   } ways[] = {{8, 32}, {16, 32}, {16, 64}, {16, 128}, {8, 0}, {16, 0}, {4, 0}};
@@ -294,35 +294,35 @@ static bool tell_groups(const space *s, const smma_recipe *outer) {
   if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || (r.grain != 64 && r.grain != 8))) return true;
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     r.group = ways[i].group, r.tile = ways[i].tile;
-    if (!tell_merges(s, r, slices_of(s, outer))) return false;
+    if (!emit_merges(s, r, slices_of(s, outer))) return false;
   }
   return true;
 }
 
-/* Passes on recipes with partitions within slices: warps that take stripes of a tile. */
-static bool tell_partitions(const space *s, const smma_recipe *outer) {
+/* Passes recipes to `take` with partitions within slices: warps that take stripes of a tile. */
+static bool emit_partitions(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || r.parts > 16)) return true;
   for (r.lanes = 2; r.lanes <= 4; r.lanes *= 2)
     for (r.width = 16; r.width <= 64; r.width *= 2)
-      if ((r.lanes - 1) * r.width < length_of(s, outer) && !tell_merges(s, r, slices_of(s, outer))) return false;
+      if ((r.lanes - 1) * r.width < length_of(s, outer) && !emit_merges(s, r, slices_of(s, outer))) return false;
   return true;
 }
 
-static bool tell_lost_tails(const space *s, const smma_recipe *outer) {
+static bool emit_lost_tails(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   if (r.outer != SMMA_OUTER_CONTIGUOUS) return true;
   for (r.lost_tail = 64; r.lost_tail <= 128; r.lost_tail *= 2)
-    if (s->data->k % r.lost_tail && !tell_merges(s, r, slices_of(s, outer))) return false;
+    if (s->data->k % r.lost_tail && !emit_merges(s, r, slices_of(s, outer))) return false;
   return true;
 }
 
-static bool tell_generic(const space *s) {
+static bool emit_generic(const space *s) {
   for (size_t i = 0; i < s->outers; i++)
-    if (!tell_merges(s, s->outer[i], slices_of(s, &s->outer[i]))) return false;
+    if (!emit_merges(s, s->outer[i], slices_of(s, &s->outer[i]))) return false;
   for (size_t i = 0; i < s->outers; i++)
-    if (!tell_promoted(s, &s->outer[i]) || !tell_groups(s, &s->outer[i]) || !tell_partitions(s, &s->outer[i]) ||
-        !tell_lost_tails(s, &s->outer[i]))
+    if (!emit_promoted(s, &s->outer[i]) || !emit_groups(s, &s->outer[i]) || !emit_partitions(s, &s->outer[i]) ||
+        !emit_lost_tails(s, &s->outer[i]))
       return false;
   return true;
 }
@@ -333,8 +333,8 @@ static bool is_known(const space *s, const smma_recipe *r) {
   return plan;
 }
 
-/* Passes on a library configuration, with each reduction and option that it needs. */
-static bool tell_configuration(const space *s, smma_recipe r) {
+/* Passes a library configuration to `take` with each reduction and option that it needs. */
+static bool emit_configuration(const space *s, smma_recipe r) {
   static const int reductions[] = {2, 4, 1};
   if (is_known(s, &r)) return s->take(&r, s->context);
   for (int i = 0; i < 3; i++) {
@@ -346,19 +346,19 @@ static bool tell_configuration(const space *s, smma_recipe r) {
   return true;
 }
 
-/* Passes on a library kernel with all numbers of slices, with and without fast accumulation. */
-static bool tell_kernel(const space *s, smma_recipe r) {
+/* Passes a library kernel to `take` with all numbers of slices, with and without fast accumulation. */
+static bool emit_kernel(const space *s, smma_recipe r) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   const int most = r.algo < 0 ? 1 : MOST_LIBRARY_SLICES;
   for (r.fast = 0; r.fast <= (narrow && r.algo >= 0); r.fast++)
     for (int slices = 1; slices <= most; slices++) {
       r.split_k = slices > 1 ? slices : -1, r.reduction = -1;
-      if (!tell_configuration(s, r)) return false;
+      if (!emit_configuration(s, r)) return false;
     }
   return true;
 }
 
-static bool tell_libraries(const space *s) {
+static bool emit_libraries(const space *s) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   smma_plan_request request;
   const char *name;
@@ -368,7 +368,7 @@ static bool tell_libraries(const space *s) {
       if (request.algo < 0 && !narrow) continue; /* library plans without a configuration are for FP8 products only */
       const smma_recipe r = {
           .library = name, .algo = request.algo, .stages = request.stages, .custom = request.custom, .reduction = -1};
-      if (!tell_kernel(s, r)) return false;
+      if (!emit_kernel(s, r)) return false;
     }
   }
   return true;
@@ -385,7 +385,7 @@ bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const
     if (smma_divide_up(data->k, part) == data->parts) s->scaled[s->scaleds++] = part;
   if (data->scale_a && !s->scaleds) s->scaled[s->scaleds++] = smma_divide_up(data->k, data->parts);
   add_outers(s);
-  done = tell_generic(s) && tell_libraries(s);
+  done = emit_generic(s) && emit_libraries(s);
   free(s);
   return done;
 }

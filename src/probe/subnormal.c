@@ -224,7 +224,7 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &unused);
 }
 
-/* Subtracts 1 from 3/2 times the least normal result; the control subtracts 1 from 5/2. Uses two products of one
+/* Subtracts the least normal result from 3/2 of it; the control subtracts it from 5/2 of it. Uses two products of one
    sum, so that every block can be examined; c and a product if no two products are added at once. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
