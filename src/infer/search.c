@@ -67,40 +67,43 @@ typedef struct {
 
 /* Fits a shape from each of its starts, on more and more samples; on all samples if it is at least as good as the
    best so far. A quick search gives up a shape that is much worse on SAMPLES_FIRST_PASS samples. */
-static bool fit_shape(smma_fit *f, shape_trial *b, best_models *l, bool thoroughly, smma_fit_watch watch) {
-  const int count = b->starts < SECOND_PASS_STARTS ? b->starts : SECOND_PASS_STARTS;
-  smma_candidate *x = b->start;
-  b->fitted = true;
-  if (!refine(f, x, b->starts, SAMPLES_FIRST_PASS, sweep, watch)) return false;
-  if (!thoroughly && x->wrong / MUCH_WORSE_FACTOR > l->on_subset.wrong / (SAMPLES_SECOND_PASS / SAMPLES_FIRST_PASS))
+static bool fit_shape(smma_fit *f, shape_trial *trial, best_models *best_so_far, bool thoroughly,
+                      smma_fit_watch watch) {
+  const int count = trial->starts < SECOND_PASS_STARTS ? trial->starts : SECOND_PASS_STARTS;
+  smma_candidate *x = trial->start;
+  trial->fitted = true;
+  if (!refine(f, x, trial->starts, SAMPLES_FIRST_PASS, sweep, watch)) return false;
+  if (!thoroughly &&
+      x->wrong / MUCH_WORSE_FACTOR > best_so_far->on_subset.wrong / (SAMPLES_SECOND_PASS / SAMPLES_FIRST_PASS))
     return true;
   if (!refine(f, x, count, SAMPLES_SECOND_PASS, smma_fit_descend, watch)) return false;
-  if (x->wrong > l->on_subset.wrong || has_stopped(watch)) return true;
-  l->on_subset = *x;
+  if (x->wrong > best_so_far->on_subset.wrong || has_stopped(watch)) return true;
+  best_so_far->on_subset = *x;
   if (!refine(f, x, 1, SIZE_MAX, smma_fit_descend, watch)) return false;
   smma_fit_remember_misfits(f);
-  if (x->wrong < l->on_all.wrong) l->on_all = *x;
+  if (x->wrong < best_so_far->on_all.wrong) best_so_far->on_all = *x;
   return true;
 }
 
 /* Reports whether a model is good enough. In a thorough search all samples must agree. In a quick search one
    mismatch in QUICK_MISMATCH_RATIO samples is allowed, because mismatches with a good model say more about the shape
    than other shapes would. */
-static bool is_found(const smma_fit *f, const best_models *l, bool thoroughly) {
-  return l->on_all.wrong <= (thoroughly ? 0 : f->samples->count / QUICK_MISMATCH_RATIO);
+static bool is_found(const smma_fit *f, const best_models *best_so_far, bool thoroughly) {
+  return best_so_far->on_all.wrong <= (thoroughly ? 0 : f->samples->count / QUICK_MISMATCH_RATIO);
 }
 
 /* Fits the best shapes of a group. */
-static bool fit_group(smma_fit *f, shape_trial *b, int count, best_models *l, bool thoroughly, smma_fit_watch watch) {
+static bool fit_group(smma_fit *f, shape_trial *trial, int count, best_models *best_so_far, bool thoroughly,
+                      smma_fit_watch watch) {
   const int most = count < GROUP_SHAPES || thoroughly ? GROUP_SHAPES : QUICK_GROUP_SHAPES;
-  for (int n = 0; n < count && n < most && !is_found(f, l, thoroughly) && !has_stopped(watch); n++)
-    if (!b[n].fitted && !fit_shape(f, &b[n], l, thoroughly, watch)) return false;
+  for (int n = 0; n < count && n < most && !is_found(f, best_so_far, thoroughly) && !has_stopped(watch); n++)
+    if (!trial[n].fitted && !fit_shape(f, &trial[n], best_so_far, thoroughly, watch)) return false;
   return true;
 }
 
-static int count_perfect(const shape_trial *b, int count) {
+static int count_perfect(const shape_trial *trial, int count) {
   int n = 0;
-  while (n < count && b[n].start->wrong == 0) n++;
+  while (n < count && trial[n].start->wrong == 0) n++;
   return n;
 }
 
@@ -113,32 +116,35 @@ static int end_of_group(const smma_shapes *shapes, int first) {
 
 /* Finds the starts of the shapes from `first` to `end`. Returns the number of shapes that have starts, or -1 without
    memory. */
-static int start_group(smma_fit *f, const smma_shapes *shapes, int first, int end, shape_trial *b,
+static int start_group(smma_fit *f, const smma_shapes *shapes, int first, int end, shape_trial *trial,
                        smma_fit_watch watch) {
   int count = 0;
   if (!smma_fit_look_at(f, SAMPLES_FOR_STARTS)) return -1;
   for (int n = first; n < end && !has_stopped(watch); n++) {
-    b[count] = (shape_trial){.shape = &shapes->shape[n], .group = first};
-    b[count].starts = smma_fit_starts(f, b[count].shape, b[count].start);
-    if (b[count].starts < 0) return -1;
-    count += b[count].starts > 0;
+    trial[count] = (shape_trial){.shape = &shapes->shape[n], .group = first};
+    trial[count].starts = smma_fit_starts(f, trial[count].shape, trial[count].start);
+    if (trial[count].starts < 0) return -1;
+    count += trial[count].starts > 0;
   }
-  qsort(b, (size_t)count, sizeof *b, compare_trials);
+  qsort(trial, (size_t)count, sizeof *trial, compare_trials);
   return count;
 }
 
 /* Finds the starts of all likely groups (a quick search stops at QUICK_SHAPES shapes) before any shape is fitted,
    except shapes with a start that agrees with all samples. */
-static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *b, best_models *l, bool thoroughly,
-                        smma_fit_watch watch) {
+static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *trial, best_models *best_so_far,
+                        bool thoroughly, smma_fit_watch watch) {
   const int most = smma_shapes_likely(shapes);
   int count = 0;
-  for (int first = 0, end; first < shapes->count && !is_found(f, l, thoroughly) && !has_stopped(watch); first = end) {
+  for (int first = 0, end; first < shapes->count && !is_found(f, best_so_far, thoroughly) && !has_stopped(watch);
+       first = end) {
     int started;
     if (count && (shapes->against[first] > most || (count >= QUICK_SHAPES && !thoroughly))) break;
     end = end_of_group(shapes, first);
-    started = start_group(f, shapes, first, end, b + count, watch);
-    if (started < 0 || !fit_group(f, b + count, count_perfect(b + count, started), l, thoroughly, watch)) return -1;
+    started = start_group(f, shapes, first, end, trial + count, watch);
+    if (started < 0 ||
+        !fit_group(f, trial + count, count_perfect(trial + count, started), best_so_far, thoroughly, watch))
+      return -1;
     count += started;
   }
   return count;
@@ -146,33 +152,35 @@ static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *b, 
 
 /* If vectors do not show the structure, starts with published shapes, and fits those with a start without
    mismatches. */
-static bool start_published(smma_fit *f, const smma_shapes *shapes, shape_trial *b, best_models *l, bool thoroughly,
-                            smma_fit_watch watch) {
-  for (int n = 0; n < shapes->count && !is_found(f, l, thoroughly) && !has_stopped(watch); n++) {
+static bool start_published(smma_fit *f, const smma_shapes *shapes, shape_trial *trial, best_models *best_so_far,
+                            bool thoroughly, smma_fit_watch watch) {
+  for (int n = 0; n < shapes->count && !is_found(f, best_so_far, thoroughly) && !has_stopped(watch); n++) {
     if (!shapes->published[n]) continue;
-    const int started = start_group(f, shapes, n, n + 1, b, watch);
-    if (started < 0 || !fit_group(f, b, count_perfect(b, started), l, thoroughly, watch)) return false;
+    const int started = start_group(f, shapes, n, n + 1, trial, watch);
+    if (started < 0 || !fit_group(f, trial, count_perfect(trial, started), best_so_far, thoroughly, watch))
+      return false;
   }
   return true;
 }
 
 bool smma_search_shapes(smma_fit *f, const smma_shapes *shapes, bool thoroughly, smma_fit_watch watch) {
-  best_models l = {.on_subset = {.wrong = SIZE_MAX}, .on_all = {.wrong = SIZE_MAX}};
-  smma_candidate *best = &l.on_all;
-  shape_trial *b = malloc((size_t)shapes->count * sizeof *b);
+  best_models best_so_far = {.on_subset = {.wrong = SIZE_MAX}, .on_all = {.wrong = SIZE_MAX}};
+  smma_candidate *best = &best_so_far.on_all;
+  shape_trial *trial = malloc((size_t)shapes->count * sizeof *trial);
   const bool is_clear = smma_shapes_likely(shapes) < SMMA_SHAPES_MUCH;
-  bool good = b && (is_clear || start_published(f, shapes, b, &l, thoroughly, watch));
-  const int count = good ? start_likely(f, shapes, b, &l, thoroughly, watch) : 0;
+  bool good = trial && (is_clear || start_published(f, shapes, trial, &best_so_far, thoroughly, watch));
+  const int count = good ? start_likely(f, shapes, trial, &best_so_far, thoroughly, watch) : 0;
   good = good && count >= 0;
-  for (int from = 0, to; from < count && good && !is_found(f, &l, thoroughly) && !has_stopped(watch); from = to) {
-    for (to = from; to < count && b[to].group == b[from].group;) to++;
-    good = fit_group(f, b + from, to - from, &l, thoroughly, watch);
+  for (int from = 0, to; from < count && good && !is_found(f, &best_so_far, thoroughly) && !has_stopped(watch);
+       from = to) {
+    for (to = from; to < count && trial[to].group == trial[from].group;) to++;
+    good = fit_group(f, trial + from, to - from, &best_so_far, thoroughly, watch);
     if (good && thoroughly && best->wrong && best->wrong != SIZE_MAX)
       good = refine(f, best, 1, SIZE_MAX, smma_fit_improve, watch);
   }
-  free(b);
+  free(trial);
   if (!good || !smma_fit_look_at(f, SIZE_MAX)) return false;
-  if (best->wrong == SIZE_MAX) best = &l.on_subset; /* the search was stopped */
+  if (best->wrong == SIZE_MAX) best = &best_so_far.on_subset; /* the search was stopped */
   smma_fit_start(f, best->wrong == SIZE_MAX ? &shapes->shape[0] : &best->model);
   return true;
 }

@@ -23,6 +23,7 @@ static const struct {
 } stages[] = {{12, MOST_SETTINGS}, {3, 128}, {1, 32}};
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
+/* A uniform setting: how every step of a shape truncates and rounds. */
 typedef struct {
   enum { CUT_OWN, CUT_NORMALIZED, DROPPED, NARROWED, FIXED } family;
   smma_brings brings;

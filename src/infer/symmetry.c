@@ -12,6 +12,7 @@
 /* Number of base vectors for each permutation; permutations in one call; limit of calls; limit of permutations. */
 enum { BASE_ROWS = 96, AT_ONCE = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
 
+/* A permutation of products, and whether the unit's results change with it. */
 typedef struct {
   unsigned char from[SMMA_MAXIMUM_K]; /* the product that moves to each place */
   bool asked, changes;
@@ -27,6 +28,7 @@ static permutation identity(int k) {
   return x;
 }
 
+/* What a permutation can do to a shape's result, depending on the parameters. */
 typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
 
 /* Hashes of a shape without a permutation. */
@@ -201,6 +203,7 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
+/* Refutes shapes whose result cannot change as the unit's did; counts evidence against shapes that can only change. */
 static void judge(smma_shapes *shapes, knowledge *known, int at) {
   const bool changed = known->permutation[at].changes;
   for (int n = 0; n < shapes->count; n++) {
