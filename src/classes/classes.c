@@ -19,7 +19,7 @@ enum {
   MOST_MINIMISED = 96,               /* limit of unexplained mismatches to minimise */
   MOST_SIMPLE = 16,                  /* minimised vectors remembered for a class */
   MOST_TERMS = 8,                    /* limit of nonzero products in a vector whose products are moved */
-  CLASS_EVENTS = 64                  /* vectors of a class in which events are looked for */
+  CLASS_EVENTS = 64                  /* vectors of a class searched for events */
 };
 
 typedef enum { NOT_SORTED = -1, TOGETHER = -2 } unsorted_class;
@@ -66,8 +66,8 @@ static bool can_ask(const work *w) { return w->q->unit != NULL; }
 
 typedef struct {
   size_t corrected, still_wrong; /* vectors that get the unit's result; vectors that get another wrong result */
-  size_t broken;    /* vectors that lose the unit's result: another fault may compensate for this one there */
-  bool is_rejected; /* the change breaks too many vectors, or units cannot have it */
+  size_t broken;                 /* vectors that lose the unit's result: another fault may hide the difference there */
+  bool is_rejected;              /* the change breaks too many vectors, or units cannot have it */
 } effect;
 
 static bool make_with(const work *w, const smma_change *x, smma_changed *m) {
@@ -473,7 +473,7 @@ static unsigned traits_of(const work *w, const smma_mismatch_class *c) {
   return traits | (unsigned)(smma_decode(smma_encoding_of(i->c), c->row.c).kind > SMMA_FINITE) << 5;
 }
 
-/* Returns the single place to which a product is bound, as a bit; 0 if there is no such place. */
+/* Returns the single place of a bound product, as a bit; 0 if the product is not bound. */
 static uint64_t bound_place(const smma_mismatch_class *c) { return c->places & (c->places - 1) ? 0 : c->places; }
 
 /* Reports whether two mismatches belong to one class. */

@@ -45,7 +45,7 @@ typedef struct {
   bool is_partly;           /* no single change explains the whole class, but `change` explains its minimised vectors */
   int simples;              /* number of these minimised vectors */
   size_t refuting;          /* matching vectors that would differ with the change */
-  bool is_estimate;         /* vectors were only counted among those that were minimised */
+  bool is_estimate;         /* only minimised vectors were counted */
   smma_row row;             /* the simplest vector, with the unit's d */
   uint64_t expected, index; /* the other unit's result; index of the original vector */
   bool is_simplified;       /* `row` was minimised; otherwise it is an original vector */
