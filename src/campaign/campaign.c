@@ -8,11 +8,11 @@
 #include "unit/alike.h"
 #include "unit/recording.h"
 
-/* Rows that are asked for together, those that are compared together, and those that a device computes before it is
-   relied on. */
+/* Number of vectors asked in one call; number of results compared at once; number of vectors that a device's
+   comparison is checked with before it is relied on. */
 enum { BATCH = 65536, PIECE = 64, CHECKED = 4096 };
 
-/* A column of results beside the rows' own. */
+/* A batch of vectors with the results of both units: `expected` is a second column of results. */
 typedef struct {
   const smma_campaign *campaign;
   const smma_instruction *instruction;
@@ -29,7 +29,7 @@ uint64_t smma_campaign_part(const smma_campaign *c) {
   return at_once ? at_once : BATCH;
 }
 
-/* The recording among the two units, or NULL: it decides which rows there are. */
+/* Returns the recording among the two units, which decides which vectors there are; NULL if neither is a recording. */
 static const smma_unit *recording_of(const smma_campaign *c) {
   if (smma_unit_is_recording(c->unit)) return c->unit;
   return smma_unit_is_recording(c->against) ? c->against : NULL;
@@ -54,7 +54,7 @@ static void release(work *w) {
   free(w->expected);
 }
 
-/* How many rows there are to be compared. */
+/* Returns how many vectors there are to compare. */
 static uint64_t rows_of(const smma_campaign *c) {
   const smma_unit *recording = recording_of(c);
   size_t count;
@@ -63,13 +63,13 @@ static uint64_t rows_of(const smma_campaign *c) {
   return count < c->rows ? count : c->rows;
 }
 
-/* The unit of the two that makes generated rows itself, or NULL. */
+/* Returns the unit of the two that generates vectors itself; NULL if neither does. */
 static const smma_unit *generating_of(const smma_campaign *c) {
   if (smma_unit_generates(c->unit)) return c->unit;
   return smma_unit_generates(c->against) ? c->against : NULL;
 }
 
-/* Rows made by one of the units, with its results where they belong. */
+/* Lets one of the units generate `count` vectors, and stores its results in its column. */
 static bool generate(work *w, const smma_unit *u, uint64_t first, size_t count, smma_error *error) {
   const smma_row_selection x = smma_campaign_rows_selection(w->numbered, first);
   unsigned char *d = w->rows.part[SMMA_PART_D];
@@ -80,7 +80,8 @@ static bool generate(work *w, const smma_unit *u, uint64_t first, size_t count, 
   return true;
 }
 
-/* Operands of `count` rows from `first` on, and the results of `*asked`, which may be none of the units. */
+/* Loads `count` test vectors starting at `first`. Sets `*asked` to the unit whose results are loaded with them, or
+   NULL. */
 static bool fill(work *w, uint64_t first, size_t count, const smma_unit **asked, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const smma_unit *recording = recording_of(c), *generating = generating_of(c);
@@ -104,8 +105,8 @@ static bool differ(const work *w, const void *x, const void *y, size_t i) {
   return !smma_same_result(&w->operation, smma_load(w->d_bytes, x, i), smma_load(w->d_bytes, y, i));
 }
 
-/* How many of the first `count` results differ, and the first of them; looked at one by one where not all are the same
-   bits. */
+/* Counts the mismatches among the first `count` results, and sets `*first` to the index of the first one. Compares
+   results one by one only in pieces that are not identical. */
 static uint64_t count_different(const work *w, size_t count, size_t *first) {
   const unsigned char *d = w->rows.part[SMMA_PART_D];
   uint64_t different = 0;
@@ -118,8 +119,8 @@ static uint64_t count_different(const work *w, size_t count, size_t *first) {
   return different;
 }
 
-/* Adds those of the first `count` rows that differ to what is kept; the first of them is row `first`. Last of all, so
-   that what is kept belongs to the rows that count. */
+/* Adds the mismatches among the first `count` vectors to the kept ones; `first` is the number of the batch's first
+   vector. This is the last step of a batch, so that only vectors that count are kept. */
 static bool keep_different(const work *w, uint64_t first, size_t count, smma_campaign_result *result,
                            smma_error *error) {
   const unsigned char *d = w->rows.part[SMMA_PART_D];
@@ -131,7 +132,7 @@ static bool keep_different(const work *w, uint64_t first, size_t count, smma_cam
   return true;
 }
 
-/* Whether the unit's results of the batch depend on nothing but the rows. */
+/* Checks whether the unit's results of the batch depend on the vectors alone. */
 static bool check_unit(const work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   smma_alikeness alikeness;
   if (!smma_check_alike(w->campaign->unit, &w->rows, count, &alikeness, error)) return false;
@@ -147,11 +148,12 @@ static bool take_example(const work *w, uint64_t first, size_t at, smma_campaign
   result->first = first + at;
   smma_rows_get(&w->rows, at, &result->example);
   result->expected = smma_load(w->d_bytes, w->expected, at);
-  if (recording_of(c)) return true; /* which knows no simpler rows */
+  if (recording_of(c)) return true; /* a recording has no simpler vectors */
   return smma_minimise(c->unit, c->against, w->instruction, &result->example, &result->expected, error);
 }
 
-/* A batch of the campaign's rows; a unit counts them from the batch's start. */
+/* Computes a batch with both units. A unit counts vectors from the start of the batch, so the message adds the
+   batch's numbers. */
 static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const smma_unit *asked;
@@ -163,8 +165,8 @@ static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
                    (unsigned long long)(first + count - 1));
 }
 
-/* A part of the campaign that the device of both units compares; what differs first is made again here, with some rows
-   behind it, of which those that differ are kept. */
+/* Lets the device of both units compare a part of the campaign. Computes the first mismatch again here, with some
+   vectors after it, and keeps the mismatches among these. */
 static bool compare_there(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const uint64_t at = smma_share_row(&w->share, result->rows);
@@ -185,7 +187,7 @@ static bool compare_there(work *w, size_t count, smma_campaign_result *result, s
   return true;
 }
 
-/* One batch; `result` changes only if all of it was computed. */
+/* Runs one batch; `result` changes only if the whole batch was computed. */
 static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   const uint64_t at = smma_share_row(&w->share, result->rows);
   smma_campaign_result r = *result;
@@ -200,8 +202,8 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
   return true;
 }
 
-/* The next rows: up to the end of their part. The first batch, which has those that cover, is asked again in other
-   orders, of this side. */
+/* Runs the next vectors, up to the end of their part. The first batch, which has the vectors for coverage, runs on
+   the host, where it is asked again in other orders. */
 static bool run_next(work *w, size_t at_once, uint64_t rows, smma_campaign_result *result, smma_error *error) {
   const uint64_t left = rows - result->rows, in_part = w->share.part - result->rows % w->share.part,
                  count = left < in_part ? left : in_part;

@@ -1,4 +1,4 @@
-/* Differential testing: many rows through two units, what differs, and the smallest row that does. */
+/* Differential testing: runs many vectors through two units, counts mismatches, and minimises the first one. */
 #ifndef SMMA_CAMPAIGN_CAMPAIGN_H
 #define SMMA_CAMPAIGN_CAMPAIGN_H
 
@@ -9,61 +9,61 @@
 
 typedef struct {
   smma_unit *unit, *against;
-  uint64_t rows; /* of each instruction; of a recording, at most those that it has */
+  uint64_t rows; /* for each instruction; a recording may have fewer */
   smma_campaign_recipe recipe;
-  smma_share share; /* of each instruction's rows; count 0: all */
+  smma_share share; /* share of each instruction's vectors; count 0: all vectors */
 } smma_campaign;
 
-/* What is known of one instruction. `rows`, of the share, is also where smma_campaign_run goes on. */
+/* Results for one instruction. `rows`, counted within the share, is also where smma_campaign_run continues. */
 typedef struct {
   uint64_t rows, mismatches;
-  uint64_t not_repeated; /* rows of the first batch whose result was another when asked again */
-  uint64_t not_alike;    /* results of them that were others elsewhere, or beside other rows: smma_check_alike */
-  bool checked;          /* the two above were counted */
+  uint64_t not_repeated; /* vectors of the first batch whose results changed when asked again */
+  uint64_t not_alike;    /* results that changed at other places or among other vectors (smma_check_alike) */
+  bool checked;          /* the two counters above are set */
   bool has_example;
-  uint64_t first;    /* the row that differed first */
-  smma_row example;  /* the same, made as simple as it goes; d is the unit's */
-  uint64_t expected; /* by the other unit */
-  smma_sample *kept; /* the caller's, where rows that differ are added; or NULL */
+  uint64_t first;    /* number of the first vector with a mismatch */
+  smma_row example;  /* that vector, minimised; d is the unit's result */
+  uint64_t expected; /* the other unit's result */
+  smma_sample *kept; /* the caller's sample, to which mismatches are added; or NULL */
 } smma_campaign_result;
 
-/* Rows of a part in a share of this campaign: as many as its units are asked for at a time. */
+/* Returns how many vectors a part of a share has: as many as the units are asked for in one call. */
 uint64_t smma_campaign_part(const smma_campaign *campaign);
 
-/* Told behind each batch; true stops the campaign there. */
+/* Called after each batch; returns true to stop the campaign there. */
 typedef bool smma_campaign_watcher(const smma_campaign_result *result, void *context);
 
-/* The instruction's rows, as from smma_campaign_rows_of; a recording has its own, and takes none. */
+/* Prepares the instruction's vectors, like smma_campaign_rows_of. A recording has its own vectors, so it needs no
+   recipe. */
 bool smma_campaign_number(const smma_campaign *campaign, const smma_instruction *instruction,
                           smma_campaign_rows *numbered);
 
-/* Rows by their numbers, as the first ones of `rows`, which has room; d is the unit's, `expected` receives the
-   other's. */
+/* Computes the vectors with these numbers again and stores them from index 0 of `rows`, which must have room. d is
+   the unit's result, `expected` receives the other unit's. */
 bool smma_campaign_again(const smma_campaign *campaign, const smma_campaign_rows *numbered, const uint64_t *number,
                          size_t count, smma_rows *rows, uint64_t *expected, smma_error *error);
 
-/* Compares rows of the share from its row number result->rows on until there are no more. The first batch is checked by
-   whoever has row 0. Results equal each other as in smma_same_result. `numbered` receives the instruction's rows, as
-   from smma_campaign_number.
-   `*stopped` tells whether the watcher ended it, or smma_units_stopped. False with one line if a unit fails; in both
-   cases `result` stands as behind the last batch. */
+/* Compares the vectors of the share from index result->rows on until all are done. The process that has vector 0
+   also checks the first batch. Results are equal as in smma_same_result. `numbered` receives the instruction's
+   vectors, as from smma_campaign_number. Sets `*stopped` if the watcher or smma_units_stopped ended the campaign.
+   Returns false with a message if a unit fails; in any case `result` is valid up to the last complete batch. */
 bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *instruction,
                        smma_campaign_watcher *watcher, void *context, smma_campaign_rows *numbered,
                        smma_campaign_result *result, bool *stopped, smma_error *error);
 
-/* Simplifies a row of which the units' results differ as long as they still do: fewest nonzero terms first, then the
-   fewest bits in significands, exponents near one, plus signs. Fills row->d and `*expected`. */
+/* Minimises a vector while the units' results differ: fewest nonzero terms first, then fewest bits in significands,
+   exponents near that of 1, positive signs. Fills in row->d and `*expected`. */
 bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *instruction, smma_row *row,
                    uint64_t *expected, smma_error *error);
 
-/* Which rows that differ a simpler row may be; row->d is the unit's. */
+/* Condition for the vectors that minimisation may accept; row->d is the unit's result. */
 typedef struct {
   bool (*takes)(const smma_row *row, uint64_t expected, void *context);
   void *context;
-  size_t *asked; /* NULL, or counts the rows that units are asked for */
+  size_t *asked; /* NULL, or a counter of the vectors that units are asked for */
 } smma_row_judge;
 
-/* The same among rows that the judge takes, who must take the first. */
+/* Works like smma_minimise, but only accepts vectors that the judge accepts. The judge must accept the first vector. */
 bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *instruction,
                          const smma_row_judge *judge, smma_row *row, uint64_t *expected, smma_error *error);
 

@@ -27,8 +27,8 @@ static int chain_computes(void *state, const smma_instruction_info *i, char *mes
   return 1;
 }
 
-/* One step of every row: its elements of each part, zeros behind the last; c is the batch's, or the d of the step
-   before. */
+/* Computes one step of every vector: the step's elements of each operand, with zeros after the last. c is the
+   batch's c, or d of the previous step. */
 static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_rows *parts, smma_error *error) {
   for (int p = 0; p < SMMA_PART_D; p++) {
     const smma_part *part = &parts->layout.part[p], *whole = &rows->layout.part[p];
@@ -46,7 +46,7 @@ static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_ro
   return smma_unit_ask(x->unit, parts, 0, rows->capacity, NULL, error);
 }
 
-/* d of all rows, step by step. */
+/* Computes d of all vectors, step by step. */
 static bool run_steps(const chain *x, const smma_batch *batch, smma_error *error) {
   const smma_rows rows = smma_rows_of_batch(x->as, batch);
   smma_rows parts;
@@ -57,7 +57,7 @@ static bool run_steps(const chain *x, const smma_batch *batch, smma_error *error
   return good;
 }
 
-/* The NaN of `as` where the instruction's own is not known. */
+/* Replaces NaNs by the NaN of `as` if the instruction's own NaN policy is not known. */
 static void make_nan_known(const chain *x, const smma_batch *batch) {
   const smma_encoding f = smma_encoding_of(x->as->d);
   const size_t bytes = smma_container_bytes(f);

@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
-enum { BATCH = 16384 }; /* rows that are generated at a time */
+enum { BATCH = 16384 }; /* number of vectors generated at a time */
 
-/* The rows of a batch, and the model's results. */
+/* A batch of vectors, and the model's results. */
 typedef struct {
   smma_rows rows;
   smma_campaign_rows numbered;
   uint64_t d[BATCH];
-} room;
+} covered_batch;
 
-static bool cover_batch(const smma_campaign *campaign, const smma_instruction *i, smma_coverage *coverage, room *r,
-                        uint64_t first, size_t count, smma_error *error) {
+static bool cover_batch(const smma_campaign *campaign, const smma_instruction *i, smma_coverage *coverage,
+                        covered_batch *r, uint64_t first, size_t count, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
   smma_campaign_rows_fill(&r->numbered, first, count, &r->rows);
   if (campaign->unit && !smma_unit_ask(campaign->unit, &r->rows, 0, count, NULL, error)) return false;
@@ -24,7 +24,7 @@ static bool cover_batch(const smma_campaign *campaign, const smma_instruction *i
 
 bool smma_campaign_cover(const smma_campaign *campaign, const smma_instruction *i, smma_coverage *coverage,
                          void (*progress)(uint64_t rows, void *context), void *context, smma_error *error) {
-  room *r = calloc(1, sizeof *r);
+  covered_batch *r = calloc(1, sizeof *r);
   bool done = r && smma_rows_allocate(i, BATCH, &r->rows);
   if (!done) return free(r), smma_no_memory(error);
   done = smma_campaign_rows_of(&campaign->recipe, i, &r->numbered) || smma_no_memory(error);

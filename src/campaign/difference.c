@@ -6,7 +6,7 @@
 #include "campaign/chain.h"
 #include "rows/datum.h"
 
-/* Two units that compute rows of one instruction. */
+/* Two units that compute vectors of one instruction. */
 typedef struct {
   const smma_instruction *as;
   smma_unit chain[2];
@@ -34,7 +34,7 @@ static bool go_on(const smma_campaign_result *result, void *context) {
   return false;
 }
 
-/* Normal rows, or those of all kinds in turn. */
+/* Compares the units on normal vectors, or on vectors of all kinds in turn. */
 static bool compare_rows(pair *p, uint64_t rows, uint64_t seed, bool normal, smma_campaign_result *result,
                          smma_error *error) {
   const smma_campaign_recipe recipe = {seed, .kinds = normal ? 0 : SMMA_ROWS_IN_TURN, .kind = SMMA_ROWS_NORMAL};
@@ -64,7 +64,7 @@ static void offer(smma_unit_difference *d, const smma_row *row, uint64_t expecte
   d->expected = expected;
 }
 
-/* What shows a feature of one is a row worth asking the other. */
+/* Asks both units for a vector that shows a feature of one unit; if they differ, minimises it. */
 static bool try_witness(pair *p, const smma_row *witness, smma_unit_difference *d, smma_error *error) {
   const smma_operation o = smma_operation_of(d->as);
   smma_row row[2] = {*witness, *witness};

@@ -1,42 +1,44 @@
-/* Whether two units compute the same, and what tells them apart: features, the smallest row, how often. */
+/* Determines whether two units compute the same function. If not: which features differ, the smallest vector that
+   shows it, and how often results differ. */
 #ifndef SMMA_CAMPAIGN_DIFFERENCE_H
 #define SMMA_CAMPAIGN_DIFFERENCE_H
 
 #include "campaign/campaign.h"
 #include "probe/probe.h"
 
-/* What computes: an instruction on a unit. */
+/* One side of a comparison: an instruction on a unit. */
 typedef struct {
-  const char *label; /* for messages */
+  const char *label; /* used in messages */
   smma_unit *unit;
   const smma_instruction *instruction;
 } smma_side;
 
 typedef struct {
-  const smma_instruction *as; /* whose rows both computed: the one with the greater K */
+  const smma_instruction *as; /* the instruction with the greater K, whose vectors both computed */
   smma_examination *examination[2];
   bool found;
-  int terms;                        /* of the smallest row, not zero */
-  smma_row row;                     /* d: the first one's */
-  uint64_t expected;                /* the other's */
-  smma_campaign_result normal, all; /* rows of that kind, and of all kinds in turn */
+  int terms;                        /* number of nonzero terms in `row` */
+  smma_row row;                     /* the smallest vector found; d is the first unit's result */
+  uint64_t expected;                /* the second unit's result */
+  smma_campaign_result normal, all; /* results for normal vectors, and for vectors of all kinds in turn */
 } smma_unit_difference;
 
-/* Asks both for rows that show a feature of one, then for `rows` random ones of each sort. An instruction with a
-   smaller K goes on with its result. False with one line if they cannot be compared or a unit fails. Release it with
-   smma_free_unit_difference, also then. */
+/* Asks both units for vectors that show a feature of either, then for `rows` normal vectors and `rows` vectors of
+   all kinds. An instruction with a smaller K continues with its result as c. Returns false with a message if the
+   units cannot be compared, or if one fails. Release `difference` with smma_free_unit_difference in any case. */
 bool smma_find_unit_difference(const smma_side side[2], uint64_t rows, uint64_t seed, smma_unit_difference *difference,
                                smma_error *error);
 void smma_free_unit_difference(smma_unit_difference *difference);
 
-/* Returns what was found as a record: what --json prints. `on` names the sides as the user does. */
+/* Returns the outcome as the record that --json prints. `on` names the sides in the user's words. */
 smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *const on[2],
                                        const smma_unit_difference *difference);
 
-/* Whether both have this feature, each another. */
+/* Reports whether a feature is known of both units and has different values. */
 bool smma_feature_differs(const smma_unit_difference *difference, smma_probe_id probe);
 
-/* The share of `rows` results that differ on normal data; -1 if none does, and none of `rows` of all kinds. */
+/* Computes the share of mismatches in `rows` normal vectors; -1 if there are no mismatches in these and in `rows`
+   vectors of all kinds. */
 bool smma_find_difference_rate(const smma_side side[2], uint64_t rows, uint64_t seed, double *rate, smma_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* The smallest row of which two units' results differ. */
+/* Minimises a vector for which the results of two units differ. */
 #include <string.h>
 
 #include "campaign/campaign.h"
@@ -6,7 +6,7 @@
 #include "rows/check.h"
 #include "rows/rows.h"
 
-/* Candidates of one round: each term gone, c gone, and some simpler forms of each element. */
+/* Number of candidates of one round: each term removed, c removed, and up to FORMS simpler forms of each element. */
 enum { FORMS = 5, MOST_CANDIDATES = (2 * SMMA_MAXIMUM_K + 1) * FORMS + SMMA_MAXIMUM_K + 1 };
 
 typedef struct {
@@ -21,20 +21,20 @@ static bool is_zero(smma_format format, uint64_t x) {
   return smma_decode(smma_encoding_of(format), x).kind == SMMA_ZERO;
 }
 
-/* Fewer bits of the magnitude, no sign. */
+/* Lists simpler forms of an integer: fewer bits of the magnitude, no sign. */
 static int simpler_integers(smma_encoding f, uint64_t x, uint64_t form[FORMS]) {
   const smma_number n = smma_decode(f, x);
   const uint64_t m = n.significand;
   int count = 0;
   if (m == 0) return 0;
   form[count++] = smma_sign_and_fields(f, n.negative, m & (m - 1));  /* without its last bit */
-  form[count++] = smma_sign_and_fields(f, n.negative, m & (~m + 1)); /* without all others */
+  form[count++] = smma_sign_and_fields(f, n.negative, m & (~m + 1)); /* with its last bit only */
   if (n.negative) form[count++] = smma_sign_and_fields(f, false, m);
   return count;
 }
 
-/* Every form is simpler by one measure and not less simple by those before it: fewer bits of the fraction, an exponent
-   that is that of one, no sign. So rounds end. */
+/* Lists simpler forms of a number. Each form is simpler by one measure, and not less simple by those before it
+   (fewer fraction bits, the exponent of 1, no sign), so rounds come to an end. */
 static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t fraction = smma_low_bits(~UINT64_C(0), f.fraction_bits) << f.ignored_bits;
@@ -47,7 +47,7 @@ static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
   if (x & fraction) {
     form[count++] = x & ~fraction;
     form[count++] = x & (x - 1);                                              /* without its last bit */
-    form[count++] = (x & ~fraction) | (x & fraction & (~(x & fraction) + 1)); /* without all others */
+    form[count++] = (x & ~fraction) | (x & fraction & (~(x & fraction) + 1)); /* with its last bit only */
   }
   if (as_one != x && smma_decode(f, as_one).kind == SMMA_FINITE) form[count++] = as_one;
   if (x & sign) form[count++] = x & ~sign;

@@ -18,7 +18,7 @@ void smma_record_header(const smma_record_request *q, smma_vector_header *header
   *text = 0;
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
     if (*parts[i]) smma_append_text(text, size, "%s; ", parts[i]);
-  smma_append_text(text, size, "%.10s", smma_utc_text(date)); /* the day */
+  smma_append_text(text, size, "%.10s", smma_utc_text(date)); /* only the date */
 }
 
 bool smma_record_check(const smma_record_request *q, smma_error *error) {

@@ -1,6 +1,6 @@
 #include "campaign/rows.h"
 
-/* Rows among which those that cover are looked for: a quarter of a second of one core at most. */
+/* Number of vectors searched for those that cover events: takes at most a quarter of a second of one core. */
 enum { TRIES = 1 << 14 };
 
 bool smma_campaign_rows_of(const smma_campaign_recipe *recipe, const smma_instruction *i, smma_campaign_rows *x) {

@@ -1,15 +1,15 @@
-/* The rows of a campaign, by their numbers: row i of a seed is the same on every machine, whoever asks for it. */
+/* The vectors of a campaign by number: vector i of a seed is the same on every machine and in every process. */
 #ifndef SMMA_CAMPAIGN_ROWS_H
 #define SMMA_CAMPAIGN_ROWS_H
 
 #include "coverage/cover.h"
 #include "rows/generate.h"
 
-/* A row's kind beside those of generated.h: of a search for rows that make every event happen (coverage/cover.h). */
+/* One more kind of vectors than generate.h has: vectors that together cause every event (coverage/cover.h). */
 enum { SMMA_ROWS_COVER = SMMA_ROWS_KINDS, SMMA_CAMPAIGN_KINDS };
 
-/* Of the first `kinds` kinds in turn, or all of `kind` if that is 0; with `covers` the first ones, few, are instead
-   those that make every event happen. */
+/* Choice of a campaign's vectors: the first `kinds` kinds in turn or, if that is 0, only `kind`. With `covers`,
+   the first few vectors are replaced by vectors that together cause every event. */
 typedef struct {
   uint64_t seed;
   bool covers;
@@ -17,34 +17,35 @@ typedef struct {
   smma_row_kind kind;
 } smma_campaign_recipe;
 
-/* What is asked where no kind is named; docs/coverage.md has how many faults these and others find. */
+/* Returns the recipe used when no kind is named. docs/coverage.md compares how many faults this and other recipes
+   find. */
 static inline smma_campaign_recipe smma_campaign_best(uint64_t seed) {
   return (smma_campaign_recipe){.seed = seed, .covers = true, .kinds = SMMA_ROWS_KINDS};
 }
 
-/* An instruction's; all zero: none yet. */
+/* An instruction's vectors; all members zero: none yet. */
 typedef struct {
   smma_campaign_recipe recipe;
   const smma_instruction *instruction;
-  smma_cover cover; /* count 0 if there is none */
+  smma_cover cover; /* count 0: not used */
 } smma_campaign_rows;
 
-/* Looks for the rows that cover, on all cores; uses again what `rows` has where that is the same. False without
-   memory. */
+/* Finds the vectors for coverage, on all cores; keeps those in `rows` if they fit. Returns false without memory. */
 bool smma_campaign_rows_of(const smma_campaign_recipe *recipe, const smma_instruction *instruction,
                            smma_campaign_rows *rows);
 void smma_campaign_rows_free(smma_campaign_rows *rows);
 
-/* Rows `first` to first + count - 1, as the first ones of `out`; d is zero. */
+/* Fills in vectors `first` to first + count - 1, from index 0 of `out`; d is zero. */
 void smma_campaign_rows_fill(const smma_campaign_rows *rows, uint64_t first, size_t count, smma_rows *out);
 
-/* One of them; d is zero. */
+/* Fills in one vector; d is zero. */
 void smma_campaign_rows_get(const smma_campaign_rows *rows, uint64_t number, smma_row *row);
 
-/* SMMA_ROWS_COVER, or one of smma_row_kind. */
+/* Returns SMMA_ROWS_COVER or a value of smma_row_kind. */
 int smma_campaign_rows_kind(const smma_campaign_rows *rows, uint64_t number);
 
-/* Rows from `first` on as others make them: the same as these from number cover.count on. */
+/* Returns the selection from which other generators make vectors `first` and up; these are the campaign's vectors
+   from number cover.count on. */
 smma_row_selection smma_campaign_rows_selection(const smma_campaign_rows *rows, uint64_t first);
 
 #endif

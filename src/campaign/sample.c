@@ -5,7 +5,7 @@
 #include "host/draw.h"
 
 enum { OF_ZERO, OF_SUBNORMAL, OF_NORMAL, OF_INFINITE, OF_NAN };
-enum { NEAR = 16 };
+enum { NEAR_ENCODINGS = 16 };
 
 static int class_of(smma_encoding f, smma_number x) {
   switch (x.kind) {
@@ -17,11 +17,11 @@ static int class_of(smma_encoding f, smma_number x) {
   return f.exponent_bits && smma_is_subnormal(x) ? OF_SUBNORMAL : OF_NORMAL;
 }
 
-/* Of numbers: the next one, some or many away, each to zero or from it. */
+/* Returns how far apart two numbers are: adjacent, some or many encodings away, each toward zero or away from it. */
 static int distance_of(smma_encoding f, uint64_t expected, uint64_t got) {
   const uint64_t fields = smma_low_bits(~UINT64_C(0), f.bits - (f.sign_bits != 0));
   const uint64_t x = expected & fields, y = got & fields, apart = (x < y ? y - x : x - y) >> f.ignored_bits;
-  return (apart == 0 ? 0 : apart == 1 ? 1 : apart < NEAR ? 2 : 3) * 2 + (x < y);
+  return (apart == 0 ? 0 : apart == 1 ? 1 : apart < NEAR_ENCODINGS ? 2 : 3) * 2 + (x < y);
 }
 
 static int sort_of(const smma_operation *o, int kind, uint64_t expected, uint64_t got) {
@@ -50,7 +50,7 @@ smma_sort *smma_sample_add_sort(smma_sample *s, int sort) {
   return &s->sort[s->count++];
 }
 
-/* Where in the sort the row is kept; -1: it is not. */
+/* Keeps a vector in its sort if its hash is small enough. Returns its index there; -1 if it is not kept. */
 static int keep(smma_sort *to, uint64_t row) {
   int at = 0;
   if (to->kept < SMMA_KEPT_OF_SORT) {

@@ -1,4 +1,4 @@
-/* Rows of which two units' results differ, some of each sort: what of too many rows is kept to be looked at. */
+/* Keeps some mismatches of each sort, for inspection when there are too many to keep all. */
 #ifndef SMMA_CAMPAIGN_SAMPLE_H
 #define SMMA_CAMPAIGN_SAMPLE_H
 
@@ -9,8 +9,8 @@
 enum { SMMA_KEPT_OF_SORT = 32, SMMA_NUMBER_CLASSES = 5, SMMA_DISTANCES = 8 };
 enum { SMMA_SORTS = SMMA_CAMPAIGN_KINDS * SMMA_NUMBER_CLASSES * SMMA_NUMBER_CLASSES * 2 * SMMA_DISTANCES };
 
-/* Mismatches of one sort, counted; and the rows kept of them: those whose numbers have the least hashes, so that these
-   are evenly drawn and the same whenever and in which parts rows are compared. */
+/* One sort of mismatches: their number, and the kept vectors, whose numbers have the smallest hashes. The kept vectors
+   are evenly drawn, and the same in whatever order and parts vectors are compared. */
 typedef struct {
   int sort;
   uint64_t count;
@@ -18,30 +18,32 @@ typedef struct {
   uint64_t row[SMMA_KEPT_OF_SORT];
 } smma_sort;
 
-/* All zero: nothing yet. */
+/* An empty sample is all zero. */
 typedef struct {
   smma_sort *sort;
   size_t count, capacity;
-  uint16_t place[SMMA_SORTS]; /* of a sort in the list, from 1; 0: there is none of it */
+  uint16_t place[SMMA_SORTS]; /* for each sort, its index in the list plus 1; 0: not in the list */
 } smma_sample;
 
-/* Adds row `row`. Its sort: the kind of row (0 if that is not known), what both results are (zero, subnormal, normal,
-   infinite, NaN), whether signs differ, and how far apart they are. `*slot`, unless NULL, says where a caller who keeps
-   the row itself puts it, below count * SMMA_KEPT_OF_SORT; SIZE_MAX: nowhere. False without memory. */
+/* Adds vector number `row`. Its sort consists of the kind of vector (0 if not known), the classes of both results
+   (zero, subnormal, normal, infinite, NaN), whether signs differ, and how far apart the results are. Sets `*slot`,
+   unless `slot` is NULL, to where a caller who keeps the vector stores it, below count * SMMA_KEPT_OF_SORT;
+   SIZE_MAX: do not store it. Returns false without memory. */
 bool smma_sample_add(smma_sample *sample, const smma_operation *operation, int kind, uint64_t row, uint64_t expected,
                      uint64_t got, size_t *slot);
 
-/* One more sort, of which a file has numbers; NULL without memory, of a sort that there is, or that there cannot be. */
+/* Adds a sort whose counts are read from a file. Returns NULL without memory, if the sort is in the list already, or
+   if its number is invalid. */
 smma_sort *smma_sample_add_sort(smma_sample *sample, int sort);
 
-/* Counts the rows with another encoding of NaN on both sides. */
+/* Counts mismatches between two NaNs. */
 uint64_t smma_sample_nan(const smma_sample *sample);
 
-/* Adds what another sample, of other rows, has counted and kept. False without memory. */
+/* Adds the counts and kept vectors of another sample, of other vectors. Returns false without memory. */
 bool smma_sample_merge(smma_sample *sample, const smma_sample *other);
 
-/* Sorts in order of their numbers, rows in that of their hashes: the same sample for the same rows, in whichever order
-   and from whichever samples they came. */
+/* Orders sorts by number and vectors by hash, so that the sample of the same vectors is the same, in whatever order
+   and from whatever samples they came. */
 void smma_sample_settle(smma_sample *sample);
 
 void smma_sample_free(smma_sample *sample);

@@ -37,13 +37,22 @@ typedef enum {
   IS_NAN
 } condition;
 
-typedef enum { TO_ZERO, TO_NEGATED, TO_GREATEST, TO_INFINITE, TO_NOT_A_NUMBER, TO_UNSIGNED, TO_ONE, TO_FIRST } becomes;
+typedef enum {
+  TO_ZERO,
+  TO_NEGATED,
+  TO_GREATEST,
+  TO_INFINITE,
+  TO_NOT_A_NUMBER,
+  TO_UNSIGNED,
+  TO_ONE,
+  TO_FIRST
+} replacement;
 
 typedef struct {
   target of;
   condition is;
-  becomes to;
-  const char *everywhere, *at; /* in words; NULL: there is but one */
+  replacement to;
+  const char *everywhere, *at; /* in words; NULL: there is only one place */
 } number_change;
 
 static const number_change numbers[] = {
@@ -53,7 +62,7 @@ static const number_change numbers[] = {
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
-static bool is(condition c, smma_encoding f, smma_number x) {
+static bool has_condition(condition c, smma_encoding f, smma_number x) {
   const bool subnormal = f.exponent_bits && smma_is_subnormal(x);
   switch (c) {
     case IS_ANY: return true;
@@ -73,8 +82,8 @@ static bool is(condition c, smma_encoding f, smma_number x) {
   return false;
 }
 
-/* `first`: the scale factor that others are taken for. */
-static smma_number number_to(becomes to, smma_encoding f, smma_number x, smma_number first) {
+/* Returns the number that replaces `x`. `first`: the scale factor that TO_FIRST puts in the place of others. */
+static smma_number number_to(replacement to, smma_encoding f, smma_number x, smma_number first) {
   smma_number y = x;
   switch (to) {
     case TO_ZERO:
@@ -93,12 +102,12 @@ static smma_number number_to(becomes to, smma_encoding f, smma_number x, smma_nu
     case TO_ONE: return smma_decode(f, smma_encode_one(f, false));
     case TO_FIRST: return first;
     case TO_INFINITE:
-    case TO_NOT_A_NUMBER: break; /* of results alone */
+    case TO_NOT_A_NUMBER: break; /* for results only */
   }
   return x;
 }
 
-static uint64_t code_to(becomes to, smma_encoding f, smma_nan_policy nan, uint64_t x) {
+static uint64_t code_to(replacement to, smma_encoding f, smma_nan_policy nan, uint64_t x) {
   const uint64_t sign = (uint64_t)(f.sign_bits != 0) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   switch (to) {
     case TO_ZERO: return x & sign;
@@ -108,12 +117,12 @@ static uint64_t code_to(becomes to, smma_encoding f, smma_nan_policy nan, uint64
     case TO_NOT_A_NUMBER: return smma_nan_of(f, nan);
     case TO_UNSIGNED:
     case TO_ONE:
-    case TO_FIRST: break; /* of operands alone */
+    case TO_FIRST: break; /* for operands only */
   }
   return x;
 }
 
-/* How many places one has for itself; 0: there is nothing such in these formats. */
+/* Returns the number of places where the change can occur; 0 if these formats have no such number. */
 static int places_of(const number_change *n, const smma_instruction *i) {
   const smma_encoding d = smma_encoding_of(i->d);
   const bool integers = smma_is_integer(i->a), infinite = d.specials == SMMA_SPECIALS_IEEE;
@@ -156,7 +165,7 @@ static long distance(const smma_change *x) {
   return number ? labs((long)x->value - x->was) : 100000;
 }
 
-/* Insertion sort: as they are told, the nearest first. */
+/* Sorts by distance, the nearest value first; equal distances keep their order. */
 static void sort_nearest(smma_change *x, size_t count) {
   for (size_t n = 1; n < count; n++) {
     const smma_change now = x[n];
@@ -234,7 +243,7 @@ const char *smma_change_words(const smma_change *x, char *text, size_t size) {
 
 /* ---- A model with changes ---- */
 
-/* Keys of the rule first, then those of its composition. */
+/* Sets keys of the rule first, then keys of its composition. */
 static bool set_keys(smma_custom *custom, const smma_change *x, int count) {
   bool composed = custom->named.rule.algorithm == SMMA_COMPOSITION;
   smma_composition *p = &custom->named.rule.with.composition;
@@ -292,13 +301,13 @@ bool smma_changed_make(const smma_instruction *i, const smma_change *x, int coun
   return true;
 }
 
-/* A row's numbers, which changes may alter. */
+/* The numbers of a test vector, which changes may alter. */
 typedef struct {
   smma_decoded of;
   uint64_t c;
-} altered;
+} altered_operands;
 
-static bool is_finite_row(const smma_operation *o, const altered *x) {
+static bool is_finite_row(const smma_operation *o, const altered_operands *x) {
   const int scales = smma_scale_count(o->k, o->scale_block);
   bool finite = smma_decode(smma_encoding_of(o->c), x->c).kind <= SMMA_FINITE;
   for (int k = 0; k < o->k; k++) finite = finite && x->of.a[k].kind <= SMMA_FINITE && x->of.b[k].kind <= SMMA_FINITE;
@@ -311,14 +320,14 @@ static void alter_numbers(const number_change *n, smma_format format, smma_numbe
   const smma_encoding f = smma_encoding_of(format);
   const smma_number first = count ? x[0] : smma_zero();
   for (int k = place < 0 ? 0 : place; k < (place < 0 ? count : place + 1); k++)
-    if (is(n->is, f, x[k])) x[k] = number_to(n->to, f, x[k], first);
+    if (has_condition(n->is, f, x[k])) x[k] = number_to(n->to, f, x[k], first);
 }
 
-static void alter_products(const number_change *n, const smma_operation *o, altered *x, int place) {
+static void alter_products(const number_change *n, const smma_operation *o, altered_operands *x, int place) {
   const smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b);
   for (int k = place < 0 ? 0 : place; k < (place < 0 ? o->k : place + 1); k++) {
-    const bool of_a = n->of != OF_PRODUCT_OF_B && is(n->is, a, x->of.a[k]);
-    const bool of_b = n->of != OF_PRODUCT_OF_A && n->of != OF_PRODUCT && is(n->is, b, x->of.b[k]);
+    const bool of_a = n->of != OF_PRODUCT_OF_B && has_condition(n->is, a, x->of.a[k]);
+    const bool of_b = n->of != OF_PRODUCT_OF_A && n->of != OF_PRODUCT && has_condition(n->is, b, x->of.b[k]);
     if (!of_a && !of_b) continue;
     if (n->to == TO_ZERO)
       x->of.a[k] = smma_decode(a, 0), x->of.b[k] = smma_decode(b, 0);
@@ -327,7 +336,7 @@ static void alter_products(const number_change *n, const smma_operation *o, alte
   }
 }
 
-static void alter(const smma_change *change, const smma_operation *o, altered *x) {
+static void alter(const smma_change *change, const smma_operation *o, altered_operands *x) {
   const number_change *n = &numbers[change->number];
   const int scales = smma_scale_count(o->k, o->scale_block), place = change->place;
   const smma_encoding c = smma_encoding_of(o->c);
@@ -341,17 +350,17 @@ static void alter(const smma_change *change, const smma_operation *o, altered *x
     case OF_SCALE_A: alter_numbers(n, o->scale, x->of.scale_a, scales, place); break;
     case OF_SCALE_B: alter_numbers(n, o->scale, x->of.scale_b, scales, place); break;
     case OF_C:
-      if (is(n->is, c, smma_decode(c, x->c))) x->c = code_to(n->to, c, o->rule.nan, x->c);
+      if (has_condition(n->is, c, smma_decode(c, x->c))) x->c = code_to(n->to, c, o->rule.nan, x->c);
       break;
     case OF_D:
     case OF_D_OF_FINITE: break;
   }
 }
 
-static uint64_t compute(const smma_changed *m, const altered *row) {
+static uint64_t compute(const smma_changed *m, const altered_operands *row) {
   const smma_operation *o = &m->operation;
   const smma_encoding d = smma_encoding_of(o->d);
-  altered x = *row;
+  altered_operands x = *row;
   uint64_t result;
   for (int n = 0; n < m->numbers; n++) alter(&m->number[n], o, &x);
   result = smma_dot_add(o, smma_operands_of(&x.of), x.c);
@@ -359,7 +368,7 @@ static uint64_t compute(const smma_changed *m, const altered *row) {
     const number_change *change = &numbers[m->number[n].number];
     if (change->of != OF_D && change->of != OF_D_OF_FINITE) continue;
     if (change->of == OF_D_OF_FINITE && !is_finite_row(o, row)) continue;
-    if (is(change->is, d, smma_decode(d, result))) result = code_to(change->to, d, o->rule.nan, result);
+    if (has_condition(change->is, d, smma_decode(d, result))) result = code_to(change->to, d, o->rule.nan, result);
   }
   return result;
 }
@@ -368,7 +377,7 @@ uint64_t smma_changed_sample(const smma_changed *m, const smma_samples *s, size_
   const smma_operation *o = &m->operation;
   const size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
   const smma_number *number = s->number + i * s->per_row;
-  altered x;
+  altered_operands x;
   if (!m->numbers) return smma_sample_computed(s, o, i);
   memcpy(x.of.a, number, k * sizeof *number);
   memcpy(x.of.b, number + k, k * sizeof *number);
@@ -379,7 +388,7 @@ uint64_t smma_changed_sample(const smma_changed *m, const smma_samples *s, size_
 }
 
 uint64_t smma_changed_row(const smma_changed *m, const smma_row *row) {
-  altered x = {.c = row->c};
+  altered_operands x = {.c = row->c};
   if (!m->numbers) return smma_row_compute(&m->operation, row);
   smma_row_decode(&m->operation, row, &x.of);
   return compute(m, &x);

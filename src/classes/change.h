@@ -1,5 +1,5 @@
-/* What a unit may have otherwise than its model: one parameter of the rule or of its composition, or operands or
-   results that are taken for others, everywhere or at one k. */
+/* Possible differences between a unit and its model: one parameter of the rule or of its composition, or certain
+   operands or results replaced by others, at all k or at one. */
 #ifndef SMMA_CLASSES_CHANGE_H
 #define SMMA_CLASSES_CHANGE_H
 
@@ -9,23 +9,23 @@
 
 typedef enum {
   SMMA_CHANGED_RULE,  /* a key of the rule */
-  SMMA_CHANGED_STEP,  /* a key of a step of its composition; -1: of the whole */
-  SMMA_CHANGED_BOTH,  /* the same, of accumulators, too */
+  SMMA_CHANGED_STEP,  /* a key of a step of the rule's composition; step -1: a key of the whole composition */
+  SMMA_CHANGED_BOTH,  /* a key of a step, set for terms and accumulators alike */
   SMMA_CHANGED_NUMBER /* operands or results */
 } smma_change_sort;
 
 typedef struct {
   smma_change_sort sort;
   int step;
-  const smma_key *key; /* of a parameter */
+  const smma_key *key; /* NULL for SMMA_CHANGED_NUMBER */
   int was, value;
-  int number, place; /* which row of the table of numbers, and at which k or scale factor; -1: everywhere */
+  int number, place; /* entry of the table number.def; k or index of the scale factor, -1: all */
 } smma_change;
 
-/* The changes worth trying, nearest values of a key first; NULL without memory. */
+/* Lists the changes worth trying, for each key the nearest values first; NULL without memory. */
 smma_change *smma_changes_of(const smma_instruction *instruction, size_t *count);
 
-/* "alignment_bits is 24 instead of 25"; returns `text`. */
+/* Writes a change in words, for example "alignment_bits is 24 instead of 25". Returns `text`. */
 const char *smma_change_words(const smma_change *change, char *text, size_t size);
 
 /* ---- A model with changes ---- */
@@ -38,15 +38,15 @@ typedef struct {
   int numbers;
 } smma_changed;
 
-/* False if units cannot have them, or not together. */
+/* Applies changes to an instruction's model. Returns false if units cannot have these changes, or not together. */
 bool smma_changed_make(const smma_instruction *instruction, const smma_change *changes, int count,
                        smma_changed *changed);
 
-/* The unit with changes of parameters alone; false if there is no such unit. */
+/* Fills `custom` with the instruction after changes of parameters; false if no unit can have them. */
 bool smma_changed_custom(const smma_instruction *instruction, const smma_change *changes, int count,
                          smma_custom *custom);
 
-/* d of a sample, or of a row. */
+/* Return d of a sample, or of a test vector, with the changes. */
 uint64_t smma_changed_sample(const smma_changed *changed, const smma_samples *samples, size_t index);
 uint64_t smma_changed_row(const smma_changed *changed, const smma_row *row);
 

@@ -7,45 +7,45 @@
 #include "host/thread.h"
 
 enum {
-  GLANCE = 128,      /* rows of which a parameter must mend one */
-  ENOUGH = 3,        /* rows that a change mends without further evidence */
-  CONFIRMED = 8,     /* rows beside one that are as the change has them, if it mends fewer */
-  SPOILT_COUNTS = 4, /* as so many rows that a change mends counts one that it spoils */
-  MOST_TRIED = 8,    /* changes that are tried one after another before none is taken */
-  ASKED_BESIDE = 3,  /* rows beside which it is tried, */
-  BESIDE = 512,      /* each with so many others */
-  AT_FIRST = 32,     /* rows that no change explains are made simpler, */
-  GO_ON = 16,        /* and more, while so many still bring a new class, */
-  AT_MOST = 96,      /* up to so many */
-  MOST_SIMPLE = 16,  /* of a class */
-  MOST_TERMS = 8,    /* products that are moved, at most */
-  CLASS_EVENTS = 64  /* rows of which events are looked at */
+  MISMATCHES_BEFORE_GIVING_UP = 128, /* a change of a parameter must correct one of this many mismatches */
+  CORRECTED_WITHOUT_EVIDENCE = 3,    /* a change that corrects this many vectors needs no further evidence */
+  CONFIRMING_NEIGHBOURS = 8,         /* neighbours that must confirm a change that corrects fewer */
+  BROKEN_WEIGHT = 4,                 /* one broken vector outweighs this many corrected vectors */
+  MOST_ATTEMPTS = 8,                 /* changes tried one after another before the search ends */
+  ASKED_NEIGHBOURHOODS = 3,          /* corrected vectors whose neighbours are asked */
+  MOST_NEIGHBOURS = 512,             /* limit of neighbours of one vector */
+  MINIMISED_AT_FIRST = 32,           /* unexplained mismatches to minimise at first */
+  MINIMISED_WITHOUT_NEW_CLASS = 16,  /* stop when this many have brought no new class */
+  MOST_MINIMISED = 96,               /* limit of unexplained mismatches to minimise */
+  MOST_SIMPLE = 16,                  /* minimised vectors remembered for a class */
+  MOST_TERMS = 8,                    /* limit of nonzero products in a vector whose products are moved */
+  CLASS_EVENTS = 64                  /* vectors of a class searched for events */
 };
 
-typedef enum { NOT_SORTED = -1, TOGETHER = -2 } sorted;
+typedef enum { NOT_SORTED = -1, TOGETHER = -2 } unsorted_class;
 
 typedef struct {
   const smma_class_request *q;
   smma_classes *found;
   smma_error *error;
   smma_operation operation;
-  smma_samples samples; /* the rows, then those that match */
+  smma_samples samples; /* the mismatches, then the matching vectors */
   size_t all;
   uint64_t *now; /* d by the model with the chosen changes */
   smma_change *change;
   size_t changes;
-  bool *dead; /* a matching row refutes it */
-  smma_change chosen[SMMA_MOST_CHANGES], *alike[SMMA_MOST_CHANGES];
-  size_t alikes[SMMA_MOST_CHANGES], spoils[SMMA_MOST_CHANGES];
+  bool *is_refuted; /* a matching vector refutes the change */
+  smma_change chosen[SMMA_MOST_CHANGES], *equivalent[SMMA_MOST_CHANGES];
+  size_t equivalents[SMMA_MOST_CHANGES], broken[SMMA_MOST_CHANGES];
   smma_changed single[SMMA_MOST_CHANGES], together, base;
   int count;
-  int *class;                                      /* of each row */
-  smma_row simple[SMMA_MOST_CLASSES][MOST_SIMPLE]; /* rows of classes that no change explains, made simple */
+  int *class;                                      /* class of each mismatch */
+  smma_row simple[SMMA_MOST_CLASSES][MOST_SIMPLE]; /* minimised vectors of classes that no change explains */
   int simples[SMMA_MOST_CLASSES];
 } work;
 
-/* Whether the units were asked for as many rows as they may be: work, not time, so that classes are the same on every
-   machine. */
+/* Reports whether the units were asked for as many vectors as allowed. The limit counts vectors, not time, so that
+   classes are the same on every machine. */
 static bool is_ended(work *w) {
   if (w->found->asked < w->q->most_asked) return false;
   return w->found->is_ended = true;
@@ -59,15 +59,15 @@ static bool is_right(const work *w, size_t i) { return same(w, w->now[i], got(w,
 
 static bool can_ask(const work *w) { return w->q->unit != NULL; }
 
-/* ---- Which changes the unit has ---- */
+/* ---- Finding the unit's changes ---- */
 
-/* Of the mismatches that a change explains, the share of as many rows that match and that it would make differ. */
-#define MOST_SPOILT 0.03
+/* Limit of matching vectors that a change may break, as a share of the mismatches that it explains (both weighted). */
+#define MOST_BROKEN 0.03
 
 typedef struct {
-  size_t mends, moves; /* rows that get the unit's result; that get another one, but not the unit's */
-  size_t spoils;       /* rows that had it and lose it: another fault may hide there what it does */
-  bool is_out;         /* there are too many of these, or units cannot be so */
+  size_t corrected, still_wrong; /* vectors that get the unit's result; vectors that get another wrong result */
+  size_t broken;                 /* vectors that lose the unit's result: another fault may hide the difference there */
+  bool is_rejected;              /* the change breaks too many vectors, or units cannot have it */
 } effect;
 
 static bool make_with(const work *w, const smma_change *x, smma_changed *m) {
@@ -82,41 +82,41 @@ static effect try_change(const work *w, const smma_change *x) {
   smma_changed m;
   size_t looked = 0;
   double mended = 0, most;
-  if (!make_with(w, x, &m)) return (effect){.is_out = true};
+  if (!make_with(w, x, &m)) return (effect){.is_rejected = true};
   for (size_t i = 0; i < w->q->count; i++) {
     uint64_t d;
     if (is_right(w, i)) continue;
-    if (looked++ == GLANCE && e.mends == 0 && x->sort != SMMA_CHANGED_NUMBER) return e;
+    if (looked++ == MISMATCHES_BEFORE_GIVING_UP && e.corrected == 0 && x->sort != SMMA_CHANGED_NUMBER) return e;
     d = smma_changed_sample(&m, &w->samples, i);
     if (same(w, d, got(w, i))) {
-      e.mends++;
+      e.corrected++;
       mended += w->q->weight[i];
     } else if (!same(w, d, w->now[i])) {
-      e.moves++;
+      e.still_wrong++;
     }
   }
-  most = mended * MOST_SPOILT;
-  for (size_t i = w->all; e.mends && i-- > 0 && !e.is_out;) /* those that match first */
+  most = mended * MOST_BROKEN;
+  for (size_t i = w->all; e.corrected && i-- > 0 && !e.is_rejected;) /* matching vectors first */
     if (is_right(w, i) && !same(w, smma_changed_sample(&m, &w->samples, i), got(w, i))) {
       most -= i < w->q->count ? w->q->weight[i] : w->q->match_weight;
-      e.spoils++;
-      e.is_out = most < 0;
+      e.broken++;
+      e.is_rejected = most < 0;
     }
   return e;
 }
 
-/* Rows that are a judged one's neighbours: numbers a little greater and smaller, the other sign, a bit turned; products
-   at other k. */
+/* Neighbours of a test vector: numbers a little greater or smaller, with the other sign, or with one bit inverted;
+   products moved to other k. */
 typedef struct {
   smma_rows rows;
   size_t count;
-} beside;
+} neighbours;
 
-static void put_beside(beside *b, const smma_row *row) {
+static void put_neighbour(neighbours *b, const smma_row *row) {
   if (b->count < b->rows.capacity) smma_rows_put(&b->rows, b->count++, row);
 }
 
-static void put_numbers_beside(beside *b, smma_row *row, smma_format format, uint64_t *x) {
+static void put_number_neighbours(neighbours *b, smma_row *row, smma_format format, uint64_t *x) {
   static const int bits[] = {0, 1, 2, 3, 5, 8, 13};
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t was = *x, exponent = UINT64_C(1) << (f.fraction_bits + f.ignored_bits);
@@ -127,57 +127,58 @@ static void put_numbers_beside(beside *b, smma_row *row, smma_format format, uin
     const bool wraps = (near ^ was) >> (f.bits - 1) || (n < 0 ? near > was : near < was);
     *x = near;
     if (wraps || number.kind > SMMA_FINITE) continue;
-    if (n) put_beside(b, row);
+    if (n) put_neighbour(b, row);
     for (size_t m = 0; m < sizeof bits / sizeof bits[0] && bits[m] < f.fraction_bits; m++) {
       *x = near ^ UINT64_C(1) << (f.ignored_bits + bits[m]);
-      put_beside(b, row);
+      put_neighbour(b, row);
     }
   }
   *x = smma_negated(f, was);
-  put_beside(b, row);
+  put_neighbour(b, row);
   *x = was;
 }
 
-static void put_all_beside(beside *b, const smma_instruction *i, const smma_row *from) {
+static void put_all_neighbours(neighbours *b, const smma_instruction *i, const smma_row *from) {
   smma_row row = *from;
   for (int x = 1; !(i->k & (i->k - 1)) && x < i->k; x++) {
     smma_row moved = row;
     for (int k = 0; k < i->k; k++) moved.a[k ^ x] = row.a[k], moved.b[k ^ x] = row.b[k];
-    put_beside(b, &moved);
+    put_neighbour(b, &moved);
   }
-  put_numbers_beside(b, &row, i->c, &row.c);
+  put_number_neighbours(b, &row, i->c, &row.c);
   for (int k = 0; k < i->k; k++) {
-    put_numbers_beside(b, &row, i->a, &row.a[k]);
-    put_numbers_beside(b, &row, i->b, &row.b[k]);
+    put_number_neighbours(b, &row, i->a, &row.a[k]);
+    put_number_neighbours(b, &row, i->b, &row.b[k]);
   }
 }
 
-/* What the unit has to say to a change in rows in which it matters. */
+/* How far the unit confirms a change, in vectors for which it matters. */
 typedef struct {
   const work *w;
   const smma_changed *with;
-  size_t agree, neither; /* rows in which it matters, and the unit has it; rows that it does not explain */
-  size_t refuted;        /* where it matters the unit has the result without it */
-} inquiry;
+  size_t agree;   /* vectors for which the change matters and gives the unit's result */
+  size_t neither; /* vectors that the change does not explain */
+  size_t refuted; /* vectors for which the change matters, but the unit has the result without it */
+} change_check;
 
 static bool shows_change(const smma_row *row, uint64_t expected, void *context) {
-  const inquiry *q = context;
+  const change_check *q = context;
   (void)expected;
   return same(q->w, row->d, smma_changed_row(q->with, row)) &&
          !same(q->w, row->d, smma_changed_row(&q->w->together, row));
 }
 
-/* Asks for neighbours of row i, made simple. */
-static bool ask_beside(work *w, inquiry *q, size_t i) {
+/* Asks the units for neighbours of vector i, which is minimised first. */
+static bool ask_neighbours(work *w, change_check *q, size_t i) {
   const smma_instruction *instruction = w->q->instruction;
   const smma_row_judge judge = {shows_change, q, &w->found->asked};
   uint64_t expected = w->q->expected[i];
-  beside b = {.count = 0};
+  neighbours b = {.count = 0};
   smma_row row;
-  bool good = smma_rows_allocate(instruction, BESIDE, &b.rows) || smma_no_memory(w->error);
+  bool good = smma_rows_allocate(instruction, MOST_NEIGHBOURS, &b.rows) || smma_no_memory(w->error);
   smma_rows_get(&w->samples.rows, i, &row);
   good = good && smma_minimise_while(w->q->unit, w->q->against, instruction, &judge, &row, &expected, w->error);
-  if (good) put_all_beside(&b, instruction, &row);
+  if (good) put_all_neighbours(&b, instruction, &row);
   good = good && smma_unit_ask(w->q->unit, &b.rows, 0, b.count, NULL, w->error);
   w->found->asked += b.count;
   for (size_t n = 0; good && n < b.count; n++) {
@@ -195,26 +196,29 @@ static bool ask_beside(work *w, inquiry *q, size_t i) {
   return good;
 }
 
-/* Whether a change that spoils no row is more than a chance: enough rows have it, and those beside them. */
+/* Decides whether a change is more than a coincidence: it must correct enough vectors, and their neighbours must
+   confirm it. */
 static bool is_confirmed(work *w, const smma_change *x, const effect *e, bool *confirmed) {
   smma_changed m;
-  inquiry q = {.w = w, .with = &m};
-  size_t seen = 0, wrong = 0, mends = e->mends;
+  change_check q = {.w = w, .with = &m};
+  size_t seen = 0, wrong = 0, corrected = e->corrected;
   make_with(w, x, &m);
   for (size_t i = 0; i < w->q->count; i++) {
     wrong += !is_right(w, i);
     if (is_right(w, i) || !same(w, smma_changed_sample(&m, &w->samples, i), got(w, i))) continue;
-    if (can_ask(w) && seen++ % (mends / ASKED_BESIDE + 1) == 0 && !is_ended(w) && !ask_beside(w, &q, i)) return false;
+    if (can_ask(w) && seen++ % (corrected / ASKED_NEIGHBOURHOODS + 1) == 0 && !is_ended(w) && !ask_neighbours(w, &q, i))
+      return false;
   }
-  *confirmed = (e->spoils ? 8 * q.refuted <= q.agree : !q.refuted) && 8 * q.neither <= q.agree &&
-               (mends >= ENOUGH || (mends == wrong && (q.agree >= CONFIRMED || !can_ask(w))));
+  *confirmed = (e->broken ? 8 * q.refuted <= q.agree : !q.refuted) && 8 * q.neither <= q.agree &&
+               (corrected >= CORRECTED_WITHOUT_EVIDENCE ||
+                (corrected == wrong && (q.agree >= CONFIRMING_NEIGHBOURS || !can_ask(w))));
   return true;
 }
 
-/* Whether two changes have the same results in all rows here. */
+/* Reports whether two changes have the same results for all mismatches. */
 static bool is_same_change(const work *w, const effect *e, size_t one, size_t other) {
   smma_changed m, n;
-  if (w->dead[other] || e[one].mends != e[other].mends || e[one].spoils != e[other].spoils) return false;
+  if (w->is_refuted[other] || e[one].corrected != e[other].corrected || e[one].broken != e[other].broken) return false;
   if (!make_with(w, &w->change[one], &m) || !make_with(w, &w->change[other], &n)) return false;
   for (size_t i = 0; i < w->q->count; i++)
     if (!is_right(w, i) && !same(w, smma_changed_sample(&m, &w->samples, i), smma_changed_sample(&n, &w->samples, i)))
@@ -228,27 +232,27 @@ static bool keep_alike(work *w, const effect *e, size_t best) {
   if (!list) return smma_no_memory(w->error);
   for (size_t c = 0; c < w->changes; c++)
     if (c != best && is_same_change(w, e, best, c) && count++ < SMMA_TOLD_CHANGES) list[count - 1] = w->change[c];
-  w->alike[w->count] = list;
-  w->alikes[w->count] = count;
+  w->equivalent[w->count] = list;
+  w->equivalents[w->count] = count;
   return true;
 }
 
-/* It is refuted, and what has the same results with it. */
-static void drop(work *w, const effect *e, size_t refuted) {
+/* Rejects a change and all changes with the same results. */
+static void reject(work *w, const effect *e, size_t refuted) {
   for (size_t c = 0; c < w->changes; c++)
-    if (c != refuted && is_same_change(w, e, refuted, c)) w->dead[c] = true;
-  w->dead[refuted] = true;
+    if (c != refuted && is_same_change(w, e, refuted, c)) w->is_refuted[c] = true;
+  w->is_refuted[refuted] = true;
 }
 
-/* The one that explains most rows; one that a row refutes must explain more. */
+/* Reports whether a change explains more vectors. One that breaks vectors must explain more to compensate. */
 static bool is_better(const effect *x, const effect *y) {
-  return (long)x->mends - SPOILT_COUNTS * (long)x->spoils > (long)y->mends - SPOILT_COUNTS * (long)y->spoils;
+  return (long)x->corrected - BROKEN_WEIGHT * (long)x->broken > (long)y->corrected - BROKEN_WEIGHT * (long)y->broken;
 }
 
 static bool choose(work *w, const effect *e, size_t best) {
   if (!keep_alike(w, e, best)) return false;
   make_with(w, &w->change[best], &w->together);
-  w->spoils[w->count] = e[best].spoils;
+  w->broken[w->count] = e[best].broken;
   w->chosen[w->count] = w->change[best];
   smma_changed_make(w->q->instruction, &w->change[best], 1, &w->single[w->count]);
   w->count++;
@@ -256,23 +260,24 @@ static bool choose(work *w, const effect *e, size_t best) {
   return true;
 }
 
-/* The best change; `*chosen` false if there is none. */
+/* Chooses the best change; sets `*chosen` to false if there is no acceptable change. */
 static bool choose_next(work *w, effect *e, bool *chosen) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 8)
   for (size_t c = 0; c < w->changes; c++)
-    if (!w->dead[c]) e[c] = try_change(w, &w->change[c]);
+    if (!w->is_refuted[c]) e[c] = try_change(w, &w->change[c]);
   *chosen = false;
-  for (int tries = 0; tries < MOST_TRIED; tries++) {
+  for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
     size_t best = w->changes;
     for (size_t c = 0; c < w->changes; c++) {
-      w->dead[c] = w->dead[c] || e[c].is_out;
-      if (!w->dead[c] && e[c].mends && e[c].mends >= e[c].moves && (best == w->changes || is_better(&e[c], &e[best])))
+      w->is_refuted[c] = w->is_refuted[c] || e[c].is_rejected;
+      if (!w->is_refuted[c] && e[c].corrected && e[c].corrected >= e[c].still_wrong &&
+          (best == w->changes || is_better(&e[c], &e[best])))
         best = c;
     }
     if (best == w->changes) return true;
     if (!is_confirmed(w, &w->change[best], &e[best], chosen)) return false;
     if (*chosen) return choose(w, e, best);
-    drop(w, e, best);
+    reject(w, e, best);
   }
   return true;
 }
@@ -291,33 +296,35 @@ static bool choose_changes(work *w) {
   return good;
 }
 
-/* ---- Simple rows ---- */
+/* ---- Minimised vectors ---- */
 
-/* Which rows a simpler one may be: of a change (or of none, -1). */
+/* Condition that minimisation must keep: the vector shows change `of` (-1: a difference without a known change);
+   `alone`: no other change may matter. */
 typedef struct {
   const work *w;
   int of;
   bool alone;
-} judgement;
+} condition;
 
-static bool others_matter(const work *w, const smma_row *row, int of) {
+static bool do_others_matter(const work *w, const smma_row *row, int of) {
   const uint64_t base = smma_changed_row(&w->base, row);
   for (int n = 0; n < w->count; n++)
     if (n != of && !same(w, base, smma_changed_row(&w->single[n], row))) return true;
   return false;
 }
 
-static bool takes(const smma_row *row, uint64_t expected, void *context) {
-  const judgement *j = context;
+static bool is_satisfied(const smma_row *row, uint64_t expected, void *context) {
+  const condition *j = context;
   const work *w = j->w;
   if (same(w, expected, row->d)) return false;
   if (j->of >= 0 ? !same(w, row->d, smma_changed_row(&w->single[j->of], row))
                  : same(w, row->d, smma_changed_row(&w->together, row)))
     return false;
-  return !j->alone || !others_matter(w, row, j->of);
+  return !j->alone || !do_others_matter(w, row, j->of);
 }
 
-/* How far from simple: terms first, then bits. */
+/* Returns the size of a vector for minimisation: the number of terms counts first, then the number of bits that are
+   set. */
 static long size_of(const smma_instruction *i, const smma_row *row) {
   long terms = row->c != 0, bits = __builtin_popcountll(row->c);
   for (int k = 0; k < i->k; k++) {
@@ -327,17 +334,17 @@ static long size_of(const smma_instruction *i, const smma_row *row) {
   return terms * 100000 + bits;
 }
 
-/* Makes the class's row simple; `judge` says what it must remain. */
+/* Minimises the vector of a class as long as it still shows change `of`. */
 static bool simplify(work *w, smma_mismatch_class *c, int of) {
-  judgement j = {w, of, false};
-  const smma_row_judge judge = {takes, &j, &w->found->asked};
-  c->is_alone = j.alone = !others_matter(w, &c->row, of);
+  condition j = {w, of, false};
+  const smma_row_judge judge = {is_satisfied, &j, &w->found->asked};
+  c->is_alone = j.alone = !do_others_matter(w, &c->row, of);
   if (!can_ask(w) || is_ended(w)) return true;
-  if (!takes(&c->row, c->expected, &j)) return true;
+  if (!is_satisfied(&c->row, c->expected, &j)) return true;
   c->is_simplified = true;
   if (!smma_minimise_while(w->q->unit, w->q->against, w->q->instruction, &judge, &c->row, &c->expected, w->error))
     return false;
-  c->is_alone = !others_matter(w, &c->row, of);
+  c->is_alone = !do_others_matter(w, &c->row, of);
   return true;
 }
 
@@ -357,8 +364,8 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
          (row->scale_a[k / block] == row->scale_a[l / block] && row->scale_b[k / block] == row->scale_b[l / block]);
 }
 
-/* Which of some rows differ as the judged ones do. */
-static bool ask_which(work *w, const judgement *j, const smma_rows *rows, int count, bool *differs) {
+/* Sets differs[n] for the vectors that still satisfy the condition `j`. */
+static bool ask_which(work *w, const condition *j, const smma_rows *rows, int count, bool *differs) {
   const size_t bytes = smma_bytes_of(w->q->instruction->d);
   uint64_t other[SMMA_MOST_PLACES];
   if (count && (!smma_unit_ask(w->q->unit, rows, 0, (size_t)count, NULL, w->error) ||
@@ -368,14 +375,15 @@ static bool ask_which(work *w, const judgement *j, const smma_rows *rows, int co
   for (int n = 0; n < count; n++) {
     smma_row row;
     smma_rows_get(rows, (size_t)n, &row);
-    differs[n] = takes(&row, smma_load(bytes, other, (size_t)n), (void *)j);
+    differs[n] = is_satisfied(&row, smma_load(bytes, other, (size_t)n), (void *)j);
   }
   return true;
 }
 
-/* Moves all products together, from k to k ^ x, which keeps apart what is, and in one block what is: where they are
-   when the units still differ, and how often that is. */
-static bool ask_moved(work *w, const judgement *j, smma_rows *rows, const smma_row *row, uint64_t *places,
+/* Moves all products together from k to k ^ x, for every x: products in different blocks stay in different blocks,
+   products in one block stay together. Sets `*places` to all places of products when the units still differ, and
+   `*often` to whether they differ for at least a quarter of the still_wrong. */
+static bool ask_moved(work *w, const condition *j, smma_rows *rows, const smma_row *row, uint64_t *places,
                       bool *often) {
   const smma_instruction *i = w->q->instruction;
   bool differs[SMMA_MOST_PLACES];
@@ -399,8 +407,8 @@ static bool ask_moved(work *w, const judgement *j, smma_rows *rows, const smma_r
   return true;
 }
 
-/* Whether the units differ no more wherever the product of k is moved to. */
-static bool ask_bound(work *w, const judgement *j, smma_rows *rows, const smma_row *row, int k, bool *bound) {
+/* Determines whether the mismatch disappears wherever the product at k is moved to. */
+static bool ask_bound(work *w, const condition *j, smma_rows *rows, const smma_row *row, int k, bool *bound) {
   const smma_instruction *i = w->q->instruction;
   bool differs[SMMA_MOST_PLACES];
   int count = 0;
@@ -417,11 +425,12 @@ static bool ask_bound(work *w, const judgement *j, smma_rows *rows, const smma_r
   return true;
 }
 
-/* One place if a product is bound to that, else those where they were. */
-static bool ask_places(work *w, const judgement *j, smma_rows *rows, smma_mismatch_class *c) {
+/* Determines the places of a class: a single place if a product is bound to it, otherwise all places where the units
+   differed. */
+static bool ask_places(work *w, const condition *j, smma_rows *rows, smma_mismatch_class *c) {
   bool bound = false;
   if (!ask_moved(w, j, rows, &c->row, &c->places, &bound)) return false;
-  if (bound) return true; /* not to one of so many */
+  if (bound) return true; /* the mismatch occurs at too many places to be bound to one */
   for (int k = 0; !bound && k < w->q->instruction->k; k++) {
     if (!is_term(&c->row, k)) continue;
     if (!ask_bound(w, j, rows, &c->row, k, &bound)) return false;
@@ -431,7 +440,7 @@ static bool ask_places(work *w, const judgement *j, smma_rows *rows, smma_mismat
 }
 
 static bool place(work *w, smma_mismatch_class *c, int of) {
-  const judgement j = {w, of, false};
+  const condition j = {w, of, false};
   smma_rows rows;
   int terms = 0;
   bool good;
@@ -446,9 +455,9 @@ static bool place(work *w, smma_mismatch_class *c, int of) {
   return good;
 }
 
-/* ---- Rows that no change explains ---- */
+/* ---- Mismatches that no change explains ---- */
 
-/* What the results are, and whether operands that are no numbers matter. */
+/* Encodes the kinds of both results, and whether a minimised vector has operands that are infinite or NaN. */
 static unsigned traits_of(const work *w, const smma_mismatch_class *c) {
   const smma_instruction *i = w->q->instruction;
   const smma_encoding a = smma_encoding_of(i->a), b = smma_encoding_of(i->b), d = smma_encoding_of(i->d);
@@ -464,10 +473,10 @@ static unsigned traits_of(const work *w, const smma_mismatch_class *c) {
   return traits | (unsigned)(smma_decode(smma_encoding_of(i->c), c->row.c).kind > SMMA_FINITE) << 5;
 }
 
-/* The one place to which a product is bound, as a bit; 0: there is none. */
+/* Returns the single place of a bound product, as a bit; 0 if the product is not bound. */
 static uint64_t bound_place(const smma_mismatch_class *c) { return c->places & (c->places - 1) ? 0 : c->places; }
 
-/* Whether two rows are of one class. */
+/* Reports whether two mismatches belong to one class. */
 static bool is_alike(const work *w, const smma_mismatch_class *x, const smma_mismatch_class *y) {
   return bound_place(x) == bound_place(y) && (bound_place(x) || traits_of(w, x) == traits_of(w, y));
 }
@@ -488,7 +497,7 @@ static void join(const work *w, smma_mismatch_class *c, const smma_mismatch_clas
   c->is_alone = x->is_alone;
 }
 
-/* The class of one more row, perhaps a new one; NOT_SORTED if there are too many. */
+/* Adds a mismatch to its class, or to a new class. Returns the class; NOT_SORTED if there are too many classes. */
 static int join_class(work *w, const smma_mismatch_class *x, int first) {
   smma_classes *f = w->found;
   int n = first;
@@ -502,7 +511,8 @@ static int join_class(work *w, const smma_mismatch_class *x, int first) {
   return n;
 }
 
-/* Whether all simple rows of a class have the unit's results with a change that matching rows refute elsewhere. */
+/* Reports whether a change explains all minimised vectors of a class; matching vectors may refute the change
+   elsewhere. */
 static bool is_like(const work *w, int class, const smma_changed *m) {
   for (int n = 0; n < w->simples[class]; n++)
     if (!same(w, smma_changed_row(m, &w->simple[class][n]), w->simple[class][n].d)) return false;
@@ -512,7 +522,7 @@ static bool is_like(const work *w, int class, const smma_changed *m) {
 static void find_partial_change(const work *w, int class) {
   smma_mismatch_class *c = &w->found->list[class];
   smma_changed m;
-  if (w->simples[class] < ENOUGH) return;
+  if (w->simples[class] < CORRECTED_WITHOUT_EVIDENCE) return;
   for (size_t n = 0; n < w->changes && !c->is_partly; n++) {
     if (!smma_changed_make(w->q->instruction, &w->change[n], 1, &m) || !is_like(w, class, &m)) continue;
     c->is_partly = true;
@@ -536,7 +546,9 @@ static bool sort_others(work *w) {
     smma_mismatch_class c;
     if (w->class[i] != NOT_SORTED) continue;
     whole += w->q->weight[i];
-    if (can_ask(w) && (rows >= AT_MOST || (rows >= AT_FIRST && rows >= last_new + GO_ON) || is_ended(w))) continue;
+    if (can_ask(w) && (rows >= MOST_MINIMISED ||
+                       (rows >= MINIMISED_AT_FIRST && rows >= last_new + MINIMISED_WITHOUT_NEW_CLASS) || is_ended(w)))
+      continue;
     c = class_of_row(w, i);
     if (!simplify(w, &c, -1) || !place(w, &c, -1)) return false;
     w->class[i] = join_class(w, &c, first);
@@ -557,7 +569,7 @@ static bool sort_others(work *w) {
 
 /* ---- Classes ---- */
 
-/* The class of a change or, -1, of rows in which the model has the unit's result. */
+/* Adds the class of a change or, for -1, of the vectors for which the rule's own model has the unit's result. */
 static bool add_class(work *w, int of, bool is_model) {
   const int class = w->found->count;
   smma_mismatch_class c = {.is_changed = of >= 0, .is_model = is_model};
@@ -570,7 +582,7 @@ static bool add_class(work *w, int of, bool is_model) {
     c.rows++;
     c.mismatches += w->q->weight[i];
     smma_rows_get(&w->samples.rows, i, &row);
-    is_alone = !others_matter(w, &row, of);
+    is_alone = !do_others_matter(w, &row, of);
     if (simplest < w->q->count) smma_rows_get(&w->samples.rows, simplest, &other);
     if (simplest < w->q->count && (is_alone < alone || (is_alone == alone && size_of(w->q->instruction, &row) >=
                                                                                  size_of(w->q->instruction, &other))))
@@ -584,16 +596,16 @@ static bool add_class(work *w, int of, bool is_model) {
   c.index = w->q->index[simplest];
   if (of >= 0) {
     c.change = w->chosen[of];
-    c.refuting = w->spoils[of];
-    c.others = w->alikes[of];
-    for (size_t n = 0; n < c.others && n < SMMA_TOLD_CHANGES; n++) c.other[n] = w->alike[of][n];
+    c.refuting = w->broken[of];
+    c.others = w->equivalents[of];
+    for (size_t n = 0; n < c.others && n < SMMA_TOLD_CHANGES; n++) c.other[n] = w->equivalent[of][n];
   }
   if (!is_model && (!simplify(w, &c, of) || !place(w, &c, of))) return false;
   w->found->list[w->found->count++] = c;
   return true;
 }
 
-/* Rows of each change alone, then those that take several. */
+/* Sorts the mismatches that one change alone explains, then marks those that need several changes. */
 static bool sort_changes(work *w) {
   smma_classes *f = w->found;
   bool good = true;
@@ -655,8 +667,9 @@ static bool open_work(work *w) {
   w->change = smma_changes_of(q->instruction, &w->changes);
   w->now = malloc((w->all + 1) * sizeof *w->now);
   w->class = malloc((q->count + 1) * sizeof *w->class);
-  w->dead = calloc(w->changes + 1, sizeof *w->dead);
-  if (!smma_samples_open(q->instruction, &w->samples) || !w->change || !w->now || !w->class || !w->dead) return false;
+  w->is_refuted = calloc(w->changes + 1, sizeof *w->is_refuted);
+  if (!smma_samples_open(q->instruction, &w->samples) || !w->change || !w->now || !w->class || !w->is_refuted)
+    return false;
   if (!smma_samples_add(&w->samples, q->rows, 0, q->count)) return false;
   if (q->matching && !smma_samples_add(&w->samples, q->matches, 0, q->matching)) return false;
   smma_changed_make(q->instruction, NULL, 0, &w->base);
@@ -667,12 +680,12 @@ static bool open_work(work *w) {
 }
 
 static void close_work(work *w) {
-  for (int n = 0; n < w->count; n++) free(w->alike[n]);
+  for (int n = 0; n < w->count; n++) free(w->equivalent[n]);
   smma_samples_close(&w->samples);
   free(w->change);
   free(w->now);
   free(w->class);
-  free(w->dead);
+  free(w->is_refuted);
 }
 
 static bool classify(work *w) {

@@ -1,5 +1,6 @@
-/* Mismatches sorted into classes: those that one change of the model has, too, and of the others those of which the
-   simplest rows differ at the same places and in the same way; what the rows of a class have in common. */
+/* Sorts mismatches into classes. A class holds the mismatches that one change of the model explains; other
+   mismatches are in one class if their simplest vectors differ at the same places and in the same way. Also finds
+   the events that the vectors of a class have in common. */
 #ifndef SMMA_CLASSES_CLASSES_H
 #define SMMA_CLASSES_CLASSES_H
 
@@ -7,23 +8,23 @@
 #include "coverage/common.h"
 #include "unit/unit.h"
 
-/* What there is to be sorted. Rows that were kept and match are compared with, at least some hundred if they are to
-   shut anything out. */
+/* The mismatches to sort. Matching vectors serve for comparison: at least some hundred are needed to refute a
+   change. */
 typedef struct {
   const smma_instruction *instruction;
-  smma_unit *unit, *against; /* both NULL: rows cannot be asked for, only those here are known */
-  const smma_rows *rows;     /* d: the unit's */
-  size_t count;              /* of them, none twice */
-  const uint64_t *expected;  /* of each row: the other's result */
-  const uint64_t *index;     /* which one it is, in the words of whoever asks */
-  const double *weight;      /* for so many mismatches it stands */
-  const smma_rows *matches;  /* d: of both */
+  smma_unit *unit, *against; /* NULL, both of them, if no further vectors can be asked */
+  const smma_rows *rows;     /* vectors with the unit's d */
+  size_t count;              /* number of vectors, all different */
+  const uint64_t *expected;  /* for each vector, the other unit's result */
+  const uint64_t *index;     /* for each vector, its number or line as the caller counts */
+  const double *weight;      /* for each vector, the number of mismatches it represents */
+  const smma_rows *matches;  /* vectors with the same d from both units */
   size_t matching;
-  double match_weight; /* for so many rows each of these stands */
-  size_t most_asked;   /* once the units were asked for so many rows no row is made simpler any more */
+  double match_weight; /* number of matching vectors that each of these represents */
+  size_t most_asked;   /* limit of vectors asked, after which no more are minimised */
 } smma_class_request;
 
-/* Events are looked for in SMMA_OTHER_ROWS matching rows, if there are so many; places in no longer K than
+/* Limits. Events are compared with up to SMMA_OTHER_ROWS matching vectors; places are determined for K up to
    SMMA_MOST_PLACES. */
 enum {
   SMMA_MOST_CLASSES = 24,
@@ -34,23 +35,23 @@ enum {
 };
 
 typedef struct {
-  size_t rows;       /* of those kept */
-  double mismatches; /* about so many of all */
-  bool is_changed;   /* its rows have the unit's results with this change alone */
-  bool is_model;     /* the rule's own model has the unit's results: the other unit differs from it */
+  size_t rows;       /* number of sorted vectors in the class */
+  double mismatches; /* estimate of all mismatches in the class */
+  bool is_changed;   /* the change alone gives the unit's results for these vectors */
+  bool is_model;     /* the rule's own model has the unit's results: the other unit deviates from it */
   smma_change change;
-  smma_change other[SMMA_TOLD_CHANGES]; /* that no row here tells from it */
-  size_t others;                        /* how many there are */
-  bool is_partly;           /* no single change has all its rows, but this one those that were made simple */
-  int simples;              /* so many; */
-  size_t refuting;          /* so many matching rows would differ with the change */
-  bool is_estimate;         /* rows were counted among those that were made simpler alone */
-  smma_row row;             /* the simplest; d: the unit's */
-  uint64_t expected, index; /* index: of the row that it was made from */
-  bool is_simplified;       /* else it is as it was kept */
-  bool is_alone;            /* no other class's change matters in it */
+  smma_change other[SMMA_TOLD_CHANGES]; /* changes that no vector here tells from `change` */
+  size_t others;                        /* how many such changes there are */
+  bool is_partly;           /* no single change explains the whole class, but `change` explains its minimised vectors */
+  int simples;              /* number of these minimised vectors */
+  size_t refuting;          /* matching vectors that would differ with the change */
+  bool is_estimate;         /* only minimised vectors were counted */
+  smma_row row;             /* the simplest vector, with the unit's d */
+  uint64_t expected, index; /* the other unit's result; index of the original vector */
+  bool is_simplified;       /* `row` was minimised; otherwise it is an original vector */
+  bool is_alone;            /* no other class's change matters for `row` */
   bool is_placed;           /* its products were moved to other k */
-  uint64_t places;          /* bit k: it takes a product at one of these k, as far as they were moved there */
+  uint64_t places;          /* bit k: the mismatch occurs with a product at k, as far as products were moved there */
   int events;
   smma_common_event event[SMMA_TOLD_EVENTS];
 } smma_mismatch_class;
@@ -59,18 +60,18 @@ typedef struct {
   smma_mismatch_class list[SMMA_MOST_CLASSES];
   int count;
   size_t kept, matching;
-  size_t together;            /* rows kept that take several changes at once */
-  double together_mismatches; /* about so many of all */
-  size_t unsorted;            /* rows kept that no change explains, and that were not made simpler */
-  bool is_complete;           /* with all changes at once the model has the unit's result in every row here */
-  bool is_ended;              /* `most_asked` was reached before all that could be asked was */
-  size_t asked;               /* rows that the units were asked for */
-  bool has_events;            /* the rule is a composition, of which events are known */
-  size_t tried;               /* changes */
+  size_t together;            /* sorted vectors that need several changes at once */
+  double together_mismatches; /* estimate of all mismatches that need several changes */
+  size_t unsorted;            /* vectors that no change explains and that were not minimised */
+  bool is_complete;           /* all changes together give the unit's result for every vector here */
+  bool is_ended;              /* `most_asked` was reached before the work was complete */
+  size_t asked;               /* vectors that the units were asked for */
+  bool has_events;            /* the rule is a composition, so events are known */
+  size_t tried;               /* number of changes tried */
   smma_event_space space;
 } smma_classes;
 
-/* False with one line without memory, or if a unit fails. */
+/* Sorts mismatches. Returns false with a message without memory, or if a unit fails. */
 bool smma_classify(const smma_class_request *request, smma_classes *classes, smma_error *error);
 
 #endif

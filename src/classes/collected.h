@@ -1,4 +1,4 @@
-/* Mismatches as they come, of rows that cannot be asked for again: those of files. */
+/* Collects mismatches one by one from vectors that cannot be asked again, such as those of files. */
 #ifndef SMMA_CLASSES_COLLECTED_H
 #define SMMA_CLASSES_COLLECTED_H
 
@@ -10,22 +10,22 @@ typedef struct {
   smma_operation operation;
   smma_sample sample;
   uint64_t mismatches;
-  smma_rows rows; /* by slots of the sample */
+  smma_rows rows; /* indexed by slots of the sample */
   uint64_t *expected, *index;
   smma_rows right;
   size_t rights;
 } smma_collection;
 
-/* None yet; false without memory. Free it in both cases. */
+/* Opens an empty collection; returns false without memory. Free it in both cases. */
 bool smma_collection_open(const smma_instruction *instruction, smma_collection *collection);
 void smma_collection_free(smma_collection *collection);
 
-/* A row that differs, d of the side that is to be explained; or one in which both sides have row->d, of which the first
-   some thousand are kept. False without memory. */
+/* smma_collect_mismatch adds a mismatch, with d of the unit to explain; false without memory. smma_collect_right
+   adds a vector for which both units have row->d; the first SMMA_MATCHING_ROWS are kept. */
 bool smma_collect_mismatch(smma_collection *collection, const smma_row *row, uint64_t expected, uint64_t index);
 void smma_collect_right(smma_collection *collection, const smma_row *row);
 
-/* The classes of what was collected; `right` rows of the instruction, or about so many, were right. */
+/* Sorts the collected mismatches into classes; about `right` vectors of the instruction matched. */
 bool smma_classify_collected(const smma_collection *collection, uint64_t right, smma_classes *classes,
                              smma_error *error);
 

@@ -16,22 +16,22 @@ size_t smma_kept_slots(const smma_sample *s, size_t slot[SMMA_SORTED_ROWS], doub
   return count;
 }
 
-/* ---- Of a campaign ---- */
+/* ---- Mismatches of a campaign ---- */
 
-/* Rows, both results of each, and what is known of them. */
+/* Test vectors with their numbers, the other unit's results, and weights. */
 typedef struct {
   smma_rows rows;
   uint64_t number[SMMA_MATCHING_ROWS], expected[SMMA_MATCHING_ROWS];
   double weight[SMMA_MATCHING_ROWS];
   size_t count;
-} some_rows;
+} labelled_rows;
 
-/* Drops the rows whose results do not differ, or those that do; how many. */
-static size_t drop(const smma_operation *o, some_rows *x, bool those_that_differ) {
+/* Removes the vectors with a mismatch (`differing`), or those without. Returns how many it removed. */
+static size_t remove_rows(const smma_operation *o, labelled_rows *x, bool differing) {
   size_t kept = 0;
   const size_t before = x->count;
   for (size_t i = 0; i < x->count; i++) {
-    if (smma_same_result(o, smma_rows_result(&x->rows, i), x->expected[i]) != those_that_differ) continue;
+    if (smma_same_result(o, smma_rows_result(&x->rows, i), x->expected[i]) != differing) continue;
     if (kept < i) smma_rows_copy(&x->rows, kept, &x->rows, i, 1);
     x->number[kept] = x->number[i];
     x->expected[kept] = x->expected[i];
@@ -41,14 +41,14 @@ static size_t drop(const smma_operation *o, some_rows *x, bool those_that_differ
   return before - kept;
 }
 
-/* Spread over all rows that were compared, of every kind. */
-static void choose_others(const smma_campaign_result *r, some_rows *x) {
+/* Chooses numbers of vectors of every kind, spread over all compared vectors. */
+static void choose_others(const smma_campaign_result *r, labelled_rows *x) {
   x->count = r->rows < SMMA_MATCHING_ROWS ? (size_t)r->rows : SMMA_MATCHING_ROWS;
   for (size_t i = 0; i < x->count; i++)
     x->number[i] = r->rows <= SMMA_MATCHING_ROWS ? i : (i * UINT64_C(0x9e3779b97f4a7c15) >> 16) % r->rows;
 }
 
-static void choose_kept(const smma_sample *s, some_rows *x) {
+static void choose_kept(const smma_sample *s, labelled_rows *x) {
   size_t slot[SMMA_SORTED_ROWS];
   x->count = smma_kept_slots(s, slot, x->weight);
   for (size_t i = 0; i < x->count; i++)
@@ -60,7 +60,7 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
   const smma_operation o = smma_operation_of(i);
   const bool recording = smma_unit_is_recording(c->unit) || smma_unit_is_recording(c->against);
   smma_campaign_rows numbered = {0};
-  some_rows *x = calloc(2, sizeof *x);
+  labelled_rows *x = calloc(2, sizeof *x);
   bool good = x && smma_rows_allocate(i, SMMA_SORTED_ROWS, &x[0].rows) &&
               smma_rows_allocate(i, SMMA_MATCHING_ROWS, &x[1].rows) && smma_campaign_number(c, i, &numbered);
   if (!good) smma_no_memory(error);
@@ -71,8 +71,8 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
   for (int n = 0; good && n < 2; n++)
     good = smma_campaign_again(c, &numbered, x[n].number, x[n].count, &x[n].rows, x[n].expected, error);
   if (good) {
-    *gone = drop(&o, &x[0], false);
-    drop(&o, &x[1], true);
+    *gone = remove_rows(&o, &x[0], false);
+    remove_rows(&o, &x[1], true);
     good = smma_classify(
         &(smma_class_request){.instruction = i,
                               .unit = recording ? NULL : c->unit,

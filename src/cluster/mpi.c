@@ -1,4 +1,4 @@
-/* The module that speaks MPI. */
+/* The module that uses MPI. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static bool start(size_t *rank, size_t *ranks) {
   return true;
 }
 
-/* A count fits an int: many bytes go in pieces. */
+/* Returns the size of the next piece of a message: MPI's counts are of type int. */
 static int piece_of(size_t left) { return left < MOST_AT_ONCE ? (int)left : MOST_AT_ONCE; }
 
 static void send(const void *bytes, size_t size) {
@@ -89,7 +89,7 @@ static const char *version(void) {
   int length;
   MPI_Get_library_version(text, &length);
   for (char *c = text; *c; c++)
-    if (*c == ',' || *c == '\n') *c = 0; /* "Open MPI v4.1.4", and how it was built */
+    if (*c == ',' || *c == '\n') *c = 0; /* keeps "Open MPI v4.1.4", removes how it was built */
   return text;
 }
 

@@ -9,25 +9,26 @@
 
 #include "cluster/module.h"
 
-/* What launchers set: Open MPI's mpirun; MPICH's and others, Slurm's pmi2; PRRTE and Slurm's pmix, which say no number.
- */
-static const char *const numbers[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, of_pmix[] = "PMIX_RANK";
+/* Environment variables that launchers set: Open MPI's mpirun; MPICH and others, Slurm's pmi2; PRRTE and Slurm's
+   pmix, which do not give a number of ranks. */
+static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, pmix_rank[] = "PMIX_RANK";
 
 static const smma_ranks_module *module;
-static size_t own, all = 1;
+static size_t own_rank, rank_count = 1;
 
-/* 0: no launcher says one. */
+/* Returns the number of ranks that the launcher gives; 0 if none does. */
 static size_t launched_number(void) {
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    const char *text = getenv(numbers[i]);
+  for (size_t i = 0; i < sizeof size_variables / sizeof *size_variables; i++) {
+    const char *text = getenv(size_variables[i]);
     if (text) return strtoul(text, NULL, 10);
   }
   return 0;
 }
 
-bool smma_ranks_launched(void) { return launched_number() ? launched_number() > 1 : getenv(of_pmix) != NULL; }
+bool smma_ranks_launched(void) { return launched_number() ? launched_number() > 1 : getenv(pmix_rank) != NULL; }
 
-/* Where modules are installed, seen from the program. Components that MPI loads itself need its symbols: global. */
+/* Loads the module from its folder, relative to the program. Its symbols are global, because MPI's own components
+   need them. */
 static const smma_ranks_module *load(smma_error *error) {
   char program[1024] = "", path[2048];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -61,12 +62,12 @@ bool smma_ranks_start(smma_error *error) {
   if (!module)
     return smma_fail(error, "a launcher of MPI has started this, but %s, or leave the launcher out (--shard)",
                      why.text);
-  if (!module->start(&own, &all)) return smma_fail(error, "MPI does not start");
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) unsetenv(numbers[i]);
-  unsetenv(of_pmix);
-  if (!launched || launched == all) return true;
+  if (!module->start(&own_rank, &rank_count)) return smma_fail(error, "MPI does not start");
+  for (size_t i = 0; i < sizeof size_variables / sizeof *size_variables; i++) unsetenv(size_variables[i]);
+  unsetenv(pmix_rank);
+  if (!launched || launched == rank_count) return true;
   return smma_fail(error, "the launcher has started %zu processes, but %s knows of %zu; start them with its own mpirun",
-                   launched, module->version(), all);
+                   launched, module->version(), rank_count);
 }
 
 const char *smma_ranks_library(smma_error *error) {
@@ -74,18 +75,18 @@ const char *smma_ranks_library(smma_error *error) {
   return m ? m->version() : NULL;
 }
 
-size_t smma_rank(void) { return own; }
-size_t smma_ranks(void) { return all; }
+size_t smma_rank(void) { return own_rank; }
+size_t smma_ranks(void) { return rank_count; }
 
 void smma_ranks_send(const void *bytes, size_t size) { module->send(bytes, size); }
 void *smma_ranks_receive(size_t from, size_t *size) { return module->receive(from, size); }
 
 void smma_ranks_share(void *bytes, size_t size) {
-  if (all > 1) module->share(bytes, size);
+  if (rank_count > 1) module->share(bytes, size);
 }
 
 void smma_ranks_wait(void) {
-  if (all > 1) module->wait();
+  if (rank_count > 1) module->wait();
 }
 
 void smma_ranks_end(void) {
@@ -97,9 +98,9 @@ void smma_ranks_end(void) {
 
 void smma_ranks_defer(void) {
   const struct timespec patience = {3, 0};
-  if (own > 0) nanosleep(&patience, NULL);
+  if (own_rank > 0) nanosleep(&patience, NULL);
 }
 
 void smma_ranks_abort(int status) {
-  if (all > 1) module->abort(status);
+  if (rank_count > 1) module->abort(status);
 }

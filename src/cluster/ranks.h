@@ -1,5 +1,5 @@
-/* Ranks: processes that a launcher (mpirun, srun) has started to do one work together. Without it there is one, rank 0.
- */
+/* Ranks: processes that a launcher (mpirun, srun) has started to work together. Without a launcher there is only
+   rank 0. */
 #ifndef SMMA_CLUSTER_RANKS_H
 #define SMMA_CLUSTER_RANKS_H
 
@@ -8,28 +8,31 @@
 
 #include "host/error.h"
 
-/* Whether a launcher has started several: asks the environment alone. */
+/* Reports whether a launcher has started several ranks; looks only at the environment. */
 bool smma_ranks_launched(void);
 
-/* Loads the module that speaks MPI and begins; false with one line. Child processes do not find a launcher. */
+/* Loads the MPI module and starts it; false with a message. Removes the launcher's variables, so child processes see
+   no launcher. */
 bool smma_ranks_start(smma_error *error);
 
-/* The MPI library that the module is linked with, "Open MPI v4.1.4"; NULL with one line without the module. */
+/* Returns the name of the MPI library that the module is linked with, for example "Open MPI v4.1.4"; NULL with a
+   message without the module. */
 const char *smma_ranks_library(smma_error *error);
 
 size_t smma_rank(void), smma_ranks(void);
 
-/* Of module.h; of one rank they do nothing. */
+/* Call the module's functions (see module.h); share, wait and end do nothing without other ranks. */
 void smma_ranks_send(const void *bytes, size_t size);
 void *smma_ranks_receive(size_t from, size_t *size);
 void smma_ranks_share(void *bytes, size_t size);
 void smma_ranks_wait(void);
 void smma_ranks_end(void);
 
-/* For who is about to fail: what fails everywhere rank 0 tells, and ends the others before they return from here. */
+/* Delays a rank other than 0 that is about to fail: if all ranks fail, rank 0 reports the error and ends the others
+   during the delay. */
 void smma_ranks_defer(void);
 
-/* Ends all ranks; of one rank returns. */
+/* Ends all ranks; returns if there is only one. */
 void smma_ranks_abort(int status);
 
 #endif

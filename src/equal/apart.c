@@ -7,7 +7,7 @@
 #include "rows/datum.h"
 #include "rows/generate.h"
 
-/* Rows that all units are asked; behind them there is room for one more of each pair. */
+/* POOL vectors are asked from all units; the pool has room for one more vector of each pair. */
 enum { POOL = 16384, PAIRS = SMMA_MOST_APART * (SMMA_MOST_APART - 1) / 2 };
 
 typedef struct {
@@ -15,7 +15,7 @@ typedef struct {
   smma_operation operation;
   smma_rows pool;
   size_t count;
-  uint64_t *result; /* as smma_apart's */
+  uint64_t *result; /* like `other` of smma_apart */
   smma_error *error;
 } work;
 
@@ -24,7 +24,7 @@ static bool differ(const work *w, size_t row, int x, int y) {
   return !smma_same_result(&w->operation, result[x], result[y]);
 }
 
-/* What every unit gives for rows from `first` on. */
+/* Asks every unit for `count` vectors of the pool, starting at `first`. */
 static bool ask(work *w, size_t first, size_t count) {
   const smma_apart_search *s = w->search;
   const size_t bytes = smma_bytes_of(s->as->d);
@@ -39,7 +39,7 @@ static bool ask(work *w, size_t first, size_t count) {
   return good;
 }
 
-/* Half generated, half made for sums that are cut at 4, 8, ... bits. */
+/* Fills the pool: half generated vectors, half directed at sums truncated at 4, 8, ... bits. */
 static void fill(work *w) {
   enum { CUTS = 9 };
   smma_rule rule[CUTS];
@@ -59,13 +59,13 @@ static void fill(work *w) {
   w->count = POOL;
 }
 
-static bool is_told_in_pool(const work *w, int x, int y) {
+static bool is_told_apart_in_pool(const work *w, int x, int y) {
   for (size_t i = 0; i < w->count; i++)
     if (differ(w, i, x, y)) return true;
   return false;
 }
 
-/* A pair that no row of the pool tells apart gets a row of its own, if one is found. */
+/* Searches for a vector that tells a pair apart, if no vector of the pool does, and adds it to the pool. */
 static bool seek_pair(work *w, int x, int y) {
   const smma_apart_search *s = w->search;
   const smma_search search = {.unit = {s->unit[x], s->unit[y]},
@@ -74,14 +74,14 @@ static bool seek_pair(work *w, int x, int y) {
                               .rows = s->rows,
                               .seed = s->seed};
   smma_witness witness;
-  if (is_told_in_pool(w, x, y)) return true;
+  if (is_told_apart_in_pool(w, x, y)) return true;
   if (!smma_find_witness(&search, &witness, w->error)) return false;
   if (!witness.found) return true;
   smma_rows_put(&w->pool, w->count++, &witness.row);
   return ask(w, w->count - 1, 1);
 }
 
-/* ---- Choosing ---- */
+/* ---- Choosing vectors ---- */
 
 static int distinct_of(const work *w, size_t row) {
   int distinct = 0;
@@ -93,7 +93,7 @@ static int distinct_of(const work *w, size_t row) {
   return distinct;
 }
 
-static int newly_told(const work *w, const smma_apart *apart, size_t row) {
+static int count_new_pairs(const work *w, const smma_apart *apart, size_t row) {
   int told = 0;
   for (int x = 0; x < w->search->units; x++)
     for (int y = x + 1; y < w->search->units; y++) told += !apart->told[x][y] && differ(w, row, x, y);
@@ -110,7 +110,8 @@ static void take(work *w, smma_apart *apart, size_t row) {
     for (int y = x + 1; y < w->search->units; y++) apart->told[x][y] |= differ(w, row, x, y);
 }
 
-/* Those that tell the most pairs which none before tells; then those with the most different results. */
+/* Chooses vectors, best first: those that tell the most pairs not yet told apart, then those with the most different
+   results. */
 static bool choose(work *w, smma_apart *apart) {
   bool *taken = calloc(w->count + 1, sizeof *taken);
   if (!taken) return smma_no_memory(w->error);
@@ -118,7 +119,7 @@ static bool choose(work *w, smma_apart *apart) {
     size_t best = w->count;
     int most = 0;
     for (size_t i = 0; i < w->count; i++) {
-      const int worth = taken[i] ? 0 : newly_told(w, apart, i) * (SMMA_MOST_APART + 1) + distinct_of(w, i);
+      const int worth = taken[i] ? 0 : count_new_pairs(w, apart, i) * (SMMA_MOST_APART + 1) + distinct_of(w, i);
       if (!taken[i] && distinct_of(w, i) > 1 && worth > most) most = worth, best = i;
     }
     if (best == w->count) break;

@@ -3,18 +3,18 @@
 #include "host/draw.h"
 #include "rows/place.h"
 
-enum { FAR = 40 }; /* binades below the least result */
+enum { FAR_BINADES = 40 }; /* far terms are placed in this many binades */
 
 /* ---- Numbers ---- */
 
-/* The exponents of a format's last bit and of its greatest number's first. */
+/* Returns the exponents of a format's last bit and of its greatest number's leading bit. */
 static smma_range whole_range(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   return (smma_range){smma_minimum_exponent(f) - f.fraction_bits,
                       (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias};
 }
 
-/* 2^exponent, or with fraction bits from below the point on. */
+/* Encodes 2^exponent, with these fraction bits and a random sign. */
 static uint64_t with_fraction(uint64_t *state, smma_format format, int exponent, uint64_t fraction) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t one = (uint64_t)1 << f.fraction_bits;
@@ -23,7 +23,7 @@ static uint64_t with_fraction(uint64_t *state, smma_format format, int exponent,
                      SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE);
 }
 
-/* 2^exponent, half more, or with the last or every bit of the fraction. */
+/* Encodes 2^exponent, with a fraction of 0, one half, only the last bit, or all bits. */
 static uint64_t power(uint64_t *state, smma_format format, int exponent) {
   const uint64_t one = (uint64_t)1 << smma_encoding_of(format).fraction_bits;
   const uint64_t fraction[] = {0, 0, 0, one >> 1, 1, one - 1};
@@ -31,7 +31,7 @@ static uint64_t power(uint64_t *state, smma_format format, int exponent) {
   return with_fraction(state, format, exponent, chosen);
 }
 
-/* A number at the ends of a format: zero, the least, the least normal, one, the greatest. */
+/* Returns a number at a limit of a format: zero, the least, the least normal, one or the greatest, for example. */
 static uint64_t end(uint64_t *state, smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const bool negative = smma_draw_below(state, 2);
@@ -50,7 +50,7 @@ static uint64_t minus_one(smma_format format) { return smma_encode_one(smma_enco
 
 /* ---- Terms ---- */
 
-/* F or F2 of a rule; without them the fraction bits of d. */
+/* Returns F or F2 of a rule; `otherwise` (the fraction bits of d) if the rule has no such parameter. */
 static int cut_of(uint64_t *state, const smma_rule *r, int otherwise) {
   switch (r->algorithm) {
     case SMMA_T_FDPA:
@@ -71,7 +71,7 @@ static int cut_of(uint64_t *state, const smma_rule *r, int otherwise) {
   return otherwise;
 }
 
-/* How many bits below the greatest term one is worth placing. */
+/* Draws how many bits below the greatest term another term is placed. */
 static int depth(uint64_t *state, const smma_search *s) {
   const int fraction = smma_encoding_of(s->as->d).fraction_bits;
   const smma_rule *rule = s->rule[smma_draw_below(state, 2)];
@@ -86,7 +86,7 @@ static int depth(uint64_t *state, const smma_search *s) {
 
 static int clamp(int x, smma_range r) { return x < r.least ? r.least : x > r.greatest ? r.greatest : x; }
 
-/* a[k] b[k] of about 2^exponent, or exactly. */
+/* Sets a[k] and b[k] so that their product is about 2^exponent, or exactly 2^exponent. */
 static void place_product(uint64_t *state, const smma_search *s, smma_row *row, int k, int exponent, bool exactly) {
   const smma_range a = whole_range(s->as->a), b = whole_range(s->as->b);
   const int least = clamp(exponent - b.greatest, a), greatest = clamp(exponent - b.least, a);
@@ -95,7 +95,8 @@ static void place_product(uint64_t *state, const smma_search *s, smma_row *row, 
   row->b[k] = exactly ? with_fraction(state, s->as->b, second, 0) : power(state, s->as->b, second);
 }
 
-/* Where the greatest of the terms stands: at the least results, normal or not, at the greatest, about one, anywhere. */
+/* Draws the exponent of the greatest term: at the least subnormal or normal results, at the greatest results, near
+   1, or anywhere. */
 static int anchor(uint64_t *state, const smma_search *s) {
   const smma_range a = whole_range(s->as->a), b = whole_range(s->as->b), d = whole_range(s->as->d);
   switch (smma_draw_below(state, 5)) {
@@ -107,7 +108,7 @@ static int anchor(uint64_t *state, const smma_search *s) {
   }
 }
 
-/* At the start and the end of the row and of blocks, or anywhere. */
+/* Draws a position: at the start or end of the vector or of a block, or anywhere. */
 static int place(uint64_t *state, const smma_search *s) {
   const int k = s->as->k, block = smma_block_limit(s->rule[smma_draw_below(state, 2)], k);
   switch (smma_draw_below(state, 6)) {
@@ -120,9 +121,9 @@ static int place(uint64_t *state, const smma_search *s) {
   }
 }
 
-/* ---- Rows ---- */
+/* ---- Vectors ---- */
 
-/* All products zero, of either sign; scale factors of one, or near it. */
+/* Fills a vector with products that are zero, of either sign, and with scale factors of 1 or near 1. */
 static void fill(uint64_t *state, const smma_search *s, smma_row *row) {
   const smma_instruction *i = s->as;
   const int sign = smma_draw_below(state, 8), scales = smma_scale_count(i->k, i->scale_block);
@@ -165,8 +166,8 @@ static void place_terms(uint64_t *state, const smma_search *s, smma_row *row) {
   }
 }
 
-/* c, a product where the sum is rounded and another where it is cut, which is as small as products are: a tie, and what
-   is to decide it. */
+/* Places c, a product where the sum is rounded, and a tiny product where the sum is truncated: a tie, and the term
+   that decides it. */
 static void place_tie(uint64_t *state, const smma_search *s, smma_row *row) {
   const int fraction = smma_encoding_of(s->as->d).fraction_bits, near = smma_draw_below(state, 8);
   const smma_rule *rule = s->rule[smma_draw_below(state, 2)];
@@ -180,14 +181,14 @@ static void place_tie(uint64_t *state, const smma_search *s, smma_row *row) {
   row->c = with_fraction(state, s->as->c, top, ones);
 }
 
-/* A product about as small as the least results, others anywhere below: there zeros that bring an exponent cut what is
-   added to them. */
+/* Places a product near the least results and others anywhere below: there, zeros that bring an exponent to
+   alignment truncate what is added to them. */
 static void place_least(uint64_t *state, const smma_search *s, smma_row *row) {
   const int least = whole_range(s->as->d).least;
   int exponent = least - 2 + smma_draw_below(state, 6);
   for (int n = smma_draw_below(state, 4); n >= 0; n--) {
     place_product(state, s, row, place(state, s), exponent, false);
-    exponent = least - smma_draw_below(state, FAR);
+    exponent = least - smma_draw_below(state, FAR_BINADES);
   }
   if (smma_draw_below(state, 4)) {
     const bool negative = smma_draw_below(state, 2);
@@ -195,7 +196,8 @@ static void place_least(uint64_t *state, const smma_search *s, smma_row *row) {
   }
 }
 
-/* Two or three products about the least normal result, which cancel to subnormal numbers, and a term anywhere. */
+/* Places two or three products near the least normal result, which cancel to subnormal numbers, and another term
+   anywhere. */
 static void place_normal(uint64_t *state, const smma_search *s, smma_row *row) {
   const int normal = whole_range(s->as->d).least + smma_encoding_of(s->as->d).fraction_bits,
             anywhere = anchor(state, s);
@@ -209,11 +211,12 @@ static void place_normal(uint64_t *state, const smma_search *s, smma_row *row) {
     row->c = power(state, s->as->c, anywhere);
 }
 
-/* A product about as great as any, and one as small: both bits are in the sum only where that has so many. */
+/* Places a product near the greatest possible one and another near the least: the sum has bits of both only if its
+   accumulator is wide enough. */
 static void place_far(uint64_t *state, const smma_search *s, smma_row *row) {
   const smma_range a = whole_range(s->as->a), b = whole_range(s->as->b);
   const int top = a.greatest + b.greatest - smma_draw_below(state, 6),
-            low = a.least + b.least + smma_draw_below(state, FAR);
+            low = a.least + b.least + smma_draw_below(state, FAR_BINADES);
   const int first = place(state, s), second = place(state, s);
   place_product(state, s, row, first, top, true);
   place_product(state, s, row, second, low, true);

@@ -28,7 +28,7 @@ bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int 
 
 #define ADD(...) smma_append_text(text, size, __VA_ARGS__)
 
-/* The value of a rule's parameter as it is told, or NULL. */
+/* Returns the value of a rule's parameter as text, or NULL. */
 static const char *parameter(const smma_rule *r, const char *wanted, char value[SMMA_PARAMETER_SIZE]) {
   const char *name;
   for (int p = 0; smma_parameter(r, p, &name, value, SMMA_PARAMETER_SIZE); p++)
@@ -36,8 +36,10 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
-/* Of a rule of the same algorithm, what is told only where it is not usual. */
-static bool untold(const smma_rule *rule, const smma_rule *other, const char *name, char text[SMMA_PARAMETER_SIZE]) {
+/* Writes the value of a parameter that the description of `rule` omits because it is usual; false unless both rules
+   have the same algorithm. */
+static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
+                               char text[SMMA_PARAMETER_SIZE]) {
   smma_g_fdpa g, of_other;
   const smma_told_keys told = smma_told_keys_of(rule, &g);
   if (told.algorithm != smma_told_keys_of(other, &of_other).algorithm) return false;
@@ -64,13 +66,13 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
     comma = ", ";
   }
   for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
-    if (!parameter(of_y, name, other) && !untold(of_y, of_x, name, other)) continue;
+    if (!parameter(of_y, name, other) && !find_omitted_value(of_y, of_x, name, other)) continue;
     if (strcmp(one, other) == 0) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
   for (int p = 0; smma_parameter(of_y, p, &name, other, sizeof other); p++) {
-    if (parameter(of_x, name, one) || !untold(of_x, of_y, name, one)) continue;
+    if (parameter(of_x, name, one) || !find_omitted_value(of_x, of_y, name, one)) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
@@ -81,7 +83,7 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
   return *comma;
 }
 
-/* What both do, in the form that they share. */
+/* Adds to the text what both instructions do, in the form that they share. */
 static void add_form(const smma_operation *o, const smma_form *form, char *text, size_t size) {
   const smma_rule *r = &form->rule;
   if (form->is_chain && form->chained && form->step == 1) {
@@ -149,7 +151,7 @@ static void explain_proof(const smma_instruction *x, const smma_instruction *y, 
 
 /* ---- Search ---- */
 
-/* Rows of this K, each product filled with zeros to its tile. */
+/* Searches vectors of this K; each product is filled up with zeros to its tile. */
 static bool search(const smma_instruction *const target[2], int k, const int tile[2], uint64_t rows, uint64_t seed,
                    smma_witness *witness, smma_error *error) {
   smma_product_unit product[2];
@@ -188,7 +190,8 @@ static bool same_formats(const smma_instruction *x, const smma_instruction *y, s
   return true;
 }
 
-/* What is not proved: first K that both have, then one that the deeper instruction fills with zeros. */
+/* Searches where equality is not proved: first a K that is a multiple of both instructions' K, then a K that the
+   deeper instruction fills up with zeros. */
 static bool search_both(const smma_instruction *const t[2], uint64_t rows, uint64_t seed, smma_equality *e,
                         smma_error *error) {
   const int tile[2] = {t[0]->k, t[1]->k}, least = tile[0] < tile[1] ? tile[0] : tile[1];
@@ -221,7 +224,8 @@ bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, ui
 
 /* ---- The order of k ---- */
 
-/* Groups to exchange: those that share scale factors; where several sums are within one, also products of it. */
+/* Two groups of k to exchange. Groups that share scale factors move as a whole; if one group contains several sums,
+   products within it are exchanged as well. */
 typedef struct {
   int group, first, second;
 } exchange;
@@ -288,7 +292,8 @@ static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, 
   return true;
 }
 
-/* A sum of aligned or of exact terms has no order; those that round one after the other at most commute. */
+/* Writes which k may change places: a sum of aligned or exact terms has no order; terms that are rounded one after
+   another commute at most. */
 static void tell_within(const smma_operation *o, const smma_form *form, char *text, size_t size) {
   const int block = form->block;
   if (form->is_chain) {

@@ -1,5 +1,6 @@
-/* Whether two targets compute the same function, over products of any K: proved from the rules, or a row that tells
-   them apart, or neither. And of one target: whether the order of k matters, and what zeros behind the last k do. */
+/* Decides whether two targets compute the same function for products of any K: proves it from their rules, or finds
+   a vector that tells them apart, or neither. For a single target: whether the order of k matters, and what zeros
+   after the last k do. */
 #ifndef SMMA_EQUAL_EQUAL_H
 #define SMMA_EQUAL_EQUAL_H
 
@@ -8,35 +9,36 @@
 
 typedef enum { SMMA_PROVED, SMMA_REFUTED, SMMA_CANNOT_TELL } smma_answer;
 
-/* That two functions are one. */
+/* Answer to the question whether two functions are equal. */
 typedef struct {
   smma_answer answer;
-  char why[800];        /* the reason, a sentence or two; empty where the witness is reason enough */
-  int multiple;         /* proved for K that are multiples of it; 1: for every K */
-  smma_witness witness; /* refuted: what tells them apart; else rows that agreed */
-  smma_witness filled;  /* proved for some K: another K, of which results differ, if found */
+  char why[800];        /* the reason, in a sentence or two; may be empty if there is a witness */
+  int multiple;         /* if proved: holds for K that are multiples of this; 1: for every K */
+  smma_witness witness; /* if refuted: the vector that shows it; otherwise the number of vectors that agreed */
+  smma_witness filled;  /* if proved for some K only: a vector with another K that tells them apart, if found */
 } smma_equality;
 
-/* What is known of one target. */
+/* Freedom in the order of one target's sum. */
 typedef struct {
-  smma_equality order;  /* with its k in another order it computes the same function */
-  int exchanged[2];     /* refuted: these two k (with scale factors: groups that share one) have changed places */
-  char within[400];     /* which k may change places all the same, and why; empty if it is not known of any */
-  char tile[400];       /* what K of the instruction and BLOCK_K do */
-  smma_equality filled; /* with one more instruction of zeros behind the last k it computes the same function */
+  smma_equality order;  /* whether another order of k gives the same function */
+  int exchanged[2];     /* if refuted: the two exchanged k (with scale factors: groups with common factors) */
+  char within[400];     /* which k may change places nevertheless, and why; may be empty */
+  char tile[400];       /* the effect of the instruction's K and of BLOCK_K */
+  smma_equality filled; /* whether another instruction with zeros after the last k changes nothing */
 } smma_freedom;
 
-/* Targets are instructions. False with one line where the products are not of the same formats, or a unit fails. At
-   most `rows` rows are searched. */
+/* Compares two instructions, or examines one. Searches at most `rows` vectors. Returns false with a message if the
+   products have different formats, or if a unit fails. */
 bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, uint64_t rows, uint64_t seed,
                         smma_equality *equality, smma_error *error);
 bool smma_find_freedom(const smma_instruction *x, uint64_t rows, uint64_t seed, smma_freedom *freedom,
                        smma_error *error);
 
-/* The proof alone: whether forms and NaN are the same; `multiple` as above. */
+/* Attempts only the proof: reports whether forms and NaN policies are equal; `multiple` is as above. */
 bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int *multiple);
 
-/* Adds "F (24 and 25), L (8 and 16), K of one instruction (8 and 16)" to a text; false if there is nothing. */
+/* Appends, for example, "F (24 and 25), L (8 and 16), K of one instruction (8 and 16)" to a text. Returns false if
+   there is no difference. */
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "isa/compose.h"
 
-/* Of all finite terms of one sort that are not zero: exponents that they bring to alignment, and the last bit. */
+/* Range of all finite nonzero terms of one kind: the exponents that they bring to alignment, and the exponent of the
+   last bit. */
 typedef struct {
   int least, greatest, last;
 } reach;
@@ -25,7 +26,8 @@ static reach joined(reach x, reach y) {
   return (reach){least_of(x.least, y.least), smma_maximum(x.greatest, y.greatest), least_of(x.last, y.last)};
 }
 
-/* Products, scaled if the operation has scale factors; a normalised one is below 2^4 times its factors' powers. */
+/* Returns the range of products, scaled if the operation has scale factors. A normalised product is below 2^4 times
+   the powers of two of its factors. */
 static reach reach_of_products(const smma_operation *o, bool normalized) {
   reach r = product_of(reach_of(o->a), reach_of(o->b));
   if (o->scale_block) r = product_of(r, product_of(reach_of(o->scale), reach_of(o->scale)));
@@ -33,7 +35,7 @@ static reach reach_of_products(const smma_operation *o, bool normalized) {
   return r;
 }
 
-/* c, if it is a term, and sums: encodings of d. */
+/* Returns the range of sums, which are encodings of d, and of c if it is a term. */
 static reach reach_of_sums(const smma_operation *o, smma_format output, bool with_c) {
   const reach d = reach_of(o->d), sum = reach_of(output), c = reach_of(o->c);
   return (reach){d.least, d.greatest, with_c ? least_of(sum.last, c.last) : sum.last};
@@ -64,14 +66,14 @@ int smma_last_bit_of_sums(const smma_operation *o) {
   return reach_of_sums(o, output, true).last;
 }
 
-/* Every term of a block. */
+/* Returns the range of all terms of a block. */
 static reach reach_of_terms(const smma_operation *o, const smma_g_fdpa *g) {
   return joined(reach_of_products(o, g->product_exponent == SMMA_EXPONENT_NORMALIZED),
                 reach_of_sums(o, g->output, g->c_joins == SMMA_C_JOINS_FIRST));
 }
 
-/* Reports whether no sum of a block rounds to zero: what is added are multiples of the least result, as operands are,
-   or as alignment leaves them. */
+/* Reports whether no sum of a block rounds to zero: all terms are multiples of the least result, either as operands
+   or after alignment. */
 static bool general_rounds_to_no_zero(const smma_operation *o, const smma_g_fdpa *g) {
   const reach terms = reach_of_terms(o, g);
   const int last = reach_of(g->output).last;
@@ -79,8 +81,8 @@ static bool general_rounds_to_no_zero(const smma_operation *o, const smma_g_fdpa
   return terms.last >= last || (finite && terms.least - g->alignment_bits - g->sticky_bit >= last);
 }
 
-/* What a zero brings counts if it can be the greatest exponent, and then cut something off: without it less would be.
- */
+/* Removes the zero exponent from the form if it has no effect. It has one only if it can be the greatest exponent and
+   then truncates bits of other terms. */
 static void leave_out_zero_exponent(reach terms, smma_form *form) {
   smma_g_fdpa *g = &form->chain;
   if (g->zero_exponent == SMMA_NO_EXPONENT) return;
@@ -89,7 +91,7 @@ static void leave_out_zero_exponent(reach terms, smma_form *form) {
   if (form->zero_is_least || form->zero_without_bits) g->zero_exponent = SMMA_NO_EXPONENT;
 }
 
-/* Where the greatest exponent of all leaves every bit, so does any other. */
+/* Makes the alignment exact in the form if even the greatest possible exponent truncates no bit. */
 static void leave_out_alignment(reach terms, smma_form *form) {
   smma_g_fdpa *g = &form->chain;
   if (g->alignment_bits == SMMA_EXACT_ALIGNMENT) return;
@@ -102,29 +104,31 @@ static void leave_out_alignment(reach terms, smma_form *form) {
   g->zero_exponent = SMMA_NO_EXPONENT;
 }
 
-/* An instruction's end is seen where c joins behind it, where blocks take k in turns up to it, and where its c is read
-   otherwise than a block's result. */
+/* Reports whether the ends of instructions cannot be observed. They can if c is added after the sum, if blocks take
+   k in turns over the instruction, or if c is read differently from a block's result. */
 static bool general_is_chained(const smma_g_fdpa *g) {
   const bool in_order = g->interleave == g->block, first = g->c_joins == SMMA_C_JOINS_FIRST;
   const bool c_as_it_is = g->subnormal_inputs == SMMA_SUBNORMALS_KEPT || g->subnormal_inputs == g->subnormal_outputs;
   return in_order && first && c_as_it_is;
 }
 
-/* ---- Others ---- */
+/* ---- Other rules ---- */
 
-/* FTZ-AddMul reads c = -0 as +0, at each instruction. A sum is never -0 in between if none is subnormal before it is
-   flushed: with all products multiples of 2^p, p >= -102, d + s is zero, or d is less than half of |s| >= 2^p, or d and
-   with it the sum is a multiple of 2^(p - 24) >= 2^-126. */
+/* Reports whether FTZ-AddMul never produces a sum of -0 between instructions; each instruction reads c = -0 as +0.
+   The condition is that no sum is subnormal before it is flushed. If all products are multiples of 2^p, p >= -102,
+   then d + s is zero, or d is less than half of |s| >= 2^p, or d and therefore the sum is a multiple of 2^(p - 24)
+   >= 2^-126. */
 static bool flushes_no_sum(const smma_operation *o) { return smma_last_bit_of_products(o) >= -102; }
 
 static bool is_unsigned(smma_format format) { return smma_is_integer(format) && !smma_encoding_of(format).sign_bits; }
 
-/* Sums that are clamped once or after every step are the same if no product is negative: they only grow. */
+/* Reports whether it does not matter if sums are clamped once or after every step: without negative products they
+   only grow. */
 static bool clamps_alike(const smma_operation *o) {
   return o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS || (is_unsigned(o->a) && is_unsigned(o->b));
 }
 
-/* Whether an instruction's end is seen nowhere; then `*step` is a step of the chain. */
+/* Reports whether the ends of instructions cannot be observed; then sets `*step` to a step of the chain. */
 static bool is_chained(const smma_operation *o, int *step) {
   switch (o->rule.algorithm) {
     case SMMA_TR_FDPA:
@@ -181,9 +185,10 @@ bool smma_same_nan(smma_nan_policy x, smma_nan_policy y) {
   return x == y || x == SMMA_NAN_QUIET || y == SMMA_NAN_QUIET;
 }
 
-/* ---- Zeros behind the last product ---- */
+/* ---- Zeros after the last product ---- */
 
-/* Whether a sum is kept as it is beside zeros: its own exponent, or the one that zeros bring, leaves all its bits. */
+/* Reports whether alignment leaves a sum unchanged when only zeros are added: the sum's own exponent, or the
+   exponent that zeros bring, keeps all of its bits. */
 static bool alignment_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
   const reach sum = reach_of_sums(o, g->output, false);
   if (g->alignment_bits == SMMA_EXACT_ALIGNMENT) return true;
@@ -191,7 +196,8 @@ static bool alignment_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) 
          (g->zero_exponent <= sum.least || g->zero_exponent - g->alignment_bits <= sum.last);
 }
 
-/* Zeros of both signs, or the exact zero of other terms, are +0; by IEEE 754 unless all are -0. */
+/* Reports whether a sum of zeros of both signs, or an exact zero of other terms, is +0; by IEEE 754, a sum of zeros
+   is -0 only if all are -0. */
 static bool exact_zero_is_positive(const smma_g_fdpa *g, bool began_off) {
   return g->zero_sign != SMMA_ZERO_IEEE || (began_off && g->rounding != SMMA_ROUND_DOWN);
 }
@@ -210,20 +216,22 @@ static bool general_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
   return general_joins_plainly(g) && alignment_keeps_sums(o, g) && general_has_no_negative_zero(o, g, false);
 }
 
-/* c keeps its 23 fraction bits, and sums of products reach no further down than 2^(e - F2 - 1). */
+/* Reports whether adding zeros keeps sums: c keeps its 23 fraction bits, and sums of products are no smaller than
+   2^(e - F2 - 1). */
 static bool tr_keeps_sums(const smma_operation *o) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   return p->alignment_bits >= 23 && reach_of_products(o, false).least - p->sum_bits - 1 >= reach_of(SMMA_F32).last;
 }
 
-/* The sum before keeps its fraction bits, and is not -0, as the upper half of a negative FP32 number may be. Of C-FDPA
-   zeros may oppose it. */
+/* Reports whether adding zeros keeps sums: the previous sum keeps its fraction bits, and is not -0, as the upper
+   half of a negative FP32 number may be. Excludes C-FDPA, where zeros may oppose the sum. */
 static bool gd_keeps_sums(const smma_operation *o) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   return p->output != SMMA_BF16 && p->c_bits >= smma_encoding_of(p->output).fraction_bits;
 }
 
-/* A negative sum that overflows becomes a NaN with a sign, which the next step's has not. */
+/* Reports whether overflow gives a NaN: a negative sum that overflows becomes a NaN with a sign, which the next
+   step's NaN does not have. */
 static bool overflows_to_nan(const smma_operation *o) {
   return smma_encoding_of(o->d).specials == SMMA_SPECIALS_ONE_NAN && o->rule.nan != SMMA_NAN_QUIET;
 }
@@ -244,7 +252,7 @@ bool smma_zeros_add_nothing(const smma_operation *o) {
 
 bool smma_any_order(const smma_operation *o) { return o->rule.algorithm == SMMA_INTEGER && clamps_alike(o); }
 
-/* ---- Sums that are not -0 ---- */
+/* ---- Sums other than -0 ---- */
 
 bool smma_is_off_negative_zero(const smma_operation *o, bool began_off) {
   const smma_form form = smma_form_of(o);
@@ -272,7 +280,7 @@ bool smma_zeros_in_block_are_idle(const smma_operation *o, bool began_off) {
 
 /* ---- Exact sums ---- */
 
-/* The magnitude that no number of a finite format exceeds; infinity where there are others. */
+/* Returns the greatest magnitude of a finite format's numbers; infinity for formats with infinities or NaN. */
 static double greatest_of(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number x = smma_decode(f, smma_largest_fields(f));
@@ -300,7 +308,8 @@ bool smma_sums_are_exact(const smma_operation *o, size_t products) {
   const smma_form form = smma_form_of(o);
   const smma_g_fdpa *g = &form.chain;
   const double most = greatest_sum(o, products);
-  if (smma_products_of(&form.rule) != SMMA_PRODUCT_MULTIPLIED) return false; /* exact sums, but of no products */
+  if (smma_products_of(&form.rule) != SMMA_PRODUCT_MULTIPLIED)
+    return false; /* sums may be exact, but not of products */
   if (form.rule.algorithm == SMMA_INTEGER) return smma_holds_sums(o, products, SMMA_S32);
   if (!form.is_chain || !general_joins_plainly(g) || !isfinite(most)) return false;
   if (!exact_zero_is_positive(g, true) || !smma_holds_sums(o, products, g->output) ||

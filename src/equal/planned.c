@@ -12,25 +12,26 @@
 #include "isa/formats.h"
 #include "isa/key.h"
 
-/* K that are tried where none is given: all up to EACH, then every STEP-th, and those that a plan's numbers suggest. */
-enum { EACH = 512, STEP = 64, MOST_K = 4096, MOST_SUGGESTED = 1 << 17, MOST_SEARCHED = 4 };
+/* K to try if the request gives none: every K up to EVERY_K_UP_TO, then multiples of K_STRIDE up to MOST_K, and K
+   suggested by a plan's numbers (at most MOST_SUGGESTED). At most MOST_SEARCHED of them are searched. */
+enum { EVERY_K_UP_TO = 512, K_STRIDE = 64, MOST_K = 4096, MOST_SUGGESTED = 1 << 17, MOST_SEARCHED = 4 };
 
 #define ADD(...) smma_append_text(text, size, __VA_ARGS__)
 
 static const smma_plan one_chain = {.name = "one chain", .d = SMMA_NO_FORMAT, .starts_from_c = true};
 
-/* Two targets with what is the same for every K. */
+/* Two targets, and everything about them that does not depend on K. */
 typedef struct {
   const smma_planned *target;
   const smma_plan *plan[2];
   smma_operation operation[2];
-  bool takes_c;                    /* both do */
-  smma_planned_factors factors[2]; /* neutral ones; then others of what both take */
+  bool takes_c;                    /* both take C */
+  smma_planned_factors factors[2]; /* neutral factors; then others for the operands that both targets take */
   smma_planned_equality *result;
   smma_error *error;
 } problem;
 
-/* Their schedules for a K. */
+/* The schedules of both targets for one K. */
 typedef struct {
   size_t k;
   smma_schedule schedule[2];
@@ -44,7 +45,8 @@ static bool takes_alpha(const smma_plan *p) {
   return smma_plan_has(p, SMMA_EPILOGUE_ALPHA) || smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
 }
 
-/* What one takes and the other does not is neutral; of what both take a second value is tried. */
+/* Chooses the factors. An operand that only one target takes is neutral; an operand that both take also gets a
+   second value. */
 static void settle_factors(problem *x) {
   const smma_plan *p = x->plan[0], *q = x->plan[1];
   const size_t part[2] = {smma_plan_scaled_k(p), smma_plan_scaled_k(q)};
@@ -79,7 +81,7 @@ static void settle_factors(problem *x) {
   }
 }
 
-/* "alpha 1.3333334, scale_d 1.2" */
+/* Writes factors, for example "alpha 1.3333334, scale_d 1.2". */
 static void tell_factors(const smma_planned_factors *f, char *text, size_t size) {
   const struct {
     const char *name;
@@ -125,13 +127,13 @@ static bool begin(problem *x) {
   return check_formats(x);
 }
 
-/* ---- A K ---- */
+/* ---- One K ---- */
 
 static void free_compiled(compiled *c) {
   for (int t = 0; t < 2; t++) smma_schedule_free(&c->schedule[t]);
 }
 
-/* False with a line where one of them cannot follow its plan. */
+/* Makes both schedules. Returns false with a message if a target cannot follow its plan. */
 static bool compile(const problem *x, size_t k, compiled *c) {
   smma_error error;
   *c = (compiled){.k = k};
@@ -168,7 +170,7 @@ static bool are_exact(const problem *x, const compiled *c) {
 
 typedef enum { UNPROVED, SAME_SUMS, EXACT_SUMS, NO_MEMORY } proof;
 
-/* For this K. */
+/* Attempts a proof for one K. */
 static proof prove(const problem *x, const compiled *c) {
   const bool exact = are_exact(x, c);
   smma_sums sums = {0};
@@ -184,9 +186,9 @@ static proof prove(const problem *x, const compiled *c) {
 
 /* ---- Proof for every K ---- */
 
-/* Whether groups can be told from a chain of the rule's own steps: those are filled up with zeros that change nothing.
- */
-static bool groups_show(const problem *x, int t, size_t group) {
+/* Reports whether the length of a group can be observed. It cannot if groups are multiples of the chain's step, and
+   zeros that fill them up change nothing. */
+static bool are_groups_visible(const problem *x, int t, size_t group) {
   const smma_operation *o = &x->operation[t];
   const smma_form form = smma_form_of(o);
   const bool idle =
@@ -194,8 +196,8 @@ static bool groups_show(const problem *x, int t, size_t group) {
   return !form.chained || group % (size_t)form.step || !idle || x->plan[t]->residue != SMMA_RESIDUE_LAST;
 }
 
-/* Whether it shows that totals begin as +0: there are parts that may be -0, or C begins one. */
-static bool zeros_show(const problem *x, int t) {
+/* Reports whether it can be observed that totals begin as +0: parts may be -0, or C begins a part. */
+static bool are_zeros_visible(const problem *x, int t) {
   const smma_plan *p = x->plan[t];
   bool plain = !x->takes_c && smma_is_off_negative_zero(&x->operation[t], true);
   for (size_t n = 0; n < p->levels; n++) {
@@ -205,15 +207,16 @@ static bool zeros_show(const problem *x, int t) {
   return !plain;
 }
 
-/* A plan with what it leaves out filled in, without what does not show, and without levels of one part. */
+/* Returns a plan with its defaults filled in, without properties that cannot be observed and without levels that
+   have one part. */
 static smma_plan normal_plan(const problem *x, int t) {
   const smma_plan *plan = x->plan[t];
-  const bool zeros = zeros_show(x, t);
+  const bool zeros = are_zeros_visible(x, t);
   const smma_operation *o = &x->operation[t];
   smma_plan p = *plan;
   p.d = smma_plan_d_format(plan, x->target[t].instruction);
   if (p.group == 0) p.group = (size_t)o->k;
-  if (!groups_show(x, t, p.group)) p.group = (size_t)smma_form_of(o).step;
+  if (!are_groups_visible(x, t, p.group)) p.group = (size_t)smma_form_of(o).step;
   if (!x->takes_c) p.starts_from_c = false;
   p.levels = 0;
   for (size_t n = 0; n < plan->levels; n++) {
@@ -273,7 +276,7 @@ static bool prove_for_all(const problem *x) {
 
 /* ---- Search ---- */
 
-/* The k of the first and the last product of each step next to something that happens between steps. */
+/* Lists the k of the first and last product of each step that is next to a task between steps. */
 static size_t list_ends(const smma_schedule *s, size_t *k, size_t room) {
   size_t count = 0, before = SIZE_MAX;
   for (size_t task = 0; task <= s->tasks; task++) {
@@ -290,8 +293,8 @@ static size_t list_ends(const smma_schedule *s, size_t *k, size_t room) {
   return count;
 }
 
-/* Those of K that only one of both adds. */
-static size_t list_lost(const compiled *c, size_t *k, size_t room) {
+/* Lists the k that only one of the targets adds. */
+static size_t list_unshared(const compiled *c, size_t *k, size_t room) {
   unsigned char *used = calloc(c->k, 1);
   size_t count = 0;
   for (int t = 0; used && t < 2; t++)
@@ -319,8 +322,8 @@ static uint64_t draw(uint64_t *state) {
   return *state >> 33;
 }
 
-/* The k whose products rows have: all of a short K; else the first and the last, those next to a plan's cuts, and any.
-   Groups that share scale factors are whole. */
+/* Chooses the k of the vectors' products. For a short K these are all k; otherwise the first and the last k, k next
+   to a plan's boundaries, and random k. Groups that share scale factors are complete. */
 static int choose_places(const problem *x, const compiled *c, uint64_t seed, size_t *place) {
   enum { MOST_ENDS = 4096 };
   const size_t group = x->operation[0].scale_block ? (size_t)x->operation[0].scale_block : 1;
@@ -336,7 +339,7 @@ static int choose_places(const problem *x, const compiled *c, uint64_t seed, siz
     take_place(0, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
     take_place(c->k - 1, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
   }
-  for (size_t lost = list_lost(c, ends + listed, 8); lost; lost--)
+  for (size_t lost = list_unshared(c, ends + listed, 8); lost; lost--)
     take_place(ends[listed + lost - 1], group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
   for (int tries = 0; listed && tries < SMMA_MAXIMUM_ROUNDED_K; tries++)
     take_place(ends[draw(&state) % listed], group, SMMA_MAXIMUM_ROUNDED_K - (group == 1 ? 8 : 0), place, &count);
@@ -345,7 +348,8 @@ static int choose_places(const problem *x, const compiled *c, uint64_t seed, siz
   return (int)count;
 }
 
-/* One of the rows' formats whose NaN is known. */
+/* Returns an instruction for the vectors: a target's formats, if possible of one with a known NaN policy, and
+   `count` products. */
 static smma_instruction rows_of(const problem *x, int count) {
   const smma_instruction *i = x->target[0].instruction, *j = x->target[1].instruction;
   smma_instruction as = i->rule->rule.nan == SMMA_NAN_QUIET ? *j : *i;
@@ -354,7 +358,7 @@ static smma_instruction rows_of(const problem *x, int count) {
   return as;
 }
 
-/* The first unit against the second, or against itself with two k exchanged. */
+/* What to compare: the first unit with the second, or with itself after two k are exchanged. */
 typedef struct {
   bool exchanged;
   size_t k[2];
@@ -398,7 +402,7 @@ static bool search_at(const problem *x, const compiled *c, const exchange *e, co
   return done;
 }
 
-/* With neutral operands and with others, of products at several choices of k. */
+/* Searches with neutral factors and with others, for products at several choices of k. */
 static bool search(const problem *x, const compiled *c, const exchange *e, uint64_t rows, uint64_t seed) {
   enum { CHOICES = 16 };
   const bool both = memcmp(&x->factors[0], &x->factors[1], sizeof x->factors[0]) != 0;
@@ -417,7 +421,7 @@ static bool search(const problem *x, const compiled *c, const exchange *e, uint6
 
 /* ---- Answers ---- */
 
-/* "8 calls in 2 chains, 2 additions" */
+/* Writes, for example, "8 calls in 2 chains, 2 additions". */
 static void tell_schedule(const smma_schedule *s, char *text, size_t size) {
   size_t chains = 0, additions = 0, begun = SIZE_MAX;
   for (size_t i = 0; i < s->tasks; i++) {
@@ -430,7 +434,7 @@ static void tell_schedule(const smma_schedule *s, char *text, size_t size) {
   if (additions) ADD(", %zu addition%s", additions, additions == 1 ? "" : "s");
 }
 
-/* What differs, for a reader who wants to know where to look. */
+/* Writes the difference between the targets, to show the reader where to look. */
 static void tell_difference(const problem *x, const compiled *c) {
   const smma_planned *t = x->target;
   char *text = x->result->why;
@@ -477,7 +481,7 @@ static bool answer_for(const problem *x, size_t k, uint64_t rows, uint64_t seed)
 
 /* ---- Every K ---- */
 
-/* K at which a level's parts begin to differ from those of another. */
+/* Returns the i-th K at which a level's parts begin to differ from those of another level. */
 static size_t suggested(const smma_plan_level *l, size_t i) {
   const size_t grain = l->grain ? l->grain : 1, parts = l->count ? l->count : 1;
   const size_t times[] = {1, 2, parts, 2 * parts};
@@ -485,12 +489,12 @@ static size_t suggested(const smma_plan_level *l, size_t i) {
   return grain * times[i / 2] + i % 2;
 }
 
-/* The i-th K that is tried; 0 behind the last. */
-static size_t tried(const problem *x, size_t i) {
-  enum { STEPS = (MOST_K - EACH) / STEP, SUGGESTED = 8 };
-  if (i < EACH) return i + 1;
-  if (i < EACH + STEPS) return EACH + (i - EACH + 1) * STEP;
-  i -= EACH + STEPS;
+/* Returns the i-th K to try; 0 after the last. */
+static size_t candidate_k(const problem *x, size_t i) {
+  enum { STEPS = (MOST_K - EVERY_K_UP_TO) / K_STRIDE, SUGGESTED = 8 };
+  if (i < EVERY_K_UP_TO) return i + 1;
+  if (i < EVERY_K_UP_TO + STEPS) return EVERY_K_UP_TO + (i - EVERY_K_UP_TO + 1) * K_STRIDE;
+  i -= EVERY_K_UP_TO + STEPS;
   for (int t = 0; t < 2; t++) {
     const size_t count = SUGGESTED * x->plan[t]->levels;
     if (i < count) return suggested(&x->plan[t]->level[i / SUGGESTED], i % SUGGESTED);
@@ -499,12 +503,13 @@ static size_t tried(const problem *x, size_t i) {
   return 0;
 }
 
-/* The least K of which the sums are not proved the same is searched, and others as long as none tells. */
+/* Searches the least K for which the sums are not proved equal, and then larger ones until a vector tells the
+   targets apart. */
 static bool answer_for_all(const problem *x, uint64_t rows, uint64_t seed) {
   smma_planned_equality *r = x->result;
   size_t k, followed = 0, greatest = 0, searched = 0, last = 0;
   if (prove_for_all(x)) return r->answer = SMMA_PROVED, true;
-  for (size_t i = 0; (k = tried(x, i)) && searched < MOST_SEARCHED && !r->row.witness.found; i++) {
+  for (size_t i = 0; (k = candidate_k(x, i)) && searched < MOST_SEARCHED && !r->row.witness.found; i++) {
     compiled c;
     proof p;
     bool done = true;
@@ -521,7 +526,7 @@ static bool answer_for_all(const problem *x, uint64_t rows, uint64_t seed) {
     free_compiled(&c);
     if (!done) return false;
   }
-  if (followed == 0) return false; /* the last K's line is in the error */
+  if (followed == 0) return false; /* the error has the message of the last K */
   if (r->row.witness.found)
     r->answer = SMMA_REFUTED;
   else if (searched == 0)
@@ -545,7 +550,7 @@ static void exchange_in(smma_schedule *s, size_t first, size_t second) {
     if (s->k[i] == first || s->k[i] == second) s->k[i] = first + second - s->k[i];
 }
 
-/* The sum with two k in each other's place. */
+/* Adds the expression of the sum with two k exchanged. */
 static bool exchanged_sum(const problem *x, compiled *c, smma_sums *sums, size_t first, size_t second, size_t *sum) {
   smma_schedule *s = &c->schedule[0];
   bool done;
@@ -555,9 +560,9 @@ static bool exchanged_sum(const problem *x, compiled *c, smma_sums *sums, size_t
   return done;
 }
 
-/* Those of the first 512 k that may change places with 0. */
+/* Lists the k, of the first 512, that may change places with 0. */
 static bool tell_within(const problem *x, compiled *c, char *text, size_t size) {
-  const size_t most = c->k < EACH ? c->k : EACH;
+  const size_t most = c->k < EVERY_K_UP_TO ? c->k : EVERY_K_UP_TO;
   smma_sums sums = {0};
   size_t own, sum, first = 0, before = 0;
   bool done = smma_sums_add(&sums, &x->operation[0], &c->schedule[0], c->k, x->takes_c, &own);
@@ -574,7 +579,7 @@ static bool tell_within(const problem *x, compiled *c, char *text, size_t size) 
   return done || smma_no_memory(x->error);
 }
 
-/* Whether every k may change places with the first, so that any order is the same. */
+/* Proves, if possible, that any order of k gives the same sum. */
 static bool prove_any_order(const problem *x, const compiled *c) {
   smma_planned_equality *r = x->result;
   const bool exact = are_exact(x, c);
@@ -605,10 +610,10 @@ static bool find_order(const problem *x, const compiled *c, uint64_t rows, uint6
   return true;
 }
 
-/* The least K with two chains, or two calls. */
+/* Chooses the least K for which the plan makes two chains, or two calls. */
 static bool choose_k(const problem *x, size_t *k, compiled *c) {
   bool followed = false;
-  for (size_t i = 0; (*k = tried(x, i)); i++) {
+  for (size_t i = 0; (*k = candidate_k(x, i)); i++) {
     if (!compile(x, *k, c)) continue;
     followed = true;
     if (c->schedule[0].steps > 1 && (c->schedule[0].tasks > 0 || x->plan[0]->levels == 0)) return true;

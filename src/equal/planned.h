@@ -1,5 +1,5 @@
-/* Products with plans: whether two targets, each an instruction and a plan around it, compute the same function; and of
-   one, which k may change places. */
+/* Compares products with plans: whether two targets, each an instruction and a plan around it, compute the same
+   function; or, for a single target, which k may change places. */
 #ifndef SMMA_EQUAL_PLANNED_H
 #define SMMA_EQUAL_PLANNED_H
 
@@ -9,38 +9,41 @@
 typedef struct {
   const char *label;
   const smma_instruction *instruction;
-  const smma_plan *plan; /* NULL: one chain, which C begins */
+  const smma_plan *plan; /* NULL: a single chain that starts from C */
 } smma_planned;
 
-/* A row of a longer product: of few of its k, all others being +0. */
+/* A vector of a long product: it gives a few of the product's k, all others are +0. */
 typedef struct {
-  smma_witness witness; /* as.k products */
-  size_t k;             /* K of the product */
+  smma_witness witness; /* the vector has as.k products */
+  size_t k;             /* K of the whole product */
   size_t place[SMMA_MAXIMUM_ROUNDED_K];
-  char with[200]; /* alpha and other operands of both epilogues, where they are not neutral; or empty */
+  char with[200]; /* alpha and other epilogue operands that are not neutral; may be empty */
 } smma_planned_witness;
 
 typedef struct {
   smma_answer answer;
   char why[1000];
-  size_t k;          /* proved for this K; 0: for every K that both can follow */
-  char neutral[200]; /* what only one of them takes and is neutral: "C (+0), alpha (1)"; or empty */
+  size_t k;          /* if proved: for this K; 0: for every K that both can follow */
+  char neutral[200]; /* operands that only one target takes and that are set to neutral values, for example "C (+0),
+                        alpha (1)"; may be empty */
   smma_planned_witness row;
 } smma_planned_equality;
 
-/* K of 0: whether it is so for every K, or which is the least that tells. At most `rows` rows are searched. False with
-   one line where the products are not of the same formats, or no plan can be followed. */
+/* Compares two targets for one K. For k = 0, for every K: proves equality, or finds the least K that tells them
+   apart. Searches at most `rows` vectors. Returns false with a message if the products have different formats, or if
+   no plan can be followed. */
 bool smma_find_planned_equality(const smma_planned target[2], size_t k, uint64_t rows, uint64_t seed,
                                 smma_planned_equality *equality, smma_error *error);
 
 typedef struct {
-  size_t k;                    /* the product's */
-  smma_planned_equality order; /* with its k in another order it computes the same function */
-  size_t exchanged[2];         /* refuted: these two k have changed places */
-  char within[400];            /* which k may change places with k = 0, proved: "1 to 15, 64 to 79"; or empty */
+  size_t k;                    /* K of the product */
+  smma_planned_equality order; /* whether another order of k gives the same function */
+  size_t exchanged[2];         /* if refuted: the two exchanged k */
+  char within[400]; /* k that are proved to be exchangeable with k = 0, for example "1 to 15, 64 to 79"; may be empty */
 } smma_planned_freedom;
 
-/* K of 0: the least of which the plan makes more than one chain, or two calls. */
+/* Examines the order of one target's k. For k = 0, chooses the least K for which the plan makes two chains, or two
+   calls. */
 bool smma_find_planned_freedom(const smma_planned *target, size_t k, uint64_t rows, uint64_t seed,
                                smma_planned_freedom *freedom, smma_error *error);
 

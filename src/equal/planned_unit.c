@@ -31,7 +31,7 @@ static bool make_workspace(const smma_planned_unit *u, workspace *w) {
 
 static void free_workspace(workspace *w) { free(w->registers), free(w->block_a); }
 
-/* The NaN of `as` where the target's own is not known. */
+/* Replaces a NaN by the NaN of `as` if the target's own NaN policy is not known. */
 static uint64_t known_nan(const smma_planned_unit *u, uint64_t d) {
   const smma_encoding f = smma_encoding_of(u->as->d);
   if (u->operation.rule.nan != SMMA_NAN_QUIET || smma_decode(f, d).kind != SMMA_NAN) return d;
@@ -111,7 +111,7 @@ static int run(void *state, const smma_instruction_info *info, const smma_batch 
 
 static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, close_unit, describe, computes, run};
 
-/* ---- The steps that count ---- */
+/* ---- Steps that matter ---- */
 
 static size_t number_of(const size_t *place, size_t count, size_t k) {
   for (size_t i = 0; i < count; i++)
@@ -119,7 +119,8 @@ static size_t number_of(const size_t *place, size_t count, size_t k) {
   return SMMA_NO_PRODUCT;
 }
 
-/* Steps of zeros alone that are proved to change no sum are left out, but not the first, which may read C. */
+/* Copies the schedule without steps that add only zeros, if these are proved to change no sum. Keeps the first step,
+   which may read C. */
 static bool copy_schedule(smma_planned_unit *u, const smma_schedule *s, const size_t *place, bool keep_all) {
   const size_t width = s->k_per_step, count = (size_t)u->as->k;
   smma_schedule *copy = &u->schedule;

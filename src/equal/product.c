@@ -30,7 +30,7 @@ void smma_product_close(smma_product_unit *p) {
   smma_unit_close(&p->model);
 }
 
-/* ---- Two groups exchanged ---- */
+/* ---- Exchanging two groups ---- */
 
 static void exchange(uint64_t *x, int count, int first, int second) {
   for (int i = 0; i < count; i++) {

@@ -9,20 +9,21 @@ typedef struct {
   smma_instruction step;
 } smma_product_unit;
 
-/* Rows of `as`, K filled with zeros to a multiple of `tile`; `product` and `as` must stay as they are until it is
-   closed. */
+/* Opens a unit for vectors of `as`, with K filled up with zeros to a multiple of `tile`. `product` and `as` must
+   stay unchanged until it is closed. */
 bool smma_product_open(smma_product_unit *product, const smma_instruction *target, const smma_instruction *as, int tile,
                        smma_error *error);
 void smma_product_close(smma_product_unit *product);
 
-/* The instruction whose rows both products compute, with this K; NaN is known only where it is of both. False where
-   rows are to have c = +0 alone, as several steps need a c in d's format that the instructions do not have. */
+/* Makes the instruction whose vectors both products compute, with this K. Its NaN policy is known only if both
+   targets' are. Returns false if vectors must have c = +0: several steps need a c in d's format, which the
+   instructions do not have. */
 bool smma_product_rows(const smma_instruction *const target[2], int k, const int tile[2], smma_instruction *as);
 
-/* The same with two groups of k exchanged, a[k] and b[k] with their scale factors. */
+/* A unit with two groups of k exchanged: a[k] and b[k] with their scale factors. */
 typedef struct {
   smma_unit *inner, unit;
-  int group, exchanged[2]; /* elements of a group; the groups' numbers */
+  int group, exchanged[2]; /* elements of a group; indices of the two groups */
 } smma_exchanged_unit;
 void smma_exchanged_open(smma_exchanged_unit *exchanged, smma_unit *inner, int group, int first, int second);
 

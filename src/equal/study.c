@@ -5,7 +5,7 @@
 #include "isa/format_name.h"
 #include "rows/datum.h"
 
-/* ---- Answering ---- */
+/* ---- Answers ---- */
 
 bool smma_equal(const smma_equal_request *r, smma_equal_result *result, smma_error *error) {
   smma_planned target[2];
@@ -41,7 +41,7 @@ static void put_instructions(smma_datum *record, const smma_equal_request *r) {
                  smma_datum_texts((const char *const[]){t[0].instruction->name, t[1].instruction->name}, 2));
 }
 
-/* Returns the witness's row; if `planned` is there, with the k of the product at which its terms stand. */
+/* Returns the vector of a witness; with `planned`, also the product's k at which its terms stand. */
 static smma_datum *row_datum(const smma_witness *w, const smma_planned_witness *planned) {
   smma_datum *record, *place;
   if (!w->found) return smma_datum_null();

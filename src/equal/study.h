@@ -1,5 +1,5 @@
-/* The study behind `softmma equal`: two targets compared, or the order of k of one, with plans or without; the answer
-   as data. */
+/* The study behind `softmma equal`: compares two targets, or examines the order of one target's k, with or without
+   plans. Returns the answer as data. */
 #ifndef SMMA_EQUAL_STUDY_H
 #define SMMA_EQUAL_STUDY_H
 
@@ -7,21 +7,21 @@
 #include "equal/planned.h"
 
 typedef struct {
-  const char *label; /* as given: "H100:bf16" */
+  const char *label; /* as given, for example "H100:bf16" */
   const smma_instruction *instruction;
-  const char *plan_name; /* as given; NULL: none was */
-  const smma_plan *plan; /* NULL: one chain, which C begins */
+  const char *plan_name; /* as given; NULL if not given */
+  const smma_plan *plan; /* NULL: a single chain that starts from C */
 } smma_equal_target;
 
 typedef struct {
   smma_equal_target target[2];
-  int targets;  /* 2: whether they are equal; 1: whether the order of k matters */
-  bool planned; /* products with plans, or of the K that `k` gives */
+  int targets;  /* 2: compare them; 1: examine the order of k */
+  bool planned; /* products have plans, or the K in `k` */
   size_t k;     /* 0: every K */
   uint64_t rows, seed;
 } smma_equal_request;
 
-/* One answer: `equality` of two targets, `freedom` of one, `planned_...` with plans. */
+/* The answer: `equality` for two targets, `freedom` for one, `planned_...` with plans. */
 typedef struct {
   char shown[2][1040]; /* labels with the names of plans */
   union {
@@ -32,13 +32,14 @@ typedef struct {
   };
 } smma_equal_result;
 
-/* Returns false with one line where products are not of the same formats, no plan can be followed or a unit fails. */
+/* Answers a request. Returns false with a message if the products have different formats, no plan can be followed,
+   or a unit fails. */
 bool smma_equal(const smma_equal_request *request, smma_equal_result *result, smma_error *error);
 
 /* Returns whether the targets are equal, or the order of k is free. */
 smma_answer smma_equal_answer(const smma_equal_request *request, const smma_equal_result *result);
 
-/* Returns the answer as a record: what --json prints. */
+/* Returns the answer as the record that --json prints. */
 smma_datum *smma_equal_datum(const smma_equal_request *request, const smma_equal_result *result);
 
 #endif

@@ -6,14 +6,15 @@
 #include "equal/form.h"
 #include "isa/compose.h"
 
-/* The first word of an expression. Behind it: operands, then indices k, or what else is said below. */
+/* The kinds of expressions. A kind is the first word of an expression; its operands follow, then indices k, as
+   listed. */
 enum {
   POSITIVE_ZERO,
   START,   /* C */
-  BLOCK,   /* what a sum before and products come to: the sum, k of each */
-  SET,     /* an exact sum of products: k of each */
+  BLOCK,   /* a fused sum: the previous sum, k of each product */
+  SET,     /* an exact sum: k of each product */
   ADDED,   /* total, part */
-  SCALED,  /* `with`, the part's number, total, part */
+  SCALED,  /* `with`, number of the part, total, part */
   ROUNDED, /* format, sum */
 };
 
@@ -22,7 +23,7 @@ void smma_sums_free(smma_sums *s) {
   *s = (smma_sums){0};
 }
 
-/* ---- Each once ---- */
+/* ---- Storing each expression once ---- */
 
 static size_t hash_of(const size_t *word, size_t count) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -36,7 +37,7 @@ static const size_t *words_of(const smma_sums *s, size_t sum, size_t *count) {
   return s->word + first;
 }
 
-/* Where an expression stands, or would. */
+/* Returns the slot of an expression, or the slot where it belongs. */
 static size_t find_slot(const smma_sums *s, const size_t *word, size_t count) {
   size_t at = hash_of(word, count) & (s->slots - 1);
   for (; s->slot[at]; at = (at + 1) & (s->slots - 1)) {
@@ -99,20 +100,21 @@ typedef struct {
   smma_sums *sums;
   const smma_operation *operation;
   smma_form form;
-  smma_composition composition;            /* what the operation is */
-  bool any_order;                          /* the products of a sum are added at once, whichever NaN comes first */
-  bool off[2], idle[2], keep, add_nothing; /* what form.h proves; by whether the sum before is off -0 */
-  size_t *place;                           /* the accumulator, then registers */
-} maker;
+  smma_composition composition; /* the operation as a composition */
+  bool any_order;               /* the products of a sum are added at once, so no NaN depends on their order */
+  bool off[2], idle[2];         /* by form.h; index: whether the previous sum is known not to be -0 */
+  bool keep, add_nothing;       /* by form.h */
+  size_t *place;                /* the expression in the accumulator, then in each register */
+} sum_builder;
 
 static int compare_indices(const void *x, const void *y) {
   const size_t a = *(const size_t *)x, b = *(const size_t *)y;
   return (a > b) - (a < b);
 }
 
-/* Sorts the k of the products that one sum of the first step adds, because its terms have no order; places without a
-   product come last. */
-static void sort_step(const maker *m, const size_t *k, size_t *sorted) {
+/* Sorts the k of the products that the first step adds in one sum, because its terms have no order; absent products
+   come last. */
+static void sort_step(const sum_builder *m, const size_t *k, size_t *sorted) {
   const smma_step *s = &m->composition.step[0];
   size_t of_group[SMMA_MAXIMUM_K];
   memcpy(sorted, k, (size_t)m->operation->k * sizeof *k);
@@ -123,8 +125,8 @@ static void sort_step(const maker *m, const size_t *k, size_t *sorted) {
   }
 }
 
-/* The sum before with some more products; itself where these are none that count. */
-static bool add_block(const maker *m, size_t *sum, const size_t *k, size_t count) {
+/* Adds products to the previous sum; leaves the sum unchanged if no product counts. */
+static bool add_block(const sum_builder *m, size_t *sum, const size_t *k, size_t count) {
   const smma_sum_facts before = m->sums->facts[*sum];
   size_t word[SMMA_MAXIMUM_K + 2] = {BLOCK, *sum}, used = 2, products = 0;
   for (size_t i = 0; i < count; i++) {
@@ -135,7 +137,7 @@ static bool add_block(const maker *m, size_t *sum, const size_t *k, size_t count
   return put(m->sums, word, used, (smma_sum_facts){BLOCK, m->operation->d, m->off[before.off]}, sum);
 }
 
-static bool do_step(const maker *m, const size_t *k) {
+static bool do_step(const sum_builder *m, const size_t *k) {
   const size_t step = (size_t)m->form.step, all = (size_t)m->operation->k;
   size_t sorted[SMMA_MAXIMUM_K];
   sort_step(m, k, sorted);
@@ -144,7 +146,7 @@ static bool do_step(const maker *m, const size_t *k) {
   return true;
 }
 
-/* ---- Between ---- */
+/* ---- Tasks between steps ---- */
 
 static bool round_to(smma_sums *s, int format, size_t *sum) {
   const size_t word[] = {ROUNDED, (size_t)format, *sum};
@@ -153,8 +155,9 @@ static bool round_to(smma_sums *s, int format, size_t *sum) {
   return put(s, word, 3, (smma_sum_facts){ROUNDED, (smma_format)format, false}, sum);
 }
 
-/* +0 and a sum that is not -0 are that sum; additions commute but for whose NaN is returned. */
-static bool add(const maker *m, const smma_task *t, size_t part, size_t *total) {
+/* Adds a part to a total. +0 plus a sum other than -0 is that sum. Additions commute, unless the operands decide
+   which NaN is returned. */
+static bool add(const sum_builder *m, const smma_task *t, size_t part, size_t *total) {
   smma_sums *s = m->sums;
   const smma_sum_facts x = s->facts[*total], y = s->facts[part];
   const bool turn = smma_has_one_nan(m->operation->rule.nan) && part < *total;
@@ -167,7 +170,7 @@ static bool add(const maker *m, const smma_task *t, size_t part, size_t *total) 
   return put(s, added, 3, (smma_sum_facts){ADDED, outer, x.off || y.off}, total);
 }
 
-static bool do_task(const maker *m, const smma_task *t) {
+static bool do_task(const sum_builder *m, const smma_task *t) {
   size_t zero, *place = m->place - SMMA_IN_ACCUMULATOR, *to = &place[t->to], from = place[t->from];
   const size_t word = POSITIVE_ZERO;
   if (!put(m->sums, &word, 1, (smma_sum_facts){POSITIVE_ZERO, m->operation->d, true}, &zero)) return false;
@@ -181,7 +184,7 @@ static bool do_task(const maker *m, const smma_task *t) {
   return round_to(m->sums, t->total, to);
 }
 
-static bool follow(const maker *m, const smma_schedule *s, bool c_counts, size_t *sum) {
+static bool follow(const sum_builder *m, const smma_schedule *s, bool c_counts, size_t *sum) {
   const size_t start = c_counts ? START : POSITIVE_ZERO, zero = POSITIVE_ZERO;
   size_t *place = m->place - SMMA_IN_ACCUMULATOR, task = 0;
   for (size_t i = 0; i <= s->registers; i++)
@@ -216,7 +219,7 @@ bool smma_schedule_is_exact(const smma_operation *o, const smma_schedule *s, siz
   return exact;
 }
 
-/* Which products it has is all that counts. */
+/* Adds an exact sum, for which only the set of products matters. */
 static bool put_set(smma_sums *sums, const smma_operation *o, const smma_schedule *s, size_t *sum) {
   const size_t count = products_of(s);
   size_t *word = malloc((count + 1) * sizeof *word), used = 1;
@@ -234,7 +237,7 @@ static bool put_set(smma_sums *sums, const smma_operation *o, const smma_schedul
 bool smma_sums_add(smma_sums *sums, const smma_operation *o, const smma_schedule *s, size_t k, bool c_counts,
                    size_t *sum) {
   const bool wraps = o->rule.algorithm == SMMA_INTEGER && o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
-  maker m = {.sums = sums, .operation = o, .form = smma_form_of(o)};
+  sum_builder m = {.sums = sums, .operation = o, .form = smma_form_of(o)};
   bool done;
   m.any_order = smma_compose(o, &m.composition) && o->rule.nan != SMMA_NAN_OPERAND;
   if (wraps || (!c_counts && smma_schedule_is_exact(o, s, k))) return put_set(sums, o, s, sum);

@@ -1,5 +1,5 @@
-/* What plans compute, as expressions in which everything that cannot change a bit is left out, and each of which stands
-   once: two plans whose sums are the same expression compute the same sum. */
+/* Represents what plans compute as expressions, without anything that cannot change a bit. Each expression is stored
+   once, so two plans compute the same sum if their expressions are the same. */
 #ifndef SMMA_EQUAL_SUMS_H
 #define SMMA_EQUAL_SUMS_H
 
@@ -7,27 +7,27 @@
 
 typedef struct {
   int kind;
-  smma_format format; /* that holds it */
-  bool off;           /* it is never -0 */
+  smma_format format; /* the format of its value */
+  bool off;           /* its value is never -0 */
 } smma_sum_facts;
 
-/* Expressions; their words lie one behind another. */
+/* Expressions, as consecutive sequences of words. */
 typedef struct {
   size_t *word, words, word_room;
-  size_t *end; /* of each expression's words */
+  size_t *end; /* for each expression, the end of its words */
   smma_sum_facts *facts;
   size_t count, room;
-  size_t *slot, slots; /* by hash: number + 1, or 0 */
+  size_t *slot, slots; /* hash table of expression numbers + 1; 0: free */
 } smma_sums;
 
 void smma_sums_free(smma_sums *sums);
 
-/* The expression of what a schedule for K computes with an operation. Operations must have one form, unless both are
-   exact. C is +0 unless it counts. False without memory. */
+/* Adds the expression that a schedule for K computes with an operation. All operations must have one form, unless
+   all are exact. C is +0 unless `c_counts`. Returns false without memory. */
 bool smma_sums_add(smma_sums *sums, const smma_operation *operation, const smma_schedule *schedule, size_t k,
                    bool c_counts, size_t *sum);
 
-/* Whether all sums of a schedule are exact. */
+/* Reports whether all sums of a schedule are exact. */
 bool smma_schedule_is_exact(const smma_operation *operation, const smma_schedule *schedule, size_t k);
 
 #endif

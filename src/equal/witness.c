@@ -16,7 +16,7 @@ typedef struct {
   unsigned char *other; /* results of the second unit */
 } work;
 
-/* Directed and random rows in turn, those of every kind. */
+/* Makes directed and random vectors alternately; the random ones are of every kind. */
 static void make_row(const work *w, uint64_t index, smma_row *row) {
   row->d = 0;
   if (index % 2 == 0)
@@ -43,7 +43,7 @@ static bool differs(const work *w, size_t i) {
   return !smma_same_result(&w->operation, smma_rows_result(&w->rows, i), other_of(w, i));
 }
 
-/* ---- The smallest ---- */
+/* ---- Minimising ---- */
 
 static int bits_of(uint64_t x) {
   int bits = 0;
@@ -51,7 +51,8 @@ static int bits_of(uint64_t x) {
   return bits;
 }
 
-/* Terms that are not +0, then bits. */
+/* Returns the size of a vector: the number of terms other than +0 counts first, then the number of bits that are
+   set. */
 static int size_of(const smma_instruction *i, const smma_row *row, int *terms) {
   int bits = bits_of(row->c);
   *terms = row->c != 0;
@@ -81,7 +82,7 @@ static bool offer(work *w, size_t at, int *least, smma_witness *witness, smma_er
   return true;
 }
 
-/* Of the batch's rows that differ those with the fewest terms, made as small as they go. */
+/* Minimises the vectors of the batch that differ with the fewest terms, and keeps the smallest. */
 static bool choose(work *w, size_t count, smma_witness *witness, smma_error *error) {
   size_t best[MOST_MINIMISED];
   int size[MOST_MINIMISED], kept = 0, least = 0;

@@ -1,5 +1,4 @@
-/* A row of which two units' results differ, searched among rows that are made for it and random ones, and made small.
- */
+/* Searches directed and random vectors for one on which two units differ, and minimises it. */
 #ifndef SMMA_EQUAL_WITNESS_H
 #define SMMA_EQUAL_WITNESS_H
 
@@ -7,27 +6,28 @@
 
 typedef struct {
   bool found;
-  smma_instruction as; /* whose rows: formats and K of the product */
-  int terms;           /* of the row that are not +0 */
-  smma_row row;        /* d: the first unit's */
-  uint64_t other;      /* the other's */
-  uint64_t rows;       /* asked, before the row was made small */
+  smma_instruction as; /* formats and K of the vector */
+  int terms;           /* terms of the vector that are not +0 */
+  smma_row row;        /* d is the first unit's result */
+  uint64_t other;      /* the second unit's result */
+  uint64_t rows;       /* vectors asked before minimisation */
 } smma_witness;
 
-/* What is searched. */
+/* A search for a witness. */
 typedef struct {
   smma_unit *unit[2];
   const smma_instruction *as;
-  const smma_rule *rule[2]; /* whose bits are worth asking at */
-  bool without_c;           /* c is +0 in every row */
-  uint64_t rows, seed;      /* at most so many rows */
+  const smma_rule *rule[2]; /* rules at whose bits directed vectors aim */
+  bool without_c;           /* c is +0 in every vector */
+  uint64_t rows, seed;      /* limit of vectors; seed */
 } smma_search;
 
-/* False with one line if a unit fails. */
+/* Runs a search. Returns false with a message if a unit fails. */
 bool smma_find_witness(const smma_search *search, smma_witness *witness, smma_error *error);
 
-/* Half of the rows that a search asks: few terms, in exponents where alignment and rounding of these rules cut, next to
-   each other, about the least results, or at the ends of the formats; zeros of both signs elsewhere. */
+/* Makes a directed vector; half of the vectors of a search are directed. Has few terms, whose exponents are where
+   these rules align and round, adjacent, near the least results, or at the limits of the formats. All other products
+   are zeros of either sign. */
 void smma_directed_row(const smma_search *search, uint64_t index, smma_row *row);
 
 #endif

@@ -14,13 +14,13 @@
 #include "io/file.h"
 #include "rows/text.h"
 
-/* Stands behind each batch of answers: the checksum of all bytes of the record before this line. */
+/* The line after each batch of answers: the checksum of all bytes of the record before this line. */
 static const char checksum_format[] = "# crc32c: %08" PRIx32 "\n";
 
 enum {
   CHECKSUM_LINE = 32,
   LARGEST_RECORD = (1 << 30) - 1,
-  ASKED_AGAIN = 256 /* recorded rows, when a search goes on */
+  ASKED_AGAIN = 256 /* recorded vectors that are asked again when a search resumes */
 };
 
 static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, size_t at) {
@@ -30,14 +30,15 @@ static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, 
   return smma_same_operands_in(&rows->layout, &known, &row);
 }
 
-/* Returns the checksum of bytes that have `checksum` and of the checksum line behind them. */
+/* Returns the checksum of bytes that have `checksum` and of the checksum line after them. */
 static uint32_t add_checksum_line(uint32_t checksum) {
   char line[CHECKSUM_LINE];
   const int length = snprintf(line, sizeof line, checksum_format, checksum);
   return smma_crc32c(checksum, line, (size_t)length);
 }
 
-/* As many of the next rows as the record has; false if it has others. */
+/* Takes results of the next vectors from the record, and sets `*taken` to their number. Fails if the record has
+   other vectors there. */
 static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *taken) {
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
   for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
@@ -52,7 +53,7 @@ static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *ta
   return true;
 }
 
-/* Appends answers `first` to count - 1 and their checksum line to the record. */
+/* Appends the answers from `first` to count - 1, and their checksum line, to the record. */
 static bool write_answers(smma_asking *a, const smma_rows *rows, size_t first, size_t count) {
   char *text = NULL;
   size_t size = 0;
@@ -88,7 +89,7 @@ bool smma_asking_run(smma_asking *a, smma_rows *rows, size_t count) {
 
 /* ---- Records ---- */
 
-/* Writes a line of the header; none for an empty value. */
+/* Writes a line of the header; writes nothing for an empty value. */
 static void write_key(FILE *stream, const char *key, const char *value) {
   if (!*value) return;
   fprintf(stream, "# %s: ", key);
@@ -96,7 +97,7 @@ static void write_key(FILE *stream, const char *key, const char *value) {
   putc('\n', stream);
 }
 
-/* Returns the first lines of this search's record, to be freed: unit, seed, instruction and formats. NULL without
+/* Returns the header of this search's record: unit, seed, instruction and formats. The caller frees it. NULL without
    memory. */
 static char *make_header(const smma_asking *a) {
   const smma_unit_description *d = &a->unit->description;
@@ -117,7 +118,7 @@ static char *make_header(const smma_asking *a) {
   return NULL;
 }
 
-/* Names the first line of the record that is not this search's. */
+/* Fails with a message that names the first line of the record that differs from this search's header. */
 static bool refuse_header(const smma_asking *a, const char *path, const char *text, const char *header) {
   int line = 1;
   size_t found, wanted;
@@ -129,15 +130,15 @@ static bool refuse_header(const smma_asking *a, const char *path, const char *te
                    path, line, (int)(found < 200 ? found : 200), text, (int)(wanted < 200 ? wanted : 200), header);
 }
 
-/* The complete lines behind the header. */
+/* A record as text, without its last line if that is incomplete. */
 typedef struct {
-  const char *path, *text; /* the whole file */
-  size_t header, size;     /* bytes of the header, and of the file up to its last line end */
+  const char *path, *text; /* all bytes of the file */
+  size_t header, size;     /* bytes of the header; bytes of the file up to the end of its last complete line */
   int line;                /* of the header's last line */
 } record_text;
 
-/* Checks every checksum line. `*good` becomes the size up to the last one, `*rows` the number of lines of answers, and
-   `*sealed` how many of those stand before the last checksum line. */
+/* Checks every checksum line. Sets `*good` to the size up to the last checksum line, `*rows` to the number of lines
+   with answers, and `*sealed` to how many of those precede the last checksum line. */
 static bool check_lines(smma_asking *a, const record_text *r, size_t *good, size_t *rows, size_t *sealed) {
   uint32_t checksum = smma_crc32c(0, r->text, r->header);
   int number = r->line, from = number + 1;
@@ -161,7 +162,7 @@ static bool check_lines(smma_asking *a, const record_text *r, size_t *good, size
   return true;
 }
 
-/* Reads all rows; one that cannot be read is an error. */
+/* Reads all vectors; fails if a line cannot be read. */
 static bool read_rows(smma_asking *a, const record_text *r) {
   smma_vector_header header;
   smma_vector_status status = SMMA_VECTOR_ERROR;
@@ -179,14 +180,15 @@ static bool read_rows(smma_asking *a, const record_text *r) {
   return good && status == SMMA_VECTOR_END;
 }
 
-/* Takes the answers of a record. Those behind the last checksum line are asked again, as their batch was interrupted;
-   only the last line may be incomplete. `*good` becomes the size of what is kept. */
+/* Takes the answers of a record. Answers after the last checksum line belong to an interrupted batch, so they are
+   asked again; only the last line may be incomplete. Sets `*good` to the size of the part to keep. */
 static bool take_record(smma_asking *a, const char *path, const smma_file_bytes *file, const char *header,
                         size_t *good) {
   record_text r = {path, file->bytes, strlen(header), file->size, 0};
   size_t rows, sealed;
   *good = 0;
-  if (r.size < r.header && memcmp(r.text, header, r.size) == 0) return true; /* ended while its header was written */
+  if (r.size < r.header && memcmp(r.text, header, r.size) == 0)
+    return true; /* interrupted while its header was written */
   if (r.size < r.header || memcmp(r.text, header, r.header) != 0) return refuse_header(a, path, r.text, header);
   for (const char *c = header; *c; c++) r.line += *c == '\n';
   while (r.text[r.size - 1] != '\n') r.size--;
@@ -198,7 +200,8 @@ static bool take_record(smma_asking *a, const char *path, const smma_file_bytes 
   return true;
 }
 
-/* Asks recorded rows again, spread over the record: the unit behind a name may have become another one. */
+/* Asks some recorded vectors again, spread over the record, and fails if a result differs: the name may now refer to
+   a different unit. */
 static bool still_answers_so(smma_asking *a, const char *path) {
   const size_t count = a->known_count < ASKED_AGAIN ? a->known_count : ASKED_AGAIN;
   const smma_part *d = &a->known.layout.part[SMMA_PART_D];
@@ -222,7 +225,7 @@ static bool still_answers_so(smma_asking *a, const char *path) {
   return good;
 }
 
-/* Opens the file for this search alone. Returns its descriptor, or -1 with one line. */
+/* Opens the file and locks it for this search. Returns its descriptor, or -1 with a message. */
 static int open_locked(const smma_asking *a, const char *path) {
   struct stat is;
   const int descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
@@ -243,7 +246,7 @@ static int open_locked(const smma_asking *a, const char *path) {
   return -1;
 }
 
-/* Begins to append to a record of which `good` bytes are kept. */
+/* Truncates the record to its first `good` bytes and opens it for appending. */
 static bool begin_record(smma_asking *a, int descriptor, const char *path, size_t good, const char *header) {
   if (ftruncate(descriptor, (off_t)good) != 0 || !(a->record = fdopen(descriptor, "a")))
     return smma_fail(a->error, "%s: cannot write: %s", path, strerror(errno));

@@ -4,7 +4,8 @@
 
 enum { ROUNDS_AT_RANDOM = 8, MOST_TOGETHER = 4 };
 
-/* A word, a value near the one that there is, near another step's or the fraction bits of d, or any. */
+/* Draws a new value for a key of a step that now has the value `now`: a word, a value near `now`, a value near the
+   same key of another step, a value near the fraction bits of d, or any value worth trying. */
 static int random_value(const smma_fit *f, const smma_composition *p, const smma_key *key, int now, uint64_t *state) {
   int value[SMMA_MOST_VALUES], words = smma_parameter_add_words(value, 0, key, now);
   const int fraction_bits = smma_encoding_of(f->model.instruction.d).fraction_bits;
@@ -27,7 +28,7 @@ static const smma_key *random_step_key(uint64_t *state) {
   return key;
 }
 
-/* Two to four keys at once, most of them of one step. */
+/* Proposes the model with two to four keys changed, most of them in the same step. */
 static void propose_at_random(smma_fit *f, uint64_t *state) {
   smma_composition p = *smma_fit_composition(f);
   int step = smma_draw_below(state, p.steps);
@@ -52,9 +53,9 @@ static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   return false;
 }
 
-/* ---- Out of models whose odd values make up for one another ---- */
+/* ---- Leaving models whose unusual values compensate for one another ---- */
 
-/* Half of the keys whose values would be written get those that are not. */
+/* Resets about half of the keys that have a default to it. */
 static bool forget_at_random(smma_fit *f, uint64_t *state) {
   smma_composition p = *smma_fit_composition(f);
   for (int step = 0; step < p.steps; step++) {

@@ -1,4 +1,4 @@
-/* Turns what was found into data. */
+/* Converts the outcome of a search to data. */
 #include "rows/datum.h"
 
 #include "infer/report.h"
@@ -13,7 +13,7 @@ static smma_datum *row_datum(const smma_instruction *i, const smma_row *row, con
   return record;
 }
 
-/* A row of the proof. */
+/* Returns a vector of the proof as data. */
 static smma_datum *proof_datum(const smma_instruction *i, const smma_inference *f, size_t at, const char *key,
                                uint64_t other) {
   smma_row row;
@@ -50,7 +50,7 @@ static smma_datum *parameters_datum(const smma_instruction *i, const smma_infere
   return list;
 }
 
-/* [wrong, asked] of each kind of rows; a recording's have none. */
+/* Returns [wrong, asked] for each kind of generated vectors; empty for a recording. */
 static smma_datum *kinds_datum(const smma_inference *f) {
   smma_datum *kinds = smma_datum_record();
   for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
@@ -118,7 +118,8 @@ static smma_datum *structures_datum(const smma_instruction *i, const smma_infere
   return record;
 }
 
-/* Fills `model` and `words` with the unit as its file and in words; takes over the unit, NULL without memory. */
+/* Sets `model` to the unit's description and `words` to its rule in words. Releases the unit; both are NULL if it is
+   NULL (out of memory). */
 static void describe_unit(const smma_instruction *unit, smma_datum **model, smma_datum **words) {
   char text[SMMA_RULE_WORDS_SIZE];
   *model = *words = NULL;

@@ -10,12 +10,12 @@
 
 enum { GLANCE = 48, STRIDE = 7919 };
 
-/* To be tried. */
+/* Models to try. */
 struct smma_fit_models {
   smma_composition model[SMMA_MOST_MODELS];
   size_t wrong[SMMA_MOST_MODELS];
   int count;
-  uint64_t computed; /* vectors, by all models */
+  uint64_t computed; /* vectors computed by all models */
 };
 
 bool smma_fit_open(const smma_samples *samples, const smma_instruction *i, smma_fit *f) {
@@ -59,8 +59,9 @@ static void note_computed(const smma_fit *f, size_t count) {
   f->models->computed += count;
 }
 
-/* Rows that disagree, if these are fewer than with the model that there is; else SIZE_MAX. Of many that disagree now
-   some, in which all kinds of rows are mixed, are asked alone: what mends none of them is given up. */
+/* Counts the vectors that disagree with `p`. Returns SIZE_MAX unless they are fewer than the current model's.
+   Vectors that disagree with the current model come first in the order: if `p` corrects none of the first GLANCE of
+   them, the count ends there. */
 static size_t count_fewer(const smma_fit *f, const smma_composition *p) {
   const smma_operation o = smma_fit_operation(f, p);
   const size_t glance = f->wrong < GLANCE ? f->wrong : GLANCE;
@@ -90,7 +91,7 @@ bool smma_fit_has_at_most(const smma_fit *f, const smma_composition *p, size_t m
   return *wrong <= most;
 }
 
-/* Rows that disagree come first, so that models which do not mend them are soon given up. */
+/* Puts vectors that disagree with the model first, so that models which do not correct them are abandoned early. */
 static void put_wrong_first(smma_fit *f) {
   const smma_operation o = smma_fit_operation(f, smma_fit_composition(f));
   size_t wrong = 0;
@@ -138,7 +139,7 @@ bool smma_fit_start(smma_fit *f, const smma_composition *p) {
   return true;
 }
 
-/* ---- With another value ---- */
+/* ---- Changing one value ---- */
 
 int smma_fit_value(const smma_fit *f, int step, const smma_key *key) {
   return step < 0 ? smma_custom_get(&f->model, key)
@@ -154,7 +155,7 @@ smma_composition smma_fit_with(const smma_fit *f, int step, const smma_key *key,
   return custom.named.rule.with.composition;
 }
 
-/* ---- Models to be tried ---- */
+/* ---- Models to try ---- */
 
 void smma_fit_clear(smma_fit *f) { f->models->count = 0; }
 
@@ -180,7 +181,7 @@ bool smma_fit_take_best(smma_fit *f) {
   return true;
 }
 
-/* ---- The simplest of those that agree as well ---- */
+/* ---- Simplifying without losing agreement ---- */
 
 static bool agrees_as_well(const smma_fit *f, const smma_composition *p) {
   return smma_fit_allows(f, p) && smma_fit_count(f, p, f->wrong) <= f->wrong;
@@ -197,7 +198,7 @@ static void fold_offsets(smma_fit *f, int step) {
   if (agrees_as_well(f, &p)) *composition_of(f) = p;
 }
 
-/* Whether a key got the value that is not written. */
+/* Sets keys of a step to their defaults where no more vectors disagree. Returns whether it changed a key. */
 static bool simplify_step(smma_fit *f, int step) {
   bool changed = false;
   const int nodes = smma_composition_nodes(smma_fit_composition(f), f->model.instruction.k, step);
@@ -220,7 +221,7 @@ void smma_fit_simplify(smma_fit *f) {
   }
   for (int step = 0; step < smma_fit_composition(f)->steps; step++) {
     fold_offsets(f, step);
-    while (simplify_step(f, step)) continue; /* what mattered to another key may not any more */
+    while (simplify_step(f, step)) continue; /* a key that changed may make another key irrelevant */
   }
   put_wrong_first(f);
 }

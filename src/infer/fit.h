@@ -1,66 +1,68 @@
-/* A composition fitted to samples: one parameter after another, or a few together, takes the value with which the
-   fewest rows disagree, until none makes fewer. */
+/* Fits a composition to samples: changes one parameter after another, or a few together, to the values with the
+   fewest mismatches, until no change reduces their number. */
 #ifndef SMMA_INFER_FIT_H
 #define SMMA_INFER_FIT_H
 
 #include "infer/samples.h"
 #include "isa/custom.h"
 
-/* Samples that once disagreed with a model are looked at again and again. */
+/* Number of samples to remember that disagreed with an earlier model; each fit looks at them again. */
 enum { SMMA_MOST_HARD = 256 };
 
 typedef struct {
   const smma_samples *samples;
-  smma_custom model; /* a composition */
-  size_t wrong;      /* rows of those looked at that disagree */
-  size_t *order;     /* the samples, those that disagree first */
-  size_t looked;     /* at so many of them */
+  smma_custom model; /* its rule is a composition */
+  size_t wrong;      /* number of vectors looked at that disagree */
+  size_t *order;     /* indices of the samples, mismatches first */
+  size_t looked;     /* number of samples in use, which are the first of `order` */
   size_t capacity;
-  size_t hard[SMMA_MOST_HARD]; /* the last of them */
-  size_t hards;                /* how many there were */
-  uint64_t tried;              /* models */
+  size_t hard[SMMA_MOST_HARD]; /* the samples remembered last, as a ring */
+  size_t hards;                /* how many were remembered in all */
+  uint64_t tried;              /* number of models computed */
   struct smma_fit_models *models;
 } smma_fit;
 
-/* `instruction` says formats and K. False without memory. */
+/* Opens a fit; `instruction` gives formats and K. Returns false without memory. */
 bool smma_fit_open(const smma_samples *samples, const smma_instruction *instruction, smma_fit *fit);
 void smma_fit_close(smma_fit *fit);
 
-/* Looks at `looked` of the samples: the hard ones, at most half of them, and others evenly; all if there are fewer.
-   False without memory. */
+/* Selects `looked` of the samples: remembered ones, at most half, and others evenly spread. Selects all samples if
+   there are fewer. Returns false without memory. */
 bool smma_fit_look_at(smma_fit *fit, size_t looked);
 
-/* Some of the samples looked at that disagree with the model are hard from now on. */
+/* Remembers some of the selected samples that disagree with the model. */
 void smma_fit_remember_misfits(smma_fit *fit);
 
-/* Begins with a composition; false if it is none that these formats can have. */
+/* Sets the model; false if the composition is not possible with these formats. */
 bool smma_fit_start(smma_fit *fit, const smma_composition *composition);
 
-/* Gives keys the values that they have where they are not given, as long as no more rows disagree; exponents of which
-   both classes have the same offset take it into the bits that are kept. */
+/* Resets keys to their defaults as long as no more vectors disagree. If terms and accumulator of a step have the
+   same exponent offset, adds it to their alignment bits instead. */
 void smma_fit_simplify(smma_fit *fit);
 
-/* The value of a key of a step, or of the whole composition (-1); the model with another. */
+/* smma_fit_value returns the value of a key of a step, or of the whole composition (step -1). smma_fit_with returns
+   the model with another value of the key. */
 int smma_fit_value(const smma_fit *fit, int step, const smma_key *key);
 smma_composition smma_fit_with(const smma_fit *fit, int step, const smma_key *key, int value);
 
 /* Returns how many vectors all models have computed. The same samples give the same number on any machine. */
 uint64_t smma_fit_computed(const smma_fit *fit);
 
-/* Whether it has begun; the model's composition. */
+/* smma_fit_has_model reports whether a model was set; smma_fit_composition returns it. */
 bool smma_fit_has_model(const smma_fit *fit);
 const smma_composition *smma_fit_composition(const smma_fit *fit);
 
-/* A composition as an operation with the fit's formats and K. */
+/* Returns a composition as an operation with the fit's formats and K. */
 smma_operation smma_fit_operation(const smma_fit *fit, const smma_composition *composition);
 
-/* Samples of those looked at that disagree, counted up to `most` + 1. */
+/* Counts the selected samples that disagree; stops at `most` + 1. */
 size_t smma_fit_count(const smma_fit *fit, const smma_composition *composition, size_t most);
 
-/* Whether no more than `most` disagree, which a glance at some tells of most; and how many do. */
+/* Reports whether at most `most` samples disagree, and sets `*wrong` to their number. A first look at a few samples
+   rejects most compositions. */
 bool smma_fit_has_at_most(const smma_fit *fit, const smma_composition *composition, size_t most, size_t *wrong);
 
-/* Whether units of these formats can have it. */
+/* Reports whether units with these formats can have the composition. */
 bool smma_fit_allows(const smma_fit *fit, const smma_composition *composition);
 
 #endif

@@ -14,10 +14,12 @@
 #include "rows/generate.h"
 #include "unit/recording.h"
 
-/* Rows that are asked before anything is known; then of each round; of which so many that differ join the samples. */
+/* Vectors asked before anything is known (FIRST_ROWS; GUESSES * ROWS_OF_GUESS); vectors of each round, and how many
+   of those that disagree become samples. */
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
-/* Where one row in so many disagrees, or fewer, the structure may be another that few rows show. */
-enum { NEARLY = 16 };
+/* If at most one vector in FEW_MISMATCHES_DIVISOR disagrees, the structure may be a different one that only few vectors
+ * show. */
+enum { FEW_MISMATCHES_DIVISOR = 16 };
 enum { FRESH_AT_ONCE = 16384 };
 
 static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
@@ -61,7 +63,7 @@ bool smma_inference_learn(smma_inference_work *x, smma_rows *rows, size_t count)
          (smma_samples_add(&x->samples, rows, 0, count) || smma_no_memory(x->error));
 }
 
-/* Rows made for a rule's bits, from number `first` of them on. */
+/* Fills in vectors directed at the bits of a rule, numbers `first` to first + count - 1 of the sequence. */
 static void make_directed(const smma_inference_work *x, const smma_rule *rule, uint64_t seed, uint64_t first,
                           size_t count, smma_rows *rows, size_t at) {
   const smma_search search = {.as = &x->as, .rule = {rule, rule}, .seed = seed};
@@ -72,7 +74,7 @@ static void make_directed(const smma_inference_work *x, const smma_rule *rule, u
   }
 }
 
-/* For sums that are cut after 4, 8, ... bits; so many of each. */
+/* Fills in `count` vectors for each guess: sums truncated after 4, 8, ... bits. */
 static void make_guesses(const smma_inference_work *x, uint64_t seed, size_t count, smma_rows *rows, size_t at) {
   for (int guess = 0; guess < GUESSES; guess++) {
     smma_rule rule = {.algorithm = SMMA_T_FDPA};
@@ -91,7 +93,7 @@ static bool learn_directed(smma_inference_work *x) {
   return good;
 }
 
-/* Generated rows, and whether the unit is a function: the same ones again. */
+/* Asks generated vectors, then the same vectors again to check that the unit is a function. */
 static bool learn_and_check(smma_inference_work *x) {
   smma_inference *found = x->found;
   smma_rows rows;
@@ -135,17 +137,17 @@ static bool learn_first(smma_inference_work *x) {
 
 /* ---- Fitting ---- */
 
-/* Weighs shapes by the rows that disagree with the model if they are few: the structure may be another that only few
-   rows show. It does so `most` times in a search at most. */
+/* Weighs shapes by the vectors that disagree with the model, if these are few: the structure may be a different one
+   that only few vectors show. Does so at most `most` times in a search. */
 static bool reweigh_shapes(smma_inference_work *x, int most) {
-  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / NEARLY || x->found->recording || x->odd >= 0 ||
-      x->reweighed >= most)
+  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / FEW_MISMATCHES_DIVISOR || x->found->recording ||
+      x->odd >= 0 || x->reweighed >= most)
     return true;
   x->reweighed++;
   return smma_inference_weigh_shapes(x);
 }
 
-/* All shapes; the model that there is stays if it is better. */
+/* Searches all shapes; keeps the previous model if it is better. */
 static bool search(smma_inference_work *x, bool thoroughly) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
@@ -159,8 +161,8 @@ static bool search(smma_inference_work *x, bool thoroughly) {
   return true;
 }
 
-/* Most units are known ones: takes the rule of the catalogue that the fewest samples disagree with, if these are
-   `least` or fewer. */
+/* Sets the model to the rule of the catalogue with the fewest mismatches, if these are at most `least`: most units
+   are known ones. */
 static bool try_known(smma_inference_work *x, size_t least) {
   smma_fit *f = &x->fit;
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
@@ -175,18 +177,18 @@ static bool try_known(smma_inference_work *x, size_t least) {
   return known || smma_no_memory(x->error);
 }
 
-/* Every sample; the model that there is first, if there is one. */
+/* Fits the model to all samples. Starts from the current model, if there is one. */
 static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return smma_no_memory(x->error);
-  if (!smma_fit_has_model(f) && !try_known(x, f->looked / NEARLY)) return false;
+  if (!smma_fit_has_model(f) && !try_known(x, f->looked / FEW_MISMATCHES_DIVISOR)) return false;
   if (smma_fit_has_model(f) && x->odd < 0) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);
     if (!reweigh_shapes(x, 1)) return false;
   }
-  if (x->odd >= 0 && smma_fit_has_model(f)) return true; /* no parameters are one product's */
+  if (x->odd >= 0 && smma_fit_has_model(f)) return true; /* parameters cannot belong to a single product */
   for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0); thoroughly++) {
     smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
     if (!search(x, thoroughly)) return smma_no_memory(x->error);
@@ -197,7 +199,7 @@ static bool fit(smma_inference_work *x) {
   return true;
 }
 
-/* The first rows for which the model has other results join the samples. */
+/* Adds the first vectors with a mismatch to the samples. */
 static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t count, size_t *wrong) {
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   size_t joined = 0;
@@ -220,8 +222,8 @@ static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t c
   return good;
 }
 
-/* New rows, half of them made for the model's own bits, until the model has them all; then the outcome stays what it
-   is. */
+/* Asks new vectors until the model agrees with all of a round. Half are random; a quarter is directed at the model's
+   own bits, a quarter at the guesses. */
 static bool refine(smma_inference_work *x) {
   smma_rows rows;
   size_t wrong = 1;
@@ -242,10 +244,10 @@ static bool refine(smma_inference_work *x) {
   return good;
 }
 
-/* ---- What the model is ---- */
+/* ---- Identifying the model ---- */
 
-/* An instruction of the catalogue whose rule no row searched tells from the model takes the model's place: it is the
-   same in known words. */
+/* If no vector found tells an instruction of the catalogue from the model, replaces the model by that instruction's
+   rule, which is the same function in known terms. */
 static bool name_model(smma_inference_work *x) {
   const smma_instruction *own = x->request->instruction;
   x->found->same = NULL;
@@ -266,7 +268,8 @@ static bool name_model(smma_inference_work *x) {
   return true;
 }
 
-/* The model's operation with another policy; false where these formats cannot have it. */
+/* Sets `*o` to the model's operation with another NaN policy. Returns false if these formats cannot have that
+   policy. */
 static bool operation_with_nan(const smma_inference_work *x, smma_nan_policy policy, smma_operation *o) {
   smma_custom custom = x->fit.model;
   smma_custom_fault fault;
@@ -276,7 +279,7 @@ static bool operation_with_nan(const smma_inference_work *x, smma_nan_policy pol
   return smma_custom_check(&custom, &fault);
 }
 
-/* Compares the first `count` rows' NaN with what each policy makes of them. */
+/* Compares the NaN results of the first `count` vectors with each policy's. */
 static void count_nan(smma_inference_work *x, const smma_rows *rows, size_t count) {
   uint64_t *different = x->nan_different, both = 0;
   smma_operation o[SMMA_NAN_POLICIES];
@@ -298,15 +301,16 @@ static void count_nan(smma_inference_work *x, const smma_rows *rows, size_t coun
   x->found->nan_compared += both;
 }
 
-/* Compares the samples' NaN, before all others. */
+/* Starts the NaN counts with the samples' results. */
 static void begin_nan(smma_inference_work *x) {
   memset(x->nan_different, 0, sizeof x->nan_different);
   x->found->compared = x->found->nan_compared = 0;
   count_nan(x, &x->samples.rows, x->samples.count);
 }
 
-/* The policy that the fewest vectors contradict, the first of several that none does; of a recording only one may be
-   left. A rule of the rows that leaves NaN open is not contradicted. */
+/* Chooses the policy that the fewest vectors contradict, the first one of several. The policy counts as known if no
+   vector contradicts it; for a recording, also every other policy must be contradicted. If the vectors' own rule
+   leaves NaN open, so does the model. */
 static void choose_nan(smma_inference_work *x) {
   static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED, SMMA_NAN_OPERAND,
                                              SMMA_NAN_DEFAULT};
@@ -326,7 +330,7 @@ static void choose_nan(smma_inference_work *x) {
   found->same_different = of_same == SMMA_NAN_QUIET ? 0 : x->nan_different[of_same];
 }
 
-/* ---- The last rows: half of them generated, half made for the model's own bits ---- */
+/* ---- Final check: new vectors, half random, half directed at the model's own bits ---- */
 
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
@@ -353,11 +357,11 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   return good;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole search ---- */
 
 static bool has_ended(const smma_inference_work *x) { return x->fit.wrong > 0 || smma_inference_must_end(x); }
 
-/* The model in the end, its proof and fresh rows; whatever disagrees begins another turn. */
+/* Completes the model, its proof and the check with new vectors. A vector that disagrees starts another turn. */
 static bool conclude(smma_inference_work *x) {
   size_t wrong = 1;
   for (int turn = 0; turn < MOST_ROUNDS && wrong && !has_ended(x); turn++) {
@@ -407,7 +411,7 @@ static bool infer(smma_inference_work *x) {
   return true;
 }
 
-/* What an interrupted search leaves: the best model; rows of a proof were not asked yet. */
+/* Reduces the result of an interrupted search to the best model: the vectors of a proof were not asked yet. */
 static bool stop(smma_inference *found) {
   if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
   found->outcome = SMMA_INFER_STOPPED;
@@ -417,7 +421,7 @@ static bool stop(smma_inference *found) {
   return true;
 }
 
-/* The instruction, of which any two NaN are the same. */
+/* Copies the instruction, with a NaN policy that treats all NaNs as equal. */
 static void take_instruction(smma_inference_work *x) {
   x->as = *x->request->instruction;
   x->any_nan = *x->as.rule;

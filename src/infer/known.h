@@ -1,4 +1,4 @@
-/* The rules of the catalogue as a search's models. */
+/* Provides the catalogue's rules as candidate models. */
 #ifndef SMMA_INFER_KNOWN_H
 #define SMMA_INFER_KNOWN_H
 
@@ -6,7 +6,8 @@
 
 enum { SMMA_MOST_KNOWN = 256 };
 
-/* Each rule once, as a composition of the operation's formats and K, whose blocks must divide K; their number. */
+/* Lists each rule once, as a composition with the operation's formats and K, if its block length divides K. Returns
+   their number. */
 int smma_known_compositions(smma_operation operation, smma_composition known[SMMA_MOST_KNOWN]);
 
 #endif

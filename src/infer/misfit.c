@@ -1,4 +1,4 @@
-/* What a model has not: how many rows of which kind, and the simplest of them. */
+/* Describes how a model fails: counts mismatches by kind of vector, and lists the simplest. */
 #include <string.h>
 
 #include "campaign/campaign.h"
@@ -13,7 +13,7 @@ static int size_of(const smma_instruction *i, const smma_row *row) {
   return terms;
 }
 
-/* ---- What a row holds ---- */
+/* ---- Properties of a vector ---- */
 
 typedef struct {
   bool nan, infinite, subnormal;
@@ -33,7 +33,7 @@ static void add_operand(smma_format f, uint64_t code, operand_kinds *kinds) {
   kinds->subnormal |= is_subnormal(f, code);
 }
 
-/* Adds a row, with the unit's result in d and the model's, to the counts of what such rows hold. */
+/* Adds a vector, with the unit's result in d, and the model's result to the counts of vectors with each property. */
 static void count_holdings(const smma_instruction *i, const smma_row *row, uint64_t expected, smma_infer_misfit *m) {
   operand_kinds factors = {false, false, false}, c = factors, d = factors;
   const smma_encoding e = smma_encoding_of(i->d);
@@ -57,9 +57,9 @@ static void count_holdings(const smma_instruction *i, const smma_row *row, uint6
   for (int h = 0; h < SMMA_HOLDINGS; h++) m->wrong_with[h] += holds[h];
 }
 
-/* ---- The simplest rows ---- */
+/* ---- The simplest vectors ---- */
 
-/* In order of their terms. */
+/* Inserts a vector into the examples, sorted by their number of terms. */
 static void keep(const smma_inference_work *x, const smma_row *row, uint64_t expected) {
   smma_infer_misfit *m = &x->found->misfit;
   int at = m->examples++;
@@ -93,7 +93,7 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit
   return true;
 }
 
-/* Of a recording its rows that differ, as they are. */
+/* Counts the vectors of a recording that disagree; they cannot be minimised. */
 static void count_recorded(smma_inference_work *x) {
   smma_infer_misfit *m = &x->found->misfit;
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));

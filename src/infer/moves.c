@@ -7,9 +7,9 @@ bool smma_fit_is_near(const smma_fit *f) { return f->wrong && f->wrong * 8 < f->
 
 bool smma_fit_is_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
 
-/* ---- One parameter, or two ---- */
+/* ---- Changing one parameter or two ---- */
 
-/* A key of one step. */
+/* Tries all values of a key in one step. */
 static bool move_one(smma_fit *f, int step, const smma_key *key) {
   const smma_composition p = *smma_fit_composition(f);
   const int now = smma_key_of_step(&p.step[step], key);
@@ -27,7 +27,7 @@ static bool move_one(smma_fit *f, int step, const smma_key *key) {
   return smma_fit_take_best(f);
 }
 
-/* A key of all steps, which gets one value; or one step of powers of two further in each. */
+/* Tries each value of a key in all steps at once. */
 static bool move_all(smma_fit *f, const smma_key *key) {
   const smma_composition p = *smma_fit_composition(f);
   int value[SMMA_MOST_VALUES];
@@ -42,7 +42,8 @@ static bool move_all(smma_fit *f, const smma_key *key) {
   return smma_fit_take_best(f);
 }
 
-/* Two keys of one step: values of the first near what it is, or words, and all of the other. */
+/* Tries two keys of one step together: of the first key, values near the current one and words; of the second key,
+   all values. */
 static bool move_two(smma_fit *f, int step, const char *one, const char *other) {
   const smma_key *key[2] = {smma_find_step_key(one, strlen(one)), smma_find_step_key(other, strlen(other))};
   const smma_composition p = *smma_fit_composition(f);
@@ -70,7 +71,7 @@ static bool move_two(smma_fit *f, int step, const char *one, const char *other) 
   return smma_fit_take_best(f);
 }
 
-/* A key of the whole composition, and flushes of all operands together. */
+/* Tries all values of a key of the whole composition. */
 static bool move_whole(smma_fit *f, const smma_key *key) {
   int value[SMMA_MOST_VALUES];
   smma_custom custom = f->model;
@@ -99,7 +100,7 @@ static bool move_flushes(smma_fit *f) {
 
 /* ---- Sweeps ---- */
 
-/* Keys that few units need are tried where the others do not mend anything. */
+/* Reports whether few units need the key; such keys are tried when the others do not help. */
 static bool is_rare(const smma_key *key) {
   static const size_t rare[] = {offsetof(smma_step, term.offset),
                                 offsetof(smma_step, accumulator.offset),
@@ -117,7 +118,7 @@ static bool is_rare(const smma_key *key) {
   return false;
 }
 
-/* Of the steps, the last one first; and, with the rare ones, of the whole. */
+/* Tries the keys of each step, the last step first; in a rare sweep also the keys of the whole composition. */
 static bool sweep_single(smma_fit *f, bool rare, smma_fit_watch watch) {
   bool better = false;
   for (int step = smma_fit_composition(f)->steps - 1; step >= 0; step--)
@@ -129,7 +130,7 @@ static bool sweep_single(smma_fit *f, bool rare, smma_fit_watch watch) {
   return better;
 }
 
-/* Of all steps, and flushes. */
+/* Tries keys of all steps together, and subnormal policies. */
 static bool sweep_all(smma_fit *f, bool rare, smma_fit_watch watch) {
   bool better = move_flushes(f);
   for (const smma_key *key = NULL; f->wrong && (key = smma_parameter_next(key)) && !smma_fit_is_stopped(watch);)
@@ -177,8 +178,8 @@ static void descend(smma_fit *f, smma_fit_watch watch) {
   } while (f->wrong && !smma_fit_is_stopped(watch) && sweep_together(f, watch));
 }
 
-/* Where few rows disagree, odd values may only make up for one another: those that mend nothing are given up, which may
-   open a way on. */
+/* If few vectors disagree, unusual values may only compensate for one another: simplifying resets the values that do
+   not help, and the descent may then get further. */
 void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
   size_t before;
   descend(f, watch);

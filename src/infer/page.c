@@ -1,4 +1,5 @@
-/* Makes a page of what was found: the summary, the parameters, the order of the sum, a row that shuts out a value. */
+/* Makes a page of the outcome: the summary, the parameters, the order of the sum, and a vector that rules out a
+   value. */
 #include "page/page.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static smma_datum *picture_datum(const smma_instruction *unit, const smma_row *r
   return picture;
 }
 
-/* Adds the picture of a row that shuts out a value of how the model aligns. */
+/* Adds a drawing of a vector that rules out an alignment width. */
 static void add_picture(smma_datum *parts, const smma_inference *f, const smma_instruction *unit) {
   for (size_t i = 0; i < f->neighbours; i++) {
     const smma_infer_neighbour *n = &f->neighbour[i];

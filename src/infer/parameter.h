@@ -1,5 +1,4 @@
-/* Parameters of a composition's steps, without their places in the sum: which there are, and which values are worth
-   trying. */
+/* Parameters of a composition's steps, without those that define the shape: lists them, and the values worth trying. */
 #ifndef SMMA_INFER_PARAMETER_H
 #define SMMA_INFER_PARAMETER_H
 
@@ -7,45 +6,46 @@
 
 /* ---- Keys ---- */
 
-/* Behind `previous`, the first one behind NULL; NULL behind the last. Of the whole composition without operands, scale
-   factors and NaN. */
+/* Return the key after `previous`, the first key for NULL, and NULL after the last. smma_parameter_next_of_whole
+   skips the keys of operands, scale factors and NaN. */
 const smma_key *smma_parameter_next(const smma_key *previous);
 const smma_key *smma_parameter_next_of_whole(const smma_key *previous);
 
-/* The key of accumulators for one of terms; NULL if it has none. */
+/* Returns the accumulator's key that corresponds to a key of terms; NULL if there is none. */
 const smma_key *smma_parameter_of_accumulator(const smma_key *key);
 bool smma_parameter_is_of_accumulator(const smma_key *key);
 
-/* Sets a key of a step; of terms that of the accumulator, too, where there is none, or `both`. */
+/* Sets a key of a step. For a key of terms, also sets the accumulator's key if the step is not a chain, or if
+   `both`. */
 void smma_parameter_set(smma_step *step, const smma_key *key, int value, bool both);
 
-/* Whether a key cannot matter because of others: of how terms are cut that are not, of a width that there is not. */
+/* Reports whether a key has no effect because of other keys, for example rounding of an alignment that is exact. */
 bool smma_parameter_is_idle(const smma_step *step, const smma_key *key);
 
-/* Its value where it is not given, in a step of so many nodes. */
+/* Returns the default of a key, in a step of `nodes` nodes. */
 int smma_parameter_otherwise(const smma_step *step, const smma_key *key, int nodes);
 
 bool smma_parameter_is_number(const smma_key *key);
 
-/* Whether every value that it can have is worth trying. */
+/* Reports whether the key has so few values that all are worth trying. */
 bool smma_parameter_has_few(const smma_key *key);
 
-/* How many values one has that is no number. */
+/* Returns the number of values of a key that is not a number. */
 int smma_parameter_choices(const smma_key *key);
 
 /* ---- Values ---- */
 
-/* The following add to `count` values and return how many there are then: `x`, or what words mean, but for `now`, what
-   is there already and what the key does not allow. */
+/* Append to the `count` values, and return their new number: `x`, or the meanings of the key's words. Skip `now`,
+   values in the list, and values that the key does not allow. */
 enum { SMMA_MOST_VALUES = 640 };
 int smma_parameter_add_value(int *value, int count, const smma_key *key, int now, int x);
 int smma_parameter_add_words(int *value, int count, const smma_key *key, int now);
 
-/* Those worth trying in the place of `now`: all of a few, of many those in steps of powers of two from `now`, or from
-   where exponents begin and end. */
+/* Lists values worth trying instead of `now`: all if the key has few; otherwise `now` plus or minus powers of two,
+   and values near the limits of the exponents. */
 int smma_parameter_values(const smma_instruction *instruction, const smma_key *key, int now, int *value);
 
-/* Where exponents of these formats begin and end. */
+/* Lists the limits of the exponents of these formats. */
 enum { SMMA_MOST_ANCHORS = 8 };
 int smma_parameter_anchors(const smma_instruction *instruction, int *anchor);
 

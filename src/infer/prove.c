@@ -1,4 +1,4 @@
-/* Rows that shut out the neighbours of a model's parameters. */
+/* Finds vectors that rule out neighbouring values of a model's parameters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "infer/neighbours.h"
 #include "isa/compose.h"
 
-/* ---- Two compositions ---- */
+/* ---- Telling two compositions apart ---- */
 
-/* A composition as a unit; all of it must stay as long as the unit. */
+/* A composition as a unit. The unit points into `custom`. */
 typedef struct {
   smma_custom custom;
   smma_unit unit;
@@ -51,7 +51,7 @@ static int terms_of(const smma_instruction *i, const smma_row *row) {
   return terms;
 }
 
-/* The sample of the fewest terms that disagrees with a composition. */
+/* Finds the sample with the fewest terms that disagrees with a composition. */
 static bool find_sample(const smma_inference_work *x, const smma_composition *other, smma_row *row) {
   const smma_operation o = smma_fit_operation(&x->fit, other);
   int least = 0;
@@ -70,7 +70,7 @@ static bool find_sample(const smma_inference_work *x, const smma_composition *ot
   return found;
 }
 
-/* The same row made small, as far as both models still differ. */
+/* Minimises a vector as long as both models differ on it. */
 static bool minimise(smma_inference_work *x, const smma_composition *other, smma_row *row, uint64_t *other_d) {
   model one, two;
   bool good = open_model(x, smma_fit_composition(&x->fit), &one);
@@ -102,7 +102,7 @@ bool smma_inference_add_proof(smma_inference_work *x, const smma_row *row, size_
   return true;
 }
 
-/* A sample shows it, or a row that is searched; of a recording only samples decide. */
+/* Decides one neighbour: from a sample, or else from a vector found by search. For a recording, only samples decide. */
 static bool examine(smma_inference_work *x, smma_infer_neighbour *n) {
   const smma_composition other = smma_fit_with(&x->fit, n->step, n->key, n->other);
   const smma_operation o = smma_fit_operation(&x->fit, &other);
@@ -130,9 +130,9 @@ static bool examine_key(smma_inference_work *x, int step, const smma_key *key) {
   return true;
 }
 
-/* ---- All ---- */
+/* ---- All neighbours ---- */
 
-/* What the unit gives for the rows of the proof. Those for which it is not what the model gives become samples. */
+/* Asks the unit for the vectors of the proof. Vectors whose result is not the model's become samples. */
 static bool ask(smma_inference_work *x, size_t *wrong) {
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   smma_rows *proof = &x->found->proof;

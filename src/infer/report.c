@@ -124,7 +124,7 @@ const char *smma_infer_place(int step, char text[SMMA_INFER_VALUES_SIZE]) {
   return text;
 }
 
-/* ---- Rows that the model does not have ---- */
+/* ---- Vectors that disagree with the model ---- */
 
 const char *smma_infer_holding_text(smma_infer_holding holding) {
   static const char *const texts[] = {[SMMA_HOLDS_NAN_OPERAND] = "a NaN among operands",
@@ -157,11 +157,11 @@ enum { LIST = 400 };
 
 typedef struct {
   bool product[SMMA_MAXIMUM_K], every[SMMA_MAXIMUM_K], with_c, without_c;
-  int least, greatest; /* exponents of the greatest products */
+  int least, greatest; /* exponents of the largest products */
   bool finite;
 } misfit_class;
 
-/* Where and at which exponents the simplest rows have something else than zeros. */
+/* Summarises the places and exponents of nonzero products in the simplest vectors. */
 static misfit_class classify(const smma_instruction *i, const smma_infer_misfit *m) {
   misfit_class c = {.least = 100000, .greatest = -100000};
   for (int k = 0; k < i->k; k++) c.every[k] = m->examples > 0;
@@ -216,7 +216,7 @@ void smma_describe_misfit(const smma_instruction *i, const smma_infer_misfit *m,
                                            : "c is zero");
 }
 
-/* ---- Rows of the proof ---- */
+/* ---- Vectors of the proof ---- */
 
 static void write_neighbour(FILE *stream, const smma_infer_request *r, const smma_inference *f,
                             const smma_infer_neighbour *n, const smma_row_layout *layout) {

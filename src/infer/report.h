@@ -1,4 +1,5 @@
-/* What was found in words and groups, for whoever reports it: the command as text, JSON and a page, and Python. */
+/* Describes the outcome of a search in words and as data, for all that report it: the command's text, JSON and page,
+   and Python. */
 #ifndef SMMA_INFER_REPORT_H
 #define SMMA_INFER_REPORT_H
 
@@ -7,77 +8,79 @@
 #include "datum/datum.h"
 #include "infer/infer.h"
 
-/* "found", "not found", "no function", "stopped", "found, except NaN encodings". */
+/* Returns "found", "not found", "no function", "stopped" or "found, except NaN encodings". */
 const char *smma_infer_outcome_text(smma_infer_outcome outcome);
 
-/* Says why no model was found, as "the budget of ... is spent"; empty for other outcomes. */
+/* Writes why no model was found, for example "the limit of 1000 rows is reached"; writes an empty text for other
+   outcomes. */
 enum { SMMA_INFER_REASON_SIZE = 300 };
 void smma_describe_infer_reason(const smma_infer_request *request, const smma_inference *found,
                                 char text[SMMA_INFER_REASON_SIZE]);
 
-/* The model as an instruction of its own, named `name`; NULL without memory. Release it with smma_custom_release. */
+/* Returns the model as an instruction named `name`; NULL without memory. Release it with smma_custom_release. */
 const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name);
 
-/* The same of a rival. */
+/* Returns a rival as an instruction, like smma_inferred_unit. */
 const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t rival, const char *name);
 
-/* The word that custom units have for the model's NaN; NULL where it cannot be told. */
+/* Returns the model's NaN policy in the words of custom units; NULL if it is not known. */
 const char *smma_inferred_nan(const smma_inference *found);
 
-/* Says what encodings NaN have, in a line without its end; empty where no result is NaN. */
+/* Writes which encodings NaN results have, without a line end; writes an empty text if no result is NaN. */
 enum { SMMA_INFERRED_NAN_SIZE = 400 };
 void smma_describe_inferred_nan(const smma_instruction *instruction, const smma_inference *found,
                                 char text[SMMA_INFERRED_NAN_SIZE]);
 
 /* ---- Neighbours ---- */
 
-/* "shut out", "free", "undecided". */
+/* Returns "shut out", "free" or "undecided". */
 const char *smma_infer_neighbour_text(int is);
 
-/* Neighbours of one parameter stand side by side: the first of the next one's, behind the one at `at`. */
+/* Returns the index of the first neighbour of the next parameter. Neighbours of one parameter are adjacent; `at` is
+   the index of one of them. */
 size_t smma_next_inferred_key(const smma_inference *found, size_t at);
 
-/* Lists those neighbours, of the parameter whose first one is at `at`, that are so: "24, 26", "all others" of words,
-   "-" of none. Returns `text`. */
+/* Lists the values in state `is` of the parameter whose first neighbour is at `at`, for example "24, 26"; "all
+   others" if all values of a key that is not a number are in this state, "-" if there are no values. Returns `text`
+   or a constant. */
 enum { SMMA_INFER_VALUES_SIZE = 400 };
 const char *smma_infer_values(const smma_inference *found, size_t at, int is, char text[SMMA_INFER_VALUES_SIZE]);
 
-/* Returns whether all neighbours of the parameter are so. */
+/* Reports whether all neighbours of the parameter are in state `is`. */
 bool smma_infer_values_are_all(const smma_inference *found, size_t at, int is);
 
-/* "all" for step -1; "step 1" for 0. Returns `text`, or a constant. */
+/* Returns "all" for step -1, "step 1" for 0 and so on, in `text` or as a constant. */
 const char *smma_infer_place(int step, char text[SMMA_INFER_VALUES_SIZE]);
 
-/* ---- Rows that the model does not have ---- */
+/* ---- Vectors that disagree with the model ---- */
 
 enum { SMMA_MISFIT_SIZE = 1000 };
 
-/* What a row holds: "a NaN among operands". */
+/* Returns a property of vectors in words, for example "a NaN among operands". */
 const char *smma_infer_holding_text(smma_infer_holding holding);
 
-/* Says how many of them hold what: "every one of them: a subnormal factor". Empty if they share nothing of the kinds
-   that are looked for. */
+/* Writes how many of the vectors have which property, for example "every one of them: a subnormal factor". Writes an
+   empty text if none has any. */
 void smma_describe_holdings(const smma_infer_misfit *misfit, char text[SMMA_MISFIT_SIZE]);
 
-/* What the simplest of them have in common: the places of products, the exponents of the greatest, whether c takes
-   part; empty if there is none. */
+/* Writes what the simplest vectors have in common: places of products, exponents of the largest products, and
+   whether c takes part. Writes an empty text if there are no examples. */
 void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_misfit *misfit,
                           char text[SMMA_MISFIT_SIZE]);
 
-/* ---- The whole ---- */
+/* ---- Whole reports ---- */
 
-/* Returns what was found as a record: what --json prints. */
+/* Returns the outcome as the record that --json prints. */
 smma_datum *smma_inference_datum(const smma_infer_request *request, const smma_inference *found);
 
-/* Makes the parts of a page (page/page.h) of it, with a summary in lines. Returns false with one line without memory.
-   Free
+/* Makes the parts of a page (page/page.h) with a summary in lines. Returns false with a message without memory. Free
    `*page` in both cases. */
 bool smma_inference_page(const smma_infer_request *request, const smma_inference *found, const char *summary,
                          smma_datum **page, smma_error *error);
 
-/* Writes rows of the proof as a vector file: those that shut out a value or, with `undecided`, those that would. They
-   are of the unit in the file `model`, or (NULL) of the request's instruction. Returns false without memory, or where
-   the stream has failed. */
+/* Writes vectors of the proof as a vector file: with `undecided`, the vectors that would rule out a value, otherwise
+   those that do. The header names the unit of file `model` or, if it is NULL, the request's instruction. Returns
+   false without memory, or if the stream has failed. */
 bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer_request *request,
                                const smma_inference *found, bool undecided);
 

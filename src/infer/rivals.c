@@ -1,4 +1,4 @@
-/* Other models that agree with all samples: each is told from the model by a row that the unit is asked for. */
+/* Finds other models that agree with all samples, and vectors that tell each from the model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,13 +6,14 @@
 #include "infer/known.h"
 #include "infer/shape.h"
 
-/* Rivals that are fitted, that are asked about or kept, for which a row is sought, and that are counted. */
+/* Limits: rivals fitted before asking; rivals asked about or listed; rivals for which a vector is searched;
+   candidates. */
 enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_SOUGHT = 2 * MOST_RIVALS, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
 
 typedef struct {
   smma_composition model;
   size_t wrong;
-  int number; /* its place in the list */
+  int number; /* its index in the list */
 } rival;
 
 static int compare(const void *one, const void *other) {
@@ -22,7 +23,7 @@ static int compare(const void *one, const void *other) {
 }
 
 static int add(const smma_fit *f, rival *all, int count, const smma_composition *p) {
-  const size_t most = f->looked / 16; /* none that disagree with more is near enough */
+  const size_t most = f->looked / 16; /* models that disagree with more samples are too far away */
   if (count == MOST_CANDIDATES || !smma_fit_allows(f, p) || smma_same_composition(p, smma_fit_composition(f)))
     return count;
   for (int n = 0; n < count; n++)
@@ -32,7 +33,7 @@ static int add(const smma_fit *f, rival *all, int count, const smma_composition 
   return count + smma_fit_has_at_most(f, p, most, &all[count].wrong);
 }
 
-/* Rules of the catalogue. */
+/* Adds the rules of the catalogue. */
 static bool add_known(const smma_inference_work *x, rival *all, int *count) {
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
   const int rules = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
@@ -41,7 +42,7 @@ static bool add_known(const smma_inference_work *x, rival *all, int *count) {
   return known || smma_no_memory(x->error);
 }
 
-/* The values of the model's last step in other likely shapes. */
+/* Adds the other likely shapes with the values of the model's last step. */
 static int add_shapes(const smma_inference_work *x, rival *all, int count) {
   const smma_composition *model = smma_fit_composition(&x->fit);
   const smma_step *last = &model->step[model->steps - 1];
@@ -63,8 +64,8 @@ static int add_shapes(const smma_inference_work *x, rival *all, int count) {
   return count;
 }
 
-/* Sums of cut terms and exact sums that are rounded twice have the same results for most rows: each in the other's
-   place. */
+/* Adds models that exchange truncated terms and exact sums rounded twice, because both have the same results for
+   most vectors. */
 static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
   const smma_composition *model = smma_fit_composition(&x->fit);
   for (int step = 0; step < model->steps; step++)
@@ -86,7 +87,7 @@ static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
   return count;
 }
 
-/* Models that may agree with all samples, the nearest first. */
+/* Lists models that may agree with all samples, the nearest first. */
 static bool list(const smma_inference_work *x, rival *all, int *count) {
   *count = 0;
   if (!add_known(x, all, count)) return false;
@@ -95,7 +96,7 @@ static bool list(const smma_inference_work *x, rival *all, int *count) {
   return true;
 }
 
-/* The nearest ones, so many, as near as they come. */
+/* Fits the `most` nearest models that do not yet agree with all samples. */
 static void fit_nearest(smma_inference_work *x, rival *all, int count, int most) {
   const smma_fit_watch watch = smma_inference_watch(x);
   const smma_composition model = *smma_fit_composition(&x->fit);
@@ -132,7 +133,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
     good = smma_inference_learn(x, &rows, asked) && (smma_fit_look_at(&x->fit, SIZE_MAX) || smma_no_memory(x->error));
     *wrong = x->fit.wrong;
   }
-  if (good && *wrong) /* one of them may have been right */
+  if (good && *wrong) /* one of the rivals may be right */
     for (int n = 0; n < count && x->fit.wrong; n++) {
       const smma_composition model = *smma_fit_composition(&x->fit);
       const size_t before = x->fit.wrong;

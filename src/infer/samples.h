@@ -1,27 +1,29 @@
-/* Rows and what a unit answered to them, decoded once, because models are tried on them again and again. */
+/* Vectors and the unit's results, decoded once because models are tried on them many times. */
 #ifndef SMMA_INFER_SAMPLES_H
 #define SMMA_INFER_SAMPLES_H
 
 #include "rows/rows.h"
 
 typedef struct {
-  smma_rows rows; /* d: the unit's */
+  smma_rows rows; /* d is the unit's result */
   size_t count;
-  smma_number *number; /* of row i from i * per_row on: a, b, then the scale factors of both */
+  smma_number *number; /* the numbers of vector i start at i * per_row: a, b, then both operands' scale factors */
   size_t per_row;
 } smma_samples;
 
-/* None yet; false without memory. */
+/* Opens an empty list; returns false without memory. */
 bool smma_samples_open(const smma_instruction *instruction, smma_samples *samples);
 void smma_samples_close(smma_samples *samples);
 
-/* Rows of the instruction, with results, from `first` on; false without memory, with all as it was. */
+/* Appends `count` vectors of the instruction, with results, starting at `first`. Returns false without memory; the
+   list is then unchanged. */
 bool smma_samples_add(smma_samples *samples, const smma_rows *rows, size_t first, size_t count);
 
-/* d of row i as an operation of the same formats and K computes it. */
+/* Returns d of vector i as computed by an operation with the same formats and K. */
 uint64_t smma_sample_computed(const smma_samples *samples, const smma_operation *operation, size_t i);
 
-/* Whether that is the unit's, or both are NaN: which NaN is another question than what is added. */
+/* Reports whether smma_sample_computed gives the unit's result. Treats all NaNs as equal: which NaN a unit returns
+   is a separate question. */
 bool smma_sample_agrees(const smma_samples *samples, const smma_operation *operation, size_t i);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct {
   int k, scale_block;
   smma_format d;
   smma_shapes *shapes;
-  uint64_t hash[HASHES]; /* of the shapes that are listed, in an open hash table; 0: none */
+  uint64_t hash[HASHES]; /* open hash table of the listed shapes' hashes; 0: free */
   bool is_full;
 } maker;
 
@@ -118,7 +118,7 @@ static bool add_hash(maker *m, uint64_t hash) {
   }
 }
 
-/* Reports whether some parameters make a shape another function than every listed shape; then adds its hash. */
+/* Reports whether a shape differs from every listed shape for some parameters; if so, adds its hash. */
 static bool is_new(maker *m, const smma_composition *shape) {
   uint64_t hash = smma_shape_hash(shape, m->k, NULL, true);
   for (int s = 0; s < shape->steps; s++) hash = smma_mix(hash + (uint64_t)shape->step[s].output);
@@ -142,7 +142,7 @@ static void put(maker *m, const smma_step *step, int steps) {
   }
 }
 
-/* The steps so far, then a chain over `nodes` from c, or from nothing with c behind it. */
+/* Appends chains over `nodes` nodes that start from c to the steps so far. */
 static void put_chains(maker *m, const smma_step *before, int steps, int nodes) {
   smma_step step[SMMA_MAXIMUM_STEPS + 2];
   for (int s = 0; s < steps; s++) step[s] = before[s];
@@ -175,7 +175,7 @@ static void put_with_c_last(maker *m, const smma_step *before, int steps, int no
   }
 }
 
-/* Even and odd ones, or every n-th, to a group. */
+/* Adds chains whose groups take products in turns: even and odd ones, or every n-th one. */
 static void put_dealt(maker *m) {
   for (int take = m->k / 2; take > 1; take--) {
     smma_step step[] = {chain(m->k, take, SMMA_START_C, m->d), chain(1, 1, SMMA_START_C, m->d)};
@@ -190,8 +190,8 @@ static void put_dealt(maker *m) {
   }
 }
 
-/* Sums of `take` that stay as they are, of neighbours or even and odd ones in a window, added to c in groups; of one
-   they are products, each cut by itself. */
+/* Adds shapes with unrounded sums of `take` products, neighbours or even and odd ones in a window, that are added to
+   c in groups. For take = 1 these are products, each truncated separately. */
 static void put_unrounded(maker *m) {
   for (int take = m->k; take > 0; take--) {
     smma_step step[3];
@@ -208,7 +208,7 @@ static void put_unrounded(maker *m) {
   }
 }
 
-/* Rounded sums of `take`, which are products where that is 1, in trees. */
+/* Adds trees of rounded sums of `take` products (of rounded products for take = 1). */
 static void put_trees(maker *m) {
   smma_step step[SMMA_MAXIMUM_STEPS + 1];
   for (int take = 1; take <= m->k; take++) {
@@ -225,7 +225,7 @@ static void put_trees(maker *m) {
   }
 }
 
-/* Trees of sums that are not rounded. */
+/* Adds trees of unrounded sums. */
 static void put_unrounded_trees(maker *m) {
   for (int window = 4; window <= m->k; window *= 2) {
     if (m->k % window) continue;
@@ -236,7 +236,8 @@ static void put_unrounded_trees(maker *m) {
   }
 }
 
-/* `chains` of groups, whose sums are fused, added in order, or as a tree; c begins the first, or comes last. */
+/* Adds shapes with several chains of fused groups, whose sums are added in order or as a tree. c starts the first
+   chain, or is added last. */
 static void put_lanes(maker *m) {
   smma_step step[3];
   for (int chains = 2; chains <= m->k; chains *= 2)
@@ -265,10 +266,10 @@ static void put_lanes(maker *m) {
     }
 }
 
-/* ---- Every shape of two steps that a custom unit can have ---- */
+/* ---- Every shape of up to two steps that a custom unit can have ---- */
 
-/* The most steps of a derived shape, and the most marks. A mark is anything in a step that is not plain: nodes dealt in
-   turns, a window, several chains, a stride, descending order. */
+/* Limits of derived shapes: steps and marks. A mark is any deviation from a plain step: nodes dealt in turns, a
+   window, several chains, a stride, or descending order. */
 enum { DERIVED_STEPS = 2, MOST_MARKS = 3 };
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* The structures that a search tries: compositions of which only groups, order and what is rounded are said. */
+/* Structures that a search tries: compositions that fix only groups, order and which sums are rounded. */
 #ifndef SMMA_INFER_SHAPE_H
 #define SMMA_INFER_SHAPE_H
 
@@ -8,41 +8,42 @@ enum { SMMA_MOST_SHAPES = 5120 };
 
 typedef struct {
   smma_composition shape[SMMA_MOST_SHAPES];
-  int against[SMMA_MOST_SHAPES];    /* how much that is known of a unit speaks against each; likely ones come first */
+  int against[SMMA_MOST_SHAPES];    /* evidence against each shape; the likely ones come first */
   bool published[SMMA_MOST_SHAPES]; /* whether a published unit has the structure */
   int count;
 } smma_shapes;
 
-/* So much speaks against a shape by chance. */
+/* Evidence of this much against a shape can be chance. */
 enum { SMMA_SHAPES_LITTLE = 3 };
 
-/* So much against the likeliest means that rows do not show structures. */
+/* If the likeliest shape has this much against it, vectors do not show the structure. */
 enum { SMMA_SHAPES_MUCH = 12 };
 
-/* The most that speaks against a shape which is still likely: little more than against the likeliest. */
+/* Returns the evidence that a likely shape may have against it: a little more than the likeliest shape has. */
 int smma_shapes_likely(const smma_shapes *shapes);
 
-/* How terms are cut and sums rounded where nothing is known yet. */
+/* Values of truncation and rounding to start from when nothing is known yet. */
 typedef struct {
-  int bits; /* SMMA_EXACT_ALIGNMENT: sums that are rounded are exact */
+  int bits; /* SMMA_EXACT_ALIGNMENT: rounded sums are exact before they are rounded */
   smma_rounding alignment, rounding;
 } smma_start_values;
 
-/* Lists shapes for K products whose sum is d. First stand those of published units: chains of groups, from c or with c
-   behind them; groups that stay unrounded, whole or in two halves; products that are rounded first; trees, near and
-   far; several chains, and what adds these. Then follow all shapes of one or two steps that custom units can have,
-   simple ones first: with up to three marks, each of which is products dealt in turns, a window, several chains, a
-   stride, or descending order; with fewer marks for a K that has too many such shapes. No two shapes are one function.
-   Scale factors are on products or on sums of consecutive ones. Nothing speaks against any. False without memory. */
+/* Lists shapes for K products whose sum has format d. The structures of published units come first: chains of
+   groups, which start from c or have c added last; groups that stay unrounded, whole or in two halves; products that
+   are rounded first; trees, near and far; several chains, and the ways to add them. Then come all shapes of one or
+   two steps that custom units can have, simple ones first: with up to three marks, each of them products dealt in
+   turns, a window, several chains, a stride, or descending order. If a K has too many such shapes, the limit of
+   marks is lower. No two shapes are the same function. Scale factors apply to products or to sums of consecutive
+   products. The evidence against all shapes is 0. Returns false without memory. */
 bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes);
 
-/* Returns a hash of the tree of a shape's sums, in which the terms of a sum have no order and product i stands at place
-   from[i], or at its own place if `from` is NULL. `strictly`: sums are alike if nothing can tell them apart, whatever
-   the parameters are. Otherwise they are alike if some parameters make them so: an accumulator is a term like others
-   then, and a term that passes alone through a step is what it was. */
+/* Returns a hash of the tree of a shape's sums. The terms of a sum have no order; product i stands at place from[i],
+   or at its own place if `from` is NULL. `strictly`: sums are equal only if no parameters can tell them apart.
+   Otherwise they are equal if some parameters make them so: an accumulator then counts as a term like others, and a
+   step with a single term has no effect. */
 uint64_t smma_shape_hash(const smma_composition *shape, int k, const unsigned char *from, bool strictly);
 
-/* The shape with values in every step. */
+/* Returns the shape with these values in every step. */
 smma_composition smma_shape_with(const smma_composition *shape, smma_format d, smma_start_values values);
 
 #endif

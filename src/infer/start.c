@@ -7,106 +7,108 @@
 #include "infer/parameter.h"
 #include "unit/unit.h"
 
-/* Ways in which all steps of a shape cut and round alike; models that are built of them. */
-enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
+/* Limits: uniform settings (all steps of a shape truncate and round alike); families of settings; candidates taken
+   of each family. */
+enum { MOST_SETTINGS = 4096, FAMILIES = 5, STARTS_PER_FAMILY = 2 };
 
-/* The number of starts whose steps get values of their own, the fraction of the rows (1 / PART) on which this is done
-   first, and the most bits tried. */
-enum { DIFFERING = 4, PART = 3, MOST_BITS = 48 };
+/* The number of candidates whose steps get separate values, the fraction of the vectors (1 / SUBSET_DIVISOR) used for
+   this at first, and the largest alignment width tried. */
+enum { DIFFERING = 4, SUBSET_DIVISOR = 3, MOST_BITS = 48 };
 
-/* All of them are compared on one part of the rows in so many, the promising ones of each family on more, and fewer on
-   all. */
+/* Stages of the comparison: the first uses 1 / 12 of the vectors and all settings; later stages use more vectors and
+   the best `of_family` settings of each family. */
 static const struct {
   size_t part;
   int of_family;
-} stages[] = {{12, MOST_WAYS}, {3, 128}, {1, 32}};
+} stages[] = {{12, MOST_SETTINGS}, {3, 128}, {1, 32}};
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
+/* A uniform setting: how every step of a shape truncates and rounds. */
 typedef struct {
   enum { CUT_OWN, CUT_NORMALIZED, DROPPED, NARROWED, FIXED } family;
   smma_brings brings;
-  int reference, bits, drop; /* SMMA_EXACT_ALIGNMENT: sums that are rounded are exact */
+  int reference, bits, drop; /* bits: SMMA_EXACT_ALIGNMENT: rounded sums are exact before they are rounded */
   smma_rounding alignment, rounding, narrow_rounding;
   smma_opposing opposing;
   int narrow_bits;
   size_t wrong;
-  int number; /* its place in the list */
-} way;
+  int number; /* its index in the list */
+} setting;
 
 typedef struct {
-  way *all;
+  setting *all;
   int count;
-} ways;
+} setting_list;
 
-static void add(ways *w, way x) {
+static void add(setting_list *w, setting x) {
   x.number = w->count;
-  if (w->count < MOST_WAYS) w->all[w->count++] = x;
+  if (w->count < MOST_SETTINGS) w->all[w->count++] = x;
 }
 
 static const smma_rounding roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_DOWN,
                                           SMMA_ROUND_TO_ODD,       SMMA_ROUND_NEAREST_AWAY, SMMA_ROUND_UP};
 enum { ROUNDINGS = sizeof roundings / sizeof roundings[0] };
 
-static void add_cut(ways *w, int fraction_bits, bool chains) {
+static void add_cut(setting_list *w, int fraction_bits, bool chains) {
   for (int bits = fraction_bits - 2; bits <= fraction_bits + 12; bits++)
     for (int r = 0; r < ROUNDINGS; r++)
       for (int a = 0; a < ROUNDINGS; a++)
         for (int opposing = 0; opposing <= chains; opposing++)
           for (int normalized = 0; normalized <= 1; normalized++)
-            add(w, (way){.family = normalized ? CUT_NORMALIZED : CUT_OWN,
+            add(w, (setting){.family = normalized ? CUT_NORMALIZED : CUT_OWN,
+                             .brings = normalized ? SMMA_BRINGS_NORMALIZED : SMMA_BRINGS_OWN,
+                             .reference = SMMA_NONE,
+                             .bits = bits,
+                             .drop = SMMA_NONE,
+                             .alignment = roundings[a],
+                             .rounding = roundings[r],
+                             .opposing = (smma_opposing)opposing,
+                             .narrow_bits = SMMA_NONE});
+}
+
+/* Adds settings that drop small terms entirely instead of truncating them. */
+static void add_dropped(setting_list *w, int fraction_bits) {
+  for (int drop = fraction_bits - 3; drop <= fraction_bits + 12; drop++)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int normalized = 0; normalized <= 1; normalized++)
+        add(w, (setting){.family = DROPPED,
                          .brings = normalized ? SMMA_BRINGS_NORMALIZED : SMMA_BRINGS_OWN,
                          .reference = SMMA_NONE,
+                         .bits = SMMA_EXACT_ALIGNMENT,
+                         .drop = drop,
+                         .alignment = SMMA_ROUND_TOWARD_ZERO,
+                         .rounding = roundings[r],
+                         .narrow_bits = SMMA_NONE});
+}
+
+static void add_narrowed(setting_list *w, int fraction_bits) {
+  for (int more = 0; more <= 10; more++)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int n = 0; n < (more ? ROUNDINGS : 1); n++)
+        add(w, (setting){.family = NARROWED,
+                         .reference = SMMA_NONE,
+                         .bits = SMMA_EXACT_ALIGNMENT,
+                         .drop = SMMA_NONE,
+                         .alignment = SMMA_ROUND_TOWARD_ZERO,
+                         .rounding = roundings[r],
+                         .narrow_rounding = roundings[n],
+                         .narrow_bits = more ? fraction_bits + more : SMMA_NONE});
+}
+
+/* Adds fixed-point settings with `bits` bits below 1. */
+static void add_fixed(setting_list *w) {
+  for (int bits = 0; bits <= 60; bits += 2)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int a = 0; a < (bits ? ROUNDINGS : 1); a++)
+        add(w, (setting){.family = FIXED,
                          .bits = bits,
                          .drop = SMMA_NONE,
                          .alignment = roundings[a],
                          .rounding = roundings[r],
-                         .opposing = (smma_opposing)opposing,
                          .narrow_bits = SMMA_NONE});
 }
 
-/* Terms that are whole, or not there at all. */
-static void add_dropped(ways *w, int fraction_bits) {
-  for (int drop = fraction_bits - 3; drop <= fraction_bits + 12; drop++)
-    for (int r = 0; r < ROUNDINGS; r++)
-      for (int normalized = 0; normalized <= 1; normalized++)
-        add(w, (way){.family = DROPPED,
-                     .brings = normalized ? SMMA_BRINGS_NORMALIZED : SMMA_BRINGS_OWN,
-                     .reference = SMMA_NONE,
-                     .bits = SMMA_EXACT_ALIGNMENT,
-                     .drop = drop,
-                     .alignment = SMMA_ROUND_TOWARD_ZERO,
-                     .rounding = roundings[r],
-                     .narrow_bits = SMMA_NONE});
-}
-
-static void add_narrowed(ways *w, int fraction_bits) {
-  for (int more = 0; more <= 10; more++)
-    for (int r = 0; r < ROUNDINGS; r++)
-      for (int n = 0; n < (more ? ROUNDINGS : 1); n++)
-        add(w, (way){.family = NARROWED,
-                     .reference = SMMA_NONE,
-                     .bits = SMMA_EXACT_ALIGNMENT,
-                     .drop = SMMA_NONE,
-                     .alignment = SMMA_ROUND_TOWARD_ZERO,
-                     .rounding = roundings[r],
-                     .narrow_rounding = roundings[n],
-                     .narrow_bits = more ? fraction_bits + more : SMMA_NONE});
-}
-
-/* Bits below units of one. */
-static void add_fixed(ways *w) {
-  for (int bits = 0; bits <= 60; bits += 2)
-    for (int r = 0; r < ROUNDINGS; r++)
-      for (int a = 0; a < (bits ? ROUNDINGS : 1); a++)
-        add(w, (way){.family = FIXED,
-                     .bits = bits,
-                     .drop = SMMA_NONE,
-                     .alignment = roundings[a],
-                     .rounding = roundings[r],
-                     .narrow_bits = SMMA_NONE});
-}
-
-static smma_composition composed(const smma_composition *shape, smma_format d, const way *x) {
+static smma_composition composed(const smma_composition *shape, smma_format d, const setting *x) {
   const bool is_integer = smma_is_integer(d);
   smma_composition p = *shape;
   for (smma_step *s = p.step; s < p.step + p.steps; s++) {
@@ -128,25 +130,25 @@ static smma_composition composed(const smma_composition *shape, smma_format d, c
 }
 
 static int compare(const void *one, const void *other) {
-  const way *x = one, *y = other;
+  const setting *x = one, *y = other;
   if (x->wrong != y->wrong) return x->wrong < y->wrong ? -1 : 1;
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The best of each family, in that order; then the best first. */
-static int take_best(const smma_fit *f, const smma_composition *shape, const ways *w,
+/* Takes the STARTS_PER_FAMILY best settings of each family as candidates; the list is sorted, best first. */
+static int take_best(const smma_fit *f, const smma_composition *shape, const setting_list *w,
                      smma_candidate best[SMMA_MOST_STARTS]) {
   int taken[FAMILIES] = {0}, count = 0;
   for (int n = 0; n < w->count && count < SMMA_MOST_STARTS; n++) {
-    const way *x = &w->all[n];
-    if (x->wrong == SIZE_MAX || taken[x->family]++ >= OF_FAMILY) continue;
+    const setting *x = &w->all[n];
+    if (x->wrong == SIZE_MAX || taken[x->family]++ >= STARTS_PER_FAMILY) continue;
     best[count++] = (smma_candidate){composed(shape, f->model.instruction.d, x), x->wrong};
   }
   return count;
 }
 
-/* Rows that disagree, of so many; the best first. */
-static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *w, size_t looked) {
+/* Counts the vectors of the first `looked` that disagree with each setting, then sorts the settings, best first. */
+static void count_wrong(const smma_fit *f, const smma_composition *shape, setting_list *w, size_t looked) {
   smma_fit some = *f;
   some.looked = looked;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
@@ -157,17 +159,17 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }
 
-/* Keeps the first `of_family` ways of each family, and all ways that agree with every row. */
-static void keep_best(ways *w, int of_family) {
+/* Keeps the first `of_family` settings of each family, and all settings that agree with every vector. */
+static void keep_best(setting_list *w, int of_family) {
   int taken[FAMILIES] = {0}, kept = 0;
   for (int n = 0; n < w->count; n++)
     if (taken[w->all[n].family]++ < of_family || w->all[n].wrong == 0) w->all[kept++] = w->all[n];
   w->count = kept;
 }
 
-/* ---- Steps that cut in other ways than each other, and accumulators in other ways than terms ---- */
+/* ---- Separate values for each step, and for accumulator and terms ---- */
 
-/* Replaces the candidate by another composition if fewer rows disagree. */
+/* Replaces the candidate by another composition if fewer vectors disagree. */
 static void try_composition(const smma_fit *f, smma_candidate *c, const smma_composition *p) {
   if (c->wrong == 0 || smma_units_stopped() || !smma_fit_allows(f, p)) return;
   const size_t wrong = smma_fit_count(f, p, c->wrong - 1);
@@ -205,7 +207,7 @@ static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool
   for (int brings = 0; brings < smma_parameter_choices(key[2]); brings++) try_value(f, c, step, key[2], brings);
 }
 
-/* Gives each step of the candidates values of its own until no value makes fewer rows disagree. */
+/* Gives each step of the candidates separate values until no value makes fewer vectors disagree. */
 static void let_steps_differ(const smma_fit *f, smma_candidate *c, int count) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 1)
   for (int n = 0; n < count; n++)
@@ -228,11 +230,11 @@ void smma_sort_candidates(smma_candidate *c, int count) {
   }
 }
 
-/* Refines the first candidates on some of the rows, then the best candidate on all rows. */
+/* Refines the first candidates on some of the vectors, then the best candidate on all vectors. */
 static void refine_starts(const smma_fit *f, smma_candidate *c, int count) {
   const int differing = count < DIFFERING ? count : DIFFERING;
   smma_fit some = *f;
-  some.looked = f->looked / PART;
+  some.looked = f->looked / SUBSET_DIVISOR;
   for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(&some, &c[n].model, SIZE_MAX - 1);
   let_steps_differ(&some, c, differing);
   for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(f, &c[n].model, SIZE_MAX - 1);
@@ -243,7 +245,7 @@ static void refine_starts(const smma_fit *f, smma_candidate *c, int count) {
 int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]) {
   const smma_format d = f->model.instruction.d;
   const int fraction_bits = smma_encoding_of(d).fraction_bits;
-  ways w = {malloc(MOST_WAYS * sizeof *w.all), 0};
+  setting_list w = {malloc(MOST_SETTINGS * sizeof *w.all), 0};
   bool chains = false;
   int count;
   if (!w.all) return -1;

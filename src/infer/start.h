@@ -1,4 +1,5 @@
-/* Where the search in a shape begins: the best of some thousand compositions whose steps all cut and round alike. */
+/* Finds where to start the search in a shape: the best of several thousand compositions whose steps all truncate and
+   round alike. */
 #ifndef SMMA_INFER_START_H
 #define SMMA_INFER_START_H
 
@@ -6,18 +7,18 @@
 
 typedef struct {
   smma_composition model;
-  size_t wrong; /* rows of those that were looked at */
+  size_t wrong; /* selected samples that disagree */
 } smma_candidate;
 
-/* Sorts candidates, the best first; those that are as good stay in their order, whatever qsort a C library has. */
+/* Sorts candidates, the best first. Equally good candidates keep their order, with any C library's qsort. */
 void smma_sort_candidates(smma_candidate *candidate, int count);
 
 enum { SMMA_MOST_STARTS = 8 };
 
-/* Of each family of them (terms cut below the exponents that they have, or below that of the leading bit; exact sums,
-   rounded once or twice; fixed point) the two that the fewest of the samples looked at disagree with; in shapes of
-   several steps each step of the first of these may have bits and a rounding of its own. The best first. Returns their
-   number; -1 without memory. */
+/* Finds the best starts of a shape, the best first. The families are: terms truncated below their nominal exponents;
+   terms truncated below their leading bits' exponents; small terms dropped; exact sums rounded once or twice; fixed
+   point. The two compositions of each family with the fewest mismatches on the selected samples are taken. The first
+   of these may get separate bits and rounding for each step. Returns their number; -1 without memory. */
 int smma_fit_starts(const smma_fit *fit, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]);
 
 #endif

@@ -1,5 +1,6 @@
-/* Shapes and the unit's symmetries: products that change places. Where that changes d, a shape in which it cannot is
-   refuted; where it never does, one in which it could is less likely. No parameter has to be known for it. */
+/* Weighs shapes by the unit's symmetries: products change places. If that changes d, it refutes every shape that
+   such a change cannot affect; if d never changes, shapes that such a change could affect are less likely. No
+   parameter needs to be known. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +9,18 @@
 #include "infer/inference.h"
 #include "rows/generate.h"
 
-/* Rows in which each permutation is tried; permutations in one call; calls at most. */
+/* Number of base vectors for each permutation; permutations in one call; limit of calls; limit of permutations. */
 enum { BASE_ROWS = 96, AT_ONCE = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
 
+/* A permutation of products, and whether the unit's results change with it. */
 typedef struct {
-  unsigned char from[SMMA_MAXIMUM_K]; /* the product that comes to each place */
+  unsigned char from[SMMA_MAXIMUM_K]; /* the product that moves to each place */
   bool asked, changes;
-  size_t row; /* of the base, the first whose result changes */
-  uint64_t d; /* its result then */
+  size_t row; /* index of the first base vector whose result changes */
+  uint64_t d; /* its permuted result */
 } permutation;
 
-/* ---- What a permutation is to a shape ---- */
+/* ---- Effect of a permutation on a shape ---- */
 
 static permutation identity(int k) {
   permutation x = {.asked = false};
@@ -26,9 +28,10 @@ static permutation identity(int k) {
   return x;
 }
 
+/* What a permutation can do to a shape's result, depending on the parameters. */
 typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
 
-/* What a shape is without a permutation. */
+/* Hashes of a shape without a permutation. */
 typedef struct {
   uint64_t strict, loose;
 } shape_hashes;
@@ -55,7 +58,8 @@ static int add(permutation *all, int count, const permutation *x, int k) {
   return count;
 }
 
-/* Two of `count` parts of `size` products change places; `apart`: products of a part are `count` apart. */
+/* Adds the permutation that exchanges parts `one` and `other` of the k / size parts of `size` products. `apart`: the
+   products of a part lie k / size apart; otherwise they are adjacent. */
 static int add_parts(permutation *all, int have, int k, int size, bool apart, int one, int other) {
   permutation x = identity(k);
   const int count = k / size;
@@ -64,7 +68,8 @@ static int add_parts(permutation *all, int have, int k, int size, bool apart, in
   return add(all, have, &x, k);
 }
 
-/* Single products, and parts of neighbours, or of every n-th, beside each other, with the first and halfway. */
+/* Lists permutations: the reversal, and exchanges of single products or of parts (adjacent or interleaved) with the
+   part 1, 2 or parts / 2 places earlier, or with the first part. */
 static int make_permutations(int k, permutation *all) {
   int have = 0;
   permutation reversed = identity(k);
@@ -83,7 +88,7 @@ static int make_permutations(int k, permutation *all) {
   return have;
 }
 
-/* ---- Rows ---- */
+/* ---- Vectors ---- */
 
 static double product_of(const smma_instruction *i, const smma_row *row, int k) {
   return smma_format_decode(i->a, row->a[k]) * smma_format_decode(i->b, row->b[k]);
@@ -94,7 +99,7 @@ static void negate(smma_format format, uint64_t *code) {
       smma_format_encode(format, -smma_format_decode(format, *code), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* The greatest product once more with the other sign, in the place of another one, where it can be written. */
+/* Replaces another product by the negated greatest product, so that both cancel. */
 static void cancel(const smma_instruction *i, smma_row *row, int number) {
   int greatest = 0, other;
   for (int k = 1; k < i->k; k++) {
@@ -107,14 +112,14 @@ static void cancel(const smma_instruction *i, smma_row *row, int number) {
   negate(i->a, &row->a[other]);
 }
 
-/* One scale factor is that of all, so that products may change places. */
+/* Puts a vector into the base with one scale factor for all products, so that products may change places. */
 static void put(smma_rows *base, size_t at, smma_row *row) {
   const int scales = smma_scale_count(base->instruction->k, base->instruction->scale_block);
   for (int s = 1; s < scales; s++) row->scale_a[s] = row->scale_a[0], row->scale_b[s] = row->scale_b[0];
   smma_rows_put(base, at, row);
 }
 
-/* Generated ones, in half of which the greatest product cancels. */
+/* Generates base vectors; in half of them the greatest product cancels. */
 static void make_base(const smma_inference_work *x, smma_rows *base) {
   smma_generate_rows(base, x->request->seed ^ SEED_OF_BASE, 0, BASE_ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int r = 0; r < BASE_ROWS; r++) {
@@ -125,8 +130,8 @@ static void make_base(const smma_inference_work *x, smma_rows *base) {
   }
 }
 
-/* The rows that disagree with the model, and the same with a product or c negated: what they show of the structure
-   others do not. */
+/* Makes base vectors from those that disagree with the model, as they are and with a product or c negated: they show
+   more of the structure than others. */
 static void make_base_of_misfits(const smma_inference_work *x, smma_rows *base) {
   const size_t misfits = x->fit.wrong;
   for (size_t r = 0; r < BASE_ROWS; r++) {
@@ -157,13 +162,13 @@ static void permute(const smma_rows *base, int k, const permutation *x, smma_row
 
 /* ---- Asking ---- */
 
-/* What is known: what each permutation is to each shape, and how much speaks against it. */
+/* The effect of each permutation on each shape, and the shapes refuted so far. */
 typedef struct {
   permutation *permutation;
   int permutations;
   unsigned char (*effect)[SMMA_MOST_SHAPES];
   bool refuted[SMMA_MOST_SHAPES];
-  int before[SMMA_MOST_SHAPES]; /* what spoke against it before these rows */
+  int before[SMMA_MOST_SHAPES]; /* evidence against each shape before these vectors */
 } knowledge;
 
 static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
@@ -186,7 +191,8 @@ static void note_change(const smma_operation *o, const smma_rows *base, const sm
   }
 }
 
-/* How many of the likely shapes are wrong about what most of them are right about. */
+/* Returns how many likely shapes the answer makes less likely, or refutes, at least, whichever answer the unit
+   gives. */
 static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   const int most = smma_shapes_likely(shapes);
   int likely = 0, can_stay = 0, can_change = 0;
@@ -197,6 +203,7 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
+/* Refutes shapes whose result cannot change as the unit's did; counts evidence against shapes that can only change. */
 static void judge(smma_shapes *shapes, knowledge *known, int at) {
   const bool changed = known->permutation[at].changes;
   for (int n = 0; n < shapes->count; n++) {
@@ -208,7 +215,7 @@ static void judge(smma_shapes *shapes, knowledge *known, int at) {
   }
 }
 
-/* The permutation not asked yet that tells the shapes apart best; -1: none does. */
+/* Returns the permutation not yet asked that tells the shapes apart best; -1 if no permutation does. */
 static int best_of(const smma_shapes *shapes, const knowledge *known) {
   int best = -1, most = 0;
   for (int n = 0; n < known->permutations; n++) {
@@ -218,7 +225,7 @@ static int best_of(const smma_shapes *shapes, const knowledge *known) {
   return best;
 }
 
-/* So many that tell the shapes apart best. */
+/* Chooses up to AT_ONCE permutations that tell the shapes apart best. */
 static int choose(const smma_shapes *shapes, knowledge *known, int which[AT_ONCE]) {
   int count = 0;
   for (int at; count < AT_ONCE && (at = best_of(shapes, known)) >= 0;) {
@@ -228,7 +235,7 @@ static int choose(const smma_shapes *shapes, knowledge *known, int which[AT_ONCE
   return count;
 }
 
-/* Those not asked yet in which only two products change places. */
+/* Chooses permutations not yet asked that exchange only two products. */
 static int choose_pairs(knowledge *known, int products, int which[AT_ONCE]) {
   int count = 0;
   for (int n = 0; n < known->permutations && count < AT_ONCE; n++) {
@@ -241,7 +248,7 @@ static int choose_pairs(knowledge *known, int products, int which[AT_ONCE]) {
   return count;
 }
 
-/* Asks the unit for these in one call. */
+/* Asks the unit for the chosen permutations in one call. */
 static bool ask(smma_inference_work *x, knowledge *known, const int *which, int count, const smma_rows *base,
                 smma_rows *rows) {
   const smma_operation o = smma_operation_of(&x->as);
@@ -264,10 +271,10 @@ static bool ask_best(smma_inference_work *x, knowledge *known, const smma_rows *
   return true;
 }
 
-/* ---- A product that is unlike the others ---- */
+/* ---- A product that the unit treats unlike the others ---- */
 
-/* What is known of shapes from permutations that leave product k in its place; NONE: from all. Returns the least that
-   speaks against any. */
+/* Judges all shapes from the permutations that leave product k in its place (NONE: from all permutations). Returns
+   the least evidence against any shape that is not refuted. */
 enum { NONE = -1 };
 
 static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
@@ -288,7 +295,7 @@ static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
   return least;
 }
 
-/* Returns the product beside which shapes are likely; NONE if there is no such product, or more than one. */
+/* Returns the one product without which shapes become likely; NONE if there is no such product, or more than one. */
 static int find_odd(smma_shapes *shapes, knowledge *known, int products, int least) {
   int odd = NONE;
   for (int k = 0; k < products; k++) {
@@ -300,7 +307,7 @@ static int find_odd(smma_shapes *shapes, knowledge *known, int products, int lea
   return odd;
 }
 
-/* Where no shape is likely: beside which product one is, if it is one. */
+/* If no shape is likely, looks for one product without which a shape is. */
 static bool set_one_product_apart(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
   const int least = judge_beside(x->shapes, known, NONE);
   int which[AT_ONCE], odd;
@@ -317,7 +324,7 @@ static bool set_one_product_apart(smma_inference_work *x, knowledge *known, cons
   return ask_best(x, known, base, rows);
 }
 
-/* ---- Rows that shut out shapes ---- */
+/* ---- Vectors that rule out shapes ---- */
 
 static bool shuts_out(const knowledge *known, int at, int shape, int odd) {
   const permutation *x = &known->permutation[at];
@@ -325,7 +332,7 @@ static bool shuts_out(const knowledge *known, int at, int shape, int odd) {
          !(known->effect[at][shape] & CAN_CHANGE);
 }
 
-/* Counts the shapes that a permutation's rows shut out, without those that others account for. */
+/* Counts the shapes that a permutation's vectors rule out, without those already accounted for. */
 static int count_shut_out(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
   int count = 0;
   for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && shuts_out(known, at, n, x->odd);
@@ -345,7 +352,7 @@ static bool add_evidence(smma_inference_work *x, const permutation *p, const smm
   return true;
 }
 
-/* Adds few pairs of rows to found->evidence: always the one that shuts out most of the shapes that are left. */
+/* Adds a few pairs of vectors to found->evidence: each time the pair that rules out most of the remaining shapes. */
 static bool list_evidence(smma_inference_work *x, const knowledge *known, const smma_rows *base) {
   static bool accounted[SMMA_MOST_SHAPES];
   memset(accounted, 0, sizeof accounted);
@@ -361,7 +368,8 @@ static bool list_evidence(smma_inference_work *x, const knowledge *known, const 
   }
 }
 
-/* Rows that show nothing of a shape speak against it without reason: the least counts. */
+/* Removes refuted shapes. Vectors that show nothing of a shape speak against it without reason, so the smaller of
+   old and new evidence counts. */
 static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   int kept = 0;
   for (int n = 0; n < shapes->count; n++) {
@@ -373,7 +381,7 @@ static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   if (kept) shapes->count = kept;
 }
 
-/* Those first against which the least is said; in their order else. False without memory. */
+/* Sorts shapes by the evidence against them; equal ones keep their order. Returns false without memory. */
 static bool put_likely_first(smma_shapes *shapes) {
   smma_shapes *before = malloc(sizeof *before);
   int most = 0, at = 0;

@@ -10,7 +10,7 @@ uint64_t smma_match_d(const smma_match_data *data, size_t i, size_t j) {
   return smma_load(smma_bytes_of(data->d_format), data->d, i * data->n + j);
 }
 
-/* Encodings in order of their values: -0 and +0 next to each other. */
+/* Returns an integer in the order of the values of encodings; -0 and +0 are adjacent. */
 static int64_t order_of(smma_format format, uint64_t x) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t sign = UINT64_C(1) << (f.bits - 1);

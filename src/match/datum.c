@@ -1,4 +1,4 @@
-/* What is found, in words and as data. */
+/* Describes matches in words and as data. */
 #include "rows/datum.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { FEW_ULPS = 1000 };
 
-/* Writes "rows 61 to 63", or an empty text where they are all over. */
+/* Writes, for example, "rows 61 to 63"; an empty text if the elements are spread over more than half of the lines. */
 static void lines_text(const char *what, size_t first, size_t last, size_t all, char *text, size_t size) {
   text[0] = 0;
   if (last - first + 1 > all / 2) return;

@@ -11,34 +11,34 @@
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  WIDE = 16 /* products of an FMA chain that are computed in one call */
+  WIDE = 16 /* products of an FMA chain that one call computes */
 };
 
-/* Values of the sample in the outer format. */
+/* Values of the sample's elements in the outer format. */
 typedef union {
   float f32[SAMPLE];
   double f64[SAMPLE];
 } sums;
 
-/* A class, as what computes its chains and their folding. */
+/* State for computing and folding the chains of one class. */
 typedef struct {
-  smma_instruction step, wide; /* c in D's format */
-  smma_multiplier with;        /* what folding and the epilogue look at */
+  smma_instruction step, wide; /* c has D's format */
+  smma_multiplier with;        /* arguments of folding and of the epilogue */
   unsigned char c[8 * SAMPLE], d[8 * SAMPLE];
   float bias[SAMPLE];
 } worker;
 
-/* A sequence of calls from +0 or C on. */
+/* A memoised chain: a sequence of calls that starts from +0 or C. */
 typedef struct {
   smma_match_key key;
-  sums *sum; /* of each class; NULL: an empty place of the table */
+  sums *sum; /* values for each class; NULL: a free slot of the table */
 } memo;
 
-/* A part of the plan that is asked for: a chain's steps, and the tasks behind them. */
+/* A part of the plan: a chain's steps. */
 typedef struct {
-  size_t first, end; /* steps */
+  size_t first, end; /* first step, end of the steps */
   smma_match_key key;
-  size_t chain; /* place in the table */
+  size_t chain; /* slot in the table */
 } segment;
 
 struct smma_evaluator {
@@ -46,18 +46,18 @@ struct smma_evaluator {
   const smma_match_elements *elements;
   bool signed_zeros;
   worker *worker;
-  size_t workers, first, step, products; /* from the first on every so many'th computes */
-  memo *table;                           /* open addressing */
+  size_t workers, first, step, products; /* workers first, first + step, ... compute here */
+  memo *table;                           /* open hash table */
   size_t room, chains;
   const smma_plan *plan;
   smma_schedule schedule;
   segment *segment;
   size_t segments, segment_room;
   sums *registers;
-  smma_match_key *key; /* of what registers hold */
+  smma_match_key *key; /* keys of the values in `registers` */
   size_t register_room;
-  unsigned char *a, *b; /* a chain's operands */
-  size_t gather_room;   /* products that they have room for */
+  unsigned char *a, *b; /* operands of one chain */
+  size_t gather_room;   /* number of products that fit into `a` and `b` */
 };
 
 /* ---- Elements ---- */
@@ -79,7 +79,7 @@ void smma_match_elements_free(smma_match_elements *e) {
   free(e->b);
 }
 
-/* ---- Making ---- */
+/* ---- Creating an evaluator ---- */
 
 static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *class) {
   const smma_match_data *data = e->data;
@@ -142,7 +142,7 @@ size_t smma_evaluator_products(const smma_evaluator *e) { return e->products; }
 
 /* ---- Keys ---- */
 
-/* One more number in two hashes. */
+/* Mixes a number into both hashes. */
 static void stir(smma_match_key *key, uint64_t x) {
   for (int i = 0; i < 2; i++) {
     uint64_t h = (key->word[i] ^ x) * (i ? UINT64_C(0x9e3779b97f4a7c15) : UINT64_C(0xd6e8feb86659fd93));
@@ -152,7 +152,7 @@ static void stir(smma_match_key *key, uint64_t x) {
 
 static bool same_key(smma_match_key x, smma_match_key y) { return x.word[0] == y.word[0] && x.word[1] == y.word[1]; }
 
-static const smma_match_key zero_key; /* of +0 */
+static const smma_match_key zero_key; /* key of +0 */
 
 static smma_match_key empty_key(void) { return (smma_match_key){{1, 2}}; }
 
@@ -160,14 +160,15 @@ static bool starts_with_c(const smma_evaluator *e, const segment *s) {
   return s == e->segment && e->plan->starts_from_c && e->schedule.start == SMMA_IN_ACCUMULATOR;
 }
 
-/* How many products a call has; those behind are +0. */
+/* Returns how many products a call has; the remaining ones are +0. */
 static size_t products_of(const smma_schedule *s, size_t step) {
   size_t count = 0;
   while (count < s->k_per_step && s->k[step * s->k_per_step + count] != SMMA_NO_PRODUCT) count++;
   return count;
 }
 
-/* Whether zeros behind products come only behind multiples of `multiple`, or last. */
+/* Reports whether calls are filled up with zeros only after multiples of `multiple` products, or at the end of the
+   chain. */
 static bool fills_between(const smma_schedule *s, const segment *x, size_t multiple) {
   for (size_t i = x->first; i + 1 < x->end; i++)
     if (products_of(s, i) % multiple) return false;
@@ -187,13 +188,13 @@ static smma_match_key key_of_chain(const smma_evaluator *e, const segment *x, si
 
 static bool takes_chain(const smma_task *t) { return t->kind != SMMA_TASK_CLEAR && t->from == SMMA_IN_ACCUMULATOR; }
 
-/* A value after it is rounded, which is hashed as what it was rounded to. */
+/* Returns the key of a value that is rounded to a format. */
 static smma_match_key rounded_key(smma_match_key key, int format) {
   if (format != SMMA_STORED_AS_IS) stir(&key, (uint64_t)(unsigned)format);
   return key;
 }
 
-/* What a fold makes, addition being commutative; +0 changes nothing but a zero's sign. */
+/* Returns the key of a fold's result. Addition is commutative, and adding +0 changes only the sign of a zero. */
 static smma_match_key folded_key(const smma_evaluator *e, const smma_task *t, smma_match_key to, smma_match_key from) {
   const bool signs = e->signed_zeros, adds = t->with == SMMA_WITH_ADD;
   const bool first = t->kind == SMMA_TASK_MOVE || (adds && !signs && same_key(to, zero_key));
@@ -207,7 +208,7 @@ static smma_match_key folded_key(const smma_evaluator *e, const smma_task *t, sm
   return rounded_key(sum, t->total);
 }
 
-/* A chain's key, the next one's of the plan. */
+/* Returns the key of the plan's next chain. */
 static smma_match_key next_key(const smma_evaluator *e, const segment **x, size_t step) {
   const segment *chain = (*x)++;
   if (chain->first == chain->end && !starts_with_c(e, chain)) return zero_key;
@@ -240,7 +241,7 @@ smma_match_key smma_evaluator_key(const smma_evaluator *e, size_t step) {
 
 /* ---- Chains ---- */
 
-/* Whether indices follow one another. */
+/* Reports whether indices are consecutive. */
 static bool is_run(const size_t *index, size_t count) {
   for (size_t x = 0; x < count; x++)
     if (index[x] == SMMA_NO_PRODUCT || index[x] != index[0] + x) return false;
@@ -255,7 +256,7 @@ static void gather_line(size_t bytes, const void *from, const size_t *index, boo
       smma_store(bytes, to, x, index[x] != SMMA_NO_PRODUCT ? smma_load(bytes, from, index[x]) : 0);
 }
 
-/* A chain's operands, call by call: `wide` products, while there are as many, then `narrow`. */
+/* Gathers a chain's operands, call by call: `wide` products for each call while there are enough, then `narrow`. */
 static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_t narrow) {
   if (s->first == s->end) return true;
   const size_t a = smma_bytes_of(e->data->a_format), b = smma_bytes_of(e->data->b_format), k = e->data->k;
@@ -325,7 +326,7 @@ static bool grow(smma_evaluator *e) {
   return true;
 }
 
-/* The chain's place, computed for all classes when it is met first. */
+/* Finds a chain in the table; if it is new, computes it for all classes. */
 static bool find_chain(smma_evaluator *e, const segment *s) {
   memo *c;
   if (!grow(e)) return false;
@@ -363,7 +364,7 @@ static bool add_segment(smma_evaluator *e, size_t first, size_t end) {
   return true;
 }
 
-/* Every task that takes the accumulator ends a chain. */
+/* Divides the plan into chains. Every task that reads the accumulator ends a chain. */
 static bool cut(smma_evaluator *e) {
   const smma_schedule *s = &e->schedule;
   size_t first = 0;
@@ -396,7 +397,7 @@ static void round_to(const worker *w, int format, sums *x) {
   if (format != SMMA_STORED_AS_IS) smma_round_sums(&w->with, (smma_format)format, x->f32, SAMPLE);
 }
 
-/* total + part with the scale factors of the part that holds task->k. */
+/* Adds part to total with the scale factors of the part that holds task->k. */
 static void fold_scaled(const smma_evaluator *e, const smma_task *t, sums *to, const sums *from) {
   const smma_match_data *data = e->data;
   const size_t part = t->k / smma_plan_scaled_k(e->plan);

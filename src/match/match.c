@@ -20,57 +20,57 @@
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  MOST_FULL = 4096, /* candidates with all of the sample that are remembered */
-  MOST_WHOLE = 256, /* products that are computed in whole */
-  BLOCK = 128,      /* rows and columns that are computed before the whole */
+  MOST_FULL = 4096, /* remembered candidates that match the whole sample */
+  MOST_WHOLE = 256, /* limit of whole products computed */
+  BLOCK = 128,      /* rows and columns compared before the whole product */
   SAMPLES = SMMA_MATCH_SAMPLES,
-  MOST_THREADS = 64 /* of a process; more would repeat more than they share */
+  MOST_THREADS = 64 /* in one process; more threads would repeat more work than they share */
 };
 
-/* A recipe that instructions of one K can follow. */
+/* A recipe that was tried with the instructions of one K, and its key. */
 typedef struct {
   smma_recipe recipe;
   smma_match_key key;
-} tried;
+} tried_recipe;
 
-/* Classes whose instructions have one K, and what was tried with them. */
+/* Classes whose instructions have the same K, and the recipes tried with them. */
 typedef struct {
   const smma_match_class *class[SMMA_ARCH_COUNT * 8];
   size_t classes, k;
   smma_evaluator *evaluator;
-  tried *tried;
+  tried_recipe *entry;
   size_t count, room;
-  size_t *place; /* of keys: number of a recipe plus one, by open addressing; 2 * room */
-} set;
+  size_t *place; /* open hash table of keys with 2 * room slots: index of a recipe plus one */
+} recipe_set;
 
-/* A recipe with a class. */
+/* A recipe with a class, and how well it matches D. */
 typedef struct {
-  size_t set, tried, class; /* numbers, the same for all workers */
+  size_t set, entry, class; /* indices, the same for all workers */
   int score;
   size_t different;
 } candidate;
 
-/* What a worker has found. */
+/* Counts of one worker. */
 typedef struct {
   size_t plans, candidates, products;
-  size_t fulls, lost, nears; /* lost: further ones with all of the sample */
+  size_t full_count, dropped, near_count; /* dropped: further candidates that match the whole sample */
   bool no_memory;
-} tally;
+} worker_counts;
 
 typedef struct {
   const smma_match_data *data;
   smma_match *match;
-  set set[SMMA_MAXIMUM_K + 1];
-  size_t sets, at; /* the one whose recipes are tried */
-  const smma_instruction *of_library[(SMMA_ARCH_COUNT + 1) * (SMMA_FAMILY_CUSTOM + 1)]; /* note_kind */
+  recipe_set set[SMMA_MAXIMUM_K + 1];
+  size_t sets, at; /* at: index of the set whose recipes are being tried */
+  const smma_instruction *of_library[(SMMA_ARCH_COUNT + 1) * (SMMA_FAMILY_CUSTOM + 1)]; /* see note_kind */
   size_t of_libraries;
   smma_match_elements elements[SAMPLES];
-  size_t samples;         /* as many as there are elements for */
-  bool signed_zeros;      /* D has -0, so that zeros' signs are looked at from the start */
-  size_t worker, workers; /* of which each tries all recipes with some classes */
-  bool watches;           /* the caller's thread, which alone is told to stop (smma_units_stop_when) */
-  atomic_bool *stopped;   /* one for all workers of the process */
-  tally tally;
+  size_t samples;         /* number of samples; small matrices have fewer elements */
+  bool signed_zeros;      /* D has -0, so signs of zeros are compared from the start */
+  size_t worker, workers; /* each worker tries all recipes with some of the classes */
+  bool watches;           /* this is the caller's thread, the only one that checks smma_units_stopped */
+  atomic_bool *stopped;   /* shared by all workers of the process */
+  worker_counts counts;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
 } search;
 
@@ -82,7 +82,8 @@ static bool may_compute(const smma_match_data *data, const smma_instruction *i) 
   return i->d == data->d_format || (i->d == SMMA_F32 && d.specials != SMMA_SPECIALS_INTEGER && d.bits < 32);
 }
 
-/* Whether both are one function for every K, as links of a chain, whose c has D's format. */
+/* Reports whether both instructions, as links of a chain whose c has D's format, are proved to be the same function
+   for every K. */
 static bool are_one(const smma_match_data *data, const smma_instruction *x, const smma_instruction *y) {
   smma_instruction link[2] = {*x, *y};
   int multiple;
@@ -91,7 +92,8 @@ static bool are_one(const smma_match_data *data, const smma_instruction *x, cons
   return smma_prove_equal(&link[0], &link[1], &multiple) && multiple == 1;
 }
 
-/* The deepest instruction stands for its class: it can be called with the others' groups. */
+/* Adds an instruction to a class. The one with the greatest K represents the class, because it can be called with
+   the others' groups. */
 static bool add_member(smma_match_class *class, const smma_instruction *i) {
   const smma_instruction **more = realloc(class->member, (class->members + 1) * sizeof *more);
   if (!more) return false;
@@ -113,7 +115,7 @@ static bool classify(search *s, const smma_instruction *i) {
   return add_member(&m->class[m->classes++], i);
 }
 
-/* One instruction of each architecture and family, which is what a library's rules ask for. */
+/* Notes one instruction of each architecture and family, because libraries' rules depend on these. */
 static void note_kind(search *s, const smma_instruction *i) {
   for (size_t x = 0; x < s->of_libraries; x++)
     if (s->of_library[x]->arch == i->arch && s->of_library[x]->family == i->family) return;
@@ -140,20 +142,20 @@ static bool make_classes(search *s, const smma_instruction *const *instruction, 
   return true;
 }
 
-/* Of the classes of a set every so many'th is a worker's, another first one in each set. */
+/* Returns this worker's first class of a set. It has every `workers`-th class; the first one differs between sets. */
 static size_t first_of(const search *s, size_t of_set) { return (s->worker + of_set) % s->workers; }
 
 static bool make_sets(search *s) {
   for (size_t c = 0; c < s->match->classes; c++) {
     const size_t k = (size_t)s->match->class[c].member[0]->k;
-    set *x = s->set;
+    recipe_set *x = s->set;
     while (x < s->set + s->sets && (x->k != k || x->classes == sizeof x->class / sizeof *x->class)) x++;
     if (x == s->set + s->sets) s->sets++;
     x->k = k;
     x->class[x->classes++] = &s->match->class[c];
   }
   for (size_t i = 0; i < s->sets; i++) {
-    set *x = &s->set[i];
+    recipe_set *x = &s->set[i];
     x->evaluator =
         smma_evaluator_new(s->data, &s->elements[0], x->class, x->classes, first_of(s, i), s->workers, s->signed_zeros);
     if (!x->evaluator) return false;
@@ -161,22 +163,22 @@ static bool make_sets(search *s) {
   return true;
 }
 
-/* ---- Trying ---- */
+/* ---- Trying recipes ---- */
 
 static bool same_key(smma_match_key x, smma_match_key y) { return x.word[0] == y.word[0] && x.word[1] == y.word[1]; }
 
-/* Where a key's first recipe is noted, or will be. */
-static size_t *place_of(const set *x, smma_match_key key) {
+/* Returns the slot of a key's first recipe, or the free slot where it belongs. */
+static size_t *place_of(const recipe_set *x, smma_match_key key) {
   size_t at = key.word[0] & (2 * x->room - 1);
-  while (x->place[at] && !same_key(x->tried[x->place[at] - 1].key, key)) at = (at + 1) & (2 * x->room - 1);
+  while (x->place[at] && !same_key(x->entry[x->place[at] - 1].key, key)) at = (at + 1) & (2 * x->room - 1);
   return &x->place[at];
 }
 
-static bool grow(set *x) {
+static bool grow(recipe_set *x) {
   const size_t room = x->room ? 2 * x->room : 1024;
-  tried *more = realloc(x->tried, room * sizeof *more);
+  tried_recipe *more = realloc(x->entry, room * sizeof *more);
   size_t *place = calloc(2 * room, sizeof *place), *first;
-  if (more) x->tried = more;
+  if (more) x->entry = more;
   if (!more || !place) {
     free(place);
     return false;
@@ -184,23 +186,23 @@ static bool grow(set *x) {
   free(x->place);
   x->place = place, x->room = room;
   for (size_t i = 0; i < x->count; i++)
-    if (!*(first = place_of(x, x->tried[i].key))) *first = i + 1;
+    if (!*(first = place_of(x, x->entry[i].key))) *first = i + 1;
   return true;
 }
 
-static bool remember(set *x, const smma_recipe *recipe, smma_match_key key, bool *is_new) {
+static bool remember(recipe_set *x, const smma_recipe *recipe, smma_match_key key, bool *is_new) {
   size_t *first;
   if (x->count == x->room && !grow(x)) return false;
   first = place_of(x, key);
   *is_new = *first == 0;
-  x->tried[x->count++] = (tried){*recipe, key};
+  x->entry[x->count++] = (tried_recipe){*recipe, key};
   if (*is_new) *first = x->count;
   return true;
 }
 
 static int in_order_of_recipes(const void *x, const void *y) {
   const candidate *a = x, *b = y;
-  if (a->tried != b->tried) return a->tried < b->tried ? -1 : 1;
+  if (a->entry != b->entry) return a->entry < b->entry ? -1 : 1;
   return a->set != b->set ? (a->set < b->set ? -1 : 1) : a->class < b->class ? -1 : a->class > b->class;
 }
 
@@ -209,14 +211,14 @@ static int by_score(const void *x, const void *y) {
   return a->score != b->score ? b->score - a->score : in_order_of_recipes(x, y);
 }
 
-/* The best of all, in whichever order they come. */
+/* Keeps the best candidates, in any order of arrival. */
 static void note_near(search *s, candidate c) {
   candidate *worst = s->near;
-  if (s->tally.nears < SMMA_MATCH_MOST) {
-    s->near[s->tally.nears++] = c;
+  if (s->counts.near_count < SMMA_MATCH_MOST) {
+    s->near[s->counts.near_count++] = c;
     return;
   }
-  for (size_t i = 1; i < s->tally.nears; i++)
+  for (size_t i = 1; i < s->counts.near_count; i++)
     if (by_score(&s->near[i], worst) > 0) worst = &s->near[i];
   if (by_score(&c, worst) < 0) *worst = c;
 }
@@ -227,24 +229,24 @@ static bool same_result(const search *s, uint64_t x, uint64_t y) {
   return x == y || (kind == smma_decode(f, y).kind && (kind == SMMA_NAN || (kind == SMMA_ZERO && !s->signed_zeros)));
 }
 
-static void evaluate(search *s, set *x) {
+static void evaluate(search *s, recipe_set *x) {
   uint64_t d[SAMPLE];
   for (size_t c = first_of(s, s->at); c < x->classes; c += s->workers) {
     candidate found = {s->at, x->count - 1, c, 0, 0};
     smma_evaluator_run(x->evaluator, c, d);
-    s->tally.candidates++;
+    s->counts.candidates++;
     for (size_t i = 0; i < SAMPLE; i++) found.score += same_result(s, d[i], s->elements[0].d[i]);
     if (found.score < SAMPLE)
       note_near(s, found);
-    else if (s->tally.fulls < MOST_FULL)
-      s->full[s->tally.fulls++] = found;
+    else if (s->counts.full_count < MOST_FULL)
+      s->full[s->counts.full_count++] = found;
     else
-      s->tally.lost++;
+      s->counts.dropped++;
   }
 }
 
-/* Integers that are added exactly know no plan. */
-static bool orders_matter(const set *x) {
+/* Reports whether the order of the sum can matter; it cannot for integers that are added exactly. */
+static bool orders_matter(const recipe_set *x) {
   for (size_t c = 0; c < x->classes; c++) {
     const smma_operation o = smma_operation_of(x->class[c] -> member[0]);
     if (!smma_any_order(&o)) return true;
@@ -259,122 +261,123 @@ static bool is_stopped(const search *s) {
 
 static bool try_recipe(const smma_recipe *recipe, void *context) {
   search *s = context;
-  set *x = &s->set[s->at];
+  recipe_set *x = &s->set[s->at];
   smma_plan *plan;
   bool is_new;
   if (is_stopped(s)) return false;
   if (x->count && !orders_matter(x)) return true;
-  errno = 0; /* ENOMEM tells a plan that memory lacks for from one that cannot be */
+  errno = 0; /* ENOMEM distinguishes lack of memory from a plan that is not possible */
   plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
-  if (!plan) return !(s->tally.no_memory |= errno == ENOMEM);
-  s->tally.plans++;
+  if (!plan) return !(s->counts.no_memory |= errno == ENOMEM);
+  s->counts.plans++;
   if (plan->group != 1 || x->k == 1) {
     if (!smma_evaluator_take(x->evaluator, plan))
-      s->tally.no_memory |= errno == ENOMEM;
+      s->counts.no_memory |= errno == ENOMEM;
     else if (!remember(x, recipe, smma_evaluator_key(x->evaluator, 0), &is_new))
-      s->tally.no_memory = true;
+      s->counts.no_memory = true;
     else if (is_new && !smma_evaluator_compute(x->evaluator))
-      s->tally.no_memory = true;
+      s->counts.no_memory = true;
     else if (is_new)
       evaluate(s, x);
   }
   smma_plan_release(plan);
-  return !s->tally.no_memory;
+  return !s->counts.no_memory;
 }
 
-/* ---- Workers: threads of this process, and of those of other ranks ---- */
+/* ---- Workers: threads of this process and of other ranks ---- */
 
 static int in_order_of_trial(const void *x, const void *y) {
   const candidate *a = x, *b = y;
   return a->set != b->set ? (a->set < b->set ? -1 : 1) : in_order_of_recipes(x, y);
 }
 
-/* Adds what another worker has found: the first of all with the whole sample, as one alone would have remembered. */
-static void add(search *s, const tally *t, const candidate *full, const candidate *near) {
-  const size_t all = s->tally.fulls + t->fulls;
+/* Adds another worker's results. Keeps the first candidates that match the whole sample, the same ones as a single
+   worker would. */
+static void add(search *s, const worker_counts *t, const candidate *full, const candidate *near) {
+  const size_t all = s->counts.full_count + t->full_count;
   candidate *list = malloc((all + 1) * sizeof *list);
-  s->tally.candidates += t->candidates, s->tally.products += t->products, s->tally.lost += t->lost;
-  s->tally.no_memory |= t->no_memory || !list;
+  s->counts.candidates += t->candidates, s->counts.products += t->products, s->counts.dropped += t->dropped;
+  s->counts.no_memory |= t->no_memory || !list;
   if (!list) return;
-  memcpy(list, s->full, s->tally.fulls * sizeof *list);
-  memcpy(list + s->tally.fulls, full, t->fulls * sizeof *list);
+  memcpy(list, s->full, s->counts.full_count * sizeof *list);
+  memcpy(list + s->counts.full_count, full, t->full_count * sizeof *list);
   qsort(list, all, sizeof *list, in_order_of_trial);
-  s->tally.fulls = smma_least(all, MOST_FULL), s->tally.lost += all - s->tally.fulls;
-  memcpy(s->full, list, s->tally.fulls * sizeof *list);
+  s->counts.full_count = smma_least(all, MOST_FULL), s->counts.dropped += all - s->counts.full_count;
+  memcpy(s->full, list, s->counts.full_count * sizeof *list);
   free(list);
-  for (size_t i = 0; i < t->nears; i++) note_near(s, near[i]);
+  for (size_t i = 0; i < t->near_count; i++) note_near(s, near[i]);
 }
 
 static void try_all(search *s) {
-  for (s->at = 0; s->at < s->sets && !s->tally.no_memory; s->at++) {
-    s->tally.no_memory |= !smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
-    s->tally.products += smma_evaluator_products(s->set[s->at].evaluator);
+  for (s->at = 0; s->at < s->sets && !s->counts.no_memory; s->at++) {
+    s->counts.no_memory |= !smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
+    s->counts.products += smma_evaluator_products(s->set[s->at].evaluator);
   }
 }
 
 static void free_sets(search *s) {
   for (size_t i = 0; i < s->sets; i++) {
     smma_evaluator_free(s->set[i].evaluator);
-    free(s->set[i].tried);
+    free(s->set[i].entry);
     free(s->set[i].place);
   }
 }
 
-/* One with the same samples and classes. */
+/* Creates a worker with the same samples and classes. */
 static search *new_worker(const search *s, size_t worker) {
   search *other = malloc(sizeof *other);
   if (!other) return NULL;
   *other = *s;
   other->worker = worker, other->watches = false, other->sets = 0;
   memset(other->set, 0, sizeof other->set);
-  other->tally.no_memory = !make_sets(other);
+  other->counts.no_memory = !make_sets(other);
   return other;
 }
 
-/* `s` is worker 0 of the process. */
+/* Tries all recipes on several threads; `s` is worker 0 of the process. */
 static void try_on_threads(search *s, size_t threads) {
   search *worker[MOST_THREADS] = {s};
   for (size_t t = 1; t < threads; t++) {
     worker[t] = new_worker(s, s->worker + t);
-    s->tally.no_memory |= !worker[t];
+    s->counts.no_memory |= !worker[t];
   }
 #pragma omp parallel for schedule(static, 1) num_threads((int)threads)
   for (size_t t = 0; t < threads; t++)
     if (worker[t]) try_all(worker[t]);
   for (size_t t = 1; t < threads; t++) {
     if (!worker[t]) continue;
-    add(s, &worker[t]->tally, worker[t]->full, worker[t]->near);
+    add(s, &worker[t]->counts, worker[t]->full, worker[t]->near);
     free_sets(worker[t]);
     free(worker[t]);
   }
 }
 
 static void send(const search *s, const smma_group *ranks) {
-  ranks->send(&s->tally, sizeof s->tally);
-  ranks->send(s->full, s->tally.fulls * sizeof *s->full);
-  ranks->send(s->near, s->tally.nears * sizeof *s->near);
+  ranks->send(&s->counts, sizeof s->counts);
+  ranks->send(s->full, s->counts.full_count * sizeof *s->full);
+  ranks->send(s->near, s->counts.near_count * sizeof *s->near);
 }
 
 static void receive(search *s, const smma_group *ranks, size_t from) {
   size_t size;
-  tally *t = ranks->receive(from, &size);
+  worker_counts *t = ranks->receive(from, &size);
   candidate *full = ranks->receive(from, &size), *near = ranks->receive(from, &size);
-  s->tally.no_memory |= !t || !full || !near;
+  s->counts.no_memory |= !t || !full || !near;
   if (t && full && near) add(s, t, full, near);
   free(t);
   free(full);
   free(near);
 }
 
-/* ---- Verifying ---- */
+/* ---- Verifying candidates ---- */
 
 static const smma_match_class *class_of(const search *s, const candidate *c) { return s->set[c->set].class[c->class]; }
 
 static smma_plan *plan_of(const search *s, const candidate *c) {
-  return smma_recipe_plan(&s->set[c->set].tried[c->tried].recipe, s->data, s->of_library, s->of_libraries);
+  return smma_recipe_plan(&s->set[c->set].entry[c->entry].recipe, s->data, s->of_library, s->of_libraries);
 }
 
-/* How many elements of a sample a candidate has. */
+/* Returns how many elements of a sample a candidate matches. */
 static int score_of(search *s, smma_evaluator **evaluator, const candidate *c, const smma_match_elements *elements) {
   const smma_match_class *class = class_of(s, c);
   smma_plan *plan = plan_of(s, c);
@@ -385,38 +388,38 @@ static int score_of(search *s, smma_evaluator **evaluator, const candidate *c, c
     smma_evaluator_run(*evaluator, 0, d);
     for (size_t i = 0; i < SAMPLE; i++) score += same_result(s, d[i], elements->d[i]);
   } else {
-    s->tally.no_memory = true;
+    s->counts.no_memory = true;
   }
   smma_plan_release(plan);
   return score;
 }
 
-/* Adds the scores of one more sample. */
+/* Adds the scores of another sample. */
 static void score_all(search *s, candidate *list, size_t count, const smma_match_elements *elements) {
   smma_evaluator **evaluator = calloc(s->match->classes, sizeof(smma_evaluator *));
-  if (!evaluator) s->tally.no_memory = true;
-  for (size_t i = 0; i < count && !s->tally.no_memory; i++)
+  if (!evaluator) s->counts.no_memory = true;
+  for (size_t i = 0; i < count && !s->counts.no_memory; i++)
     list[i].score += score_of(s, &evaluator[class_of(s, &list[i]) - s->match->class], &list[i], elements);
   for (size_t i = 0; evaluator && i < s->match->classes; i++) smma_evaluator_free(evaluator[i]);
   free(evaluator);
 }
 
-/* The further samples: those of which a candidate lacks an element leave it near at best. */
+/* Scores candidates on the further samples. A candidate that misses an element is at best near. */
 static void refine(search *s) {
-  score_all(s, s->near, s->tally.nears, &s->elements[s->samples - 1]);
-  for (size_t x = 1; x < s->samples && !s->tally.no_memory; x++) {
+  score_all(s, s->near, s->counts.near_count, &s->elements[s->samples - 1]);
+  for (size_t x = 1; x < s->samples && !s->counts.no_memory; x++) {
     size_t kept = 0;
-    score_all(s, s->full, s->tally.fulls, &s->elements[x]);
-    for (size_t i = 0; i < s->tally.fulls; i++)
+    score_all(s, s->full, s->counts.full_count, &s->elements[x]);
+    for (size_t i = 0; i < s->counts.full_count; i++)
       if (s->full[i].score == (int)(x + 1) * SAMPLE)
         s->full[kept++] = s->full[i];
       else
         note_near(s, s->full[i]);
-    s->tally.fulls = kept;
+    s->counts.full_count = kept;
   }
 }
 
-/* A part first where the whole takes long. */
+/* Compares a candidate with D. If the whole product takes long, compares a block first. */
 static bool verify(search *s, const candidate *c, bool whole, smma_match_difference *difference) {
   const smma_match_data *data = s->data;
   const smma_match_class *class = class_of(s, c);
@@ -428,23 +431,24 @@ static bool verify(search *s, const candidate *c, bool whole, smma_match_differe
   if (status == SMMA_OK && (rows < data->m || columns < data->n) && (whole || difference->different == 0))
     status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, data->m, 0, data->n, difference);
   smma_plan_release(plan);
-  if (status == SMMA_NO_MEMORY) s->tally.no_memory = true;
+  if (status == SMMA_NO_MEMORY) s->counts.no_memory = true;
   return status == SMMA_OK;
 }
 
-/* The same; where only signs of zeros differ, by the next recipe of the same key that has them. */
+/* Verifies a candidate like verify. If only signs of zeros differ, tries further recipes with the same key. */
 static bool verify_signs(search *s, candidate *c, smma_match_difference *difference) {
-  const set *x = &s->set[c->set];
+  const recipe_set *x = &s->set[c->set];
   candidate other = *c;
   smma_match_difference its;
   if (!verify(s, c, false, difference)) return false;
-  while (difference->different && difference->zeros == difference->different && ++other.tried < x->count)
-    if (same_key(x->tried[other.tried].key, x->tried[c->tried].key) && verify(s, &other, false, &its) && !its.different)
+  while (difference->different && difference->zeros == difference->different && ++other.entry < x->count)
+    if (same_key(x->entry[other.entry].key, x->entry[c->entry].key) && verify(s, &other, false, &its) && !its.different)
       *c = other, *difference = its;
   return true;
 }
 
-/* The zeros that fill up calls change nothing in a class whose calls begin at multiples of this; 0: not known. */
+/* Returns the step of a class's chain if it is proved that zeros which fill up calls change nothing; the zeros must
+   begin at multiples of this step. Returns 0 if this is not known. */
 static size_t free_step(const smma_match_class *class) {
   smma_operation o = smma_operation_of(class->member[0]);
   o.c = o.d;
@@ -452,11 +456,11 @@ static size_t free_step(const smma_match_class *class) {
   return form.chained && smma_zeros_add_nothing(&o) ? (size_t)form.step : 0;
 }
 
-/* What is the same for a class, however its calls are filled up. */
+/* Returns a key that is the same for all ways to fill up calls with zeros that do not matter in this class. */
 static smma_match_key key_within(search *s, const candidate *c) {
   smma_evaluator *e = s->set[c->set].evaluator;
   smma_plan *plan = plan_of(s, c);
-  smma_match_key key = s->set[c->set].tried[c->tried].key;
+  smma_match_key key = s->set[c->set].entry[c->entry].key;
   if (plan && smma_evaluator_take(e, plan)) key = smma_evaluator_key(e, free_step(class_of(s, c)));
   smma_plan_release(plan);
   return key;
@@ -468,7 +472,7 @@ static int by_difference(const void *x, const void *y) {
   return in_order_of_recipes(x, y);
 }
 
-/* ---- What is found ---- */
+/* ---- Results ---- */
 
 static bool is_of_class(const search *s, const smma_recipe *r, const smma_match_class *class) {
   smma_plan *plan = smma_recipe_plan(r, s->data, class->member, class->members);
@@ -490,36 +494,37 @@ static void note_library(smma_match_candidate *found, const smma_recipe *r) {
 
 static void describe(const search *s, const candidate *c, const smma_match_difference *difference,
                      smma_match_candidate *found) {
-  const set *x = &s->set[c->set];
-  const smma_recipe *r = &x->tried[c->tried].recipe;
+  const recipe_set *x = &s->set[c->set];
+  const smma_recipe *r = &x->entry[c->entry].recipe;
   *found = (smma_match_candidate){.of = (size_t)(class_of(s, c) - s->match->class), .difference = *difference};
   found->plan = plan_of(s, c);
   smma_recipe_text(r, found->text, sizeof found->text);
   for (size_t i = 0; i < x->count; i++)
-    if (x->tried[i].recipe.library && same_key(x->tried[i].key, x->tried[c->tried].key) &&
-        is_of_class(s, &x->tried[i].recipe, class_of(s, c)))
-      note_library(found, &x->tried[i].recipe);
+    if (x->entry[i].recipe.library && same_key(x->entry[i].key, x->entry[c->entry].key) &&
+        is_of_class(s, &x->entry[i].recipe, class_of(s, c)))
+      note_library(found, &x->entry[i].recipe);
 }
 
-/* Elements in which candidates that were computed in whole differ from D: where others are likely to. */
+/* Elements where candidates that were computed as a whole differ from D; other candidates are likely to differ
+   there, too. */
 typedef struct {
   smma_match_elements elements;
   size_t count;
 } witnesses;
 
-/* Leaves those behind `at` that have all of the witnesses. */
+/* Removes the candidates from `at` on that do not match all witnesses. */
 static void filter(search *s, witnesses *w, size_t at) {
   size_t kept = at;
   w->count = 0;
-  for (size_t i = at; i < s->tally.fulls; i++) s->full[i].score = 0;
+  for (size_t i = at; i < s->counts.full_count; i++) s->full[i].score = 0;
   if (smma_match_gather(s->data, &w->elements))
-    score_all(s, s->full + at, s->tally.fulls - at, &w->elements);
+    score_all(s, s->full + at, s->counts.full_count - at, &w->elements);
   else
-    s->tally.no_memory = true;
+    s->counts.no_memory = true;
   smma_match_elements_free(&w->elements);
-  for (size_t i = at; i < s->tally.fulls; i++)
+  for (size_t i = at; i < s->counts.full_count; i++)
     if (s->full[i].score == SAMPLE) s->full[kept++] = s->full[i];
-  s->tally.fulls = kept;
+  s->counts.full_count = kept;
 }
 
 static void note_witness(search *s, witnesses *w, const smma_match_difference *d, size_t next) {
@@ -527,16 +532,16 @@ static void note_witness(search *s, witnesses *w, const smma_match_difference *d
   if (w->count == SAMPLE) filter(s, w, next);
 }
 
-/* Those with all of the samples, until enough fit. */
+/* Verifies the candidates that match all samples, until enough fit. */
 static void verify_all(search *s, candidate *fit) {
   smma_match *m = s->match;
   smma_match_key key[SMMA_MATCH_MOST];
   smma_match_difference difference;
   witnesses w = {.count = 0};
   size_t tries = 0;
-  qsort(s->full, s->tally.fulls, sizeof *s->full, in_order_of_recipes);
-  m->untried = s->tally.lost;
-  for (size_t i = 0; i < s->tally.fulls && !s->tally.no_memory; i++) {
+  qsort(s->full, s->counts.full_count, sizeof *s->full, in_order_of_recipes);
+  m->untried = s->counts.dropped;
+  for (size_t i = 0; i < s->counts.full_count && !s->counts.no_memory; i++) {
     candidate *c = &s->full[i];
     const smma_match_key own = key_within(s, c);
     bool known = false;
@@ -559,7 +564,7 @@ static void verify_all(search *s, candidate *fit) {
   }
 }
 
-/* Plans of libraries first, else as they are. */
+/* Puts fits with libraries' plans first; otherwise keeps the order. */
 static void rank(smma_match *m, candidate *fit) {
   for (size_t f = 1; f < m->fits; f++)
     for (size_t i = f; i > 0 && m->fit[i].libraries && !m->fit[i - 1].libraries; i--) {
@@ -570,17 +575,17 @@ static void rank(smma_match *m, candidate *fit) {
     }
 }
 
-/* Without a fit: of those with most of the sample the one with the fewest other elements. */
+/* If there is no fit, finds the candidate with the fewest mismatches among those that match most of the sample. */
 static void find_near(search *s) {
   candidate list[2 * SMMA_MATCH_MOST];
   smma_match_difference difference;
   size_t count = 0;
-  qsort(s->full, s->tally.fulls, sizeof *s->full, by_difference);
-  qsort(s->near, s->tally.nears, sizeof *s->near, by_score);
-  for (size_t i = 0; i < s->tally.fulls && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
+  qsort(s->full, s->counts.full_count, sizeof *s->full, by_difference);
+  qsort(s->near, s->counts.near_count, sizeof *s->near, by_score);
+  for (size_t i = 0; i < s->counts.full_count && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
     list[count++] = s->full[i];
-  for (size_t i = 0; i < s->tally.nears; i++) list[count++] = s->near[i];
-  for (size_t i = 0; i < count && !s->tally.no_memory; i++) {
+  for (size_t i = 0; i < s->counts.near_count; i++) list[count++] = s->near[i];
+  for (size_t i = 0; i < count && !s->counts.no_memory; i++) {
     list[i].different = SIZE_MAX;
     if (verify(s, &list[i], false, &difference)) list[i].different = difference.different;
   }
@@ -590,9 +595,10 @@ static void find_near(search *s) {
   s->match->has_near = true;
 }
 
-/* ---- What tells those that are found apart ---- */
+/* ---- Telling fits apart ---- */
 
-/* Normal random numbers, as sums of twelve from a generator of 64 bits; in the second half of many magnitudes. */
+/* Fills in normally distributed random numbers, as sums of twelve from a 64-bit generator; in the second half, of
+   many magnitudes. */
 static void fill_random(smma_format format, void *x, size_t count, uint64_t *state) {
   for (size_t i = 0; i < count; i++) {
     float sum = -6;
@@ -660,14 +666,14 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
   try_on_threads(s, threads);
   if (ranks->rank) return send(s, ranks), true;
   for (size_t from = 1; from < ranks->ranks; from++) receive(s, ranks, from);
-  m->plans = s->tally.plans, m->candidates = s->tally.candidates, m->products = s->tally.products;
-  if (!s->tally.no_memory) refine(s);
-  if (!s->tally.no_memory) verify_all(s, fit);
+  m->plans = s->counts.plans, m->candidates = s->counts.candidates, m->products = s->counts.products;
+  if (!s->counts.no_memory) refine(s);
+  if (!s->counts.no_memory) verify_all(s, fit);
   rank(m, fit);
-  if (!s->tally.no_memory && m->fits > 1) tell_apart(s, fit);
-  if (!s->tally.no_memory && m->fits == 0) find_near(s);
+  if (!s->counts.no_memory && m->fits > 1) tell_apart(s, fit);
+  if (!s->counts.no_memory && m->fits == 0) find_near(s);
   if (is_stopped(s)) return smma_fail(error, "interrupted");
-  return !s->tally.no_memory || smma_no_memory(error);
+  return !s->counts.no_memory || smma_no_memory(error);
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,

@@ -1,5 +1,5 @@
-/* Which instruction and plan give exactly these bits: the search over instructions and the space of plans, and the
-   comparison of a result with one of them. */
+/* Finds the instruction and plan that give exactly the bits of D: searches instructions and the space of plans, or
+   compares D with one of them. */
 #ifndef SMMA_MATCH_MATCH_H
 #define SMMA_MATCH_MATCH_H
 
@@ -14,49 +14,50 @@ typedef struct {
   size_t m, n, k;
   smma_format a_format, b_format, c_format, d_format;
   const void *a, *b, *d;
-  const void *c;                  /* or NULL */
-  const float *scale_a, *scale_b; /* of parts of K, M x parts and N x parts; or NULL */
+  const void *c;                  /* NULL: no C */
+  const float *scale_a, *scale_b; /* scale factors of parts of K: M x parts and N x parts; or NULL */
   size_t parts;
-  const float *bias; /* or NULL */
+  const float *bias; /* NULL: no bias */
   double alpha, beta, scale_d;
   int threads;
 } smma_match_data;
 
-/* Instructions that compute the same function, proved; the first stands for all. */
+/* Instructions that are proved to compute the same function; the first represents the class. */
 typedef struct {
   const smma_instruction **member;
   size_t members;
-  void *c; /* C in the first one's format; NULL without */
+  void *c; /* C in the first instruction's format; NULL: no C */
 } smma_match_class;
 
-/* Elements with other bits than D's; two NaNs are the same. */
+/* Elements that differ from D; NaNs are all equal. */
 typedef struct {
   size_t different;
-  size_t row, column;         /* of the first of them, row by row */
-  uint64_t wanted, got;       /* its encodings */
-  size_t first_row, last_row; /* where they are */
+  size_t row, column;         /* position of the first mismatch, row by row */
+  uint64_t wanted, got;       /* encodings at the first mismatch */
+  size_t first_row, last_row; /* range of the mismatches */
   size_t first_column, last_column;
-  size_t zeros;          /* of these: both are zero */
-  size_t special;        /* one of both is not finite */
-  uint64_t largest_ulps; /* among the others */
+  size_t zeros;          /* mismatches where both are zero */
+  size_t special;        /* mismatches where one of the two is not finite */
+  uint64_t largest_ulps; /* among the other mismatches */
 } smma_match_difference;
 
-/* A library with a configuration that sums so, and how many others of it do. */
+/* A library with a configuration that gives the same sum, and the number of its other such configurations. */
 typedef struct {
   const char *name;
   char text[160];
   size_t others;
 } smma_match_library;
 
-/* What might have computed D. */
+/* An instruction and a plan that may have computed D. */
 typedef struct {
-  size_t of; /* number of its class */
+  size_t of; /* index of the class */
   smma_plan *plan;
   char text[200]; /* the plan in words */
   smma_match_library library[8];
-  size_t libraries; /* whose plans are the same sum here */
+  size_t libraries; /* libraries whose plans give the same sum here */
   smma_match_difference difference;
-  int differs_at_random; /* of SMMA_MATCH_SAMPLE elements of a random product of this K: those unlike the first fit's */
+  int differs_at_random; /* of SMMA_MATCH_SAMPLE elements of a random product with this K, how many differ from the
+                            first fit's */
 } smma_match_candidate;
 
 enum { SMMA_MATCH_SAMPLE = 16, SMMA_MATCH_MOST = 64 };
@@ -64,25 +65,26 @@ enum { SMMA_MATCH_SAMPLE = 16, SMMA_MATCH_MOST = 64 };
 typedef struct {
   smma_match_class *class;
   size_t classes;
-  smma_match_candidate fit[SMMA_MATCH_MOST]; /* all elements are D's; libraries' plans first, simple ones first */
+  smma_match_candidate fit[SMMA_MATCH_MOST]; /* every element is D's; libraries' plans first, then simple ones */
   size_t fits;
-  size_t untried;            /* others that have all samples of D's elements, but were not computed in whole */
-  smma_match_candidate near; /* without a fit: the one with the fewest other elements */
+  size_t untried;            /* candidates that match all samples but were not computed as a whole */
+  smma_match_candidate near; /* if there is no fit: the candidate with the fewest mismatches */
   bool has_near;
-  size_t plans, candidates; /* plans that were tried; those that differ for this K, with each class */
-  size_t products;          /* K of the chains that were computed, each for a sample of elements */
-  bool exact;      /* every partial sum of A B, in any order, is a number of FP32 (FP64 and s32 for D in those) */
-  double distance; /* of D from A B and what is given, in the Frobenius norm, over its own; of many elements */
-  double factor;   /* D over that, where it is one number for many elements; else 0 */
+  size_t plans, candidates; /* plans tried; of these, combinations with a class that differ for this K */
+  size_t products;          /* products of all chains computed, each for a sample of elements */
+  bool exact; /* every partial sum of A B, in any order, is exact in FP32 (in FP64 or s32 if D has these formats) */
+  double distance; /* ||D - Y|| / ||Y|| in the Frobenius norm over many elements, where Y is A B with everything that
+                      was given */
+  double factor;   /* ratio of D to Y if it is the same for many elements; otherwise 0 */
 } smma_match;
 
-/* False with one line where memory runs out, or no instruction fits the formats. The caller frees the match, which is
-   whole in rank 0 alone. */
+/* Searches for fits. Returns false with a message without memory, or if no instruction has these formats. The caller
+   frees the match, which is complete in rank 0 only. */
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
                        const smma_group *group, smma_match *match, smma_error *error);
 void smma_match_free(smma_match *match);
 
-/* The product by an instruction with a plan (NULL: one chain) against D. */
+/* Compares D with the product by an instruction and a plan (NULL: a single chain). */
 bool smma_match_compare(const smma_match_data *data, const smma_instruction *instruction, const smma_plan *plan,
                         smma_match_difference *difference, smma_error *error);
 

@@ -18,7 +18,7 @@ static smma_plan_level *add_level(smma_plan *p, smma_deal deal, size_t count, si
   return l;
 }
 
-/* Tiles from the last to the first, as one part. */
+/* Adds a level that takes tiles from the last to the first, as one part. */
 static bool reverse(smma_plan *p, size_t k, size_t tile) {
   smma_plan_level *l = add_level(p, SMMA_DEAL_LIST, 0, 0);
   const size_t tiles = smma_divide_up(k, tile);
@@ -52,14 +52,15 @@ static void add_operation(smma_plan *p, smma_epilogue_kind kind, smma_format for
   p->epilogue[p->epilogues++] = (smma_epilogue){kind, format};
 }
 
-/* One of `count`, taken off a number of choices. */
+/* Extracts a choice, 0 to count - 1, from a number that encodes several. */
 static int choice_of(int *number, int count) {
   const int choice = *number % count;
   *number /= count;
   return choice;
 }
 
-/* How what is given beside A and B may enter; false behind the last way. */
+/* Adds the `number`-th combination of ways in which alpha, C, bias and scale_d may enter; false after the last
+   combination. */
 static bool add_epilogue(smma_plan *p, const smma_match_data *data, int number) {
   const bool narrow = smma_encoding_of(data->d_format).bits <= 8, plain = data->alpha == 1 && data->beta == 1;
   if (data->c) {
@@ -93,7 +94,7 @@ static bool fill(smma_plan *p, const smma_recipe *r, const smma_match_data *data
   return add_epilogue(p, data, r->epilogue);
 }
 
-/* A library's plan has an epilogue of its own, and takes nothing else. */
+/* Reports whether a library's plan uses all that was given, and nothing else: it has an epilogue of its own. */
 static bool takes_all(const smma_plan *p, const smma_match_data *data) {
   const bool linear = smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
   if (data->c || data->bias || data->scale_d != 1) return false;
@@ -176,7 +177,7 @@ void smma_recipe_text(const smma_recipe *r, char *text, size_t size) {
   if (r->lost_tail) smma_append_text(text, size, "; lost tail of %zu", r->lost_tail);
 }
 
-/* ---- The space ---- */
+/* ---- The space of recipes ---- */
 
 typedef struct {
   const smma_match_data *data;
@@ -199,23 +200,23 @@ static int count_epilogues(const smma_match_data *data) {
   return count;
 }
 
-static bool tell(const space *s, smma_recipe r) {
+static bool emit(const space *s, smma_recipe r) {
   if (!s->data->scale_a != (r.with == SMMA_WITH_ADD)) return true;
   for (r.epilogue = 0; r.epilogue < s->epilogues; r.epilogue++)
     if (!s->take(&r, s->context)) return false;
   return true;
 }
 
-/* A merge in all its ways. */
-static bool tell_merges(const space *s, smma_recipe r, size_t parts) {
+/* Passes a recipe to `take` with every way to merge its parts. */
+static bool emit_merges(const space *s, smma_recipe r, size_t parts) {
   const bool narrow = smma_encoding_of(s->data->d_format).bits < 32;
   const bool even = (parts & (parts - 1)) == 0;
-  if (parts <= 1) return tell(s, r);
+  if (parts <= 1) return emit(s, r);
   for (r.rounded = SMMA_ROUNDED_NOT; r.rounded <= (narrow ? SMMA_ROUNDED_TOTALS : SMMA_ROUNDED_NOT); r.rounded++) {
     r.fold = SMMA_FOLD_SERIAL;
-    if (!tell(s, r)) return false;
+    if (!emit(s, r)) return false;
     for (r.fold = SMMA_FOLD_HALVING; parts > 2 && r.fold <= SMMA_FOLD_LAST_FIRST; r.fold++)
-      if ((even || r.fold != SMMA_FOLD_HALVING) && !tell(s, r)) return false;
+      if ((even || r.fold != SMMA_FOLD_HALVING) && !emit(s, r)) return false;
   }
   return true;
 }
@@ -265,27 +266,27 @@ static void add_outers(space *s) {
     add(s, (smma_recipe){.outer = SMMA_OUTER_REVERSED, .grain = tile});
 }
 
-/* How many products a slice has. */
+/* Returns the number of products in a slice. */
 static size_t length_of(const space *s, const smma_recipe *r) { return smma_divide_up(s->data->k, slices_of(s, r)); }
 
-static bool tell_promoted(const space *s, const smma_recipe *outer) {
+static bool emit_promoted(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   const size_t slices = slices_of(s, outer);
-  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* whose chains are no other plan's */
+  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* their chains are shared with no other plan */
   if (turns && r.grain < 32) return true;
   for (size_t i = 0; i < s->scaleds; i++)
     for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_FMA; r.with++)
-      if (!tell_merges(s, r, slices)) return false;
+      if (!emit_merges(s, r, slices)) return false;
   r.with = SMMA_WITH_ADD;
   if (r.outer == SMMA_OUTER_EVERY) return true;
   for (r.promote = turns ? 64 : 16; r.promote < length_of(s, outer) && r.promote <= (turns ? 512 : s->data->k);
        r.promote *= 2)
-    if (!tell_merges(s, r, slices)) return false;
+    if (!emit_merges(s, r, slices)) return false;
   return true;
 }
 
-/* Groups that CUTLASS 2.x calls instructions with. */
-static bool tell_groups(const space *s, const smma_recipe *outer) {
+/* Passes recipes to `take` with the group lengths of CUTLASS 2.x. */
+static bool emit_groups(const space *s, const smma_recipe *outer) {
   static const struct {
     size_t group, tile;
   } ways[] = {{8, 32}, {16, 32}, {16, 64}, {16, 128}, {8, 0}, {16, 0}, {4, 0}};
@@ -293,35 +294,35 @@ static bool tell_groups(const space *s, const smma_recipe *outer) {
   if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || (r.grain != 64 && r.grain != 8))) return true;
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     r.group = ways[i].group, r.tile = ways[i].tile;
-    if (!tell_merges(s, r, slices_of(s, outer))) return false;
+    if (!emit_merges(s, r, slices_of(s, outer))) return false;
   }
   return true;
 }
 
-/* Partitions within slices: warps that take stripes of a tile. */
-static bool tell_partitions(const space *s, const smma_recipe *outer) {
+/* Passes recipes to `take` with partitions within slices: warps that take stripes of a tile. */
+static bool emit_partitions(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || r.parts > 16)) return true;
   for (r.lanes = 2; r.lanes <= 4; r.lanes *= 2)
     for (r.width = 16; r.width <= 64; r.width *= 2)
-      if ((r.lanes - 1) * r.width < length_of(s, outer) && !tell_merges(s, r, slices_of(s, outer))) return false;
+      if ((r.lanes - 1) * r.width < length_of(s, outer) && !emit_merges(s, r, slices_of(s, outer))) return false;
   return true;
 }
 
-static bool tell_lost_tails(const space *s, const smma_recipe *outer) {
+static bool emit_lost_tails(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   if (r.outer != SMMA_OUTER_CONTIGUOUS) return true;
   for (r.lost_tail = 64; r.lost_tail <= 128; r.lost_tail *= 2)
-    if (s->data->k % r.lost_tail && !tell_merges(s, r, slices_of(s, outer))) return false;
+    if (s->data->k % r.lost_tail && !emit_merges(s, r, slices_of(s, outer))) return false;
   return true;
 }
 
-static bool tell_generic(const space *s) {
+static bool emit_generic(const space *s) {
   for (size_t i = 0; i < s->outers; i++)
-    if (!tell_merges(s, s->outer[i], slices_of(s, &s->outer[i]))) return false;
+    if (!emit_merges(s, s->outer[i], slices_of(s, &s->outer[i]))) return false;
   for (size_t i = 0; i < s->outers; i++)
-    if (!tell_promoted(s, &s->outer[i]) || !tell_groups(s, &s->outer[i]) || !tell_partitions(s, &s->outer[i]) ||
-        !tell_lost_tails(s, &s->outer[i]))
+    if (!emit_promoted(s, &s->outer[i]) || !emit_groups(s, &s->outer[i]) || !emit_partitions(s, &s->outer[i]) ||
+        !emit_lost_tails(s, &s->outer[i]))
       return false;
   return true;
 }
@@ -332,8 +333,8 @@ static bool is_known(const space *s, const smma_recipe *r) {
   return plan;
 }
 
-/* A configuration with the merge and the option that it needs, if any. */
-static bool tell_configuration(const space *s, smma_recipe r) {
+/* Passes a library configuration to `take` with each reduction and option that it needs. */
+static bool emit_configuration(const space *s, smma_recipe r) {
   static const int reductions[] = {2, 4, 1};
   if (is_known(s, &r)) return s->take(&r, s->context);
   for (int i = 0; i < 3; i++) {
@@ -345,29 +346,29 @@ static bool tell_configuration(const space *s, smma_recipe r) {
   return true;
 }
 
-/* A kernel with all numbers of slices, and with fast accumulation. */
-static bool tell_kernel(const space *s, smma_recipe r) {
+/* Passes a library kernel to `take` with all numbers of slices, with and without fast accumulation. */
+static bool emit_kernel(const space *s, smma_recipe r) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   const int most = r.algo < 0 ? 1 : MOST_LIBRARY_SLICES;
   for (r.fast = 0; r.fast <= (narrow && r.algo >= 0); r.fast++)
     for (int slices = 1; slices <= most; slices++) {
       r.split_k = slices > 1 ? slices : -1, r.reduction = -1;
-      if (!tell_configuration(s, r)) return false;
+      if (!emit_configuration(s, r)) return false;
     }
   return true;
 }
 
-static bool tell_libraries(const space *s) {
+static bool emit_libraries(const space *s) {
   const bool narrow = smma_encoding_of(s->data->a_format).bits <= 8;
   smma_plan_request request;
   const char *name;
   for (size_t l = 0; (name = smma_plan_library_name(l)); l++) {
     smma_plan_request_defaults(&request, sizeof request);
     for (size_t i = 0; smma_plan_library_kernel(name, i, &request); i++) {
-      if (request.algo < 0 && !narrow) continue; /* plans that need no configuration are of FP8 products */
+      if (request.algo < 0 && !narrow) continue; /* library plans without a configuration are for FP8 products only */
       const smma_recipe r = {
           .library = name, .algo = request.algo, .stages = request.stages, .custom = request.custom, .reduction = -1};
-      if (!tell_kernel(s, r)) return false;
+      if (!emit_kernel(s, r)) return false;
     }
   }
   return true;
@@ -384,7 +385,7 @@ bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const
     if (smma_divide_up(data->k, part) == data->parts) s->scaled[s->scaleds++] = part;
   if (data->scale_a && !s->scaleds) s->scaled[s->scaleds++] = smma_divide_up(data->k, data->parts);
   add_outers(s);
-  done = tell_generic(s) && tell_libraries(s);
+  done = emit_generic(s) && emit_libraries(s);
   free(s);
   return done;
 }

@@ -1,48 +1,48 @@
-/* The space of plans that is searched: recipes, a few numbers each. */
+/* The space of plans to search, as recipes of a few numbers each. */
 #ifndef SMMA_MATCH_RECIPE_H
 #define SMMA_MATCH_RECIPE_H
 
 #include "match/match.h"
 
-/* The outer level. */
+/* The outer level of a plan. */
 typedef enum {
   SMMA_OUTER_NONE,
   SMMA_OUTER_CONTIGUOUS,
   SMMA_OUTER_EVERY,
   SMMA_OUTER_INTERLEAVED,
-  SMMA_OUTER_REVERSED /* one part: tiles of `grain` from the last to the first */
+  SMMA_OUTER_REVERSED /* a single part: tiles of `grain`, from the last to the first */
 } smma_outer;
 
 typedef enum { SMMA_ROUNDED_NOT, SMMA_ROUNDED_PARTS, SMMA_ROUNDED_TOTALS } smma_rounded;
 
-/* A plan of a library where `library` is set, else of the parts that follow. */
+/* A plan of a library if `library` is set; otherwise a plan made from the members that follow. */
 typedef struct {
   const char *library;
   int algo, stages, custom, split_k, reduction, fast;
-  size_t parts, grain; /* of the outer level */
-  size_t lanes, width; /* partitions within: stripes of a width in turn; or 0 */
-  size_t promote;      /* every so many products the sum moves to the outer total; or 0 */
-  size_t group, tile;  /* products of a call, and the tile that has the residue; or 0 */
+  size_t parts, grain; /* for the outer level */
+  size_t lanes, width; /* partitions: stripes of `width` in turn; 0: no partitions */
+  size_t promote;      /* number of products after which the sum moves to the outer total; 0: never */
+  size_t group, tile;  /* products of a call; tile that has the residue; 0: default */
   size_t lost_tail;
   smma_outer outer;
   smma_fold fold;
   smma_rounded rounded;
   smma_with with;
-  int epilogue; /* number of the way in which alpha, beta, C and so on enter */
+  int epilogue; /* number of a choice: how alpha, beta, C and so on enter */
 } smma_recipe;
 
-/* Tells all recipes for the data, simple ones first, until `take` returns false, which is returned; of libraries' those
-   that go with one of the instructions. */
+/* Passes all recipes for the data to `take`, simple ones first, until `take` returns false; returns false then.
+   Includes library recipes that fit one of the instructions. */
 typedef bool smma_recipe_taker(const smma_recipe *recipe, void *context);
 bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
                       smma_recipe_taker *take, void *context);
 
-/* The plan of a recipe around the first of these instructions that it goes with, of which the caller is the owner; NULL
-   if there is none, or without memory. */
+/* Returns the plan of a recipe for the first instruction that it fits. The caller owns the plan. Returns NULL if it
+   fits none of them, or without memory. */
 smma_plan *smma_recipe_plan(const smma_recipe *recipe, const smma_match_data *data,
                             const smma_instruction *const *instruction, size_t instructions);
 
-/* A plan in words, without what happens behind the sum; a recipe of a library as its configuration. */
+/* Writes a plan in words, without its epilogue; for a library, its configuration. */
 void smma_recipe_text(const smma_recipe *recipe, char *text, size_t size);
 
 #endif

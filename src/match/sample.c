@@ -10,16 +10,16 @@
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  MOST_LINES = 128,    /* rows of A that the sample is chosen from */
-  REFERENCE = 1 << 26, /* products that are summed for the choice */
+  MOST_LINES = 128,    /* rows of A from which the sample is chosen */
+  REFERENCE = 1 << 26, /* products that are summed to choose the sample */
 };
 
 typedef struct {
   size_t row, column;
-  double near, exact, total; /* distance from the next tie over the sum of magnitudes; sum of a b, of |a b| */
+  double near, exact, total; /* distance from the nearest tie, divided by `total`; sum of a b; sum of |a b| */
 } element;
 
-/* What D's exact value is nearly, for choosing only. */
+/* Returns D's value nearly exactly; used only to choose elements. */
 static double expected(const smma_match_data *data, const element *e) {
   double y = data->alpha * e->exact;
   if (data->c)
@@ -49,7 +49,7 @@ static void decode_lines(smma_format format, const void *x, size_t first, size_t
     to[i] = smma_format_decode(format, smma_load(smma_bytes_of(format), x, first + i * step));
 }
 
-/* Lines that are spread over all of them, the first and last among them. */
+/* Returns the i-th of `lines` lines spread evenly over all, including the first and the last. */
 static size_t spread(size_t i, size_t lines, size_t all) { return lines > 1 ? i * (all - 1) / (lines - 1) : 0; }
 
 static bool examine(const smma_match_data *data, size_t rows, size_t columns, element *e) {
@@ -70,7 +70,7 @@ static bool examine(const smma_match_data *data, size_t rows, size_t columns, el
   return a && b;
 }
 
-/* How D relates to A B: see smma_match. */
+/* Sets match->distance and match->factor. */
 static void judge(const smma_match_data *data, const element *e, size_t count, smma_match *match) {
   double dy = 0, yy = 0, dd = 0, off = 0;
   for (size_t i = 0; i < count; i++) {
@@ -106,7 +106,7 @@ bool smma_match_choose(const smma_match_data *data, smma_match_elements elements
 
 /* ---- Whether sums are exact ---- */
 
-/* The last bit that an element has, 2^this, and the largest magnitude. */
+/* Finds the exponent of the last bit of any element, and the largest magnitude. */
 static void measure(smma_format format, const void *x, size_t count, int *last, double *most) {
   const smma_encoding f = smma_encoding_of(format);
   *last = INT32_MAX / 4, *most = 0;

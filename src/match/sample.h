@@ -1,21 +1,23 @@
-/* What A, B and D show before a candidate is tried: which elements tell most, and what additions cannot show. */
+/* Examines A, B and D before the search: which elements distinguish candidates best, and whether additions can
+   round. */
 #ifndef SMMA_MATCH_SAMPLE_H
 #define SMMA_MATCH_SAMPLE_H
 
 #include "match/evaluate.h"
 
-/* The first sample is for all candidates, the others for those that have most of it. */
+/* The first sample is for all candidates, the others for those that match most of it. */
 enum { SMMA_MATCH_SAMPLES = 5 };
 
-/* Elements whose exact value lies near a tie of D's format, as there even small errors show; `*samples`: as many as
-   there are elements for. Notes in `match` how D relates to A B. False without memory. */
+/* Chooses elements whose exact values are near a tie of D's format, because small errors show there. `*samples` is
+   the number of samples for which there are enough elements. Sets distance and factor of `match`. Returns false
+   without memory. */
 bool smma_match_choose(const smma_match_data *data, smma_match_elements elements[SMMA_MATCH_SAMPLES], size_t *samples,
                        smma_match *match);
 
-/* Whether no addition can round, in any order. */
+/* Reports whether every addition is exact, in any order. */
 bool smma_match_is_exact(const smma_match_data *data);
 
-/* Whether D has -0, so that zeros' signs tell something. */
+/* Reports whether D has a -0, so that signs of zeros carry information. */
 bool smma_match_has_negative_zero(const smma_match_data *data);
 
 #endif

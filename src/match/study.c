@@ -34,7 +34,7 @@ static void forget(smma_match_study *x, int which) {
   x->owns[which] = false;
 }
 
-/* Reads a matrix, and makes it its transpose where `transposes`. */
+/* Reads a matrix, transposed if `transposes`. */
 static bool read_matrix(smma_match_study *x, int which, bool transposes, smma_error *error) {
   smma_tensor transposed;
   if (!smma_read_source(source_of(x, which), x->request->product.raw, &x->given[which], &x->owns[which], error))
@@ -54,7 +54,7 @@ static bool check_shape(const smma_match_study *x, int which, size_t rows, size_
                    t->rows, t->columns, rows, columns);
 }
 
-/* Takes a matrix in a format, with a note, and forgets what was given. */
+/* Converts a matrix to a format, with a note, and releases the given matrix. */
 static bool take(smma_match_study *x, int which, smma_format wanted, smma_error *error) {
   if (!smma_take_matrix(&x->given[which], wanted, SMMA_ROUND_NEAREST_EVEN, label_of(x, which), x->request->notes,
                         &x->taken[which], error))
@@ -84,7 +84,7 @@ static bool read_product(smma_match_study *x, smma_error *error) {
 
 /* ---- Formats ---- */
 
-/* The format of a matrix: the one that is said, or else what it holds. */
+/* Finds the format of a matrix: `said`, or otherwise the format of its elements. */
 static bool find_format(const smma_match_study *x, int which, smma_format said, const char *option, smma_format *format,
                         smma_error *error) {
   const smma_tensor *t = &x->given[which];
@@ -117,7 +117,7 @@ static bool is_same_matrix(const smma_tensor *x, const smma_tensor *y) {
   return memcmp(x->data, y->data, x->rows * x->columns * (size_t)x->bytes) == 0;
 }
 
-/* Makes A and B as one mode rounds them. */
+/* Rounds A and B to their formats in one mode. */
 static bool round_operands(const smma_match_study *x, smma_rounding mode, smma_tensor made[2], smma_error *error) {
   if (!smma_take_matrix(&x->given[SMMA_OF_A], x->data.a_format, mode, label_of(x, SMMA_OF_A), NULL, &made[0], error))
     return false;
@@ -138,8 +138,7 @@ static bool take_rounded(smma_match_study *x, smma_rounding mode, smma_error *er
   return true;
 }
 
-/* Adds a mode in which A and B are other matrices than in those before; otherwise notes it with the mode that makes the
-   same matrices. */
+/* Adds a mode if it gives A and B that no earlier mode gives; otherwise notes it as equal to an earlier mode. */
 static bool add_mode(smma_match_study *x, smma_rounding mode, smma_error *error) {
   smma_tensor made[2], before[2];
   bool is_new = true, done = true;
@@ -158,7 +157,7 @@ static bool add_mode(smma_match_study *x, smma_rounding mode, smma_error *error)
   return done;
 }
 
-/* Notes what becomes of A or B in the first mode. */
+/* Notes how the first mode rounds A or B. */
 static bool note_rounded(smma_match_study *x, int which, smma_format format, smma_error *error) {
   const smma_tensor *t = &x->given[which];
   smma_conversion lost = {0};
@@ -171,7 +170,8 @@ static bool note_rounded(smma_match_study *x, int which, smma_format format, smm
   return true;
 }
 
-/* The mode of round_in; or all, that of the format's library first, then by how many libraries have it. */
+/* Chooses the rounding modes to try: the one in round_in; otherwise all, the usual mode of the format's library
+   first, then by how many libraries use them. */
 static bool choose_modes(smma_match_study *x, smma_error *error) {
   static const smma_rounding others[] = {SMMA_ROUND_NEAREST_AWAY, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_NEAREST_EVEN,
                                          SMMA_ROUND_DOWN, SMMA_ROUND_UP};
@@ -186,9 +186,9 @@ static bool choose_modes(smma_match_study *x, smma_error *error) {
   return take_rounded(x, x->mode[0], error);
 }
 
-/* ---- D and the rest ---- */
+/* ---- D, C, bias and scale factors ---- */
 
-/* Notes a narrower format that all of D's numbers are of, as when it was widened to be saved. */
+/* Adds a note if D is f32 but all of its numbers have a narrower format, as when it was widened to be saved. */
 static bool note_width(const smma_match_study *x, smma_error *error) {
   static const smma_format narrow[] = {SMMA_BF16, SMMA_F16};
   const smma_tensor *d = &x->given[SMMA_MATCH_OF_D];
@@ -211,7 +211,7 @@ static bool note_width(const smma_match_study *x, smma_error *error) {
   return true;
 }
 
-/* Checks that D, taken in its format, has kept its numbers. */
+/* Checks that converting D to its format has not changed its numbers. */
 static bool check_kept(const smma_match_study *x, smma_error *error) {
   const smma_tensor *t = &x->given[SMMA_MATCH_OF_D], *taken = &x->taken[SMMA_MATCH_OF_D];
   const smma_label label = label_of(x, SMMA_MATCH_OF_D);
@@ -245,7 +245,7 @@ static bool take_d(smma_match_study *x, smma_error *error) {
   return true;
 }
 
-/* C keeps its own format, if it has one. */
+/* Reads C, which keeps its own format if it has one. */
 static bool take_c(smma_match_study *x, smma_error *error) {
   smma_match_data *data = &x->data;
   const smma_tensor *c = &x->given[SMMA_OF_C];
@@ -332,7 +332,7 @@ static bool add_instruction(smma_match_study *x, const smma_instruction *i, smma
   return true;
 }
 
-/* Adds its dense instructions: a sparse one's product is not of two whole matrices. */
+/* Adds the dense instructions of an architecture; a sparse instruction does not multiply two whole matrices. */
 static bool add_architecture(smma_match_study *x, smma_arch_id arch, smma_error *error) {
   const smma_instruction *i;
   for (size_t n = 0; (i = smma_catalogue_at(n)); n++)
@@ -349,7 +349,7 @@ static bool add_cuda_cores(smma_match_study *x, smma_error *error) {
            smma_format_text(x->data.a_format), smma_format_text(x->data.b_format));
   x->cuda_cores = smma_custom_read("CUDA cores", text, strlen(text), &why);
   if (!x->cuda_cores && why.status == SMMA_NO_MEMORY)
-    return smma_no_memory(error); /* else it multiplies no such formats */
+    return smma_no_memory(error); /* otherwise CUDA cores do not multiply these formats */
   return !x->cuda_cores || add_instruction(x, x->cuda_cores, error);
 }
 
@@ -363,7 +363,7 @@ static bool add_targets(smma_match_study *x, const smma_match_target *targets, s
 
 /* ---- The search ---- */
 
-/* Plans of fits say how A and B were rounded, so that a product by them gives D. */
+/* Sets in the plans of fits how A and B were rounded, so that such a plan reproduces D. */
 static void note_mode(smma_match *m, smma_rounding mode) {
   for (size_t f = 0; f < m->fits; f++)
     m->fit[f].plan->has_operand_rounding = true, m->fit[f].plan->operand_rounding = mode;
@@ -373,7 +373,7 @@ static bool is_nearer(const smma_match *m, const smma_match *best) {
   return m->has_near && best->has_near && m->near.difference.different < best->near.difference.different;
 }
 
-/* Searches in one mode more, with room for its result; keeps it if something fits, or it comes nearer. */
+/* Searches with one more rounding mode; keeps the result if something fits or comes nearer. `m` is workspace. */
 static bool search_mode(smma_match_study *x, size_t mode, const smma_group *group, smma_match *m, bool *fits,
                         smma_error *error) {
   if (!take_rounded(x, x->mode[mode], error) ||

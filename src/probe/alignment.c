@@ -1,13 +1,13 @@
-/* What alignment keeps: -X + X + small within one fused sum. A number of bits and a rounding are told if they give the
-   results of all small numbers that are asked, at all X. */
+/* Measures what alignment keeps: -X + X + small within one fused sum. A number of bits and a rounding count as known
+   if they explain the results for all small numbers asked, at all X. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Two terms of the first sum besides `third`, which is one too. Where X and -X leave something it may be for the sign
-   of c: if c is one of them, it is X. */
+/* Finds two terms of the first sum for X and -X, other than `third`, which also belongs to it. If X and -X do not
+   cancel exactly, the sign of c may matter, so c is then X if it is one of the two. */
 static bool partners(const smma_examination *x, int third, int *i, int *j) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], found = 0;
   const int count = smma_first_terms(x, terms);
@@ -21,7 +21,8 @@ static bool partners(const smma_examination *x, int third, int *i, int *j) {
   return found == 2;
 }
 
-/* The term whose alignment is examined: c, or the last product of the first sum. */
+/* Returns the term whose alignment is examined: c, or the last product of the first sum; -1 if there is no such
+   term. */
 static int term_of(const smma_examination *x, bool is_c) {
   const int k = x->subject.instruction->k;
   if (is_c) return x->first.has_c ? k : -1;
@@ -30,7 +31,7 @@ static int term_of(const smma_examination *x, bool is_c) {
   return -1;
 }
 
-/* X may be twice as great as anything at k. */
+/* Returns the exponents for alignment tests. X may be twice as great as anything at k. */
 static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
   smma_span span = smma_span_of(s, i, j, k);
   span.large = smma_minimum(span.large, smma_range_of(s, k).greatest + 1);
@@ -39,7 +40,8 @@ static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
 
 /* ---- Questions ---- */
 
-/* X and -X, X = 2^large, and a small number; or the number alone, aligned to itself; or X alone at c and the number. */
+/* A question to the unit: X and -X, X = 2^large, and a small number (CANCELLED); the small number alone, aligned to
+   itself (ALONE); or X at c, and the small number (BESIDE_C). */
 typedef struct {
   int large, exponent;
   int64_t significand;
@@ -48,7 +50,7 @@ typedef struct {
 
 typedef struct {
   const smma_subject *s;
-  int i, j, k; /* X, -X, the small number */
+  int i, j, k; /* places of X, of -X and of the small number */
   smma_span span;
   question *question;
   smma_row *row;
@@ -69,7 +71,7 @@ static void release(questions *q) {
 
 static bool have_same_format(const smma_instruction *i, int k) { return k < i->k && i->a == i->b; }
 
-/* Both signs, as far as the formats have the numbers; `in_b`: with the significand in b. */
+/* Adds a question for each sign, if the formats have these numbers. `in_b`: the significand is in b. */
 static void add(questions *q, int large, int64_t significand, int exponent, bool in_b) {
   for (int sign = -1; sign <= 1; sign += 2) {
     smma_row *row = &q->row[q->count];
@@ -110,7 +112,7 @@ static int longest(const questions *q) {
   return smma_minimum(smma_encoding_of(q->k == i->k ? i->c : i->a).fraction_bits, 32);
 }
 
-/* Sixteenths of the last bit kept, and numbers as long as the factors can be that reach across it. */
+/* Adds questions with sixteenths of the last bit kept, and with the longest possible factors across that bit. */
 static void add_around(questions *q, int large, int bits) {
   static const int parts[] = {1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31};
   const smma_instruction *i = q->s->instruction;
@@ -125,8 +127,8 @@ static void add_around(questions *q, int large, int bits) {
     }
 }
 
-/* The longest number alone at every exponent; small ones below every c that is too great for anything of them to be
-   kept. */
+/* Adds questions with the longest number alone, at every exponent, and with small numbers below a c that is too
+   great for any bit of them to be kept. */
 static void add_others(questions *q, int bits, bool has_c) {
   const int k = q->s->instruction->k, length = longest(q);
   const smma_range own = smma_range_of(q->s, q->k), d = smma_range_of_d(q->s), c = smma_range_of(q->s, k);
@@ -139,24 +141,24 @@ static void add_others(questions *q, int bits, bool has_c) {
     }
 }
 
-/* Every power of two below X. */
+/* Adds a question for every power of two below X. */
 static void add_ones(questions *q, int large) {
   for (int g = 1; large - g >= q->span.least; g++) add(q, large, 1, large - g, false);
 }
 
 /* ---- Answers ---- */
 
-/* Terms are cut to multiples of 2^(emax - bits), emax at least the floor that zeros bring. `complemented`: those of
-   another sign than c lose a unit besides. */
+/* A hypothesis: terms are rounded to multiples of 2^(emax - bits), where emax is at least the floor that zeros
+   bring. `complemented`: terms whose sign differs from c's also lose a unit. */
 typedef struct {
-  const smma_rounding_mode *rounding; /* with no function: exact */
+  const smma_rounding_mode *rounding; /* no function: exact */
   int bits, floor;
   bool complemented;
-} theory;
+} hypothesis;
 
 enum { NO_FLOOR = -100000, MOST_SHIFT = 60 };
 
-static bool explains(const theory *t, const smma_subject *s, const question *q, const smma_row *row) {
+static bool explains(const hypothesis *t, const smma_subject *s, const question *q, const smma_row *row) {
   const smma_encoding d = smma_encoding_of(s->instruction->d);
   const int unit = smma_maximum(q->large, t->floor) - t->bits, shift = unit - q->exponent;
   int64_t kept = q->significand;
@@ -166,16 +168,17 @@ static bool explains(const theory *t, const smma_subject *s, const question *q, 
     kept = t->rounding->round(q->significand, shift);
   const int exponent = t->rounding->round && shift > 0 ? unit : q->exponent;
   if (q->others == BESIDE_C) return kept != 0 || smma_is_exactly(smma_result(s, row), 1, q->large);
-  /* What is kept must be a normal result, which rounds no more. */
+  /* The predicted value must be a normal result, which is not rounded again. */
   const smma_dyadic value = smma_dyadic_of(kept, exponent);
   if (smma_bit_length(smma_magnitude(value.significand)) > d.fraction_bits + 1) return true;
   if (value.significand && value.exponent < smma_range_of_d(s).least) return true;
   return smma_is_exactly(smma_result(s, row), kept, exponent);
 }
 
-/* X - X + small, whose whole units are left of it: c = X or 0, so that -X loses a unit, and a small product if it is
-   negative; or c is the small number, and one of X and -X loses a unit. */
-static bool explains_complement(const theory *t, const smma_subject *s, const question *q, bool small_is_c,
+/* Reports whether the hypothesis explains X - X + small with complemented terms, from the whole units that remain.
+   If c = X or 0, -X loses a unit, and so does a small product if it is negative. If c is the small number, either X
+   or -X loses a unit. */
+static bool explains_complement(const hypothesis *t, const smma_subject *s, const question *q, bool small_is_c,
                                 const smma_row *row) {
   const int unit = q->large - t->bits, shift = unit - q->exponent;
   const int64_t magnitude = (int64_t)smma_magnitude(q->significand);
@@ -193,7 +196,7 @@ static bool explains_complement(const theory *t, const smma_subject *s, const qu
   return smma_is_exactly(smma_result(s, row), left, unit);
 }
 
-static bool explains_all(const theory *t, const questions *q) {
+static bool explains_all(const hypothesis *t, const questions *q) {
   const bool small_is_c = q->k == q->s->instruction->k;
   for (size_t n = 0; n < q->count; n++)
     if (!(t->complemented ? explains_complement(t, q->s, &q->question[n], small_is_c, &q->row[n])
@@ -202,8 +205,8 @@ static bool explains_all(const theory *t, const questions *q) {
   return true;
 }
 
-/* The most bits below X at which ones survive with both signs, and every greater one does; `*lost`: the one behind does
-   not. */
+/* Returns how many bits below X a power of two survives with both signs, as every greater one does. Sets `*lost` if
+   the next one does not survive. */
 static int count_bits(const questions *q, int large, bool *lost, smma_row *witness) {
   int bits = 0;
   *lost = false;
@@ -215,37 +218,37 @@ static int count_bits(const questions *q, int large, bool *lost, smma_row *witne
   return bits;
 }
 
-/* A floor below all but the X that are within so many binades of the least asked would be no floor but alignment to
-   it. */
-enum { OTHER_SIZE = 3 };
+/* A floor below all X except those within this many binades of the least X asked would not be a floor, but alignment
+   to that X. */
+enum { FLOOR_MARGIN = 3 };
 
-/* What explains every answer: truncation or another rounding, zeros that bring an exponent or not. The number of
-   roundings that do, of which one is left in `t`. */
-static int find_theories(const questions *q, smma_span span, int bits, bool lost, theory *t) {
+/* Searches the hypotheses that explain every answer: truncation or another rounding, with a floor from zeros or
+   without. Returns how many roundings do, and sets `t` to one of them. */
+static int find_hypotheses(const questions *q, smma_span span, int bits, bool lost, hypothesis *t) {
   static const smma_rounding_mode exact = {"not rounded", NULL, false};
   int found = 0;
-  *t = (theory){&exact, bits, NO_FLOOR, false};
+  *t = (hypothesis){&exact, bits, NO_FLOOR, false};
   if (!lost) return explains_all(t, q);
-  for (int floor = span.least - 1; found == 0 && floor <= span.large - OTHER_SIZE; floor++)
+  for (int floor = span.least - 1; found == 0 && floor <= span.large - FLOOR_MARGIN; floor++)
     for (int m = 0; m < SMMA_MODES; m++) {
-      const theory tried = {&smma_rounding_modes[m], bits, floor < span.least ? NO_FLOOR : floor, false};
-      if (!explains_all(&tried, q)) continue;
-      *t = tried;
+      const hypothesis candidate = {&smma_rounding_modes[m], bits, floor < span.least ? NO_FLOOR : floor, false};
+      if (!explains_all(&candidate, q)) continue;
+      *t = candidate;
       found++;
     }
   return found;
 }
 
-enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, FEW_LEVELS = 3 };
+enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, MOVED_LEVELS = 3 };
 
-/* The same beside smaller X: every one, or few where the terms have been moved. */
+/* Asks the questions with smaller X too: with every X, or with a few if the terms were moved. */
 static bool ask_levels(smma_examination *x, questions *q, int bits) {
-  const int levels = q->span.large - OTHER_SIZE - q->span.least;
-  const int count = smma_minimum(levels, x->moved ? FEW_LEVELS : MOST_LEVELS);
+  const int levels = q->span.large - FLOOR_MARGIN - q->span.least;
+  const int count = smma_minimum(levels, x->moved ? MOVED_LEVELS : MOST_LEVELS);
   add_around(q, q->span.large, bits);
   if (!x->moved && !x->left) add_others(q, bits, x->first.has_c);
   for (int n = 1; n <= count; n++) {
-    const int large = q->span.large - OTHER_SIZE - (int)((int64_t)levels * (n - 1) / count);
+    const int large = q->span.large - FLOOR_MARGIN - (int)((int64_t)levels * (n - 1) / count);
     add_around(q, large, bits);
     if (n == 1 || n == count / 2 || n == count) add_ones(q, large);
   }
@@ -255,7 +258,7 @@ static bool ask_levels(smma_examination *x, questions *q, int bits) {
 /* ---- The probes ---- */
 
 static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
-  theory t;
+  hypothesis t;
   bool lost;
   add_ones(q, q->span.large);
   if (q->count == 0) {
@@ -265,7 +268,7 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   if (!smma_ask_subject(&x->subject, q->row, q->count)) return false;
   a->bits = count_bits(q, q->span.large, &lost, &a->witness);
   if (!ask_levels(x, q, a->bits)) return false;
-  const int roundings = find_theories(q, q->span, a->bits, lost, &t);
+  const int roundings = find_hypotheses(q, q->span, a->bits, lost, &t);
   a->known = lost && roundings > 0;
   a->exact = !lost && roundings > 0;
   a->floor = t.floor;
@@ -275,11 +278,11 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   return true;
 }
 
-/* Where X and -X leave something: a unit, if one that opposes c loses one. Two products and c = 0 leave that of
-   products; where c, being X, is aligned to another one, the theory fails. */
+/* Examines the case that X and -X do not cancel: a unit is left if terms that oppose c lose a unit. Two products and
+   c = 0 show the unit of products; if c, as X, is aligned to a different unit, the hypothesis fails. */
 static bool examine_complement(smma_examination *x, questions *q, smma_alignment *a) {
   static const smma_rounding_mode truncated = {"toward zero, and a unit less where it opposes c", NULL, false};
-  theory t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
+  hypothesis t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
   smma_dyadic unit;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   a->why = "what a number and its negative leave is not a unit that each term loses which opposes c";

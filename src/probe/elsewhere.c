@@ -6,15 +6,15 @@
 
 enum { MOST_VALUES = 8 };
 
-/* Values of one probe and the products at which they were found; the first is that of the first place. */
+/* Values that one probe found, and the products at which it found them; the first value is that of the first place. */
 typedef struct {
   struct {
-    const smma_finding *finding; /* the first one like this */
+    const smma_finding *finding; /* the first finding with this value */
     bool at[SMMA_MAXIMUM_ROUNDED_K];
     int places;
   } value[MOST_VALUES];
   int count;
-  bool many; /* more than there is room for */
+  bool many; /* there are more values than fit */
 } values;
 
 void smma_name_places(const bool *set, int count, char *text, size_t size) {
@@ -33,7 +33,7 @@ void smma_name_places(const bool *set, int count, char *text, size_t size) {
 
 /* ---- Places ---- */
 
-/* Products of a block, in order. */
+/* Lists the products of a block, in order. Returns their number. */
 static int members_of(const smma_first_sum *first, int k, int block, int member[SMMA_MAXIMUM_ROUNDED_K]) {
   int count = 0;
   for (int i = 0; i < k; i++)
@@ -41,7 +41,7 @@ static int members_of(const smma_first_sum *first, int k, int block, int member[
   return count;
 }
 
-/* Whether all blocks have as many products; `*most` is the greatest number. */
+/* Reports whether all blocks have equally many products; `*most` is the greatest number. */
 static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
   int member[SMMA_MAXIMUM_ROUNDED_K];
   bool alike = true;
@@ -54,7 +54,7 @@ static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
   return alike;
 }
 
-/* Within each block every product moves on by `rotation` places, then each block by `blocks` blocks. */
+/* Moves every product by `rotation` places within its block, then each block by `blocks` blocks. */
 static void place(smma_examination *x, int rotation, int blocks) {
   const int k = x->subject.instruction->k;
   for (int b = 0; b < x->first.blocks; b++) {
@@ -79,7 +79,7 @@ static bool same_value(const smma_finding *x, const smma_finding *y) {
   return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
 }
 
-/* The finding stays where it is: what is new is copied to `kept`. */
+/* Adds a finding to the values; a new value is copied to `kept`, to which the list then points. */
 static void add_value(values *v, const smma_finding *finding, int at, smma_finding *kept) {
   int i = 0;
   while (i < v->count && !same_value(v->value[i].finding, finding)) i++;
@@ -102,8 +102,8 @@ static int most_common(const values *v) {
   return most;
 }
 
-/* The value found at most places first, then the others with theirs. At the first place more is asked than at others:
-   what cannot be told there, cannot. */
+/* Writes the value found at most places first, then each other value with its places. The first place is examined
+   more thoroughly than the others: what is unknown there is unknown everywhere. */
 static void tell_values(const values *v, int k, smma_finding *f) {
   char text[sizeof f->value];
   size_t length;
@@ -113,7 +113,7 @@ static void tell_values(const values *v, int k, smma_finding *f) {
     *f = v->many ? (smma_finding){.why = "it is another at almost every product"} : *v->value[most].finding;
     return;
   }
-  *f = *v->value[other].finding; /* its witness shows what differs */
+  *f = *v->value[other].finding; /* its witness shows the difference */
   length = (size_t)snprintf(text, sizeof text, "%s", v->value[most].finding->value);
   for (int i = 0; i < v->count && length < sizeof text; i++) {
     const char *value = v->value[i].finding->value;
@@ -126,14 +126,14 @@ static void tell_values(const values *v, int k, smma_finding *f) {
   memcpy(f->value, text, sizeof text);
 }
 
-/* ---- All of them ---- */
+/* ---- All probes ---- */
 
 typedef struct {
   values values[SMMA_PROBE_COUNT];
   smma_finding kept[SMMA_PROBE_COUNT][MOST_VALUES];
-} elsewhere;
+} findings_by_place;
 
-static void take(elsewhere *e, const smma_examination *x, int probe) {
+static void take(findings_by_place *e, const smma_examination *x, int probe) {
   const smma_subject *s = &x->subject;
   smma_finding f = x->findings[probe];
   if (f.has_witness) {
@@ -146,7 +146,7 @@ static void take(elsewhere *e, const smma_examination *x, int probe) {
             &e->kept[probe][smma_minimum(v->count, MOST_VALUES - 1)]);
 }
 
-/* Alignment comes first: others take it for known. */
+/* Reports whether a probe is about alignment; these run first because others rely on their findings. */
 static bool is_of_alignment(int probe) { return smma_probes[probe].focus == SMMA_AT_LAST; }
 
 bool smma_normal_c_passes(const smma_examination *x) {
@@ -158,8 +158,9 @@ static bool can_move(const smma_examination *x, smma_focus focus, int blocks) {
   return focus != SMMA_WITH_C || blocks == 0 || (x->c_alone_is_kept && smma_normal_c_passes(x));
 }
 
-/* With every product moved on by `rotation` in its block, and by so many blocks. */
-static bool examine_at(elsewhere *e, smma_examination *x, bool alignment, int rotation, int blocks, smma_error *error) {
+/* Runs the probes with every product moved by `rotation` places in its block and by `blocks` blocks. */
+static bool examine_at(findings_by_place *e, smma_examination *x, bool alignment, int rotation, int blocks,
+                       smma_error *error) {
   place(x, rotation, blocks);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
     const smma_focus focus = smma_probes[i].focus;
@@ -170,14 +171,14 @@ static bool examine_at(elsewhere *e, smma_examination *x, bool alignment, int ro
   return true;
 }
 
-/* The natural places again, where alignment turned out not to be the same everywhere. */
+/* Repeats the probes at the natural places, because alignment turned out to differ between places. */
 static bool examine_again(smma_examination *x, smma_error *error) {
   for (int i = SMMA_PROBE_alignment_bits; i < SMMA_PROBE_COUNT; i++)
     if (!is_of_alignment(i) && !smma_run_probe(x, i, error)) return false;
   return true;
 }
 
-static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, smma_error *error) {
+static bool examine_all(findings_by_place *e, smma_examination *x, smma_examination *y, smma_error *error) {
   int rotations;
   const bool alike = blocks_are_alike(&x->first, x->subject.instruction->k, &rotations);
   const int places = rotations * (alike ? x->first.blocks : 1);
@@ -211,7 +212,7 @@ static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, 
 }
 
 bool smma_examine_elsewhere(smma_examination *x, smma_error *error) {
-  elsewhere *e = calloc(1, sizeof *e);
+  findings_by_place *e = calloc(1, sizeof *e);
   smma_examination *y = malloc(sizeof *y);
   const bool good = e && y ? examine_all(e, x, y, error) : smma_no_memory(error);
   for (int i = 0; good && i < SMMA_PROBE_COUNT; i++)

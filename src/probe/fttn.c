@@ -1,7 +1,7 @@
-/* Two tests as FTTN has them, with the output's unit for ulp: where they mislead, the others know better. */
+/* Two tests as FTTN defines them, with ulp as the output's unit. If they mislead, other probes know better. */
 #include "probe/probe.h"
 
-/* 1 - 2^-1 ulp with 1 as c: a number, which is there only if it was not cut off. */
+/* Asks for 1 - 2^-1 ulp with c = 1: the result has the extra bit only if it was not truncated. */
 bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
@@ -13,7 +13,8 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
                    smma_is_exactly(smma_result(s, &row), ((int64_t)1 << -half) - 1, half) ? "yes" : "no");
 }
 
-/* c = 1, half a unit at product 0 and at one that moves: the first place where they no longer add up. */
+/* Places c = 1, half a unit at product 0 and half a unit at another product: finds the first place at which the
+   halves no longer add up. */
 bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k, half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;

@@ -1,5 +1,5 @@
-/* Whether a greater operand can make a smaller result: 2^E in the place of the number before it raises what alignment
-   cuts from all other terms. */
+/* Tests whether a greater operand can give a smaller result: if 2^E replaces the number below it, alignment
+   truncates more of all other terms. */
 #include <math.h>
 
 #include "probe/probe.h"
@@ -7,7 +7,7 @@
 
 enum { PAIRS = 512 };
 
-/* The next greater number of a format, if that is finite. */
+/* Replaces an encoding by the next greater number of its format; false if that is not finite. */
 static bool step_up(smma_format format, uint64_t *encoding) {
   const smma_encoding e = smma_encoding_of(format);
   const smma_number x = smma_decode(e, *encoding);
@@ -28,7 +28,7 @@ static double value_of(const smma_subject *s, const smma_row *row) {
   return d.negative ? -magnitude : magnitude;
 }
 
-/* Rows in which products nearly cancel, and those with the next greater c. */
+/* Searches vectors in which products nearly cancel, each with the next greater c. */
 static bool search_in(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;

@@ -1,23 +1,24 @@
-/* How sums become results: fraction bits and rounding, of the last sum, of those in between, and of c's addition. */
+/* Measures how sums become results: fraction bits and rounding of the last sum, of sums between blocks, and of c's
+   addition. */
 #include <string.h>
 
 #include "probe/probe.h"
 #include "probe/rounding_mode.h"
 
-/* A rounding is confirmed with eighths of the last bit at least. */
-enum { LEAST_PARTS = 3 };
+/* Confirming a rounding needs eighths of the last bit at least. */
+enum { LEAST_FRACTION_BITS = 3 };
 
 enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
 
-/* Terms of one sum: `ones` of 2^exponent, then a small one, and perhaps -total in another sum behind. */
+/* Terms of one sum: `ones` of 2^exponent each, and a small one. A later sum may subtract the total again. */
 typedef struct {
   int ones[MOST_ONES], count, small;
   int tiny;     /* one more term, or -1 */
-  int exponent; /* of each one */
+  int exponent; /* exponent of each of the ones */
   int log;      /* count = 2^log */
 } sum;
 
-/* Terms of the first or the last sum that can be 2^log ones and a small number; false if there are too few. */
+/* Chooses terms of the first or the last sum for 2^log ones and a small number; false if there are too few. */
 static bool find_terms(const smma_examination *x, int log, bool first, bool small_is_c, sum *t) {
   const smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
@@ -43,23 +44,23 @@ static bool place_sum(const smma_subject *s, const sum *t, bool negative, int64_
   return smma_place(s, row, t->small, significand, exponent);
 }
 
-/* How many carries of ones it takes for a quarter of the last bit of d to be kept by alignment. */
+/* Returns how many carries the ones need so that alignment keeps a quarter of the last bit of d. */
 static int carries_for(const smma_examination *x, int bits) {
   if (!x->first.fused || !x->alignment.known) return 0;
   return smma_maximum(0, bits + 2 - x->alignment.bits);
 }
 
-/* The most bits at which 2^log ones and one bit are d exactly, with `*limited` if one further is not, though alignment
-   keeps it. */
+/* Finds the most bits at which d is exactly the sum of 2^log ones and one low bit. Sets `*limited` if one more bit
+   is lost although alignment keeps it. */
 static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_row *witness) {
   smma_subject *s = &x->subject;
   sum t;
   *bits = -1;
   *limited = false;
   if (!find_terms(x, log, false, false, &t)) return true;
-  for (int g = smma_maximum(1, log);; g++) { /* a bit greater than each one would be what they are aligned to */
+  for (int g = smma_maximum(1, log);; g++) { /* a low bit greater than the ones would determine the alignment */
     smma_row row;
-    const int exponent = t.exponent + log - g; /* below the leading bit of the sum */
+    const int exponent = t.exponent + log - g; /* g bits below the leading bit of the sum */
     if (x->first.fused && g > x->alignment.bits + log) return true;
     if (!place_sum(s, &t, false, 1, exponent, &row)) return true;
     if (!smma_ask_subject(s, &row, 1)) return false;
@@ -97,8 +98,8 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   return smma_cannot_tell(f, "more than the %d that sums within reach have", best);
 }
 
-/* c is whole * 2^last and a product `part` * 2^(last - bits), |part| < 2^bits; whether d is their sum, rounded to
-   multiples of 2^(last - finer). */
+/* Asks for c = whole * 2^last and a product part * 2^(last - bits), |part| < 2^bits. Sets `*so` to whether d is
+   their sum, rounded to multiples of 2^(last - finer). */
 static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *mode, int64_t whole, int last,
                     int64_t part, int bits, int finer, bool *so) {
   smma_subject *s = &x->subject;
@@ -112,10 +113,10 @@ static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *
   return true;
 }
 
-/* Where c and one product are added, what alignment does to the product looks like rounding of their sum. It is
-   rounding if finer parts of the last bit, added to and taken from 3/2 and the odd number behind it with both signs,
-   are rounded so, too, and those taken from 1, where the last bit is half as great. Up, down and to odd cannot be told
-   from the same in alignment. */
+/* Distinguishes rounding of the sum from alignment of the product, when only c and one product are added. It is
+   rounding if finer parts of the last bit are rounded in the same way: parts added to and subtracted from 3/2 and
+   the next odd number, with both signs, and parts subtracted from 1, where the last bit is half as great. Rounding
+   up, down and to odd cannot be distinguished from the same rounding in alignment. */
 static bool confirm(smma_examination *x, const sum *t, int output_bits, const smma_rounding_mode *mode,
                     bool *confirmed) {
   const smma_instruction *i = x->subject.instruction;
@@ -123,7 +124,7 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
   const int64_t half = (int64_t)1 << (bits - 1), parts[] = {1, half - 1, half, half + 1, 2 * half - 1};
   const int64_t three_halves = (int64_t)3 << (output_bits - 1), one = (int64_t)1 << output_bits;
   const int product = t->ones[0] == i->k ? t->small : t->ones[0];
-  *confirmed = mode->round && !mode->alike_of_terms && bits >= LEAST_PARTS && t->count == 1 && x->first.has_c;
+  *confirmed = mode->round && !mode->alike_of_terms && bits >= LEAST_FRACTION_BITS && t->count == 1 && x->first.has_c;
   for (int n = 0; *confirmed && n < 5; n++)
     for (int sign = -1; *confirmed && sign <= 1; sign += 2) {
       for (int odd = 0; *confirmed && odd <= 1; odd++)
@@ -136,14 +137,14 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
   return true;
 }
 
-/* The sum in which rounding is looked at: quarters of the last of `bits` bits behind ones, which `cancelled` takes away
-   in a later sum, if it is not -1. */
+/* The sum whose rounding is examined: quarters of the last of `bits` bits below the ones. If `cancelled` is not -1,
+   that product subtracts the ones in a later sum. */
 typedef struct {
   sum t;
   int bits, cancelled;
 } rounding;
 
-/* Rows for all quarters, everything `below` binades less; false if the formats have no such numbers. */
+/* Makes vectors for all quarters, with all terms `below` binades smaller; false if the formats have no such numbers. */
 static bool place_quarters(const smma_subject *s, const rounding *r, int below, smma_row *rows) {
   sum t = r->t;
   t.exponent -= below;
@@ -158,7 +159,7 @@ static bool place_quarters(const smma_subject *s, const rounding *r, int below, 
   return true;
 }
 
-/* What became of the quarters; false if a result is no multiple of one. */
+/* Reads the results as quarters; false if a result is not a multiple of a quarter. */
 static bool read_quarters(const smma_subject *s, const rounding *r, int below, const smma_row *rows,
                           int64_t results[SMMA_ROUNDING_QUESTIONS]) {
   const int64_t ones = r->cancelled >= 0 ? 0 : (int64_t)1 << (r->bits + 2);
@@ -172,7 +173,8 @@ static bool read_quarters(const smma_subject *s, const rounding *r, int below, c
 
 enum { MOST_SIZES = 12 };
 
-/* The same 1, 2, 4, ... binades below, as long as no zero is aligned above them; whether quarters become the same. */
+/* Repeats the vectors 1, 2, 4, ... binades below, as long as no zero is aligned above them. Sets `*same` to whether
+   the results are the same. */
 static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t results[SMMA_ROUNDING_QUESTIONS],
                         bool *same) {
   smma_row rows[MOST_SIZES * SMMA_ROUNDING_QUESTIONS];
@@ -195,8 +197,8 @@ static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t re
 
 enum { MOST_DEPTH = 60, ROWS_A_DEPTH = 4 };
 
-/* Half of the last bit and 2^-depth of it, or that less; with both signs of all. False if the formats have no such
-   numbers. */
+/* Makes vectors with half of the last bit plus or minus 2^-depth of it, all with both signs. Returns false if the
+   formats have no such numbers. */
 static bool place_depth(const smma_subject *s, const rounding *r, int depth, smma_row *rows) {
   const int last = r->t.exponent + r->t.log - r->bits;
   for (int n = 0; n < ROWS_A_DEPTH; n++) {
@@ -210,7 +212,8 @@ static bool place_depth(const smma_subject *s, const rounding *r, int depth, smm
   return true;
 }
 
-/* How far below the last bit the mode holds, as far as alignment keeps bits: r->depth; `*limited`: not everywhere. */
+/* Finds how far below the last bit the rounding mode holds, as far as alignment keeps bits. Sets `*limited` if it
+   does not hold everywhere. */
 static bool ask_depth(smma_examination *x, const rounding *r, const smma_rounding_mode *mode, int *depth,
                       bool *limited) {
   smma_subject *s = &x->subject;
@@ -232,12 +235,13 @@ static bool ask_depth(smma_examination *x, const rounding *r, const smma_roundin
       *limited = !smma_in_units(smma_result(s, &rows[(*depth - 2) * ROWS_A_DEPTH + n]), last, &units) ||
                  units - ones != mode->round(parts, *depth);
     }
-  *depth -= 2; /* one behind the last that was looked at, which differs if the mode is limited */
+  *depth -= 2; /* the loop ended one past the last depth asked, which fails if the mode is limited */
   *depth += !*limited;
   return true;
 }
 
-/* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
+/* Determines the rounding from d in quarters of the last bit, below the ones or, with `cancelled`, after these are
+   subtracted. */
 static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c,
                          const smma_rounding_mode **found) {
   smma_subject *s = &x->subject;
@@ -276,8 +280,8 @@ bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
   return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false, &x->output_rounding);
 }
 
-/* The most fraction bits of 2^log ones and one bit in the first sum that are left behind a later one which takes the
-   ones away; `*lost`: one further is not, though alignment keeps it. */
+/* Finds the most fraction bits that a sum of 2^log ones and one low bit in the first sum keeps, by subtracting the
+   ones in a later sum. Sets `*lost` if one more bit is lost although alignment keeps it. */
 static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) {
   smma_subject *s = &x->subject;
   sum t;
@@ -297,7 +301,7 @@ static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) 
   return true;
 }
 
-/* A sum that goes on with more bits than a result has may be rounded to fewer than all. */
+/* Determines how a sum between blocks is rounded if it keeps more bits than a result has. */
 static bool tell_long_sum(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *mode;
   const smma_finding seen = *f;
@@ -340,7 +344,7 @@ bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   return smma_tell(f, NULL, "%d", x->alignment.bits - fraction);
 }
 
-/* 1 and three halves of a unit: 1 + unit if halves are added before they are lost. */
+/* Asks for 1 and three halves of a unit: the result is above 1 if the halves are added before they are truncated. */
 bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
@@ -361,7 +365,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "preserved: 1 + 3/2 units is not 1");
 }
 
-/* 1 and four quarters of a unit, 1 at every place of the block. */
+/* Asks for 1 and four quarters of a unit, with 1 at every place of the block. */
 bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;

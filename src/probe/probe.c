@@ -73,7 +73,7 @@ bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t r
                   smma_error *error) {
   *x = (smma_examination){.subject = smma_subject_of(unit, instruction)};
   x->subject.repeated = repeated;
-  if (instruction->k > SMMA_MAXIMUM_ROUNDED_K) { /* of integers alone */
+  if (instruction->k > SMMA_MAXIMUM_ROUNDED_K) { /* only integer instructions are this long */
     for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
       x->findings[i] = (smma_finding){.value = ""};
       smma_cannot_tell(&x->findings[i], "sums of integers are exact");

@@ -1,8 +1,9 @@
-/* Products and their sum before the result is formed: rounding, normalisation, carries. */
+/* Examines products and their sum before the result is formed: rounding, normalisation, carries. */
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Whether X - X + the last bit kept below X gives that bit, at this X: else something greater than X is there. */
+/* Determines whether X - X + (the last bit kept below X) gives that bit at this X; if not, alignment is to something
+   greater than X. */
 static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bool *kept) {
   smma_subject *s = &x->subject;
   smma_row row;
@@ -15,8 +16,8 @@ static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bo
 
 static const char out_of_reach[] = "the last bit kept is out of the formats' range";
 
-/* Two products 2.25 and -2.25 beside a small one at the last bit that is kept below 1: it stays if 2.25 is aligned by
-   the exponents of its factors, and goes if by its own. */
+/* Places the products 2.25 and -2.25 and a small product at the last bit kept below 1. The small one survives if
+   2.25 is aligned by its factors' exponents, and is lost if it is aligned by its own exponent. */
 bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], products = 0;
@@ -40,7 +41,7 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "normalised");
 }
 
-/* 1 + 1 - 1 - 1 and the last bit kept below 1: 2 would have pushed it out. */
+/* Adds 1 + 1 - 1 - 1 and the last bit kept below 1: a normalised partial sum of 2 would lose it. */
 bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
@@ -63,7 +64,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "early");
 }
 
-/* As many equal terms as make the greatest power of two. */
+/* Adds as many equal terms as give the greatest power of two. */
 bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], carries = 0;
@@ -87,14 +88,14 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
 
 enum { MOST_WIDTHS = 6, PATTERNS = 3, MOST_PRODUCTS = 2 * MOST_WIDTHS * MOST_WIDTHS * PATTERNS * PATTERNS };
 
-/* A significand of so many bits: two ones at its ends, all ones, or every second. */
+/* Returns a significand of this width: ones at both ends, all ones, or every second bit. */
 static uint64_t pattern(int width, int number) {
   const uint64_t all = ((uint64_t)1 << width) - 1;
   if (width == 1) return 1;
   return number == 0 ? ((uint64_t)1 << (width - 1)) + 1 : number == 1 ? all : (all / 3) << (width % 2) | 1;
 }
 
-/* Widths of significands up to a format's: the least, the greatest, and some between. */
+/* Lists widths of significands up to a format's: the least, the greatest, and some in between. */
 static int list_widths(smma_format format, bool few, int width[MOST_WIDTHS]) {
   const int most = smma_encoding_of(format).fraction_bits + 1,
             step = few ? most : (most + MOST_WIDTHS - 3) / (MOST_WIDTHS - 2);
@@ -105,14 +106,15 @@ static int list_widths(smma_format format, bool few, int width[MOST_WIDTHS]) {
   return count;
 }
 
-/* A product of long significands, and the same number as the sum of two products, or of c and a product. */
+/* The value of a product of long significands, which is also asked for as the sum of two products, or of c and a
+   product. */
 typedef struct {
   int64_t significand;
   int exponent;
 } long_product;
 
-/* The number at product k, if a has so many bits; else its leading bits at `other` and the rest at k. Beside c a
-   product may be aligned otherwise: no number is parted there. */
+/* Places the number at product k if a has enough bits; otherwise its leading bits at `other` and the rest at k. Does
+   not split a number between c and a product, because alignment may differ beside c. */
 static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, long_product p) {
   const int bits = smma_encoding_of(s->instruction->a).fraction_bits + 1;
   const int below = smma_maximum(0, smma_bit_length(smma_magnitude(p.significand)) - bits);
@@ -122,7 +124,8 @@ static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, 
          smma_place(s, row, k, rest, p.exponent);
 }
 
-/* A product of two significands; false if d has not so many bits, or the formats no such numbers. */
+/* Makes the vectors of a product of two significands; false if d has too few bits, or the formats have no such
+   numbers. */
 static bool place_long_product(const smma_examination *x, int k, int other, uint64_t a, uint64_t b, bool negative,
                                long_product *p, smma_row *product, smma_row *parts) {
   const smma_subject *s = &x->subject;
@@ -136,7 +139,7 @@ static bool place_long_product(const smma_examination *x, int k, int other, uint
          place_parts(s, parts, k, other, *p);
 }
 
-/* Each with both signs. */
+/* Makes the vectors of all patterns, with both signs. Returns their number. */
 static size_t place_long_products(const smma_examination *x, int k, int other, long_product *list, smma_row *product,
                                   smma_row *parts) {
   const smma_instruction *i = x->subject.instruction;
@@ -160,8 +163,8 @@ static bool is_product(const smma_subject *s, const smma_row *row, const long_pr
   return smma_is_exactly(smma_result(s, row), p->significand, p->exponent);
 }
 
-/* Where a number of either sign comes through as a sum, it must as one product, too: x->inexact is a row in which it
- * does not. */
+/* Asks for the numbers as sums and as products. A number that is exact as a sum, with either sign, must be exact as
+   a product; otherwise x->inexact is set, with a vector that shows it. */
 static bool ask_long_products(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   static _Thread_local long_product list[MOST_PRODUCTS];
@@ -190,8 +193,8 @@ bool smma_ask_long_products(smma_examination *x) {
   return smma_with_rows(x, NULL, 2 * MOST_PRODUCTS, ask_long_products);
 }
 
-/* (1 + u)^2 = 1 + 2 u + u^2, u the last bit of one, beside c = -(1 + 2 u): u^2 is left if the product was neither
-   rounded nor cut before it met c. */
+/* Asks for (1 + u)^2 = 1 + 2 u + u^2, where u is the last bit of 1, with c = -(1 + 2 u). The result is u^2 if the
+   product was neither rounded nor truncated before it was added to c. */
 static bool ask_whether_rounded(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;

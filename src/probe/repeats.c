@@ -1,4 +1,5 @@
-/* Whether a unit is a function of its operands: rows of all kinds again, in other orders and among other rows. */
+/* Tests whether a unit is a function of its operands: asks vectors of all kinds again, in other orders and among
+   other vectors. */
 #include "probe/probe.h"
 #include "rows/generate.h"
 #include "unit/alike.h"

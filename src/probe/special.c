@@ -1,4 +1,4 @@
-/* Zeros, infinities, NaN, and where results overflow. */
+/* Probes for zeros, infinities, NaN and overflow. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ bool smma_probe_zero_cancellation(smma_examination *x, smma_finding *f) {
   if (!smma_place(s, &row, smma_first_product(x), 1, 0) || !smma_place(s, &row, s->instruction->k, -1, 0))
     return smma_cannot_tell(f, "the formats have no common number");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  const smma_dyadic d = smma_result(s, &row); /* for x = 1 */
+  const smma_dyadic d = smma_result(s, &row); /* the result for x = 1 */
   if (d.kind == SMMA_IS_DYADIC && (d.significand == 1 || d.significand == -1))
     return smma_tell(f, &row, "not zero: %s2^%d x", d.significand < 0 ? "-" : "", d.exponent);
   return tell_zero(f, s, &row);
@@ -49,7 +49,7 @@ static const char *finite_or_not(const smma_subject *s, const smma_row *row) {
   return d.kind == SMMA_NAN ? "NaN" : d.kind == SMMA_INFINITE ? "infinity" : "finite";
 }
 
-/* 2^(E + 1) - 2^E, E the output's greatest exponent. */
+/* Asks for 2^(E + 1) - 2^E, where E is the output's greatest exponent. */
 bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest;
@@ -62,7 +62,7 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
 
-/* Numbers whose sum of the first two is beyond the output's range; the third takes one of them away. */
+/* Places three numbers: the first two overflow the output's range, the third subtracts one of them. */
 static bool place_overflow(const smma_subject *s, smma_row *row, const int terms[3], int sign) {
   const int greatest = smma_range_of_d(s).greatest;
   *row = smma_blank_row(s);
@@ -70,7 +70,8 @@ static bool place_overflow(const smma_subject *s, smma_row *row, const int terms
          smma_place(s, row, terms[2], -sign, greatest);
 }
 
-/* A product of each block, its next one, and c: every sum in which they may meet is among them. */
+/* Lists three products of each block, as far as there is room, and c, so that these include terms of every sum where
+   they may meet. */
 static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
   int count = 0, seen[SMMA_MAXIMUM_ROUNDED_K] = {0};
@@ -80,7 +81,7 @@ static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_
   return count;
 }
 
-/* 2^E + 2^E - 2^E, with both signs, at every three of those terms. */
+/* Asks for 2^E + 2^E - 2^E, with both signs, for every choice of three of those terms. */
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
@@ -119,7 +120,8 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   return good;
 }
 
-/* The greatest finite number and 1/4, 1/2, 3/4 of its last bit, then their negatives: i infinity, m the greatest. */
+/* Adds 1/4, 1/2 and 3/4 of the last bit to the greatest finite number, then the same with negative signs. In the
+   text, i means infinity and m the greatest number. */
 bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -146,8 +148,8 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
 
 /* ---- NaN ---- */
 
-/* What results are, of rows whose special operand stands at every place in turn: the first row's, and how many others
-   are not so. */
+/* Writes the results of vectors whose special operand stands at every place in turn: the first vector's result, and
+   how many others differ from it. */
 static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t count) {
   const smma_encoding d = smma_encoding_of(s->instruction->d);
   const int digits = (d.bits + 3) / 4;
@@ -173,7 +175,7 @@ static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
 
 enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_ROUNDED_K + 1 };
 
-/* In a, in b, at every product, and in c. */
+/* Asks with a NaN in a and in b at every product, and in c. */
 static bool ask_nan_input(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -200,7 +202,7 @@ bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
   return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_input);
 }
 
-/* Either factor, both signs, at every product. */
+/* Asks with infinity in either factor, with both signs, at every product. */
 static bool ask_nan_invalid(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -221,7 +223,7 @@ bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
   return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_invalid);
 }
 
-/* An infinite product of either sign, by either factor, at every place, against c. */
+/* Asks with an infinite product of either sign, from either factor, at every place, and the opposite infinity in c. */
 static bool ask_nan_difference(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;

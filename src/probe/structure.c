@@ -1,4 +1,4 @@
-/* Which products are added at once, in what order, and when c joins. */
+/* Finds which products are added at once, in what order, and when c joins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,18 +8,18 @@
 
 enum { SUMMANDS = SMMA_MAXIMUM_ROUNDED_K + 1 };
 
-/* survives[j][k]: whether a small number at k is still there when X at product `base` and -X at j have cancelled. */
+/* survives[j][k]: whether a small number at k is in the result after X at product `base` and -X at j have cancelled. */
 typedef struct {
   int base, count;
-  bool unclear; /* a small number is neither there nor gone */
+  bool unclear; /* the result shows neither that a small number survives nor that it is lost */
   bool survives[SUMMANDS][SUMMANDS];
-  int outside[SUMMANDS]; /* how many of them do */
+  int outside[SUMMANDS]; /* for each j, how many small numbers survive */
 } relations;
 
-/* Small numbers are a quarter of what X and -X leave. */
+/* Small numbers are a quarter of the remainder of X and -X. */
 enum { BITS_BELOW_LEFT = 2 };
 
-/* Exponents that every summand has. */
+/* Returns the exponents that every summand has. */
 static smma_span common_span(const smma_examination *x) {
   const smma_subject *s = &x->subject;
   const int k = s->instruction->k;
@@ -29,7 +29,8 @@ static smma_span common_span(const smma_examination *x) {
   return span;
 }
 
-/* Whether d is the small number, and what X and -X leave; `*unclear` if it is neither that nor only the latter. */
+/* Reports whether d contains the small number in addition to the remainder of X and -X. Sets `*unclear` if d is
+   neither that nor the remainder alone. */
 static bool survives(const smma_examination *x, const smma_row *row, int sign, smma_span span, bool *unclear) {
   const smma_dyadic d = smma_result(&x->subject, row);
   int64_t units;
@@ -49,7 +50,7 @@ static void place_signed(const smma_subject *s, smma_row *row, const int at[3], 
   smma_place(s, row, at[2], sign, span.least);
 }
 
-/* Asks for every j and k; `swapped` puts -X at k and the small number at j; `negative` turns all signs. */
+/* Asks for every j and k. `swapped` puts -X at k and the small number at j; `negative` inverts all signs. */
 static bool ask_relations(smma_examination *x, int base, bool swapped, bool negative, relations *r) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
@@ -76,7 +77,8 @@ static bool ask_relations(smma_examination *x, int base, bool swapped, bool nega
   return good;
 }
 
-/* Products that leave as many summands outside join the base at once: those that leave more, earlier. */
+/* Numbers the blocks: products that leave equally many summands outside join the base at once; those that leave more
+   join earlier. */
 static void number_blocks(const relations *r, smma_first_sum *first) {
   const int k = r->count - 1;
   first->blocks = 0;
@@ -90,7 +92,7 @@ static void number_blocks(const relations *r, smma_first_sum *first) {
   }
 }
 
-/* The summands that join the base first: those whose smallest common sum leaves the most outside. */
+/* Finds the summands that join the base first: their smallest common sum leaves the most summands outside. */
 static void find_first_sum(const relations *r, smma_first_sum *first) {
   const int k = r->count - 1;
   int most = 0, least = r->count;
@@ -109,7 +111,7 @@ static void find_first_sum(const relations *r, smma_first_sum *first) {
   for (int j = 0; first->other >= 0 && j < k; j++) first->last[j] = j != r->base && r->outside[j] == least;
 }
 
-/* Three terms of one sum in no order: none survives, or each does. */
+/* Determines whether the first sum is fused: of three terms in no order, either no small number survives, or all do. */
 static void find_whether_fused(const smma_examination *x, const relations *r, const relations *swapped,
                                smma_first_sum *first) {
   int terms[SUMMANDS];
@@ -125,7 +127,7 @@ static void find_whether_fused(const smma_examination *x, const relations *r, co
   first->exact = count > 2 && all;
 }
 
-/* Whether three terms of a later block stand in the relation of the first one's. */
+/* Determines whether three terms of a later block behave like those of the first block. */
 static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   smma_subject *s = &x->subject;
   const smma_span span = common_span(x);
@@ -147,8 +149,8 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   return good;
 }
 
-/* Blocks that join the first one at once are told apart: what is added first with a product of theirs is one, the rest
-   another. */
+/* Splits blocks that join the first one at the same time: the products added first with one of theirs stay, the rest
+   become another block. */
 static bool split_block(smma_examination *x, int block) {
   static _Thread_local relations r;
   const int k = x->subject.instruction->k;
@@ -164,7 +166,7 @@ static bool split_block(smma_examination *x, int block) {
   return true;
 }
 
-/* The size of the first block, and those of later ones that are other. */
+/* Writes the size of the first block, and which later blocks differ. */
 static bool tell_blocks(smma_examination *x, smma_finding *f) {
   const int k = x->subject.instruction->k;
   bool other[SMMA_MAXIMUM_ROUNDED_K] = {false}, unlike[SMMA_MAXIMUM_ROUNDED_K] = {false}, any_other = false,
@@ -192,8 +194,8 @@ static bool tell_blocks(smma_examination *x, smma_finding *f) {
                    places);
 }
 
-/* Where nothing is known every product is a block, and the first is any. */
-static void forget(smma_examination *x) {
+/* Resets the first sum to unknown; every product is then a separate block. */
+static void reset_first_sum(smma_examination *x) {
   x->first.known = false;
   x->first.blocks = x->subject.instruction->k;
   for (int j = 0; j < x->first.blocks; j++) x->first.block[j] = j;
@@ -201,7 +203,7 @@ static void forget(smma_examination *x) {
 
 /* ---- Stages ---- */
 
-/* What the terms of the first sum are to each other, asked at every pair (tree/stages.h). */
+/* Asks how the terms of the first sum relate, for every pair (tree/stages.h). */
 static bool ask_stages(smma_examination *x, smma_stages *stages) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;
@@ -211,12 +213,12 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
   smma_asker asker = {.unit = s->unit, .error = &s->error};
   int terms[SUMMANDS], count = smma_first_terms(x, terms);
   bool good = smma_rows_allocate(s->instruction, SMMA_MOST_QUESTIONS, &asker.rows) || smma_no_memory(&s->error);
-  if (x->first.has_c) { /* c comes first there */
+  if (x->first.has_c) { /* c comes first in stages.h */
     memmove(terms + 1, terms, (size_t)(count - 1) * sizeof *terms);
     terms[0] = k;
   }
   good = good && smma_find_stages(&asker, &summands, terms, count, stages);
-  summands.negative_ones = true; /* where positive ones are rounded up */
+  summands.negative_ones = true; /* if positive small numbers are rounded up */
   if (good && !stages->known) good = smma_find_stages(&asker, &summands, terms, count, stages);
   smma_rows_free(&asker.rows);
   s->rows += asker.asked;
@@ -224,8 +226,8 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
   return good;
 }
 
-/* The products that are added first. Nothing else is told of the sum unless a product keeps the same bits beside all
-   others. */
+/* Writes which products are added first. Discards everything else about the sum unless each product keeps the same
+   bits beside all others. */
 static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_finding *f) {
   const int products = x->first.products, c = x->first.has_c;
   bool group[SMMA_MAXIMUM_ROUNDED_K] = {false};
@@ -237,13 +239,13 @@ static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_fin
     size += group[terms[i]];
   }
   smma_name_places(group, x->subject.instruction->k, places, sizeof places);
-  if (stages->uneven || stages->more_within) forget(x);
+  if (stages->uneven || stages->more_within) reset_first_sum(x);
   if (stages->uneven || size < 2)
     return smma_tell(f, NULL, "%d, but what each loses depends on which others are great", products);
   return smma_tell(f, NULL, "%d in stages: %d of them first, aligned by themselves: %s", products, size, places);
 }
 
-/* The size of the first block, its stages, and blocks that are other. */
+/* Writes the size of the first block, its stages, and which blocks differ. */
 static bool tell_first_sum(smma_examination *x, smma_finding *f) {
   smma_stages stages = {.known = false};
   if (!x->left && x->first.fused && !x->first.exact && !ask_stages(x, &stages)) return false;
@@ -260,8 +262,8 @@ static bool same_relations(const relations *x, const relations *y) {
 
 static const char needs_range[] = "the formats' range is too narrow to lose a small number beside a large one";
 
-/* Whether X alone and the small number alone come through, at every summand: else zeros or c bring an exponent of their
-   own, and what is lost is not lost beside X. */
+/* Determines whether X alone and the small number alone are returned, at every summand. If not, zeros or c bring an
+   exponent, and a number may be lost for reasons other than X. */
 static bool ask_whether_alone(smma_examination *x, bool *come_through) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
@@ -278,8 +280,8 @@ static bool ask_whether_alone(smma_examination *x, bool *come_through) {
   return true;
 }
 
-/* Whether a small number comes through beside each thing that was left, which c is, at the first and the last product.
- */
+/* Determines whether a small number survives beside each remainder, which is placed at c, at the first and the last
+   product. */
 static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t count, bool *come_through) {
   smma_subject *s = &x->subject;
   const smma_span span = common_span(x);
@@ -298,8 +300,8 @@ static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t
   return true;
 }
 
-/* What X and -X leave at any two places, the first or the last product one of them: x->left; not
-   `*good`: no numbers, or small ones do not come through beside it. */
+/* Measures what X and -X leave at any two places, with the first or last product among them, and sets x->left.
+   Clears `*good` if results are not numbers, or if small numbers do not survive beside the remainder. */
 static bool ask_what_is_left(smma_examination *x, bool *good) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1, precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
@@ -324,7 +326,8 @@ static bool ask_what_is_left(smma_examination *x, bool *good) {
   return !x->left || !*good || ask_whether_beside(x, rows, count, good);
 }
 
-/* Of the first and the last product, the one whose first sum is the smaller: the other may join at the very end. */
+/* Examines the first and the last product and takes the one with the smaller first sum: the other may join at the
+   very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;
@@ -332,11 +335,11 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_first_sum at_end;
   smma_span span;
   bool alone, good;
-  forget(x);
+  reset_first_sum(x);
   if (!ask_what_is_left(x, &good)) return false;
   if (!good) return smma_cannot_tell(f, "a number and its negative leave something, by which small ones are hidden");
   span = common_span(x);
-  /* Beside X the small number must be lost where it is added before X is gone. */
+  /* The small number must be lost if it is added to X before X is cancelled. */
   if (span.large - span.least <= smma_encoding_of(s->instruction->d).fraction_bits + 1)
     return smma_cannot_tell(f, "%s", needs_range);
   if (!ask_whether_alone(x, &alone)) return false;
@@ -356,20 +359,20 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   find_whether_fused(x, &r, &swapped, &x->first);
   x->c_is_late = !x->first.has_c && (x->first.other < 0 || r.survives[x->first.other][k]);
   if (x->first.products + x->first.has_c > 2 && !x->first.fused) {
-    forget(x);
+    reset_first_sum(x);
     return smma_cannot_tell(f, "no three terms of the sum stand in one relation");
   }
   if (!ask_relations(x, r.base, true, true, &negative)) return false;
   if (x->left && x->first.exact) {
-    forget(x);
+    reset_first_sum(x);
     return smma_cannot_tell(f, "a number and its negative leave something, beside which small ones come through");
   }
   if (r.unclear || swapped.unclear || negative.unclear) {
-    forget(x);
+    reset_first_sum(x);
     return smma_cannot_tell(f, "beside what a number and its negative leave a small one is neither there nor gone");
   }
   if (!same_relations(&swapped, &negative)) {
-    forget(x);
+    reset_first_sum(x);
     return smma_cannot_tell(f, "what is added at once depends on signs");
   }
   return tell_first_sum(x, f);

@@ -1,4 +1,4 @@
-/* A unit under examination: how probes place numbers in a row, ask for results, and read them. */
+/* A unit under examination: places numbers in a vector, asks for results, and reads them. */
 #ifndef SMMA_PROBE_SUBJECT_H
 #define SMMA_PROBE_SUBJECT_H
 
@@ -8,16 +8,16 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  int place[SMMA_MAXIMUM_ROUNDED_K]; /* where each product stands in the rows that the unit is asked for */
-  size_t repeated;                   /* rows that are asked again */
+  int place[SMMA_MAXIMUM_ROUNDED_K]; /* place of each product in the vectors that the unit is asked */
+  size_t repeated;                   /* number of vectors that are asked again */
   unsigned long long rows, calls;    /* asked so far */
-  smma_error error;                  /* why the unit failed, if smma_ask_subject returned false */
+  smma_error error;                  /* why the unit failed, after smma_ask_subject returned false */
 } smma_subject;
 
-/* Every product in its own place, and nothing asked yet. */
+/* Returns a subject with every product at its own place, and nothing asked yet. */
 smma_subject smma_subject_of(smma_unit *unit, const smma_instruction *instruction);
 
-/* As rows/place.h, for the subject's instruction. */
+/* Functions of rows/place.h for the subject's instruction. */
 static inline smma_row smma_blank_row(const smma_subject *s) { return smma_zero_row(s->instruction); }
 
 static inline bool smma_place(const smma_subject *s, smma_row *row, int index, int64_t significand, int exponent) {
@@ -43,10 +43,10 @@ static inline smma_dyadic smma_result(const smma_subject *s, const smma_row *row
   return smma_result_of(s->instruction, row);
 }
 
-/* The row as the unit is asked for it. */
+/* Returns the vector as the unit is asked for it. */
 smma_row smma_placed_row(const smma_subject *s, const smma_row *row);
 
-/* d of every row. False if the unit fails, with s->error. */
+/* Fills in d of every vector. Returns false if the unit fails, with s->error. */
 bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count);
 
 #endif

@@ -1,18 +1,18 @@
-/* Where subnormal numbers are kept and where they become zero: operands, products, results. Each number is asked beside
-   a control that has the same bits and is normal: what alignment cuts off is no question of subnormals. */
+/* Finds where subnormal numbers are kept and where they become zero: operands, products, results. Each test has a
+   control with the same bits as a normal number, because truncation by alignment is a separate matter. */
 #include "probe/elsewhere.h"
 #include "probe/probe.h"
 
 static const char few_bits[] = "alignment may keep too few bits to see one";
 
-/* What rows that belong together are to give. */
+/* Vectors of one test with the expected results. */
 typedef struct {
   smma_row row, control;
-  int64_t significand, lost; /* of d if the number is kept, if it becomes zero */
+  int64_t significand, lost; /* of d, if the number is kept; if it becomes zero */
   int64_t control_significand;
   int exponent;
-  bool has_depth; /* a normal number whose last bit lies as far below its first as the subnormal's below the least
-                     normal number's: alignment may cut it off */
+  bool has_depth; /* `depth` is a normal number as long as the subnormal number is below the least normal number;
+                     alignment may truncate it */
   smma_row depth;
   int64_t depth_significand;
 } question;
@@ -26,7 +26,7 @@ typedef struct {
 
 static uint64_t sign_of(smma_format format) { return smma_sign_and_fields(smma_encoding_of(format), true, 0); }
 
-/* The same with all signs turned, those of products in the factor that has one. */
+/* Adds the last question with all signs inverted; for products, in the factor that has a sign. */
 static void add_negative(const smma_examination *x, questions *q) {
   const smma_instruction *i = x->subject.instruction;
   const uint64_t of_a = sign_of(i->a), of_b = of_a ? 0 : sign_of(i->b);
@@ -46,7 +46,8 @@ static void add_negative(const smma_examination *x, questions *q) {
   if (q->count < MOST_QUESTIONS) q->list[q->count++] = n;
 }
 
-/* The first number, and its negative, must be answered; others where a control says that they can be. */
+/* Writes whether the numbers are kept. The first number and its negative must have an answer; other numbers count
+   only if their controls are exact. */
 static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
   smma_subject *s = &x->subject;
   smma_row rows[3 * MOST_QUESTIONS];
@@ -79,8 +80,8 @@ static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, 
   return smma_tell(f, kept_row ? kept_row : lost_row, kept_row ? "kept" : "become zero");
 }
 
-/* A subnormal factor has its leading bit below that of a normal one: whether alignment keeps a bit behind the first,
-   which 3/2 alone shows where no alignment is known. */
+/* Determines whether alignment keeps a second bit, since a subnormal factor has its leading bit below a normal
+   factor's. If no alignment is known, 3/2 alone shows it. */
 static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
   smma_subject *s = &x->subject;
   smma_row row = smma_blank_row(s);
@@ -91,13 +92,13 @@ static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
   return true;
 }
 
-/* A subnormal factor of these fraction bits times 2^power, the controls with it. */
+/* Adds a subnormal factor with these fraction bits, times 2^power, with its controls. */
 static bool add_factor(const smma_examination *x, bool is_a, uint64_t fraction, int power, questions *q) {
   const smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   const smma_encoding own = smma_encoding_of(is_a ? i->a : i->b), other = smma_encoding_of(is_a ? i->b : i->a);
   const int k = smma_first_product(x), zeros = __builtin_ctzll(fraction), depth = own.fraction_bits - zeros;
-  const int last = smma_minimum_exponent(own) - depth + power; /* of the product's last bit */
+  const int last = smma_minimum_exponent(own) - depth + power; /* exponent of the product's last bit */
   const int64_t significand = (int64_t)(fraction >> zeros), longest = ((int64_t)1 << depth) + 1;
   const uint64_t factor = smma_encode(other, false, 1, power, false, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE);
   question one = {.row = smma_blank_row(s),
@@ -118,8 +119,8 @@ static bool add_factor(const smma_examination *x, bool is_a, uint64_t fraction, 
   return true;
 }
 
-/* Subnormal numbers of one factor, times a power of two that makes the product normal in d: half the least normal
-   number, all of one bit, and the greatest. */
+/* Examines subnormal numbers of one factor, times a power of two that makes the product normal in d: half the least
+   normal number, each single bit, and all bits. */
 static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
   const smma_instruction *i = x->subject.instruction;
   const smma_encoding own = smma_encoding_of(is_a ? i->a : i->b);
@@ -147,7 +148,7 @@ static bool tell_one(smma_examination *x, smma_finding *f, const question *one, 
   return tell_kept(x, f, &q, kept);
 }
 
-/* Half the least normal c beside a product that is the least normal result; the control adds 3/2 to nothing. */
+/* Adds half the least normal c to a product that is the least normal result. The control is 3/2 alone. */
 bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
@@ -167,7 +168,7 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &x->subnormal_c_is_kept);
 }
 
-/* c alone: half the least normal number, all of one bit, and the greatest. */
+/* Examines c alone: half the least normal number, each single bit, and all bits. */
 bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
@@ -196,8 +197,8 @@ bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   return tell_kept(x, f, &q, &x->c_alone_is_kept);
 }
 
-/* Two products of half the least normal result that are added at once, else one and c: the sum is normal. The control
-   is 3/2 and 1/2. */
+/* Adds two products of half the least normal result that are added at once, otherwise one product and c: the sum is
+   normal. The control is 3/2 alone. */
 bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least;
@@ -223,8 +224,8 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &unused);
 }
 
-/* Three halves of the least normal result less one; the control has two and a half less one. Two products of one sum,
-   so that every block can be asked; c and a product where no two are added at once. */
+/* Subtracts the least normal result from 3/2 of it; the control subtracts it from 5/2 of it. Uses two products of one
+   sum, so that every block can be examined; c and a product if no two products are added at once. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least, k = s->instruction->k;

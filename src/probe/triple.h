@@ -4,14 +4,15 @@
 
 #include "probe/subject.h"
 
-/* Exponents for X and the least number that the three summands and d have. */
+/* Exponents of X and of the least number that the three summands and d have. */
 typedef struct {
   int large, least;
 } smma_span;
 
 smma_span smma_span_of(const smma_subject *s, int i, int j, int k);
 
-/* Summand i is 2^large, j its negative, k significand * 2^exponent; all others are zero. False as smma_place. */
+/* Places 2^large at summand i, its negative at j and significand * 2^exponent at k; all others are zero. Returns
+   false as smma_place does. */
 bool smma_place_triple(const smma_subject *s, smma_row *row, int i, int j, int k, int large, int64_t significand,
                        int exponent);
 

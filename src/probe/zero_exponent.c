@@ -1,9 +1,10 @@
-/* The exponent that a zero brings into the maximum: many small products alone, the least of which is cut off if it lies
-   too far below that exponent. Source: MMA-Sim, IV-C; the row recorded on an H100 that fixes it there is of this kind.
- */
+/* Measures the exponent that a zero brings into the maximum: adds only many small products, the least of which is
+   truncated if it lies too far below that exponent. Source: MMA-Sim, IV-C; the vector recorded on an H100 that
+   determines this exponent is of this kind. */
 #include "probe/probe.h"
 
-/* 2^-(149 + 1) + ... + 2^-m + 2^-m for FP32: the least result if every bit is kept, zero if the last are cut off. */
+/* Adds, for FP32, 2^-(149 + 1) + ... + 2^-m + 2^-m: the result is the least number if every bit is kept, zero if the
+   last are truncated. */
 bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least - smma_encoding_of(s->instruction->d).fraction_bits;
