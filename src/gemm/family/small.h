@@ -13,8 +13,8 @@
 enum {
   SMALL_WORDS = 2 * LANES, /* per k */
   SMALL_LINES = 2,         /* up to this many columns are packed one after the other */
-  SMALL_LOST = -104,       /* lower exponents of products (by field) do not count. The significand of a product of two
-                              subnormals is at least 2^-20, so the scaled product is normal in binary32, and truncates to 0 */
+  SMALL_LOST = -104,       /* lower exponents of products (by field) do not count. A product of two subnormals has a
+                              significand of at least 2^-20: scaled it is normal in binary32, and truncates to 0 */
   SMALL_NONE = -1000,      /* the exponent of a zero: products with it do not count */
   SMALL_LEAST = -500       /* greatest exponent if all products are zero */
 };
