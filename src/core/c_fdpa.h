@@ -27,7 +27,7 @@ SMMA_CORE smma_number smma_marked_product(smma_number a, smma_number b) {
 }
 
 /* Handles infinities and NaN: stores the result in `d` and returns true if a term is special. Precedence: NaN of a
-   factor, then a NaN or infinity that the products make, then NaN of c, then infinities including c. */
+   factor, then a NaN that the products make, then NaN of c, then infinities. */
 SMMA_CORE bool smma_c_fdpa_special(smma_encoding f, smma_nan_policy nan, const smma_number *term, int count,
                                    uint64_t *d) {
   const smma_number c = term[count - 1], products = smma_special_sum(term, count - 1);
@@ -136,8 +136,8 @@ SMMA_CORE smma_number smma_gd_fdpa_group(const smma_c_fdpa *p, const smma_number
   return sum;
 }
 
-/* Reports whether c is ignored: its leading bit is below one unit. The output's minimum exponent bounds c's from
-   below. */
+/* Reports whether c is ignored: its leading exponent, or the output's minimum exponent if that is greater, is below
+   the unit. */
 SMMA_CORE bool smma_gd_fdpa_ignores(const smma_c_fdpa *p, smma_number c, int unit) {
   return smma_c_fdpa_exponent_of_c(p, c) < unit;
 }

@@ -13,8 +13,9 @@
 #include "gemm/gemm.h"
 #include "host/float.h"
 
-/* The most rows and columns of a tile (families may pack row groups of any divisor), the elements of K that are
-   packed at a time, and the least number of instruction steps that are packed at a time. */
+/* The most rows for the families of few rows; the most rows of a tile (families may pack row groups of any divisor)
+   and its most columns; the elements of K that are packed at a time, but at least SMMA_LEAST_STEPS instruction
+   steps. */
 enum { SMMA_FEW_ROWS = 8, SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128, SMMA_LEAST_STEPS = 4 };
 
 /* Returns the number of instruction steps that are packed at a time. The greater it is, the less often accumulators
