@@ -11,7 +11,7 @@
 bool smma_device_rows(const smma_device *device, const smma_operation *operation, const smma_row_selection *selection,
                       const smma_batch *batch, char message[SMMA_DEVICE_MESSAGE]);
 
-/* The number of rows whose results differ, and the number of the first such row (undefined if there is none). */
+/* The number of rows whose results differ, and the number of the first such row (undefined if all agree). */
 typedef struct {
   uint32_t rows, first;
 } smma_device_difference;

@@ -1,4 +1,4 @@
-/* Copies operands in the order in which a plan visits k. */
+/* Copies operands to a plan's order of k. */
 #ifndef SMMA_GEMM_ARRANGE_H
 #define SMMA_GEMM_ARRANGE_H
 

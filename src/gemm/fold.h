@@ -1,4 +1,4 @@
-/* Applies a schedule's tasks to the sums of a tile: what a plan does between its chains. */
+/* Applies a schedule's tasks to the sums of a tile, between the chains of a plan. */
 #ifndef SMMA_GEMM_FOLD_H
 #define SMMA_GEMM_FOLD_H
 

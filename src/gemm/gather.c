@@ -1,4 +1,4 @@
-/* Interleaves lines of a matrix in the order in which kernels read them, whatever the caller's order. */
+/* Interleaves lines of a matrix, from any order of the caller's to the order that kernels read. */
 #include "gemm/gather.h"
 
 #include <string.h>

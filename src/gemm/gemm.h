@@ -24,7 +24,7 @@ typedef struct {
   const unsigned char *scale; /* scale factors, contiguous for each line, line after line; or NULL */
 } smma_view;
 
-/* Checked arguments and what is derived from them. It does not change while threads run. */
+/* Checked arguments and derived values. They do not change while threads run. */
 struct smma_multiplier {
   smma_operation operation; /* its c has D's format: C is converted before the first step */
   smma_gemm_arguments with; /* leading dimensions filled in */
@@ -34,7 +34,7 @@ struct smma_multiplier {
   bool starts_from_c;
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE]; /* operations on the final sums, in the outer format */
   size_t epilogues;
-  smma_schedule schedule; /* what happens between steps: split_k, promote_every or the caller's plan */
+  smma_schedule schedule; /* tasks between steps: of split_k, promote_every or the caller's plan */
   smma_format outer; /* format of accumulators, promoted and split sums: f32, or f64 and s32 if D has that format */
   smma_format c_format, d_format; /* formats of the matrices */
   struct {
@@ -75,7 +75,7 @@ static inline size_t smma_lines_present(const smma_view *view, size_t first, siz
    element. */
 smma_status smma_check_matrices(smma_gemm_arguments *arguments);
 
-/* Fills the multiplier, or reports what is wrong with the arguments. smma_multiplier_end frees its memory. */
+/* Fills the multiplier, or reports the error in the arguments. smma_multiplier_end frees its memory. */
 smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
                                  smma_multiplier *multiplier);
 void smma_multiplier_end(smma_multiplier *multiplier);

@@ -84,8 +84,8 @@ extern const smma_kernel *const smma_kernels[];
 bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
                         const char **kernel);
 
-/* Return the family for few rows, whose panels have the same width, and the family for small products; NULL if there
-   is none. */
+/* Return the family for few rows, whose panels have the same width, and the family for small products; NULL if the
+   kernel has no such family. */
 const smma_kernel_family *smma_few_family(const smma_operation *operation, const char *name);
 const smma_kernel_family *smma_small_family(const smma_operation *operation, const char *name);
 

@@ -41,8 +41,7 @@ typedef uint32_t smma_row_function(const smma_operation *operation, const void *
 /* Reports whether lanes compute an operation; otherwise only the core does. */
 bool smma_lanes_take(const smma_operation *operation);
 
-/* The first two return the fastest function for this CPU (the second NULL if there is none); the third computes lane
-   0 only. */
+/* The first two return the fastest function for this CPU (the second may be NULL); the third computes lane 0 only. */
 smma_lane_function *smma_lane_function_here(void);
 smma_row_function *smma_row_function_here(void);
 uint32_t smma_compute_one_lane(const smma_lane_task *task, smma_lanes *lanes);

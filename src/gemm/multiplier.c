@@ -87,7 +87,7 @@ static smma_plan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
   return p;
 }
 
-/* Checks that the caller's plan uses the arguments given, and that the arguments have what it needs. */
+/* Checks that the caller's plan uses the arguments given, and that no argument is missing for it. */
 static smma_status check_recipe(const smma_gemm_arguments *g) {
   const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR);
   const bool takes_alpha = linear || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);

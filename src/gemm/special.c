@@ -60,7 +60,7 @@ static workspace workspace_of(const smma_special *s) {
 
 /* ---- Classes ---- */
 
-/* Values with which the encodings of a format are compared. */
+/* Values for comparing the encodings of a format. */
 typedef struct {
   smma_decoder format;
   uint32_t infinity; /* fields of infinity; all ones if the format has none */

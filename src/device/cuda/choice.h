@@ -29,7 +29,7 @@ enum {
 };
 
 /* Parameters of a kernel. `wide`: each block has its own bases, for formats with 8 exponent bits and for scale
-   factors; otherwise there is one base for all. */
+   factors; otherwise all blocks share a base. */
 typedef struct {
   smma_algorithm rule;             /* T-FDPA also for ST-FDPA */
   int alignment_bits, block, kept; /* F, L, and the fraction bits of results */
@@ -74,7 +74,7 @@ SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
   }
 }
 
-/* Returns in `chain` the chain of kernels.def that computes an operation; false if there is none. */
+/* Returns in `chain` the chain of kernels.def that computes an operation; false if kernels.def has no such chain. */
 SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   if (!smma_chain_asked(o, chain)) return false;
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
@@ -169,7 +169,8 @@ typedef struct {
   int number; /* kernel argument: the sum of both bases as a field, for the chain, or fraction bits */
 } smma_panels;
 
-/* Returns the kernel of an operation; false if there is none. `fast_f64`: the device has fast binary64. */
+/* Returns the kernel of an operation; false if no kernel of this folder computes it. `fast_f64`: the device has fast
+   binary64. */
 SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panels *p) {
   const int fraction = smma_fp4_fraction(o);
   smma_chain chain;

@@ -26,7 +26,7 @@
 
 #include "device/cuda/chain.h"
 
-/* Returns the large number with which an accumulator began, also given only its exponent. */
+/* Returns the large number from which an accumulator started, also given only its exponent. */
 SMMA_CORE double smma_down_large(const smma_chain_words *w, uint32_t exponent) {
   return smma_double_of(exponent, w->low);
 }

@@ -162,8 +162,8 @@ static void describe(const device *d, smma_device_description *is) {
   is->fast_f64 = has_fast_f64(d->major, d->minor);
 }
 
-/* Makes the device's context that of the calling thread, remembering the previous one, on which other libraries
-   rely. */
+/* Makes the device's context current in the calling thread. It remembers the previous context, because other
+   libraries rely on it. */
 static bool enter(device *d, char message[SMMA_DEVICE_MESSAGE]) {
   CUresult error;
   if (!d->entered) d->entered = cu.get_current(&d->before) == CUDA_SUCCESS;

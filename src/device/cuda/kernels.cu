@@ -161,7 +161,7 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
   }
 }
 
-/* The type in which a thread holds an element between blocks. */
+/* The type of an element that a thread holds between blocks. */
 template <smma_algorithm RULE>
 struct held {
   typedef float type;

@@ -13,17 +13,17 @@ typedef struct {
   int rows, columns, rows_apart, columns_apart, steps;
 } smma_extent;
 
-/* What smma_kernel_fold does with an element: see smma_task. A format of -1 means no rounding. */
+/* The work of smma_kernel_fold on an element: see smma_task. A format of -1 means no rounding. */
 typedef struct {
   int outer, clears, folds, fused,
       scaled; /* clears: to = 0; folds: to += from, else to = from; fused: with FMA; scaled: with scale factors */
-  int stored, total; /* formats to which `from` is rounded before, and `to` after */
+  int stored, total; /* rounding formats: of `from` before the fold, and of `to` after it */
 } smma_fold_task;
 
-/* What smma_kernel_gather copies: elements along K, from k on, of `lines` present lines; the copy has `apart` lines.
-   Element k of line i is at first + i * line_step + k * k_step. If `ordered`, k is first replaced by the k-th index
-   of a table, in which UINT64_MAX stands for +0. Elements from `count` on have the code `behind`. If `scaled`,
-   elements are multiplied by `factor`, a binary64. */
+/* The work of smma_kernel_gather: it copies elements along K, from k on, of `lines` present lines; the copy has
+   `apart` lines. Element k of line i is at first + i * line_step + k * k_step. If `ordered`, k is first replaced by
+   the k-th index of a table, in which UINT64_MAX stands for +0. Elements from `count` on have the code `behind`. If
+   `scaled`, elements are multiplied by `factor`, a binary64. */
 typedef struct {
   int format, lines, apart, ordered, scaled, unused;
   uint64_t first, line_step, k_step, k, count, factor, behind;

@@ -20,7 +20,7 @@ typedef struct {
   int row, column;
 } smma_item_operands;
 
-/* Accumulators as binary32, and flags of those that are correct. */
+/* Accumulators as binary32, and which of them are correct. */
 typedef struct {
   smma_floats d[SMMA_ITEM_ROWS];
   smma_ints good[SMMA_ITEM_ROWS];

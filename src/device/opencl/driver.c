@@ -192,7 +192,7 @@ static cl_program make_program(const device *d, const smma_operation *operation,
   return clCreateProgramWithSource(d->context, 2, text, NULL, error);
 }
 
-/* Reports a failed build: the compiler's first line, and what was built. */
+/* Reports a failed build: the error number, and the first line of the compiler's log. */
 static bool fail_build(const device *d, cl_program p, cl_int error, char message[SMMA_DEVICE_MESSAGE]) {
   size_t size = 0;
   char *log;

@@ -44,7 +44,7 @@ enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
    vanish. A negative product must not vanish, because it is rounded down to -1 unit however small it is. */
 enum { C_FDPA_VISIBLE = 2 * (149 - 7) };
 
-/* Returns the number of bits, in addition to F, with which a group's products are converted. */
+/* Returns the number of bits to which a group's products are converted in addition to F. */
 static inline int c_fdpa_more_bits(int length, int group, bool wide) {
   return length > group && !wide ? C_FDPA_MORE_BITS : 0;
 }
@@ -72,7 +72,7 @@ typedef struct {
   vf zero;
   vi more; /* c_fdpa_more_bits as a field */
   vb picker[4], certain;
-  vb near; /* the most by which sums of bytes of near groups differ */
+  vb near; /* the greatest difference between sums of bytes of near groups */
   bool saturates;
 } c_fdpa_words;
 

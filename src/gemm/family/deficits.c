@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) int32_t deficit_decode_columns(cons
   return wide ? deficit_greatest_lane(most) : 0;
 }
 
-/* Like deficit_decode_columns, for fetched encodings, of which `present` columns are in the matrix. Columns outside
+/* Like deficit_decode_columns, for fetched encodings; only `present` columns are in the matrix. Columns outside
    count as zeros of deficit 0, so that their exponents are certain. */
 static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool to_f16, const deficit_block *b,
                                       size_t present, const int32_t *greatest, unsigned char *out) {

@@ -31,7 +31,7 @@ enum {
   E_FDPA_LEAST = -74,   /* least la; products are then multiples of 2^-148 */
   E_FDPA_RAISE = 88,    /* twice this is 126 + 51 - 1: see e_fdpa_doubt */
   E_FDPA_MOST = 127,    /* sums of two limits are below the exponent of infinity */
-  E_FDPA_NEVER = 1 << 9 /* an ea with which T is above every limit, whatever eb is */
+  E_FDPA_NEVER = 1 << 9 /* an ea that puts T above every limit, for any eb */
 };
 
 /* Layout of a packed block of L products for `width` rows or columns: L times their values. With the first block of
@@ -286,7 +286,7 @@ static __attribute__((noinline)) vf e_fdpa_four_with_care(const e_fdpa_part *p, 
   return c;
 }
 
-/* Computes a part with FP16 operands, some of whose chains may be inexact. */
+/* Computes a part with FP16 operands, for chains that may be inexact. */
 static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_tile *c) {
   e_fdpa_tile x = *c;
   vi differ[E_FDPA_ROWS][E_FDPA_VECTORS];
@@ -297,7 +297,7 @@ static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_t
   }
 }
 
-/* Computes a part with BF16 operands, some of whose chains may be inexact. */
+/* Computes a part with BF16 operands, for chains that may be inexact. */
 static __attribute__((noinline)) void e_fdpa_two(const e_fdpa_part *p, e_fdpa_tile *c) {
   const double *a = p->a, *b = p->b;
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart)

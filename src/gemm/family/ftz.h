@@ -145,7 +145,7 @@ static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_
 }
 
 /* For each interleaved vector, the last NaN among its elements first..last - 1, made quiet, and its position; -1 if
-   there is none. */
+   no element is NaN. */
 typedef struct {
   int32_t at[FMA_F32_COLUMNS], nan[FMA_F32_COLUMNS];
 } ftz_fma_last;

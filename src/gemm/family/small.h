@@ -1,5 +1,6 @@
-/* Small products by T-FDPA, ST-FDPA, TR-FDPA and GTR-FDPA, for which packing beyond the matrix would take most of the
-   time. Panels are one vector wide, and exponents are added for each product, so that any operands are computed.
+/* Small products by T-FDPA, ST-FDPA, TR-FDPA and GTR-FDPA: packing beyond the matrix would take most of their time.
+   Panels are therefore a single vector wide, and exponents are added for each product, so that any operands are
+   computed.
 
    A packed number has a signed significand below 2 and an exponent that includes its scale factor's. A zero has the
    significand 1 and an exponent so low that its products do not count. A row's numbers follow each other along K;

@@ -286,8 +286,9 @@ static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, co
 /* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
 typedef struct {
   vi top, exponents; /* as exponent fields, as are the next two lines */
-  vi scale, one;     /* with x = what is added to products: 2^(F - emax) is scale - top + x; 2^(emax - F) is one - x */
-  vi most;           /* what is added if emax is e_zero */
+  vi scale,
+      one; /* if x is added to exponent fields of products: 2^(F - emax) is scale - top + x; 2^(emax - F) is one - x */
+  vi most; /* the x to add if emax is e_zero */
   vb picker[4], certain, zero;
   uint32_t headroom; /* in each of four bytes */
 } t_fdpa_words;
@@ -398,7 +399,7 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   return true;
 }
 
-/* Returns the lanes whose c is not zero but below what can be added to products that are all zero; `bases`: the
+/* Returns the lanes whose c is nonzero but too small for the alignment of products that are all zero; `bases`: the
    greatest sum of bases. */
 static inline vm t_fdpa_is_low(const t_fdpa_constants *t, int bases, vf c) {
   const int least = t->top - T_FDPA_HEADROOM - T_FDPA_ZERO_SPAN + bases;
@@ -412,7 +413,7 @@ static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const 
   return vm_bits(low) != 0;
 }
 
-/* The range of rows' bases for which every product of a block is one that t_fdpa_rows computes. */
+/* The range of rows' bases for which t_fdpa_rows can compute every product of a block. */
 typedef struct {
   int least, greatest;
 } t_fdpa_bases;

@@ -1,5 +1,5 @@
-/* Includes the vector operations on which every family is built: those of the instruction set that a kernel names in
- * SMMA_WORDS, or the portable ones. */
+/* Includes the vector operations for the families: those of the instruction set that a kernel names in SMMA_WORDS,
+ * or the portable ones. */
 #ifndef SMMA_GEMM_FAMILY_WORDS_H
 #define SMMA_GEMM_FAMILY_WORDS_H
 
@@ -10,7 +10,7 @@
 #endif
 #include SMMA_WORDS
 
-/* A name with external linkage of which every kernel has its own copy. */
+/* A name with external linkage; each kernel has its own copy of the object. */
 #define SMMA_JOIN_WORDS(words, name) smma_##words##_##name
 #define SMMA_JOIN(words, name) SMMA_JOIN_WORDS(words, name)
 #define SMMA_OF_KERNEL(name) SMMA_JOIN(WORDS_NAME, name)

@@ -37,7 +37,7 @@ typedef struct {
 /* Returns floor(x * 2^n), for the same n in all lanes. */
 LANE_BODY uint64_t lane_scaled(uint64_t x, int32_t n) { return x << lane_maximum(n, 0) >> lane_maximum(-n, 0); }
 
-/* Converts a number to FP16's exponents, of which E4M3 has fewer. */
+/* Converts a number to FP16's exponents; E4M3 has fewer. */
 LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   const uint32_t one = UINT32_C(1) << f.fraction_bits;
   const int32_t zeros = (x.significand < one) + (x.significand < one >> 1) + (x.significand < one >> 2);

@@ -152,8 +152,8 @@ static inline vd vd_is_above(vd x, vd y) { /* in magnitude */
 }
 static inline vd vd_greater(vd x, vd y) { return _mm256_blendv_pd(y, x, vd_is_above(x, y)); }
 static inline vd vd_lesser(vd x, vd y) { return _mm256_blendv_pd(x, y, vd_is_above(x, y)); }
-/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if there
-   is an error. */
+/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum
+   is inexact. */
 static inline vd vd_add_odd(vd x, vd y) {
   vd sum = _mm256_add_pd(x, y), part = _mm256_sub_pd(sum, x), zero = _mm256_setzero_pd();
   vd error = _mm256_add_pd(_mm256_sub_pd(x, _mm256_sub_pd(sum, part)), _mm256_sub_pd(y, part));

@@ -156,8 +156,8 @@ static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 /* Compare magnitudes. */
 static inline vd vd_greater(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), x, y); }
 static inline vd vd_lesser(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), y, x); }
-/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if there
-   is an error. */
+/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum
+   is inexact. */
 static inline vd vd_add_odd(vd x, vd y) {
   vd sum = vaddq_f64(x, y), part = vsubq_f64(sum, x);
   vd error = vaddq_f64(vsubq_f64(x, vsubq_f64(sum, part)), vsubq_f64(y, part));

@@ -193,8 +193,8 @@ static inline vector_of_longs vd_is_above(vd x, vd y) { /* in magnitude */
 }
 static inline vd vd_greater(vd x, vd y) { return vd_choose(vd_is_above(x, y), x, y); }
 static inline vd vd_lesser(vd x, vd y) { return vd_choose(vd_is_above(x, y), y, x); }
-/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if there
-   is an error. */
+/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum
+   is inexact. */
 static inline vd vd_add_odd(vd x, vd y) {
   vd sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part), zero = vd_set(0);
   vector_of_longs inexact = (error < zero) | (error > zero), signs = (vector_of_longs)sum ^ (vector_of_longs)error;
