@@ -1,4 +1,4 @@
-/* Shifts that are total, and 128-bit significands. */
+/* Shifts that are defined for every shift count, and 128-bit significands. */
 #ifndef SMMA_CORE_BITS_H
 #define SMMA_CORE_BITS_H
 
@@ -7,19 +7,19 @@
 SMMA_CORE int smma_maximum(int x, int y) { return x > y ? x : y; }
 SMMA_CORE int smma_minimum(int x, int y) { return x < y ? x : y; }
 
-/* Number of bits up to the leading one; 0 for zero. */
+/* Returns the number of bits up to the leading one; 0 for zero. */
 SMMA_CORE int smma_bit_length(uint64_t x) { return 64 - smma_leading_zeros(x); }
 
-/* x * 2^-n for n >= 0, toward zero; 0 from n = 64 on. */
+/* Returns x * 2^-n for n >= 0, truncated; 0 from n = 64 on. */
 SMMA_CORE uint64_t smma_shift_right(uint64_t x, int n) { return n > 63 ? 0 : x >> n; }
 
-/* x * 2^n for n >= 0 modulo 2^64; 0 from n = 64 on. */
+/* Returns x * 2^n modulo 2^64 for n >= 0; 0 from n = 64 on. */
 SMMA_CORE uint64_t smma_shift_left(uint64_t x, int n) { return n > 63 ? 0 : x << n; }
 
-/* The n >= 0 low bits of x. */
+/* Returns the n >= 0 low bits of x. */
 SMMA_CORE uint64_t smma_low_bits(uint64_t x, int n) { return n > 63 ? x : x & (((uint64_t)1 << n) - 1); }
 
-/* floor(x * 2^-n) for n >= 0. */
+/* Returns floor(x * 2^-n) for n >= 0. */
 SMMA_CORE int64_t smma_shift_down(int64_t x, int n) {
   if (x >= 0) return (int64_t)smma_shift_right((uint64_t)x, n);
   return (int64_t)~smma_shift_right(~(uint64_t)x, n);
@@ -38,7 +38,7 @@ SMMA_CORE smma_bits128 smma_multiply_bits128(uint64_t x, uint64_t y) {
   return r;
 }
 
-/* x * 2^n for 0 <= n < 128, modulo 2^128. */
+/* Returns x * 2^n modulo 2^128 for 0 <= n < 128. */
 SMMA_CORE smma_bits128 smma_shift_left_bits128(smma_bits128 x, int n) {
   smma_bits128 r;
   if (n == 0) return x;
@@ -49,7 +49,7 @@ SMMA_CORE smma_bits128 smma_shift_left_bits128(smma_bits128 x, int n) {
 
 SMMA_CORE bool smma_bits128_is_zero(smma_bits128 x) { return (x.high | x.low) == 0; }
 
-/* x * 2^-n for n >= 0, toward zero; 0 from n = 128 on. */
+/* Returns x * 2^-n for n >= 0, truncated; 0 from n = 128 on. */
 SMMA_CORE smma_bits128 smma_shift_right_bits128(smma_bits128 x, int n) {
   smma_bits128 r;
   if (n == 0) return x;
@@ -58,12 +58,12 @@ SMMA_CORE smma_bits128 smma_shift_right_bits128(smma_bits128 x, int n) {
   return r;
 }
 
-/* Whether one of the n >= 0 low bits of x is set. */
+/* Reports whether any of the n >= 0 low bits of x is set. */
 SMMA_CORE bool smma_has_low_bits128(smma_bits128 x, int n) {
   return smma_low_bits(x.low, n) != 0 || (n > 64 && smma_low_bits(x.high, n - 64) != 0);
 }
 
-/* x * 2^-n for n >= 0; bits that leave are remembered in the lowest one ("jamming"). */
+/* Returns x * 2^-n for n >= 0; the OR of the bits shifted out goes into the lowest bit ("jamming"). */
 SMMA_CORE smma_bits128 smma_shift_right_jam_bits128(smma_bits128 x, int n) {
   smma_bits128 r;
   uint64_t lost;
@@ -96,7 +96,7 @@ SMMA_CORE smma_bits128 smma_add_bits128(smma_bits128 x, smma_bits128 y) {
   return r;
 }
 
-/* x - y, modulo 2^128. */
+/* Returns x - y modulo 2^128. */
 SMMA_CORE smma_bits128 smma_subtract_bits128(smma_bits128 x, smma_bits128 y) {
   smma_bits128 r;
   r.low = x.low - y.low;

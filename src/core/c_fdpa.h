@@ -1,6 +1,6 @@
-/* C-FDPA and GD-FDPA: products cut below their greatest exponent, c below its leading bit, on the coarser of both
-   grids; terms that oppose c as complements (RDNA 3), or groups of products rounded down (RDNA 4).
-   Source: docs/algorithms/c-fdpa.md and gd-fdpa.md. */
+/* C-FDPA (RDNA 3) and GD-FDPA (RDNA 4). Products are aligned to their greatest exponent, c to its leading bit, and
+   all terms use the coarser of the two grids. C-FDPA adds terms whose sign differs from c's as complements; GD-FDPA
+   rounds groups of products down. Source: docs/algorithms/c-fdpa.md and gd-fdpa.md. */
 #ifndef SMMA_CORE_C_FDPA_H
 #define SMMA_CORE_C_FDPA_H
 
@@ -8,25 +8,26 @@
 #include "wide.h"
 
 typedef struct {
-  int alignment_bits; /* F: bits kept of products below their greatest exponent */
-  int c_bits;         /* Fc: bits kept below the leading bit of c */
+  int alignment_bits; /* F: fraction bits of products below their greatest exponent */
+  int c_bits;         /* Fc: bits of c below its leading bit */
   int block;          /* L: products in one fused sum */
-  int stride;         /* blocks come in the order 0, stride, 2 stride, ..., 1, 1 + stride, ... */
+  int stride;         /* order of the blocks: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
   smma_format output;
   smma_sum_overflow overflow;
-  int group; /* G, GD-FDPA: products that are cut together */
+  int group; /* G (GD-FDPA): products that are aligned together */
 } smma_c_fdpa;
 
 /* ---- Special values ---- */
 
-/* Its significand tells whether a NaN is a factor's: 1, or 0 of infinity times zero. */
+/* Returns a * b. If the product is NaN, its significand tells why: 1 if a factor is NaN, 0 for infinity times zero. */
 SMMA_CORE smma_number smma_marked_product(smma_number a, smma_number b) {
   smma_number p = smma_product(a, b);
   if (p.kind == SMMA_NAN) p.significand = a.kind == SMMA_NAN || b.kind == SMMA_NAN;
   return p;
 }
 
-/* NaN of factors comes first, then what products make, then c's, then infinities with c. */
+/* Handles infinities and NaN: stores the result in `d` and returns true if a term is special. Precedence: NaN of a
+   factor, then a NaN that the products make, then NaN of c, then infinities. */
 SMMA_CORE bool smma_c_fdpa_special(smma_encoding f, smma_nan_policy nan, const smma_number *term, int count,
                                    uint64_t *d) {
   const smma_number c = term[count - 1], products = smma_special_sum(term, count - 1);
@@ -43,7 +44,7 @@ SMMA_CORE bool smma_c_fdpa_special(smma_encoding f, smma_nan_policy nan, const s
 
 /* ---- Subnormals ---- */
 
-/* C-FDPA knows no subnormals of formats that have the exponents of FP32. */
+/* Returns how C-FDPA treats subnormals of a format: it flushes them in formats with the exponent range of FP32. */
 SMMA_CORE smma_subnormal_policy smma_c_fdpa_subnormals(smma_format format) {
   return smma_minimum_exponent(smma_encoding_of(format)) == smma_minimum_exponent(smma_encoding_of(SMMA_F32))
              ? SMMA_SUBNORMALS_TO_SIGNED_ZERO
@@ -52,7 +53,7 @@ SMMA_CORE smma_subnormal_policy smma_c_fdpa_subnormals(smma_format format) {
 
 /* ---- Alignment ---- */
 
-/* The greatest exponent of products that are not zero. */
+/* Returns the greatest exponent of the nonzero products. */
 SMMA_CORE int smma_c_fdpa_greatest_exponent(const smma_number *product, int count) {
   int e = SMMA_NO_EXPONENT, i;
   for (i = 0; i < count; i++)
@@ -60,7 +61,7 @@ SMMA_CORE int smma_c_fdpa_greatest_exponent(const smma_number *product, int coun
   return e;
 }
 
-/* Of the leading bit of c, not below the output's least exponent, which zero brings. */
+/* Returns the exponent of the leading bit of c, at least the output's minimum exponent. Zero has that minimum. */
 SMMA_CORE int smma_c_fdpa_exponent_of_c(const smma_c_fdpa *p, smma_number c) {
   const int least = smma_minimum_exponent(smma_encoding_of(p->output));
   if (c.kind == SMMA_ZERO) return least;
@@ -69,7 +70,8 @@ SMMA_CORE int smma_c_fdpa_exponent_of_c(const smma_c_fdpa *p, smma_number c) {
 
 /* ---- The output ---- */
 
-/* Whether |sum| * 2^unit is below the least normal number of FP32 after rounding to 24 bits of any exponent. */
+/* Reports whether |sum| * 2^unit, rounded to 24 bits with an unbounded exponent, is below FP32's least normal
+   number. */
 SMMA_CORE bool smma_is_tiny_in_f32(uint64_t sum, int unit) {
   const smma_encoding f32 = smma_encoding_of(SMMA_F32);
   const int lead = smma_bit_length(sum) - 1;
@@ -77,8 +79,8 @@ SMMA_CORE bool smma_is_tiny_in_f32(uint64_t sum, int unit) {
   return smma_decode(f32, scaled).exponent + lead + unit < smma_minimum_exponent(f32);
 }
 
-/* sum * 2^unit to nearest even; BF16 is the upper half of FP32. What becomes zero is +0; with `flushes` subnormals do.
- */
+/* Rounds sum * 2^unit to nearest even; BF16 results are the upper half of the FP32 result. Results that round to
+   zero are +0. With `flushes`, subnormal results become +0, too. */
 SMMA_CORE uint64_t smma_c_fdpa_round(const smma_c_fdpa *p, bool negative, uint64_t sum, int unit, bool flushes) {
   const bool halved = p->output == SMMA_BF16;
   const smma_encoding f = smma_encoding_of(halved ? SMMA_F32 : p->output);
@@ -92,15 +94,16 @@ SMMA_CORE uint64_t smma_c_fdpa_round(const smma_c_fdpa *p, bool negative, uint64
 
 /* ---- C-FDPA ---- */
 
-/* A term in the sign of c; what opposes it as the complement of its bits: one unit less, zeros, too. */
+/* Returns a term in units of 2^unit, relative to the sign of c. A term of the opposite sign enters as the complement
+   of its bits, which is one unit less; this holds for zeros, too. */
 SMMA_CORE int64_t smma_complement_term(smma_number x, int unit, bool negative_c) {
   const bool opposes = (x.negative != 0) != negative_c;
   x.negative = 0;
   return opposes ? ~smma_align(x, unit, 0) : smma_align(x, unit, 0);
 }
 
-/* One block of C-FDPA: `count` terms, products and c last. Bound: products below 2^(F + 3) units, c below 2^(Fc + 2):
-   with F <= 40, Fc <= 40 and L <= 64 the sum stays below 2^50. */
+/* Computes one block of C-FDPA from `count` terms: products, then c. Bound: products are below 2^(F + 3) units and c
+   below 2^(Fc + 2); with F <= 40, Fc <= 40 and L <= 64 the sum stays below 2^50. */
 SMMA_CORE uint64_t smma_c_fdpa_sum(const smma_c_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   const smma_encoding f = smma_encoding_of(p->output);
   const smma_number c = term[count - 1];
@@ -118,7 +121,7 @@ SMMA_CORE uint64_t smma_c_fdpa_sum(const smma_c_fdpa *p, smma_nan_policy nan, co
 
 /* ---- GD-FDPA ---- */
 
-/* The products of a group, each rounded down F bits below their greatest exponent, and added. */
+/* Adds the products of a group, each rounded down at F bits below their greatest exponent. */
 SMMA_CORE smma_number smma_gd_fdpa_group(const smma_c_fdpa *p, const smma_number *product, int count) {
   smma_number sum = smma_zero();
   int64_t total = 0;
@@ -127,13 +130,14 @@ SMMA_CORE smma_number smma_gd_fdpa_group(const smma_c_fdpa *p, const smma_number
   sum.fraction_bits = (int16_t)p->alignment_bits;
   if (sum.exponent == SMMA_NO_EXPONENT) return sum;
   for (i = 0; i < count; i++) total += smma_align_down(product[i], sum.exponent, p->alignment_bits);
-  sum.kind = SMMA_FINITE; /* a sum that is zero, too: it has an exponent */
+  sum.kind = SMMA_FINITE; /* also if the sum is zero, because it has an exponent */
   sum.negative = total < 0;
   sum.significand = smma_magnitude(total);
   return sum;
 }
 
-/* A c that is less than a unit does not count, where its least exponent is, too. */
+/* Reports whether c is ignored: its leading exponent, or the output's minimum exponent if that is greater, is below
+   the unit. */
 SMMA_CORE bool smma_gd_fdpa_ignores(const smma_c_fdpa *p, smma_number c, int unit) {
   return smma_c_fdpa_exponent_of_c(p, c) < unit;
 }
@@ -143,7 +147,7 @@ SMMA_CORE int smma_gd_fdpa_unit(const smma_c_fdpa *p, const smma_number *group, 
                       smma_c_fdpa_exponent_of_c(p, c) - p->c_bits);
 }
 
-/* One block of GD-FDPA: `count` terms, products and c last. Bound: as C-FDPA. */
+/* Computes one block of GD-FDPA from `count` terms: products, then c. Bound: as for C-FDPA. */
 SMMA_CORE uint64_t smma_gd_fdpa_sum(const smma_c_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   const smma_encoding f = smma_encoding_of(p->output);
   const smma_number c = term[count - 1];

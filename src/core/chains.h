@@ -1,19 +1,19 @@
-/* Sums in two chains: the compositions that AMX's instructions are. Products with even k and with odd k are added, each
-   to its own sum from zero, by fused multiply-adds; the sums are added, and then c. All of it flushes as FTZ-FMA does.
-   Source: Intel SDM, volume 2, TDPBF16PS and TDPFP16PS; docs/algorithms/chains.md. */
+/* Sums in two chains: the compositions of AMX's instructions. Fused multiply-adds sum the products with even k in
+   one chain and those with odd k in another, both starting from zero. The two sums are added, then c. All operations
+   flush subnormals as FTZ-FMA does. Source: Intel SDM, volume 2, TDPBF16PS and TDPFP16PS; docs/algorithms/chains.md. */
 #ifndef SMMA_CORE_CHAINS_H
 #define SMMA_CORE_CHAINS_H
 
 #include "pairs.h"
 
-/* Whether a step rounds to FP32, to nearest even, and flushes to zeros of the same sign. */
+/* Reports whether a step rounds to FP32, to nearest even, and flushes subnormals to zeros of the same sign. */
 SMMA_CORE bool smma_is_flushed_f32(const smma_step *s) {
   return s->output == SMMA_F32 && s->rounding == SMMA_ROUND_NEAREST_EVEN &&
          s->subnormal_outputs == SMMA_SUBNORMALS_TO_SIGNED_ZERO;
 }
 
-/* Whether the composition is such a sum; `of_factors` then says what becomes of subnormal factors. Bound: three steps
-   are looked at. */
+/* Reports whether a composition is a sum in two chains. If so, stores in `of_factors` how subnormal factors are
+   treated. Bound: it reads three steps. */
 SMMA_CORE bool smma_is_sum_of_chains(const smma_composition *p, smma_subnormal_policy *of_factors) {
   smma_step chain = p->step[0];
   int i;

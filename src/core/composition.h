@@ -1,5 +1,6 @@
-/* Compositions: a dot-product-add as a list of steps, each of which fuses nodes into fewer, until one is left. The
-   rules of the catalogue are compositions, too (isa/compose.h). Source: docs/algorithms/composition.md. */
+/* Compositions: a dot-product-add described as a list of steps. Each step fuses groups of nodes (products, sums)
+   into fewer nodes, until one node is left. The rules of the catalogue can be written as compositions, too
+   (isa/compose.h). Source: docs/algorithms/composition.md. */
 #ifndef SMMA_CORE_COMPOSITION_H
 #define SMMA_CORE_COMPOSITION_H
 
@@ -9,92 +10,95 @@
 
 #define SMMA_MAXIMUM_STEPS 6
 
-/* No such limit, offset or rounding. */
+/* Value of a limit, offset or rounding that is absent. */
 #define SMMA_NONE (-100000)
 
-/* A zero that brings the exponent that its encoding has (of a product, the sum of its factors'). */
+/* Value of `zero_exponent`: a zero brings the exponent of its encoding (for a product, the sum of its factors'
+   exponents). */
 #define SMMA_OWN_EXPONENT (-100001)
 
-/* The most bits that a term has in units of its sum, where that does not wrap: one that is greater counts as this. */
+/* The most bits of an aligned term in units of its sum, unless the sum wraps: a greater term is replaced by 2^112. */
 #define SMMA_MOST_TERM_BITS 112
 
-/* What a term brings to the reference exponent. */
+/* The exponent that a term brings to the reference exponent. */
 typedef enum {
-  SMMA_BRINGS_OWN,        /* of products, the sum of the factors'; of unrounded sums, their reference */
-  SMMA_BRINGS_NORMALIZED, /* that of the leading bit */
+  SMMA_BRINGS_OWN,        /* products: the sum of the factors' exponents; unrounded sums: their reference exponent */
+  SMMA_BRINGS_NORMALIZED, /* the exponent of the leading bit */
   SMMA_BRINGS_NOTHING
 } smma_brings;
 
-/* How terms of one class come into a sum. */
+/* How terms of one class (products and sums, or the accumulator) are aligned. */
 typedef struct {
   smma_brings brings;
-  int offset;        /* added to what is brought */
-  int least;         /* and what is brought is not less than this; SMMA_NONE */
-  int zero_exponent; /* of zeros; SMMA_NO_EXPONENT, SMMA_OWN_EXPONENT */
-  int bits;          /* kept below the reference exponent; SMMA_EXACT_ALIGNMENT: all */
+  int offset;        /* added to the exponent that a term brings */
+  int least;         /* lower bound of the sum of both; SMMA_NONE: no bound */
+  int zero_exponent; /* exponent that zeros bring; also SMMA_NO_EXPONENT or SMMA_OWN_EXPONENT */
+  int bits;          /* fraction bits below the reference exponent; SMMA_EXACT_ALIGNMENT: all */
   smma_rounding rounding;
-  int drop; /* a term that brings less than the reference less this counts as zero; SMMA_NONE */
+  int drop; /* a term whose exponent is below reference - drop counts as zero; SMMA_NONE: no term does */
 } smma_cut;
 
 typedef enum {
-  SMMA_JOIN_APART, /* every group for itself */
-  SMMA_JOIN_TREE,  /* again and again, until a window is one node */
-  SMMA_JOIN_CHAIN  /* each group with an accumulator, the sum before it */
+  SMMA_JOIN_APART, /* each group separately */
+  SMMA_JOIN_TREE,  /* repeatedly, until each window is one node */
+  SMMA_JOIN_CHAIN  /* each group together with an accumulator, which is the sum of the group before it */
 } smma_join;
 
 typedef enum { SMMA_START_NOTHING, SMMA_START_ZERO, SMMA_START_C } smma_start;
 
-/* How terms are added whose sign is not the accumulator's. */
+/* How terms are added whose sign differs from the accumulator's. */
 typedef enum {
   SMMA_OPPOSING_EXACT,
-  SMMA_OPPOSING_COMPLEMENT /* by the complement of their bits: one unit less; zeros, too */
+  SMMA_OPPOSING_COMPLEMENT /* as the complement of their bits, which is one unit less; also zeros */
 } smma_opposing;
 
 typedef struct {
-  int take;   /* nodes to a group */
-  int turn;   /* consecutive nodes that a group takes in its turn */
-  int window; /* nodes that are dealt to groups at a time */
+  int take;   /* nodes per group */
+  int turn;   /* consecutive nodes dealt to a group at a time */
+  int window; /* nodes that are dealt among groups; each window is dealt separately */
   smma_join join;
-  smma_start start; /* of the first chain; the others start from zero if this does not start from nothing */
-  int chains;       /* to which groups are dealt in turn; the sum of each is a node */
-  int stride;       /* the order of groups: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
-  int descending;   /* that order reversed */
-  int reference;    /* the reference exponent; SMMA_NONE: the greatest that is brought */
+  smma_start start; /* of the first chain; other chains start from +0, or from nothing if this is SMMA_START_NOTHING */
+  int chains;       /* number of chains; groups are dealt to them in turn, and each chain's sum becomes a node */
+  int stride;       /* order of the groups: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
+  int descending;   /* 1: that order is reversed */
+  int reference;    /* fixed reference exponent; SMMA_NONE: the greatest exponent that a term brings */
   smma_cut term, accumulator;
   smma_opposing opposing;
-  int width; /* bits of the sum, its sign one of them; SMMA_NONE */
+  int width; /* bits of the sum, including its sign; SMMA_NONE: unlimited */
   smma_integer_overflow width_overflow;
-  int narrow_bits; /* fraction bits to which the sum is rounded first; SMMA_NONE */
+  int narrow_bits; /* fraction bits of a first rounding of the sum, before the output rounding; SMMA_NONE: there is no
+                      such rounding */
   smma_rounding narrow_rounding;
-  int narrow_subnormals; /* 1: no finer than the output's subnormals would be */
-  smma_format output;    /* SMMA_NO_FORMAT: the sum is not rounded to any */
+  int narrow_subnormals; /* 1: the first rounding is no finer than the spacing of the output's subnormals */
+  smma_format output;    /* SMMA_NO_FORMAT: the sum is not rounded */
   smma_rounding rounding;
   smma_sum_overflow overflow;
   smma_subnormal_policy subnormal_outputs;
-  int early_underflow; /* 1: results are subnormal if they are before they are rounded to the output */
+  int early_underflow; /* 1: underflow is detected before the rounding to the output, 0: after it */
   smma_zero_sign zero_sign;
 } smma_step;
 
 typedef struct {
   smma_subnormal_policy subnormal_a, subnormal_b, subnormal_c;
-  smma_format widen; /* the format in which factors have their exponents; SMMA_NO_FORMAT: their own */
-  int product_limit; /* products of magnitude 2^this and more are infinite; SMMA_NONE */
-  int limit_joins;   /* 1: only when they are added to an accumulator, and nothing else is special there */
-  int scaled_step;   /* whose results scale factors multiply; 0: products */
+  smma_format widen; /* factors are first converted to this format; SMMA_NO_FORMAT: they are not converted */
+  int product_limit; /* products of magnitude 2^product_limit or more are infinite; SMMA_NONE: no limit */
+  int limit_joins; /* 1: they become infinite only when added to an accumulator, and only if no other term is special */
+  int scaled_step; /* the step, from 1, whose results are multiplied by the scale factors; 0: the products are */
   smma_product_kind product;
   int steps;
   smma_step step[SMMA_MAXIMUM_STEPS];
 } smma_composition;
 
-/* (-1)^negative * significand * 2^(exponent - fraction_bits); of a NaN sign and significand are an operand's. */
+/* A node: (-1)^negative * significand * 2^(exponent - fraction_bits). A NaN has the sign and significand of an
+   operand. */
 typedef struct {
   smma_bits128 significand;
-  uint64_t code; /* in the output's format, if the node was rounded to one */
+  uint64_t code; /* encoding in the output format, if the node was rounded */
   int32_t exponent;
   int16_t fraction_bits;
   uint8_t kind, negative;
-  uint8_t beyond;  /* of products above the limit in it: 1 positive, 2 negative */
-  uint8_t invalid; /* a NaN that no operand is */
+  uint8_t beyond;  /* signs of products beyond the limit in this node, as bits: 1 positive, 2 negative */
+  uint8_t invalid; /* 1: a NaN from an invalid operation, not from an operand */
 } smma_node;
 
 SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {
@@ -117,7 +121,7 @@ SMMA_CORE smma_node smma_node_invalid(void) {
   return n;
 }
 
-/* Exponent of the leading bit; of a sum that cancelled, its own. */
+/* Returns the exponent of the leading bit; for a sum that cancelled to zero, the node's exponent. */
 SMMA_CORE int smma_node_leading_exponent(smma_node n) {
   if (smma_bits128_is_zero(n.significand)) return n.exponent;
   return smma_bit_length_bits128(n.significand) - 1 + n.exponent - n.fraction_bits;
@@ -125,7 +129,7 @@ SMMA_CORE int smma_node_leading_exponent(smma_node n) {
 
 /* ---- Products ---- */
 
-/* x * y, exact; of two NaN the first. Bound: a significand of y of 2^64, of x and y of 2^128. */
+/* Returns x * y exactly; x if both are NaN. Bound: the product of the significands is below 2^128. */
 SMMA_CORE smma_node smma_node_product(smma_node x, smma_number y) {
   const smma_bits128 low = smma_multiply_bits128(x.significand.low, y.significand);
   smma_node p = x;
@@ -166,7 +170,7 @@ SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_num
   return n;
 }
 
-/* ---- One sum: `count` terms, the accumulator behind those that a group takes ---- */
+/* ---- One sum: `count` terms; the accumulator, if any, follows the `take` terms of the group ---- */
 
 SMMA_CORE const smma_cut *smma_cut_of(const smma_step *s, int i) { return i < s->take ? &s->term : &s->accumulator; }
 
@@ -177,7 +181,8 @@ SMMA_CORE int smma_brought_exponent(const smma_cut *cut, smma_node n) {
   return smma_maximum(e + cut->offset, cut->least);
 }
 
-/* Where no term brings an exponent, the greatest of those that are not zero. */
+/* Returns the reference exponent. If no term brings an exponent, it is the greatest exponent of the finite nonzero
+   terms. */
 SMMA_CORE int smma_reference_exponent(const smma_step *s, const smma_node *term, int count) {
   int e = SMMA_NO_EXPONENT, own = SMMA_NO_EXPONENT, i;
   if (s->reference != SMMA_NONE) return s->reference;
@@ -194,7 +199,7 @@ SMMA_CORE bool smma_is_dropped(const smma_step *s, int i, smma_node term, int re
   return cut->drop != SMMA_NONE && e != SMMA_NO_EXPONENT && e < reference - cut->drop;
 }
 
-/* |x| in units of 2^unit, rounded; modulo 2^128. */
+/* Returns |x| in units of 2^unit, rounded, modulo 2^128. */
 SMMA_CORE smma_bits128 smma_rounded_magnitude(smma_node x, int unit, smma_rounding direction) {
   const int shift = unit - (x.exponent - x.fraction_bits);
   const smma_bits128 zero = {0, 0}, one = {0, 1};
@@ -208,18 +213,19 @@ SMMA_CORE smma_bits128 smma_rounded_magnitude(smma_node x, int unit, smma_roundi
   return smma_rounds_up(direction, x.negative, kept.low & 1, half_unit, rest) ? smma_add_bits128(kept, one) : kept;
 }
 
-/* Fraction bits of a sum of cut terms. */
+/* Returns the fraction bits of a sum of aligned terms. */
 SMMA_CORE int smma_sum_bits(const smma_step *s, int count) {
   return count > s->take ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
 }
 
-/* Whether terms that oppose the accumulator, if there is one, are added as complements. */
+/* Reports whether terms whose sign differs from the accumulator's are added as complements; false without
+   accumulator. */
 SMMA_CORE bool smma_complements(const smma_step *s, int count) {
   return s->opposing == SMMA_OPPOSING_COMPLEMENT && count > s->take;
 }
 
-/* The i-th of `count` terms in units of 2^(reference - its fraction bits), in two's complement; `frame`: of its
- * negative. */
+/* Returns the i-th of `count` terms, aligned, in two's complement, in units of 2^(reference - smma_sum_bits). With
+ * `frame` returns its negative. */
 SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, int count, smma_node x, int reference, bool frame) {
   const smma_cut *cut = smma_cut_of(s, i);
   const bool wraps = s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_WRAPS;
@@ -238,7 +244,7 @@ SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, int count, smma_
   return smma_complements(s, count) ? smma_subtract_bits128(term, one) : term;
 }
 
-/* What so many bits hold of x, in two's complement. */
+/* Returns x limited to `width` bits in two's complement: wrapped or saturated. */
 SMMA_CORE smma_bits128 smma_limit_width(smma_bits128 x, int width, smma_integer_overflow overflow) {
   const smma_bits128 zero = {0, 0}, one = {0, 1}, end = smma_shift_left_bits128(one, width - 1);
   const smma_bits128 above = smma_add_bits128(x, end);
@@ -248,7 +254,7 @@ SMMA_CORE smma_bits128 smma_limit_width(smma_bits128 x, int width, smma_integer_
   return x.high >> 63 ? smma_subtract_bits128(zero, end) : smma_subtract_bits128(end, one);
 }
 
-/* The sum of cut terms that are not special, as a node that has its reference exponent. */
+/* Returns the sum of finite terms after alignment; the node has the reference exponent. */
 SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int count) {
   const int reference = smma_reference_exponent(s, term, count), bits = smma_sum_bits(s, count);
   const smma_bits128 zero = {0, 0};
@@ -273,13 +279,14 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
 
 SMMA_CORE bool smma_is_exact(const smma_step *s, int count) { return smma_sum_bits(s, count) == SMMA_EXACT_ALIGNMENT; }
 
-/* Reports whether a sum adds its terms as they are and drops none. */
+/* Reports whether a sum adds its terms without alignment and drops none. */
 SMMA_CORE bool smma_adds_whole_terms(const smma_step *s, int count) {
   return s->term.bits == SMMA_EXACT_ALIGNMENT && s->term.drop == SMMA_NONE &&
          (count <= s->take || (s->accumulator.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.drop == SMMA_NONE));
 }
 
-/* The same of terms of which some are not cut: as far as roundings see it. */
+/* Returns the leading bits of a sum and a sticky bit, which suffice for rounding. At least one class of its terms is
+   aligned exactly. */
 SMMA_CORE smma_leading smma_uncut_sum(const smma_step *s, const smma_node *term, int count) {
   const bool whole = smma_adds_whole_terms(s, count);
   const int reference = whole ? 0 : smma_reference_exponent(s, term, count);
@@ -307,7 +314,7 @@ SMMA_CORE smma_leading smma_leading_of(smma_node n) {
   return x;
 }
 
-/* Whether a sum of these terms that is zero is -0. */
+/* Reports whether a zero sum of these terms is -0. */
 SMMA_CORE bool smma_is_negative_zero(const smma_step *s, const smma_node *term, int count) {
   bool positive = false, negative = false;
   int i;
@@ -321,7 +328,7 @@ SMMA_CORE bool smma_is_negative_zero(const smma_step *s, const smma_node *term, 
 
 SMMA_CORE int smma_leading_exponent(smma_leading x) { return x.exponent + smma_bit_length(x.significand) - 1; }
 
-/* x with so many fraction bits, or with those above 2^last. */
+/* Rounds x to `bits` fraction bits, or to a multiple of 2^(least - bits) if that is coarser. */
 SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_rounding direction) {
   const int last = smma_maximum(smma_leading_exponent(x), least) - bits, shift = last - x.exponent;
   uint64_t kept;
@@ -335,7 +342,7 @@ SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_r
   return x;
 }
 
-/* The code of a sum that is not special. */
+/* Encodes a finite sum. */
 SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, const smma_node *term, int count) {
   const smma_encoding f = smma_encoding_of(s->output);
   const int least = smma_minimum_exponent(f);
@@ -355,7 +362,8 @@ SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, cons
   return smma_with_zero_sign(s->zero_sign, f, smma_flush_encoding(s->subnormal_outputs, f, code));
 }
 
-/* The first NaN of an operand; else the NaN or infinity that the terms make, or SMMA_FINITE. */
+/* Returns the first NaN that comes from an operand; else the NaN or infinity that the terms make; else a node of
+   kind SMMA_FINITE. */
 SMMA_CORE smma_node smma_special_terms(const smma_node *term, int count) {
   smma_node special = smma_node_of(smma_zero(), 0);
   int i;
@@ -371,8 +379,8 @@ SMMA_CORE smma_node smma_special_terms(const smma_node *term, int count) {
   return special;
 }
 
-/* The same of a sum, and what products beyond the limit make. Where NaN of terms are marked, what they make comes
-   before the accumulator. */
+/* Like smma_special_terms for a whole sum, including products beyond the limit. If the NaN policy marks NaN, a NaN
+   that the terms make takes precedence over the accumulator. */
 SMMA_CORE smma_node smma_special_node(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
   smma_node special = smma_node_of(smma_zero(), 0);
   uint8_t beyond = 0;
@@ -391,7 +399,7 @@ SMMA_CORE smma_node smma_special_node(const smma_step *s, smma_nan_policy nan, c
   return special;
 }
 
-/* `of_terms`: no accumulator's. */
+/* Encodes an infinity or NaN. `of_terms`: the NaN comes from terms, not from the accumulator. */
 SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, bool of_terms, smma_nan_policy nan) {
   smma_number x = smma_zero();
   x.kind = special.kind;
@@ -402,7 +410,7 @@ SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, bool of
   return of_terms && smma_marks_nan(nan) ? smma_marked_nan(f) : smma_quieted(f, x);
 }
 
-/* Whoever watches sums defines these before the core is included (coverage/watch.c). */
+/* Hooks that observe each sum. A file that uses them defines them before it includes the core (coverage/watch.c). */
 #ifndef SMMA_WATCH_SUM
 #define SMMA_WATCH_SUM(step, term, count, sum)
 #define SMMA_WATCH_CUT_SUM(sum)
@@ -426,7 +434,7 @@ SMMA_CORE smma_node smma_fuse_unwatched(const smma_step *s, smma_nan_policy nan,
   return smma_node_of(smma_decode(f, code), code);
 }
 
-/* The sum of `count` terms, the accumulator the last if there are more than a group takes. */
+/* Returns the sum of `count` terms. If count > take, the last term is the accumulator. */
 SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
   const smma_node sum = smma_fuse_unwatched(s, nan, term, count);
   SMMA_WATCH_SUM(s, term, count, sum);
@@ -435,21 +443,22 @@ SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smm
 
 /* ---- Steps ---- */
 
-/* The place of the i-th node of a group, of nodes that are dealt to groups of `take` in windows. */
+/* Returns the index of the i-th node of a group. The nodes of each window are dealt to its groups, `turn` nodes at a
+   time. */
 SMMA_CORE int smma_dealt_index(int take, int turn, int window, int group, int i) {
   const int groups = window / take, first = group / groups * window, place = group % groups;
   if (turn == take) return group * take + i;
   return first + (i / turn * groups + place) * turn + i % turn;
 }
 
-/* The group that a chain takes as its i-th. */
+/* Returns the i-th group that a chain adds. */
 SMMA_CORE int smma_chain_group(const smma_step *s, int groups, int chain, int i) {
   const int visit = i * s->chains + chain, rows = groups / s->stride;
   const int group = visit / rows + visit % rows * s->stride;
   return s->descending ? groups - 1 - group : group;
 }
 
-/* Of `count` nodes those in groups fused, each group for itself; returns how many there are then. */
+/* Fuses each group of `count` nodes separately; returns the number of groups, which is the new number of nodes. */
 SMMA_CORE int smma_fuse_apart(const smma_step *s, smma_nan_policy nan, int window, smma_node *node, int count) {
   smma_node term[SMMA_MAXIMUM_K], fused[SMMA_MAXIMUM_K];
   const int groups = count / s->take;
@@ -471,7 +480,7 @@ SMMA_CORE int smma_fuse_tree(const smma_step *s, smma_nan_policy nan, smma_node 
   return count;
 }
 
-/* An accumulator of +0, with the exponent that d's format gives it. */
+/* Returns an accumulator of +0 with the exponent of a zero in d's format. */
 SMMA_CORE smma_node smma_node_zero(smma_format d) { return smma_node_of(smma_decode(smma_encoding_of(d), 0), 0); }
 
 SMMA_CORE int smma_fuse_chains(const smma_step *s, smma_nan_policy nan, smma_format d, smma_node c, smma_node *node,
@@ -494,7 +503,7 @@ SMMA_CORE int smma_fuse_chains(const smma_step *s, smma_nan_policy nan, smma_for
   return s->chains;
 }
 
-/* One step; returns how many nodes there are then. */
+/* Applies one step; returns the new number of nodes. */
 SMMA_CORE int smma_take_step(const smma_step *s, smma_nan_policy nan, smma_format d, smma_node c, smma_node *node,
                              int count) {
   switch (s->join) {
@@ -505,7 +514,7 @@ SMMA_CORE int smma_take_step(const smma_step *s, smma_nan_policy nan, smma_forma
   return smma_fuse_chains(s, nan, d, c, node, count);
 }
 
-/* Every node, of as many consecutive products, times their scale factors. */
+/* Multiplies every node by the scale factors of the consecutive products that it sums. */
 SMMA_CORE void smma_scale_nodes(smma_node *node, int count, int k, int scale_block, const smma_number *scale_a,
                                 const smma_number *scale_b) {
   int i;

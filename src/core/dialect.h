@@ -1,4 +1,5 @@
-/* What the core needs from its language: C11, CUDA C++ or OpenCL C. The only file with #ifdefs. */
+/* Defines what the core needs from its language: C11, CUDA C++ or OpenCL C. No other file of the core distinguishes
+   languages. */
 #ifndef SMMA_CORE_DIALECT_H
 #define SMMA_CORE_DIALECT_H
 
@@ -18,7 +19,7 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return mul_hi(x,
 
 #elif defined(__CUDACC__)
 
-#ifdef __CUDACC_RTC__ /* which has no headers */
+#ifdef __CUDACC_RTC__ /* NVRTC has no system headers */
 typedef unsigned char uint8_t;
 typedef short int16_t;
 typedef unsigned short uint16_t;
@@ -53,37 +54,38 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) {
 #include <stdbool.h>
 #include <stdint.h>
 #define SMMA_CORE static inline
-/* How the evaluator's functions begin: it is compiled once, by host/evaluator.c, and called. A file that has a copy of
-   its own (a module, or one that watches sums) defines this before it includes the core. */
+/* Storage class of the evaluator's functions. By default the evaluator is compiled once, in host/evaluator.c, and
+   called. A file that needs its own copy (a module, or a file that observes sums) defines SMMA_EVALUATOR before it
+   includes the core. */
 #ifndef SMMA_EVALUATOR
 #define SMMA_EVALUATOR
 #define SMMA_EVALUATOR_IS_CALLED
 #endif
-/* 64 for zero. */
+/* Returns 64 for zero. */
 SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 64; }
-/* The high 64 bits of the 128-bit product. */
+/* Returns the high 64 bits of the 128-bit product. */
 __extension__ typedef unsigned __int128 smma_uint128;
 SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((smma_uint128)x * y >> 64); }
 
 #endif
 
-/* A rule's algorithm. Where kernels are compiled for one operation it is a constant: compilers drop the other
-   algorithms before they judge what is too long to be inlined, and without that nothing of an operation is constant. */
+/* A rule's algorithm. In kernels compiled for one operation it is a constant, so that the compiler removes the other
+   algorithms before it decides what is too long to inline. Otherwise nothing of the operation would be a constant. */
 #ifdef SMMA_OPERATION_ALGORITHM
 #define SMMA_ALGORITHM(rule) ((void)(rule), SMMA_OPERATION_ALGORITHM)
 #else
 #define SMMA_ALGORITHM(rule) (rule)->algorithm
 #endif
 
-/* Whether a composition has the sum of G-FDPA: a constant there, too. */
+/* Whether a composition has the sum of G-FDPA; also a constant in kernels compiled for one operation. */
 #ifdef SMMA_OPERATION_IS_G_FDPA
 #define SMMA_IS_SHORT_G_FDPA(operation) SMMA_OPERATION_IS_G_FDPA
 #else
 #define SMMA_IS_SHORT_G_FDPA(operation) smma_is_short_g_fdpa(operation)
 #endif
 
-/* The longest dot product of one instruction; of kernels that are compiled for one operation its own, of a device's
-   other kernels less: what they keep of an element is memory of every thread. */
+/* The longest dot product of one instruction. Kernels compiled for one operation use its K. A device's other kernels
+   use less than 256, because every thread has memory for this many elements. */
 #ifdef SMMA_OPERATION_K
 #define SMMA_MAXIMUM_K SMMA_OPERATION_K
 #else

@@ -1,4 +1,4 @@
-/* Generated rows from random numbers that are drawn one by one. */
+/* Generated test vectors ("rows") from random numbers that are drawn one at a time. */
 #ifndef SMMA_CORE_DRAWS_H
 #define SMMA_CORE_DRAWS_H
 
@@ -7,7 +7,7 @@
 
 typedef struct {
   uint64_t seed;
-  smma_philox_block counter, block; /* the next block's, and the words of the last, of which so many are left */
+  smma_philox_block counter, block; /* counter of the next block; the current block, with `left` unused words */
   int left;
 } smma_draws;
 

@@ -8,7 +8,7 @@ typedef struct {
   int block; /* L: products in one exact sum */
 } smma_e_fdpa;
 
-/* One block: RNE-FP32 of the exact sum of the terms (products and c). */
+/* Computes one block: the exact sum of the terms (products and c), rounded once to FP32, to nearest even. */
 SMMA_CORE uint64_t smma_e_fdpa_sum(smma_nan_policy nan, const smma_number *term, int count) {
   smma_encoding f32 = smma_encoding_of(SMMA_F32);
   smma_number special = smma_special_sum(term, count);

@@ -5,7 +5,7 @@
 #include "bits.h"
 #include "softmma/number.h"
 
-/* How many there are: their numbers are 0 to SMMA_FORMAT_COUNT - 1. */
+/* Number of formats of the table; they are numbered 0 to SMMA_FORMAT_COUNT - 1. */
 enum {
 #define SMMA_FORMAT(symbol, ...) SMMA_ROW_OF_##symbol,
 #include "format.def"
@@ -13,14 +13,14 @@ enum {
   SMMA_FORMAT_COUNT
 };
 
-/* Which encodings are not finite numbers. */
+/* Which encodings are infinity or NaN. */
 typedef enum {
   SMMA_SPECIALS_IEEE,                  /* greatest exponent: infinity, NaN */
   SMMA_SPECIALS_ONE_NAN,               /* all ones is NaN; no infinity (the "FN" formats) */
   SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO, /* the code of -0 is the only NaN; no infinity ("FNUZ") */
-  SMMA_SPECIALS_FINITE,                /* none */
+  SMMA_SPECIALS_FINITE,                /* no infinity, no NaN */
   SMMA_SPECIALS_POWERS_OF_TWO,         /* code c is 2^(c - bias), all ones is NaN; no zero */
-  SMMA_SPECIALS_INTEGER                /* none; negative numbers as two's complement */
+  SMMA_SPECIALS_INTEGER                /* no infinity, no NaN; negative numbers in two's complement */
 } smma_specials;
 
 typedef struct {
@@ -28,8 +28,8 @@ typedef struct {
   smma_specials specials;
 } smma_encoding;
 
-/* Formats that are not in the table have their parameters in their number: fraction bits (4 bits), exponent bits (4),
-   sign (1), special encodings (3), bias (12). */
+/* Formats outside the table carry their parameters in their number: fraction bits (4 bits), exponent bits (4), sign
+   (1), special encodings (3), bias (12). */
 #define SMMA_LEAST_BIAS (-2048)
 #define SMMA_SPELLED_FORMAT(sign_bits, exponent_bits, fraction_bits, bias, specials)                     \
   ((smma_format)((int)SMMA_SPELLED_FORMATS | (fraction_bits) | (exponent_bits) << 4 | (sign_bits) << 8 | \
@@ -80,7 +80,7 @@ SMMA_CORE int smma_minimum_exponent(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_POWERS_OF_TWO ? -f.bias : 1 - f.bias;
 }
 
-/* Exponent and fraction fields of the greatest finite magnitude; of integers, of the greatest number. */
+/* Returns the exponent and fraction fields of the greatest finite magnitude; for integers, of the greatest number. */
 SMMA_CORE uint64_t smma_largest_fields(smma_encoding f) {
   uint64_t ones = smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits);
   switch (f.specials) {
@@ -91,7 +91,7 @@ SMMA_CORE uint64_t smma_largest_fields(smma_encoding f) {
   }
 }
 
-/* Whether all numbers are multiples of f32's least one, and below 2^128. */
+/* Reports whether all numbers of a format are multiples of FP32's least subnormal and below 2^128. */
 SMMA_CORE bool smma_is_in_range_of_f32(smma_encoding f) {
   int greatest = (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias;
   return smma_minimum_exponent(f) - f.fraction_bits >= -149 && greatest <= 127;
@@ -99,10 +99,10 @@ SMMA_CORE bool smma_is_in_range_of_f32(smma_encoding f) {
 
 typedef enum { SMMA_ZERO, SMMA_FINITE, SMMA_INFINITE, SMMA_NAN } smma_kind;
 
-/* A decoded number: (-1)^negative * significand * 2^(exponent - fraction_bits). The exponent is the one of
-   the encoding (the minimum for subnormals and zero), so the significand of a subnormal is below
-   2^fraction_bits (that of the least integer is 2^fraction_bits); a product is the plain product of both, never
-   normalised. */
+/* A decoded number: (-1)^negative * significand * 2^(exponent - fraction_bits). The exponent is that of the encoding
+   (the minimum exponent for subnormals and zero). A subnormal therefore has a significand below 2^fraction_bits (the
+   least integer has exactly 2^fraction_bits). Products are never normalised: significands are multiplied and
+   exponents added. */
 typedef struct {
   uint64_t significand;
   int32_t exponent;
@@ -138,8 +138,8 @@ SMMA_CORE smma_number smma_decode(smma_encoding f, uint64_t encoding) {
   return x;
 }
 
-/* The format's NaN: quiet, positive where there is a choice; where there is none the greatest number, of integers zero
-   (as CUDA converts NaN to FP6 and FP4, and to integers). */
+/* Returns the format's NaN: quiet, and positive if the format has a sign for it. A format without NaN gives its
+   greatest number, an integer format zero (as CUDA converts NaN to FP6, FP4 and integers). */
 SMMA_CORE uint64_t smma_default_nan(smma_encoding f) {
   uint64_t fields;
   switch (f.specials) {

@@ -7,14 +7,14 @@
 #include "ieee.h"
 
 typedef struct {
-  int pairwise; /* P: products summed pairwise before they join d; 2 or 4 */
+  int pairwise; /* P: products summed pairwise before they are added to d; 2 or 4 */
 } smma_ftz_addmul;
 
 SMMA_CORE bool smma_is_subnormal(smma_number x) {
   return x.kind == SMMA_FINITE && x.significand >> x.fraction_bits == 0;
 }
 
-/* A subnormal becomes zero of the same sign. */
+/* Flushes a subnormal to zero of the same sign. */
 SMMA_CORE smma_number smma_flush_signed(smma_number x) {
   if (smma_is_subnormal(x)) {
     x.significand = 0;
@@ -23,14 +23,14 @@ SMMA_CORE smma_number smma_flush_signed(smma_number x) {
   return x;
 }
 
-/* A subnormal, and -0, becomes +0: what is below the least normal magnitude. */
+/* Flushes a subnormal to +0; -0 also becomes +0. */
 SMMA_CORE smma_number smma_flush_positive(smma_number x) {
   x = smma_flush_signed(x);
   if (x.kind == SMMA_ZERO) x.negative = 0;
   return x;
 }
 
-/* An FP32 encoding with subnormals flushed to signed zero. */
+/* Flushes a subnormal FP32 encoding to zero of the same sign. */
 SMMA_CORE uint64_t smma_flush_f32(uint64_t x) { return (x & 0x7f800000) ? x : x & 0x80000000; }
 
 SMMA_CORE uint64_t smma_ftz_multiply(smma_number a, smma_number b) {
@@ -45,14 +45,14 @@ SMMA_CORE uint64_t smma_ftz_add(uint64_t x, uint64_t y) {
   return smma_flush_f32(smma_ieee_add(smma_encoding_of(SMMA_F32), SMMA_NAN_QUIET, x, y));
 }
 
-/* The pairwise sum of the P products that start at a, b. */
+/* Returns the pairwise sum of the P products that start at a and b. */
 SMMA_CORE uint64_t smma_ftz_pairwise_sum(const smma_ftz_addmul *p, const smma_number *a, const smma_number *b) {
   uint64_t s = smma_ftz_add(smma_ftz_multiply(a[0], b[0]), smma_ftz_multiply(a[1], b[1]));
   if (p->pairwise == 4) s = smma_ftz_add(s, smma_ftz_add(smma_ftz_multiply(a[2], b[2]), smma_ftz_multiply(a[3], b[3])));
   return s;
 }
 
-/* c as FTZ-AddMul reads it: subnormals and -0 become +0. */
+/* Returns c as FTZ-AddMul reads it: subnormals and -0 become +0. */
 SMMA_CORE uint64_t smma_ftz_addmul_start(uint64_t c) { return c & 0x7f800000 ? c : 0; }
 
 SMMA_CORE uint64_t smma_ftz_addmul_dot(const smma_ftz_addmul *p, const smma_number *a, const smma_number *b, int k,
@@ -63,7 +63,8 @@ SMMA_CORE uint64_t smma_ftz_addmul_dot(const smma_ftz_addmul *p, const smma_numb
   return d;
 }
 
-/* FP32 without a least exponent: x86 judges whether a result is subnormal after rounding it to 24 bits here. */
+/* Returns FP32 without a minimum exponent: x86 decides whether a result is subnormal after rounding it to 24 bits in
+   this format. */
 SMMA_CORE smma_encoding smma_f32_unbounded(void) {
   smma_encoding f = smma_encoding_of(SMMA_F64);
   f.fraction_bits = 23;
@@ -71,8 +72,8 @@ SMMA_CORE smma_encoding smma_f32_unbounded(void) {
   return f;
 }
 
-/* One step: fma with subnormal operands read as, and subnormal results turned into, zeros of the same sign. Its NaN is
-   the first of a, b and c (recorded, docs/algorithms/ftz-fma.md). */
+/* Computes one fused multiply-add. Subnormal operands and results become zeros of the same sign. A NaN result is the
+   first NaN of a, b and c (recorded, docs/algorithms/ftz-fma.md). */
 SMMA_CORE uint64_t smma_ftz_fma(smma_number a, smma_number b, uint64_t c) {
   smma_encoding f32 = smma_encoding_of(SMMA_F32), unbounded = smma_f32_unbounded();
   smma_number addend = smma_decode(f32, smma_flush_f32(c)), d;
@@ -86,7 +87,7 @@ SMMA_CORE uint64_t smma_ftz_fma(smma_number a, smma_number b, uint64_t c) {
   return smma_encode_number(f32, d, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-/* Highest k first. */
+/* Adds products in order of descending k. */
 SMMA_CORE uint64_t smma_ftz_fma_dot(const smma_number *a, const smma_number *b, int k, uint64_t c) {
   uint64_t d = c;
   int i;

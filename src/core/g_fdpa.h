@@ -1,6 +1,6 @@
-/* G-FDPA: compositions of one chain of fused sums, all of whose terms are aligned alike. T-, ST- and E-FDPA and FMA are
-   such chains, and so is the custom model of Khattak and Mikaitis. The sum below is faster than the evaluator of steps,
-   and tests compare both. Source: docs/algorithms/g-fdpa.md. */
+/* G-FDPA: compositions that are a single chain of fused sums. Each sum aligns all its terms alike. T-, ST- and
+   E-FDPA, FMA and the custom model of Khattak and Mikaitis are such chains. The sum below is faster than the general
+   evaluator of steps; tests compare the two. Source: docs/algorithms/g-fdpa.md. */
 #ifndef SMMA_CORE_G_FDPA_H
 #define SMMA_CORE_G_FDPA_H
 
@@ -8,25 +8,25 @@
 
 /* The exponent that a product brings to the alignment. */
 typedef enum {
-  SMMA_EXPONENT_OF_FACTORS, /* the sum of its factors' */
-  SMMA_EXPONENT_NORMALIZED  /* that of its leading bit */
+  SMMA_EXPONENT_OF_FACTORS, /* the sum of its factors' exponents */
+  SMMA_EXPONENT_NORMALIZED  /* the exponent of its leading bit */
 } smma_product_exponent;
 
 typedef enum {
-  SMMA_C_JOINS_FIRST, /* a term of the first block */
-  SMMA_C_JOINS_LAST   /* added to the result of the last block, which started from +0 */
+  SMMA_C_JOINS_FIRST, /* as a term of the first block */
+  SMMA_C_JOINS_LAST   /* in a separate addition to the result of the last block; the first block starts from +0 */
 } smma_c_joins;
 
 typedef struct {
   int block;                        /* L: products in one fused sum; a divisor of K */
-  int interleave;                   /* consecutive k that a block takes in its turn; L: blocks in order of k */
-  int alignment_bits;               /* F: fraction bits kept below the greatest exponent */
+  int interleave;                   /* consecutive k dealt to a block at a time; L: blocks are consecutive */
+  int alignment_bits;               /* F: fraction bits below the greatest exponent */
   smma_rounding alignment_rounding; /* of each term */
-  int sticky_bit;                   /* 1: one more bit, the OR of those that alignment cuts off; else 0 */
+  int sticky_bit;                   /* 1: one more bit, the OR of the bits below the alignment; else 0 */
   smma_product_exponent product_exponent;
-  int zero_exponent; /* e_zero: the exponent that a zero term brings; SMMA_NO_EXPONENT: none */
+  int zero_exponent; /* e_zero: the exponent that a zero term brings; SMMA_NO_EXPONENT: it brings none */
   smma_c_joins c_joins;
-  smma_rounding c_rounding; /* of the addition of c, where it joins last */
+  smma_rounding c_rounding; /* of the addition of c, if it joins last */
   smma_format output;       /* of each block */
   smma_rounding rounding;   /* of each block to `output` */
   smma_sum_overflow overflow;
@@ -35,10 +35,10 @@ typedef struct {
   smma_zero_sign zero_sign;
 } smma_g_fdpa;
 
-/* Reports whether a rounding is one of the five of IEEE 754. */
+/* Reports whether a rounding is one of IEEE 754's five. */
 SMMA_CORE bool smma_is_ieee_rounding(smma_rounding direction) { return direction <= SMMA_ROUND_NEAREST_AWAY; }
 
-/* Reports whether a step is one chain of groups in order, and rounds each sum once, to a format. */
+/* Reports whether a step is one chain of groups in order that rounds each sum once, to a format. */
 SMMA_CORE bool smma_is_plain_chain(const smma_step *s) {
   return s->join == SMMA_JOIN_CHAIN && s->chains == 1 && s->stride == 1 && !s->descending &&
          s->reference == SMMA_NONE && s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE &&
@@ -46,13 +46,13 @@ SMMA_CORE bool smma_is_plain_chain(const smma_step *s) {
          !s->early_underflow;
 }
 
-/* Reports whether terms bring their exponent, or that of their leading bit, without exceptions. */
+/* Reports whether terms bring their exponent, or their leading bit's, without exceptions. */
 SMMA_CORE bool smma_is_plain_cut(const smma_cut *c) {
   return c->brings != SMMA_BRINGS_NOTHING && c->offset == 0 && c->least == SMMA_NONE &&
          c->zero_exponent != SMMA_OWN_EXPONENT && c->drop == SMMA_NONE;
 }
 
-/* Reports whether a step aligns its terms and the sum before them alike, except that products may be normalised. */
+/* Reports whether a step aligns its terms and the accumulator alike; only products may be normalised. */
 SMMA_CORE bool smma_aligns_alike(const smma_step *s) {
   const smma_cut *term = &s->term, *sum = &s->accumulator;
   return smma_is_plain_cut(term) && smma_is_plain_cut(sum) && sum->brings == SMMA_BRINGS_OWN &&
@@ -60,13 +60,13 @@ SMMA_CORE bool smma_aligns_alike(const smma_step *s) {
          (smma_is_ieee_rounding(term->rounding) || (term->rounding == SMMA_ROUND_TO_ODD && term->bits > 0));
 }
 
-/* Reports whether a step adds its terms and the sum before them exactly. */
+/* Reports whether a step adds its terms and the accumulator exactly. */
 SMMA_CORE bool smma_is_exact_alignment(const smma_step *s) {
   return s->term.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.bits == SMMA_EXACT_ALIGNMENT &&
          s->term.drop == SMMA_NONE && s->accumulator.drop == SMMA_NONE;
 }
 
-/* Reports whether the second step adds c, and nothing else, to the sum of the first, and rounds to d. */
+/* Reports whether the second step only adds c to the sum of the first step and rounds to d. */
 SMMA_CORE bool smma_joins_last(const smma_composition *p, smma_format d) {
   const smma_step *s = &p->step[0], *last = &p->step[1];
   return p->steps == 2 && s->start == SMMA_START_ZERO && last->start == SMMA_START_C && smma_is_plain_chain(last) &&
@@ -115,7 +115,7 @@ SMMA_CORE bool smma_is_g_fdpa(const smma_composition *p, int k, smma_format d, s
 
 /* ---- The sum, in 64 bits ---- */
 
-/* The same value with a leading one before the point. */
+/* Returns the same value with a significand of one bit before the binary point. */
 SMMA_CORE smma_number smma_normalize(smma_number x) {
   int fraction_bits = smma_bit_length(x.significand) - 1;
   if (x.kind != SMMA_FINITE) return x;
@@ -124,7 +124,7 @@ SMMA_CORE smma_number smma_normalize(smma_number x) {
   return x;
 }
 
-/* a * b * scale, exact. Bound: two significands of at most 24 bits, and 8 bits of two scale factors. */
+/* Returns a * b * scale, exactly. Bound: two significands of at most 24 bits, and 8 bits of two scale factors. */
 SMMA_CORE smma_number smma_g_fdpa_product(const smma_g_fdpa *p, smma_number a, smma_number b, smma_number scale) {
   smma_number product = smma_product(smma_flush(p->subnormal_inputs, a), smma_flush(p->subnormal_inputs, b));
   product = smma_product(product, scale);
@@ -135,14 +135,14 @@ SMMA_CORE int smma_g_fdpa_exponent(const smma_g_fdpa *p, smma_number term) {
   return term.kind == SMMA_ZERO ? p->zero_exponent : term.exponent;
 }
 
-/* emax over all terms. */
+/* Returns emax over all terms. */
 SMMA_CORE int smma_g_fdpa_greatest_exponent(const smma_g_fdpa *p, const smma_number *term, int count) {
   int emax = smma_g_fdpa_exponent(p, term[0]), i;
   for (i = 1; i < count; i++) emax = smma_maximum(emax, smma_g_fdpa_exponent(p, term[i]));
   return emax;
 }
 
-/* x as an integer multiple of 2^(emax - F), or, with a sticky bit, of half of that. */
+/* Returns x as an integer multiple of 2^(emax - F), or, with a sticky bit, of half of that. */
 SMMA_CORE int64_t smma_g_fdpa_align(const smma_g_fdpa *p, smma_number x, int emax) {
   int shift = emax - p->alignment_bits - (x.exponent - x.fraction_bits);
   uint64_t kept;
@@ -158,8 +158,8 @@ SMMA_CORE int64_t smma_g_fdpa_align(const smma_g_fdpa *p, smma_number x, int ema
   return x.negative ? -(int64_t)kept : (int64_t)kept;
 }
 
-/* The sum of the aligned terms. Bound: a term is below 16 * 2^emax (four factors below 2, two of them scales), so below
-   2^(F + 5) with a sticky bit, and at most 65 of them are below 2^(F + 12) <= 2^62. */
+/* Returns the sum of the aligned terms. Bound: a term is below 16 * 2^emax (four factors below 2, two of them scale
+   factors), so below 2^(F + 5) units with a sticky bit; at most 65 terms are below 2^(F + 12) <= 2^62. */
 SMMA_CORE smma_leading smma_g_fdpa_aligned_sum(const smma_g_fdpa *p, const smma_number *term, int count) {
   int emax = smma_g_fdpa_greatest_exponent(p, term, count), i;
   int64_t sum = 0;
@@ -182,7 +182,7 @@ SMMA_CORE smma_leading smma_exact_sum(const smma_number *term, int count) {
   return smma_wide_leading(&sum);
 }
 
-/* Whether a zero sum of these terms is -0. */
+/* Reports whether a zero sum of these terms is -0. */
 SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding direction, const smma_number *term,
                                          int count) {
   bool positive = false, negative = false;
@@ -201,7 +201,7 @@ SMMA_CORE smma_overflow smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding
   return saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
 }
 
-/* The sum of these terms, which is not special, rounded to f. */
+/* Rounds the finite sum of these terms to f. */
 SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma_rounding direction, smma_leading sum,
                                      const smma_number *term, int count) {
   if (sum.significand == 0) sum.negative = smma_g_fdpa_negative_zero(p, direction, term, count);
@@ -212,7 +212,7 @@ SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma
                                       smma_g_fdpa_overflow(p, direction, sum.negative))));
 }
 
-/* One block: the rounded sum of `count` terms (products and c). */
+/* Computes one block: the rounded sum of `count` terms (products and c). */
 SMMA_CORE uint64_t smma_g_fdpa_sum(const smma_g_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   smma_encoding output = smma_encoding_of(p->output);
   smma_number special = smma_special_sum(term, count);
@@ -222,7 +222,7 @@ SMMA_CORE uint64_t smma_g_fdpa_sum(const smma_g_fdpa *p, smma_nan_policy nan, co
                            exact ? smma_exact_sum(term, count) : smma_g_fdpa_aligned_sum(p, term, count), term, count);
 }
 
-/* x + c of the format f, rounded once. */
+/* Returns x + c in the format f, rounded once. */
 SMMA_CORE uint64_t smma_g_fdpa_add_c(const smma_g_fdpa *p, smma_encoding f, smma_nan_policy nan, uint64_t x,
                                      uint64_t c) {
   smma_number term[2], special;

@@ -1,4 +1,4 @@
-/* Generated rows: their kinds, and what the numbers in them are made of. */
+/* Generated test vectors ("rows"): their kinds, and the numbers in them. */
 #ifndef SMMA_CORE_GENERATED_H
 #define SMMA_CORE_GENERATED_H
 
@@ -6,22 +6,23 @@
 
 typedef enum {
   SMMA_ROWS_RANDOM,       /* random bits */
-  SMMA_ROWS_NORMAL,       /* about N(0, 1): sums of twelve uniforms */
-  SMMA_ROWS_EDGE,         /* exponents and fractions at their ends, infinity, NaN */
-  SMMA_ROWS_ZEROS,        /* mostly zeros of both signs, the rest random or tiny */
+  SMMA_ROWS_NORMAL,       /* approximately N(0, 1): sums of twelve uniforms */
+  SMMA_ROWS_EDGE,         /* extreme exponents and fractions, infinity, NaN */
+  SMMA_ROWS_ZEROS,        /* mostly zeros of both signs, the others random or tiny */
   SMMA_ROWS_TINY,         /* subnormals and the least normals */
-  SMMA_ROWS_CANCELLATION, /* terms that cancel in pairs, and c against the first */
-  SMMA_ROWS_ILL,          /* ill-conditioned sums: condition numbers from 1 to 10^12, as far as the formats reach */
-  SMMA_ROWS_NETWORK,      /* as in trained networks: N(0, 1), and one in 64 of N(0, 100) */
-  SMMA_ROWS_SCHRYER,      /* significands of one run of ones or of zeros, exponents within a window */
-  SMMA_ROWS_AIMED,        /* the same, few terms or many, some cancelled; c around a product, ties */
+  SMMA_ROWS_CANCELLATION, /* terms that cancel in pairs; c may cancel the first */
+  SMMA_ROWS_ILL,     /* ill-conditioned sums: condition numbers from 1 to 10^12, limited by the range of the formats */
+  SMMA_ROWS_NETWORK, /* as in trained networks: N(0, 1), and one in 64 of N(0, 100) */
+  SMMA_ROWS_SCHRYER, /* significands with one run of ones or zeros, exponents within a window */
+  SMMA_ROWS_AIMED,   /* like SCHRYER with few or many terms and some cancellation; c near a product, or at ties */
   SMMA_ROWS_KINDS
 } smma_row_kind;
 
-/* Those that whoever asks for no kind gets in turn, in every version. */
+/* If no kind is requested, the first SMMA_ROWS_IN_TURN kinds alternate. The value is the same in every version. */
 enum { SMMA_ROWS_IN_TURN = SMMA_ROWS_SCHRYER };
 
-/* Rows of a seed from `first` on: of the first `kinds` kinds in turn, or all of kind `one` if `kinds` is 0. */
+/* Test vectors of a seed from index `first` on: of the first `kinds` kinds in turn, or all of kind `one` if `kinds`
+   is 0. */
 typedef struct {
   uint64_t seed, first;
   int32_t kinds, one;
@@ -31,10 +32,10 @@ SMMA_CORE smma_row_kind smma_kind_of_row(const smma_row_selection *x, uint64_t i
   return (smma_row_kind)(x->kinds ? (int)(index % (uint64_t)x->kinds) : x->one);
 }
 
-/* What rows of an operation are made of. */
+/* Formats and sizes of an operation, for making its test vectors. */
 typedef struct {
   smma_encoding a, b, c, scale;
-  bool takes_product; /* c can be the negated product of the first a and b */
+  bool takes_product; /* c can be the negated product of the first a and the first b */
   int k, scales;
 } smma_row_recipe;
 
@@ -50,18 +51,18 @@ SMMA_CORE smma_row_recipe smma_row_recipe_of(const smma_operation *o) {
   return r;
 }
 
-/* ---- Normal numbers: sums of twelve uniforms in units of 2^-32, minus six, so of mean 0 and variance 1 ---- */
+/* ---- Normal numbers: sums of twelve uniforms in units of 2^-32, minus six; mean 0, variance 1 ---- */
 
 enum { SMMA_NORMAL_WORDS = 12 };
 
 SMMA_CORE int64_t smma_normal_mean(void) { return (int64_t)6 << 32; }
 
-/* The exponent of the sums in f. Integers have a quarter of their range as the standard deviation. */
+/* Returns the exponent of the sums' unit in f. For integers the standard deviation is a quarter of the range. */
 SMMA_CORE int smma_normal_exponent(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_INTEGER ? f.fraction_bits - 2 - 32 : -32;
 }
 
-/* sum * 2^exponent of them. */
+/* Encodes a normal number times 2^exponent. */
 SMMA_CORE uint64_t smma_encode_normal(smma_encoding f, int exponent, int64_t sum) {
   return smma_encode(f, sum < 0, smma_magnitude(sum), exponent + smma_normal_exponent(f), false,
                      SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
@@ -69,7 +70,7 @@ SMMA_CORE uint64_t smma_encode_normal(smma_encoding f, int exponent, int64_t sum
 
 /* ---- Encodings ---- */
 
-/* A format's encodings: ones as wide as a field, and where it begins. */
+/* The fields of a format: for each a mask of ones as wide as the field, and its lowest bit position. */
 typedef struct {
   uint64_t all, sign, exponent, fraction;
   int sign_at, exponent_at, fraction_at;
@@ -93,7 +94,7 @@ SMMA_CORE uint64_t smma_assemble(smma_fields f, uint64_t sign, uint64_t exponent
          (fraction & f.fraction) << f.fraction_at;
 }
 
-/* Without a sign as it is. */
+/* Negates an encoding; formats without a sign return it unchanged. */
 SMMA_CORE uint64_t smma_negated(smma_encoding f, uint64_t x) {
   uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   bool zero = (x & (sign - 1)) == 0;

@@ -7,12 +7,12 @@
 
 typedef struct {
   int group;         /* G: products in one exact sum */
-  smma_t_fdpa fused; /* how the scaled group sums and c are added; fused.block is the number of groups */
+  smma_t_fdpa fused; /* addition of the scaled group sums and c; fused.block is the number of groups */
 } smma_gst_fdpa;
 
-/* The exact sum of `count` products times both scales, as a term whose exponent is the one of the scales. It is a
-   zero term if all its products are zero or a scale is; a group that cancels is not.
-   Bound: 16 products of two E2M1 numbers are below 2^12 quarters; two UE4M3 significands are below 2^8. */
+/* Returns the exact sum of `count` products times both scale factors, as a term with the exponent of the scale
+   factors. The term is zero if all its products are zero or a scale factor is zero; a group that cancels is not a
+   zero term. Bound: 16 products of two E2M1 numbers are below 2^12 quarters; two UE4M3 significands are below 2^8. */
 SMMA_CORE smma_number smma_gst_fdpa_group(const smma_number *a, const smma_number *b, int count, smma_number scale_a,
                                           smma_number scale_b) {
   smma_number scale = smma_product(scale_a, scale_b), group;

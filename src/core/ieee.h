@@ -1,5 +1,5 @@
-/* IEEE 754 addition, multiplication and fused multiply-add in f16, f32 and f64; to nearest even, the last one in any
-   direction. Source: IEEE 754-2019, sections 4.3, 5.4.1, 6.3 and 7.4. */
+/* IEEE 754 addition, multiplication and fused multiply-add in f16, f32 and f64, rounded to nearest even; the fused
+   multiply-add in any rounding direction. Source: IEEE 754-2019, sections 4.3, 5.4.1, 6.3 and 7.4. */
 #ifndef SMMA_CORE_IEEE_H
 #define SMMA_CORE_IEEE_H
 
@@ -12,8 +12,8 @@ typedef struct {
   bool negative;
 } smma_exact;
 
-/* The same value with a significand of `length` bits, at least as many as it has. Zero stays zero, its exponent below
-   every other. */
+/* Returns the same value with a significand of `length` bits (at least its own length). Zero stays zero and gets an
+   exponent below that of every other number. */
 SMMA_CORE smma_exact smma_normalize_exact(smma_exact x, int length) {
   int shift = length - smma_bit_length_bits128(x.significand);
   if (shift == length) {
@@ -42,28 +42,28 @@ SMMA_CORE smma_exact smma_exact_number(smma_number a) {
   return x;
 }
 
-/* To any format. */
+/* Rounds x to any format. */
 SMMA_CORE uint64_t smma_encode_exact_in(smma_encoding f, smma_exact x, smma_rounding direction, smma_overflow policy) {
   x = smma_normalize_exact(x, 127);
-  /* 63 bits above and a sticky 64 below: more than fraction_bits + 3. */
+  /* 63 bits above the 64 that become sticky: more than fraction_bits + 3. */
   return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0, direction, policy);
 }
 
-/* RNE. */
+/* Rounds x to nearest even. */
 SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow policy) {
   return smma_encode_exact_in(f, x, SMMA_ROUND_NEAREST_EVEN, policy);
 }
 
-/* x * y, rounded once to a format, its overflow the format's own. */
+/* Returns x * y, rounded once to a format with that format's default overflow. */
 SMMA_CORE uint64_t smma_encode_product(smma_encoding f, smma_number x, smma_number y) {
   const smma_number product = smma_product(x, y);
   if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   return smma_encode_exact(f, smma_exact_product(x, y), SMMA_OVERFLOW_DEFAULT);
 }
 
-/* x + y, rounded once. Bits are jammed only when the operands are 2^20 apart or more, where at most one bit
-   cancels: jamming below bit 20 of 126 cannot change the rounding to 53. Sum of zeros: -0 only for both -0, but where
-   rounding down for all that are not both +0. */
+/* Returns x + y, rounded once. Bits are jammed only if the operands are 2^20 or more apart. Then at most one bit
+   cancels, and jamming below bit 20 of 126 cannot change the rounding to 53 bits. A sum of zeros is -0 only if both
+   are -0; when rounding down, unless both are +0. */
 SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_rounding direction, smma_exact x, smma_exact y) {
   smma_exact sum;
   x = smma_normalize_exact(x, 126); /* leaves room for a carry */
@@ -89,18 +89,18 @@ SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_rounding direction
       smma_leads_from_infinity(direction, sum.negative) ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
 }
 
-/* fma(a, b, c) in the format f, rounded in any direction. */
+/* Returns fma(a, b, c) in the format f, rounded in any direction. */
 SMMA_CORE uint64_t smma_ieee_fma_in(smma_encoding f, smma_nan_policy nan, smma_rounding direction, smma_number a,
                                     smma_number b, smma_number c) {
   smma_number term[2], special;
-  term[0] = smma_product(a, b); /* only its kind and sign count: the significand may not fit */
+  term[0] = smma_product(a, b); /* only its kind and sign are used: the significand may not fit */
   term[1] = c;
   special = smma_special_sum(term, 2);
   if (special.kind != SMMA_FINITE) return smma_encode_special(f, special, nan);
   return smma_round_exact_sum(f, direction, smma_exact_product(a, b), smma_exact_number(c));
 }
 
-/* To nearest even. */
+/* Returns fma(a, b, c), rounded to nearest even. */
 SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b, smma_number c) {
   return smma_ieee_fma_in(f, nan, SMMA_ROUND_NEAREST_EVEN, a, b, c);
 }

@@ -1,30 +1,31 @@
-/* INTEGER: a dot-product-add of integers, exact, then wrapped or clamped to 32 bits. Source:
+/* INTEGER: an exact dot-product-add of integers, then wrapped or clamped to 32 bits. Source:
    docs/algorithms/integer.md; PTX ISA, mma: .satfinite. */
 #ifndef SMMA_CORE_INTEGER_H
 #define SMMA_CORE_INTEGER_H
 
 #include "term.h"
 
-/* What becomes of a sum outside [-2^31, 2^31 - 1]. */
+/* Treatment of a sum outside [-2^31, 2^31 - 1]. */
 typedef enum {
   SMMA_INTEGER_WRAPS,    /* modulo 2^32 */
-  SMMA_INTEGER_SATURATES /* the end of the range that is nearer */
+  SMMA_INTEGER_SATURATES /* the nearer end of the range */
 } smma_integer_overflow;
 
 typedef struct {
   smma_integer_overflow overflow;
-  int two_stages; /* 1, RDNA 4: after the even eights of k, and after the odd ones; 0: after all */
+  int two_stages; /* 1 (RDNA 4): the sum is limited after the even groups of eight k, and again after the odd ones; 0:
+                     once, after all */
   smma_product_kind product;
 } smma_integer;
 
-/* An integer as s32 holds it. */
+/* Converts an integer to s32. */
 SMMA_CORE uint64_t smma_integer_encode(const smma_integer *p, int64_t sum) {
   if (p->overflow == SMMA_INTEGER_WRAPS) return smma_low_bits((uint64_t)sum, 32);
   return smma_encode_sum(smma_encoding_of(SMMA_S32), sum, 0, SMMA_ROUND_TOWARD_ZERO);
 }
 
-/* All products of a stage at once, and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude,
-   so 256 of them are below 2^24, and with c below 2^32. */
+/* Adds all products of a stage, and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude,
+   so 256 products are below 2^24, and with c below 2^32. */
 SMMA_CORE uint64_t smma_integer_sum(const smma_integer *p, const smma_number *term, int count) {
   int64_t sum = 0;
   int i;

@@ -1,5 +1,5 @@
-/* Sums of pairs: the compositions that Arm's and Power's instructions are. d becomes d + (p + q), pair after pair, with
-   p and q two products; each addition is rounded, and without `fused` each product before. Source: Arm's A64
+/* Sums of pairs: the compositions of Arm's and Power's instructions. d becomes d + (p + q) for each pair of products
+   p and q in turn. Each addition is rounded; unless `fused`, each product is rounded, too. Source: Arm's A64
    instruction set (DDI 0602), BFMMLA, FMMLA, FMOPA; Power ISA 3.1, xvf16ger2 and xvbf16ger2;
    docs/algorithms/pairs.md. */
 #ifndef SMMA_CORE_PAIRS_H
@@ -12,11 +12,11 @@ typedef struct {
   smma_rounding rounding;
   smma_subnormal_policy subnormals; /* of operands and results */
   smma_format output;
-  smma_format range; /* whose exponents a pair has; its bits are the output's */
+  smma_format range; /* the format whose exponent range a pair's sum has; its precision is that of `output` */
 } smma_pairs;
 
-/* Whether a step's groups are sums of `take` consecutive nodes, rounded as IEEE 754 has it but for direction and
-   subnormals. */
+/* Reports whether each group of a step is a sum of `take` consecutive nodes that is rounded as IEEE 754 specifies,
+   in any direction and with any treatment of subnormals. */
 SMMA_CORE bool smma_is_exact_step(const smma_step *s, int take, smma_join join) {
   return s->take == take && s->turn == take && s->join == join && s->chains == 1 && s->stride == 1 && !s->descending &&
          s->term.bits == SMMA_EXACT_ALIGNMENT && s->term.drop == SMMA_NONE &&
@@ -25,7 +25,8 @@ SMMA_CORE bool smma_is_exact_step(const smma_step *s, int take, smma_join join) 
          !s->early_underflow && s->zero_sign == SMMA_ZERO_IEEE;
 }
 
-/* Whether the composition is such a sum; `pairs` then says which. Bound: two or three steps. */
+/* Reports whether a composition is a sum of pairs, and stores its parameters in `pairs`. Bound: it reads two or
+   three steps. */
 SMMA_CORE bool smma_is_sum_of_pairs(const smma_composition *p, smma_pairs *pairs) {
   const int fused = p->steps == 2;
   const smma_step *last = &p->step[fused ? 1 : 2];

@@ -1,5 +1,5 @@
-/* Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (Parallel Random Numbers: As Easy as 1,
- * 2, 3, SC 2011): 128 random bits that are a function of counter and key. */
+/* Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (Parallel Random Numbers: As Easy as
+ * 1, 2, 3, SC 2011): 128 random bits as a function of counter and key. */
 #ifndef SMMA_CORE_PHILOX_H
 #define SMMA_CORE_PHILOX_H
 

@@ -4,10 +4,10 @@
 
 #include "format.h"
 
-/* The greatest number. */
+/* Returns the greatest number. */
 SMMA_CORE uint64_t smma_greatest_of(smma_encoding f) { return smma_largest_fields(f) << f.ignored_bits; }
 
-/* The least number: the negated greatest, or of unsigned formats what all zeros stand for. */
+/* Returns the least number: the negated greatest; for unsigned formats the number that code 0 encodes. */
 SMMA_CORE uint64_t smma_least_of(smma_encoding f) {
   const uint64_t sign = (uint64_t)f.sign_bits << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   return f.sign_bits ? sign | smma_greatest_of(f) : 0;

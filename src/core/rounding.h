@@ -1,4 +1,4 @@
-/* From an exact value to an encoding, rounding once. Source: docs/algorithms/README.md; IEEE 754-2019, section 4.3. */
+/* Rounds an exact value once, to an encoding. Source: docs/algorithms/README.md; IEEE 754-2019, section 4.3. */
 #ifndef SMMA_CORE_ROUNDING_H
 #define SMMA_CORE_ROUNDING_H
 
@@ -11,7 +11,7 @@ SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t
   return (sign | fields) << f.ignored_bits;
 }
 
-/* What a magnitude above the greatest finite one becomes. */
+/* Returns the encoding for a magnitude above the greatest finite one. */
 SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow overflow) {
   uint64_t fields = smma_largest_fields(f);
   if (negative && !f.sign_bits) return 0;
@@ -23,8 +23,8 @@ SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow
   return smma_sign_and_fields(f, negative, fields + 1);
 }
 
-/* Whether rounding adds one unit to a magnitude whose last bit is `odd` and whose remainder is `half_unit` (at
-   least one half unit) and `rest` (anything besides the half). */
+/* Reports whether rounding adds one unit to a magnitude. `odd` is its last bit; of the remainder, `half_unit` is the
+   bit of weight one half, and `rest` is the OR of all lower bits. */
 SMMA_CORE bool smma_rounds_up(smma_rounding direction, bool negative, bool odd, bool half_unit, bool rest) {
   switch (direction) {
     case SMMA_ROUND_NEAREST_EVEN: return half_unit && (rest || odd);
@@ -39,8 +39,8 @@ SMMA_CORE bool smma_rounds_up(smma_rounding direction, bool negative, bool odd, 
   }
 }
 
-/* Whether the direction leads away from the infinity of that sign, so that IEEE 754 (7.4) has overflow stop at the
-   greatest finite magnitude; and whether it does so for either sign. */
+/* Reports whether rounding in `direction` leads away from the infinity of that sign: there IEEE 754 (7.4) makes
+   overflow return the greatest finite magnitude. smma_is_directed reports whether this holds for either sign. */
 SMMA_CORE bool smma_leads_from_infinity(smma_rounding direction, bool negative) {
   return direction == SMMA_ROUND_TOWARD_ZERO || direction == SMMA_ROUND_TO_ODD ||
          direction == (negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
@@ -50,14 +50,14 @@ SMMA_CORE bool smma_is_directed(smma_rounding direction) {
   return smma_leads_from_infinity(direction, false) || smma_leads_from_infinity(direction, true);
 }
 
-/* Encodes (-1)^negative * (significand + t) * 2^exponent with 0 < t < 1 if `sticky`, t = 0 if not, rounded in
-   `direction` to `f`. A sticky value needs a significand of at least f.fraction_bits + 3 bits. Zero keeps
-   its sign. An unsigned format takes zero for negative values, ue8m0 its least value for zero. */
+/* Encodes (-1)^negative * (significand + t) * 2^exponent, rounded in `direction` to `f`, where 0 < t < 1 if
+   `sticky`, else t = 0. A sticky value needs a significand of at least f.fraction_bits + 3 bits. Zero keeps its
+   sign. Unsigned formats encode negative values as zero; ue8m0 encodes zero as its least value. */
 SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t significand, int exponent, bool sticky,
                                smma_rounding direction, smma_overflow overflow) {
   int least = smma_minimum_exponent(f);
   int top = exponent + smma_bit_length(significand) - 1; /* exponent of the leading bit */
-  int last = smma_maximum(top, least) - f.fraction_bits; /* exponent of the last bit kept */
+  int last = smma_maximum(top, least) - f.fraction_bits; /* exponent of the last retained bit */
   int shift = last - exponent;
   uint64_t kept, fields;
   if (significand == 0 || (negative && !f.sign_bits)) return smma_sign_and_fields(f, negative, 0);
@@ -73,19 +73,19 @@ SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t signific
     if (kept == 0) return smma_sign_and_fields(f, negative, 0);
     kept -= 1; /* no subnormals: the significand of code 0 is one */
   }
-  /* A significand of 2^fraction_bits or more carries into the exponent field by itself. */
+  /* A significand of 2^fraction_bits or more carries into the exponent field. */
   if (top - least >= 1 << f.exponent_bits) return smma_overflowed(f, negative, overflow);
   fields = ((uint64_t)(smma_maximum(top, least) - least) << f.fraction_bits) + kept;
   if (fields > smma_largest_fields(f)) return smma_overflowed(f, negative, overflow);
   return smma_sign_and_fields(f, negative, fields);
 }
 
-/* The number nearest to (-1)^negative. */
+/* Returns the encoding nearest to (-1)^negative. */
 SMMA_CORE uint64_t smma_encode_one(smma_encoding f, bool negative) {
   return smma_encode(f, negative, 1, 0, false, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
-/* A decoded number of any kind. */
+/* Encodes a decoded number of any kind. */
 SMMA_CORE uint64_t smma_encode_number(smma_encoding f, smma_number x, smma_rounding direction, smma_overflow overflow) {
   if (x.kind == SMMA_NAN) {
     uint64_t nan = smma_default_nan(f);

@@ -1,10 +1,10 @@
-/* One row: the operands of one dot-product-add and its result, as encodings. */
+/* A test vector ("row"): the operands and the result of one dot-product-add, as encodings. */
 #ifndef SMMA_CORE_ROW_H
 #define SMMA_CORE_ROW_H
 
 #include "rule.h"
 
-/* Only the elements that the operation has are looked at. */
+/* Only the elements that the operation has are read. */
 typedef struct {
   uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K], d;
 } smma_row;
@@ -23,14 +23,15 @@ SMMA_CORE void smma_row_decode(const smma_operation *o, const smma_row *row, smm
   smma_decode_codes(o->scale, row->scale_b, scales, x->scale_b);
 }
 
-/* d of the row as the model computes it. */
+/* Computes d of a test vector with the model. */
 SMMA_CORE uint64_t smma_row_compute(const smma_operation *o, const smma_row *row) {
   smma_decoded x;
   smma_row_decode(o, row, &x);
   return smma_dot_add(o, smma_operands_of(&x), row->c);
 }
 
-/* Whether one result of the operation equals another: bit for bit, but any two NaNs where payloads are not known. */
+/* Reports whether two results of an operation agree: bit for bit, or both NaN if the unit's NaN payloads are not
+   known. */
 SMMA_CORE bool smma_same_result(const smma_operation *o, uint64_t expected, uint64_t got) {
   smma_encoding d = smma_encoding_of(o->d);
   if (expected == got) return true;
@@ -38,7 +39,7 @@ SMMA_CORE bool smma_same_result(const smma_operation *o, uint64_t expected, uint
          smma_decode(d, got).kind == SMMA_NAN;
 }
 
-/* Returns whether two results of a format with other bits are both NaN: they differ in the encoding of a NaN only. */
+/* Reports whether two results differ in bits and both are NaN. */
 SMMA_CORE bool smma_differs_in_nan(smma_format format, uint64_t expected, uint64_t got) {
   smma_encoding d = smma_encoding_of(format);
   return expected != got && smma_decode(d, expected).kind == SMMA_NAN && smma_decode(d, got).kind == SMMA_NAN;

@@ -1,5 +1,5 @@
 /* A rule is an algorithm with its parameters; an operation adds the formats and K. smma_dot_add computes one
-   dot-product-add of any operation: it is the specification that everything else is compared with. */
+   dot-product-add of any operation. It is the specification: tests compare all other implementations with it. */
 #ifndef SMMA_CORE_RULE_H
 #define SMMA_CORE_RULE_H
 
@@ -24,12 +24,12 @@ typedef enum {
   SMMA_FTZ_ADDMUL,
   SMMA_TR_FDPA,
   SMMA_GTR_FDPA,
-  SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, widened to FP16 */
+  SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, which converts factors to FP16 */
   SMMA_FTZ_FMA,
   SMMA_INTEGER,
   SMMA_C_FDPA,
   SMMA_GD_FDPA,
-  SMMA_COMPOSITION /* Arm's, Power's and AMX's, and of custom units */
+  SMMA_COMPOSITION /* Arm, Power, AMX and custom units */
 } smma_algorithm;
 
 typedef struct {
@@ -54,37 +54,37 @@ typedef struct {
 
 typedef struct {
   smma_rule rule;
-  smma_format a, b, c, d, scale; /* scale: SMMA_NO_FORMAT without scales */
+  smma_format a, b, c, d, scale; /* scale: SMMA_NO_FORMAT if there are no scale factors */
   int k;
-  int scale_block; /* elements that share a scale factor; 0 without scales */
+  int scale_block; /* elements that share a scale factor; 0: no scale factors */
 } smma_operation;
 
-/* The algorithm: see SMMA_ALGORITHM. */
+/* Returns the algorithm (see SMMA_ALGORITHM). */
 SMMA_CORE smma_algorithm smma_algorithm_of(const smma_rule *r) { return (smma_algorithm)SMMA_ALGORITHM(r); }
 
-/* What the rule adds up. */
+/* Returns the kind of products that a rule adds. */
 SMMA_CORE smma_product_kind smma_products_of(const smma_rule *r) {
   if (smma_algorithm_of(r) == SMMA_INTEGER) return r->with.integer.product;
   return smma_algorithm_of(r) == SMMA_COMPOSITION ? r->with.composition.product : SMMA_PRODUCT_MULTIPLIED;
 }
 
-/* Whether a format is one of the table, or an integer: the floating-point formats that are spelled out have exponents
-   and significands of any range, which is the core's alone. */
+/* Reports whether a format is in the table or is an integer. Other floating-point formats, spelled out by their
+   parameters, have exponents and significands of any range, which only the core supports. */
 SMMA_CORE bool smma_is_usual(smma_format format) { return !smma_is_spelled(format) || smma_is_integer(format); }
 
 SMMA_CORE bool smma_has_usual_formats(const smma_operation *o) {
   return smma_is_usual(o->a) && smma_is_usual(o->b) && smma_is_usual(o->c) && smma_is_usual(o->d);
 }
 
-/* Scale factors of a, or of b, that k elements have. */
+/* Returns how many scale factors k elements of a, or of b, have. */
 SMMA_CORE int smma_scale_count(int k, int scale_block) { return scale_block ? k / scale_block : 0; }
 
-/* Decoded operands of one dot-product-add: a and b hold k numbers, scale_a and scale_b smma_scale_count. */
+/* Decoded operands of one dot-product-add: a and b hold k numbers, scale_a and scale_b smma_scale_count numbers. */
 typedef struct {
   const smma_number *a, *b, *scale_a, *scale_b;
 } smma_operands;
 
-/* Room for the operands of any operation. */
+/* Storage for the operands of any operation. */
 typedef struct {
   smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
 } smma_decoded;
@@ -98,9 +98,9 @@ SMMA_CORE smma_operands smma_operands_of(const smma_decoded *x) {
   return operands;
 }
 
-/* No switch over the algorithm has a default: of a new one the compiler says where it is missing. */
+/* No switch over the algorithm has a default, so that the compiler reports every switch that lacks a new algorithm. */
 
-/* L: the most products that one fused sum takes. */
+/* Returns L, the most products in one fused sum. */
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
   switch (smma_algorithm_of(r)) {
     case SMMA_T_FDPA:
@@ -121,13 +121,13 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
   return 1;
 }
 
-/* Products in one fused sum of this operation. */
+/* Returns the number of products in one fused sum of this operation. */
 SMMA_CORE int smma_block_of(const smma_operation *o) {
   int limit = smma_block_limit(&o->rule, o->k);
   return o->k < limit ? o->k : limit;
 }
 
-/* Whether smma_fused_terms and smma_fused_sum compute the operation's blocks. */
+/* Reports whether smma_fused_terms and smma_fused_sum compute the operation's blocks. */
 SMMA_CORE bool smma_is_fused(const smma_operation *o) {
   switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FMA:
@@ -148,11 +148,11 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
   return false;
 }
 
-/* Fused sums that follow each other in one instruction; 1 for algorithms that do not fuse. */
+/* Returns the number of consecutive fused sums in one instruction; 1 for algorithms that do not fuse. */
 SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fused(o) ? o->k / smma_block_of(o) : 1; }
 
-/* How many consecutive k go to each block in turn: all of a block, if they are not dealt out. FP8 by FP16 deals out
-   pairs: with two blocks, k mod 4 < 2 to the first; INTEGER in two stages eights. */
+/* Returns how many consecutive k are dealt to a block at a time; the whole block if products are not dealt out. FP8
+   by FP16 deals out pairs (with two blocks, k mod 4 < 2 goes to the first), INTEGER in two stages deals out eights. */
 SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FP8_BY_FP16: return 2;
@@ -175,7 +175,8 @@ SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   return smma_block_of(o);
 }
 
-/* Which block of consecutive products is the n-th: C-FDPA and GD-FDPA may take them in strides. */
+/* Returns which block of consecutive products is computed as the n-th: C-FDPA and GD-FDPA can visit blocks with a
+   stride. */
 SMMA_CORE int smma_block_in_order(const smma_operation *o, int n) {
   const smma_algorithm algorithm = smma_algorithm_of(&o->rule);
   const bool strides = algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA;
@@ -186,20 +187,20 @@ SMMA_CORE int smma_block_in_order(const smma_operation *o, int n) {
   return n / rows + n % rows * stride;
 }
 
-/* The k of the i-th product of the n-th block. */
+/* Returns the k of the i-th product of the n-th block. */
 SMMA_CORE int smma_product_index(const smma_operation *o, int n, int i) {
   int length = smma_block_of(o), dealt = smma_dealt_products(o), block = smma_block_in_order(o, n);
   if (dealt == length) return block * length + i;
   return (i / dealt * (o->k / length) + block) * dealt + i % dealt;
 }
 
-/* A number as FP16 holds it: subnormals of E4M3 become normal. */
+/* Converts a number to FP16; subnormals of E4M3 become normal. */
 SMMA_CORE smma_number smma_widen_to_f16(smma_number x) {
   smma_encoding f16 = smma_encoding_of(SMMA_F16);
   return smma_decode(f16, smma_encode_number(f16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
-/* The product of the scale factors that belong to k; one without scales. */
+/* Returns the product of the scale factors for k; 1 without scale factors. */
 SMMA_CORE smma_number smma_scale_at(const smma_operation *o, smma_operands x, int k) {
   smma_number one = {1, 0, 0, SMMA_FINITE, 0};
   if (!o->scale_block) return one;
@@ -228,8 +229,8 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
   return smma_product(x.a[k], x.b[k]);
 }
 
-/* x in another format, RNE; NaN is the unit's, or where a unit has several keeps its sign and, quiet, its payload. As
-   it is in the same format. */
+/* Converts x to another format, to nearest even. A NaN becomes the unit's NaN; if the unit has several NaNs, it
+   becomes quiet and retains its sign and payload. If the formats are equal, x stays unchanged. */
 SMMA_CORE uint64_t smma_reformat(smma_format from, smma_format to, smma_nan_policy nan, uint64_t x) {
   const smma_encoding f = smma_encoding_of(to);
   const smma_number number = smma_decode(smma_encoding_of(from), x);
@@ -238,20 +239,20 @@ SMMA_CORE uint64_t smma_reformat(smma_format from, smma_format to, smma_nan_poli
   return smma_encode_number(f, number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-/* c in the format of d. */
+/* Converts c to the format of d. */
 SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
   return smma_reformat(o->c, o->d, o->rule.nan, c);
 }
 
-/* A rule's result as the unit returns it: a sum that overflowed to the NaN of a format without infinity has a sign,
-   which a unit with one NaN does not show. */
+/* Returns a rule's result as the unit does. A sum that overflows to the NaN of a format without infinity has a sign;
+   a unit that has only one NaN returns that NaN. */
 SMMA_CORE uint64_t smma_returned(const smma_operation *o, uint64_t d) {
   const smma_encoding f = smma_encoding_of(o->d);
   if (f.specials != SMMA_SPECIALS_ONE_NAN || !smma_has_one_nan(o->rule.nan)) return d;
   return smma_decode(f, d).kind == SMMA_NAN ? smma_nan_of(f, o->rule.nan) : d;
 }
 
-/* Reports whether the operation is a composition that is G-FDPA within the bounds of g_fdpa.h. */
+/* Reports whether an operation is a composition that is G-FDPA within the bounds of g_fdpa.h. */
 SMMA_CORE bool smma_is_short_g_fdpa(const smma_operation *o) {
   smma_g_fdpa g;
   if (smma_algorithm_of(&o->rule) != SMMA_COMPOSITION || o->k > SMMA_MAXIMUM_ROUNDED_K ||
@@ -262,24 +263,24 @@ SMMA_CORE bool smma_is_short_g_fdpa(const smma_operation *o) {
   return g.alignment_bits == SMMA_EXACT_ALIGNMENT || g.alignment_bits <= SMMA_MOST_ALIGNMENT_BITS;
 }
 
-/* ---- The evaluator: what is long, and so compiled once on the host (dialect.h) ---- */
+/* ---- The evaluator: long functions, compiled once on the host (dialect.h) ---- */
 
-/* The terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator. Returns
-   their number, at most SMMA_MAXIMUM_K + 1. */
+/* Computes the terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator.
+   Returns their number, at most SMMA_MAXIMUM_K + 1. */
 SMMA_EVALUATOR int smma_fused_terms(const smma_operation *o, smma_operands x, int block, uint64_t accumulator,
                                     smma_number *term);
 
-/* The rounded sum of one block's terms; NaN for algorithms that do not fuse. */
+/* Returns the rounded sum of one block's terms; NaN for algorithms that do not fuse. */
 SMMA_EVALUATOR uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, int count);
 
-/* A chain of fused sums: each block's result is the next one's c. */
+/* Computes a chain of fused sums: each block's result is the accumulator of the next block. */
 SMMA_EVALUATOR uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, uint64_t accumulator);
 
-/* Computes a composition step by step, with c in the format of d. smma_dot_add does, too, unless the composition is
-   G-FDPA, whose sum is faster; the results are the same. */
+/* Computes a composition step by step, with c in the format of d. smma_dot_add uses it unless the composition is
+   G-FDPA, whose sum is faster and gives the same results. */
 SMMA_EVALUATOR uint64_t smma_composition_dot(const smma_operation *o, smma_operands x, uint64_t c);
 
-/* d = f(c, a, b): one dot-product-add. c and d are encodings. */
+/* Computes one dot-product-add d = f(c, a, b). c and d are encodings. */
 SMMA_EVALUATOR uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c);
 
 #ifndef SMMA_EVALUATOR_IS_CALLED

@@ -7,26 +7,26 @@
 #include "term.h"
 
 typedef struct {
-  int alignment_bits; /* F: fraction bits kept below the greatest exponent */
+  int alignment_bits; /* F: fraction bits below the greatest exponent */
   int block;          /* L: products in one fused sum */
   int zero_exponent;  /* e_zero: the exponent that a zero term brings */
   smma_format output;
-  smma_rounding rounding; /* rho = rounding to output */
+  smma_rounding rounding; /* rho: rounding to output */
 } smma_t_fdpa;
 
 SMMA_CORE int smma_t_fdpa_exponent(const smma_t_fdpa *p, smma_number term) {
   return term.kind == SMMA_ZERO ? p->zero_exponent : term.exponent;
 }
 
-/* emax over all terms. */
+/* Returns emax over all terms. */
 SMMA_CORE int smma_t_fdpa_greatest_exponent(const smma_t_fdpa *p, const smma_number *term, int count) {
   int emax = smma_t_fdpa_exponent(p, term[0]), i;
   for (i = 1; i < count; i++) emax = smma_maximum(emax, smma_t_fdpa_exponent(p, term[i]));
   return emax;
 }
 
-/* One block: the rounded sum of `count` finite or special terms (products and c). A result that is zero is +0, also
-   that of a negative sum that rounds to zero (recorded on an H100: docs/evidence.md). */
+/* Computes one block: the rounded sum of `count` terms (products and c), which may be infinite or NaN. A zero result
+   is +0, also for a negative sum that rounds to zero (recorded on an H100: docs/evidence.md). */
 SMMA_CORE uint64_t smma_t_fdpa_sum(const smma_t_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   smma_encoding output = smma_encoding_of(p->output);
   smma_number special = smma_special_sum(term, count);

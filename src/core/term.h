@@ -4,38 +4,38 @@
 
 #include "rounding.h"
 
-/* The longest dot product of one instruction is SMMA_MAXIMUM_K (dialect.h); but of sums of integers and compositions
-   this, with which bounds reckon; and of scale factors there are no more. */
+/* The longest dot product of one instruction whose sums are rounded; the bounds rely on it. Integer sums and
+   compositions may have up to SMMA_MAXIMUM_K products (dialect.h). It also bounds the number of scale factors. */
 #define SMMA_MAXIMUM_ROUNDED_K 64
 
-/* What NaN a unit returns. */
+/* Which NaN a unit returns. */
 typedef enum {
   SMMA_NAN_ALL_ONES,  /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
-  SMMA_NAN_QUIET,     /* payload not known: the format's quiet NaN stands for any */
-  SMMA_NAN_DEFAULT,   /* Arm: the format's quiet NaN, and no other */
-  SMMA_NAN_OPERAND,   /* x86: that of an operand, made quiet; the quiet NaN with a sign where no operand is NaN */
-  SMMA_NAN_BY_SOURCE, /* RDNA: of factors the marked NaN, before all; that of an accumulator, made quiet, unless
-                         products make one; else the quiet NaN with a sign */
-  SMMA_NAN_MARKED     /* RDNA 4, FP8: the same, the marked NaN also where no operand is NaN */
+  SMMA_NAN_QUIET,     /* payload not known: the format's quiet NaN represents all of them */
+  SMMA_NAN_DEFAULT,   /* Arm: always the format's quiet NaN */
+  SMMA_NAN_OPERAND,   /* x86: an operand's NaN, made quiet; if no operand is NaN, the negative quiet NaN */
+  SMMA_NAN_BY_SOURCE, /* RDNA: if a factor is NaN, the marked NaN; else if the products make a NaN, the negative quiet
+                         NaN; else if the accumulator is NaN, that NaN made quiet; else the negative quiet NaN */
+  SMMA_NAN_MARKED     /* RDNA 4, FP8: like SMMA_NAN_BY_SOURCE, with the marked NaN in place of the negative quiet NaN */
 } smma_nan_policy;
 
-/* Whether every NaN of a unit is the same. */
+/* Reports whether a unit returns only one NaN. */
 SMMA_CORE bool smma_has_one_nan(smma_nan_policy policy) {
   return policy == SMMA_NAN_ALL_ONES || policy == SMMA_NAN_QUIET || policy == SMMA_NAN_DEFAULT;
 }
 
-/* Whether NaN of factors and of accumulators are told apart. */
+/* Reports whether a unit distinguishes NaN of factors from NaN of accumulators. */
 SMMA_CORE bool smma_marks_nan(smma_nan_policy policy) {
   return policy == SMMA_NAN_BY_SOURCE || policy == SMMA_NAN_MARKED;
 }
 
-/* RDNA's NaN of factors: negative and quiet, with the low bits of 0xa3d. */
+/* Returns RDNA's NaN for NaN factors: negative and quiet, with the low bits of 0xa3d as payload. */
 SMMA_CORE uint64_t smma_marked_nan(smma_encoding f) {
   const uint64_t payload = f.specials == SMMA_SPECIALS_IEEE ? smma_low_bits(0xa3d, f.fraction_bits) : 0;
   return smma_default_nan(f) | smma_sign_and_fields(f, true, payload);
 }
 
-/* The NaN that a unit makes where no operand is one. */
+/* Returns the NaN of a unit for a NaN result without a NaN operand. */
 SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   switch (policy) {
     case SMMA_NAN_QUIET:
@@ -48,14 +48,14 @@ SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   return smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
-/* A NaN in another format, made quiet: sign and payload stay, the payload at the left. */
+/* Converts a NaN to another format and makes it quiet. Sign and payload are retained; the payload is left-aligned. */
 SMMA_CORE uint64_t smma_quieted(smma_encoding f, smma_number nan) {
   const uint64_t payload = smma_low_bits(nan.significand, nan.fraction_bits);
   const int wider = f.fraction_bits - nan.fraction_bits;
   return smma_default_nan(f) | smma_sign_and_fields(f, nan.negative, wider < 0 ? payload >> -wider : payload << wider);
 }
 
-/* The exact product, not normalised. Bound: significands of at most 32 bits each (every format but f64). */
+/* Returns the exact product, not normalised. Bound: significands of at most 32 bits each (every format except f64). */
 SMMA_CORE smma_number smma_product(smma_number a, smma_number b) {
   smma_number p;
   p.significand = a.significand * b.significand;
@@ -70,13 +70,13 @@ SMMA_CORE smma_number smma_product(smma_number a, smma_number b) {
   return p;
 }
 
-/* What is added up of pairs of factors. */
+/* How a pair of factors becomes a term. */
 typedef enum {
-  SMMA_PRODUCT_MULTIPLIED, /* of single bits: a and b */
-  SMMA_PRODUCT_XOR         /* of single bits: a xor b */
+  SMMA_PRODUCT_MULTIPLIED, /* the product; for single bits: a AND b */
+  SMMA_PRODUCT_XOR         /* for single bits: a XOR b */
 } smma_product_kind;
 
-/* A xor has the exponent of the product. */
+/* Like smma_product for any kind; a xor has the exponent of the product. */
 SMMA_CORE smma_number smma_product_of_kind(smma_product_kind kind, smma_number a, smma_number b) {
   smma_number x = smma_product(a, b);
   if (kind == SMMA_PRODUCT_MULTIPLIED) return x;
@@ -85,8 +85,8 @@ SMMA_CORE smma_number smma_product_of_kind(smma_product_kind kind, smma_number a
   return x;
 }
 
-/* The kind of the sum of special terms: NaN for any NaN or infinities of both signs, the infinity if
-   there is one, and SMMA_FINITE if every term is finite. */
+/* Returns the kind of the sum of special terms: NaN if a term is NaN or there are infinities of both signs, else
+   infinity if a term is infinite, else SMMA_FINITE. */
 SMMA_CORE smma_number smma_special_sum(const smma_number *term, int count) {
   smma_number sum = smma_zero();
   int i;
@@ -106,19 +106,19 @@ SMMA_CORE uint64_t smma_encode_special(smma_encoding f, smma_number x, smma_nan_
   return x.kind == SMMA_NAN ? smma_nan_of(f, nan) : smma_overflowed(f, x.negative, SMMA_OVERFLOW_INFINITY);
 }
 
-/* An exponent below that of every term: what brings it does not take part in a maximum. */
+/* An exponent below that of every term; it has no effect on a maximum. */
 #define SMMA_NO_EXPONENT (-100000)
 
-/* x as an integer multiple of 2^(emax - bits), truncated toward zero.
-   Bound: |x| 2^(bits - emax) < 2^63, which holds for every unit here: x.exponent <= emax, a significand below
-   4 (16 with scale factors, a group sum of GST-FDPA 2^12) and bits <= 51 (GST-FDPA: 45). */
+/* Returns x as an integer multiple of 2^(emax - bits), truncated toward zero. Bound: |x| 2^(bits - emax) < 2^63. It
+   holds for every unit here: x.exponent <= emax, the significand is below 4 (16 with scale factors, 2^12 for a group
+   sum of GST-FDPA), and bits <= 51 (GST-FDPA: 45). */
 SMMA_CORE int64_t smma_align(smma_number x, int emax, int bits) {
   int shift = emax - bits - (x.exponent - x.fraction_bits);
   uint64_t kept = shift >= 0 ? smma_shift_right(x.significand, shift) : smma_shift_left(x.significand, -shift);
   return x.negative ? -(int64_t)kept : (int64_t)kept;
 }
 
-/* The same, rounded down (toward minus infinity). */
+/* Like smma_align, but rounds down (toward minus infinity). */
 SMMA_CORE int64_t smma_align_down(smma_number x, int emax, int bits) {
   int shift = emax - bits - (x.exponent - x.fraction_bits);
   int64_t significand = x.negative ? -(int64_t)x.significand : (int64_t)x.significand;

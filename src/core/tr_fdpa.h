@@ -1,5 +1,5 @@
-/* TR-FDPA and GTR-FDPA: products truncated among themselves, then added to c with rounding down (CDNA3).
-   Source: docs/algorithms/tr-fdpa.md and gtr-fdpa.md; FDRDA and GFDRDA in MMA-Sim, section IV-F to I. */
+/* TR-FDPA and GTR-FDPA (CDNA3): the products are aligned and truncated, and their sum is added to c with rounding
+   down. Source: docs/algorithms/tr-fdpa.md and gtr-fdpa.md; FDRDA and GFDRDA in MMA-Sim, section IV-F to I. */
 #ifndef SMMA_CORE_TR_FDPA_H
 #define SMMA_CORE_TR_FDPA_H
 
@@ -9,8 +9,8 @@ typedef struct {
   int alignment_bits; /* F: fraction bits of aligned products, and of c */
   int sum_bits;       /* F2: fraction bits of the sum of products, and of the total */
   int block;          /* L: products in one fused sum */
-  int revision;       /* 1: the first published form, without the last rounding down, and where an infinite operand
-                         counts before products overflow; 2: the later one */
+  int revision;       /* 1: the first published form: no final rounding down, and infinite operands take precedence over
+                         products that overflow; 2: the later form */
 } smma_tr_fdpa;
 
 /* A fixed-point sum * 2^(exponent - bits). */
@@ -19,8 +19,8 @@ typedef struct {
   int exponent;
 } smma_partial_sum;
 
-/* Of a block's terms, products and c last, products of magnitude 2^128 or more become infinities. In revision 1 only
-   where no term is infinite or NaN before: its step 1 comes first. */
+/* Turns products of magnitude 2^128 or more into infinities; c is the last term and stays. In revision 1 this
+   happens only if no term is infinite or NaN, because its step 1 handles those first. */
 SMMA_CORE void smma_tr_fdpa_overflow(const smma_tr_fdpa *p, smma_number *term, int count) {
   int i;
   if (p->revision == 1 && smma_special_sum(term, count).kind != SMMA_FINITE) return;
@@ -30,7 +30,7 @@ SMMA_CORE void smma_tr_fdpa_overflow(const smma_tr_fdpa *p, smma_number *term, i
       term[i].kind = SMMA_INFINITE;
 }
 
-/* Every `stride`-th product, truncated at `bits` below the greatest exponent of those that are not zero. */
+/* Adds every `stride`-th product, truncated at `bits` below the greatest exponent of the nonzero ones. */
 SMMA_CORE smma_partial_sum smma_truncated_sum(const smma_number *product, int count, int stride, int bits) {
   smma_partial_sum r = {0, SMMA_NO_EXPONENT};
   int i;
@@ -41,7 +41,7 @@ SMMA_CORE smma_partial_sum smma_truncated_sum(const smma_number *product, int co
   return r;
 }
 
-/* Both sums rounded down at `bits` below their common exponent, and added. */
+/* Rounds both sums down at `bits` below their common exponent, and adds them. */
 SMMA_CORE smma_partial_sum smma_join_down(smma_partial_sum x, smma_partial_sum y) {
   smma_partial_sum r;
   r.exponent = smma_maximum(x.exponent, y.exponent);
@@ -49,22 +49,22 @@ SMMA_CORE smma_partial_sum smma_join_down(smma_partial_sum x, smma_partial_sum y
   return r;
 }
 
-/* The exponent under which the sum of products and c are added; zero c brings that of the least subnormal. */
+/* Returns the common exponent for adding the sum of products and c. A zero c brings the least subnormal's exponent. */
 SMMA_CORE int smma_tr_fdpa_exponent(smma_partial_sum products, smma_number c) {
   return smma_maximum(products.exponent, c.exponent);
 }
 
-/* The sum of products rounded down at F2 + 1 (revision 1: F2) bits below E.
-   Bound: |products.sum| < 2^(F + 2 + log2 L) <= 2^30, so 2^38 after the widening shift; custom units, with F <= 30,
-   F2 <= 40 and L <= 64, stay below 2^50. */
+/* Returns the sum of products rounded down at F2 + 1 (revision 1: F2) bits below E. Bound: |products.sum| < 2^(F + 2
+   + log2 L) <= 2^30, so 2^38 after the widening shift. Custom units, with F <= 30, F2 <= 40 and L <= 64, stay below
+   2^50. */
 SMMA_CORE int64_t smma_tr_fdpa_align_products(const smma_tr_fdpa *p, smma_partial_sum products, int emax) {
   int bits = p->sum_bits + (p->revision > 1);
   int shift = emax - products.exponent - (bits - p->alignment_bits);
   return shift >= 0 ? smma_shift_down(products.sum, shift) : products.sum * ((int64_t)1 << -shift);
 }
 
-/* Revision 2: total * 2^exponent rounded down to F2 fraction bits of its own, its exponent not below -126: the rounding
-   into a wider FP32. */
+/* Revision 2: rounds total * 2^exponent down to F2 fraction bits below its own leading bit, with an exponent of at
+   least -126. This is a rounding to FP32 with a longer significand. */
 SMMA_CORE smma_number smma_tr_fdpa_round_down(const smma_tr_fdpa *p, int64_t total, int exponent) {
   smma_encoding f = smma_encoding_of(SMMA_F32);
   f.fraction_bits = p->sum_bits;
@@ -72,7 +72,8 @@ SMMA_CORE smma_number smma_tr_fdpa_round_down(const smma_tr_fdpa *p, int64_t tot
   return smma_decode(f, smma_encode_sum(f, total, exponent, SMMA_ROUND_DOWN));
 }
 
-/* RNE-FP32 of products and c, multiples of 2^(emax - F2 - 1) (revision 1: F2) and of 2^(emax - F). */
+/* Adds products and c and rounds to FP32, to nearest even. `products` is a multiple of 2^(emax - F2 - 1) (revision
+   1: 2^(emax - F2)), `c` of 2^(emax - F). */
 SMMA_CORE uint64_t smma_tr_fdpa_finish(const smma_tr_fdpa *p, int64_t products, int64_t c, int emax) {
   smma_encoding f32 = smma_encoding_of(SMMA_F32);
   int bits = p->sum_bits + (p->revision > 1);
@@ -82,7 +83,8 @@ SMMA_CORE uint64_t smma_tr_fdpa_finish(const smma_tr_fdpa *p, int64_t products, 
                             SMMA_OVERFLOW_INFINITY);
 }
 
-/* Infinities and NaN among products and c, which is the last of the `count` terms. */
+/* Handles infinities and NaN among products and c (the last of `count` terms): stores the result in `d` and returns
+   true if there are any. */
 SMMA_CORE bool smma_tr_fdpa_special(const smma_number *term, int count, smma_nan_policy nan, uint64_t *d) {
   smma_number special = smma_special_sum(term, count);
   if (special.kind == SMMA_FINITE) return false;
@@ -90,7 +92,7 @@ SMMA_CORE bool smma_tr_fdpa_special(const smma_number *term, int count, smma_nan
   return true;
 }
 
-/* One block of TR-FDPA: `count` terms, products and c last, after smma_tr_fdpa_overflow. */
+/* Computes one block of TR-FDPA from `count` terms (products, then c), after smma_tr_fdpa_overflow. */
 SMMA_CORE uint64_t smma_tr_fdpa_sum(const smma_tr_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   smma_number c = term[count - 1];
   smma_partial_sum products;
@@ -103,12 +105,12 @@ SMMA_CORE uint64_t smma_tr_fdpa_sum(const smma_tr_fdpa *p, smma_nan_policy nan, 
                              smma_align_down(c, emax, p->alignment_bits), emax);
 }
 
-/* GTR-FDPA: a c so far below the sum counts as zero. */
+/* Reports whether c is so far below the sum that GTR-FDPA treats it as zero. */
 SMMA_CORE bool smma_gtr_fdpa_ignores(const smma_tr_fdpa *p, smma_number c, int emax) {
   return c.exponent < emax - p->alignment_bits - 1;
 }
 
-/* One block of GTR-FDPA: even and odd products apart. */
+/* Computes one block of GTR-FDPA: products with even k and with odd k are summed separately. */
 SMMA_CORE uint64_t smma_gtr_fdpa_sum(const smma_tr_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   smma_number c = term[count - 1];
   smma_partial_sum products;

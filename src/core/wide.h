@@ -1,11 +1,11 @@
-/* An exact accumulator: sums of numbers without any rounding (Kulisch's long accumulator). */
+/* An exact accumulator: it sums numbers without rounding (Kulisch's long accumulator). */
 #ifndef SMMA_CORE_WIDE_H
 #define SMMA_CORE_WIDE_H
 
 #include "term.h"
 
-/* Limb i holds a signed multiple of 2^(SMMA_WIDE_LEAST + 32 i). The range covers every product of two f64
-   numbers; `first` and `last` bound the limbs in use. */
+/* Limb i holds a signed multiple of 2^(SMMA_WIDE_LEAST + 32 i). The range covers every product of two f64 numbers;
+   `first` and `last` are the limbs in use. */
 #define SMMA_WIDE_LEAST (-2176)
 #define SMMA_WIDE_LIMBS 136
 
@@ -48,7 +48,7 @@ SMMA_CORE void smma_wide_add_product(smma_wide *w, smma_number a, smma_number b)
   if (p.high) smma_wide_add(w, a.negative ^ b.negative, p.high, exponent + 64);
 }
 
-/* Makes every limb but the highest lie in [0, 2^32). */
+/* Brings every limb except the highest into [0, 2^32). */
 SMMA_CORE void smma_wide_carry(smma_wide *w) {
   int i;
   for (i = w->first; i < w->last; i++) {
@@ -62,15 +62,15 @@ SMMA_CORE void smma_wide_negate(smma_wide *w) {
   for (i = w->first; i <= w->last; i++) w->limb[i] = -w->limb[i];
 }
 
-/* A number by its first bits: (-1)^negative * (significand + t) * 2^exponent with 0 < t < 1 if `sticky`, t = 0 if not.
-   Where it is sticky the significand has 64 bits. */
+/* A number by its leading bits: (-1)^negative * (significand + t) * 2^exponent, where 0 < t < 1 if `sticky`, else t
+   = 0. If sticky, the significand has 64 bits. */
 typedef struct {
   uint64_t significand;
   int exponent;
   bool negative, sticky;
 } smma_leading;
 
-/* The exact sum; zero is positive. The accumulator is left holding the sum's magnitude. */
+/* Returns the exact sum; zero is positive. Afterwards the accumulator holds the sum's magnitude. */
 SMMA_CORE smma_leading smma_wide_leading(smma_wide *w) {
   smma_leading x = {0, 0, false, false};
   int i;
@@ -83,7 +83,8 @@ SMMA_CORE smma_leading smma_wide_leading(smma_wide *w) {
     smma_wide_carry(w);
   }
   while (w->last > w->first && w->limb[w->last] == 0) w->last--;
-  /* The three highest limbs hold 65 to 96 significant bits; the first 64 of them and what follows decide. */
+  /* The three highest limbs hold 65 to 96 significant bits. The first 64 bits, and whether any later bit is set,
+     decide. */
   x.significand = (uint64_t)w->limb[w->last];
   x.exponent = SMMA_WIDE_LEAST + 32 * w->first;
   i = w->last - 1;
@@ -99,13 +100,13 @@ SMMA_CORE smma_leading smma_wide_leading(smma_wide *w) {
   return x;
 }
 
-/* Rounds the exact sum once; zero gives +0. The accumulator is left holding the sum's magnitude. */
+/* Rounds the exact sum once; zero gives +0. Afterwards the accumulator holds the sum's magnitude. */
 SMMA_CORE uint64_t smma_wide_encode(smma_wide *w, smma_encoding f, smma_rounding direction) {
   smma_leading x = smma_wide_leading(w);
   return smma_encode(f, x.negative, x.significand, x.exponent, x.sticky, direction, SMMA_OVERFLOW_INFINITY);
 }
 
-/* The exact sum rounded once to nearest even; the accumulator keeps its value. */
+/* Returns the exact sum, rounded once to nearest even; the accumulator retains its value. */
 SMMA_CORE uint64_t smma_wide_round(const smma_wide *w, smma_encoding f) {
   smma_wide copy;
   int i;

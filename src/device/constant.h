@@ -1,5 +1,5 @@
-/* An operation as a constant of kernels that are compiled for it: SMMA_OPERATION_WORDS, which smma_operation_here
-   reads, SMMA_OPERATION_ALGORITHM, SMMA_OPERATION_IS_G_FDPA and SMMA_OPERATION_K. */
+/* Definitions for kernels compiled for one operation: SMMA_OPERATION_WORDS (read by smma_operation_here),
+   SMMA_OPERATION_ALGORITHM, SMMA_OPERATION_IS_G_FDPA and SMMA_OPERATION_K. */
 #ifndef SMMA_DEVICE_CONSTANT_H
 #define SMMA_DEVICE_CONSTANT_H
 
@@ -10,7 +10,7 @@
 
 enum { SMMA_OPERATION_COUNT = sizeof(smma_operation) / sizeof(int), SMMA_OPERATION_TEXT = 12 * SMMA_OPERATION_COUNT };
 
-/* The operation's words, with commas between. */
+/* Prints the operation's words, separated by commas. */
 static inline void smma_print_operation(const smma_operation *o, char text[SMMA_OPERATION_TEXT]) {
   int word[SMMA_OPERATION_COUNT];
   memcpy(word, o, sizeof *o);

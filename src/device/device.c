@@ -16,22 +16,22 @@ typedef struct checked {
   struct checked *next;
 } checked;
 
-/* An open device and its name's number. What is here is what the library keeps: opening takes too long for each
- * product. */
+/* An open device and the number in its name. The library keeps devices open, because opening one takes too long for
+ * each product. */
 typedef struct entry {
   smma_device device;
   size_t index;
-  pid_t process; /* that opened it: drivers do not survive fork */
+  pid_t process; /* the process that opened it: drivers do not survive fork */
   pthread_mutex_t used;
-  checked *checked; /* operations */
-  double *timing;   /* seconds that kernels take; NULL: they are not timed */
+  checked *checked; /* operations whose products were checked */
+  double *timing;   /* sum of the seconds that kernels take; NULL: they are not timed */
   struct entry *next;
 } entry;
 
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static entry *opened;
 
-/* "NAME" or "NAME:INDEX". */
+/* Parses "NAME" or "NAME:INDEX". */
 static bool take_apart(const char *name, const char **driver, size_t *index) {
   const size_t length = strcspn(name, ":");
   char *end;
@@ -71,7 +71,7 @@ static const smma_device *open_entry(const char *name, size_t index, char messag
   return &e->device;
 }
 
-/* The entry that a device is the first member of. */
+/* Returns the entry whose first member is the device. */
 static entry *entry_of(const smma_device *device) { return (entry *)device; }
 
 const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_MESSAGE]) {

@@ -1,4 +1,4 @@
-/* Devices by name: modules of drivers, opened when they are first asked for. */
+/* Opens devices by name. Their drivers are in modules, loaded at first use. */
 #ifndef SMMA_DEVICE_DEVICE_H
 #define SMMA_DEVICE_DEVICE_H
 
@@ -10,31 +10,34 @@ typedef struct smma_device {
   smma_device_description is;
 } smma_device;
 
-/* Whether a kernel's name is a device's: "opencl" or "cuda", alone or with a number from 0 on ("cuda:1"). */
+/* Reports whether a kernel's name is that of a device: "opencl" or "cuda", alone or with a number from 0 on
+   ("cuda:1"). */
 bool smma_is_device_name(const char *name);
 
-/* The device of that name; NULL with one line that says why it cannot be used. It stays open until the process ends. */
+/* Returns the device of that name; NULL with a one-line reason if it cannot be used. It stays open until the process
+   ends. */
 const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_MESSAGE]);
 
-/* For products, which use a device one at a time. */
+/* Serialise products on a device. */
 void smma_device_lock(const smma_device *device);
 void smma_device_unlock(const smma_device *device);
 
-/* The driver's. While a device is timed (timing NULL: not), each kernel is waited for, and the seconds that it takes by
-   the device's clock are added to *timing. */
+/* Launches a kernel with the driver. While a device is timed, the call waits for the kernel and adds its seconds, by
+   the device's clock, to *timing. smma_device_time starts timing, or ends it if `timing` is NULL. */
 bool smma_device_launch(const smma_device *device, void *program, const char *kernel, const size_t items[2],
                         size_t group, const smma_kernel_argument *arguments, size_t count,
                         char message[SMMA_DEVICE_MESSAGE]);
 void smma_device_time(const smma_device *device, double *timing);
 
-/* Whether products of this operation were found right; and that they were, false without memory. */
+/* smma_device_is_checked reports whether a product of this operation was found correct. smma_device_set_checked
+   records that; it returns false if there is no memory. */
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation);
 bool smma_device_set_checked(const smma_device *device, const smma_operation *operation);
 
-/* How many devices the driver of that name has; 0 with the reason. Number `index` of them is named "NAME:index". */
+/* Returns the number of devices of the driver of that name; 0 with the reason. Device `index` is named "NAME:index". */
 size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]);
 
-/* The drivers that may be there, ended by NULL. */
+/* Names of the drivers that may be installed; NULL-terminated. */
 extern const char *const smma_drivers[];
 
 #endif

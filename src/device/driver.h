@@ -1,8 +1,8 @@
-/* Drivers: what runs the kernels of this folder on a device, behind one table of functions. A module
-   softmma-engine-NAME.so exports one as smma_driver_of_module. docs/architecture.md tells the whole.
+/* Drivers: a table of functions that run the kernels of this folder on a device. A module softmma-engine-NAME.so
+   exports one table as smma_driver_of_module. docs/architecture.md has the overview.
 
-   Functions that return false or NULL have written one line, why, into `message`. A device is used by one thread at a
-   time; what is launched is done in the order of the calls. */
+   Functions that return false or NULL have written a one-line reason into `message`. Only one thread uses a device
+   at a time; kernels run in the order of their launches. */
 #ifndef SMMA_DEVICE_DRIVER_H
 #define SMMA_DEVICE_DRIVER_H
 
@@ -10,7 +10,7 @@
 
 #include "core/rule.h"
 
-/* Changes with whatever changes in this file. */
+/* Changes whenever this file changes. */
 enum { SMMA_DRIVER_ABI = 4 };
 
 enum { SMMA_DEVICE_MESSAGE = 256 };
@@ -18,11 +18,11 @@ enum { SMMA_DEVICE_MESSAGE = 256 };
 typedef struct {
   char name[128], driver[128]; /* "NVIDIA H200", "CUDA 13.0, driver 580.65" */
   uint64_t memory;             /* bytes */
-  uint64_t largest;            /* of one buffer */
-  bool has_f64;                /* whether it computes binary64; without, only the core's kernel is to be had */
-  int width;                   /* SMMA_WIDTH of its kernels: lanes that an item computes */
-  size_t shared;               /* bytes that a group shares, where the driver has the kernels of src/device/cuda */
-  bool fast_f64;               /* whether binary64 is half as fast as binary32, or a quarter */
+  uint64_t largest;            /* bytes of the largest buffer */
+  bool has_f64;                /* it computes binary64; without, only the core's kernel is available */
+  int width;                   /* SMMA_WIDTH of its kernels: lanes per work item */
+  size_t shared;               /* bytes of shared memory per group, if the driver has the kernels of src/device/cuda */
+  bool fast_f64;               /* binary64 runs at half or a quarter of binary32's rate */
 } smma_device_description;
 
 /* An argument of a kernel: a buffer, or `bytes` bytes at `value`. */
@@ -35,28 +35,30 @@ typedef struct {
 typedef struct smma_driver {
   int abi;
   const char *name; /* "opencl" */
-  /* How many devices there are; 0 with the reason. */
+  /* Returns the number of devices; 0 with the reason. */
   size_t (*count)(char message[SMMA_DEVICE_MESSAGE]);
-  /* Number `index`, to be used. */
+  /* Opens device number `index`. */
   void *(*open)(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]);
   void (*close)(void *device);
   void *(*allocate)(void *device, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
-  void (*release)(void *device, void *buffer); /* nothing with NULL */
+  void (*release)(void *device, void *buffer); /* NULL is ignored */
   /* The copy is complete on return. */
   bool (*write)(void *device, void *buffer, const void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
   bool (*read)(void *device, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]);
-  /* The kernels for an operation. It stays until the device is closed. */
+  /* Returns the kernels for an operation. They stay until the device is closed. */
   void *(*program)(void *device, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]);
-  /* Starts `kernel` for items[0] x items[1] items, `group` of the first axis together, which divides them. */
+  /* Starts `kernel` for items[0] x items[1] work items, in groups of `group` along the first axis; `group` divides
+     items[0]. */
   bool (*launch)(void *device, void *program, const char *kernel, const size_t items[2], size_t group,
                  const smma_kernel_argument *arguments, size_t count, char message[SMMA_DEVICE_MESSAGE]);
-  /* What is launched between the two takes so many seconds by the device's clock. The second waits for it. */
+  /* Measure the seconds by the device's clock that kernels launched between the two calls take. stop_clock waits for
+     them. */
   bool (*start_clock)(void *device, char message[SMMA_DEVICE_MESSAGE]);
   bool (*stop_clock)(void *device, double *seconds, char message[SMMA_DEVICE_MESSAGE]);
-  /* Where buffers are addresses that other libraries know, too; else these three are NULL. Whether kernels can use what
-     is at an address; `message` goes on behind "A is". What returns when everything that was started on the device is
-     done, whoever started it. And what gives the calling thread the state back that it had before it used the device.
-   */
+  /* Only for devices whose buffers are addresses that other libraries can use; otherwise these three are NULL.
+     `holds` reports whether kernels can use the memory at an address; if not, `message` continues the phrase "A is".
+     `wait` returns when everything started on the device has finished, whoever started it. The third restores the
+     calling thread's state from before it used the device. */
   bool (*holds)(void *device, const void *address, char message[SMMA_DEVICE_MESSAGE]);
   bool (*wait)(void *device, char message[SMMA_DEVICE_MESSAGE]);
   void (*leave)(void *device);

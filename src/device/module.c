@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* dladdr, which is not in POSIX */
+#define _GNU_SOURCE /* for dladdr, which is not in POSIX */
 #define _DARWIN_C_SOURCE
 #include "device/module.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder of the file that has this code: the library, the command or Python's module. */
+/* Stores the folder of the file that contains this code: the library, the command or Python's module. */
 static bool own_folder(char *folder, size_t size) {
   Dl_info info;
   char *slash;
@@ -19,7 +19,8 @@ static bool own_folder(char *folder, size_t size) {
   return slash != NULL;
 }
 
-/* softmma-engine-NAME.so: in $SOFTMMA_ENGINES, else beside this code, else where modules are installed. */
+/* Finds softmma-engine-NAME.so: in $SOFTMMA_ENGINES if set, else next to this code, else where modules are
+   installed. */
 static bool find_module(const char *name, char *path, size_t size) {
   static const char *const places[] = {".", "softmma", SMMA_ENGINE_FOLDER, ("../" SMMA_ENGINE_FOLDER)};
   const char *folder = getenv("SOFTMMA_ENGINES");

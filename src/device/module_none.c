@@ -1,4 +1,4 @@
-/* In the place of module.c where there are no engines of devices: on Windows. */
+/* Replaces module.c on Windows, which has no device engines. */
 #include <stdio.h>
 
 #include "device/module.h"

@@ -10,15 +10,15 @@
 
 enum { A, B, C, SCALE_A, SCALE_B, D, PARTS };
 
-/* Rows that are computed at a time, if the device has room for as many; at least LEAST. */
+/* Test vectors ("rows") that are computed at a time, if the device has memory for them; at least LEAST. */
 enum { AT_ONCE = 1 << 18, LEAST = SMMA_ROWS_TOGETHER, GROUP = 64 };
 
 typedef struct {
   const smma_device *device;
   const smma_driver *driver;
   void *program;
-  size_t bytes[PARTS];        /* of one row */
-  unsigned char *host[PARTS]; /* NULL where there is none */
+  size_t bytes[PARTS];        /* per row */
+  unsigned char *host[PARTS]; /* NULL if the batch has no such array */
   void *buffer[PARTS];
   size_t capacity;
   smma_operation operation;
@@ -56,7 +56,7 @@ static bool allocate(work *w) {
   return true;
 }
 
-/* Room for so many rows, or for fewer. */
+/* Opens the device for up to `rows` rows at a time, fewer if memory is short. */
 static bool open_work(const smma_device *device, const smma_operation *o, size_t rows, char *message, work *w) {
   *w = (work){.device = device, .driver = device->driver, .operation = *o, .message = message};
   set_sizes(w, o);
@@ -88,13 +88,13 @@ static bool launch(const work *w, void *program, const char *kernel, size_t coun
   return smma_device_launch(w->device, program, kernel, items, GROUP, arguments, argument_count, w->message);
 }
 
-/* A kernel's argument; where rows have no such part nothing is read, but the kernel wants a buffer. */
+/* A kernel's argument. Kernels need a buffer even for operands that rows do not have; they do not read it. */
 #define PART(w, p) BUFFER((w)->buffer[(w)->bytes[p] ? (p) : D])
 #define OPERANDS(w) PART(w, A), PART(w, B), PART(w, C), PART(w, SCALE_A), PART(w, SCALE_B)
 #define LAUNCH(w, program, kernel, count, arguments) \
   launch(w, program, kernel, count, arguments, sizeof(arguments) / sizeof *(arguments))
 
-/* Operands of `count` rows of a selection from `first` on. */
+/* Generates the operands of `count` rows of a selection, from `first` on. */
 static bool generate(const work *w, const smma_row_selection *selection, size_t first, size_t count) {
   const int32_t rows = (int32_t)count;
   const smma_row_selection part = {selection->seed, selection->first + first, selection->kinds, selection->one};
@@ -102,7 +102,7 @@ static bool generate(const work *w, const smma_row_selection *selection, size_t 
   return LAUNCH(w, w->program, "smma_kernel_generate", count, arguments);
 }
 
-/* Their results. */
+/* Computes the results of `count` rows. */
 static bool compute(const work *w, size_t count) {
   const int32_t rows = (int32_t)count;
   const smma_kernel_argument arguments[] = {VALUE(w->operation), VALUE(rows), OPERANDS(w), BUFFER(w->buffer[D])};
@@ -118,7 +118,7 @@ static bool put_zeros(work *w) {
   return done;
 }
 
-/* `now` rows from `first` on. */
+/* Computes `now` rows from `first` on. */
 static bool compute_part(const work *w, const smma_row_selection *selection, size_t first, size_t now) {
   bool done = !selection || generate(w, selection, first, now);
   for (int p = 0; p < D && done; p++) done = selection ? get(w, p, first, now) : put(w, p, first, now);
@@ -140,13 +140,13 @@ bool smma_device_rows(const smma_device *device, const smma_operation *o, const 
   return done;
 }
 
-/* What the kernel adds to, with the memory on the device. */
+/* The result of a comparison, and its buffer on the device. */
 typedef struct {
   uint32_t rows, first;
   void *buffer;
 } difference;
 
-/* Results of the last `count` rows, the first of which has a number, with those of another operation. */
+/* Compares the results of the last `count` rows with those of another operation; `number` is that of the first row. */
 static bool compare(const work *w, void *other, const smma_operation *o, bool any_nan, size_t number, size_t count,
                     const difference *d) {
   const int32_t rows = (int32_t)count, either = any_nan;

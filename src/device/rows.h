@@ -1,4 +1,4 @@
-/* Dot-product-adds of rows on a device. */
+/* Computes dot-product-adds of test vectors ("rows") on a device. */
 #ifndef SMMA_DEVICE_ROWS_H
 #define SMMA_DEVICE_ROWS_H
 
@@ -6,18 +6,19 @@
 #include "device/device.h"
 #include "softmma/softmma.h"
 
-/* d of a batch of rows: of its operands, or of the first rows of a selection, if there is one, whose operands are
-   written to the batch. The device is locked. False with one line. */
+/* Computes d for a batch of rows. With a selection, it first generates the selection's operands and stores them in
+   the batch. It locks the device. Returns false with a one-line reason. */
 bool smma_device_rows(const smma_device *device, const smma_operation *operation, const smma_row_selection *selection,
                       const smma_batch *batch, char message[SMMA_DEVICE_MESSAGE]);
 
-/* How many rows' results differ, and the number of the first; any if there is none. */
+/* The number of rows whose results differ, and the number of the first such row (undefined if all agree). */
 typedef struct {
   uint32_t rows, first;
 } smma_device_difference;
 
-/* Two operations of the same formats and K compared on the first `count` rows of a selection, fewer than 2^32, which
-   never leave the device. Where `any_nan`, two NaN are the same. The device is locked. False with one line. */
+/* Compares two operations with the same formats and K on the first `count` rows (fewer than 2^32) of a selection,
+   which never leave the device. With `any_nan`, all NaN are equal. It locks the device. Returns false with a
+   one-line reason. */
 bool smma_device_compare(const smma_device *device, const smma_operation operation[2], bool any_nan,
                          const smma_row_selection *selection, size_t count, smma_device_difference *found,
                          char message[SMMA_DEVICE_MESSAGE]);

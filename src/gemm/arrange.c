@@ -5,7 +5,7 @@
 
 #include "host/load.h"
 
-/* Elements of an index k, or of a line, that follow each other; `to` has been zeroed. */
+/* Both copy elements in the schedule's order, line by line or index by index; `to` has been zeroed. */
 static void copy_lines(const smma_schedule *s, const smma_view *x, size_t bytes, unsigned char *to) {
   const size_t count = s->steps * s->k_per_step;
   for (size_t line = 0; line < x->lines; line++)

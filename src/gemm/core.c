@@ -1,15 +1,15 @@
-/* The core as a kernel: the reference, and what computes the results that a fast kernel leaves. */
+/* The core as a kernel: the reference, which also computes results that a fast kernel does not. */
 #include "gemm/element.h"
 #include "gemm/kernel.h"
 #include "host/count.h"
 #include "host/load.h"
 
-/* The most rows and columns that are decoded together, and the most elements of K. */
+/* The most rows and columns, and the most elements of K, that are decoded at a time. */
 enum { TILE = 32, DEPTH = 512 };
 
-/* What is decoded of some rows and columns: elements, then scale factors, those of each row or column contiguous. */
+/* Decoded rows and columns: elements, then scale factors. Those of one row or column are contiguous. */
 typedef struct {
-  size_t steps, depth, scales; /* at a time; their elements; their scale factors */
+  size_t steps, depth, scales; /* steps decoded at a time; their elements; their scale factors */
   smma_number *a, *b, *scale_a, *scale_b;
 } decoded;
 
@@ -33,7 +33,7 @@ size_t smma_core_space(const smma_multiplier *p) {
   return (smma_least(p->with.m, TILE) + smma_least(p->with.n, TILE)) * (s.depth + s.scales);
 }
 
-/* Decodes the rows of A (columns of B) first..first + count - 1 of the run. */
+/* Decodes rows of A (columns of B) first..first + count - 1 of the run. */
 static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count, size_t step, size_t steps,
                    const decoded *s) {
   smma_number *out = of_a ? s->a : s->b, *scales = of_a ? s->scale_a : s->scale_b;
@@ -51,7 +51,7 @@ static void count_blocks(const smma_multiplier *p, size_t blocks) {
   *p->core_blocks += blocks;
 }
 
-/* `steps` decoded steps of element (i, j), which is (x, y) in the space. */
+/* Computes `steps` decoded steps of element (i, j), whose operands are row x and column y of the decoded ones. */
 static void run_element(const smma_core_run *r, const decoded *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
   const smma_operation *o = &r->multiplier->operation;
@@ -68,7 +68,7 @@ static void run_element(const smma_core_run *r, const decoded *s, size_t i, size
   count_blocks(r->multiplier, steps * (size_t)smma_blocks_per_step(o));
 }
 
-/* A part of at most TILE x TILE elements. */
+/* Computes a section of at most TILE x TILE elements. */
 static void run_part(const smma_core_run *r, const decoded *s, size_t row, size_t column) {
   size_t rows = smma_least(r->rows - row, TILE), columns = smma_least(r->columns - column, TILE);
   for (size_t done = 0; done < r->steps; done += s->steps) {
@@ -86,14 +86,14 @@ void smma_run_core(const smma_core_run *r, smma_number *space) {
     for (size_t column = 0; column < r->columns; column += TILE) run_part(r, &s, row, column);
 }
 
-/* One fused block of `o`, or a whole step where the rule has none. */
+/* Computes one fused block of `o`, or a whole step if the rule has no blocks. */
 static uint64_t compute_block(const smma_operation *o, smma_operands x, size_t block, uint64_t d) {
   smma_number term[SMMA_MAXIMUM_K + 1];
   if (!smma_is_fused(o)) return smma_dot_add(o, x, d);
   return smma_fused_sum(&o->rule, term, smma_fused_terms(o, x, (int)block, d, term));
 }
 
-/* Block `block` of the step that begins at `at`. */
+/* Computes block `block` of the step that begins at `at`. */
 static uint64_t compute_lane(const smma_multiplier *p, size_t row, size_t column, size_t at, size_t block,
                              uint64_t start) {
   const smma_operation *o = &p->operation;
@@ -109,7 +109,7 @@ static uint64_t compute_lane(const smma_multiplier *p, size_t row, size_t column
   return smma_widen(p, compute_block(o, smma_operands_of(&x), block, d));
 }
 
-/* What smma_compute_lanes computes: elements (row, column[i]), `lanes` of them in the step that begins at k. */
+/* A request to smma_compute_lanes: elements (row, column[i]) for `lanes` lanes, in the step that begins at k. */
 typedef struct {
   const smma_multiplier *multiplier;
   size_t row, column[SMMA_LANES], lanes;
@@ -133,7 +133,7 @@ static void gather_scales(const lane_request *q, size_t at, smma_lanes *x) {
   }
 }
 
-/* One block of up to SMMA_LANES elements; x->c and x->d are accumulators in the outer format. */
+/* Computes one block of up to SMMA_LANES elements; x->c and x->d are accumulators in the outer format. */
 static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
   const smma_operation *o = &q->multiplier->operation;
   const smma_lane_task task = {o, smma_is_fused(o) ? (int)block : SMMA_ALL_BLOCKS, q->multiplier->outer,
@@ -165,7 +165,7 @@ void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t blo
   count_blocks(p, q.lanes);
   if (q.lanes == 0) return;
   const size_t count = q.lanes;
-  if (count > 1) q.lanes = SMMA_LANES; /* those behind the last repeat it */
+  if (count > 1) q.lanes = SMMA_LANES; /* surplus lanes repeat the last element */
   for (size_t i = 0; i < q.lanes; i++) {
     if (i >= count) lane[i] = lane[count - 1];
     q.column[i] = r->column + column + lane[i];

@@ -18,46 +18,48 @@
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 
-/* Items compute whole GRAINs of lines; so many indices k are uploaded at a time, if not fewer, to a GPU and to a CPU's
-   caches. */
+/* Work items compute whole groups of GRAIN lines. Up to DEPTH indices k are uploaded at a time, to a CPU device
+   CACHED_DEPTH because they must fit its caches. */
 enum { GRAIN = 64, DEPTH = 1024, CACHED_DEPTH = 128 };
 
-/* Of a part: CUDA's grids have at most 65535 along the second axis. */
+/* Most rows of a section of D: CUDA grids have at most 65535 blocks along the second axis. */
 enum { MOST_ROWS = 65472 };
 
-/* A device's buffers of a tile: accumulators and registers, where elements stopped, codes and factors of operands. */
+/* A device's buffers for a tile: accumulators and registers, the step at which each element stopped, and operands as
+   codes and factors. */
 enum { OF_A, OF_B, OPERANDS };
 typedef struct {
   void **sums, *from;
   void *codes[OPERANDS], *values[OPERANDS], *exponents[OPERANDS], *scales[OPERANDS], *factors[OPERANDS];
 } buffers;
 
-/* A part of D, and the memory that its sums come from and go to. */
+/* A section of D and the memory that holds its sums. */
 typedef struct {
   size_t row, column, rows, columns, rows_apart, columns_apart;
-  unsigned char *sums; /* on the host; NULL where D is made of them on the device at once */
+  unsigned char *sums; /* on the host; NULL if the device computes D from the sums directly */
 } part;
 
 typedef struct {
   const smma_multiplier *multiplier;
   const smma_device *device;
-  smma_device_choice fast; /* reads panels from `values`, and flags from `exponents` */
+  smma_device_choice fast; /* reads panels from `values` and flags from `exponents` */
   void *program;
-  size_t rows, columns, steps; /* of the largest part; at a time */
+  size_t rows, columns, steps; /* of the largest section; steps uploaded at a time */
   size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
   unsigned char *space; /* on the host: codes of an operand */
-  bool resident;        /* matrices are in the device's memory */
+  bool resident;        /* the matrices are in the device's memory */
   smma_resident matrices;
   part *parts;
   size_t count;
-  int threads; /* on the host; one beside a device that is this CPU, whose time waiting threads would take */
+  int threads; /* on the host; 1 if the device is this CPU, because waiting threads would take its time */
   char message[SMMA_DEVICE_MESSAGE];
   buffers b;
 } job;
 
 static size_t most(size_t x, size_t y) { return x > y ? x : y; }
 static size_t padded(size_t x) { return (x + GRAIN - 1) / GRAIN * GRAIN; }
-/* From an index k to the next: an odd number of GRAINs, as powers of two compete for the same lines of a cache. */
+/* Returns the distance from an index k to the next: an odd number of GRAINs, because addresses that differ by a
+   power of two compete for the same cache lines. */
 static size_t apart_of(size_t lines) { return padded(lines) / GRAIN % 2 ? padded(lines) : padded(lines) + GRAIN; }
 
 /* ---- Sizes ---- */
@@ -69,19 +71,19 @@ static size_t scales_at_once(const job *j) {
   return j->steps * (size_t)smma_scale_count(o->k, o->scale_block);
 }
 
-/* How many panels of `depth` products there are of each line. */
+/* Returns the number of panels of `depth` products for each line. */
 static int panels_of(const job *j, int depth) {
   const int stage = j->fast.panels.stage;
   return (depth + stage - 1) / stage * stage / j->fast.panels.depth;
 }
 
-/* How many panels beside each other hold so many lines. */
+/* Returns the number of panels that hold `lines` lines. */
 static size_t blocks_of(const job *j, size_t lines) {
   const size_t of_panel = (size_t)j->fast.panels.lines;
   return (lines + of_panel - 1) / of_panel;
 }
 
-/* What the fast kernel reads of an operand of so many lines, and what of it is in `exponents`. */
+/* Return the bytes of an operand of `lines` lines that the fast kernel reads from `values`, and from `exponents`. */
 static size_t value_bytes(const job *j, size_t lines) {
   const size_t depth = j->steps * (size_t)j->multiplier->operation.k;
   if (j->fast.in_panels) return blocks_of(j, lines) * (size_t)panels_of(j, (int)depth) * (size_t)j->fast.panels.bytes;
@@ -92,7 +94,7 @@ static size_t exponent_bytes(const job *j, size_t lines) {
   return value_bytes(j, lines) / sizeof(float) * sizeof(int);
 }
 
-/* Of all buffers of a part, and of the largest of them. */
+/* Returns the bytes of all buffers of a section; `largest` becomes those of the largest buffer. */
 static double part_bytes(const job *j, size_t rows, size_t columns, double *largest) {
   const double sums = (double)apart_of(rows) * (double)apart_of(columns),
                depth = (double)(j->steps * (size_t)j->multiplier->operation.k);
@@ -107,7 +109,7 @@ static double part_bytes(const job *j, size_t rows, size_t columns, double *larg
          lines * ((double)scales_at_once(j) + 4);
 }
 
-/* Halves the longer side of a part until its buffers take no more than so much memory. */
+/* Halves the longer side of a section until its buffers fit in `memory` bytes. */
 static bool choose_sizes(job *j, double memory) {
   const smma_multiplier *p = j->multiplier;
   const smma_device_description *is = &j->device->is;
@@ -127,7 +129,7 @@ static bool choose_sizes(job *j, double memory) {
   return true;
 }
 
-/* Cuts D up. */
+/* Divides D into sections. */
 static bool make_parts(job *j) {
   const smma_multiplier *p = j->multiplier;
   const size_t down = (p->with.m + j->rows - 1) / j->rows, across = (p->with.n + j->columns - 1) / j->columns;
@@ -182,7 +184,7 @@ static void release_all(job *j) {
   }
 }
 
-/* The largest parts whose buffers can be had: others use the device's memory, too. */
+/* Allocates buffers for the largest sections that fit: other processes use the device's memory, too. */
 static bool claim_memory(job *j) {
   double memory = 0.9 * (double)j->device->is.memory, largest;
   if (!choose_sizes(j, memory)) return false;
@@ -213,7 +215,7 @@ static smma_extent extent_of(const part *t, size_t steps) {
   return (smma_extent){(int)t->rows, (int)t->columns, (int)t->rows_apart, (int)t->columns_apart, (int)steps};
 }
 
-/* A task on buffers of accumulators, or of where elements stopped. */
+/* Does a task on buffers of accumulators, or of the steps at which elements stopped. */
 static bool fold(job *j, const part *t, smma_fold_task f, void *to, void *from) {
   const smma_extent e = extent_of(t, 0);
   const smma_kernel_argument arguments[] = {
@@ -228,7 +230,7 @@ static bool clear(job *j, const part *t, smma_format format, void *buffer) {
 
 /* ---- Operands ---- */
 
-/* Codes of `lines` lines from `line` on, `count` indices from k on, side by side; what is not there is +0. */
+/* Gathers codes of `lines` lines from `line` on, `count` indices from k on, interleaved; absent elements are +0. */
 static void gather_codes(const job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t k, size_t count) {
   const smma_multiplier *p = j->multiplier;
   const smma_view *view = smma_view_of(p, of_a);
@@ -254,7 +256,7 @@ static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, si
       smma_store(j->scale_bytes, j->space, i * apart + x, smma_scale_code_at(j->multiplier, of_a, line + x, first + i));
 }
 
-/* Codes as the kernel reads them. */
+/* Packs codes into panels as the kernel reads them. */
 static bool pack_panels(job *j, bool of_a, int lines, int depth) {
   const int which = of_a ? OF_A : OF_B, of = of_a;
   const size_t flags = exponent_bytes(j, (size_t)lines), of_panel = (size_t)j->fast.panels.lines;
@@ -272,7 +274,7 @@ static bool pack_panels(job *j, bool of_a, int lines, int depth) {
                 arguments, COUNT(arguments));
 }
 
-/* `count` scale factors of each line from the first on, in the device's buffer. */
+/* Copies `count` scale factors of each line, from factor `first` on, to the device's buffer. */
 static bool fetch_scales(job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t first, size_t count) {
   void *to = j->b.scales[of_a ? OF_A : OF_B];
   if (j->resident)
@@ -281,7 +283,7 @@ static bool fetch_scales(job *j, bool of_a, size_t line, size_t lines, size_t ap
   return j->device->driver->write(j->device->state, to, j->space, apart * count * j->scale_bytes, j->message);
 }
 
-/* `count` elements of each line from index k on. */
+/* Copies `count` elements of each line, from index k on, to the device's buffer. */
 static bool fetch_codes(job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t k, size_t count) {
   const int which = of_a ? OF_A : OF_B;
   void *to = j->b.codes[which];
@@ -291,7 +293,7 @@ static bool fetch_codes(job *j, bool of_a, size_t line, size_t lines, size_t apa
   return j->device->driver->write(j->device->state, to, j->space, apart * count * j->code_bytes[which], j->message);
 }
 
-/* One operand of some steps, as codes and as factors. */
+/* Uploads an operand for some steps, as codes and as factors. */
 static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) {
   const smma_operation *o = &j->multiplier->operation;
   const int which = of_a ? OF_A : OF_B, lines_apart = (int)(of_a ? t->rows_apart : t->columns_apart), of = of_a;
@@ -375,7 +377,7 @@ static bool run_steps(job *j, const part *t, size_t step, size_t steps) {
 
 static void *place_of(const job *j, int place) { return j->b.sums[1 + place]; }
 
-/* The factors of the part of K that holds task->k. */
+/* Uploads the scale factors of the block of K that contains task->k. */
 static bool upload_factors(job *j, const part *t, const smma_task *task) {
   const smma_multiplier *p = j->multiplier;
   const size_t this = task->k / p->part_k, parts = (p->with.k + p->part_k - 1) / p->part_k;
@@ -412,7 +414,7 @@ static bool do_task(job *j, const part *t, const smma_task *task) {
 
 /* ---- Parts ---- */
 
-/* What happens to every row of a part on the host. */
+/* Applies a function to every row of a section on the host. */
 static void for_rows(const job *j, const part *t,
                      void (*act)(const smma_multiplier *, size_t, size_t, size_t, void *)) {
 #pragma omp parallel for num_threads(j->threads) schedule(static) if (j->threads > 1)
@@ -439,7 +441,7 @@ static bool begin(job *j, const part *t) {
                                   t->rows_apart * t->columns_apart * j->sum_bytes, j->message);
 }
 
-/* Tells how far the product is; false if it is to stop. */
+/* Reports progress; returns false if the caller wants to stop. */
 static bool tell(const job *j, size_t part_number, size_t step) {
   const smma_gemm_arguments *g = &j->multiplier->with;
   const double done = ((double)part_number + (double)step / (double)most(j->multiplier->steps, 1)) / (double)j->count;
@@ -469,7 +471,7 @@ static smma_status run_part(job *j, size_t number) {
              : SMMA_DEVICE_FAILED;
 }
 
-/* D's part from its sums. */
+/* Computes a section of D from its sums. */
 static bool finish(job *j, const part *t) {
   const smma_driver *driver = j->device->driver;
   const smma_resident_part place = resident_part(t);

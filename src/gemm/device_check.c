@@ -1,4 +1,5 @@
-/* A device's first product of an operation: of generated rows, and with the core's bits, or the device is not used. */
+/* Checks a device with the first product of an operation: its result from generated operands must have the core's
+   bits, otherwise the device is not used. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,10 @@
 #include "gemm/device.h"
 #include "host/load.h"
 
-/* Of D; steps of the instruction. A part's columns and some more. */
+/* Rows and columns of D, slightly more than a section's; instruction steps. */
 enum { LINES_OF_A = 40, LINES_OF_B = 72, STEPS = 3 };
 
-/* The operands and both results, in one piece of memory. */
+/* Operands and both results, in one allocation. */
 typedef struct {
   unsigned char *a, *b, *c, *scale_a, *scale_b, *expected, *got;
 } matrices;
@@ -34,7 +35,8 @@ static void store(smma_format format, unsigned char *array, size_t at, size_t co
   for (size_t i = 0; i < count; i++) smma_store(smma_bytes_of(format), array, at * count + i, codes[i]);
 }
 
-/* Every other line is ordinary, the rest of each kind in turn: what fast kernels decide, and what they leave. */
+/* Fills every other line with normal numbers and the rest with each kind in turn, to cover elements that fast
+   kernels compute and elements that they leave to the core. */
 static void fill(const smma_operation *o, const matrices *x) {
   const smma_row_recipe recipe = smma_row_recipe_of(o);
   for (size_t line = 0; line < LINES_OF_A + LINES_OF_B; line++)
@@ -51,7 +53,8 @@ static void fill(const smma_operation *o, const matrices *x) {
     }
 }
 
-/* On a device; by the core if it is NULL. `there`: the matrices are in the device's memory. */
+/* Computes the product on a device, or with the core if `device` is NULL. `there`: the matrices are in the device's
+   memory. */
 static smma_status multiply(const smma_operation *o, const matrices *x, const smma_device *device, bool there, void *d,
                             char *message) {
   smma_gemm_arguments g = {.size = sizeof g, .alpha = 1, .beta = 1, .threads = 1, .kernel = "core"};
@@ -71,7 +74,8 @@ static smma_status multiply(const smma_operation *o, const matrices *x, const sm
   return status;
 }
 
-/* On the device, from and to its own memory where that has addresses: so more of its kernels are checked. */
+/* Computes the product on the device, with matrices in its own memory if host code can address it: this checks more
+   of its kernels. */
 static smma_status multiply_there(const smma_operation *o, const matrices *x, unsigned char *memory, size_t bytes,
                                   const smma_device *device, char *message) {
   const smma_driver *driver = device->driver;

@@ -6,19 +6,19 @@ static bool is_factor(smma_format format) {
   return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
 }
 
-/* Of exponents of one width, narrow or wide: see smma_has_narrow_exponents. */
+/* Reports whether both factors have exponents of the same class, narrow or wide: see smma_has_narrow_exponents. */
 static bool are_factors_alike(const smma_operation *o) {
   const bool narrow[] = {smma_encoding_of(o->a).exponent_bits <= 5, smma_encoding_of(o->b).exponent_bits <= 5};
   return is_factor(o->a) && is_factor(o->b) && narrow[0] == narrow[1];
 }
 
-/* Formats of results that binary32 holds. */
+/* Reports whether binary32 holds all results of a format. */
 static bool is_short_sum(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   return f.specials == SMMA_SPECIALS_IEEE && f.bits <= 32 && f.exponent_bits <= 8;
 }
 
-/* Sums as the catalogue has them; those of other custom units are the core's. */
+/* Reports whether a sum is of a kind in the catalogue; the core computes sums of other custom units. */
 static bool is_known_sum(const smma_t_fdpa *p) {
   const smma_rounding rounding = p->output == SMMA_F16 ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
   const bool aligned = p->alignment_bits == 13 || (p->alignment_bits >= 23 && p->alignment_bits <= 25);
@@ -31,21 +31,22 @@ static bool takes_t_fdpa(const smma_operation *o) {
   return plain && are_factors_alike(o) && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
 }
 
-/* Blocks of one pair of scale factors, powers of two. */
+/* Requires that each block has one pair of scale factors, which are powers of two. */
 static bool takes_st_fdpa(const smma_operation *o) {
   const bool scaled = o->rule.algorithm == SMMA_ST_FDPA && o->scale == SMMA_UE8M0;
   return scaled && o->scale_block % smma_block_of(o) == 0 && smma_encoding_of(o->a).exponent_bits <= 5 &&
          smma_encoding_of(o->b).exponent_bits <= 5 && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
 }
 
-/* 16 truncated products fit 31 bits, what they and c add up to binary64. */
+/* 16 truncated products fit in 31 bits; their sum with c fits in binary64. */
 static bool takes_tr_fdpa(const smma_operation *o) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const bool truncates = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
   return truncates && are_factors_alike(o) && p->alignment_bits == 24 && p->sum_bits == 31 && p->block <= 16;
 }
 
-/* Groups of FP4 whose nonzero elements fit a word's bits, and sums of them binary32 with two scale factors. */
+/* Requires FP4 groups whose flags of nonzero elements fit in one word, and whose sums with two scale factors fit in
+   binary32. */
 static bool takes_gst_fdpa(const smma_operation *o) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   return o->rule.algorithm == SMMA_GST_FDPA && o->a == SMMA_E2M1 && o->b == SMMA_E2M1 && p->group == 16 &&
@@ -73,7 +74,7 @@ static bool takes_e_fdpa(const smma_operation *o) {
          (length == 2 || (length == 4 && narrow));
 }
 
-/* A device's own arithmetic rounds to nearest. */
+/* A device's native arithmetic rounds to nearest. */
 static bool takes_fma(const smma_operation *o, smma_format format) {
   return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == SMMA_ROUND_NEAREST_EVEN && o->a == format &&
          o->b == format && o->d == format;

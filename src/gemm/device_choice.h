@@ -1,4 +1,4 @@
-/* Which kernel of src/device computes an operation fast on a device. */
+/* Chooses the fast kernel of src/device for an operation on a device. */
 #ifndef SMMA_GEMM_DEVICE_CHOICE_H
 #define SMMA_GEMM_DEVICE_CHOICE_H
 
@@ -6,7 +6,7 @@
 #include "device/driver.h"
 
 typedef struct {
-  const char *kernel; /* its function's name; NULL: the core's alone */
+  const char *kernel; /* name of its function; NULL: only the core's kernel computes */
   bool in_panels;     /* it reads operands in panels */
   smma_panels panels;
 } smma_device_choice;

@@ -1,4 +1,4 @@
-/* Single elements: of D between formats, of A and B along K, in encodings of the core. */
+/* Single elements in encodings of the core: elements of D between formats, elements of A and B along K. */
 #ifndef SMMA_GEMM_ELEMENT_H
 #define SMMA_GEMM_ELEMENT_H
 
@@ -8,14 +8,14 @@ static inline size_t smma_index_of(smma_order order, size_t leading, size_t i, s
   return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
 }
 
-/* An accumulator in D's format from one in the outer format, and back. */
+/* Convert an accumulator from the outer format to D's format, and back. */
 uint64_t smma_narrow(const smma_multiplier *multiplier, uint64_t accumulator);
 uint64_t smma_widen(const smma_multiplier *multiplier, uint64_t accumulator);
 
-/* factor * x, rounded once to x's format. */
+/* Returns factor * x, rounded once to x's format. */
 uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor);
 
-/* How integers of at most 8 bits are read: the bits that count, and the one among them that is the sign, or 0. */
+/* Constants for decoding integers of at most 8 bits: the significant bits, and the sign bit or 0. */
 typedef struct {
   uint32_t mask, sign;
 } smma_integer_code;
@@ -32,16 +32,17 @@ static inline int32_t smma_integer_value(smma_integer_code f, uint32_t code) {
   return (int32_t)((code & f.mask) ^ f.sign) - (int32_t)f.sign;
 }
 
-/* A double as the instruction holds an integer, in a thread that rounds to nearest. */
+/* Converts a double to an integer as the instruction does. The thread must round to nearest. */
 uint64_t smma_integer_of(const smma_integer *integer, double x);
 
-/* The encoding of element k of row i of A or column i of B, scaled by alpha where that acts before; behind them +0.
-   Scale factor number `index` of the same line; behind them one. */
+/* smma_code_at returns the encoding of element k of row i of A or column i of B, scaled by alpha if alpha applies to
+   operands; +0 outside the matrix. smma_scale_code_at returns the line's scale factor `index`; 1 outside. */
 uint64_t smma_code_at(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k);
 uint64_t smma_scale_code_at(const smma_multiplier *multiplier, bool of_a, size_t i, size_t index);
 
-/* Decodes `count` elements along K of row i of A or column i of B, from k on, scaled by alpha where that acts before,
-   padded with +0; and the scale factors of the same range, padded with one. */
+/* smma_decode_vector decodes `count` elements along K of row i of A or column i of B, from k on, scaled by alpha if
+   alpha applies to operands, padded with +0. smma_decode_scales decodes the scale factors of the same range, padded
+   with 1. */
 void smma_decode_vector(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k, size_t count,
                         smma_number *out);
 void smma_decode_scales(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k, size_t count,

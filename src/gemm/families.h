@@ -1,5 +1,5 @@
-/* The families and lanes of one instruction set. Every file family/NAME.c and lanes/NAME.c is compiled once for each
-   instruction set, on the words of SMMA_WORDS; kernel_NAME.c makes smma_kernel_NAME of them. */
+/* Families and lanes of one instruction set. Each file family/NAME.c and lanes/NAME.c is compiled once per
+   instruction set, with the vector operations of SMMA_WORDS; kernel_NAME.c assembles them into smma_kernel_NAME. */
 #ifndef SMMA_GEMM_FAMILIES_H
 #define SMMA_GEMM_FAMILIES_H
 
@@ -14,7 +14,7 @@ extern const smma_kernel_family SMMA_OF_KERNEL(c_fdpa), SMMA_OF_KERNEL(chains), 
 smma_lane_function SMMA_OF_KERNEL(lanes);
 smma_row_function SMMA_OF_KERNEL(row);
 
-/* The first family that takes an operation computes it. */
+/* The first family that accepts an operation computes it. */
 static const smma_kernel_family *const families[] = {&SMMA_OF_KERNEL(t_fdpa),       &SMMA_OF_KERNEL(t_fdpa_narrow),
                                                      &SMMA_OF_KERNEL(fp8_by_f16),   &SMMA_OF_KERNEL(tr_fdpa),
                                                      &SMMA_OF_KERNEL(fma_f32),      &SMMA_OF_KERNEL(fma_f64),
@@ -26,7 +26,7 @@ static const smma_kernel_family *const families[] = {&SMMA_OF_KERNEL(t_fdpa),   
                                                      &SMMA_OF_KERNEL(pairs),        &SMMA_OF_KERNEL(pairs_f64),
                                                      &SMMA_OF_KERNEL(chains),       NULL};
 
-/* Those for at most SMMA_FEW_ROWS rows, and for products of which packing is most of the work. */
+/* Families for at most SMMA_FEW_ROWS rows, and for products so small that packing would dominate. */
 static const smma_kernel_family *const few_families[] = {&SMMA_OF_KERNEL(t_fdpa_few), NULL};
 static const smma_kernel_family *const small_families[] = {&SMMA_OF_KERNEL(small_t), &SMMA_OF_KERNEL(small_tr), NULL};
 

@@ -11,7 +11,7 @@ static void round_to(const smma_multiplier *p, int format, void *sums, size_t co
   if (format != SMMA_STORED_AS_IS) smma_round_sums(p, (smma_format)format, sums, count);
 }
 
-/* t + p with the scale factors of the part that holds task->k. */
+/* Adds sums to totals with the scale factors of the block of K that contains task->k. */
 static void fold_scaled(const smma_multiplier *p, const smma_task *task, const smma_fold_tile *t) {
   const size_t part = task->k / p->part_k, parts = (p->with.k + p->part_k - 1) / p->part_k;
   const float *scale_a = p->with.scale_a, *scale_b = p->with.scale_b;
@@ -42,7 +42,7 @@ void smma_fold_sums(const smma_multiplier *p, const smma_task *task, const smma_
   } else if (t->to != t->from) {
     memcpy(t->to, t->from, bytes);
   }
-  /* What the CPU's additions make of NaN is the rule's NaN; a part that is only moved keeps its own. */
+  /* NaN made by the CPU's additions become the rule's NaN; sums that are only moved retain theirs. */
   if (task->kind == SMMA_TASK_FOLD) smma_unify_nan(p, t->to, count);
   round_to(p, task->total, t->to, count);
 }

@@ -1,4 +1,4 @@
-/* What a plan does with the sums of a tile between its chains: the tasks of its schedule, on all elements. */
+/* Applies a schedule's tasks to the sums of a tile, between the chains of a plan. */
 #ifndef SMMA_GEMM_FOLD_H
 #define SMMA_GEMM_FOLD_H
 
@@ -7,11 +7,11 @@
 /* Sums of a tile, in panels of columns: see smma_accumulator_index. */
 typedef struct {
   void *to, *from;
-  size_t row, column, rows, columns; /* of D */
+  size_t row, column, rows, columns; /* position and size in D */
   size_t packed_rows, packed_columns, panel;
 } smma_fold_tile;
 
-/* Native arithmetic, which is IEEE's: the thread must round to nearest and keep subnormals. */
+/* Does one task. It uses native IEEE arithmetic: the thread must round to nearest and must not flush subnormals. */
 void smma_fold_sums(const smma_multiplier *multiplier, const smma_task *task, const smma_fold_tile *tile);
 
 #endif

@@ -1,20 +1,20 @@
-/* Lines of a matrix side by side: what kernels read in the order in which they read it, whatever the caller's order. */
+/* Interleaves lines of a matrix, from any order of the caller's to the order that kernels read. */
 #include "gemm/gather.h"
 
 #include <string.h>
 
 #include "host/load.h"
 
-/* In front of short loops over words that are registers. */
+/* Unrolls a short loop over words that are in registers. */
 #define UNROLL _Pragma("GCC unroll 16")
 #define ALWAYS __attribute__((always_inline))
 #define SHUFFLE __builtin_shufflevector
 
-/* What is asked for ahead, as it lies too far apart for processors to guess: lines, or elements along K. */
+/* Prefetch distance in lines or elements along K: they are too far apart for hardware prefetching. */
 enum { AHEAD = 16, CACHE_LINE = 64 };
 
-/* The part of K from `k` on, and where it goes: element i of the v-th line becomes
-   out[(v / panel * depth + i) * panel + v % panel]. */
+/* The section of K from `k` on, and its destination: element i of the v-th line becomes out[(v / panel * depth + i)
+ * panel + v % panel]. */
 typedef struct {
   const smma_view *x;
   size_t bytes, line, k, depth, panel;
@@ -38,7 +38,7 @@ typedef uint16_t halves __attribute__((vector_size(16)));
 typedef uint32_t words __attribute__((vector_size(16)));
 typedef uint64_t longs __attribute__((vector_size(16)));
 
-/* The elements of `size` bytes of the lower (upper) halves of x and y in turn. */
+/* Interleave the elements of `size` bytes of the lower (upper) halves of x and y. */
 static inline ALWAYS bytes lower(size_t size, bytes x, bytes y) {
   switch (size) {
     case 1: return SHUFFLE(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -57,8 +57,8 @@ static inline ALWAYS bytes upper(size_t size, bytes x, bytes y) {
   }
 }
 
-/* A square of elements of `size` bytes, a line each 16 bytes: each round turns its elements' indices, line and place,
-   by one bit. */
+/* Transposes a square of elements of `size` bytes, one line per 16 bytes. Each round rotates the concatenated
+   indices of the elements (line, position) by one bit. */
 static inline ALWAYS void transpose(size_t size, bytes *x) {
   const size_t square = sizeof *x / size;
   for (size_t round = 1; round < square; round *= 2) {
@@ -71,8 +71,8 @@ static inline ALWAYS void transpose(size_t size, bytes *x) {
   }
 }
 
-/* So many lines from the v-th on as 16 bytes have elements; `count` is a multiple of that, `size` the target's bytes.
- */
+/* Gathers a square of lines from the v-th on: as many lines as 16 bytes have elements. `count` is a multiple of that
+   number; `size` equals the target's bytes. */
 static inline ALWAYS void gather_square(const target *t, size_t size, size_t v, size_t count) {
   const size_t square = sizeof(bytes) / size, apart = t->panel * size;
   const unsigned char *from[sizeof(bytes)];
@@ -104,7 +104,7 @@ static void gather_line(const target *t, size_t v, size_t first, size_t count) {
   for (size_t i = first; i < count; i++) smma_store(t->bytes, out, i * t->panel, smma_load(t->bytes, from, i));
 }
 
-/* Lines that lie along K. */
+/* Gathers lines that are contiguous along K. */
 static void gather_along(const target *t, size_t lines, size_t count) {
   const size_t square = sizeof(bytes) / t->bytes, whole = count / square * square;
   const size_t whole_lines = t->panel % square == 0 ? lines / square * square : 0;
@@ -112,7 +112,7 @@ static void gather_along(const target *t, size_t lines, size_t count) {
   for (size_t v = 0; v < lines; v++) gather_line(t, v, v < whole_lines ? whole : 0, count);
 }
 
-/* Lines that lie side by side. */
+/* Gathers lines that are interleaved: elements of the same k are contiguous. */
 static void gather_across(const target *t, size_t lines, size_t count) {
   const size_t width = t->panel * t->bytes;
   for (size_t i = 0; i < count; i++) {

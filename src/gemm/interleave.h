@@ -1,5 +1,5 @@
-/* Packing for kernels that read elements as they are, one after the other along K: those of some rows of A, or columns
-   of B, side by side. Included by the kernels, so that every instruction set compiles it for itself. */
+/* Packs for kernels that read unmodified elements, one after another along K: interleaves those of several rows of
+   A, or columns of B. The kernels include this file, so that each instruction set has its own compiled copy. */
 #ifndef SMMA_GEMM_INTERLEAVE_H
 #define SMMA_GEMM_INTERLEAVE_H
 
@@ -7,11 +7,11 @@
 #include "gemm/kernel.h"
 #include "host/load.h"
 
-/* Encodings that pass through memory together, and how many vectors at once where these lie along K: as many as there
-   are ways in a cache, whose lines they compete for if the leading dimension is a power of two. */
+/* Encodings moved at a time, and the number of vectors at a time if these lie along K: as many as a cache has ways,
+   because they compete for its lines if the leading dimension is a power of two. */
 enum { SMMA_STRIP = 2048, SMMA_STRIP_VECTORS = 8 };
 
-/* An encoding, widened to 32 bits, as binary32. */
+/* Converts an encoding, widened to 32 bits, to binary32. */
 typedef uint32_t smma_to_f32(uint32_t code);
 
 /* A matrix of encodings, `bytes` each: element i of vector v is number i * step + v * stride. */
@@ -20,14 +20,14 @@ typedef struct {
   size_t bytes, step, stride;
 } smma_source;
 
-/* Element i of vector v becomes out[(i ^ swap) * stride + v]. */
+/* The destination: element i of vector v becomes out[(i ^ swap) * stride + v]. */
 typedef struct {
   void *at;
   size_t bytes, stride, swap;
 } smma_target;
 
-/* `count` elements of `vectors` vectors; what is +0 stays so. `to_f32`, where the target has 4 bytes, and many members
-   are constants where this is inlined. Vectors that lie side by side are fetched ahead for later calls. */
+/* Moves `count` elements of `vectors` vectors; absent elements stay +0. `to_f32` (for targets of 4 bytes) and many
+   members are constants in the inlined copies. Prefetches interleaved vectors for later calls. */
 static inline __attribute__((always_inline)) void smma_move(smma_source in, smma_target out, size_t count,
                                                             size_t vectors, smma_to_f32 *to_f32) {
   enum { LINE = 64, AHEAD = 4 };
@@ -43,13 +43,13 @@ static inline __attribute__((always_inline)) void smma_move(smma_source in, smma
   }
 }
 
-/* `count` elements along K, from k on, of the view's lines from `first` on. */
+/* A strip: `count` elements along K, from k on, of the view's lines from `first` on. */
 typedef struct {
   const smma_view *view;
   size_t first, k, count;
 } smma_strip;
 
-/* Moves the strip's vectors from the caller's matrix; +0 behind it. */
+/* Moves the strip's vectors from the caller's matrix; elements outside it are +0. */
 static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_strip *s, size_t bytes, bool along_k,
                                                                    size_t vectors, smma_to_f32 *to_f32,
                                                                    smma_target out) {
@@ -67,7 +67,8 @@ static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_st
   smma_move(in, out, count < s->count ? count : s->count, width, to_f32);
 }
 
-/* The same on encodings that were fetched before: conversion is vectorised then, and the factor acts in between. */
+/* Like smma_fetch_strip in two passes: fetches encodings, applies the factor, then converts, so that the conversion
+   is vectorised. */
 static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_strip *s, size_t bytes, bool along_k,
                                                                     size_t vectors, smma_to_f32 *to_f32,
                                                                     smma_target out) {
@@ -86,9 +87,9 @@ static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_s
   smma_move(in, out, s->count, vectors, to_f32);
 }
 
-/* Packs in groups of `width` vectors, 4 or a multiple of 8: element i of vector group * width + v becomes
-   out[(group * elements + (i ^ swap)) * width + v], a float by `to_f32`, or as it is where that is NULL. `width`, the
-   `bytes` of an encoding and of what is packed, `to_f32` and `swap` are constants where this is inlined. */
+/* Packs groups of `width` vectors, 4 or a multiple of 8: element i of vector group * width + v becomes out[(group *
+   elements + (i ^ swap)) * width + v], converted by `to_f32`, or unchanged if that is NULL. `width`, the `bytes` of
+   an encoding, `packed_bytes`, `to_f32` and `swap` are constants in the inlined copies. */
 static inline __attribute__((always_inline)) void smma_interleave(const smma_pack *pack, size_t width, size_t bytes,
                                                                   size_t packed_bytes, smma_to_f32 *to_f32,
                                                                   size_t swap) {

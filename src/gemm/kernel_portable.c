@@ -2,7 +2,7 @@
 
 #include "gemm/families.h"
 
-/* Bytes of a lane go from low to high, and binary32 arithmetic is no wider than that. */
+/* Requires little-endian lanes, and binary32 arithmetic without excess precision. */
 static bool usable(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && FLT_EVAL_METHOD == 0; }
 
 const smma_kernel smma_kernel_portable = {

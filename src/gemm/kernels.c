@@ -19,7 +19,7 @@ const char *smma_kernel_name(size_t index) {
   return index == 0 ? "core" : NULL;
 }
 
-/* The usable one of this name, the fastest without; NULL if there is none. */
+/* Returns the usable kernel of this name (NULL: the fastest usable kernel), or NULL. */
 static const smma_kernel *kernel_of(const char *name) {
   const smma_kernel *const *k = smma_kernels;
   while (*k && !((*k)->usable() && (!name || strcmp(name, (*k)->name) == 0))) k++;

@@ -8,7 +8,7 @@ static bool is_integer_factor(smma_format format) {
   return smma_is_integer(format) && smma_encoding_of(format).bits <= 8;
 }
 
-/* Factors of a fused sum: numbers of few enough bits. */
+/* Reports whether a format's significand is short enough for factors of a fused sum. */
 static bool is_factor(smma_format format) {
   return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
 }
@@ -37,7 +37,7 @@ static bool takes_formats(const smma_operation *o) {
   return false;
 }
 
-/* Results are IEEE's, or integers. */
+/* Results must be in an IEEE format or integers. */
 bool smma_lanes_take(const smma_operation *o) {
   const bool encodes = o->d == SMMA_S32 || o->d == SMMA_F64 || (is_ieee(o->c) && is_ieee(o->d) && o->c != SMMA_F64);
   return encodes && smma_has_usual_formats(o) && takes_formats(o);

@@ -19,7 +19,7 @@ static smma_status check_layout(size_t rows, size_t columns, smma_order order, s
   return SMMA_OK;
 }
 
-/* Where the factors act; the kernels know no default. */
+/* Returns where alpha and beta apply; kernels need an explicit value. */
 static smma_scaling scaling_of(const smma_gemm_arguments *g) {
   const bool plain = g->alpha == 1 && (g->beta == 1 || g->beta == 0);
   if (g->scaling != SMMA_SCALING_DEFAULT) return g->scaling;
@@ -31,7 +31,7 @@ static bool missing_pointer(const smma_gemm_arguments *g) {
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
 }
 
-/* Of blocks, or of a plan's parts. */
+/* Reports whether scale factors are missing or superfluous: those of blocks, or those of a plan's blocks of K. */
 static bool lacks_scales(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const bool scaled = multiplier->operation.scale_block || multiplier->part_k;
@@ -47,7 +47,7 @@ smma_status smma_check_matrices(smma_gemm_arguments *g) {
   return status;
 }
 
-/* Members one by one: what is put together and copied is waited for in small products. */
+/* Sets members one at a time: building and copying a struct would stall small products. */
 static void look_at(smma_view *x, const void *data, smma_format format, size_t lines, size_t count, bool along_k,
                     size_t leading, const void *scale) {
   x->data = data, x->format = format;
@@ -68,7 +68,7 @@ void smma_multiplier_look(smma_multiplier *multiplier) {
     look_at(&multiplier->b, g->b, o->b, g->n, g->k, g->order_b == SMMA_COLUMN_MAJOR, g->ldb, g->scale_b);
 }
 
-/* split_k and promote_every as a plan. */
+/* Expresses split_k and promote_every as a plan. */
 static smma_plan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
   const size_t grain = g->promote_every ? g->promote_every : k_per_step;
   smma_plan p = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
@@ -87,7 +87,7 @@ static smma_plan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
   return p;
 }
 
-/* Whether the caller's plan takes what the arguments give it, and they what it needs. */
+/* Checks that the caller's plan uses the arguments given, and that no argument is missing for it. */
 static smma_status check_recipe(const smma_gemm_arguments *g) {
   const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR);
   const bool takes_alpha = linear || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
@@ -98,7 +98,7 @@ static smma_status check_recipe(const smma_gemm_arguments *g) {
   return SMMA_OK;
 }
 
-/* What the caller's plan decides. */
+/* Copies the caller's plan's decisions to the multiplier. */
 static void follow(smma_multiplier *multiplier) {
   const smma_plan *recipe = multiplier->with.plan;
   const smma_plan_level *scaled = smma_plan_scaled_level(recipe);
@@ -109,7 +109,7 @@ static void follow(smma_multiplier *multiplier) {
   memcpy(multiplier->epilogue, recipe->epilogue, sizeof multiplier->epilogue);
 }
 
-/* One chain needs no schedule. */
+/* Makes the schedule; a single chain needs none. */
 static smma_status make_schedule(smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const size_t k = (size_t)multiplier->operation.k;
@@ -126,7 +126,7 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
                             g->error);
 }
 
-/* The device that the arguments name. */
+/* Opens the device that the arguments name. */
 static smma_status open_device(smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   char message[SMMA_DEVICE_MESSAGE];
@@ -206,17 +206,17 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   return SMMA_OK;
 }
 
-/* The operation of B^T A^T: every rule's products commute. */
+/* Returns the operation of B^T A^T; products commute in every rule. */
 static smma_operation turned_operation(const smma_operation *o) {
   smma_operation turned = *o;
   turned.a = o->b, turned.b = o->a;
   return turned;
 }
 
-/* Which of two operands' NaN is returned depends on their order. */
+/* It cannot if the NaN result depends on the order of two NaN operands. */
 bool smma_can_turn(const smma_multiplier *multiplier) {
   const smma_operation turned = turned_operation(&multiplier->operation);
-  const bool has_sides = multiplier->part_k || multiplier->with.bias; /* something is A's, or a column's */
+  const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belongs to A, or to columns */
   return !has_sides && multiplier->operation.rule.nan != SMMA_NAN_OPERAND && multiplier->family->takes(&turned);
 }
 

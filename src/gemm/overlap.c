@@ -3,7 +3,7 @@
 #include "host/error.h"
 #include "host/load.h"
 
-/* Lines of contiguous bytes, `stride` bytes from one to the next. */
+/* A region of memory: lines of `length` contiguous bytes, `stride` bytes from one line to the next. */
 typedef struct {
   uintptr_t first;
   size_t lines, length, stride;
@@ -25,7 +25,7 @@ static region dense(const void *data, size_t count, size_t bytes) {
 
 static uintptr_t end_of(const region *x) { return x->first + (x->lines - 1) * x->stride + x->length; }
 
-/* The first of x's lines that ends behind an address meets what lies from there to `end`, or none does. */
+/* Reports whether a line of x overlaps [begin, end). It suffices to look at the first line that ends after `begin`. */
 static bool meets(const region *x, uintptr_t begin, uintptr_t end) {
   size_t line = 0;
   if (begin >= x->first + x->length) line = x->stride ? (begin - x->first - x->length) / x->stride + 1 : 1;
@@ -40,7 +40,7 @@ static bool overlap(const region *x, const region *y) {
   return false;
 }
 
-/* Whether each element of C is the one of D that is made from it, or C is not read. */
+/* Reports whether C needs no memory of its own: it is not read, or each element has the address of its element of D. */
 static bool takes_c_in_place(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   if (!g->c || g->beta == 0) return true;

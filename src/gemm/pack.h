@@ -1,5 +1,5 @@
-/* From the caller's matrices to arrays that kernels read: encodings in order of use, then values and exponents.
-   Every instruction set compiles it for itself. */
+/* Converts the caller's matrices to arrays that kernels read: encodings in order of use, then values and exponents.
+   Each instruction set has its own compiled copy. */
 #ifndef SMMA_GEMM_PACK_H
 #define SMMA_GEMM_PACK_H
 
@@ -11,21 +11,21 @@
 /* The most vectors (rows or columns) that are packed together, and the longest fused block. */
 enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = SMMA_MAXIMUM_K };
 
-/* Bytes ahead that are asked for in panels: those that a multiplier keeps come from memory. */
+/* Prefetch distance in bytes within panels: a multiplier's copy of B comes from memory. */
 enum { FETCH_AHEAD = 8192 };
 
-/* `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
+/* A request to fetch `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
 typedef struct {
   const smma_multiplier *multiplier;
   const smma_view *view;
   bool of_a;
-  size_t first, vectors; /* the first row or column, and how many */
+  size_t first, vectors; /* first row or column, and their number */
   size_t step;
-  int block, length; /* the block of the step, its products; length is the block's */
+  int block, length; /* block: index within the step; length: its number of products */
 } smma_fetch;
 
-/* Asks the second cache for what will be read later of `length` indices along K that lie `step` bytes apart, `width`
-   bytes each: the vectors behind the next, or later indices of a panel. */
+/* Prefetches into the second-level cache, for `length` indices along K that are `step` bytes apart, `width` bytes
+   each: the vectors after the next ones, or later indices of a panel. */
 static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view *x, const unsigned char *from,
                                                                  size_t length, size_t step, size_t width) {
   const uintptr_t ahead = (uintptr_t)from + (x->panel != SIZE_MAX ? FETCH_AHEAD : 2 * (width < 64 ? 64 : width));
@@ -33,11 +33,11 @@ static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view
     for (size_t at = 0; at < width; at += 64) __builtin_prefetch((const void *)(ahead + i * step + at), 0, 2);
 }
 
-/* Fetches the encodings: +0 behind the matrix. Formats of at most 32 bits. */
+/* Fetches the encodings; those outside the matrix are +0. For formats of at most 32 bits. */
 #define smma_fetch_codes SMMA_OF_KERNEL(fetch_codes)
 void smma_fetch_codes(const smma_fetch *f, uint32_t *code);
 
-/* 2^exponent as binary32 (binary64), for normal results. */
+/* Returns 2^exponent as binary32, for normal results. */
 static inline float smma_power_of_two(int exponent) {
   uint32_t bits = (uint32_t)(exponent + 127) << 23;
   float x;
@@ -45,11 +45,12 @@ static inline float smma_power_of_two(int exponent) {
   return x;
 }
 
-/* How the encodings of a format of at most 32 bits are read. */
+/* Constants for decoding a format of at most 32 bits. */
 typedef struct {
-  uint32_t fields_mask, largest, nan; /* nan: the encoding that is NaN though its fields are 0; else none */
+  uint32_t fields_mask, largest,
+      nan; /* nan: the code that is NaN although its fields are 0; all ones if the format has no such code */
   int ignored, sign_at, fraction_bits;
-  float unit; /* takes a float whose exponent and fraction start with the format's to the value */
+  float unit; /* scale factor to the value from a float that has the format's exponent and fraction fields at its top */
 } smma_decoder;
 
 static inline smma_decoder smma_decoder_of(smma_format format) {
@@ -66,8 +67,8 @@ static inline smma_decoder smma_decoder_of(smma_format format) {
   };
 }
 
-/* `length` x `vectors` encodings to values, exact, and to exponent fields, at least 1 for numbers that are not zero and
-   0 for zero. Where a vector has an infinity or NaN, which count as zero here, its flag is set. */
+/* Converts `length` x `vectors` encodings to exact values and to exponent fields (0 for zero, at least 1 otherwise).
+   Infinities and NaN count as zero and set the flag of their vector. */
 static inline __attribute__((always_inline)) void smma_decode_codes(const smma_decoder *d, size_t length,
                                                                     size_t vectors, const uint32_t *restrict code,
                                                                     float *restrict value, uint8_t *restrict exponent,
@@ -75,7 +76,7 @@ static inline __attribute__((always_inline)) void smma_decode_codes(const smma_d
   const smma_decoder f = *d;
   for (size_t i = 0; i < length; i++, code += vectors, value += vectors, exponent += vectors) {
     uint32_t field[SMMA_MOST_VECTORS], not_finite[SMMA_MOST_VECTORS], any = 0;
-    for (size_t v = 0; v < vectors; v++) { /* every lane alike, so that compilers use vectors */
+    for (size_t v = 0; v < vectors; v++) { /* the same operations in every lane, so that compilers vectorise */
       uint32_t x = code[v] >> f.ignored, fields = x & f.fields_mask, bits, exponent_field;
       uint32_t finite = -(uint32_t)((fields <= f.largest) & (x != f.nan));
       float scaled;

@@ -14,7 +14,7 @@
 #define BUFFER(x) \
   { (void *)(x), NULL, 0 }
 
-/* Items that are computed together. */
+/* Work items per group. */
 enum { GROUP = 64 };
 
 _Static_assert((int)SMMA_FINISH_ALPHA == SMMA_EPILOGUE_ALPHA && (int)SMMA_FINISH_LINEAR == SMMA_EPILOGUE_LINEAR &&
@@ -29,10 +29,10 @@ static uint64_t bits_of(double x) {
   return bits;
 }
 
-/* How many indices along K have a scale factor in common; 0 without. */
+/* Returns how many indices along K share a scale factor; 0 without scale factors. */
 static size_t scaled_k(const smma_multiplier *p) { return p->part_k ? p->part_k : (size_t)p->operation.scale_block; }
 
-/* Scale factors of a line. */
+/* Returns the number of scale factors of a line. */
 static size_t scales_of(const smma_multiplier *p) {
   const size_t block = scaled_k(p);
   return block ? (p->with.k + block - 1) / block : 0;
@@ -40,7 +40,8 @@ static size_t scales_of(const smma_multiplier *p) {
 
 /* ---- What is where ---- */
 
-/* `count` elements lie from `data` on, the last of them at `last`. */
+/* Reports whether an array from `data` on, whose last element has the index `last`, is in the device's memory and
+   aligned. */
 static bool is_held(const smma_multiplier *p, const char *name, const void *data, size_t bytes, size_t last,
                     char message[SMMA_DEVICE_MESSAGE]) {
   const smma_driver *driver = p->device->driver;
@@ -114,7 +115,7 @@ static smma_gather_task codes_task(const smma_multiplier *p, bool of_a, size_t l
   return t;
 }
 
-/* Of blocks, behind which they are one, or of a plan's parts. */
+/* Describes scale factors: of blocks, followed by 1, or of a plan's blocks of K. */
 static smma_gather_task scales_task(const smma_multiplier *p, size_t line) {
   smma_gather_task t = {.format = (int)(p->part_k ? SMMA_F32 : p->operation.scale), .k_step = 1};
   t.count = t.line_step = scales_of(p);
@@ -161,7 +162,7 @@ bool smma_resident_finish(const smma_resident *w, const smma_resident_part *part
   const smma_part_place c = place_of(p->c_format, g->order_c, g->ldc, part),
                         d = place_of(p->d_format, g->order_d, g->ldd, part);
   smma_finish_task t = {.outer = (int)p->outer, .summed = p->steps != 0, .count = (int)p->epilogues};
-  /* Kernels want a buffer where there is none. */
+  /* Kernels need a buffer even if there is no matrix. */
   const smma_kernel_argument arguments[] = {VALUE(p->operation),
                                             VALUE(part->extent),
                                             VALUE(t),

@@ -1,4 +1,4 @@
-/* Loops over a row's elements that compilers make vectors of. */
+/* Loops over a row's elements, in a form that compilers vectorise. */
 #include "gemm/row.h"
 
 #include <math.h>
@@ -8,18 +8,18 @@
 #include "host/cpu.h"
 #include "host/load.h"
 
-/* Elements that are converted together. */
+/* Elements that are converted at a time. */
 enum { PART = 64 };
 
 /* ---- Conversions ---- */
 
-/* x or y, without a branch, which would keep compilers from using vectors. */
+/* Returns x or y without a branch, which would prevent vectorisation. */
 static inline uint32_t either(bool first, uint32_t x, uint32_t y) {
   const uint32_t mask = -(uint32_t)first;
   return (x & mask) | (y & ~mask);
 }
 
-/* FP16 of binary32, RNE. */
+/* Converts binary32 to FP16, to nearest even. */
 static inline uint32_t half_of(uint32_t x, uint32_t nan) {
   const uint32_t exact = 112u << 23, infinity = 0x7c00, half = 126u << 23;
   const int32_t magnitude = (int32_t)(x & INT32_MAX);
@@ -27,22 +27,22 @@ static inline uint32_t half_of(uint32_t x, uint32_t nan) {
   uint32_t subnormal, result;
   float value;
   memcpy(&value, &bits, sizeof value);
-  value += 0.5f; /* whose last bit is that of FP16's subnormals */
+  value += 0.5f; /* the last bit of the sum has the weight of FP16's least subnormal */
   memcpy(&subnormal, &value, sizeof value);
   result = either(magnitude < 143 << 23, normal, infinity);
   result = either(magnitude < 113 << 23, subnormal - half, result) | (x >> 16 & 0x8000);
   return either(magnitude > 255 << 23, nan, result);
 }
 
-/* Binary32 of BF16. */
+/* Converts BF16 to binary32. */
 static inline uint32_t float_of_bfloat(uint32_t x, uint32_t nan) { return either((x & 0x7fff) > 0x7f80, nan, x << 16); }
 
-/* BF16 of binary32, RNE. */
+/* Converts binary32 to BF16, to nearest even. */
 static inline uint32_t bfloat_of(uint32_t x, uint32_t nan) {
   return either((int32_t)(x & INT32_MAX) > 255 << 23, nan, (x + 0x7fff + (x >> 16 & 1)) >> 16);
 }
 
-/* Binary32 of FP16. */
+/* Converts FP16 to binary32. */
 static inline uint32_t float_of(uint32_t x, uint32_t nan) {
   const int32_t magnitude = (int32_t)(x & 0x7fff);
   const uint32_t bits = (uint32_t)magnitude, half_and = 126u << 23 | bits;
@@ -72,7 +72,7 @@ __attribute__((target("avx2"))) static void convert_in_avx2(bool to_half, uint32
 }
 #endif
 
-/* FP16 of binary32, or the reverse. */
+/* Converts binary32 to FP16, or the reverse. */
 static void convert_half(bool to_half, uint32_t nan, const void *x, size_t count, void *y) {
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX2)) {
@@ -83,7 +83,7 @@ static void convert_half(bool to_half, uint32_t nan, const void *x, size_t count
   convert_as(to_half, nan, x, count, y);
 }
 
-/* smma_reformat of each. */
+/* Applies smma_reformat to each element. */
 static void convert(const smma_rule *rule, smma_format from, smma_format to, const void *x, size_t count, void *y) {
   const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan);
   const bool one = smma_has_one_nan(rule->nan);
@@ -113,7 +113,7 @@ void smma_unify_nan(const smma_multiplier *p, void *encodings, size_t count) {
   }
 }
 
-/* `bytes` is a constant where this is inlined. */
+/* `bytes` is a constant in the inlined copies. */
 static inline void copy_as(size_t bytes, const void *x, size_t x_step, size_t count, void *y, size_t y_step) {
   for (size_t i = 0; i < count; i++) smma_store(bytes, y, i * y_step, smma_load(bytes, x, i * x_step));
 }
@@ -129,7 +129,7 @@ static void copy(size_t bytes, const void *x, size_t x_step, size_t count, void 
     copy_as(bytes, x, x_step, count, y, y_step);
 }
 
-/* Elements from (i, j) on in C or D, and from one of a row to the next. */
+/* Addresses of the elements from (i, j) on in C and D, and the step from one element of a row to the next. */
 static const void *c_at(const smma_multiplier *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
   return (const unsigned char *)g->c + smma_index_of(g->order_c, g->ldc, i, j) * smma_bytes_of(p->c_format);
@@ -143,7 +143,7 @@ static size_t d_step(const smma_multiplier *p) { return p->with.order_d == SMMA_
 
 /* ---- Before ---- */
 
-/* C's elements in the format `to`. */
+/* Reads elements of C in the format `to`. */
 static void read_c(const smma_multiplier *p, size_t i, size_t j, size_t count, smma_format to, void *c) {
   _Alignas(8) unsigned char space[8 * PART];
   const void *from = c_at(p, i, j);
@@ -151,7 +151,7 @@ static void read_c(const smma_multiplier *p, size_t i, size_t j, size_t count, s
   convert(&p->operation.rule, p->c_format, to, from, count, c);
 }
 
-/* beta * C's elements, rounded to their format, then to D's, in the outer format. */
+/* Computes beta * C, rounded to C's format, then to D's, and stores it in the outer format. */
 static void start_part(const smma_multiplier *p, size_t i, size_t j, size_t count, void *start) {
   const size_t bytes = smma_bytes_of(p->c_format);
   _Alignas(8) unsigned char c[8 * PART], d[8 * PART];
@@ -173,12 +173,12 @@ void smma_start_row(const smma_multiplier *p, size_t i, size_t j, size_t count, 
   else
     for (size_t x = 0; x < count; x += PART)
       start_part(p, i, j + x, count - x < PART ? count - x : PART, (unsigned char *)start + x * bytes);
-  /* Where the rule's NaN is an operand's, C's is one. */
+  /* If the rule's NaN is an operand's, a NaN of C is retained. */
   if (smma_has_one_nan(p->operation.rule.nan)) smma_unify_nan(p, start, count);
 }
 
 bool smma_is_finite_row(const float *x, size_t count) {
-  uint32_t any = 0; /* its sign bit: whether an exponent field was all ones */
+  uint32_t any = 0; /* sign bit: whether an exponent field was all ones */
   for (size_t i = 0; i < count; i++) any |= ((uint32_t)smma_load(4, x, i) & INT32_MAX) + (1u << 23);
   return any >> 31 == 0;
 }
@@ -248,20 +248,20 @@ static float float_in(const smma_multiplier *p, smma_format format, uint64_t enc
   return x;
 }
 
-/* To the range of a format. */
+/* Clamps to the range of a format. */
 static void clamp(const smma_multiplier *p, smma_format format, size_t count, float *x) {
   const float most = float_in(p, format, smma_greatest_of(smma_encoding_of(format)));
   const float least = float_in(p, format, smma_least_of(smma_encoding_of(format)));
   for (size_t i = 0; i < count; i++) x[i] = x[i] > most ? most : x[i] < least ? least : x[i];
 }
 
-/* Whether an operation computes: its NaN is the rule's. The others hand a NaN on. */
+/* Reports whether an operation is arithmetic, so that its NaN is the rule's. Other operations pass a NaN on. */
 static bool is_arithmetic(smma_epilogue_kind kind) {
   return kind == SMMA_EPILOGUE_ALPHA || kind == SMMA_EPILOGUE_LINEAR || kind == SMMA_EPILOGUE_BIAS ||
          kind == SMMA_EPILOGUE_SCALE_D;
 }
 
-/* One operation, from column j on. */
+/* Applies one operation of the epilogue, from column j on. */
 static void operate(const smma_multiplier *p, const smma_epilogue *e, const float *c, size_t j, size_t count,
                     float *x) {
   const smma_gemm_arguments *g = &p->with;
@@ -286,7 +286,7 @@ static void operate(const smma_multiplier *p, const smma_epilogue *e, const floa
   if (is_arithmetic(e->kind)) smma_unify_nan(p, x, count);
 }
 
-/* The multiplier's operations on sums; in other formats than binary32 alpha times these plus beta times C. */
+/* Applies the multiplier's epilogue to sums. For s32 and f64 this is alpha times the sums plus beta times C. */
 static void epilogue(const smma_multiplier *p, size_t i, size_t j, size_t count, void *total) {
   _Alignas(8) unsigned char c[8 * PART] = {0};
   if (p->with.c && p->with.beta != 0) read_c(p, i, j, count, p->outer, c);

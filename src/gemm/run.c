@@ -1,4 +1,5 @@
-/* Tiles of D: operands packed for a range of K at a time, kernel or core on them, promotion between, threads around. */
+/* Computes D tile by tile: packs operands for a range of K, runs a kernel or the core on them, applies the
+   schedule's tasks between, and distributes tiles to threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,60 +14,61 @@
 #include "host/memory.h"
 #include "host/thread.h"
 
-/* Rows that are gathered side by side. */
+/* Number of rows copied into one contiguous panel. */
 enum { ROW_PANEL = 16 };
 
-/* Where rows are few, what is packed of B is used but a few times, and comes from memory. Of columns that lie side by
-   side few indices k are packed at a time, as the cache keeps few lines that are a power of two apart. */
+/* With at most FEW_ROWS rows, packed columns of B are used only a few times and come from memory. If the columns are
+   contiguous, FLAT_DEPTH indices k are packed at a time, because a cache holds few lines whose addresses differ by a
+   power of two. */
 enum { FEW_ROWS = 64, FLAT_DEPTH = 32 };
 
-/* Up to so many products one thread computes in memory of the stack, if it needs no more than this. */
+/* Products up to this size are computed by one thread, in stack memory if SMALL_BYTES suffice. */
 enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
 
-/* Bytes that families may read behind operands. */
+/* Kernels may read this many bytes past the end of an operand (padding). */
 enum { BEHIND = 64 };
 
-/* What is left to families of small products. */
+/* Products at most this large use the families for small products. */
 enum { TINY_PRODUCTS = 1 << 12, TINY_OUTPUTS = 16 };
 
-/* Parts of the memory that one thread works in. */
+/* Sections of a thread's working memory. */
 enum { ACCUMULATORS, REGISTERS, PACKED_ROWS, PACKED_COLUMNS, GATHERED, OF_CORE, OF_SPECIAL, PARTS };
 
-/* How the work is cut, the same for all threads. */
+/* The division of the work, the same for all threads. */
 typedef struct {
   const smma_multiplier *multiplier;
-  size_t tile_rows, tile_columns; /* of a whole tile, multiples of 16 and of the panel */
+  size_t tile_rows, tile_columns; /* of a full tile; multiples of 16 and of the panel */
   size_t panel;                   /* columns of a panel */
-  size_t steps;                   /* packed at a time */
+  size_t steps;                   /* steps packed at a time */
   size_t element_bytes;           /* of an accumulator */
   size_t sums;                    /* bytes of one tile of accumulators */
-  size_t part_bytes[PARTS];       /* of what one thread works in */
-  size_t bytes;                   /* of all parts, a multiple of SMMA_ALIGNMENT */
+  size_t part_bytes[PARTS];       /* bytes of each section of a thread's working memory */
+  size_t bytes;                   /* of all sections, a multiple of SMMA_ALIGNMENT */
 } layout;
 
-/* What one thread works in, parts of one piece of memory. */
+/* A thread's working memory; the pointers are sections of one allocation. */
 typedef struct {
   unsigned char *gathered, *a, *b;
-  unsigned char *accumulator, *registers; /* a tile, and as many as the multiplier has registers */
+  unsigned char *accumulator, *registers; /* one tile, and one tile per register of the multiplier */
   smma_number *core;
-  float *special; /* where the multiplier multiplies classes */
+  float *special; /* used if the multiplier multiplies classes */
   unsigned char special_rows[SMMA_TILE_ROWS], special_columns[SMMA_TILE_COLUMNS];
 } workspace;
 
-/* A tile on its way along K. */
+/* A tile of D and the state of its computation along K. */
 typedef struct {
   const layout *l;
   workspace *w;
-  size_t row, column, rows, columns; /* of D, edges cut off */
+  size_t row, column, rows, columns; /* of D, inside the matrix */
   size_t packed_rows, packed_columns;
-  size_t task; /* of the schedule, the next */
+  size_t task; /* index of the next task of the schedule */
   smma_special special;
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
-/* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
-   an order, but those that are along K in short encodings. */
+/* Reports whether the view's lines are interleaved in a copy for the family. A family whose packing only reorders
+   elements reads them directly, except lines along K of short encodings. */
 static bool is_gathered(const smma_multiplier *p, const smma_view *x) {
   if (!p->family || p->family->takes_lines || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
   return !p->family->interleaves || smma_bytes_of(x->format) < 4;
@@ -85,7 +87,7 @@ static layout layout_of(const smma_multiplier *p, size_t threads) {
   size_t columns = f ? SMMA_TILE_COLUMNS : 64;
   layout l = {.multiplier = p, .panel = f ? f->columns : 16, .steps = smma_least(p->steps, steps)};
   l.tile_rows = smma_least(round_up(p->with.m, 16), rows);
-  /* Narrower tiles give every thread work where the product is small. */
+  /* Narrower tiles give every thread work if the product is small. */
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
   l.element_bytes = smma_bytes_of(p->outer);
   l.tile_columns = smma_least(round_up(p->with.n, l.panel), columns);
@@ -106,7 +108,7 @@ static layout layout_of(const smma_multiplier *p, size_t threads) {
   return l;
 }
 
-/* Divides memory up, which is aligned. */
+/* Divides aligned memory into sections. */
 static workspace lay_out(const layout *l, unsigned char *memory) {
   unsigned char *part[PARTS];
   for (size_t i = 0; i < PARTS; i++) {
@@ -122,15 +124,15 @@ static workspace lay_out(const layout *l, unsigned char *memory) {
                      .special = (float *)part[OF_SPECIAL]};
 }
 
-/* The accumulators of row i from column j on, where a panel begins, to its end. */
+/* Returns the accumulators of row i from column j, the first of a panel, to the panel's end. */
 static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_t j) {
   return sums + (j * t->packed_rows + i * t->l->panel) * t->l->element_bytes;
 }
 
-/* What is done with `count` elements from (i, j) on, the part of a row that lies in one panel, and their sums. */
+/* An action on `count` elements from (i, j) on, which are the section of a row in one panel, and on their sums. */
 typedef void row_action(const smma_multiplier *multiplier, size_t i, size_t j, size_t count, void *sums);
 
-/* In the order in which C's or D's memory has them. */
+/* Applies an action to all rows, in the memory order of C or D. */
 static void for_rows(const tile *t, smma_order order, row_action *act, unsigned char *sums) {
   const size_t panel = t->l->panel, inner = order == SMMA_ROW_MAJOR ? 1 : t->rows, rows = t->rows / inner;
   for (size_t row = 0; row < rows; row++)
@@ -141,7 +143,7 @@ static void for_rows(const tile *t, smma_order order, row_action *act, unsigned 
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
-/* Sums of a place of the multiplier's. */
+/* Returns the sums of one of the schedule's places: accumulator or register. */
 static unsigned char *place_of(const tile *t, int place) {
   return place == SMMA_IN_ACCUMULATOR ? t->w->accumulator : t->w->registers + (size_t)place * t->l->sums;
 }
@@ -173,7 +175,8 @@ static void finish(tile *t) {
   for_rows(t, p->with.order_d, smma_finish_row, place_of(t, p->schedule.result));
 }
 
-/* What the multiplier does behind so many steps: results of chains go to registers, and from these to others. */
+/* Does the schedule's tasks that follow the first `steps` steps: results of chains go to registers, and from these
+   to other registers. */
 static void do_tasks(tile *t, size_t steps) {
   const smma_multiplier *p = t->l->multiplier;
   const smma_schedule *s = &p->schedule;
@@ -190,7 +193,7 @@ static void do_tasks(tile *t, size_t steps) {
   }
 }
 
-/* The first step behind `step` behind which something happens; at most `last`. */
+/* Returns after how many steps the next task must be done; at most `last`. */
 static size_t next_boundary(const tile *t, size_t last) {
   const smma_schedule *s = &t->l->multiplier->schedule;
   return t->task < s->tasks ? smma_least(s->task[t->task].step, last) : last;
@@ -206,7 +209,8 @@ static void pack_rows(tile *t, size_t step, size_t steps) {
   p->family->pack_rows(&(smma_pack){p, &view, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
 }
 
-/* The panel of columns from the tile's j-th on, if the family does not read it as it is; returns where it lies. */
+/* Packs the panel of columns from the tile's j-th on, unless the family reads it directly. Returns a view of its
+   memory. */
 static smma_view pack_panel(tile *t, size_t j, size_t step, size_t steps) {
   const smma_multiplier *p = t->l->multiplier;
   const size_t k = (size_t)p->operation.k, panel = t->l->panel, first = t->column + j;
@@ -229,7 +233,7 @@ static bool has_special(const tile *t) {
   return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
 }
 
-/* Steps from `step` on, each panel of columns as soon as it is packed. */
+/* Computes steps from `step` on, each panel of columns right after packing it. */
 static void run_family(tile *t, size_t step, size_t steps) {
   const smma_multiplier *p = t->l->multiplier;
   const smma_kernel_family *f = p->family;
@@ -265,12 +269,12 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   finish(&t);
 }
 
-/* Tiles of D, dealt out to threads. */
+/* Tiles of D, distributed to threads. */
 typedef struct {
   const smma_multiplier *multiplier;
-  size_t report; /* rows of D, as progress is told */
+  size_t report; /* rows of D for progress reports */
   layout l;
-  size_t tile_columns, tiles; /* how many there are from left to right, and in all */
+  size_t tile_columns, tiles; /* tiles from left to right, and in all */
   size_t done;
   int stopped;
 } job;
@@ -309,14 +313,14 @@ static smma_status do_tiles(job *j, int threads) {
   return SMMA_OK;
 }
 
-/* A product that takes less time than memory and threads for it would. */
+/* Computes a product that takes less time than allocating memory and starting threads would. */
 static void do_at_once(job *j) {
   _Alignas(SMMA_ALIGNMENT) unsigned char memory[SMALL_BYTES];
   workspace w = lay_out(&j->l, memory);
   for (size_t i = 0; i < j->tiles && !j->stopped; i++) do_tile(j, &w, i);
 }
 
-/* Whether B^T A^T, which gives the same bits, leaves fewer elements of whole panels to compute. */
+/* Reports whether B^T A^T, which gives the same bits, has fewer elements to compute, counting whole panels. */
 static bool is_better_turned(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   if (!p->family || p->kept || !smma_can_turn(p)) return false;
@@ -324,7 +328,7 @@ static bool is_better_turned(const smma_multiplier *p) {
          (double)g->m * (double)round_up(g->n, p->family->columns);
 }
 
-/* Whether packing would be most of the work of the usual family. */
+/* Reports whether the usual family would spend most of the time packing. */
 static bool is_tiny(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   const double outputs = (double)g->m * (double)g->n;
@@ -373,24 +377,25 @@ smma_status smma_multiplier_compute(const smma_multiplier *multiplier) {
   return arrange_and_compute(multiplier);
 }
 
-/* ---- Columns of B that a multiplier keeps ---- */
+/* ---- Copies of B's columns in a multiplier ---- */
 
-/* Of a panel that a multiplier keeps. */
+/* Returns the number of columns per panel of the copy. */
 static size_t kept_panel(const smma_multiplier *p) { return p->family ? p->family->columns : 1; }
 
 size_t smma_kept_bytes(const smma_multiplier *p) {
   return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->b.count) * smma_bytes_of(p->operation.b);
 }
 
-/* Those of B as the multiplier takes them. */
+/* Copies B's columns in the order of the multiplier's view. */
 static bool keep_columns(smma_multiplier *p) {
   const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
   const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
-  const int threads =
-      panels * bytes < 1 << 20 ? 1 : smma_threads(p->with.threads); /* less takes no longer than waking threads */
+  const int threads = panels * bytes < 1 << 20
+                          ? 1
+                          : smma_threads(p->with.threads); /* waking threads would take longer for less than 1 MiB */
   p->kept = smma_aligned_malloc(panels * bytes);
   if (!p->kept) return false;
-  (void)threads; /* without OpenMP */
+  (void)threads; /* unused without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (size_t i = 0; i < panels; i++) smma_gather(&p->b, i * panel, panel, panel, 0, p->b.count, p->kept + i * bytes);
   p->b = smma_gather(&p->b, 0, 0, panel, 0, p->b.count, p->kept);

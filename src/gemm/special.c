@@ -21,21 +21,22 @@ const smma_kernel_family *smma_special_family(const smma_operation *o, const cha
 
 /* ---- Working memory ---- */
 
-/* Of how many elements of K one class is: all of a scale factor's where only that can be NaN. */
+/* Returns how many elements of K share a class: those of one scale factor if only the scale factor can be NaN, else
+   1. */
 static size_t elements_of_class(const smma_operation *o) {
   const bool finite = smma_encoding_of(o->a).specials == SMMA_SPECIALS_FINITE &&
                       smma_encoding_of(o->b).specials == SMMA_SPECIALS_FINITE;
   return finite && o->scale_block ? (size_t)o->scale_block : 1;
 }
 
-/* Sums of products of classes, in panels of columns like a family's accumulators; classes in lines along K, and packed.
- */
+/* Working memory: sums of products of classes, in panels of columns like a family's accumulators; classes as lines
+   along K, and packed. */
 typedef struct {
-  size_t rows, columns, unit, depth; /* depth: classes of a part of K; unit: elements of each */
+  size_t rows, columns, unit, depth; /* depth: classes in a section of K; unit: elements per class */
   float *sum, *a, *b, *line;
 } workspace;
 
-/* Its sizes. */
+/* Returns a workspace that has only its sizes. */
 static workspace sizes_of(const smma_multiplier *p, size_t rows, size_t columns) {
   const size_t k = (size_t)p->operation.k, unit = elements_of_class(&p->operation);
   return (workspace){.rows = round_up(rows, GROUP),
@@ -59,10 +60,10 @@ static workspace workspace_of(const smma_special *s) {
 
 /* ---- Classes ---- */
 
-/* What the encodings of a format are compared with. */
+/* Values for comparing the encodings of a format. */
 typedef struct {
   smma_decoder format;
-  uint32_t infinity; /* fields; none has those of all ones */
+  uint32_t infinity; /* fields of infinity; all ones if the format has none */
 } classifier;
 
 static float class_of(const classifier *c, uint32_t code) {
@@ -77,14 +78,14 @@ static float class_of(const classifier *c, uint32_t code) {
   return result;
 }
 
-/* `bytes` of an encoding and `step` are constants where this matters. */
+/* In callers for which speed matters, `bytes` of an encoding and `step` are constants. */
 static inline __attribute__((always_inline)) void classify_as(const classifier *c, size_t bytes, const void *data,
                                                               size_t first, size_t step, size_t count, float *out) {
   const classifier f = *c;
   for (size_t i = 0; i < count; i++) out[i] = class_of(&f, (uint32_t)smma_load(bytes, data, first + i * step));
 }
 
-/* The classes of `count` elements of a line, from k on; 0 behind the matrix. */
+/* Stores the classes of `count` elements of a line, from k on; 0 outside the matrix. */
 static void classify(const smma_view *x, size_t line, size_t k, size_t count, float *out) {
   const smma_encoding e = smma_encoding_of(x->format);
   classifier c = {smma_decoder_of(x->format), ~UINT32_C(0)};
@@ -106,7 +107,7 @@ static void classify(const smma_view *x, size_t line, size_t k, size_t count, fl
     classify_as(&c, bytes, x->data, first, 1, present, out);
 }
 
-/* NaN where scale factors are. */
+/* Sets classes to NaN where the scale factor is NaN. */
 static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, size_t k, size_t count, size_t unit,
                             float *out) {
   const size_t each = (size_t)p->operation.scale_block / unit;
@@ -116,7 +117,7 @@ static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, si
     if (scale[i / each].kind == SMMA_NAN) out[i] = NAN;
 }
 
-/* Packs those of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on; behind them
+/* Packs the classes of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on; then
    zeros. */
 static void pack(const smma_special *s, bool of_a, size_t first, size_t count, size_t step, size_t steps, float *out) {
   const smma_multiplier *p = s->multiplier;
@@ -196,7 +197,8 @@ void smma_special_take(smma_special *s) {
     }
 }
 
-/* The core's result of `steps` steps of element (i, j) from `step` on, with a sum that the accumulator has. */
+/* Computes `steps` steps of element (i, j) from `step` on with the core; the accumulator holds the start and the
+   result. */
 static void run_core(const smma_special *s, size_t i, size_t j, size_t step, size_t steps, float *accumulator) {
   const smma_multiplier *p = s->multiplier;
   const smma_core_run one = {p, accumulator, s->row + i, s->column + j, 1, 1, 1, s->panel, step, steps};
@@ -208,8 +210,8 @@ static void start(const smma_special *s, size_t i, size_t j, float *accumulator)
   if (s->from_c) smma_start_row(s->multiplier, s->row + i, s->column + j, 1, accumulator);
 }
 
-/* Whether a step may make a NaN whatever its accumulator is. Where subnormal factors are read as zeros (C-FDPA
-   with wide exponents), infinity times one does, which classes do not tell. */
+/* Reports whether a step may make a NaN whatever its accumulator is. If subnormal factors are read as zeros (C-FDPA
+   with wide exponents), infinity times a subnormal is NaN, which classes do not show. */
 static bool may_make_nan(const smma_special *s, size_t i, size_t j, size_t step) {
   const size_t k = (size_t)s->multiplier->operation.k;
   float a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], sum = 0;
@@ -227,10 +229,11 @@ static float float_of(uint32_t bits) {
   return x;
 }
 
-/* Which NaN element (i, j) is, where those of factors and of accumulators are told apart: that of the last step which
-   makes one whatever NaN is its accumulator; else that of c, or what infinities make. */
+/* Determines which NaN element (i, j) is, if NaN of factors differ from NaN of accumulators: that of the last step
+   that makes a NaN from any NaN accumulator; else that of c, or that of opposing infinities. */
 static void settle_marked(const smma_special *s, size_t i, size_t j, size_t last, float *accumulator) {
-  const float other = float_of(0x7fe10000); /* of no unit: positive, with a payload that FP16 and BF16 have, too */
+  const float other =
+      float_of(0x7fe10000); /* a NaN that no unit returns: positive, with a payload that FP16 and BF16 can represent */
   for (size_t step = last; step-- > s->step;) {
     if (!may_make_nan(s, i, j, step)) continue;
     *accumulator = other;
@@ -244,13 +247,13 @@ static void settle_marked(const smma_special *s, size_t i, size_t j, size_t last
     *accumulator = float_of((uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), s->multiplier->operation.rule.nan));
 }
 
-/* RDNA's rules. */
+/* Reports whether the operation has RDNA's NaN policy. */
 static bool has_marked_nan(const smma_operation *o) {
   const bool opposing = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
   return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
 }
 
-/* Element (i, j), whose products of classes add up to `special`. */
+/* Settles element (i, j), for which the products of classes sum to `special`. */
 static void settle(const smma_special *s, size_t i, size_t j, float special, size_t last) {
   const smma_nan_policy policy = s->multiplier->operation.rule.nan;
   float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, j);
@@ -260,7 +263,7 @@ static void settle(const smma_special *s, size_t i, size_t j, float special, siz
     settle_marked(s, i, j, last, accumulator);
   } else if (!isnan(special) && (is_finite(*accumulator) || *accumulator == special)) {
     *accumulator = special;
-  } else { /* the sum became infinite, too: what comes first counts; so of NaN that are not all the same */
+  } else { /* the family's sum is infinite, too, so the order decides; it also decides among different NaN */
     start(s, i, j, accumulator);
     run_core(s, i, j, s->step, last - s->step, accumulator);
   }

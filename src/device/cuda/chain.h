@@ -1,54 +1,55 @@
 /* T-FDPA and ST-FDPA by a chain of FP64 multiply-adds that round down.
 
-   A block's terms are products truncated at 2^(emax - F), and c. The accumulator starts as c (truncated, which is
-   rounding toward zero with a large number of c's sign) plus that number, whose last bit is 2^(emax - F). It never
-   leaves its binade, so each multiply-add in the direction "down" adds the floor of its product on that grid.
-   Truncation is one more for each negative product that is not on the grid; how many these are is known before: a
-   product's lowest set bit is the sum of its factors', which are held in bytes, four products a word:
+   The terms of a block are products truncated at 2^(emax - F), and c. The accumulator starts as a large number, whose
+   last bit is 2^(emax - F), plus c (truncated by rounding the sum toward zero; the large number has the sign of c). It
+   never leaves its binade, so each multiply-add rounding down adds the floor of its product on that grid. Truncation is
+   one unit more for each negative product that is not on the grid. The number of such products is known in advance: a
+   product's lowest set bit is the sum of its factors', which are stored in bytes, four products per word:
      deficit = base - lowest set bit;     not on the grid:  deficit_a + deficit_b > base_a + base_b + F - emax
 
-   Accumulators are 2^(52 - F) times smaller than what they stand for, and so are the numbers of A: the exponent field
-   of the large number is that of emax. What is below it in its high word is arbitrary, as sums stay within the low one;
-   where they may leave it, its last bits keep the carry.
+   Accumulators are the true value times 2^-(52 - F), and so are the numbers of A: the exponent field of the large
+   number is then that of emax. The lower bits of its high word are arbitrary, because sums stay within the low word. If
+   sums can exceed the low word, the last bits of the high word hold the carry.
 
-   Of emax the greatest exponent of products comes from the tensor core: a sum of eight numbers 16^(e_a + e_b) is at
-   least 16^max, and below 16^(max + 1), however it is truncated. Where bases are not wide, zero stands for the exponent
-   bases - CHAIN_TOP, whose grid cuts nothing: every product is on it, and so is every c that is taken.
+   The tensor core finds the greatest exponent of products, for emax: a sum of eight numbers 16^(e_a + e_b) is at least
+   16^max and below 16^(max + 1), however it is truncated. If bases are not wide, zero stands for the exponent bases -
+   CHAIN_TOP, whose grid truncates nothing: every product is on it, and so is every accepted c.
 
-   Zeros of A are zero, with a deficit that no sum makes count; those of B are positive and far below every grid, and
-   count as such. Rows and columns with NaN or infinities are marked while packing, elements out of range while
-   computing; the core computes these. */
+   Zeros of A are zero, with a deficit that never counts. Zeros of B are positive, far below every grid, and count as
+   such. Packing flags rows and columns with NaN or infinities, and the chain flags elements out of range; the core
+   computes both. */
 #ifndef SMMA_DEVICE_CUDA_CHAIN_H
 #define SMMA_DEVICE_CUDA_CHAIN_H
 
 #include "device/cuda/choice.h"
 #include "device/cuda/words.h"
 
-/* CHAIN_DEPTH products of CHAIN_LINES lines. Words hold four of one line, one in each byte. */
+/* CHAIN_DEPTH products of CHAIN_LINES lines. A word holds four products of one line, one per byte. */
 typedef struct {
   smma_two value[CHAIN_DEPTH][CHAIN_LINES / 2];
-  smma_four exponent[CHAIN_LINES * CHAIN_DEPTH / 8]; /* two bf16 a word, in the order of mma's fragments */
+  smma_four exponent[CHAIN_LINES * CHAIN_DEPTH / 8]; /* two bf16 per word, in the order of mma's fragments */
   smma_four deficit[CHAIN_DEPTH / 4][CHAIN_LINES / 4],
       sign[CHAIN_DEPTH / 4][CHAIN_LINES / 4]; /* see smma_chain_place */
-  int32_t base[CHAIN_DEPTH / 4][CHAIN_LINES]; /* of each block, where they are wide */
+  int32_t base[CHAIN_DEPTH / 4][CHAIN_LINES]; /* of each block, if bases are wide */
 } smma_chain_panel;
 
-/* Where in 32 lines words lie, so that those of a thread are together: of four rows or eight columns. */
+/* Returns the position of a line's words among 32 lines. It places the words of a thread (four rows or eight
+   columns) next to each other. */
 SMMA_CORE int smma_chain_place(bool of_a, int line) {
   int in_warp = line % 32;
   if (of_a) return line - in_warp + in_warp % 16 / 2 * 4 + in_warp / 16 * 2 + in_warp % 2;
   return line - in_warp + in_warp % 8 / 2 * 8 + in_warp / 8 * 2 + in_warp % 2;
 }
 
-/* The exponents from E on whose deficits a byte tells from each other reach so far below bases + F. */
+/* Returns how far below bases + F exponents E reach whose deficits a byte can distinguish. */
 SMMA_CORE int smma_chain_reach(const smma_chain *p) { return p->wide ? CHAIN_TOP : CHAIN_TOP + p->alignment_bits; }
 
-/* No sum is greater: of L products below 4 2^F, as many units for floors, and c below 2 2^F. */
+/* Returns a bound of all sums: L products below 4 2^F, as many units for floors, and c below 2 2^F. */
 SMMA_CORE int64_t smma_chain_greatest(const smma_chain *p) {
   return (int64_t)(4 * smma_chain_length(p) + 3) << p->alignment_bits;
 }
 
-/* The large number's high word, with room for carries out of the low one, and its low word. */
+/* Return the large number's high word, with room for carries out of the low word, and its low word. */
 SMMA_CORE uint32_t smma_chain_high(const smma_chain *p, uint32_t x) {
   if (smma_chain_greatest(p) < (int64_t)1 << 31) return x;
   return smma_chain_greatest(p) < (int64_t)3 << 30 ? x & ~1u : (x & ~3u) | 1;
@@ -64,22 +65,22 @@ SMMA_CORE double smma_chain_power_of_two(int exponent) {
 
 /* Exponents and bases are fields of doubles' high words: multiples of CHAIN_BINADE. */
 
-/* The greatest exponent of products, of the sum of 16^e as binary32; lower bits are arbitrary. */
+/* Returns the greatest exponent of products from the sum of 16^e as binary32; lower bits are arbitrary. */
 SMMA_CORE uint32_t smma_chain_of_sum(int32_t sum, int32_t bases) {
   return (uint32_t)((sum >> 5) + bases + (CHAIN_BIAS - CHAIN_TOP) * CHAIN_BINADE);
 }
 
-/* Sixteen times the field of the exponent that reaches to bases. */
+/* Returns sixteen times the field of the exponent that reaches to bases. */
 SMMA_CORE uint32_t smma_chain_least(const smma_chain *p, int32_t bases) {
   return ((uint32_t)bases + (uint32_t)(CHAIN_BIAS + p->alignment_bits - smma_chain_reach(p)) * CHAIN_BINADE) * 16;
 }
 
-/* Constants that are held in registers, as instructions do not take them as they are. */
+/* Constants in registers, because instructions cannot encode them. */
 typedef struct {
-  uint32_t low, unit, least; /* of the large number; 2^23; smma_chain_least */
+  uint32_t low, unit, least; /* low word of the large number; 2^23; smma_chain_least */
 } smma_chain_words;
 
-/* `zero` is zero, which a compiler that does not see it cannot put into instructions. */
+/* `zero` is zero, but the compiler cannot know it and so cannot encode the constants in instructions. */
 SMMA_CORE smma_chain_words smma_chain_words_of(const smma_chain *p, int32_t bases, uint32_t zero) {
   smma_chain_words w;
   w.low = smma_in_register(smma_chain_low(p), zero);
@@ -88,19 +89,19 @@ SMMA_CORE smma_chain_words smma_chain_words_of(const smma_chain *p, int32_t base
   return w;
 }
 
-/* Four bytes that make a sum of deficits exceed 127 where it is not on the grid of emax. */
+/* Returns four bytes such that a sum with deficits exceeds 127 if the product is not on the grid of emax. */
 SMMA_CORE uint32_t smma_chain_limit(const smma_chain *p, const smma_chain_words *w, uint32_t emax, int32_t bases) {
   const uint32_t most = (uint32_t)(smma_chain_reach(p) + 1) << 24;
   if (!p->wide) return smma_repeat_high_byte(emax * 16 - w->least);
   return smma_repeat_high_byte(smma_lesser_unsigned(emax * 16 - smma_chain_least(p, bases), most));
 }
 
-/* The large number, with `count` / 512 on its grid. */
+/* Returns the large number plus `count` / 512 units of its grid. */
 SMMA_CORE double smma_chain_start_apart(const smma_chain *p, const smma_chain_words *w, uint32_t emax, uint32_t count) {
   return smma_double_of(smma_chain_high(p, emax), smma_high_product_add((int32_t)count, (int32_t)w->unit, w->low));
 }
 
-/* The same with c's sign, and c on its grid. */
+/* Like smma_chain_start_apart with the sign of c, plus c on its grid. */
 SMMA_CORE double smma_chain_start(const smma_chain *p, const smma_chain_words *w, uint32_t emax, double c,
                                   uint32_t count) {
   uint32_t low = smma_high_product_add((int32_t)count, smma_extend_sign(emax, w->unit), w->low);
@@ -108,13 +109,13 @@ SMMA_CORE double smma_chain_start(const smma_chain *p, const smma_chain_words *w
                           smma_double_of(smma_chain_high(p, emax), low));
 }
 
-/* x in the fraction bits of results. */
+/* Truncates x to the fraction bits of results. */
 SMMA_CORE double smma_chain_cut(const smma_chain *p, double x) {
   if (p->kept >= 20) return smma_double_of(smma_high_word(x), smma_low_word(x) & ~0u << (52 - p->kept));
   return smma_double_of(smma_high_word(x) & ~0u << (20 - p->kept), 0);
 }
 
-/* The block's result; where it is truncated at F bits, the next block's does that, as its emax is not below. */
+/* Returns the block's result. A truncation at F bits is left to the next block, whose emax is not below. */
 SMMA_CORE double smma_chain_finish(const smma_chain *p, const smma_chain_words *w, double accumulator) {
   int shift = 52 - p->alignment_bits;
   uint32_t high = smma_chain_high(p, smma_high_word(accumulator)) + ((uint32_t)shift << 20);
@@ -122,15 +123,16 @@ SMMA_CORE double smma_chain_finish(const smma_chain *p, const smma_chain_words *
   return p->kept < p->alignment_bits ? smma_chain_cut(p, accumulator) : accumulator;
 }
 
-/* Whether a block's products, if there are any, are out of range: so small, absolutely or beside their bases, that
-   results may be subnormal or exponents and deficits wrong; so great that a chain of them may overflow. */
+/* Reports whether a block's products, if any are nonzero, are out of range: so small, absolutely or relative to
+   their bases, that results may be subnormal or exponents and deficits wrong, or so great that a chain of them may
+   overflow. */
 SMMA_CORE bool smma_chain_is_out(int32_t sum, int32_t bases) {
   return sum != 0 &&
          (sum < CHAIN_LEAST_SUM || bases < CHAIN_LEAST * CHAIN_BINADE || bases > CHAIN_GREATEST * CHAIN_BINADE);
 }
 
-/* Whether a chain can start from c: not what is so small that a block without products cuts it, or so great that sums
-   overflow or leave their bytes. */
+/* Reports whether a chain can start from c: it must not be so small that a block without products truncates it, nor
+   so great that sums overflow or exceed their bytes. */
 SMMA_CORE bool smma_chain_takes(const smma_chain *p, int bases, float c) {
   double magnitude = c < 0 ? -(double)c : c;
   int least = p->wide ? -126 : bases / CHAIN_BINADE - CHAIN_TOP - p->alignment_bits + p->kept;
@@ -138,12 +140,12 @@ SMMA_CORE bool smma_chain_takes(const smma_chain *p, int bases, float c) {
   return c == 0 || (magnitude >= smma_chain_power_of_two(least) && magnitude < smma_chain_power_of_two(greatest));
 }
 
-/* c as the chain takes it, without bits that D's format does not have. */
+/* Returns c as the chain starts from it, without bits that D's format does not have. */
 SMMA_CORE double smma_chain_from(const smma_chain *p, int bases, float c) {
   return smma_chain_cut(p, smma_chain_takes(p, bases, c) ? c : 0);
 }
 
-/* A thread's place: its first row and column in the panels. */
+/* A thread's position: its first row and column in the panels. */
 typedef struct {
   int row, column;
 } smma_chain_place_of_thread;
@@ -151,18 +153,18 @@ typedef struct {
 SMMA_CORE int smma_chain_row(smma_chain_place_of_thread at, int i) { return at.row + i / 2 * 16 + i % 2; }
 SMMA_CORE int smma_chain_column(smma_chain_place_of_thread at, int j) { return at.column + j / 2 * 8 + j % 2; }
 
-/* Where the element of row i and column j of a quadrant is among the thread's. */
+/* Returns the index, among the thread's elements, of row i and column j of a quadrant. */
 SMMA_CORE int smma_chain_element(int quadrant, int i, int j) {
   return (quadrant / 2 * CHAIN_BEGUN + i) * CHAIN_COLUMNS + quadrant % 2 * CHAIN_BEGUN + j;
 }
 
-/* Where its sum is among those of the columns that are summed at a time. */
+/* Returns the index of its sum among those of the columns that are summed at a time. */
 SMMA_CORE int smma_chain_sum(const smma_chain *p, int quadrant, int i, int j) {
   const int columns = smma_chain_columns(p);
   return (quadrant / 2 * CHAIN_BEGUN + i) * columns + (quadrant % 2 * CHAIN_BEGUN + j) % columns;
 }
 
-/* Counts which of four products are negative and not on the grid, for a quadrant. */
+/* Counts, for a quadrant, which of four products are negative and not on the grid. */
 SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_panel *b, int row, int column, int group,
                                 const uint32_t *limit, uint32_t *count) {
   const smma_four row_deficit = a->deficit[group][row], column_deficit = b->deficit[group][column];
@@ -176,9 +178,9 @@ SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_pane
   }
 }
 
-/* Begins a block of CHAIN_BEGUN rows and columns, those of a quadrant: accumulators take the place of c, if it is
-   summed with products. `first`: the block's first product; panels follow each other where blocks are longer. `bases`
-   counts where they are not wide. Marks what is out of range. */
+/* Begins a block of CHAIN_BEGUN rows and columns, a quadrant: accumulators replace c, if c is summed with products.
+   `first`: the block's first product; longer blocks continue in consecutive panels. `bases` is used if bases are not
+   wide. Flags elements out of range in `out`. */
 SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, const smma_chain_panel *a,
                                 const smma_chain_panel *b, smma_chain_place_of_thread at, int first, int quadrant,
                                 int32_t bases, const int32_t *sum, double *accumulator, uint64_t *out) {
@@ -204,7 +206,7 @@ SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, 
     SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
       const int e = i * CHAIN_BEGUN + j;
       if (smma_chain_is_out(sum[e], base[e])) *out |= (uint64_t)1 << smma_chain_element(quadrant, i, j);
-      /* Bases of zeros and their partners say nothing. */
+      /* Bases of zeros and of their partners have no meaning. */
       if (sum[e] == 0) emax[e] = smma_chain_of_sum(0, 2 * CHAIN_NO_BASE * CHAIN_BINADE);
     }
   SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
@@ -217,7 +219,7 @@ SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, 
   SMMA_UNROLL_BY(1)
   for (panel = 0; panel < smma_chain_panels(p); panel++, a++, b++) {
     const int end = first + smma_minimum(smma_chain_length(p), CHAIN_DEPTH);
-    /* Registers are fewer where bases are wide, and where c is held beside sums. */
+    /* Fewer registers are free if bases are wide, or if c is held in addition to sums. */
     if (p->wide || p->rule != SMMA_T_FDPA)
       SMMA_UNROLL_BY(1) for (k = first; k < end; k += 4) smma_chain_count(a, b, row, column, k / 4, limit, count);
     else
@@ -231,7 +233,7 @@ SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, 
   }
 }
 
-/* A block's products, of smma_chain_columns columns from here on. */
+/* Adds a block's products, for smma_chain_columns columns from here on. */
 SMMA_CORE void smma_chain_products(const smma_chain *p, const smma_chain_panel *a, const smma_chain_panel *b,
                                    smma_chain_place_of_thread at, int first, double *accumulator) {
   const int columns = smma_chain_columns(p), length = smma_minimum(smma_chain_length(p), CHAIN_DEPTH);

@@ -1,54 +1,55 @@
-/* Which operations the kernels of this folder compute (chain.h, down.h, two_level.h, fp4.h), and what the host knows of
- * these. */
+/* Chooses the kernel of this folder that computes an operation (chain.h, down.h, two_level.h, fp4.h), and defines
+ * what the host must know about it. */
 #ifndef SMMA_DEVICE_CUDA_CHOICE_H
 #define SMMA_DEVICE_CUDA_CHOICE_H
 
 #include "core/rule.h"
 
 enum {
-  CHAIN_DEPTH = 16,       /* products of each line in a panel */
-  CHAIN_LINES = 128,      /* rows of A or columns of B in a panel */
-  CHAIN_ROWS = 8,         /* elements of one thread: rows 2g, 2g + 1 and those 16, 32 and 48 further of a warp's 64 */
-  CHAIN_COLUMNS = 8,      /* columns 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
-  CHAIN_BEGUN = 4,        /* rows and columns of a quadrant, which are begun together */
-  CHAIN_TOP = 62,         /* (exponent field of a sum of 16^e) / 4 where e is the greatest there can be */
-  CHAIN_SPAN = 29,        /* binades below its base that an element's exponent is right for, beside any other; */
-  CHAIN_NARROW_SPAN = 30, /* where bases are not wide: products' are above CHAIN_TOP below both */
-  CHAIN_LEAST = -72,    /* with so great bases and CHAIN_SPAN no result is subnormal, and c <= 2^127 is within a byte */
-  CHAIN_GREATEST = 100, /* with bases no greater 2^20 blocks do not overflow */
-  CHAIN_NARROW = 39,    /* the greatest deficit, where they do not saturate, and */
-  CHAIN_ABOVE = 26,     /* binades above bases that c may then have, and some more: 167 + CHAIN_TOP + 26 is a byte */
-  CHAIN_NO_BASE = -300, /* that of zeros, far below what any number may have */
+  CHAIN_DEPTH = 16,  /* products of each line in a panel */
+  CHAIN_LINES = 128, /* rows of A or columns of B in a panel */
+  CHAIN_ROWS = 8,    /* rows per thread: 2g, 2g + 1 and those 16, 32 and 48 further, of a warp's 64 */
+  CHAIN_COLUMNS = 8, /* columns per thread: 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
+  CHAIN_BEGUN = 4,   /* rows and columns of a quadrant, which are begun together */
+  CHAIN_TOP = 62,    /* (exponent field of a sum of 16^e) / 4 for the greatest possible e */
+  CHAIN_SPAN = 29,   /* an element's exponent is exact down to this many binades below its base, whatever the other's */
+  CHAIN_NARROW_SPAN =
+      30,               /* the same if bases are not wide: products' exponents are then above both bases - CHAIN_TOP */
+  CHAIN_LEAST = -72,    /* with bases at least this and CHAIN_SPAN no result is subnormal, and c <= 2^127 fits a byte */
+  CHAIN_GREATEST = 100, /* with bases at most this 2^20 blocks do not overflow */
+  CHAIN_NARROW = 39,    /* the greatest deficit, if deficits do not saturate, and */
+  CHAIN_ABOVE = 26,     /* binades above bases that c can then have, plus a margin: 167 + CHAIN_TOP + 26 fits a byte */
+  CHAIN_NO_BASE = -300, /* the base of zeros, far below that of any number */
   CHAIN_BIAS = 1023,
-  CHAIN_BINADE = 1 << 20, /* in the exponent field of a double's high word */
+  CHAIN_BINADE = 1 << 20, /* one binade in the exponent field of a double's high word */
   CHAIN_LEAST_SUM = (CHAIN_TOP - CHAIN_SPAN) << 25,
-  CHAIN_SUM = 31,      /* fraction bits of sums that round down */
-  CHAIN_THREADS = 256, /* of the block that computes 128 x 128 elements */
+  CHAIN_SUM = 31,      /* fraction bits of sums that are rounded down */
+  CHAIN_THREADS = 256, /* per block of 128 x 128 elements */
   CHAIN_PANEL_BYTES = 26624
 };
 
-/* What does not change within a kernel. `wide`: bases are those of each block, for formats with 8 exponent bits, and
-   for scale factors; else one for all. */
+/* Parameters of a kernel. `wide`: each block has its own bases, for formats with 8 exponent bits and for scale
+   factors; otherwise all blocks share a base. */
 typedef struct {
-  smma_algorithm rule;             /* ST-FDPA's is T-FDPA */
+  smma_algorithm rule;             /* T-FDPA also for ST-FDPA */
   int alignment_bits, block, kept; /* F, L, and the fraction bits of results */
   bool wide;
 } smma_chain;
 
-/* The greatest exponent of a format: the base of all its numbers. */
+/* Returns the greatest exponent of a format, which is the base of all its numbers. */
 SMMA_CORE int smma_chain_base_of(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   return (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias;
 }
 
-/* Whether exponents and lowest bits of all the format's products fit with one base. */
+/* Reports whether exponents and lowest bits of all the format's products fit with one base. */
 SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   int span = smma_chain_base_of(format) - smma_minimum_exponent(f);
   return span <= CHAIN_NARROW_SPAN && span + f.fraction_bits <= CHAIN_NARROW;
 }
 
-/* The chain of an operation, if it is of kernels.def; false where there is none. */
+/* Returns in `chain` the chain that an operation needs; false if no chain can compute it. */
 SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
   const smma_t_fdpa *t = &o->rule.with.t_fdpa;
   const smma_tr_fdpa *tr = &o->rule.with.tr_fdpa;
@@ -73,7 +74,7 @@ SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
   }
 }
 
-/* The chain that computes an operation, as kernels.def has it; false if none does. */
+/* Returns in `chain` the chain of kernels.def that computes an operation; false if kernels.def has no such chain. */
 SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   if (!smma_chain_asked(o, chain)) return false;
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
@@ -86,7 +87,7 @@ SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   return false;
 }
 
-/* Its kernel's name. */
+/* Returns the name of its kernel. */
 SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
   if (chain->rule == RULE && chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && \
@@ -96,36 +97,36 @@ SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
   return "";
 }
 
-/* Sums of products in a block, of even and of odd k where they are two, and the products of each; columns of a thread
-   that are summed at a time: fewer where c is held beside sums, as registers are. */
+/* Return the sums of products per block (two, of even and of odd k, in GTR-FDPA), the products of each, and the
+   columns of a thread that are summed at a time: fewer if c takes registers in addition to sums. */
 SMMA_CORE int smma_chain_sums(const smma_chain *p) { return p->rule == SMMA_GTR_FDPA ? 2 : 1; }
 SMMA_CORE int smma_chain_length(const smma_chain *p) { return p->block / smma_chain_sums(p); }
 SMMA_CORE int smma_chain_columns(const smma_chain *p) {
   return p->rule == SMMA_T_FDPA ? CHAIN_COLUMNS : CHAIN_COLUMNS / 2;
 }
 
-/* Products of a line that are loaded at a time, and the shared memory that they take. */
+/* Return the products of a line that are loaded at a time, in panels, and the shared memory that they take. */
 SMMA_CORE int smma_chain_stage(const smma_chain *p) { return smma_maximum(p->block, CHAIN_DEPTH); }
 SMMA_CORE int smma_chain_panels(const smma_chain *p) { return smma_chain_stage(p) / CHAIN_DEPTH; }
 SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) { return smma_chain_panels(p) * 2 * CHAIN_PANEL_BYTES; }
 
-/* Of a tile (tile.h). */
+/* Sizes of a tile (tile.h). */
 enum {
   TILE_LINES = 64, /* rows of A or columns of B in a panel */
-  TILE_ROWS = 8,   /* elements of one thread */
+  TILE_ROWS = 8,   /* rows per thread */
   TILE_COLUMNS = 4,
   TILE_THREADS = 128
 };
 
-/* Of sums in two numbers of binary32 (two_level.h). */
+/* Constants of sums in two binary32 numbers (two_level.h). */
 enum {
   TWO_DEPTH = 32,  /* products of each line in a panel */
   TWO_REACH = 78,  /* the greatest sum of two deficits */
-  TWO_LEAST = -80, /* emax where there is neither a product nor c: below all others */
+  TWO_LEAST = -80, /* emax if there is neither a product nor c: below all others */
   TWO_PANEL_BYTES = 22528
 };
 
-/* Whether sums in two numbers compute a chain, and its kernel's name. */
+/* Reports whether sums in two numbers compute a chain; returns the kernel's name. */
 SMMA_CORE bool smma_two_takes_chain(const smma_chain *chain) { return chain->rule == SMMA_T_FDPA && !chain->wide; }
 SMMA_CORE const char *smma_two_name(const smma_chain *chain) {
 #define SMMA_TWO(F, L, KEPT, NAME)                                            \
@@ -136,20 +137,20 @@ SMMA_CORE const char *smma_two_name(const smma_chain *chain) {
   return "";
 }
 
-/* Of FP4. */
+/* Constants of FP4 (fp4.h). */
 enum {
-  FP4_GROUPS = 4, /* of a step */
+  FP4_GROUPS = 4, /* per step */
   FP4_GROUP = 16,
   FP4_DEPTH = FP4_GROUPS * FP4_GROUP,
-  FP4_BEGUN = 4, /* rows whose sums are held together */
+  FP4_BEGUN = 4, /* rows whose sums are held at a time */
   FP4_F = 35,
-  FP4_POWER = 8,   /* exponent field of a product of powers of both bases */
-  FP4_SPREAD = 18, /* the most between exponents of a line's scale factors in a step */
-  FP4_MOST = 45,   /* of their exponents: no result is subnormal or overflows */
+  FP4_POWER = 8,   /* exponent field of a product of the powers of both bases */
+  FP4_SPREAD = 18, /* greatest span of the exponents of a line's scale factors in a step */
+  FP4_MOST = 45,   /* bound of their exponents: no result is subnormal or overflows */
   FP4_PANEL_BYTES = 7168
 };
 
-/* Fraction bits of the operation's terms if fp4.h computes it, else 0. */
+/* Returns the fraction bits of the operation's terms if fp4.h computes it, else 0. */
 SMMA_CORE int smma_fp4_fraction(const smma_operation *o) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   if (o->rule.algorithm != SMMA_GST_FDPA || o->a != SMMA_E2M1 || o->b != SMMA_E2M1 || o->d != SMMA_F32) return 0;
@@ -160,22 +161,23 @@ SMMA_CORE int smma_fp4_fraction(const smma_operation *o) {
   return 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
 }
 
-/* What the host knows of a kernel that reads panels, each `bytes` for `lines` lines and `depth` products; so many of
-   these are read at a time. */
+/* Description of a kernel that reads panels. A panel has `bytes` bytes for `lines` lines and `depth` products;
+   `stage` products are read at a time. */
 typedef struct {
   const char *pack, *name;
   int lines, depth, stage, bytes, threads, shared;
-  int number; /* what the kernel is told: the sum of both bases, as a field for the chain, or fraction bits */
+  int number; /* kernel argument: the sum of both bases as a field, for the chain, or fraction bits */
 } smma_panels;
 
-/* The kernel of an operation; false if there is none. `fast_f64`: on a device where binary64 is fast. */
+/* Returns the kernel of an operation; false if no kernel of this folder computes it. `fast_f64`: the device has fast
+   binary64. */
 SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panels *p) {
   const int fraction = smma_fp4_fraction(o);
   smma_chain chain;
   if (fraction) {
     p->pack = "smma_fp4_pack_panels", p->name = "smma_fp4";
     p->lines = TILE_LINES, p->depth = p->stage = FP4_DEPTH, p->bytes = FP4_PANEL_BYTES, p->threads = TILE_THREADS;
-    p->shared = 0; /* it has its own */
+    p->shared = 0; /* its shared memory is static */
     p->number = fraction;
     return true;
   }

@@ -8,7 +8,7 @@
 
 #include "device/constant.h"
 
-/* The kernels' source, made by the build. */
+/* The kernels' source, embedded by the build. */
 static const char core_source[] = {
 #include "device_source_core.inc"
 };
@@ -50,7 +50,7 @@ bool smma_cuda_has_compiler(void) {
   return loaded = true;
 }
 
-/* Whether only the core computes it, or with a longer K than the kernels that are there have. */
+/* Reports whether only the core computes an operation, or its K is longer than the kernels compiled ahead support. */
 static bool is_of_core(const smma_operation *o) {
   const smma_algorithm algorithm = o->rule.algorithm;
   return o->k > SMMA_MAXIMUM_ROUNDED_K || algorithm == SMMA_COMPOSITION || algorithm == SMMA_C_FDPA ||

@@ -1,6 +1,6 @@
-/* The driver of NVIDIA GPUs, through CUDA's driver API, whose library is looked for at run time: the module loads on
-   machines without one. Kernels are compiled ahead, with the operation as an argument; some for an operation, when they
-   are first launched. */
+/* The driver of NVIDIA GPUs, through CUDA's driver API. It looks for CUDA's library at run time, so that the module
+   loads on machines without one. Kernels are compiled ahead, with the operation as an argument; some are compiled
+   for an operation when first launched. */
 #include "device/driver.h"
 
 #include <cuda.h>
@@ -12,13 +12,13 @@
 #include "device/cuda/choice.h"
 #include "device/cuda/compile.h"
 
-/* The machine code of every target. */
+/* Machine code for every target. */
 __asm__(".section .rodata\n.balign 16\nkernels_begin:\n.incbin \"" SMMA_CUDA_KERNELS "\"\n.byte 0\n.previous\n");
 extern const char kernels_begin[];
 
 enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
 
-/* cuda.h's names of versions: X(member, symbol, parameters). */
+/* Versioned names as in cuda.h: X(member, symbol, parameters). */
 #define FUNCTIONS(X)                                                                 \
   X(init, "cuInit", (unsigned))                                                      \
   X(version, "cuDriverGetVersion", (int *))                                          \
@@ -51,18 +51,18 @@ enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
   X(launch, "cuLaunchKernel",                                                        \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))
 
-/* CUDA's library. */
+/* Functions of CUDA's library. */
 static struct {
 #define X(member, symbol, parameters) CUresult(*member) parameters;
   FUNCTIONS(X)
 #undef X
 } cu;
 
-/* An operation's kernels, compiled when they are first launched. */
+/* An operation's kernels, compiled when first launched. */
 typedef struct program {
   smma_operation operation;
   bool tried[SMMA_CUDA_PARTS];
-  CUmodule part[SMMA_CUDA_PARTS]; /* NULL: the kernels compiled ahead */
+  CUmodule part[SMMA_CUDA_PARTS]; /* NULL: use the kernels compiled ahead */
   struct program *next;
 } program;
 
@@ -70,11 +70,11 @@ typedef struct {
   CUdevice id;
   CUcontext context;
   CUmodule kernels;
-  int shared;       /* bytes that a block can have */
+  int shared;       /* most bytes of shared memory per block */
   int major, minor; /* compute capability */
   program *programs;
-  CUevent started, stopped; /* the clock */
-  bool entered;             /* by a thread, whose context was this: */
+  CUevent started, stopped; /* events of the clock */
+  bool entered;             /* a thread has entered, and `before` was its context */
   CUcontext before;
 } device;
 
@@ -96,7 +96,7 @@ static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, CUresult e
   return false;
 }
 
-/* Opens CUDA's library, once; the callers hold the library's lock. */
+/* Opens CUDA's library once; the callers hold the library's lock. */
 static bool load(char message[SMMA_DEVICE_MESSAGE]) {
   static void *library;
   void *found;
@@ -143,7 +143,7 @@ static int attribute(const device *d, CUdevice_attribute which) {
   return value;
 }
 
-/* GPUs for which kernels.cu compiles the chain. */
+/* Reports whether kernels.cu compiles the chain for a GPU. */
 static bool has_fast_f64(int major, int minor) { return minor == 0 && major >= 8 && major <= 10; }
 
 static void describe(const device *d, smma_device_description *is) {
@@ -162,7 +162,8 @@ static void describe(const device *d, smma_device_description *is) {
   is->fast_f64 = has_fast_f64(d->major, d->minor);
 }
 
-/* CUDA's calls are about the calling thread's context, which other libraries rely on. */
+/* Makes the device's context current in the calling thread. It remembers the previous context, because other
+   libraries rely on it. */
 static bool enter(device *d, char message[SMMA_DEVICE_MESSAGE]) {
   CUresult error;
   if (!d->entered) d->entered = cu.get_current(&d->before) == CUDA_SUCCESS;
@@ -227,7 +228,7 @@ static void *open_device(size_t index, smma_device_description *is, char message
   return NULL;
 }
 
-/* Buffers are addresses on the device. */
+/* Allocates a buffer, which is an address on the device. */
 static void *allocate(void *opened, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
   CUdeviceptr buffer = 0;
   CUresult error;
@@ -273,7 +274,8 @@ static void *find_program(void *opened, const smma_operation *operation, char me
   return d->programs = p;
 }
 
-/* The module that has a kernel for an operation. The driver may be older than NVRTC and not take its code. */
+/* Returns the module with a kernel for an operation. If the driver is older than NVRTC, it may reject NVRTC's code;
+   then the kernels compiled ahead are used. */
 static CUmodule module_with(const device *d, program *p, const char *name) {
   const smma_cuda_part part = smma_cuda_part_of(name, &p->operation);
   if (part == SMMA_CUDA_PARTS) return d->kernels;
@@ -286,8 +288,8 @@ static CUmodule module_with(const device *d, program *p, const char *name) {
   return p->part[part] ? p->part[part] : d->kernels;
 }
 
-/* The shared memory that a chain's kernel is launched with: two stages, or one where there is room for one; 0 for other
-   kernels. */
+/* Returns the shared memory for launching a chain's kernel: two stages, or one if there is only room for one; 0 for
+   other kernels. */
 static int shared_bytes(const device *d, const char *name) {
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)       \
   if (strcmp(name, "smma_chain_" #NAME) == 0) {        \
@@ -307,7 +309,7 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   CUfunction kernel;
   CUresult error;
   if (!enter(d, message)) return false;
-  /* A buffer's value is the address that stands for it. */
+  /* The value of a buffer argument is its address. */
   for (size_t i = 0; i < count; i++)
     value[i] = argument[i].value ? (void *)argument[i].value : (void *)&argument[i].buffer;
   error = cu.module_function(&kernel, module_with(d, of, name), name);
@@ -319,7 +321,7 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   return error == CUDA_SUCCESS || fail(message, name, error);
 }
 
-/* In the queue of cuLaunchKernel, which is cuBLAS's, too. */
+/* Uses cuLaunchKernel's default stream, which is also cuBLAS's. */
 static bool start_clock(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
   device *d = opened;
   CUresult error;
@@ -340,7 +342,7 @@ static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_M
   return error == CUDA_SUCCESS || fail(message, "kernels cannot be timed", error);
 }
 
-/* Memory that the driver manages for all devices counts as this one's. */
+/* Reports whether kernels can use the memory at an address. Managed memory counts as this device's. */
 static bool holds(void *opened, const void *address, char message[SMMA_DEVICE_MESSAGE]) {
   device *d = opened;
   const CUdeviceptr at = (CUdeviceptr)(uintptr_t)address;
@@ -358,7 +360,7 @@ static bool holds(void *opened, const void *address, char message[SMMA_DEVICE_ME
     snprintf(message, SMMA_DEVICE_MESSAGE, "in the memory of cuda:%d", number);
     return false;
   }
-  /* What comes from a pool, or is mapped, belongs to no context. */
+  /* Memory from a pool, or mapped memory, belongs to no context. */
   if (cu.of_address(&context, CU_POINTER_ATTRIBUTE_CONTEXT, at) != CUDA_SUCCESS || !context || context == d->context)
     return true;
   snprintf(message, SMMA_DEVICE_MESSAGE, "of another context than the device's primary one, which CUDA's runtime has");

@@ -1,4 +1,4 @@
-/* FP4's kernels: packing, and products of 64 x 64 elements by 4 warps. */
+/* FP4 kernels: packing, and products of 64 x 64 elements by 4 warps. */
 #ifndef SMMA_DEVICE_CUDA_FP4_CUH
 #define SMMA_DEVICE_CUDA_FP4_CUH
 
@@ -7,7 +7,7 @@
 
 static_assert(sizeof(smma_fp4_panel) == FP4_PANEL_BYTES, "the host allocates panels");
 
-/* As smma_chain_pack_panels. */
+/* Like smma_chain_pack_panels. */
 extern "C" __global__ void smma_fp4_pack_panels(smma_operation o, int of_a, int lines, int depth, const uint8_t *codes,
                                                 const uint8_t *scales, smma_fp4_panel *panel, uint8_t *special) {
   const int line = blockIdx.y * TILE_LINES + threadIdx.x;
@@ -17,15 +17,15 @@ extern "C" __global__ void smma_fp4_pack_panels(smma_operation o, int of_a, int 
     special[line] = 1;
 }
 
-/* Tiles that a multiprocessor computes at a time: as many as registers do for. */
+/* Tiles that a multiprocessor computes at a time, limited by registers. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
 enum { FP4_TILES = 2 };
 #else
 enum { FP4_TILES = 3 };
 #endif
 
-/* Elements advance by all steps, or stay before the first where the core decides. Meanwhile `from` holds what is
-   computed once more. */
+/* Advances elements by all steps, or leaves them before the first step if the core must compute them. Until the end,
+   `from` is scratch memory for elements that are computed again. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
     smma_fp4(smma_extent extent, int steps, int fraction, const smma_fp4_panel *a, const smma_fp4_panel *b,
              const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
   const smma_tile_thread at = thread_of_tile();
   const int64_t start = smma_fp4_start(steps < 0);
   double c[TILE_ROWS * TILE_COLUMNS];
-  uint32_t decides = 0; /* a bit for each element */
+  uint32_t decides = 0; /* one bit per element */
   a += (uint64_t)blockIdx.y * steps, b += (uint64_t)blockIdx.x * steps;
 #pragma unroll
   for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
     for (int first = 0; first < TILE_ROWS; first += FP4_BEGUN) {
       int64_t sum[FP4_BEGUN * TILE_COLUMNS];
       smma_fp4_sums(x, y, at, first, start, sum);
-      __syncwarp(); /* what is read from here on takes no registers before */
+      __syncwarp(); /* data read from here on occupies no registers before */
 #pragma unroll
       for (int i = 0; i < FP4_BEGUN * TILE_COLUMNS; i++) {
         const int row = smma_tile_row(at, first + i / TILE_COLUMNS), column = smma_tile_column(at, i % TILE_COLUMNS);

@@ -1,15 +1,16 @@
 /* GST-FDPA of FP4 by integer dot products. Twice an E2M1 number is an integer of at most 12, so a group of 16 products
-   is four dot products of bytes, in quarters. Weights are scale factors' significands, shifted to the least exponent
-   of the line's scale factors in the step, its base: four groups, times both weights, add up to an integer below 2^51,
-   which is added to the bits of 1.5 * 2^52 and so is a double.
+   is four dot products of bytes, in quarters. Weights are the scale factors' significands, shifted to the least
+   exponent of the line's scale factors in the step, its base. Four groups times both weights add up to an integer below
+   2^51; added to the bits of 1.5 * 2^52 it is a double.
 
-   Terms lose nothing where emax is within 35 bits of that integer's unit; c then is truncated at 2^(emax - 35) by a
-   number of its sign whose last bit that is, and the sum is exact in binary64 before it is truncated to 24 bits. The
-   greatest exponent of groups comes from a sum of four 16^e, which is at least 16^max and below 16^(max + 1).
+   Terms are exact if emax is within 35 bits of that integer's unit. c is then truncated at 2^(emax - 35), by adding and
+   subtracting a number of its sign with that last bit. The sum is exact in binary64 before it is truncated to 24 bits.
+   The greatest exponent of groups comes from a sum of four 16^e, which is at least 16^max and below 16^(max + 1).
 
-   A step is computed once more, term by term, for elements where more is cut, where a group of nonzero operands may
-   have no product but zeros (the first eight elements show none), and where scale factors of a line are too far apart.
-   Lines with NaN or scale factors beyond 2^45, and c that is not finite or near overflow, are the core's. */
+   A step is computed again, term by term, for elements in which more is truncated, in which a group of nonzero
+   operands may have only zero products (its first eight elements show none), or whose lines have scale factors too
+   far apart. The core computes lines with NaN or scale factors beyond 2^45, and elements whose c is not finite or
+   near overflow. */
 #ifndef SMMA_DEVICE_CUDA_FP4_H
 #define SMMA_DEVICE_CUDA_FP4_H
 
@@ -18,10 +19,10 @@
 
 /* One step of TILE_LINES lines. */
 typedef struct {
-  smma_four element[FP4_GROUPS][TILE_LINES];    /* a group's, doubled, a byte each */
-  smma_four weight[FP4_GROUPS][TILE_LINES / 4]; /* of smma_tile_place */
-  smma_four power[TILE_LINES];                  /* 16^(exponent - base), of each group; 0: all zero */
-  smma_four word[TILE_LINES];                   /* FP4_BASE etc. */
+  smma_four element[FP4_GROUPS][TILE_LINES];    /* of each group, doubled, one per byte */
+  smma_four weight[FP4_GROUPS][TILE_LINES / 4]; /* at smma_tile_place */
+  smma_four power[TILE_LINES];                  /* 16^(exponent - base) of each group; 0: all elements are zero */
+  smma_four word[TILE_LINES];                   /* indexed by FP4_BASE, FP4_NONZERO, FP4_SCALES */
 } smma_fp4_panel;
 
 enum { FP4_BASE, FP4_NONZERO, FP4_SCALES, FP4_NO_BASE = 1000, FP4_NO_EXPONENT = -500 };
@@ -29,20 +30,20 @@ enum { FP4_BASE, FP4_NONZERO, FP4_SCALES, FP4_NO_BASE = 1000, FP4_NO_EXPONENT = 
 /* ---- Packing ---- */
 
 typedef struct {
-  const uint8_t *code, *scale; /* [k * lines + line]; zero where there is no line or k */
+  const uint8_t *code, *scale; /* [k * lines + line]; zero if the line or k does not exist */
   uint64_t lines, depth;
   smma_format format; /* of scale factors */
   int scale_block;
   bool of_a;
 } smma_fp4_operand;
 
-/* Twice an element as a byte. */
+/* Returns twice an element as a byte. */
 SMMA_CORE uint32_t smma_fp4_doubled(uint32_t code) {
   const uint32_t magnitude = 0xc8643210u >> (code & 7) * 4 & 15;
   return (code & 8 ? 0 - magnitude : magnitude) & 255;
 }
 
-/* Packs a step of a line, from index k on; true if it is the core's. */
+/* Packs a step of a line, from index k on; returns true if the core must compute the line. */
 SMMA_CORE bool smma_fp4_pack(const smma_fp4_operand *o, uint64_t line, uint64_t k, smma_fp4_panel *panel) {
   const int at = (int)(line % TILE_LINES), place = smma_tile_place(o->of_a, at);
   const bool there = line < o->lines && k < o->depth;
@@ -96,11 +97,11 @@ SMMA_CORE int32_t smma_fp4_dot(smma_four x, smma_four y) {
   return smma_dot_signed_bytes(x.of[1].of[1], y.of[1].of[1], sum);
 }
 
-/* 1.5 * 2^52, in registers as smma_in_register. */
+/* Returns 1.5 * 2^52, in registers: see smma_in_register. */
 SMMA_CORE int64_t smma_fp4_start(uint32_t zero) { return (int64_t)smma_in_register(0x43380000u, zero) << 32; }
 
-/* The terms' sums of a step, in units of 2^(both bases - fraction), as the bits of a double with 1.5 * 2^52, of
-   FP4_BEGUN rows from number `first` on. `start`: smma_fp4_start's. */
+/* Computes the sums of terms of a step, in units of 2^(both bases - fraction), as the bits of a double with 1.5 *
+   2^52 added, for FP4_BEGUN rows from number `first` on. `start`: the result of smma_fp4_start. */
 SMMA_CORE void smma_fp4_sums(const smma_fp4_panel *a, const smma_fp4_panel *b, smma_tile_thread at, int first,
                              int64_t start, int64_t *sum) {
   const int row = (smma_tile_place(true, at.row) + first) / 4, column = smma_tile_place(false, at.column) / 4;
@@ -120,7 +121,8 @@ SMMA_CORE void smma_fp4_sums(const smma_fp4_panel *a, const smma_fp4_panel *b, s
   }
 }
 
-/* c after a step, in binary64; whether it is not, and stays. `fraction`: fraction bits of terms. */
+/* Computes c after a step, in binary64. Returns true, and leaves c unchanged, if the step must be computed again.
+   `fraction`: fraction bits of terms. */
 SMMA_CORE bool smma_fp4_add(int fraction, smma_four a, smma_four b, smma_four a_power, smma_four b_power, int64_t sum,
                             double *c) {
   const uint32_t both = a.of[0].of[FP4_NONZERO] & b.of[0].of[FP4_NONZERO];
@@ -148,14 +150,14 @@ SMMA_CORE bool smma_fp4_add(int fraction, smma_four a, smma_four b, smma_four a_
 
 /* ---- Steps term by term ---- */
 
-/* x 2^shift, truncated. */
+/* Returns x 2^shift, truncated. */
 SMMA_CORE int64_t smma_fp4_shifted(int64_t x, int shift) {
   const int64_t magnitude = x < 0 ? -x : x;
   const int64_t shifted = shift >= 0 ? magnitude << smma_minimum(shift, 40) : magnitude >> smma_minimum(-shift, 63);
   return x < 0 ? -shifted : shifted;
 }
 
-/* That of a double which is zero or normal, an integer below 2^53. */
+/* Returns the significand of a double that is zero or normal, as an integer below 2^53. */
 SMMA_CORE int64_t smma_double_significand(double x) {
   const uint32_t high = smma_high_word(x), magnitude = high & 0x7fffffffu;
   const int64_t s = (int64_t)((uint64_t)((magnitude & 0xfffffu) | 0x100000u) << 32 | smma_low_word(x));
@@ -199,7 +201,7 @@ SMMA_CORE double smma_fp4_step(int fraction, const smma_fp4_panel *a, const smma
          smma_double_of((uint32_t)(emax - FP4_F + 1023) << 20, 0);
 }
 
-/* Whether a chain can go on from c. */
+/* Reports whether a chain can go on from c. */
 SMMA_CORE bool smma_fp4_takes(float c) { return c > -0x1p125f && c < 0x1p125f; }
 
 #endif

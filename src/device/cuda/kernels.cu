@@ -1,5 +1,5 @@
-/* What NVIDIA GPUs run: every kernel of src/device/kernels, those of tiles, and the chain's: packing, and products of
-   128 x 128 elements by 8 warps. */
+/* The kernels of NVIDIA GPUs: every kernel of src/device/kernels, those of tiles, and those of the chain, which pack
+   operands and compute products of 128 x 128 elements by 8 warps. */
 #include <cuda_pipeline_primitives.h>
 
 #include "device/cuda/down.h"
@@ -12,8 +12,8 @@ static_assert(sizeof(smma_chain_panel) == CHAIN_PANEL_BYTES, "the host allocates
 
 enum { WARP = 32 };
 
-/* One panel to each block, one line to each thread: of `depth` products. `special`: a flag for each line, which is set
-   where there are NaN and infinities. */
+/* Packs panels of `depth` products: one panel per block, one line per thread. `special`: a flag per line, set if
+   there are NaN or infinities. */
 extern "C" __global__ void smma_chain_pack_panels(smma_operation o, int of_a, int lines, int depth, const void *codes,
                                                   const uint8_t *scales, smma_chain_panel *panel, uint8_t *special) {
   const int line = blockIdx.y * CHAIN_LINES + threadIdx.x, format_bytes = smma_code_bytes(of_a ? o.a : o.b);
@@ -28,15 +28,15 @@ extern "C" __global__ void smma_chain_pack_panels(smma_operation o, int of_a, in
     special[line] = 1;
 }
 
-/* Sums of 16^e over eight products, for rows and columns as mma has them: x[0], x[1] of row g, columns 2t and 2t + 1;
- * x[2], x[3] of the row after it. */
+/* Computes sums of 16^e over eight products, for rows and columns as in mma: x[0], x[1] of row g, columns 2t and 2t
+ * + 1; x[2], x[3] of the row after it. */
 __device__ static inline void exponent_sums(smma_pair a, uint32_t b, float x[4]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
       : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
       : "r"(a.of[0]), "r"(a.of[1]), "r"(b), "f"(0.0f));
 }
 
-/* The sums of a block for a quadrant of a thread. */
+/* Computes the exponent sums of a block for a quadrant of a thread. */
 template <int BLOCK>
 __device__ static inline void block_sums(const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
                                          int warp_column, int first, int quadrant, int32_t *sum) {
@@ -50,7 +50,7 @@ __device__ static inline void block_sums(const smma_chain_panel *a, const smma_c
       const smma_pair x = a[k / CHAIN_DEPTH].exponent[(row + i) * WARP + lane].of[half];
 #pragma unroll
       for (int j = 0; j < CHAIN_BEGUN / 2; j++) {
-        /* four of eight products */
+        /* only four of eight products belong to the block */
         const bool none = BLOCK == 4 && lane % 4 / 2 != first % 8 / 4;
         float s[4];
         exponent_sums(x, none ? 0 : y.of[j], s);
@@ -71,7 +71,7 @@ struct stage {
   smma_chain_panel a[PANELS], b[PANELS];
 };
 
-/* A panel, by all threads. */
+/* Loads a panel, by all threads. */
 template <bool WIDE>
 __device__ static inline void load(smma_chain_panel *to, const smma_chain_panel *from) {
   constexpr int bytes = WIDE ? sizeof(smma_chain_panel) : offsetof(smma_chain_panel, base), step = CHAIN_THREADS * 16;
@@ -98,26 +98,25 @@ __device__ static inline element element_of(const smma_extent &x, smma_chain_pla
   return d;
 }
 
-/* Bytes of shared memory that the launch gave. */
+/* Returns the bytes of shared memory of the launch. */
 __device__ static inline uint32_t shared_bytes() {
   uint32_t bytes;
   asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
   return bytes;
 }
 
-/* What a launch is about: `panels` of each line follow each other. Elements advance by all steps, or stay before the
-   first where the chain does not decide. */
+/* Arguments of a launch. `panels` panels of each line are consecutive. Elements advance by all steps, or stay before
+   the first step if the chain cannot compute them. */
 struct product {
   smma_extent extent;
-  int panels, bases; /* bases: the sum of both as a field, where they are not wide */
+  int panels, bases; /* bases: the sum of both as a field, if they are not wide */
   const smma_chain_panel *a, *b;
   const uint8_t *special_a, *special_b;
   float *accumulator;
   int *from;
 };
 
-/* A thread's elements between blocks, by one block from the panels' `first` product on: as T-FDPA's chains go on from
-   them, ... */
+/* Advances a thread's elements by one block, from the panels' `first` product on: T-FDPA, whose chains start from c. */
 template <int BLOCK>
 __device__ static inline void advance_by_block(const smma_chain &chain, const smma_chain_words &words,
                                                const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
@@ -133,7 +132,7 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
   smma_chain_end(&chain, &words, accumulator);
 }
 
-/* ... and as those of TR-FDPA and GTR-FDPA are added to them. */
+/* Advances them by one block of TR-FDPA or GTR-FDPA, whose chains are added to c. */
 template <int BLOCK>
 __device__ static inline void advance_by_block(const smma_chain &chain, const smma_chain_words &words,
                                                const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
@@ -156,13 +155,13 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
     double even[CHAIN_ROWS * CHAIN_COLUMNS], odd[CHAIN_ROWS * CHAIN_COLUMNS];
     sum_up(part, first, even);
     if (SUMS == 2) sum_up(part, first + LENGTH, odd);
-    __syncwarp(); /* what is read from here on takes no registers before */
+    __syncwarp(); /* data read from here on occupies no registers before */
     smma_down_end(&chain, &words, part, even, odd, c);
     __syncwarp();
   }
 }
 
-/* What a thread holds of an element between blocks. */
+/* The type of an element that a thread holds between blocks. */
 template <smma_algorithm RULE>
 struct held {
   typedef float type;
@@ -174,7 +173,7 @@ struct held<SMMA_T_FDPA> {
 
 template <smma_algorithm RULE, int F, int BLOCK, int KEPT, bool WIDE>
 __device__ static inline void advance(const product &x) {
-#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 /* the driver launches it nowhere else */
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 /* the driver launches it on no other GPU */
   constexpr smma_chain chain = {RULE, F, BLOCK, KEPT, WIDE};
   constexpr int panels = BLOCK > CHAIN_DEPTH ? BLOCK / CHAIN_DEPTH : 1;
   extern __shared__ smma_four shared_memory[];
@@ -185,14 +184,14 @@ __device__ static inline void advance(const product &x) {
   const smma_chain_panel *a = x.a + (uint64_t)blockIdx.y * x.panels, *b = x.b + (uint64_t)blockIdx.x * x.panels;
   const smma_chain_words words = smma_chain_words_of(&chain, x.bases, x.panels < 0);
   typename held<RULE>::type accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
-  uint64_t out = 0; /* a bit for each element */
+  uint64_t out = 0; /* one bit per element */
 #pragma unroll
   for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
     const element d = element_of(x.extent, at, e);
     accumulator[e] = smma_chain_from(&chain, x.bases, d.there ? x.accumulator[d.index] : 0);
   }
   const int stages = x.panels / panels;
-  /* One stage is loaded while another is computed, where there is room for two. */
+  /* One stage is loaded while another is computed, if there is room for two. */
   const int ahead = shared_bytes() >= 2 * sizeof *shared;
   auto fetch = [&](int s) {
     stage<panels> *to = &shared[s & ahead];
@@ -220,7 +219,7 @@ __device__ static inline void advance(const product &x) {
                               &out);
     __syncthreads();
   }
-  /* Where elements lie is computed anew: registers are few. */
+  /* Computes the elements' positions again, to save registers. */
   smma_chain_place_of_thread same = at;
   asm volatile("" : "+r"(same.row), "+r"(same.column));
 #pragma unroll

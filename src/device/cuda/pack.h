@@ -1,17 +1,17 @@
-/* Operands as the chain reads them. */
+/* Packs operands for the chain. */
 #ifndef SMMA_DEVICE_CUDA_PACK_H
 #define SMMA_DEVICE_CUDA_PACK_H
 
 #include "device/cuda/chain.h"
 
-/* Codes of A (B): code[k * lines + line], each of `bytes`; UE8M0 scale factors of 32 each, scale[k / 32 * lines +
-   line], or NULL. What lies behind is zero. */
+/* An operand: codes of A (B), code[k * lines + line], `bytes` each; UE8M0 scale factors of blocks of 32, scale[k /
+   32 * lines + line], or NULL. Elements outside are zero. */
 typedef struct {
   const void *code;
   const uint8_t *scale;
   uint64_t lines, depth;
   smma_format format;
-  int bytes, base; /* base: of all numbers, where the chain is not wide */
+  int bytes, base; /* base: of all numbers, if the chain is not wide */
   bool of_a;
 } smma_chain_operand;
 
@@ -29,7 +29,7 @@ SMMA_CORE smma_number smma_chain_number(const smma_chain_operand *o, uint64_t li
   return smma_product(x, smma_decode(smma_encoding_of(SMMA_UE8M0), o->scale[k / 32 * o->lines + line]));
 }
 
-/* The greatest exponent of `count` numbers from k on that are neither zero nor special. */
+/* Returns the greatest exponent of `count` numbers from k on that are neither zero nor special. */
 SMMA_CORE int smma_chain_base(const smma_chain_operand *o, uint64_t line, uint64_t k, int count) {
   int base = CHAIN_NO_BASE, i;
   for (i = 0; i < count; i++) {
@@ -39,8 +39,8 @@ SMMA_CORE int smma_chain_base(const smma_chain_operand *o, uint64_t line, uint64
   return base;
 }
 
-/* The high word of a finite number, not zero, whose significand has at most 21 bits, times 2^scale; the low one is
-   zero. */
+/* Returns the high word of a finite nonzero number times 2^scale, as a double; the low word is zero, because the
+   significand has at most 21 bits. */
 SMMA_CORE uint32_t smma_chain_high_word(smma_number x, int scale) {
   int length = smma_bit_length(x.significand), exponent = x.exponent - x.fraction_bits + length - 1 + scale;
   uint32_t fraction = (uint32_t)(x.significand << (21 - length)) & 0xfffffu;
@@ -51,14 +51,14 @@ SMMA_CORE int smma_chain_lowest_bit(smma_number x) {
   return x.exponent - x.fraction_bits + smma_bit_length(x.significand & (0 - x.significand)) - 1;
 }
 
-/* As bf16: 16^(exponent - base), such that products have 4 CHAIN_TOP and more as exponent field; below what is told
-   apart, the next. */
+/* Returns 16^(exponent - base) as bf16, scaled such that products have an exponent field of at least 4 CHAIN_TOP;
+   exponents too far below the base are replaced by the first that is not distinguished. */
 SMMA_CORE uint32_t smma_chain_power(const smma_chain_operand *o, smma_number x, int base) {
   int below = smma_minimum(base - x.exponent, CHAIN_SPAN + 1);
   return x.kind == SMMA_ZERO ? 0 : (uint32_t)(127 + (o->of_a ? 61 : 60) - 4 * below) << 7;
 }
 
-/* Deficits of A make up what a sum needs to exceed 127. */
+/* Returns the deficit byte. Deficits of A are raised such that a sum exceeds 127 if the product is not on the grid. */
 SMMA_CORE uint32_t smma_chain_deficit(const smma_chain *p, const smma_chain_operand *o, smma_number x, int base) {
   int reach = smma_chain_reach(p), deficit;
   if (x.kind == SMMA_ZERO) return o->of_a ? 0 : (uint32_t)(reach + 1);
@@ -66,13 +66,13 @@ SMMA_CORE uint32_t smma_chain_deficit(const smma_chain *p, const smma_chain_oper
   return (uint32_t)(o->of_a ? deficit + 127 - reach : deficit);
 }
 
-/* The i-th product of a panel: in order of k, or those of even k before those of odd k. */
+/* Returns the k of the i-th product of a panel: in order, or even k before odd k. */
 SMMA_CORE int smma_chain_product(const smma_chain *p, int i) {
   const int sums = smma_chain_sums(p), length = CHAIN_DEPTH / sums;
   return i % length * sums + i / length;
 }
 
-/* Packs CHAIN_DEPTH numbers of one line from `k` on; true if there are NaN or infinities, which become zero. */
+/* Packs CHAIN_DEPTH numbers of one line from `k` on; returns true if there are NaN or infinities, which become zero. */
 SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o, uint64_t line, uint64_t k,
                                smma_chain_panel *panel) {
   const int at = (int)(line % CHAIN_LINES), place = smma_chain_place(o->of_a, at), in_16 = at % 16;
@@ -95,7 +95,7 @@ SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o,
     if (x.kind != SMMA_ZERO)
       high = smma_chain_high_word(x, o->of_a ? p->alignment_bits - 52 : 0);
     else if (!o->of_a)
-      high = (uint32_t)(CHAIN_BIAS - 1000) << 20; /* below every grid, whatever it is multiplied with */
+      high = (uint32_t)(CHAIN_BIAS - 1000) << 20; /* below every grid, times any number */
     panel->value[i][at / 2].of[at % 2] = smma_double_of(high, 0);
     power |= smma_chain_power(o, x, base) << i % 2 * 16;
     if (i % 2) {

@@ -1,4 +1,4 @@
-/* What kernels of tiles share. */
+/* Definitions shared by kernels of tiles. */
 #ifndef SMMA_DEVICE_CUDA_TILE_CUH
 #define SMMA_DEVICE_CUDA_TILE_CUH
 
@@ -37,13 +37,13 @@ __device__ static inline tile_element element_of_tile(const smma_extent &x, smma
   return d;
 }
 
-/* Bits that the compiler does not keep each in a register. */
+/* Makes the compiler hold bits in one register, not in one each. */
 __device__ static inline uint32_t together(uint32_t bits) {
   asm volatile("" : "+r"(bits));
   return bits;
 }
 
-/* The same, computed anew: registers are few. */
+/* Returns the same position, which the compiler must compute again, to save registers. */
 __device__ static inline smma_tile_thread anew(smma_tile_thread at) {
   asm volatile("" : "+r"(at.row), "+r"(at.column));
   return at;

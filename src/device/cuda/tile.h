@@ -15,7 +15,7 @@ typedef struct {
 SMMA_CORE int smma_tile_row(smma_tile_thread at, int i) { return at.row + i * 4; }
 SMMA_CORE int smma_tile_column(smma_tile_thread at, int j) { return at.column + j * 8; }
 
-/* Where among 32 lines those of a thread are together. */
+/* Returns the position of a line among 32 lines; it places the lines of a thread next to each other. */
 SMMA_CORE int smma_tile_place(bool of_a, int line) {
   const int in_32 = line % 32, apart = of_a ? 4 : 8;
   return line - in_32 + in_32 % apart * (32 / apart) + in_32 / apart;

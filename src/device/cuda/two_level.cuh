@@ -1,4 +1,4 @@
-/* Kernels of sums in two numbers of binary32: packing, and products of tiles. */
+/* Kernels of sums in two binary32 numbers: packing, and products of tiles. */
 #ifndef SMMA_DEVICE_CUDA_TWO_LEVEL_CUH
 #define SMMA_DEVICE_CUDA_TWO_LEVEL_CUH
 
@@ -7,7 +7,7 @@
 
 static_assert(sizeof(smma_two_panel) == TWO_PANEL_BYTES, "the host allocates panels");
 
-/* As smma_chain_pack_panels. */
+/* Like smma_chain_pack_panels. */
 extern "C" __global__ void smma_two_pack_panels(smma_operation o, int of_a, int lines, int depth, const void *codes,
                                                 const uint8_t *, smma_two_panel *panel, uint8_t *special) {
   const int line = blockIdx.y * TILE_LINES + threadIdx.x;
@@ -19,7 +19,7 @@ extern "C" __global__ void smma_two_pack_panels(smma_operation o, int of_a, int 
     special[line] = 1;
 }
 
-/* Elements advance by all steps, or stay before the first where the core decides. */
+/* Advances elements by all steps, or leaves them before the first step if the core must compute them. */
 template <int F, int BLOCK, int KEPT>
 __device__ static inline void advance_in_two(const smma_extent &extent, int panels, int bases, const smma_two_panel *a,
                                              const smma_two_panel *b, const uint8_t *special_a,

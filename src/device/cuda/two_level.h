@@ -1,24 +1,25 @@
 /* T-FDPA without binary64: every sum is two numbers of binary32, for products of FP16 and FP8.
 
-   With u = emax - F, h begins as 1.5 * 2^(u + 33), whose last bit is 2^(u + 10), and l as 1.5 * 2^(u + 23), whose last
-   bit is 2^u; neither leaves its binade. A product p is added rounded down: h' = h + p toward zero is h plus the floor
-   of p on its grid, d = h' - h is exact, p - d is rounded down at 24 bits, below l's grid, and l plus that toward zero
-   adds its floor. Sums of 32 products and c stay within 2^32 units of l, and what l receives within 2^16.
+   Let u = emax - F. h begins as 1.5 * 2^(u + 33), with the last bit 2^(u + 10), and l as 1.5 * 2^(u + 23), with the
+   last bit 2^u; neither leaves its binade. A product p is added with rounding down: h' = h + p toward zero is h plus
+   the floor of p on h's grid; d = h' - h is exact; p - d is rounded down at 24 bits, below l's grid; adding that to l
+   toward zero adds its floor. Sums of 32 products and c stay within 2^32 units of l, and the parts added to l within
+   2^16.
 
-   Truncation is one more for each negative product that is not on the grid. A product's lowest set bit is the sum of
-   its factors', which are held in bytes, four products a word:
+   Truncation is one unit more for each negative product that is not on the grid. A product's lowest set bit is the sum
+   of its factors', which are stored in bytes, four products per word:
      deficit = base - lowest set bit;     not on the grid:  deficit_a + deficit_b > base_a + base_b + F - emax
    Zeros of A are zero, with a mask for the count; those of B are positive and below every grid, and count as such.
 
-   The greatest exponent of products comes from sums of eight 16^(e_a + e_b), each at least 16^max and below
-   16^(max + 1). Lines with NaN or infinities, and c far above or below all products, are the core's. */
+   The greatest exponent of products comes from sums of eight 16^(e_a + e_b), each at least 16^max and below 16^(max
+   + 1). The core computes lines with NaN or infinities, and elements whose c is far above or below all products. */
 #ifndef SMMA_DEVICE_CUDA_TWO_LEVEL_H
 #define SMMA_DEVICE_CUDA_TWO_LEVEL_H
 
 #include "device/cuda/tile.h"
 #include "device/kernels/words.h"
 
-/* TWO_DEPTH products of TILE_LINES lines, at smma_tile_place; bytes of four products a word. */
+/* TWO_DEPTH products of TILE_LINES lines, at smma_tile_place; a word has the bytes of four products. */
 typedef struct {
   smma_four value[TWO_DEPTH][TILE_LINES / 4], power[TWO_DEPTH][TILE_LINES / 4];
   smma_four deficit[TWO_DEPTH / 4][TILE_LINES / 4], sign[TWO_DEPTH / 4][TILE_LINES / 4];
@@ -28,7 +29,7 @@ typedef struct {
 /* ---- Packing ---- */
 
 typedef struct {
-  const void *code; /* [k * lines + line]; zero where there is no line or k */
+  const void *code; /* [k * lines + line]; zero if the line or k does not exist */
   uint64_t lines, depth;
   smma_format format;
   int bytes;
@@ -37,7 +38,8 @@ typedef struct {
 
 SMMA_CORE float smma_two_power(int n) { return smma_f32_of((uint32_t)(n + 127) << 23); }
 
-/* Packs TWO_DEPTH numbers of a line, from index k on; true if there are NaN or infinities, which become zero. */
+/* Packs TWO_DEPTH numbers of a line, from index k on; returns true if there are NaN or infinities, which become
+   zero. */
 SMMA_CORE bool smma_two_pack(const smma_two_operand *o, uint64_t line, uint64_t k, smma_two_panel *panel) {
   const smma_encoding f = smma_encoding_of(o->format);
   const int place = smma_tile_place(o->of_a, (int)(line % TILE_LINES)), base = smma_chain_base_of(o->format);
@@ -83,31 +85,31 @@ typedef struct {
   float high, low;
 } smma_two_sum;
 
-/* Whether a chain can start from c: not what is cut beside no products, or so great that emax may come to exceed
-   bases + F, within 2^10 products. */
+/* Reports whether a chain can start from c. It must not be truncated by a block without products, nor be so great
+   that emax may exceed bases + F within 2^10 products. */
 SMMA_CORE bool smma_two_takes(const smma_chain *p, int bases, float c) {
   const float magnitude = c < 0 ? -c : c;
   return c == 0 || (magnitude >= 0x1p-75f && magnitude < smma_two_power(bases + p->alignment_bits - 2));
 }
 
-/* x in the fraction bits of results. */
+/* Truncates x to the fraction bits of results. */
 SMMA_CORE float smma_two_cut(const smma_chain *p, float x) {
   return p->kept == 23 ? x : smma_f32_of(smma_f32_bits(x) & ~0u << (23 - p->kept));
 }
 
-/* The greatest exponent of a block, `sums` being the greatest sum of powers, and of c. */
+/* Returns the greatest exponent of a block, from its greatest sum of powers `sums`, and of c. */
 SMMA_CORE int32_t smma_two_exponent(uint32_t sums, int bases, float c) {
   const int32_t of_c = (int32_t)(smma_f32_bits(c) << 1 >> 24) - 127;
   const int32_t of_products = sums == 0 ? TWO_LEAST : (int32_t)(sums >> 25) - CHAIN_TOP + bases;
   return smma_maximum(smma_maximum(of_products, of_c), TWO_LEAST);
 }
 
-/* Four bytes that make a sum of deficits exceed 127 where it is not on the grid. */
+/* Returns four bytes such that a sum with deficits exceeds 127 if the product is not on the grid. */
 SMMA_CORE uint32_t smma_two_limit(const smma_chain *p, int32_t emax, int bases) {
   return (uint32_t)(127 - smma_minimum(bases + p->alignment_bits - emax, TWO_REACH)) * 0x01010101u;
 }
 
-/* c, truncated, and `count` / 128. */
+/* Starts a sum from c, truncated, plus `count` / 128 units. */
 SMMA_CORE smma_two_sum smma_two_start(const smma_chain *p, int32_t emax, float c, uint32_t count) {
   const uint32_t unit = (uint32_t)(emax - p->alignment_bits + 127) << 23;
   const float high = smma_f32_of(unit + (33u << 23 | 1u << 22)), low = smma_f32_of(unit + (23u << 23 | 1u << 22));
@@ -133,7 +135,7 @@ SMMA_CORE float smma_two_finish(const smma_chain *p, smma_two_sum s) {
   return smma_two_cut(p, smma_f32_add_to_zero(smma_f32_add_to_zero(s.high, -high), smma_f32_add_to_zero(s.low, -low)));
 }
 
-/* A block of a thread, whose first product is `first` of the panels. */
+/* Computes a block of a thread; `first` is its first product in the panels. */
 SMMA_CORE void smma_two_block(const smma_chain *p, const smma_two_panel *a, const smma_two_panel *b,
                               smma_tile_thread at, int first, int bases, float *c) {
   const int row = smma_tile_place(true, at.row) / 4, column = smma_tile_place(false, at.column) / 4;

@@ -1,5 +1,5 @@
-/* What the chain needs besides the core's dialect: FP64 arithmetic in a given direction, bytes, and minima. On the host
-   for tests. */
+/* What the chain needs in addition to the core's dialect: FP64 arithmetic in a given rounding direction, bytes, and
+   minima. The host versions are for tests. */
 #ifndef SMMA_DEVICE_CUDA_WORDS_H
 #define SMMA_DEVICE_CUDA_WORDS_H
 
@@ -39,18 +39,18 @@ typedef struct SMMA_ALIGN(16) {
 
 #ifdef __CUDA_ARCH__
 
-/* a b + c rounded down. */
+/* Returns a b + c rounded down. */
 SMMA_CORE double smma_fma_down(double a, double b, double c) { return __fma_rd(a, b, c); }
-/* The same toward zero, and exact where it is used; x - x is +0. */
+/* Returns a b + c rounded toward zero; smma_fma is exact at each use. x - x is +0. */
 SMMA_CORE double smma_fma_to_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 SMMA_CORE double smma_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
-/* x + y rounded toward zero, and down. */
+/* Return x + y rounded toward zero, and down. */
 SMMA_CORE double smma_add_to_zero(double x, double y) { return __dadd_rz(x, y); }
 SMMA_CORE double smma_add_down(double x, double y) { return __dadd_rd(x, y); }
-/* x + y and x - y, exact where they are used; x - x is +0. */
+/* Return x + y and x - y, exact at each use; x - x is +0. */
 SMMA_CORE double smma_add(double x, double y) { return __dadd_rn(x, y); }
 SMMA_CORE double smma_subtract(double x, double y) { return __dsub_rn(x, y); }
-/* The same in binary32. */
+/* Their equivalents in binary32. */
 SMMA_CORE float smma_f32_add_to_zero(float x, float y) { return __fadd_rz(x, y); }
 SMMA_CORE float smma_f32_add_down(float x, float y) { return __fadd_rd(x, y); }
 SMMA_CORE float smma_f32_fma_to_zero(float a, float b, float c) { return __fmaf_rz(a, b, c); }
@@ -59,7 +59,8 @@ SMMA_CORE uint32_t smma_greater_word(uint32_t x, uint32_t y) { return umax(x, y)
 SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)__double2hiint(x); }
 SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)__double2loint(x); }
 SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) { return __hiloint2double((int)high, (int)low); }
-/* The greater of |x| and y, which is positive, with the sign bit of x. Both are patterns of finite binary32. */
+/* Returns the greater of |x| and y, which is positive, with the sign bit of x. Both are bits of finite binary32
+   numbers. */
 SMMA_CORE uint32_t smma_greater_with_sign(uint32_t x, uint32_t y) {
 #if __CUDA_ARCH__ >= 860
   float r;
@@ -71,27 +72,27 @@ SMMA_CORE uint32_t smma_greater_with_sign(uint32_t x, uint32_t y) {
 }
 SMMA_CORE uint32_t smma_lesser_unsigned(uint32_t x, uint32_t y) { return min(x, y); }
 SMMA_CORE uint32_t smma_greater_unsigned(uint32_t x, uint32_t y) { return max(x, y); }
-/* x | y, which compilers do not take apart. */
+/* Returns x | y; compilers cannot see through it. */
 SMMA_CORE uint32_t smma_in_register(uint32_t x, uint32_t y) {
   uint32_t r;
   asm volatile("or.b32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));
   return r;
 }
-/* Of y, which is below 2^24, y where the sign bit of x is zero, else y - 2^24. */
+/* Returns y if the sign bit of x is zero, else y - 2^24; y is below 2^24. */
 SMMA_CORE int32_t smma_extend_sign(uint32_t x, uint32_t y) {
   int32_t r;
   asm("prmt.b32 %0, %1, %2, 0xb654;" : "=r"(r) : "r"(x), "r"(y));
   return r;
 }
-/* The highest byte four times. */
+/* Returns the highest byte, repeated four times. */
 SMMA_CORE uint32_t smma_repeat_high_byte(uint32_t x) { return __byte_perm(x, 0, 0x3333); }
-/* z + the upper half of x y. */
+/* Returns z plus the upper half of x y. */
 SMMA_CORE uint32_t smma_high_product_add(int32_t x, int32_t y, uint32_t z) {
   uint32_t r;
   asm("mad.hi.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(z));
   return r;
 }
-/* z + the products of four bytes. */
+/* Return z plus the products of four bytes. */
 SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) { return __dp4a(x, y, z); }
 SMMA_CORE int32_t smma_dot_signed_bytes(uint32_t x, uint32_t y, int32_t z) { return __dp4a((int)x, (int)y, z); }
 

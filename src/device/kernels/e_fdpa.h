@@ -1,20 +1,19 @@
-/* E-FDPA on a device: sums in binary64 that are exact or rounded to odd, so that binary32 rounds them as it would the
-   exact sum. Where infinity or NaN comes, elements stop. Source: docs/algorithms/e-fdpa.md; why sums are what they
-   should be: src/gemm/family/e_fdpa.h. */
+/* E-FDPA on a device. Sums in binary64 are exact or rounded to odd, so that binary32 rounds them like the exact sum.
+   Elements stop at infinity or NaN. Source: docs/algorithms/e-fdpa.md; proof of the sums: src/gemm/family/e_fdpa.h. */
 #ifndef SMMA_DEVICE_E_FDPA_H
 #define SMMA_DEVICE_E_FDPA_H
 
 #include "device/kernels/item.h"
 
-/* x + y rounded to odd: of an inexact sum, the neighbour toward zero where the error is of the other sign, and the last
-   bit set. */
+/* Returns x + y rounded to odd: for an inexact sum, takes the neighbour toward zero if the error has the opposite
+   sign, and sets the last bit. */
 SMMA_DEVICE smma_doubles smma_add_odd(smma_doubles x, smma_doubles y) {
   const smma_doubles sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
   const smma_longs bits = smma_double_bits(sum), signs = bits ^ smma_double_bits(error);
   return smma_doubles_of_bits(error != 0.0 ? (bits + (signs >> 63)) | 1 : bits);
 }
 
-/* The one that has the greater magnitude, and the other. */
+/* Return the operand of greater magnitude, and the other operand. */
 SMMA_DEVICE smma_doubles smma_greater_of(smma_doubles x, smma_doubles y) {
   return smma_absolute(x) > smma_absolute(y) ? x : y;
 }
@@ -22,7 +21,7 @@ SMMA_DEVICE smma_doubles smma_lesser_of(smma_doubles x, smma_doubles y) {
   return smma_absolute(x) > smma_absolute(y) ? y : x;
 }
 
-/* Factors at index k of row r, and of the columns. */
+/* Return the factor at index k of row r, and the factors of the columns. */
 SMMA_DEVICE smma_doubles smma_row_double(const smma_item_operands *x, int k, int r) {
   return smma_doubles_of_floats(smma_floats_of_bits(smma_ints_of((int)smma_f32_bits(x->a[smma_at_row(x, k) + r]))));
 }
@@ -30,7 +29,7 @@ SMMA_DEVICE smma_doubles smma_column_doubles(const smma_item_operands *x, int k)
   return smma_doubles_of_floats(smma_load_floats(x->b, smma_at_column(x, k)));
 }
 
-/* c and the products of k and k + 1, NaN if one is special: the greatest two first. */
+/* Adds c and the products of k and k + 1, the greatest two first; NaN if an operand is special. */
 SMMA_DEVICE smma_doubles smma_sum_of_two(const smma_item_operands *x, int k, int r, smma_doubles c) {
   const smma_doubles p = smma_row_double(x, k, r) * smma_column_doubles(x, k),
                      q = smma_row_double(x, k + 1, r) * smma_column_doubles(x, k + 1);
@@ -39,8 +38,8 @@ SMMA_DEVICE smma_doubles smma_sum_of_two(const smma_item_operands *x, int k, int
   return smma_add_odd(smma_add_odd(most, smma_greater_of(rest, c)), smma_lesser_of(rest, c)) + special;
 }
 
-/* c and four products, multiples of 2^-48 below 2^32. What `high` gains is a multiple of 2^-10, `low` is below 2^-8:
-   both are exact. */
+/* Adds c and four products, which are multiples of 2^-48 below 2^32. The part added to `high` is a multiple of
+   2^-10, and `low` is below 2^-8: both are exact. */
 SMMA_DEVICE smma_doubles smma_sum_of_four(const smma_item_operands *x, int k, int r, smma_doubles c) {
   const double anchor = 0x1.8p42;
   const smma_doubles zero = c - c;
@@ -61,7 +60,7 @@ SMMA_DEVICE smma_doubles smma_sum_of_four(const smma_item_operands *x, int k, in
   return smma_add_odd(sum, smma_add_odd(error, low));
 }
 
-/* A step of the instruction. */
+/* Computes an instruction step. */
 SMMA_DEVICE void smma_e_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const int length = smma_block_of(o);
   int r, k;

@@ -1,26 +1,26 @@
-/* What kernels read of A and B: for each element its value and its exponent, apart. */
+/* Factors: the value and the exponent of each element of A and B, in separate arrays. */
 #ifndef SMMA_DEVICE_FACTORS_H
 #define SMMA_DEVICE_FACTORS_H
 
 #include "device/kernels/words.h"
 
-/* Exponents that say what a factor is. With another factor's, zero or not, the sum stays below -SMMA_MOST_EXPONENT or
-   above SMMA_MOST_EXPONENT; special and zero are special. */
+/* Exponents that mark zero and special factors. Added to the exponent of any factor, SMMA_ZERO_FACTOR stays below
+   -SMMA_MOST_EXPONENT and SMMA_SPECIAL_FACTOR above SMMA_MOST_EXPONENT; special plus zero counts as special. */
 enum { SMMA_ZERO_FACTOR = -10000, SMMA_SPECIAL_FACTOR = 25000, SMMA_MOST_EXPONENT = 1000 };
 
-/* Whether products of a format's numbers, and what alignment scales them to, are in binary32's range as they are; else
-   the values of factors are significands alone, below 2. */
+/* Reports whether products of a format's numbers stay in binary32's range, also when scaled by the alignment.
+   Otherwise factor values are significands only, below 2. */
 SMMA_CORE bool smma_has_narrow_exponents(smma_format format) { return smma_encoding_of(format).exponent_bits <= 5; }
 
-/* 2^n for -126 <= n <= 127. */
+/* Returns 2^n for -126 <= n <= 127. */
 SMMA_CORE float smma_f32_power(int n) { return smma_f32_of((uint32_t)(n + 127) << 23); }
 
-/* Of groups of GST-FDPA, in place of their first elements' exponents: which elements are not zero, a bit each; and of
-   the scale factor the exponent, or SMMA_SPECIAL_FACTOR, and the significand, its fraction bits not counted. */
+/* Words that replace the exponents of the first elements of a GST-FDPA group: a mask of the nonzero elements; the
+   exponent of the scale factor, or SMMA_SPECIAL_FACTOR; its significand as an integer. */
 enum { SMMA_GROUP_NONZERO, SMMA_GROUP_EXPONENT, SMMA_GROUP_SIGNIFICAND, SMMA_GROUP_WORDS };
 
-/* One of these, of the group that begins at index k. Without specials, zeros are codes without exponent and fraction.
- */
+/* Returns one of these words for the group that begins at index k. In formats without specials, zeros are codes
+   whose exponent and fraction are 0. */
 SMMA_CORE int smma_group_word(const smma_operation *o, int word, smma_format format, int lines, int line, int k,
                               SMMA_GLOBAL const void *codes, SMMA_GLOBAL const void *scales) {
   const smma_encoding f = smma_encoding_of(format);
@@ -39,7 +39,7 @@ SMMA_CORE int smma_group_word(const smma_operation *o, int word, smma_format for
   return bits;
 }
 
-/* Whether the values of an operation's factors are those of the operands, subnormal and special ones, too. */
+/* Reports whether the factor values of an operation are the operands' values, including subnormals and specials. */
 SMMA_CORE bool smma_has_whole_values(const smma_operation *o) {
   return o->rule.algorithm == SMMA_E_FDPA || o->rule.algorithm == SMMA_FTZ_ADDMUL || o->rule.algorithm == SMMA_FTZ_FMA;
 }
@@ -57,7 +57,7 @@ SMMA_CORE float smma_factor_value(const smma_operation *o, smma_format format, s
   return x.negative ? -magnitude : magnitude;
 }
 
-/* An item is element item(1) along K of line item(0). */
+/* Converts element item(1) along K of line item(0) to a factor. */
 SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SMMA_GLOBAL const void *codes,
                                 SMMA_GLOBAL const void *scales, SMMA_GLOBAL float *value, SMMA_GLOBAL int *exponent) {
   const smma_operation o = smma_operation_here(argument);
@@ -76,8 +76,9 @@ SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SM
     exponent[at] = x.kind == SMMA_ZERO ? SMMA_ZERO_FACTOR : SMMA_SPECIAL_FACTOR;
 }
 
-/* What a fast kernel is called with: codes, values and exponents of A and B, codes of scale factors, accumulators in
-   the outer format, and where elements stopped. A macro, as OpenCL's kernels take no pointers in structs. */
+/* Declares a fast kernel: its arguments are codes, values and exponents of A and B, codes of scale factors,
+   accumulators in the outer format, and the steps at which elements stopped. It is a macro because OpenCL kernels
+   accept no pointers in structs. */
 #define SMMA_FAST_KERNEL(name)                                                                                     \
   SMMA_KERNEL name(smma_operation argument, smma_extent e, SMMA_GLOBAL const void *a_codes,                        \
                    SMMA_GLOBAL const void *b_codes, SMMA_GLOBAL const float *a, SMMA_GLOBAL const int *a_exponent, \

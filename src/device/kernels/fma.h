@@ -1,11 +1,11 @@
-/* FMA on a device: chains of the device's own, of binary32 and of binary64, on the operands' encodings. Where infinity
-   or NaN comes, elements stop. Source: docs/algorithms/fma.md. */
+/* FMA on a device: chains of native binary32 or binary64 FMA on the operands' encodings. Elements stop at infinity
+   or NaN. Source: docs/algorithms/fma.md. */
 #ifndef SMMA_DEVICE_FMA_H
 #define SMMA_DEVICE_FMA_H
 
 #include "device/kernels/item.h"
 
-/* A step of the instruction. */
+/* Computes an instruction step. */
 SMMA_DEVICE void smma_fma_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   SMMA_GLOBAL const float *a = (SMMA_GLOBAL const float *)x.a_codes, *b = (SMMA_GLOBAL const float *)x.b_codes;
   int r, k;

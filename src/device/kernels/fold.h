@@ -1,15 +1,15 @@
-/* What a plan does with sums between its chains: src/gemm/fold.c's tasks on a device. */
+/* Does the tasks of src/gemm/fold.c on a device: what a plan does with sums between its chains. */
 #ifndef SMMA_DEVICE_FOLD_H
 #define SMMA_DEVICE_FOLD_H
 
 #include "device/kernels/words.h"
 
-/* x, rounded to a format and back. */
+/* Rounds x to a format and back. */
 SMMA_CORE uint64_t smma_round_through(const smma_rule *rule, smma_format outer, smma_format format, uint64_t x) {
   return smma_reformat(format, outer, rule->nan, smma_reformat(outer, format, rule->nan, x));
 }
 
-/* An item is an element; `to` may be `from`. scale_a and scale_b: one factor for each row and each column. */
+/* Folds one element per work item; `to` may be `from`. scale_a and scale_b hold one factor per row and per column. */
 SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_task f, SMMA_GLOBAL void *to,
                              SMMA_GLOBAL const void *from, SMMA_GLOBAL const float *scale_a,
                              SMMA_GLOBAL const float *scale_b) {
@@ -39,7 +39,8 @@ SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_t
       sum = smma_ieee_add(format, o.rule.nan, sum, x);
     }
   }
-  /* Of the device's FMA; the core's addition has the rule's NaN, and what is only moved keeps its own. */
+  /* The device's FMA made this NaN. The core's addition already has the rule's NaN; a sum that is only moved retains
+     its own. */
   if (f.scaled && smma_decode(format, sum).kind == SMMA_NAN) sum = smma_nan_of(format, o.rule.nan);
   if (f.total >= 0) sum = smma_round_through(&o.rule, outer, (smma_format)f.total, sum);
   smma_write_code(to, bytes, at, sum);

@@ -1,29 +1,29 @@
-/* FTZ-AddMul and FTZ-FMA on a device, in binary32; where infinity or NaN comes, elements stop. Source:
+/* FTZ-AddMul and FTZ-FMA on a device, in binary32. Elements stop at infinity or NaN. Source:
    docs/algorithms/ftz-addmul.md, ftz-fma.md. */
 #ifndef SMMA_DEVICE_FTZ_H
 #define SMMA_DEVICE_FTZ_H
 
 #include "device/kernels/item.h"
 
-/* Subnormals as zeros: of their sign, or +0, as -0 is then, too. */
+/* Flushes subnormals to zeros of the same sign, or, if `positive`, to +0 (and -0 to +0). */
 SMMA_DEVICE smma_floats smma_flush_lanes(smma_floats x, bool positive) {
   const smma_ints bits = smma_bits(x), zero = positive ? smma_ints_of(0) : bits & (int)0x80000000;
   return smma_floats_of_bits((bits & 0x7f800000) == 0 ? zero : bits);
 }
 
-/* A result of FTZ-AddMul. Products of factors with 5 exponent bits are multiples of 2^-48, as sums of them are, and a
-   sum with c is 0 or not below 2^-72: nothing is subnormal. */
+/* Returns a result of FTZ-AddMul, flushed if necessary. With factors of 5 exponent bits, products and their sums are
+   multiples of 2^-48, and a sum with c is 0 or at least 2^-72: nothing is subnormal. */
 SMMA_DEVICE smma_floats smma_ftz_result(const smma_operation *o, smma_floats x) {
   return smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b) ? x : smma_flush_lanes(x, false);
 }
 
-/* The product of element k, of row r. */
+/* Returns the product of element k of row r. */
 SMMA_DEVICE smma_floats smma_ftz_product(const smma_operation *o, const smma_item_operands *x, int k, int r) {
   const smma_floats b = smma_load_floats(x->b, smma_at_column(x, k));
   return smma_ftz_result(o, smma_multiplied(b, x->a[smma_at_row(x, k) + r]));
 }
 
-/* A step of the instruction. */
+/* Computes an instruction step of FTZ-AddMul. */
 SMMA_DEVICE void smma_ftz_addmul_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const int pairwise = o->rule.with.ftz_addmul.pairwise;
   int r, k;
@@ -38,8 +38,8 @@ SMMA_DEVICE void smma_ftz_addmul_step(const smma_operation *o, smma_item_operand
   SMMA_EACH_ROW(r) s->good[r] = s->good[r] & smma_is_finite(s->d[r]);
 }
 
-/* The same of FTZ-FMA. Of a result of magnitude 2^-126 binary32 does not tell whether it was below when it was rounded
-   to 24 bits. */
+/* Computes an instruction step of FTZ-FMA. An element stops at a result of magnitude 2^-126: binary32 does not show
+   whether it was smaller when rounded to 24 bits. */
 SMMA_DEVICE void smma_ftz_fma_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   int r, k;
   SMMA_EACH_ROW(r) s->d[r] = smma_flush_lanes(s->d[r], false);

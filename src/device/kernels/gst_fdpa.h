@@ -1,12 +1,13 @@
-/* GST-FDPA on a device: groups of FP4 products summed exactly in binary32, with scale factors' significands below 2^24;
-   aligned to integers of 64 bits, rounded in binary64. Source: docs/algorithms/gst-fdpa.md. */
+/* GST-FDPA on a device. Groups of FP4 products are summed exactly in binary32 and, with the scale factors'
+   significands, stay below 2^24. They are aligned to 64-bit integers and rounded in binary64. Source:
+   docs/algorithms/gst-fdpa.md. */
 #ifndef SMMA_DEVICE_GST_FDPA_H
 #define SMMA_DEVICE_GST_FDPA_H
 
 #include "device/kernels/item.h"
 
-/* Both scale factors of a group of row r and the columns: one exponent, or one above SMMA_MOST_EXPONENT, and the
-   significand, 0 where all products are zero. */
+/* Product of both scale factors of a group of row r and the columns: its exponent, or one above SMMA_MOST_EXPONENT,
+   and its significand, which is 0 if all products are zero. */
 typedef struct {
   smma_ints exponent, significand;
 } smma_item_scale;
@@ -24,11 +25,12 @@ SMMA_DEVICE smma_item_scale smma_group_scale(const smma_item_operands *x, int k,
   return s;
 }
 
-/* A step of the instruction. */
+/* Computes an instruction step. */
 SMMA_DEVICE void smma_gst_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const smma_t_fdpa *p = &o->rule.with.gst_fdpa.fused;
   const int group = o->rule.with.gst_fdpa.group;
-  const int bits = p->alignment_bits - 2 * smma_encoding_of(o->scale).fraction_bits; /* of the unit of groups */
+  const int bits =
+      p->alignment_bits - 2 * smma_encoding_of(o->scale).fraction_bits; /* fraction bits of the groups' unit */
   smma_ints greatest[SMMA_ITEM_ROWS], most[SMMA_ITEM_ROWS];
   smma_longs total[SMMA_ITEM_ROWS];
   int r, t, first;

@@ -1,11 +1,12 @@
-/* INTEGER on a device: products of integers of at most 8 bits and the sums of a step's, below 2^24, as binary32, a xor
-   b of single bits as a + (1 - 2 a) b; accumulators as integers. Source: docs/algorithms/integer.md. */
+/* INTEGER on a device. Products of integers of at most 8 bits, and their sums over a step, are below 2^24 and
+   computed in binary32; a xor b of single bits is a + (1 - 2 a) b. Accumulators are integers. Source:
+   docs/algorithms/integer.md. */
 #ifndef SMMA_DEVICE_INTEGER_H
 #define SMMA_DEVICE_INTEGER_H
 
 #include "device/kernels/item.h"
 
-/* A step of the instruction. */
+/* Computes an instruction step. */
 SMMA_DEVICE void smma_integer_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const bool wraps = o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   const bool is_xor = o->rule.with.integer.product == SMMA_PRODUCT_XOR;

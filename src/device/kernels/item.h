@@ -1,16 +1,16 @@
-/* What an item of a fast kernel is: SMMA_ITEM_ROWS rows and SMMA_WIDTH columns of D, a step of the instruction after
-   another. An element whose exponents or operands are out of the ordinary stops: its accumulator and the step it had
-   before go to the core's kernel. */
+/* A work item of a fast kernel computes SMMA_ITEM_ROWS rows and SMMA_WIDTH columns of D, one instruction step after
+   another. An element whose exponents or operands the kernel does not handle stops: the core's kernel continues it
+   from the accumulator before that step. */
 #ifndef SMMA_DEVICE_ITEM_H
 #define SMMA_DEVICE_ITEM_H
 
 #include "device/kernels/factors.h"
 
-/* Neighbours in a row are items that GPUs compute together; CPUs, which compute one after another, find columns again
-   in their caches. */
+/* The axis of rows. GPUs compute items with neighbouring rows together; CPUs compute items in sequence and find the
+   columns in their caches. */
 enum { SMMA_ROW_AXIS = SMMA_WIDTH > 1 ? 0 : 1 };
 
-/* Operands and their extents, where the item's elements begin. */
+/* Operands and extents, with the position of the item's elements. */
 typedef struct {
   smma_extent e;
   SMMA_GLOBAL const void *a_codes, *b_codes;
@@ -20,24 +20,24 @@ typedef struct {
   int row, column;
 } smma_item_operands;
 
-/* Accumulators as binary32, and whether what they hold is right. */
+/* Accumulators as binary32, and which of them are correct. */
 typedef struct {
   smma_floats d[SMMA_ITEM_ROWS];
   smma_ints good[SMMA_ITEM_ROWS];
 } smma_item_sums;
 
-/* Where element k of the item's first row of A, and of its columns of B, is. */
+/* Positions of element k of the item's first row of A, and of its columns of B. */
 SMMA_DEVICE uint64_t smma_at_row(const smma_item_operands *x, int k) { return (uint64_t)k * x->e.rows_apart + x->row; }
 SMMA_DEVICE uint64_t smma_at_column(const smma_item_operands *x, int k) {
   return (uint64_t)k * x->e.columns_apart + x->column;
 }
 
-/* Where the item's row r is in accumulators. */
+/* Position of the item's row r in the accumulators. */
 SMMA_DEVICE uint64_t smma_at_sums(const smma_item_operands *x, int r) {
   return (uint64_t)(x->row + r) * x->e.columns_apart + x->column;
 }
 
-/* The exponent of an accumulator's encoding, or of a zero or special one as of factors. */
+/* Returns the exponent of an accumulator, or the marks that factors have for zero and special values. */
 SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) {
   const smma_ints magnitude = smma_bits(x) & 0x7fffffff;
   const smma_ints e = smma_greater((magnitude >> 23) - 127, smma_ints_of(smma_minimum_exponent(f)));
@@ -47,7 +47,7 @@ SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) 
 
 SMMA_DEVICE smma_ints smma_is_finite(smma_floats x) { return (smma_bits(x) & 0x7fffffff) < 0x7f800000; }
 
-/* x, exact, rounded to a format that binary32 holds. */
+/* Rounds x, which is exact, to a format that binary32 contains. */
 SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding rounding, smma_doubles x) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_ints last =
@@ -57,14 +57,14 @@ SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding round
   const smma_floats y = smma_floats_of(kept * smma_power(last));
   const smma_ints bits = smma_bits(y), magnitude = bits & 0x7fffffff;
   const int limit = (int)smma_f32_bits(smma_f32_power(smma_minimum(1 << (f.exponent_bits - 1), 127)));
-  if (f.exponent_bits == 8) return y; /* conversion has made infinity of what is beyond */
+  if (f.exponent_bits == 8) return y; /* the conversion made infinity of an overflow */
   return smma_floats_of_bits(magnitude >= limit ? (bits - magnitude) | 0x7f800000 : bits);
 }
 
-/* Results with the zero of T-FDPA, which is +0. */
+/* Replaces -0 by +0, as T-FDPA does in results. */
 SMMA_DEVICE smma_floats smma_positive_zeros(smma_floats x) { return x + smma_floats_of_bits(smma_ints_of(0)); }
 
-/* Accumulators where they were right at last, and the step that each stopped at: e.steps until it does. */
+/* The last correct accumulators, and the step at which each element stopped: e.steps if it did not. */
 typedef struct {
   smma_floats d[SMMA_ITEM_ROWS];
   smma_ints stopped[SMMA_ITEM_ROWS];
@@ -103,14 +103,14 @@ SMMA_DEVICE void smma_end_chains(const smma_item_operands *x, const smma_item_ch
   }
 }
 
-/* The item of a fast kernel. */
+/* Initialiser of smma_item_operands in a fast kernel. */
 #define SMMA_ITEM_HERE                                                                                              \
   {                                                                                                                 \
     e, a_codes, b_codes, a, b, a_exponent, b_exponent, scale_a, scale_b, smma_item(SMMA_ROW_AXIS) * SMMA_ITEM_ROWS, \
         smma_item(1 - SMMA_ROW_AXIS) * SMMA_WIDTH                                                                   \
   }
 
-/* A kernel whose items compute a step by `step_of`; accumulators have 32 bits. */
+/* Defines a kernel whose items compute a step with `step_of`; accumulators have 32 bits. */
 #define SMMA_CHAIN_KERNEL(name, step_of)                               \
   SMMA_FAST_KERNEL(name) {                                             \
     const smma_operation o = smma_operation_here(argument);            \

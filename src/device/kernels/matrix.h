@@ -1,5 +1,5 @@
-/* Matrices of the caller's that are in the device's memory: what the host does with others, in src/gemm/gather.c,
-   element.c and row.c. Only for drivers whose memory has addresses. */
+/* Reads and writes the caller's matrices in the device's memory, as src/gemm/gather.c, element.c and row.c do on the
+   host. Only for drivers whose memory has addresses. */
 #ifndef SMMA_DEVICE_MATRIX_H
 #define SMMA_DEVICE_MATRIX_H
 
@@ -8,7 +8,7 @@
 
 SMMA_CORE smma_number smma_number_of_f64(uint64_t bits) { return smma_decode(smma_encoding_of(SMMA_F64), bits); }
 
-/* An item is element item(1) along K of line item(0); lines that are not there are +0. */
+/* Copies element item(1) along K of line item(0); absent lines are +0. */
 SMMA_KERNEL smma_kernel_gather(smma_gather_task t, SMMA_GLOBAL const void *from, SMMA_GLOBAL const uint64_t *order,
                                SMMA_GLOBAL void *to) {
   const int line = smma_item(0), item = smma_item(1), bytes = smma_code_bytes((smma_format)t.format);
@@ -27,13 +27,14 @@ SMMA_CORE uint64_t smma_at_place(smma_part_place x, int i, int j) {
   return x.first + i * x.row_step + j * x.column_step;
 }
 
-/* Every NaN becomes the rule's. */
+/* Replaces a NaN by the rule's. */
 SMMA_CORE uint64_t smma_with_one_nan(const smma_rule *rule, smma_format format, uint64_t x) {
   const smma_encoding f = smma_encoding_of(format);
   return format != SMMA_S32 && smma_decode(f, x).kind == SMMA_NAN ? smma_nan_of(f, rule->nan) : x;
 }
 
-/* Accumulators start from C times `beta`, a binary64, rounded to C's format, then to D's. An item is an element. */
+/* Sets the accumulator of one element per work item to C times `beta` (a binary64), rounded to C's format, then to
+   D's. */
 SMMA_KERNEL smma_kernel_start(smma_operation argument, smma_extent e, smma_part_place c, int outer_format,
                               uint64_t beta, SMMA_GLOBAL const void *from, SMMA_GLOBAL void *sums) {
   const smma_operation o = smma_operation_here(argument);
@@ -50,7 +51,7 @@ SMMA_KERNEL smma_kernel_start(smma_operation argument, smma_extent e, smma_part_
   smma_write_code(sums, smma_code_bytes(outer), (uint64_t)i * e.columns_apart + j, x);
 }
 
-/* A double as the instruction holds an integer. */
+/* Converts a double to an integer as the instruction does. */
 SMMA_DEVICE uint64_t smma_finished_integer(const smma_integer *integer, double x) {
   if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
     return smma_integer_encode(integer, (int64_t)fmod(rint(x), 4294967296.0));
@@ -58,7 +59,7 @@ SMMA_DEVICE uint64_t smma_finished_integer(const smma_integer *integer, double x
                             SMMA_OVERFLOW_SATURATE);
 }
 
-/* alpha * sum + beta * c in binary64; beta * c where nothing is summed. */
+/* Returns alpha * sum + beta * c in binary64; beta * c if K is 0. */
 SMMA_DEVICE double smma_finished_double(const smma_finish_task *t, double sum, double c) {
   const double d = smma_f64_of(t->beta) * c;
   return t->summed ? smma_f64_fma(smma_f64_of(t->alpha), sum, d) : d;
@@ -70,7 +71,7 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
   for (int n = 0; n < t->count; n++) {
     const smma_format format = (smma_format)t->format[n];
     const smma_encoding f = smma_encoding_of(format);
-    const bool computes = t->kind[n] < SMMA_FINISH_RELU; /* and makes the rule's NaN; the others hand a NaN on */
+    const bool computes = t->kind[n] < SMMA_FINISH_RELU; /* its NaN is the rule's; other operations pass a NaN on */
     switch (t->kind[n]) {
       case SMMA_FINISH_ALPHA: x = smma_f32_fma(alpha, x, 0); break;
       case SMMA_FINISH_LINEAR:
@@ -93,7 +94,7 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
   return x;
 }
 
-/* D from its sums, and from C. An item is an element; d may be c. */
+/* Computes one element of D per work item from its sum and from C; d may be c. */
 SMMA_KERNEL smma_kernel_finish(smma_operation argument, smma_extent e, smma_finish_task t, smma_part_place c_place,
                                smma_part_place d_place, SMMA_GLOBAL const void *sums, SMMA_GLOBAL const void *c,
                                SMMA_GLOBAL const float *bias, SMMA_GLOBAL void *d) {

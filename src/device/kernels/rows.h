@@ -1,4 +1,5 @@
-/* Dot-product-adds of rows on a device, one to an item. A row's codes lie behind those of the row before. */
+/* Computes the dot-product-adds of test vectors ("rows") on a device, one per work item. The codes of consecutive
+   rows are contiguous. */
 #ifndef SMMA_DEVICE_KERNELS_ROWS_H
 #define SMMA_DEVICE_KERNELS_ROWS_H
 
@@ -11,7 +12,7 @@ SMMA_CORE void smma_write_codes(smma_format format, SMMA_GLOBAL void *codes, int
   for (i = 0; i < count; i++) smma_write_code(codes, bytes, (uint64_t)row * (uint64_t)count + (uint64_t)i, x[i]);
 }
 
-/* Operands of the first `count` rows of a selection. */
+/* Generates the operands of the first `count` rows of a selection. */
 SMMA_KERNEL smma_kernel_generate(smma_operation argument, int count, smma_row_selection selection, SMMA_GLOBAL void *a,
                                  SMMA_GLOBAL void *b, SMMA_GLOBAL void *c, SMMA_GLOBAL void *scale_a,
                                  SMMA_GLOBAL void *scale_b) {
@@ -40,7 +41,7 @@ SMMA_CORE void smma_read_numbers(smma_format format, SMMA_GLOBAL const void *cod
       smma_decode(f, smma_read_code(codes, bytes, (uint64_t)row * (uint64_t)count + (uint64_t)i));
 }
 
-/* d of row i. */
+/* Computes d of row i. */
 SMMA_CORE uint64_t smma_row_of_codes(const smma_operation *o, int i, SMMA_GLOBAL const void *a,
                                      SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *c,
                                      SMMA_GLOBAL const void *scale_a, SMMA_GLOBAL const void *scale_b) {
@@ -53,7 +54,7 @@ SMMA_CORE uint64_t smma_row_of_codes(const smma_operation *o, int i, SMMA_GLOBAL
   return smma_dot_add(o, smma_operands_of(&x), smma_read_code(c, smma_code_bytes(o->c), (uint64_t)i));
 }
 
-/* d of `count` rows. */
+/* Computes d of `count` rows. */
 SMMA_KERNEL smma_kernel_rows(smma_operation argument, int count, SMMA_GLOBAL const void *a, SMMA_GLOBAL const void *b,
                              SMMA_GLOBAL const void *c, SMMA_GLOBAL const void *scale_a,
                              SMMA_GLOBAL const void *scale_b, SMMA_GLOBAL void *d) {
@@ -63,8 +64,9 @@ SMMA_KERNEL smma_kernel_rows(smma_operation argument, int count, SMMA_GLOBAL con
   smma_write_code(d, smma_code_bytes(o.d), (uint64_t)i, smma_row_of_codes(&o, i, a, b, c, scale_a, scale_b));
 }
 
-/* Of `count` rows with the numbers from `first` on: how many have not the results in d, added to found[0], and the
-   first of these, if it is before found[1]. Where `any_nan`, two NaN are the same: see smma_same_result. */
+/* Compares the results of `count` rows, numbered from `first` on, with d. Adds the number of mismatches to found[0];
+   found[1] becomes the number of the first mismatch if that is smaller. With `any_nan`, all NaN are equal: see
+   smma_same_result. */
 SMMA_KERNEL smma_kernel_compare(smma_operation argument, int count, uint32_t first, int any_nan,
                                 SMMA_GLOBAL const void *a, SMMA_GLOBAL const void *b, SMMA_GLOBAL const void *c,
                                 SMMA_GLOBAL const void *scale_a, SMMA_GLOBAL const void *scale_b,

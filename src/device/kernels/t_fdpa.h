@@ -1,31 +1,32 @@
-/* T-FDPA, ST-FDPA and FP8 by FP16 on a device: products as binary32, scaled to the unit of alignment and truncated to
-   integers; sums, rounding and what lies between blocks in binary64, exact. Source: docs/algorithms/t-fdpa.md,
-   st-fdpa.md. */
+/* T-FDPA, ST-FDPA and FP8 by FP16 on a device. Products are computed in binary32, scaled to the alignment unit and
+   truncated to integers. Sums, rounding and everything between blocks are exact in binary64. Source:
+   docs/algorithms/t-fdpa.md, st-fdpa.md. */
 #ifndef SMMA_DEVICE_T_FDPA_H
 #define SMMA_DEVICE_T_FDPA_H
 
 #include "device/kernels/item.h"
 
-/* How many products a sum of 32 bits takes: each is below 2^(F + 2). */
+/* Returns how many products fit in a 32-bit sum: each is below 2^(F + 2). */
 SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
   int most = p->alignment_bits < 29 ? 1 << (29 - p->alignment_bits) : 1;
   return count < most ? count : most;
 }
 
-/* Of the UE8M0 scale factors of row r and of the columns that belong to index k, added; that of a special factor. */
+/* Returns the sum of the exponents of the UE8M0 scale factors of row r and of the columns at index k;
+   SMMA_SPECIAL_FACTOR if one is NaN. */
 SMMA_DEVICE smma_ints smma_scale_exponent(const smma_operation *o, const smma_item_operands *x, int k, int r) {
   const int a = ((SMMA_GLOBAL const uint8_t *)x->scale_a)[smma_at_row(x, k / o->scale_block) + r];
   const smma_ints b = smma_load_bytes((SMMA_GLOBAL const uint8_t *)x->scale_b, smma_at_column(x, k / o->scale_block));
   return smma_greater(b, smma_ints_of(a)) == 255 ? smma_ints_of(SMMA_SPECIAL_FACTOR) : b + (a - 2 * 127);
 }
 
-/* One block. `good` ends where the result is not to be relied on. */
+/* Computes one block. Clears `good` for results that may be wrong. */
 SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p, smma_item_operands x, int step,
                                   int block, smma_item_sums *s) {
   const smma_encoding d_format = smma_encoding_of(o->d);
   const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
   const int F = p->alignment_bits, count = smma_block_of(o), chunk = smma_products_in_word(p, count);
-  smma_ints greatest[SMMA_ITEM_ROWS], lift[SMMA_ITEM_ROWS]; /* by scale factors, one of each operand */
+  smma_ints greatest[SMMA_ITEM_ROWS], lift[SMMA_ITEM_ROWS]; /* exponent of the product of both scale factors */
   smma_doubles total[SMMA_ITEM_ROWS];
   smma_floats scale[SMMA_ITEM_ROWS];
   int r, t, first;
@@ -78,7 +79,7 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
   s->d[r] = smma_positive_zeros(smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F)));
 }
 
-/* A step of the instruction. */
+/* Computes an instruction step. */
 SMMA_DEVICE void smma_t_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   const int blocks = smma_blocks_per_step(o);

@@ -1,11 +1,12 @@
-/* TR-FDPA and GTR-FDPA on a device: products as binary32, scaled to the unit of alignment and truncated to integers;
-   what rounds down is exact in binary64, as sums have 38 bits. Source: docs/algorithms/tr-fdpa.md, gtr-fdpa.md. */
+/* TR-FDPA and GTR-FDPA on a device. Products are computed in binary32, scaled to the alignment unit and truncated to
+   integers. Rounding down is exact in binary64, because sums have 38 bits. Source: docs/algorithms/tr-fdpa.md,
+   gtr-fdpa.md. */
 #ifndef SMMA_DEVICE_TR_FDPA_H
 #define SMMA_DEVICE_TR_FDPA_H
 
 #include "device/kernels/item.h"
 
-/* Below the exponent of every product that is not zero, and within what binary64 scales by. */
+/* An exponent below that of every nonzero product, but in the range of binary64 scaling. */
 enum { SMMA_NO_PRODUCT = -300 };
 
 /* Sums of products, in units of 2^(exponent - F). */
@@ -14,7 +15,8 @@ typedef struct {
   smma_ints exponent[SMMA_ITEM_ROWS];
 } smma_item_products;
 
-/* Every `stride`-th product of a block from the `first` on, truncated. Of 16 products each is below 2^(F + 2). */
+/* Adds every `stride`-th product of a block from `first` on, truncated. Each of at most 16 products is below 2^(F +
+   2). */
 SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_item_operands *x, int step, int block,
                                          int first, int stride, smma_item_products *p, smma_item_sums *s) {
   const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
@@ -53,7 +55,7 @@ SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_ite
   SMMA_EACH_ROW(r) p->sum[r] = smma_doubles_of(sum[r]);
 }
 
-/* Sums of even and of odd k, rounded down at F bits below their common exponent, and added. */
+/* Rounds the sums of even and of odd k down at F bits below their common exponent, and adds them. */
 SMMA_DEVICE void smma_join_products_down(smma_item_products *p, const smma_item_products *other) {
   int r;
   SMMA_EACH_ROW(r) {
@@ -64,7 +66,7 @@ SMMA_DEVICE void smma_join_products_down(smma_item_products *p, const smma_item_
   }
 }
 
-/* Products and c, rounded down at their bits below E and added; the sum rounded. */
+/* Aligns products and c to E, rounding down, adds them and rounds the sum. */
 SMMA_DEVICE smma_floats smma_tr_fdpa_add(const smma_operation *o, smma_doubles products, smma_ints exponent,
                                          smma_floats c) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
@@ -82,7 +84,7 @@ SMMA_DEVICE smma_floats smma_tr_fdpa_add(const smma_operation *o, smma_doubles p
   return smma_floats_of(smma_floor(total * smma_power(emax - bits - last)) * smma_power(last));
 }
 
-/* A step of the instruction. */
+/* Computes an instruction step. */
 SMMA_DEVICE void smma_tr_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
   const int blocks = smma_blocks_per_step(o);
   int block, r;

@@ -1,12 +1,12 @@
-/* What kernels need from their language besides the core's words: C11 (tests), CUDA C++ or OpenCL C.
+/* What kernels need from their language in addition to core/dialect.h: C11 (tests), CUDA C++ or OpenCL C.
 
-   A kernel is called for each item of a grid of two axes and asks smma_item which one it is. Its first argument is the
-   operation, which programs of OpenCL and NVRTC have as a constant instead, so that compilers see formats and
+   A kernel runs for each work item of a grid of two axes; smma_item returns the item's position. The first argument of
+   a kernel is the operation. OpenCL and NVRTC programs have it as a constant instead, so that compilers see formats and
    parameters.
 
-   A lane is an element of D. Kernels that compute lanes side by side are written with the types smma_floats,
-   smma_ints, smma_doubles of SMMA_WIDTH lanes: 1 where the device makes vectors of items by itself, vectors of OpenCL
-   on CPUs. What C and OpenCL say alike needs no word: + - * | & comparisons and x ? y : z, a lane each. */
+   A lane is an element of D. Kernels that compute several lanes per item use the types smma_floats, smma_ints and
+   smma_doubles of SMMA_WIDTH lanes: 1 if the device itself vectorises items, OpenCL vectors on CPUs. The operators that
+   C and OpenCL share apply to each lane: + - * | & comparisons and x ? y : z. */
 #ifndef SMMA_DEVICE_WORDS_H
 #define SMMA_DEVICE_WORDS_H
 
@@ -79,7 +79,8 @@ SMMA_CORE smma_doubles smma_absolute(smma_doubles x) { return fabs(x); }
 SMMA_CORE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
 SMMA_CORE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
 SMMA_CORE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
-#else /* in few instructions, which libraries for vectors lack: the last bit of 1.5 * 2^52 counts one */
+#else /* few instructions, because vector libraries lack these functions: the last bit of 1.5 * 2^52 has the value 1 \
+       */
 SMMA_CORE smma_longs smma_sign_of(smma_doubles x) { return SMMA_LANES_OF(as_long)(x) & LONG_MIN; }
 SMMA_CORE smma_doubles smma_with_sign(smma_doubles x, smma_longs sign) {
   return SMMA_LANES_OF(as_double)(SMMA_LANES_OF(as_long)(x) | sign);
@@ -105,7 +106,9 @@ static __device__ inline int smma_item(int axis) {
   return (int)(axis ? blockIdx.y * blockDim.y + threadIdx.y : blockIdx.x * blockDim.x + threadIdx.x);
 }
 static __device__ inline float smma_f32_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-static __device__ inline float smma_f32_multiply(float a, float b) { return __fmul_rn(a, b); } /* never an FMA */
+static __device__ inline float smma_f32_multiply(float a, float b) {
+  return __fmul_rn(a, b);
+} /* never contracted to an FMA */
 static __device__ inline double smma_f64_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 static __device__ inline float smma_f32_of(uint32_t bits) { return __uint_as_float(bits); }
 static __device__ inline uint32_t smma_f32_bits(float x) { return __float_as_uint(x); }
@@ -123,7 +126,7 @@ static __device__ inline void smma_lower_to(uint32_t *x, uint32_t y) { atomicMin
 #define SMMA_KERNEL static void
 #define SMMA_GLOBAL
 #define SMMA_UNROLL
-static _Thread_local int smma_items_here[2]; /* set by what calls the kernel */
+static _Thread_local int smma_items_here[2]; /* set by the caller of the kernel */
 SMMA_CORE int smma_item(int axis) { return smma_items_here[axis]; }
 SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
 SMMA_CORE float smma_f32_multiply(float a, float b) { return a * b; }
@@ -154,7 +157,7 @@ SMMA_CORE void smma_lower_to(uint32_t *x, uint32_t y) { *x = *x < y ? *x : y; }
 
 #endif
 
-/* The operation: a constant of the program where it is compiled for one, else the argument. */
+/* Returns the operation: a constant in programs compiled for one operation, else the argument. */
 SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) {
 #ifdef SMMA_OPERATION_WORDS
   union {
@@ -169,7 +172,7 @@ SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) {
 }
 
 #ifndef SMMA_WIDTH
-/* Not OpenCL C: each item has one lane. */
+/* CUDA and C: each item has one lane. */
 typedef int smma_ints;
 typedef float smma_floats;
 typedef double smma_doubles;
@@ -212,10 +215,10 @@ SMMA_DEVICE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
 #endif
 
 #if SMMA_WIDTH > 0
-/* A loop over an item's rows. */
+/* Loops over an item's rows. */
 #define SMMA_EACH_ROW(r) SMMA_UNROLL for (r = 0; r < SMMA_ITEM_ROWS; r++)
 
-/* Lanes in memory; `index` is a multiple of their number. */
+/* Load and store lanes; `index` is a multiple of the number of lanes. */
 SMMA_DEVICE smma_floats smma_load_floats(SMMA_GLOBAL const float *x, uint64_t index) {
   return *(SMMA_GLOBAL const smma_floats *)(x + index);
 }
@@ -239,7 +242,7 @@ SMMA_DEVICE smma_ints smma_load_bytes(SMMA_GLOBAL const uint8_t *x, uint64_t ind
 }
 #endif
 
-/* ---- Encodings in their containers, of 1, 2, 4 or 8 bytes ---- */
+/* ---- Encodings in containers of 1, 2, 4 or 8 bytes ---- */
 
 SMMA_CORE int smma_code_bytes(smma_format format) {
   int bits = smma_encoding_of(format).bits;

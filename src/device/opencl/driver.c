@@ -1,5 +1,5 @@
-/* The driver of OpenCL devices: GPUs, and with PoCL CPUs. Kernels are compiled from source, which this module carries,
-   with the operation as a constant. */
+/* The driver of OpenCL devices: GPUs, and CPUs through PoCL. Kernels are compiled from source, which is embedded in
+   this module, with the operation as a constant. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "device/driver.h"
 
@@ -10,7 +10,7 @@
 
 #include "device/constant.h"
 
-/* The source without binary64, and for 1 and 16 lanes an item, made by the build. */
+/* The source without binary64, and for 1 and 16 lanes per work item, embedded by the build. */
 static const char source_0[] = {
 #include "device_source_0.inc"
 };
@@ -33,8 +33,8 @@ typedef struct {
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
-  int width;        /* lanes that an item computes; 0: it has no binary64 */
-  cl_event started; /* the clock */
+  int width;        /* lanes per work item; 0: it has no binary64 */
+  cl_event started; /* event of the clock */
   program *programs;
 } device;
 
@@ -52,7 +52,7 @@ static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, cl_int err
   return false;
 }
 
-/* Devices of all platforms, GPUs first. */
+/* Finds the devices of all platforms, GPUs first. */
 static size_t find_devices(cl_device_id found[MOST_DEVICES], char message[SMMA_DEVICE_MESSAGE]) {
   static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
   cl_platform_id platform[MOST_DEVICES];
@@ -95,7 +95,7 @@ static void describe(cl_device_id id, smma_device_description *is) {
   is->has_f64 = doubles != 0;
 }
 
-/* What kernels rest on: binary32 with subnormals, rounded to nearest, and its FMA. */
+/* Checks what kernels require: binary32 with subnormals, round to nearest, and FMA. */
 static bool computes_right(cl_device_id id, const char *name, char message[SMMA_DEVICE_MESSAGE]) {
   const cl_device_fp_config needed = CL_FP_DENORM | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA | CL_FP_INF_NAN;
   cl_device_fp_config has = 0;
@@ -122,7 +122,7 @@ static void close_device(void *opened) {
 
 static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
   cl_device_id found[MOST_DEVICES];
-  const char *width = getenv("SOFTMMA_OPENCL_WIDTH"); /* for tests: as other devices have it */
+  const char *width = getenv("SOFTMMA_OPENCL_WIDTH"); /* for tests: imitates other devices */
   cl_device_type type = 0;
   cl_int error;
   const size_t count = find_devices(found, message);
@@ -192,7 +192,7 @@ static cl_program make_program(const device *d, const smma_operation *operation,
   return clCreateProgramWithSource(d->context, 2, text, NULL, error);
 }
 
-/* The compiler's first line, with what it was about. */
+/* Reports a failed build: the error number, and the first line of the compiler's log. */
 static bool fail_build(const device *d, cl_program p, cl_int error, char message[SMMA_DEVICE_MESSAGE]) {
   size_t size = 0;
   char *log;

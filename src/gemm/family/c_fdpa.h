@@ -1,49 +1,50 @@
-/* C-FDPA with L = 2 (RDNA 3) and GD-FDPA with L = 4 (RDNA 4), F = 24 and Fc = 26, into FP32, FP16 or BF16.
+/* C-FDPA with L = 2 (RDNA 3) and GD-FDPA with L = 4 (RDNA 4), F = 24 and Fc = 26, to FP32, FP16 or BF16.
 
-   A product a b is exact in binary32. Of a group of products e is the greatest exponent, of c C; everything is in units
-   of 2^(E - 24), where E is the greatest of all e and C - 2: so c is below 2^27 units, and sums below 2^30. They are
-   converted to binary32, RNE, and scaled back; of BF16 the lower half is then cut off.
-   - GD-FDPA: products are rounded down in units of their group, which is done by adding to the exponent field and
-     converting, then the groups' sums by shifting. A product of -0 is made +0, which would round down to -1. Of a
-     group's products one has its exponent, and is an integer in its units, also in those of a group up to 10 binades
-     above where products have 16 bits, and of one up to 8 above where they have 22 and are converted with four bits
-     more, below 2^31: so near groups are rounded down in units of the greater exponent, and shifted alike.
-   - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c; the sign of what comes out, zeros' too, is the
-     one unit that they count less.
-   How exponents are compared: deficits_compare.h. c is the result as it is, -0 as +0, where all products are zero (the
-   complements of two zeros are less than what rounding sees of c), and where it is infinite, as a run's own sums may
-   become. Rows without either, with groups that are near each other, are computed as soon as their exponents are known,
-   others after these; a row whose exponents do not fit is left to the core. */
+   A product a b is exact in binary32. Let e be the greatest exponent in a group of products, C the exponent of c, and E
+   the greatest of all e and C - 2. All terms are in units of 2^(E - 24), so c is below 2^27 units and sums are below
+   2^30. Sums are converted to binary32 (RNE) and scaled back; for BF16 the lower half is then cleared.
+   - GD-FDPA: products are rounded down in units of their group, by adding to the exponent field and converting; then
+     the groups' sums are rounded down by shifts. A product of -0 becomes +0, because -0 would be rounded down to -1.
+     The greatest product of a group is an integer in the group's units, and also in those of a group up to 10 binades
+     above if products have 16 bits. If products have 22 bits, it is so up to 8 binades above, when converted with four
+     more bits (below 2^31). Groups that are near in this sense are rounded down in units of the greater exponent and
+     shifted alike.
+   - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c. The sign bit of the result, also of a zero, is
+     the one unit that a complement is less.
+   deficits_compare.h explains how exponents are compared. The result is c itself (-0 becomes +0) if all products are
+   zero, because the complements of two zeros are below what rounding c can see, and if c is infinite, which can
+   happen within a run. Rows without either case whose groups are near each other are computed as soon as their
+   exponents are known, other rows after these. The core computes rows whose exponents do not fit. */
 #ifndef SMMA_GEMM_FAMILY_C_FDPA_H
 #define SMMA_GEMM_FAMILY_C_FDPA_H
 
 #include "gemm/family/tr_fdpa.h"
 
-/* The least base of a row, and of columns, of C-FDPA: bounds exponent fields. A base of -62 is a field of 65, and the
-   field of subnormals counts as 1: their deficit is 64 at least, more than is certain. So a row or column of certain
-   numbers holds none, wherever in the format the leading bit of a subnormal is. */
+/* The least base of a row and of columns in C-FDPA; it bounds exponent fields. A base of -62 is a field of 65, and
+   subnormals have field 1, so their deficit is at least 64, which is not certain. A row or column of certain numbers
+   therefore has no subnormals, wherever their leading bits are. */
 enum { C_FDPA_LEAST_NORMAL_BASE = -62 };
 
-/* What is constant where the work is inlined. */
+/* Parameters that are constants in the inlined code. */
 typedef struct {
   int length, group;   /* products in a block, and in a group */
-  bool opposing, wide; /* C-FDPA; formats with 8 exponent bits */
+  bool opposing, wide; /* opposing: C-FDPA; wide: formats with 8 exponent bits */
   smma_format output;
 } c_fdpa_shape;
 
-/* C_FDPA_NEAR and C_FDPA_NEAR_WIDE bound how many binades the exponent fields of two groups' greatest products are
-   apart. What matters is the last bit of a product, which its exponent fields tell of subnormals as of normal numbers:
-   20 binades below the exponent with FP16, whose products are converted with C_FDPA_MORE_BITS more than 24; and 14
-   binades below with BF16. */
+/* C_FDPA_NEAR and C_FDPA_NEAR_WIDE bound the distance in binades between the exponent fields of two groups' greatest
+   products. The last bit of a product is what matters; exponent fields determine it for subnormals as for normal
+   numbers. It is 20 binades below the exponent for FP16, whose products are converted with C_FDPA_MORE_BITS bits in
+   addition to 24, and 14 binades below for BF16. */
 enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
 
 /* Bounds twice the sum of the greatest deficits of a row and of its columns. Deficits count exponent fields, and the
    leading bit of a subnormal BF16 number is up to 7 binades below its field. A packed number of deficit d is thus at
-   least 2^-(d + 7), and a product 2^(24 - d - 14): within the bound neither is below 2^-149, where it would vanish. A
-   negative product must not, because it is rounded down to -1 unit, however small it is. */
+   least 2^-(d + 7), and a product at least 2^(24 - d - 14). Within the bound both are at least 2^-149 and do not
+   vanish. A negative product must not vanish, because it is rounded down to -1 unit however small it is. */
 enum { C_FDPA_VISIBLE = 2 * (149 - 7) };
 
-/* How many bits more than F a group's products are converted with. */
+/* Returns the number of bits to which a group's products are converted in addition to F. */
 static inline int c_fdpa_more_bits(int length, int group, bool wide) {
   return length > group && !wide ? C_FDPA_MORE_BITS : 0;
 }
@@ -64,14 +65,14 @@ static bool c_fdpa_takes(const smma_operation *o) {
 }
 
 typedef struct {
-  vi top;                    /* e + 2 as an exponent field, for a deficit of 0 and a row's base of 0 */
-  vi exponents, scale, unit; /* of E + 2 as a field: 2^(24 - E) is scale - it, 2^(E - 24) is it - unit */
-  vi up, down;               /* of the deficit of E + 2, top - it: the same are up + that and down - that */
+  vi top;                    /* e + 2 as an exponent field, for a deficit of 0 and a row base of 0 */
+  vi exponents, scale, unit; /* with x = E + 2 as a field: 2^(24 - E) is scale - x, 2^(E - 24) is x - unit */
+  vi up, down;               /* the same from the deficit y of E + 2 (top - x): up + y and down - y */
   int32_t bases;             /* 2^base of the columns, as bits */
   vf zero;
   vi more; /* c_fdpa_more_bits as a field */
   vb picker[4], certain;
-  vb near; /* by how much the sums of bytes of near groups differ at most */
+  vb near; /* the greatest difference between sums of bytes of near groups */
   bool saturates;
 } c_fdpa_words;
 
@@ -93,7 +94,7 @@ static inline c_fdpa_words c_fdpa_words_of(c_fdpa_shape s, const smma_operation 
   return w;
 }
 
-/* The least sums of bytes of each group of a row, the second the same where there is one group. */
+/* Returns the least sums of bytes of each group of a row; both are equal if there is only one group. */
 static inline __attribute__((always_inline)) deficit_least c_fdpa_compare(c_fdpa_shape s, const unsigned char *a,
                                                                           const vb *column) {
   deficit_least least;
@@ -106,12 +107,12 @@ static inline __attribute__((always_inline)) deficit_least c_fdpa_compare(c_fdpa
   return least;
 }
 
-/* The least exponent of an FP16 c, as a field of binary32: that of FP16's exponent fields. The leading bit of a
-   subnormal c is below it, and c is normal in binary32. */
+/* The least exponent of an FP16 c, as a field of binary32, judged by FP16's exponent field. A subnormal c has its
+   leading bit below it, and is normal in binary32. */
 enum { C_FDPA_LEAST_OF_HALF = (127 - 14) << 23 };
 
-/* The sum times 2^(E - 24), with the sign of `scale`. To FP16 it is rounded once: of more than 24 bits the last seven
-   become one that tells whether any of them is set. */
+/* Returns sum * 2^(E - 24), with the sign of `scale`. For FP16 the sum is rounded once: if it has more than 24 bits,
+   its last seven bits become one sticky bit. */
 static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, const c_fdpa_words *w, vi sum, vf scale) {
   const vi low = vi_set(0x7f), cut = vi_and_not(sum, low), finite = vi_set(INT32_MAX);
   vf d;
@@ -130,8 +131,8 @@ static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, con
   return vf_add(d, w->zero);
 }
 
-/* C-FDPA. `x` are the row's elements, so that products are what they are. What is less than 2^-126 once it is scaled is
-   less than a unit, too. */
+/* Computes C-FDPA. `x` holds the row's elements unscaled, so that products have their true value. A scaled value
+   below 2^-126 is also less than a unit. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_opposing(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                     vi deficit, vf c, const vf *x,
                                                                     const unsigned char *b, int v) {
@@ -148,7 +149,7 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_opposing(c_fdpa_shape
   return c_fdpa_round(s, w, sum, vi_as_float(vi_subtract(exponent, w->unit)));
 }
 
-/* GD-FDPA: one group, rounded down in its own units. */
+/* GD-FDPA: computes the sum of one group, rounded down in the group's units. */
 static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, const c_fdpa_words *w, int first,
                                                              vi deficit, const unsigned char *a, const unsigned char *b,
                                                              int v) {
@@ -163,15 +164,15 @@ static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, con
   return sum;
 }
 
-/* c in units, rounded down; 0 from -1 on, without -1, where a unit is more than the least exponent of c. */
+/* Returns c in units, rounded down; 0 if c is in (-1, 0) in those units and a unit exceeds c's least exponent. */
 static inline __attribute__((always_inline)) vi c_fdpa_round_down(c_fdpa_shape s, vf x, vf unit) {
   vm counts = vi_less(vi_set((int32_t)0xbf7fffff), vf_bits(x));
   if (s.output == SMMA_F16) counts = vm_or(counts, vi_less(vf_bits(unit), vi_set(C_FDPA_LEAST_OF_HALF + 1)));
   return vf_floor_where(counts, x);
 }
 
-/* GD-FDPA. E + 2 is found by its deficit, the least of all, which is negative where c decides; groups are shifted by
-   how far theirs are above it. */
+/* Computes GD-FDPA. The deficit of E + 2 is the least of all deficits, and negative if c decides. Each group is
+   shifted by the difference of its deficit to that. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_down(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                 const vi *deficit, vf c, const unsigned char *a,
                                                                 const unsigned char *b, int v) {
@@ -191,7 +192,7 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_down(c_fdpa_shape s, 
   return c_fdpa_round(s, w, sum, unit);
 }
 
-/* The same of two groups that are near each other, in units of the greater exponent. */
+/* Like c_fdpa_add_down for two groups that are near each other, in units of the greater exponent. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_near(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                 vi deficit, vf c, const unsigned char *a,
                                                                 const unsigned char *b, int v) {
@@ -206,8 +207,8 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_near(c_fdpa_shape s, 
   return c_fdpa_round(s, w, sum, unit);
 }
 
-/* Whether the kernel can compute the row, and whether some of its columns may have only products of zeros, of which
-   c_fdpa_are_calm says where nothing need be known. */
+/* Reports whether the kernel can compute the row. `zeros`: some columns may have only zero products; c_fdpa_are_calm
+   says when this does not matter. */
 static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, const c_fdpa_words *w,
                                                               const unsigned char *x, int base, int columns_most,
                                                               deficit_least least, bool *zeros) {
@@ -218,14 +219,14 @@ static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, co
   if (!s.wide) return true; /* bases are zero */
   if (*zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;
   if (!s.opposing) fits &= deficit_row_most(s.length, x) + columns_most <= C_FDPA_VISIBLE;
-  /* C-FDPA reads subnormals as zeros: none of them is among numbers of which none was cut. */
+  /* C-FDPA reads subnormals as zeros; numbers with certain deficits include no subnormals. */
   if (s.opposing)
     fits &= of_row >= C_FDPA_LEAST_NORMAL_BASE && base >= C_FDPA_LEAST_NORMAL_BASE &&
             deficit_row_most(s.length, x) <= DEFICIT_CERTAIN && columns_most <= DEFICIT_CERTAIN;
   return fits;
 }
 
-/* d, or c where all products are zero, and where it is infinite; -0 becomes +0, and of C-FDPA what is subnormal. */
+/* Returns d, or c if all products are zero or c is infinite. -0 becomes +0, and in C-FDPA also subnormals. */
 static inline __attribute__((always_inline)) vf c_fdpa_keep(c_fdpa_shape s, const c_fdpa_words *w, vb least, int v,
                                                             vf c, vf d) {
   const vi exponent = vi_and(vf_bits(c), w->exponents);
@@ -244,7 +245,7 @@ static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, con
   c_fdpa_words of_row = *w;
   vf d[4], row[2];
   if (s.wide) of_row.up = vi_subtract(w->up, field), of_row.down = vi_add(w->down, field);
-  /* A group of zeros has no exponent, and may take any that is not above the other's. */
+  /* A group of zeros has no exponent; it can take any that is not above the other group's. */
   if (!s.opposing) least.of[0] = vb_min(least.of[0], w->certain), least.of[1] = vb_min(least.of[1], w->certain);
   UNROLL for (int k = 0; k < 2; k++) {
     row[k] = vi_as_float(vi_set((int32_t)*deficit_row_word(x, k)));
@@ -264,10 +265,10 @@ static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, con
   UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
 }
 
-/* The rows of a chunk that the first pass leaves. */
+/* The rows of a chunk that the first pass did not finish. */
 typedef struct {
   deficit_chunk least;
-  size_t count[2], row[2][DEFICIT_CHUNK]; /* those that fit, and those that do not */
+  size_t count[2], row[2][DEFICIT_CHUNK]; /* rows that fit, and rows that do not */
 } c_fdpa_passes;
 
 static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) {
@@ -279,7 +280,7 @@ static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) 
   }
 }
 
-/* First pass: exponents, and the rows that are done with these. */
+/* First pass: compares exponents, and computes the rows for which that suffices. */
 static inline __attribute__((always_inline)) void c_fdpa_begin(c_fdpa_shape s, const c_fdpa_words *w, int base,
                                                                const unsigned char *a, const unsigned char *b,
                                                                size_t rows, bool calm, c_fdpa_passes *p,
@@ -305,7 +306,7 @@ static inline __attribute__((always_inline)) void c_fdpa_begin(c_fdpa_shape s, c
   }
 }
 
-/* Second pass: rows that may keep c, or whose groups are apart. */
+/* Second pass: computes rows that may retain c, or whose groups are far apart. */
 static inline __attribute__((always_inline)) void c_fdpa_rows(c_fdpa_shape s, const c_fdpa_words *w,
                                                               const unsigned char *a, const unsigned char *b,
                                                               const c_fdpa_passes *p, float *accumulator) {
@@ -323,7 +324,9 @@ static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r
       (const unsigned char *)r->a + (block * r->packed_rows + first) * deficit_row_block((size_t)s.length);
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
-  const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256; /* of all columns, or one out of range */
+  const int base = range[0] == range[1]
+                       ? range[0]
+                       : TR_LEAST_BASE - 256; /* base of all columns, or a value out of range if they differ */
   const c_fdpa_words w = c_fdpa_words_of(s, &r->multiplier->operation, base);
   float *accumulator = (float *)r->accumulator + first * PANEL;
   c_fdpa_passes p;
@@ -334,9 +337,9 @@ static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r
   if (p.count[1]) *calm = false;
 }
 
-/* Whether no sum of the run becomes infinite, and none needs to be kept where all products are zero. Of GD-FDPA, with
-   less than 8 exponent bits, a unit is then 2^(e - 24) with e = deficit_top - 62, and no unit is less: all sums are
-   multiples of it but the first ones, which are if they are zero or 2^e at least. */
+/* Reports whether no sum of the run becomes infinite, and none must be retained because all products are zero. For
+   GD-FDPA with fewer than 8 exponent bits, let the unit be 2^(e - 24) with e = deficit_top - 62, the least unit. All
+   sums are multiples of it; the first ones are if they are zero or at least 2^e. */
 static bool c_fdpa_are_calm(const smma_operation *o, const float *accumulator, size_t count) {
   const vi least = vi_set((int32_t)((uint32_t)(127 + deficit_top(o) - DEFICIT_CERTAIN / 2) << 23));
   vi care = vi_set(0);
@@ -360,7 +363,7 @@ static inline __attribute__((always_inline)) void c_fdpa_panel(const smma_run *r
   }
 }
 
-/* C-FDPA multiplies what elements are in units of their base; GD-FDPA's terms are integers at a deficit of 0. */
+/* C-FDPA multiplies elements in units of their base; GD-FDPA's terms are integers at a deficit of 0. */
 static void c_fdpa_pack_rows(const smma_pack *pack) {
   const smma_operation *o = &pack->multiplier->operation;
   const int more = c_fdpa_more_bits(smma_block_of(o), o->rule.with.c_fdpa.group, deficit_is_wide(o));

@@ -1,22 +1,22 @@
-/* Sums in two chains (core/chains.h) in the machine's own arithmetic: products with even k and with odd k in registers
-   of their own, from zero; after each step their sum, and that with d. Infinities and NaN are IEEE 754's; accumulators
-   get the rule's NaN when they leave the registers, as in fma.h.
+/* Sums in two chains (core/chains.h) with native arithmetic. Products with even k and with odd k have separate
+   registers, which start from zero in each step. After the step their sum is added to d. Infinities and NaN follow IEEE
+   754; accumulators get the rule's NaN when they leave the registers, as in fma.h.
 
-   Sums of FP32 numbers are multiples of 2^-149: below 2^-126 they are exact, and flushed by any hardware alike. Fused
-   multiply-adds of BF16 are judged as FTZ-FMA's (ftz.h): where hardware does not, a step with a result of 2^-126 is the
-   core's. Those of FP16 are multiples of 2^-48. */
+   Sums of FP32 numbers are multiples of 2^-149. Below 2^-126 they are exact, so that all hardware flushes them
+   alike. Fused multiply-adds of BF16 follow FTZ-FMA (ftz.h): if hardware flushes differently, the core computes
+   steps with a result of 2^-126. Fused multiply-adds of FP16 are multiples of 2^-48. */
 #ifndef SMMA_GEMM_FAMILY_CHAINS_H
 #define SMMA_GEMM_FAMILY_CHAINS_H
 
 #include "core/chains.h"
 #include "gemm/family/pairs.h"
 
-/* Where both chains do not fit the registers, one is computed after the other. */
+/* If the registers cannot hold both chains, they are computed one after the other. */
 enum { CHAINS_ROWS = 4, CHAINS_VECTORS = 2, CHAINS_COLUMNS = CHAINS_VECTORS * LANES };
 enum { CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, CHAINS_AT_ONCE = REGISTERS < 32 ? 1 : 2 };
 
-/* CHAINS_AT_ONCE chains of `count` products from zero, those of `first` and so on, of CHAINS_ROWS x CHAINS_COLUMNS
-   elements. */
+/* Computes CHAINS_AT_ONCE chains, from number `first` on, of `count` products from zero, for CHAINS_ROWS x
+   CHAINS_COLUMNS elements. */
 static inline __attribute__((always_inline)) void chains_add(const float *a, const float *b, size_t count, int first,
                                                              vf (*sum)[CHAINS_ALL]) {
   UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void chains_add(const float *a, con
   }
 }
 
-/* Through `steps` steps of so many pairs of products; the next block's d are fetched meanwhile. */
+/* Computes `steps` steps of `pairs` pairs of products, and prefetches the next block's d. */
 static void chains_block(const float *a, const float *b, size_t steps, size_t pairs, vf nan, float *d) {
   UNROLL for (int i = 0; i < CHAINS_ALL; i++) __builtin_prefetch(d + (i + CHAINS_ALL) * LANES);
   for (; steps > 0; steps--, a += 2 * pairs * CHAINS_ROWS, b += 2 * pairs * CHAINS_COLUMNS) {
@@ -43,7 +43,7 @@ static void chains_block(const float *a, const float *b, size_t steps, size_t pa
   UNROLL for (int i = 0; i < CHAINS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(vf_load(d + i * LANES), nan));
 }
 
-/* One row, LANES columns from `column` on, where hardware does not judge as the rule does. */
+/* Computes one row, LANES columns from `column` on, for hardware that does not flush as the rule does. */
 static void chains_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
   const size_t pairs = (size_t)r->multiplier->operation.k / 2;
   float *d = (float *)r->accumulator + row * CHAINS_COLUMNS + column;
@@ -51,7 +51,7 @@ static void chains_row(const smma_run *r, const float *a, const float *b, size_t
   for (size_t step = r->first; step < r->last; step++) {
     const vf before = sum;
     vf chain[2] = {vf_set(0), vf_set(0)};
-    vm rare = vi_less(vi_set(0), vi_set(0)); /* none */
+    vm rare = vi_less(vi_set(0), vi_set(0)); /* no lane */
     for (size_t pair = 0; pair < pairs; pair++, a += 2 * CHAINS_ROWS, b += 2 * CHAINS_COLUMNS)
       UNROLL for (int i = 0; i < 2; i++) {
         chain[i] = vf_fma(vf_set(a[i * CHAINS_ROWS]), vf_load(b + i * CHAINS_COLUMNS), chain[i]);

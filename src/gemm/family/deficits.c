@@ -1,6 +1,6 @@
 #include "gemm/family/deficits.h"
 
-/* Exponents of the scale factors, to the bases. */
+/* Adds the exponents of the scale factors to the bases. */
 static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
   const smma_multiplier *p = f->multiplier;
   size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
@@ -22,8 +22,8 @@ static inline int32_t deficit_greatest_lane(vi x) {
   return result;
 }
 
-/* Values and bytes of a panel; returns twice the greatest deficit of a number that is not zero if `wide`, else 0.
-   `bytes`, `wide`, `to_f16` and `careful` are constants where this is inlined. `greatest`: the exponent fields of
+/* Decodes values and bytes of a panel. Returns twice the greatest deficit of a nonzero number if `wide`, else 0.
+   `bytes`, `wide`, `to_f16` and `careful` are constants in the inlined copies. `greatest`: the exponent fields of
    deficit 0. */
 static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                             bool wide, bool to_f16, bool careful,
@@ -49,8 +49,8 @@ static inline __attribute__((always_inline)) int32_t deficit_decode_columns(cons
   return wide ? deficit_greatest_lane(most) : 0;
 }
 
-/* The same of encodings that were fetched, of which `present` columns are there. What lies behind the matrix counts as
-   zeros of deficit 0, about whose exponents nothing is uncertain. */
+/* Like deficit_decode_columns, for fetched encodings; only `present` columns are in the matrix. Columns outside
+   count as zeros of deficit 0, so that their exponents are certain. */
 static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool to_f16, const deficit_block *b,
                                       size_t present, const int32_t *greatest, unsigned char *out) {
   const size_t values = b->length * 4 * PANEL;
@@ -71,7 +71,7 @@ static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool 
   return deficit_greatest_lane(most);
 }
 
-/* Has all columns take the greatest of these, if they are similar. */
+/* Sets all columns to the greatest of these fields, if they are similar. */
 static void deficit_share_columns(int32_t *greatest) {
   int32_t most = 0, least = 255;
   for (size_t v = 0; v < PANEL; v++) {
@@ -81,7 +81,7 @@ static void deficit_share_columns(int32_t *greatest) {
   for (size_t v = 0; v < PANEL && most - least <= DEFICIT_COMMON_SPAN; v++) greatest[v] = most;
 }
 
-/* As deficit_decode_columns, for encodings of any size. */
+/* Like deficit_decode_columns, for encodings of any size. */
 static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to_f16, bool careful,
                                     const deficit_block *b, const int32_t *greatest, unsigned char *out) {
   if (careful) {
@@ -98,7 +98,7 @@ static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to
   return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
 }
 
-/* Exponents and special numbers of a panel. */
+/* Finds greatest exponents and special numbers of a panel; returns whether there are special numbers. */
 static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block *b, int32_t *greatest,
                                   unsigned char *special) {
   if (b->bytes == 1) return deficit_greatest_columns(d, 1, b, greatest, special);
@@ -106,7 +106,7 @@ static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block 
   return deficit_greatest_columns(d, 4, b, greatest, special);
 }
 
-/* One block. `shared`: with one base, if the columns are similar. */
+/* Packs one block. `shared`: with one base for all columns, if they are similar. */
 static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder *d, bool shared, unsigned char *out,
                                       unsigned char *special) {
   const smma_operation *o = &f->multiplier->operation;
@@ -151,13 +151,13 @@ void deficit_pack_columns(const smma_pack *pack, bool shared) {
   }
 }
 
-/* The magnitude's significand; 0 for zeros. */
+/* Returns the significand of the magnitude; 0 for zeros. */
 static inline vf deficit_weight(vf value) {
   const vi significand = vi_or(vi_and(vf_bits(value), vi_set(0x7fffff)), vi_set(127 << 23));
   return vf_select(vf_equal(value, vf_set(0)), vf_set(0), vi_as_float(significand));
 }
 
-/* One block of a group of rows, their values times `unit`. */
+/* Packs one block of a group of rows, with values times `unit`. */
 static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d, float unit, int32_t *out,
                                    unsigned char *special) {
   const smma_operation *o = &f->multiplier->operation;

@@ -1,52 +1,53 @@
-/* Operands packed with exponents as deficits, which is how those of products are compared (deficits_compare.h).
+/* Packs operands with exponents as deficits, for fast comparison of the exponents of products (deficits_compare.h).
 
-   The deficit of a nonzero operand is how far its exponent field (1 for subnormals) is below the greatest that it may
-   have: all ones, or with 8 exponent bits (bf16, tf32) that of its vector in the block, a row of A or a column of B,
-   whose exponent is then the vector's base, by which values are scaled. Exponents of scale factors are added to bases.
-   So the exponent of a product is deficit_top + its bases - its deficits.
+   The deficit of a nonzero operand is the distance of its exponent field (1 for subnormals) below the greatest possible
+   field. That is all ones, or, with 8 exponent bits (bf16, tf32), the greatest of its vector in the block (a row of A
+   or a column of B). The exponent of the latter is the vector's base, by which values are scaled. Exponents of scale
+   factors are added to bases. The exponent of a product is then deficit_top + its bases - its deficits.
 
-   Bytes hold twice the deficit, so that half of a sum is one instruction away from an exponent field. Deficits above 63
-   are held as 63; the byte of a zero is odd, and more than the sum of two bytes may be that are certain: neither of a
-   zero nor of a deficit that was cut. */
+   A byte holds twice the deficit, so that half of a sum is one instruction away from an exponent field. Deficits
+   above 63 are stored as 63. The byte of a zero is odd. A sum of two bytes is certain if neither is of a zero or of
+   a deficit stored as 63; zeros have a byte greater than any certain sum. */
 #ifndef SMMA_GEMM_FAMILY_DEFICITS_H
 #define SMMA_GEMM_FAMILY_DEFICITS_H
 
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* Deficits, and so every bound of them here and in the families, count exponent fields. The leading bit of a subnormal
-   with f fraction bits is up to f binades below its field, and that of a product of two up to 2 f: a family that needs
-   a number or a product not to vanish, or to be normal in binary32, adds that. */
+/* Deficits, and all bounds of them here and in the families, count exponent fields. The leading bit of a subnormal
+   with f fraction bits is up to f binades below its field; that of a product of two subnormals up to 2 f. A family
+   that needs numbers or products not to vanish, or to be normal in binary32, adds these. */
 enum {
-  DEFICIT_LONGEST = 32,     /* block */
+  DEFICIT_LONGEST = 32,     /* the longest block */
   DEFICIT_GROUP = 16,       /* rows that are packed together */
-  DEFICIT_MOST = 63,        /* deficits above it are held as it; a product is then cut to nothing by each family */
+  DEFICIT_MOST = 63,        /* greater deficits are stored as 63; every family then truncates the product to nothing */
   DEFICIT_CERTAIN = 2 * 62, /* the greatest sum of two bytes that is certain */
   DEFICIT_ZERO = 127,       /* the byte of a zero */
-  DEFICIT_COMMON_SPAN = 24  /* columns share a base if the exponent fields of their greatest numbers span so many */
+  DEFICIT_COMMON_SPAN =
+      24 /* columns share a base if the exponent fields of their greatest numbers are within this span */
 };
 
 static bool deficit_is_wide(const smma_operation *o) { return smma_encoding_of(o->a).exponent_bits == 8; }
 
-/* The format whose exponents the operands of `format` have. */
+/* Returns the format that determines the operands' exponents. */
 static smma_encoding deficit_encoding(const smma_operation *o, smma_format format) {
   return smma_encoding_of(o->rule.algorithm == SMMA_FP8_BY_FP16 ? SMMA_F16 : format);
 }
 
 static int deficit_greatest_field(smma_encoding e) { return (1 << e.exponent_bits) - 1; }
 
-/* The exponent of a product whose deficits and bases are 0. */
+/* Returns the exponent of a product whose deficits and bases are 0. */
 static inline int deficit_top(const smma_operation *o) {
   const smma_encoding a = deficit_encoding(o, o->a), b = deficit_encoding(o, o->b);
   if (deficit_is_wide(o)) return 0;
   return deficit_greatest_field(a) - a.bias + deficit_greatest_field(b) - b.bias;
 }
 
-/* What is packed for a block of L products. Rows, in groups of DEFICIT_GROUP: L times the group's values; L times a
-   byte of each, repeated four times; their bases as differences of exponent fields, and as they are; the sums of their
-   significands' magnitudes; twice the greatest deficits of their numbers that are not zero. Columns, each PANEL wide: L
-   vectors of values; L of bytes, where byte v of lane i is that of column v LANES + i; the bases; the least and the
-   greatest base, twice the greatest deficit of a number that is not zero, and nothing. */
+/* Layout of a packed block of L products. Rows, in groups of DEFICIT_GROUP: L times the group's values; L times a
+   byte per row, repeated four times; the rows' bases as differences of exponent fields, and as numbers; the sums of
+   their significands' magnitudes; twice the greatest deficits of their nonzero numbers. Columns, PANEL wide: L
+   vectors of values; L vectors of bytes, with column v LANES + i in byte v of lane i; the bases; then the least and
+   the greatest base, twice the greatest deficit of a nonzero number, and an unused word. */
 static inline size_t deficit_row_block(size_t length) { return length * 8 + 16; }
 static inline size_t deficit_column_block(size_t length) { return length * 5 + 5; }
 
@@ -60,7 +61,7 @@ static inline size_t deficit_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * deficit_column_block((size_t)smma_block_of(o));
 }
 
-/* The i-th of the words that are packed for a row, whose first is at `a`. */
+/* Returns the i-th packed word of a row whose first word is at `a`. */
 static inline const uint32_t *deficit_row_word(const unsigned char *a, int i) {
   return (const uint32_t *)a + i * DEFICIT_GROUP;
 }
@@ -78,7 +79,7 @@ static inline int32_t deficit_row_most(int length, const unsigned char *a) {
   return (int32_t)*deficit_row_word(a, 2 * length + 3);
 }
 
-/* Where the words of a row start, in rows that take so many bytes. */
+/* Returns the address of a row's words; a row takes `row_bytes` bytes. */
 static inline const unsigned char *deficit_row(const unsigned char *a, size_t row_bytes, size_t row) {
   return a + row / DEFICIT_GROUP * DEFICIT_GROUP * row_bytes + row % DEFICIT_GROUP * 4;
 }
@@ -87,7 +88,8 @@ static inline const int32_t *deficit_column_bases(int length, const unsigned cha
   return (const int32_t *)(b + (size_t)length * PANEL * 5);
 }
 
-/* Whether a sum of two bytes is certain unless one is that of a zero. `range`: behind the columns' bases. */
+/* Reports whether every sum of two bytes is certain unless one is of a zero. `range`: the words after the columns'
+   bases. */
 static inline bool deficit_tells_zeros(int length, const unsigned char *a, const int32_t *range) {
   return deficit_row_most(length, a) + range[2] <= DEFICIT_CERTAIN;
 }
@@ -96,7 +98,7 @@ static inline bool deficit_tells_zeros(int length, const unsigned char *a, const
 typedef struct {
   vi fields, largest, nan, ignored, to_float, to_sign, fraction_bits, greatest;
   vf unit;
-  bool has_nan; /* whose fields are those of a zero */
+  bool has_nan; /* has a NaN whose other fields are those of a zero */
 } deficit_decoder;
 
 static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_format format) {
@@ -115,26 +117,26 @@ static inline __attribute__((always_inline)) vi deficit_load(const deficit_decod
   return bytes == 2 ? vi_load_halves(code) : vi_shift_down_by(vi_load((const int32_t *)code), d->ignored);
 }
 
-/* The encodings of a block of columns: `bytes` each, those of one k `step` bytes from those of the next. */
+/* The encodings of a block of columns: `bytes` each, `step` bytes from one k to the next. */
 typedef struct {
   const unsigned char *code;
   size_t bytes, step, length;
 } deficit_block;
 
-/* The fields of numbers that are finite; others count as zero. */
+/* Returns the fields of finite numbers; others count as zero. */
 static inline vi deficit_fields(const deficit_decoder *d, vi x, vm *special) {
   const vi fields = vi_and(x, d->fields);
   *special = vm_or(vi_less(d->largest, fields), vi_equal(x, d->nan));
   return vi_select(*special, vi_set(0), fields);
 }
 
-/* Exponent fields of the greatest numbers; 127 for zeros. */
+/* Stores the exponent fields of the greatest numbers; 127 for zeros. */
 static inline void deficit_store_greatest(const deficit_decoder *d, vi most, int32_t *greatest) {
   const vi field = vi_max(vi_shift_down_by(most, d->fraction_bits), vi_set(1));
   vi_store(greatest, vi_select(vi_equal(most, vi_set(0)), vi_set(127), field));
 }
 
-/* The greatest exponent fields of finite numbers; flags where some are not finite. */
+/* Finds the greatest exponent fields of finite numbers, and flags columns with infinities or NaN. */
 static inline __attribute__((always_inline)) void deficit_greatest_careful(const deficit_decoder *d, size_t bytes,
                                                                            size_t vectors, const deficit_block *b,
                                                                            int32_t *greatest, unsigned char *special) {
@@ -152,7 +154,7 @@ static inline __attribute__((always_inline)) void deficit_greatest_careful(const
   }
 }
 
-/* The same, and true, if all numbers are finite and that is all that fields say. */
+/* Like deficit_greatest_careful, but returns true only if all numbers are finite, as far as their fields show. */
 static inline __attribute__((always_inline)) bool deficit_greatest_finite(const deficit_decoder *d, size_t bytes,
                                                                           const deficit_block *b, int32_t *greatest) {
   vi most[4] = {vi_set(0), vi_set(0), vi_set(0), vi_set(0)}, all;
@@ -165,7 +167,7 @@ static inline __attribute__((always_inline)) bool deficit_greatest_finite(const 
   return !d->has_nan && !vm_bits(vi_less(d->largest, all));
 }
 
-/* Whether some numbers are not finite. */
+/* Reports whether some numbers are infinite or NaN, and finds the greatest exponent fields. */
 static inline __attribute__((always_inline)) bool deficit_greatest_columns(const deficit_decoder *d, size_t bytes,
                                                                            const deficit_block *b, int32_t *greatest,
                                                                            unsigned char *special) {
@@ -174,8 +176,8 @@ static inline __attribute__((always_inline)) bool deficit_greatest_columns(const
   return true;
 }
 
-/* What values and bytes of vectors are relative to: twice the exponent field of deficit 0, and 2^(127 - that field),
-   which may be subnormal, where vectors have bases. */
+/* Origin of the values and bytes of vectors: twice the exponent field of deficit 0, and, for vectors with bases,
+   2^(127 - that field), which may be subnormal. */
 typedef struct {
   vi top;
   vf unit;
@@ -187,13 +189,13 @@ static inline deficit_origin deficit_origin_of(const deficit_decoder *d, bool wi
   return (deficit_origin){vi_shift_left(top, 1), vi_as_float(unit)};
 }
 
-/* A number's value, its byte, and twice its deficit, as it is, where the number is not zero, else 0. */
+/* A number's value, its byte, and twice its deficit without saturation; the last is 0 for zero. */
 typedef struct {
   vf value;
   vi byte, twice;
 } deficit_number;
 
-/* `careful`: some may not be finite. */
+/* Decodes numbers. `careful`: some may be infinite or NaN. */
 static inline __attribute__((always_inline)) deficit_number deficit_decode(const deficit_decoder *d, bool wide,
                                                                            bool to_f16, bool careful, vi x,
                                                                            deficit_origin origin) {
@@ -211,15 +213,15 @@ static inline __attribute__((always_inline)) deficit_number deficit_decode(const
   return (deficit_number){value, vi_select(zero, vi_set(DEFICIT_ZERO), deficit), vi_select(zero, vi_set(0), twice)};
 }
 
-/* All ones in the lanes of the v-th vector that are there. */
+/* Returns all ones in the lanes of the v-th vector that are inside the matrix. */
 static inline vi deficit_present(size_t present, size_t v) {
   int32_t mask[LANES];
   for (size_t lane = 0; lane < LANES; lane++) mask[lane] = -(v * LANES + lane < present);
   return vi_load(mask);
 }
 
-/* The encodings of the fetch's block: where they lie in the view if they are whole, or fetched to `code`, whole vectors
-   so far as columns are there. */
+/* Returns the encodings of the fetch's block: in the view if they are complete there, otherwise fetched to `code`,
+   in whole vectors up to the last present column. */
 static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code) {
   const smma_operation *o = &f->multiplier->operation;
   const smma_view *x = f->view;
@@ -240,11 +242,11 @@ static inline vi deficit_repeat(vi byte) {
   return vi_or(half, vi_shift_left(half, 16));
 }
 
-/* Packs columns. `shared`: with one base, if they are similar. */
+/* Packs columns. `shared`: with one base for all columns, if they are similar. */
 #define deficit_pack_columns SMMA_OF_KERNEL(deficit_pack_columns)
 void deficit_pack_columns(const smma_pack *pack, bool shared);
 
-/* Packs rows, their values times `unit`. */
+/* Packs rows, with values times `unit`. */
 #define deficit_pack_rows SMMA_OF_KERNEL(deficit_pack_rows)
 void deficit_pack_rows(const smma_pack *pack, float unit);
 

@@ -1,16 +1,17 @@
-/* The exponents of products, compared as sums of bytes that operands are packed with (deficits.h): the least sum is the
-   greatest exponent. */
+/* Compares the exponents of products as sums of the operands' bytes (deficits.h): the least sum is the greatest
+   exponent. */
 #ifndef SMMA_GEMM_FAMILY_DEFICITS_COMPARE_H
 #define SMMA_GEMM_FAMILY_DEFICITS_COMPARE_H
 
 #include "gemm/family/deficits.h"
 
 enum {
-  DEFICIT_CHUNK = 32,    /* rows that are in the first cache at a time */
+  DEFICIT_CHUNK = 32,    /* rows that stay in the first-level cache at a time */
   DEFICIT_REGISTERS = 16 /* columns whose bytes stay in registers */
 };
 
-/* The least sums of bytes of a row's products with PANEL columns: of all products, or of those of even and odd k. */
+/* The least sums of bytes of a row's products with PANEL columns: of all products, or separately of even and of odd
+   k. */
 typedef struct {
   vb of[2];
 } deficit_least;
@@ -26,7 +27,7 @@ static inline __attribute__((always_inline)) deficit_least deficit_compare(int c
   return least;
 }
 
-/* The same of one row of any length. */
+/* Returns the least sums for one row of any length. */
 static inline deficit_least deficit_compare_row(int length, bool by_parity, const unsigned char *a,
                                                 const unsigned char *b) {
   deficit_least least = {{vb_repeat(-1), vb_repeat(-1)}};
@@ -37,8 +38,9 @@ static inline deficit_least deficit_compare_row(int length, bool by_parity, cons
   return least;
 }
 
-/* And of the rows of a chunk: the first of several short passes, whose chains of dependent operations processors
-   overlap over several rows. `word` and `byte` are where the first row's words and the columns' bytes start. */
+/* The least sums of the rows of a chunk. Comparing a chunk is the first of several short passes: processors overlap
+   the dependent operations of several rows. `word` and `byte` below are the addresses of the first row's words and
+   of the columns' bytes. */
 typedef struct {
   _Alignas(64) uint8_t of[2][DEFICIT_CHUNK][PANEL];
 } deficit_chunk;
@@ -61,7 +63,7 @@ static inline __attribute__((always_inline)) void deficit_compare_rows(int lengt
   }
 }
 
-/* Rows of the chunk that begins with `first`, rounded up to whole groups of ROWS. */
+/* Returns the rows of the chunk that begins with `first`, rounded up to a multiple of ROWS. */
 static inline size_t deficit_chunk_rows(const smma_run *r, size_t first) {
   const size_t rows = (r->rows - first + ROWS - 1) / ROWS * ROWS;
   return rows < DEFICIT_CHUNK ? rows : DEFICIT_CHUNK;

@@ -1,42 +1,43 @@
-/* E-FDPA: c plus two or four products of FP16 or BF16, exactly, then RNE-FP32. The sum is a chain of fused
+/* E-FDPA: c plus two or four products of FP16 or BF16, exactly, then rounded to FP32 (RNE). The sum is a chain of fused
    multiply-adds in binary64, whose products are exact.
 
-   Some blocks that follow each other make a run. Within one, |a| is below 2^(ea + 1) and a multiple of 2^la for every a
-   of a row that is not zero, and so for b; c before lies between 2^ec and 2^(ec + 1) and is a multiple of 2^(ec - 23).
-   With T = ea + eb + 2 + log2(products of a run), every partial sum is below 2^X, X = max(ec + 1, T) + 1, but for what
-   rounding to 24 bits adds, and a multiple of 2^q, q = min(la + lb, ec - 23): sums of multiples are, and rounding to
-   fewer bits leaves them so. So every chain is exact where X - q <= 52, that is
+   Several consecutive blocks make a run. Within a run, |a| is below 2^(ea + 1) and a multiple of 2^la for every nonzero
+   a of a row, and likewise for b with eb and lb. The accumulator c before the run lies between 2^ec and 2^(ec + 1) and
+   is a multiple of 2^(ec - 23). With T = ea + eb + 2 + log2(products of a run), every partial sum is below 2^X, X =
+   max(ec + 1, T) + 1, apart from what rounding to 24 bits adds. It is also a multiple of 2^q, q = min(la + lb, ec -
+   23), because sums of multiples are multiples, and rounding to fewer bits preserves this. So every chain is exact if X
+   - q <= 52, that is
      T - (la + lb) <= 51       (products among each other)
      ec <= la + lb + 50        (c above the products)
      c = 0 or ec >= T - 28     (c below the products)
-   which is compared in encodings of |c|: with limits that are exponents, plus 127, in the exponent's place. Values are
-   multiples of 2^-149 there, so no sum that is not zero rounds to zero.
+   These are compared with |c| in encodings: limits are exponents plus 127, in the exponent's position. Values are then
+   multiples of 2^-149, so no nonzero sum rounds to zero.
 
-   Elsewhere a chain of FP16 errs by hardly more than 2^-51 (|c| + P), c before the run, P the sum of its products if
-   the row met nothing but the column's greatest magnitude. Where no end of an interval of 2^-50 (|c| + P) to both sides
-   rounds otherwise, the results are found. If one does, and with BF16, whose sums are often ties, a longer way rounds
-   exact sums to odd in binary64, from where they round to binary32 as they would at once. */
+   Otherwise a chain of FP16 has an error of hardly more than 2^-51 (|c| + P), where c is the accumulator before the
+   run and P the sum of the row's products with the column's greatest magnitude. If both ends of the interval of
+   +-2^-50 (|c| + P) round alike, the result is known. If they do not, and for BF16, whose sums are often ties, a
+   slower way rounds exact sums to odd in binary64; the result then rounds to binary32 like the exact sum. */
 #ifndef SMMA_GEMM_FAMILY_E_FDPA_H
 #define SMMA_GEMM_FAMILY_E_FDPA_H
 
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* ea and eb are exponents of leading bits, and la and lb of last bits, so of subnormals, too: la of a subnormal is that
-   of the format's least number, as -127, read of a subnormal BF16 number, is below its last bit. */
+/* ea and eb are exponents of leading bits, la and lb those of last bits, also for subnormals: la of a subnormal is
+   that of the format's least number. (-127, the exponent read from a subnormal BF16 number, is below its last bit.) */
 enum {
   E_FDPA_GROUP = 16,    /* rows that are packed together */
-  E_FDPA_RUN_LOG2 = 5,  /* of the products of a run; their columns stay close to the processor */
-  E_FDPA_LEAST = -74,   /* least la: products are multiples of 2^-148 */
-  E_FDPA_RAISE = 88,    /* two of it are 126 + 51 - 1: see e_fdpa_doubt */
+  E_FDPA_RUN_LOG2 = 5,  /* log2 of the products of a run; their columns stay in a cache near the processor */
+  E_FDPA_LEAST = -74,   /* least la; products are then multiples of 2^-148 */
+  E_FDPA_RAISE = 88,    /* twice this is 126 + 51 - 1: see e_fdpa_doubt */
   E_FDPA_MOST = 127,    /* sums of two limits are below the exponent of infinity */
-  E_FDPA_NEVER = 1 << 9 /* ea: whatever eb, T is above every limit */
+  E_FDPA_NEVER = 1 << 9 /* an ea that puts T above every limit, for any eb */
 };
 
-/* What is packed for a block of L products of `width` rows or columns: L times their values; and, with the first block
-   of a run, the greatest magnitude of each (of rows the sum of magnitudes, times what makes a product of both its
-   share in an interval's width), the limits of each that come from la, and the exponents ea (for columns, eb of the
-   panel). In doubles, of which two numbers of 32 bits make one. */
+/* Layout of a packed block of L products for `width` rows or columns: L times their values. With the first block of
+   a run follow the greatest magnitude of each (for rows the sum of magnitudes, times the factor that turns a product
+   of both into its share of an interval's width), the limits of each that result from la, and the exponents ea (for
+   columns, eb of the panel). The unit is a double, or two 32-bit numbers. */
 static inline size_t e_fdpa_block(size_t length, size_t width) { return (length + 2) * width; }
 
 static inline size_t e_fdpa_run_blocks(size_t length) { return ((size_t)1 << E_FDPA_RUN_LOG2) / length; }
@@ -63,14 +64,14 @@ static void e_fdpa_begin_range(size_t width, e_fdpa_range *range) {
   for (size_t v = 0; v < width; v++) range->low[v] = E_FDPA_MOST, range->most[v] = range->sum[v] = 0;
 }
 
-/* Of a magnitude; -127 below 2^-126. */
+/* Returns the exponent of a magnitude; -127 below 2^-126. */
 static inline int32_t e_fdpa_exponent(float x) {
   int32_t bits;
   memcpy(&bits, &x, sizeof bits);
   return (bits >> 23) - 127;
 }
 
-/* The values of one block, in binary32. */
+/* Extends the range by the values of one block, in binary32. */
 static void e_fdpa_extend_range(smma_encoding e, size_t count, size_t width, const float *value, e_fdpa_range *range) {
   const int fraction_bits = e.fraction_bits, least = smma_minimum_exponent(e) - fraction_bits;
   for (size_t i = 0; i < count; i += width)
@@ -98,7 +99,7 @@ static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range,
   for (size_t v = 0; v < width && !of_a; v++) exponent[v] = high;
 }
 
-/* Rows or columns f->first.. of all steps, whose blocks lie `apart` doubles apart. */
+/* Packs the rows or columns of a group for all steps; blocks are `apart` doubles apart. */
 static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart, double *out, unsigned char *special) {
   const smma_operation *o = &pack->multiplier->operation;
   const smma_format format = pack->of_a ? o->a : o->b;
@@ -137,20 +138,20 @@ static void e_fdpa_pack_columns(const smma_pack *pack) { e_fdpa_pack(pack, PANEL
 
 /* ---- Running ---- */
 
-enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* that are computed together */
+enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* that are computed at a time */
 
-/* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for blocks of one run; the packed values of the first of each in the
-   first block. */
+/* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for the blocks of one run. The pointers are to the first row and
+   vector in the first block. */
 typedef struct {
   size_t blocks;
   const double *a, *b;
-  size_t a_apart, b_apart; /* from block to block */
+  size_t a_apart, b_apart; /* doubles from block to block */
   const float *row_most, *column_most;
-  const int32_t *row_limit, *column_limit; /* exponents one width behind */
+  const int32_t *row_limit, *column_limit; /* the exponents follow after `width` limits */
 } e_fdpa_part;
 
-/* Negative in the lanes whose chains may not be exact. `top` is T + 126 in the exponent's place: limit - top and
-   limit - |c| are the first two of the three conditions above. */
+/* Returns lanes that are negative if their chain may be inexact. `top` is T + 126 in the exponent's position; limit
+   - top and limit - |c| are the first two of the three conditions above. */
 static inline vi e_fdpa_doubt(vf c, int32_t top, vi limit) {
   const int32_t bottom = top - (27 << 23);
   vi x = vi_and(vf_bits(c), vi_set(INT32_MAX)), unless_zero = vi_and(vi_add(x, vi_set(-1)), vi_set(INT32_MAX));
@@ -165,23 +166,23 @@ static inline vi e_fdpa_doubt_at(const e_fdpa_part *p, size_t i, size_t v, vf c)
   return e_fdpa_doubt(c, (top > 255 ? 255 : top < 0 ? 0 : top) << 23, limit);
 }
 
-/* Registers of a part. */
+/* Accumulators in registers. */
 typedef struct {
   vf at[E_FDPA_ROWS][E_FDPA_VECTORS];
 } e_fdpa_tile;
 
-/* The sum of three numbers of at most 24 bits, rounded to odd: the greatest two first. Where that is not exact, the
-   others are below 2^-27 of the greatest: if it is a number of binary32, they cannot take the result elsewhere; if it
-   is a product below 2^-126, c is 0; above 2^128, all is infinite. */
+/* Adds three numbers of at most 24 bits, rounded to odd, the greatest two first. If their sum is inexact, the
+   remaining number is below 2^-27 of the greatest. If the greatest is a binary32 number, the remaining one cannot
+   change the result; if it is a product below 2^-126, c is 0; if it is above 2^128, the result is infinite. */
 static inline vd e_fdpa_sum_two(const double *a, const double *b, vd c) {
   vd p = vd_multiply(vd_set(a[0]), vd_load(b)), q = vd_multiply(vd_set(a[E_FDPA_GROUP]), vd_load(b + PANEL));
   vd most = vd_greater(p, q), rest = vd_lesser(p, q);
   return vd_add_odd(vd_add_odd(most, vd_greater(rest, c)), vd_lesser(rest, c));
 }
 
-/* c and four products of FP16, multiples of 2^-48 below 2^32, rounded to odd. What `high` gains is a multiple of 2^-10,
-   `low` is below 2^-8: both are exact. Their sum as two numbers, and c added to the greater of them, leave two errors
-   far below their sum or exact. */
+/* Adds c and four products of FP16, which are multiples of 2^-48 below 2^32, rounded to odd. The part added to
+   `high` is a multiple of 2^-10 and `low` is below 2^-8: both are exact. Their sum as two numbers, and c added to
+   the greater, leave two errors that are exact or far below the sum. */
 static inline vd e_fdpa_sum_four(const double *a, const double *b, vd c) {
   const vd anchor = vd_set(0x1.8p42);
   vd high = anchor, low = vd_set(0), sum, error, part;
@@ -197,14 +198,14 @@ static inline vd e_fdpa_sum_four(const double *a, const double *b, vd c) {
   sum = vd_add(c, high);
   part = vd_subtract(sum, c);
   error = vd_add(vd_subtract(c, vd_subtract(sum, part)), vd_subtract(high, part));
-  return vd_replace_nan(vd_add_odd(sum, vd_add_odd(error, low)), c); /* c is infinite there */
+  return vd_replace_nan(vd_add_odd(sum, vd_add_odd(error, low)), c); /* c is infinite in these lanes */
 }
 
 static inline vd e_fdpa_sum(size_t length, const double *a, const double *b, vd c) {
   return length == 2 ? e_fdpa_sum_two(a, b, c) : e_fdpa_sum_four(a, b, c);
 }
 
-/* c of one row and vector after one block of any finite operands. */
+/* Returns c of one row and vector after one block of any finite operands. */
 static inline __attribute__((always_inline)) vf e_fdpa_next(size_t length, const double *a, const double *b, vf c) {
   vf x = vf_add(c, vf_set(0)); /* -0 counts as +0 */
   return vf_narrow(e_fdpa_sum(length, a, b, vd_low(x)), e_fdpa_sum(length, a, b + LANES / 2, vd_high(x)));
@@ -213,7 +214,7 @@ static inline __attribute__((always_inline)) vf e_fdpa_next(size_t length, const
 #define E_FDPA_EACH(i, v) \
   UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
 
-/* Half the width of intervals, as two vectors of binary64. */
+/* Half the width of the intervals, as two vectors of binary64. */
 typedef struct {
   vd low, high;
 } e_fdpa_error;
@@ -226,7 +227,8 @@ static inline e_fdpa_error e_fdpa_error_of(const e_fdpa_part *p, size_t i, size_
   return (e_fdpa_error){vd_low(error), vd_high(error)};
 }
 
-/* Every chain, in intervals if `enclosed`: `differ` is not 0 where one does not round alike. */
+/* Computes every chain, with intervals if `enclosed`: `differ` is then nonzero if the ends of an interval round
+   differently. */
 static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_part *p, size_t length, bool enclosed,
                                                                 e_fdpa_tile *c,
                                                                 vi differ[E_FDPA_ROWS][E_FDPA_VECTORS]) {
@@ -234,7 +236,7 @@ static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_par
   e_fdpa_error error[E_FDPA_ROWS][E_FDPA_VECTORS];
   E_FDPA_EACH(i, v) {
     if (enclosed) error[i][v] = e_fdpa_error_of(p, i, v, c->at[i][v]), differ[i][v] = vi_set(0);
-    c->at[i][v] = vf_add(c->at[i][v], vf_set(0)); /* no chain gives -0 then */
+    c->at[i][v] = vf_add(c->at[i][v], vf_set(0)); /* so that no chain gives -0 */
   }
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart) {
     vd low[E_FDPA_ROWS][E_FDPA_VECTORS], high[E_FDPA_ROWS][E_FDPA_VECTORS];
@@ -260,7 +262,8 @@ static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_par
   }
 }
 
-/* c and four products of FP16: a chain, if the interval of its errors, 2^-53 of each sum on the way, rounds alike. */
+/* Adds c and four products of FP16 as a chain, if the interval of its error, 2^-53 of each intermediate sum, rounds
+   to one number. */
 static inline vf e_fdpa_four_enclosed(const double *a, const double *b, vf c) {
   const vf x = vf_add(c, vf_set(0));
   const vd share = vd_set(0x1p-50);
@@ -283,7 +286,7 @@ static __attribute__((noinline)) vf e_fdpa_four_with_care(const e_fdpa_part *p, 
   return c;
 }
 
-/* Of FP16, some of whose chains may not be exact. */
+/* Computes a part with FP16 operands, for chains that may be inexact. */
 static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_tile *c) {
   e_fdpa_tile x = *c;
   vi differ[E_FDPA_ROWS][E_FDPA_VECTORS];
@@ -294,7 +297,7 @@ static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_t
   }
 }
 
-/* The same of BF16. */
+/* Computes a part with BF16 operands, for chains that may be inexact. */
 static __attribute__((noinline)) void e_fdpa_two(const e_fdpa_part *p, e_fdpa_tile *c) {
   const double *a = p->a, *b = p->b;
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart)
@@ -302,7 +305,7 @@ static __attribute__((noinline)) void e_fdpa_two(const e_fdpa_part *p, e_fdpa_ti
       for (size_t v = 0; v < E_FDPA_VECTORS; v++) c->at[i][v] = e_fdpa_next(2, a + i, b + v * LANES, c->at[i][v]);
 }
 
-/* `length` is a constant where this is inlined. */
+/* Computes a part; `length` is a constant in the inlined copies. */
 static inline __attribute__((always_inline)) void e_fdpa_part_of_run(const e_fdpa_part *p, size_t length,
                                                                      e_fdpa_tile *c) {
   vi doubt = vi_set(0);
@@ -316,7 +319,7 @@ static inline __attribute__((always_inline)) void e_fdpa_part_of_run(const e_fdp
   }
 }
 
-/* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for blocks first..last - 1. */
+/* Computes E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for blocks first..last - 1. */
 static inline __attribute__((always_inline)) void e_fdpa_rows(const smma_run *r, size_t length, size_t row,
                                                               size_t column, size_t first, size_t last) {
   const size_t a_block = e_fdpa_block(length, E_FDPA_GROUP), b_block = e_fdpa_block(length, PANEL);

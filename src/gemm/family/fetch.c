@@ -1,6 +1,6 @@
 #include "gemm/pack.h"
 
-/* `bytes` and `vectors`, the fetch's, are constants where this is inlined. */
+/* `bytes` and `vectors`, those of the fetch, are constants in the inlined copies. */
 static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, size_t vectors,
                                                                 const size_t *k, size_t present, uint32_t *code) {
   const smma_view *x = f->view;
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void smma_fetch_vectors(const smma_
   }
 }
 
-/* The view's factor, but not on what lies behind it: that is +0, whatever the factor's sign. */
+/* Applies the view's factor, except outside the matrix: elements there are +0 whatever the factor's sign. */
 static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t present, uint32_t *code) {
   const smma_view *x = f->view;
   for (int i = 0; i < f->length; i++)
@@ -40,7 +40,7 @@ static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t
     }
 }
 
-/* Where along K the fetch's products are. */
+/* Stores the positions along K of the fetch's products. */
 static inline void smma_fetch_indices(const smma_fetch *f, size_t *k) {
   const smma_operation *o = &f->multiplier->operation;
   const size_t first = f->step * (size_t)o->k;

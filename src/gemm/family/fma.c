@@ -6,7 +6,7 @@ const smma_kernel_family SMMA_OF_KERNEL(fma_f32) = {
     fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,          fma_f32_bytes, fma_f32_pack_rows,
     fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
-/* FP64 in each direction: the mode in which the same code runs. */
+/* FP64 in each rounding direction: the same code, run in different floating-point modes. */
 #define FMA_F64_FAMILY(name, direction)                                                                        \
   static bool name##_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64, SMMA_ROUND_##direction); } \
   const smma_kernel_family SMMA_OF_KERNEL(name) = {                                                            \

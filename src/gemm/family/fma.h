@@ -1,33 +1,33 @@
-/* Chains of fused multiply-adds in FP32 and FP64: a matrix product in the machine's own IEEE arithmetic, blocks of D in
-   registers, one accumulator an element, k in order.
+/* Chains of fused multiply-adds in FP32 and FP64: a matrix product in native IEEE arithmetic, with blocks of D in
+   registers, one accumulator per element, and k in order.
 
-   Rounding in other directions is a mode of the machine's.
+   Other rounding directions are floating-point modes of the machine.
 
-   Which NaN an operation returns differs between machines; that one is NaN does not. So accumulators get the rule's NaN
-   when they leave the registers, and operands that are infinite or NaN need nothing else. Where the rule's NaN is an
-   operand's, that of an accumulator stays here, and ftz.h knows those of A and B. */
+   Machines differ in which NaN an operation returns, but not in whether it returns one. Accumulators therefore get
+   the rule's NaN when they leave the registers, and infinite or NaN operands need no other treatment. If the rule's
+   NaN is an operand's, a NaN accumulator is retained here, and ftz.h handles NaN of A and B. */
 #ifndef SMMA_GEMM_FAMILY_FMA_H
 #define SMMA_GEMM_FAMILY_FMA_H
 
 #include "gemm/family/words.h"
 #include "gemm/interleave.h"
 
-/* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
+/* Rows, and vectors of columns, in registers at a time. Rows are packed in groups of FMA_ROWS. */
 enum { FMA_ROWS = REGISTERS < 32 ? 4 : 8, FMA_VECTORS = 2 };
 enum { FMA_F32_COLUMNS = FMA_VECTORS * LANES, FMA_F64_COLUMNS = FMA_F32_COLUMNS / 2 };
 
 static inline size_t fma_f32_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(float); }
 static inline size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(double); }
 
-/* The NaN of an accumulator that was `before`, if it becomes one. */
+/* Returns the NaN of an accumulator that becomes NaN and was `before`. */
 static inline vf fma_f32_nan(smma_nan_policy policy, vf before) {
   const vf made = vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy)));
   if (policy != SMMA_NAN_OPERAND) return made;
   return vf_select(vf_equal(before, before), made, vi_as_float(vi_or(vf_bits(before), vi_set(1 << 22))));
 }
 
-/* d, FMA_ROWS x FMA_F32_COLUMNS, through `count` steps of a, FMA_ROWS a step, times b, FMA_F32_COLUMNS a step. The next
-   block's d is fetched meanwhile. */
+/* Updates d, FMA_ROWS x FMA_F32_COLUMNS, with `count` steps of a (FMA_ROWS per step) times b (FMA_F32_COLUMNS per
+   step), and prefetches the next block's d. */
 static void fma_f32_block(const float *a, const float *b, size_t count, smma_nan_policy policy, float *d) {
   vf sum[FMA_ROWS * FMA_VECTORS];
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {

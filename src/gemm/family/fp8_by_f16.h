@@ -1,5 +1,5 @@
-/* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one addition.
- */
+/* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one
+   addition. */
 #ifndef SMMA_GEMM_FAMILY_FP8_BY_F16_H
 #define SMMA_GEMM_FAMILY_FP8_BY_F16_H
 
@@ -10,9 +10,10 @@ static bool fp8_by_f16_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FP8_BY_FP16 && (smma_block_of(o) == 8 || smma_block_of(o) == 16);
 }
 
-/* Adds `partial` to the accumulators, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32
-   first. Two infinities of opposite signs add up to the rule's NaN: the CPU's own NaN would leave as it is where a plan
-   keeps FP16 sums in FP32. Called through a pointer, as the mode is another (host/float.h). */
+/* Adds `partial` to the accumulators, to nearest even in FP32 or FP16; the exact sum of two FP16 numbers may be
+   rounded to FP32 first. Two infinities of opposite signs give the rule's NaN; the CPU's own NaN would otherwise
+   remain if a plan retains FP16 sums in FP32. The call goes through a pointer because the floating-point mode
+   differs (host/float.h). */
 static void fp8_by_f16_add(bool to_half, smma_nan_policy policy, float *accumulator, const float *partial,
                            size_t count) {
   const vf nan = fma_f32_nan(policy, vf_set(0));

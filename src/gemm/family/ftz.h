@@ -1,24 +1,24 @@
-/* FTZ-AddMul and FTZ-FMA: FP32 arithmetic that flushes, in the machine's own. Infinities, NaN and overflow are those of
-   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h, which comes before.
+/* FTZ-AddMul and FTZ-FMA: FP32 arithmetic that flushes subnormals, with native arithmetic. Infinities, NaN and overflow
+   follow IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h (read it first).
 
-   FTZ-AddMul flushes a result that is subnormal after rounding to FP32 with subnormals. Whether it is judged so, before
-   rounding, or after rounding to 24 bits with any exponent is the same here. Sums of FP32 numbers are multiples of
-   2^-149: below 2^-126 they are exact. Products have at most 22 significant bits, those of BF16 16: below 2^-126 they
-   are at most 2^-126 - 2^-142, which no rounding takes to 2^-126, and none is between 0 and 2^-252. So hardware that
-   flushes computes the rule.
+   FTZ-AddMul flushes a result that is subnormal after rounding to FP32 with subnormals. Hardware may decide this before
+   rounding, or after rounding to 24 bits with an unbounded exponent; here the results are the same. Sums of FP32
+   numbers are multiples of 2^-149 and exact below 2^-126. Products have at most 22 significant bits, those of BF16 16.
+   Below 2^-126 they are at most 2^-126 - 2^-142, which no rounding takes to 2^-126, and none lies between 0 and 2^-252.
+   So hardware that flushes computes the rule.
 
-   Operands that count as zero are +0 once packed. Products of FP16 are then exact, at least 2^-28 where they are not
-   zero, and multiples of 2^-48; so are their sums. No sum with d, which is zero or normal, is subnormal: it is 0, d, or
-   a multiple of 2^-72. */
+   Packing turns operands that count as zero into +0. Products of FP16 are then exact, at least 2^-28 if not zero,
+   and multiples of 2^-48; so are their sums. A sum with d, which is zero or normal, is never subnormal: it is 0, d,
+   or a multiple of 2^-72. */
 #ifndef SMMA_GEMM_FAMILY_FTZ_H
 #define SMMA_GEMM_FAMILY_FTZ_H
 
 #include "gemm/family/fma.h"
 
-/* Rows and vectors in registers together: accumulators, four vectors of B for each vector of columns, four products. */
+/* Rows and vectors in registers at a time: accumulators, four vectors of B per vector of columns, four products. */
 enum { FTZ_ROWS = 4, FTZ_VECTORS = REGISTERS < 32 ? 1 : 2, FTZ_COLUMNS = FTZ_VECTORS * LANES };
 
-/* The sum of `pairwise` products. */
+/* Returns the sum of `pairwise` products. */
 static inline __attribute__((always_inline)) vf ftz_addmul_sum(const float *a, const vf *b, int pairwise, bool exact) {
   vf s[2];
   for (int i = 0; i < pairwise / 2; i++) {
@@ -33,12 +33,12 @@ static inline __attribute__((always_inline)) vf ftz_addmul_sum(const float *a, c
   return exact ? s[0] : vf_flush(s[0]);
 }
 
-/* d as a step reads it: subnormals, and -0, are +0. */
+/* Returns d as a step reads it: subnormals and -0 become +0. */
 static inline vf ftz_addmul_start(vf d) { return vf_add(vf_flush(d), vf_set(0)); }
 
-/* FTZ_ROWS x FTZ_COLUMNS elements through `steps` steps of k products; the next block's are fetched meanwhile. The
-   products of FP16 leave no d that is -0 or subnormal, so that only the first step has to look: d + s is -0 only for
-   d = s = -0. */
+/* Computes FTZ_ROWS x FTZ_COLUMNS elements for `steps` steps of k products, and prefetches the next block's. After
+   products of FP16, d is never -0 or subnormal (d + s is -0 only if d = s = -0), so that only the first step must
+   check. */
 static inline __attribute__((always_inline)) void ftz_addmul_block(const float *a, const float *b, size_t steps, int k,
                                                                    int pairwise, bool exact, vf nan, float *d) {
   enum { ALL = FTZ_ROWS * FTZ_VECTORS };
@@ -86,7 +86,7 @@ static inline bool ftz_addmul_takes(const smma_operation *o) {
   return o->a == SMMA_F16 ? pairwise == 4 : o->a == SMMA_BF16;
 }
 
-/* Subnormals, and -0, to +0. */
+/* Converts FP16; subnormals and -0 become +0. */
 static uint32_t ftz_from_f16(uint32_t code) {
   uint32_t sign = (code & 0x8000) << 16, fields = (code & 0x7fff) << 13, rebias = 112u << 23;
   uint32_t special = fields >= 31u << 23 ? rebias : 0;
@@ -94,7 +94,7 @@ static uint32_t ftz_from_f16(uint32_t code) {
 }
 static uint32_t ftz_from_bf16(uint32_t code) { return code & 0x7f80 ? code << 16 : 0; }
 
-/* Subnormals to zeros of the same sign. */
+/* Converts BF16; subnormals become zeros of the same sign. */
 static uint32_t ftz_from_bf16_signed(uint32_t code) { return (code & 0x7f80 ? code : code & 0x8000) << 16; }
 
 static inline void ftz_addmul_pack_rows(const smma_pack *pack) {
@@ -111,10 +111,11 @@ static inline void ftz_addmul_pack_columns(const smma_pack *pack) {
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);
 }
 
-/* FTZ-FMA judges after rounding to 24 bits with any exponent. Where hardware does, it is the chain of fma.h in the mode
-   that flushes, with the elements of each pair swapped. Elsewhere subnormals are kept, and flushed by these words:
-   rounding to a multiple of 2^-149 leaves the same numbers below 2^-126 as rounding to 24 bits, but for those that it
-   takes to 2^-126 itself. A step with such a result is the core's. */
+/* Flushes a result of FTZ-FMA, which judges underflow after rounding to 24 bits with an unbounded exponent. Where
+   hardware does so, the rule is the chain of fma.h in the flushing mode, with the elements of each pair swapped.
+   Other hardware runs without flushing, and this function flushes: rounding to a multiple of 2^-149 gives the same
+   numbers below 2^-126 as rounding to 24 bits, except for those that it rounds up to 2^-126. The core computes steps
+   with such a result. */
 static inline vf ftz_fma_flush(vf x) {
   vi bits = vf_bits(x), magnitude = vi_and(bits, vi_set(INT32_MAX));
   return vi_as_float(vi_select(vi_less(magnitude, vi_set(1 << 23)), vi_xor(bits, magnitude), bits));
@@ -122,7 +123,7 @@ static inline vf ftz_fma_flush(vf x) {
 
 static inline vm ftz_fma_is_least(vf x) { return vi_equal(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(1 << 23)); }
 
-/* One row, LANES columns from `column` on. */
+/* Computes one row, LANES columns from `column` on. */
 static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column) {
   float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS + column;
   vf sum = ftz_fma_flush(vf_load(d));
@@ -143,13 +144,13 @@ static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_
   vf_store(d, vf_replace_nan(sum, fma_f32_nan(SMMA_NAN_OPERAND, vf_load(d))));
 }
 
-/* The last NaN of each of the vectors that are packed side by side, made quiet, and at which of their elements
-   first..last - 1 it is; -1 where there is none. */
+/* For each interleaved vector, the last NaN among its elements first..last - 1, made quiet, and its position; -1 if
+   no element is NaN. */
 typedef struct {
   int32_t at[FMA_F32_COLUMNS], nan[FMA_F32_COLUMNS];
 } ftz_fma_last;
 
-/* Of `width` vectors, in parts of as many elements as fill one or two vectors of the machine. */
+/* Searches `width` vectors, in sections of as many elements as fill one or two machine vectors. */
 static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, size_t width, size_t first, size_t last,
                                                                ftz_fma_last *found) {
   const size_t part = width < LANES ? LANES : width, elements = part / width;
@@ -174,8 +175,8 @@ static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, s
   }
 }
 
-/* Once NaN, an accumulator stays one: that of the last product with a NaN, of A's element rather than B's; else what is
-   there. */
+/* Chooses the NaN of accumulators. A NaN accumulator stays NaN: it takes the NaN of the last product that has one
+   (of A's element rather than B's); otherwise it retains its own. */
 static void ftz_fma_choose_nan(const ftz_fma_last *a, const ftz_fma_last *b, float *d) {
   for (size_t row = 0; row < FMA_ROWS; row++, d += FMA_F32_COLUMNS)
     for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES) {
@@ -186,7 +187,7 @@ static void ftz_fma_choose_nan(const ftz_fma_last *a, const ftz_fma_last *b, flo
     }
 }
 
-/* FMA_ROWS rows from `row` on. */
+/* Computes FMA_ROWS rows from `row` on. */
 static void ftz_fma_rows(const smma_run *r, const float *a, size_t row) {
   const float *b = (const float *)r->b;
   float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS;
@@ -199,7 +200,7 @@ static void ftz_fma_rows(const smma_run *r, const float *a, size_t row) {
         ftz_fma_row(r, a + i, b + column, row + i, column);
 }
 
-/* Whether any accumulator is NaN. */
+/* Reports whether any accumulator is NaN. */
 static bool ftz_fma_any_nan(const float *d) {
   vi any = vi_set(0);
   for (size_t i = 0; i < FMA_ROWS * FMA_F32_COLUMNS; i += LANES)

@@ -1,21 +1,22 @@
-/* GST-FDPA with F = 35: MXFP4 and NVFP4. Scale factors belong to one or two of the model's groups.
+/* GST-FDPA with F = 35: MXFP4 and NVFP4. A scale factor belongs to one or two of the model's groups.
 
-   Numbers of E2M1 are whole halves of magnitude up to 12; sums of products are added four at a time in bytes, those of
-   A raised by 12 to make them unsigned. A group's term is g sA sB 2^(eA + eB - fraction), with g such a sum, sA and sB
-   the significands of its scales, and `fraction` the fraction bits of both scales and two for the halves.
+   E2M1 numbers are integers of half units, of magnitude up to 12. Products are summed four at a time in bytes; A's
+   elements are raised by 12 to make them unsigned. A group's term is g sA sB 2^(eA + eB - fraction), where g is such a
+   sum, sA and sB are the significands of its scale factors, and `fraction` is the fraction bits of both scale factors
+   plus two for the halves.
 
-   Any operands: terms are exact in binary64. emax is found for each element; adding 2^(emax + 17), with the term's
-   sign, and taking it away again cuts a term to a multiple of 2^(emax - F), since 16 products and two significands are
-   below 2^12. The sum has at most 49 bits and is exact, too. With UE4M3, two sums that enclose it, and need no emax,
-   are tried before.
+   Any operands: terms are exact in binary64. emax is found for each element. Adding 2^(emax + 17), with the term's
+   sign, and subtracting it again truncates a term to a multiple of 2^(emax - F), because 16 products and two
+   significands are below 2^12. The sum has at most 49 bits and is exact, too. For UE4M3, two sums that enclose it and
+   need no emax are tried first.
 
-   Even runs of steps: within them, the exponents of a row's and a column's groups that are not zero spread so little
-   that every term is a whole multiple of a unit, 2^(x - fraction), x the sum of the least exponents, with sA sB 2^(eA +
-   eB - x) in 15 bits, below 2^27 units. Where |c| is below 2^30 units (a low one), sums stay below 2^31 units
-   (GST_EVEN_STEPS) and are made in 32 bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are finer
-   than a unit: no term is cut. A whole c is not either, and rounding is a conversion. A c with a fraction is not cut if
-   it is fine enough: gst_is_fine. A high c is emax: it cuts terms, each in 32 bits, and from 2^63 units on all of them
-   to nothing. */
+   Even runs of steps: the exponents of a row's and a column's nonzero groups spread so little that every term is an
+   integer multiple of a unit 2^(x - fraction). Here x is the sum of the least exponents, sA sB 2^(eA + eB - x) has
+   15 bits, and terms are below 2^27 units. If |c| is below 2^30 units (a low c), sums stay below 2^31 units
+   (GST_EVEN_STEPS) and are computed in 32 bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are
+   finer than a unit: no term is truncated. An integer c is not truncated either, and rounding is a conversion. A c
+   with a fraction is not truncated if gst_is_fine. A high c determines emax: it truncates terms, each in 32 bits,
+   and from 2^63 units on all of them to zero. */
 #ifndef SMMA_GEMM_FAMILY_GST_FDPA_H
 #define SMMA_GEMM_FAMILY_GST_FDPA_H
 
@@ -24,36 +25,36 @@
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* Exponents of scale factors are those of their fields, and significands of subnormal ones (UE4M3) are below 1: bounds
-   of terms from above hold for them, and of units from below, as their last bits are those of their fields. Elements
-   are whole halves, subnormal or not. */
+/* Exponents of scale factors are those of their fields. Significands of subnormal ones (UE4M3) are below 1. Upper
+   bounds of terms therefore hold for them, and so do lower bounds of units, because their last bits are those of
+   their fields. Elements are integers of half units, subnormal or not. */
 enum {
   GST_K = 64,
   GST_GROUPS = 4,
-  GST_QUADS = GST_K / 4,              /* fours of elements */
-  GST_DEPTH = GST_QUADS / GST_GROUPS, /* of a group */
+  GST_QUADS = GST_K / 4,              /* groups of four elements */
+  GST_DEPTH = GST_QUADS / GST_GROUPS, /* quads of a group */
   GST_LINES = 16,                     /* rows that are packed together */
   GST_RAISE = 12,
   GST_F = 35,
-  GST_PLACE = 52 - GST_F,    /* 2^(emax + this) as binary64 has the last place 2^(emax - F) */
-  GST_LEAST_EXPONENT = -300, /* bounds exponents of terms: below that of every one that is not zero */
-  GST_UNIT_LIMIT = 38, /* least exponents of even rows and columns have no greater magnitude: a step's sum is below
-                          2^102 and no high c overflows */
-  GST_UNEVEN = 64,     /* a spread above every limit */
-  GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 225 << 7, and 2^30 are below 2^31 */
+  GST_PLACE = 52 - GST_F,    /* 2^(emax + GST_PLACE) has the last bit 2^(emax - F) in binary64 */
+  GST_LEAST_EXPONENT = -300, /* lower bound of terms' exponents: below that of every nonzero term */
+  GST_UNIT_LIMIT = 38, /* bounds the magnitude of least exponents of even rows and columns: a step's sum is below 2^102
+                          and no high c overflows */
+  GST_UNEVEN = 64,     /* a spread that is never even */
+  GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 225 << 7, plus 2^30 are below 2^31 */
   GST_EVEN_C = 1 << 30
 };
 
-/* How the numbers of one step of `width` rows or columns lie: codes by fours of elements, the rest by groups. Offsets
-   in bytes. */
+/* Layout of one packed step of `width` rows or columns: codes in groups of four elements, the other items by scale
+   group. Offsets in bytes. */
 typedef struct {
-  size_t start;    /* of columns: what takes the raise of A out of the sum of a group */
-  size_t weight;   /* scales over 2^least exponent as integers, two groups a word */
-  size_t least;    /* exponent of all groups that are not zero, of all packed steps */
-  size_t spread;   /* to the greatest; GST_UNEVEN where rows or columns may not be in an even run */
-  size_t scale;    /* binary64, half of it; zero where a group is */
-  size_t exponent; /* of the scales */
-  size_t nonzero;  /* one bit an element; none where the scale is zero */
+  size_t start;    /* of columns: the value that cancels the raise of A in the sum of a group */
+  size_t weight;   /* scale factors over 2^least exponent as integers, two groups per word */
+  size_t least;    /* least exponent of all nonzero groups of all packed steps */
+  size_t spread;   /* greatest minus least exponent; GST_UNEVEN for rows or columns that cannot be in an even run */
+  size_t scale;    /* binary64, half the scale factor; zero if the group is */
+  size_t exponent; /* of the scale factors */
+  size_t nonzero;  /* one bit per element; 0 if the scale factor is zero */
   size_t bytes;
 } gst_layout;
 
@@ -70,7 +71,7 @@ static inline gst_layout gst_layout_of(size_t width) {
   return l;
 }
 
-/* The greatest spread that is even: 1 << 14 and 15 * 15 << 7 have 15 bits. `fraction_bits` of one scale factor. */
+/* Returns the greatest even spread: 1 << 14 and 15 * 15 << 7 have 15 bits. `fraction_bits` of one scale factor. */
 static inline int gst_even_spread(int fraction_bits) { return fraction_bits == 0 ? 14 : 7; }
 
 static size_t gst_bytes(const smma_operation *o) {
@@ -88,12 +89,12 @@ static bool gst_takes(const smma_operation *o) {
 
 /* ---- Packing ---- */
 
-/* Where the encodings of rows or columns first..first + width - 1 of one step come from. */
+/* Source of the encodings of rows or columns first..first + width - 1 for one step. */
 typedef struct {
   const smma_operation *operation;
   const smma_view *view;
   bool of_a;
-  size_t first, width, present; /* those within the matrix */
+  size_t first, width, present; /* present: number inside the matrix */
   size_t step;
 } gst_fetch;
 
@@ -112,14 +113,14 @@ static void gst_fetch_codes(const gst_fetch *f, uint32_t *quad) {
   }
 }
 
-/* The view's factor. */
+/* Applies the view's factor. */
 static void gst_scale_codes(double factor, size_t count, uint8_t *code) {
   uint8_t scaled[16];
   for (unsigned i = 0; i < 16; i++) scaled[i] = (uint8_t)smma_scaled(SMMA_E2M1, i, factor);
   for (size_t i = 0; i < count; i++) code[i] = scaled[code[i] & 15];
 }
 
-/* Encodings to halves, plus `raise`. */
+/* Converts encodings to half units, plus `raise`. */
 static void gst_decode(size_t count, uint8_t raise, const uint8_t *code, uint8_t *out) {
   for (size_t i = 0; i < count; i++) {
     uint8_t m = code[i] & 7, magnitude = (uint8_t)(m + (m > 4) + (m > 5) + 3 * (m > 6));
@@ -127,7 +128,7 @@ static void gst_decode(size_t count, uint8_t raise, const uint8_t *code, uint8_t
   }
 }
 
-/* The bits of elements that are not zero, and what cancels the raise. */
+/* Computes the masks of nonzero elements, and the values that cancel the raise. */
 static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, unsigned char *out) {
   int32_t *start = (int32_t *)(out + l->start), *nonzero = (int32_t *)(out + l->nonzero);
   for (size_t group = 0; group < GST_GROUPS; group++)
@@ -144,7 +145,7 @@ static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, 
     }
 }
 
-/* The scale factors of one step, by groups; behind the matrix zero. */
+/* Fetches the scale factors of one step, by groups; zero outside the matrix. */
 static void gst_fetch_scales(const gst_fetch *f, uint8_t *code) {
   const size_t block = (size_t)f->operation->scale_block, groups = block * GST_GROUPS / GST_K;
   const size_t first = f->step * GST_K / block, all = (f->view->count + block - 1) / block;
@@ -154,11 +155,11 @@ static void gst_fetch_scales(const gst_fetch *f, uint8_t *code) {
       code[group * f->width + v] = f->view->scale[(f->first + v) * all + first + group / groups];
 }
 
-/* Values and exponents of the scale factors; a NaN counts as zero here and sets the flag. */
+/* Decodes values and exponents of the scale factors; a NaN counts as zero here and sets the flag. */
 static void gst_take_scales(const gst_fetch *f, const gst_layout *l, unsigned char *out, unsigned char *special) {
   const smma_encoding e = smma_encoding_of(f->operation->scale);
   const int fraction_bits = e.fraction_bits, bias = e.bias;
-  const uint32_t largest = (uint32_t)smma_largest_fields(e), ones = largest + 1; /* of both formats */
+  const uint32_t largest = (uint32_t)smma_largest_fields(e), ones = largest + 1; /* the same in both formats */
   const uint32_t least = (uint32_t)(smma_minimum_exponent(e) + bias), fraction = (1u << fraction_bits) - 1;
   uint8_t code[GST_GROUPS * SMMA_MOST_VECTORS];
   double *restrict scale = (double *)(out + l->scale);
@@ -190,7 +191,7 @@ static void gst_pack_step(const gst_fetch *f, const gst_layout *l, unsigned char
   gst_take_scales(f, l, out, special);
 }
 
-/* The least exponent and the spread over all steps, `apart` bytes each, and the weights that follow. */
+/* Computes the least exponent and the spread over all steps, `apart` bytes each, and from these the weights. */
 static void gst_weigh(const gst_layout *l, size_t width, size_t steps, size_t apart, int fraction_bits,
                       unsigned char *out) {
   int32_t least[SMMA_MOST_VECTORS], greatest[SMMA_MOST_VECTORS];
@@ -248,14 +249,14 @@ static void gst_pack_columns(const smma_pack *pack) { gst_pack(pack, PANEL); }
 
 /* ---- Running ---- */
 
-/* What does not change within a run. */
+/* Constants of a run. */
 typedef struct {
   gst_layout row, column;
-  size_t row_step;   /* bytes from a step to the next */
+  size_t row_step;   /* bytes from one step to the next */
   int fraction_bits; /* of a term */
-  int spread;        /* the greatest that is even */
+  int spread;        /* the greatest even spread */
   int zero_exponent;
-  bool encloses; /* gst_enclose is worth a try */
+  bool encloses; /* gst_enclose is worth trying */
 } gst_constants;
 
 static gst_constants gst_constants_of(const smma_run *r) {
@@ -272,9 +273,10 @@ static gst_constants gst_constants_of(const smma_run *r) {
   return t;
 }
 
-enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* that are computed together */
+enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* that are computed at a time */
 
-/* Sums of one group's products in quarters. a: the first row's first four elements of the step, b: the column's. */
+/* Computes the sums of one group's products in quarters. a: the first row's first four elements of the step, b: the
+   column's. */
 static inline __attribute__((always_inline)) void gst_dots(const gst_layout *column, size_t group,
                                                            const unsigned char *a, const unsigned char *b,
                                                            vi g[GST_ROWS][GST_VECTORS]) {
@@ -293,12 +295,12 @@ static inline __attribute__((always_inline)) void gst_dots(const gst_layout *col
 
 /* ---- Any operands ---- */
 
-/* The sum of a row's and a vector's numbers at these offsets. a: the row's, b: the vector's. */
+/* Adds a row's and a vector's numbers at these offsets. a: the row's data, b: the vector's. */
 static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsigned char *a, const unsigned char *b) {
   return vi_add(vi_set(*(const int32_t *)(a + row_offset)), vi_load((const int32_t *)(b + column_offset)));
 }
 
-/* The exact x y toward zero at the last place of `place`, which is greater. */
+/* Truncates the exact x y at the last bit of `place`, which is greater. */
 static inline vd gst_cut(vd x, vd y, vd place) {
   vd beside = vd_signed_as(place, x);
   return vd_subtract(vd_multiply_add(x, y, beside), beside);
@@ -308,7 +310,7 @@ static inline vm gst_is_greatest(vf d) {
   return vi_equal(vi_and(vf_bits(d), vi_set(INT32_MAX)), vf_bits(vf_set(FLT_MAX)));
 }
 
-/* d, which may have overflowed to infinity: rounding toward zero gives the greatest number instead. */
+/* Replaces a d that overflowed to infinity by the greatest number, because the rule rounds toward zero. */
 static inline vf gst_overflow(vf d, vd low, vd high) {
   vi reduced = vf_bits(vf_narrow(vd_multiply(low, vd_set(0x1p-64)), vd_multiply(high, vd_set(0x1p-64))));
   vm finite = vi_less(vi_and(reduced, vi_set(INT32_MAX)), vf_bits(vf_set(0x1p64f)));
@@ -316,7 +318,7 @@ static inline vf gst_overflow(vf d, vd low, vd high) {
   return vf_select(finite, d, vi_as_float(infinite));
 }
 
-/* c after one step; an infinite one stays. a, b: of one row and one vector; g: the sums of their products. */
+/* Returns c after one step; an infinite c stays. a, b: of one row and one vector; g: the sums of their products. */
 static __attribute__((noinline)) vf gst_add_terms(const gst_constants *t, const unsigned char *a,
                                                   const double *row_scale, const unsigned char *b, const double *scale,
                                                   const vi g[GST_GROUPS], vf c) {
@@ -349,9 +351,9 @@ static __attribute__((noinline)) vf gst_add_terms(const gst_constants *t, const 
   return vm_bits(gst_is_greatest(d)) ? gst_overflow(d, low, high) : d;
 }
 
-/* c after one step, if exponents of scale factors are those of UE4M3: two sums, of terms that are cut down and up, F
-   bits below an exponent that is emax or above, enclose the one of terms cut toward zero. False if they do not round
-   alike. */
+/* Computes c after one step for scale factors with UE4M3's exponents. Two sums, of terms rounded down and up at F
+   bits below an exponent of at least emax, enclose the sum of truncated terms. Returns false if the two round
+   differently. */
 static inline __attribute__((always_inline)) bool gst_enclose(const gst_constants *t, const unsigned char *a,
                                                               const double *row_scale, const unsigned char *b,
                                                               const double *scale, const vi g[GST_GROUPS], vf *c) {
@@ -378,7 +380,7 @@ static inline __attribute__((always_inline)) bool gst_enclose(const gst_constant
   return !vm_bits(vm_or(vi_has(vi_xor(vf_bits(down), vf_bits(up)), vi_set(-1)), gst_is_greatest(down)));
 }
 
-/* One step. */
+/* Computes one step. */
 static __attribute__((noinline)) void gst_step(const gst_constants *t, const unsigned char *a, const double *row_scale,
                                                const unsigned char *b, const double *scale, float *accumulator) {
   vi g[GST_GROUPS][GST_ROWS][GST_VECTORS];
@@ -396,7 +398,7 @@ static __attribute__((noinline)) void gst_step(const gst_constants *t, const uns
 
 /* ---- Even runs ---- */
 
-/* 2^(x - fraction) for one row and one vector; 2^(fraction - x). */
+/* Return 2^(x - fraction) and 2^(fraction - x) for one row and one vector. */
 static inline vf gst_unit(const gst_constants *t, const unsigned char *a, const unsigned char *b) {
   vi x = gst_sum_of(t->row.least, t->column.least, a, b);
   return vi_as_float(vi_shift_left(vi_add(x, vi_set(127 - t->fraction_bits)), 23));
@@ -406,10 +408,10 @@ static inline vf gst_unit_scale(const gst_constants *t, const unsigned char *a, 
   return vi_as_float(vi_shift_left(vi_subtract(vi_set(127 + t->fraction_bits), x), 23));
 }
 
-/* Whether something holds in every lane. */
+/* Reports whether a condition holds in every lane. */
 static inline bool gst_all(vm x) { return vm_bits(x) == (1ull << LANES) - 1; }
 
-/* c is in units. */
+/* These compare c in units. */
 static inline vm gst_is_below(vf c, float limit) {
   return vi_less(vi_and(vf_bits(c), vi_set(INT32_MAX)), vf_bits(vf_set(limit)));
 }
@@ -418,10 +420,10 @@ static inline vm gst_changes(vf c) { return gst_is_below(c, 0x1p63f); }
 
 #define GST_EACH(i, v) UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
 
-/* What kinds of c are beside each other in an even run. */
-typedef enum { GST_WHOLE, GST_FRACTIONS, GST_HIGH, GST_NONE /* not even */ } gst_kind;
+/* Which kinds of c occur together in an even run. */
+typedef enum { GST_WHOLE, GST_FRACTIONS, GST_HIGH, GST_NONE /* not an even run */ } gst_kind;
 
-/* c in units, 0 for what stays as it is, and the greatest kind. */
+/* Loads c in units (0 for elements that stay unchanged) and returns the greatest kind. */
 static inline __attribute__((always_inline)) gst_kind gst_begin(const gst_constants *t, const unsigned char *a,
                                                                 const unsigned char *b, const float *accumulator,
                                                                 vf c[GST_ROWS][GST_VECTORS]) {
@@ -442,8 +444,8 @@ static inline __attribute__((always_inline)) gst_kind gst_begin(const gst_consta
   return GST_HIGH;
 }
 
-/* Whether no step cuts c: whether it is a multiple of 2^(emax - F) for the greatest emax that may be, which all that
-   follows is then, too. c is in units. */
+/* Reports whether no step truncates c: it is a multiple of 2^(emax - F) for the greatest possible emax, and then all
+   later c are, too. c is in units. */
 static __attribute__((noinline)) bool gst_is_fine(const gst_constants *t, const unsigned char *a,
                                                   const unsigned char *b, const float *accumulator) {
   vm fine = vi_equal(vi_set(0), vi_set(0));
@@ -471,18 +473,18 @@ static inline __attribute__((always_inline)) void gst_end(const gst_constants *t
   }
 }
 
-/* c after a step, from the sum of c before, toward zero, and the terms: d is that sum toward zero and `rest` what that
-   left. Where rest is zero, d + fraction is rounded once. Elsewhere the sum has more than 24 bits, rest its sign and at
-   least the magnitude 1: rest + fraction has that sign too, however it is rounded, and a magnitude below the last place
-   of d, so the result is d. */
+/* Returns c after a step from the sum of c before, truncated, and the terms: d is that sum rounded toward zero and
+   `rest` the remainder. If rest is zero, d + fraction is rounded once. Otherwise the sum has more than 24 bits, and
+   rest has its sign and a magnitude of at least 1. rest + fraction then has that sign, too, however it is rounded,
+   and a magnitude below the last bit of d; so the result is d. */
 static inline vf gst_add_fraction(vf c, vi sum) {
   vf fraction = vf_subtract(c, vi_to_float(vf_truncate(c))), d = vi_to_float(sum);
   vf rest = vi_to_float(vi_subtract(sum, vf_truncate(d)));
   return vf_add(d, vf_add(rest, fraction));
 }
 
-/* The least of a term that is left beside a high c, in units, as `up`; `down` is its inverse. Both are 1 where nothing
-   is cut. */
+/* The least retained bit of a term next to a high c, in units, as `up`; `down` is its inverse. Both are 1 if nothing
+   is truncated. */
 typedef struct {
   vf down, up;
 } gst_cuts;
@@ -493,13 +495,13 @@ static inline gst_cuts gst_cuts_of(vf c) {
   return (gst_cuts){vi_as_float(vi_subtract(vi_set(254 << 23), up)), vi_as_float(up)};
 }
 
-/* A term, which is the product of the lower halves and has 20 bits, cut. */
+/* Returns a truncated term; the term is the product of the lower halves and has 20 bits. */
 static inline vi gst_cut_term(vi g, vi weight, vf down) {
   return vf_truncate(vf_multiply(vi_to_float(vi_dot2(vi_set(0), vi_and(g, vi_set(0xffff)), weight)), down));
 }
 
-/* c after a step whose cut terms have this sum, below 2^28. The last place of a high c and of d is at least 2^6 times
-   what the sum counts, so what is below 2^5 is rounded to odd, which leaves 23 bits. */
+/* Returns c after a step whose truncated terms have this sum, below 2^28. The last bit of a high c and of d is at
+   least 2^6 units of the sum, so bits below 2^5 are rounded to odd, which leaves 23 bits. */
 static inline vf gst_add_cut(vf c, vi sum, vf up) {
   const vm low = gst_is_low(c);
   const vf base = vf_select(low, c, vf_set(0));
@@ -508,7 +510,7 @@ static inline vf gst_add_cut(vf c, vi sum, vf up) {
   return vf_select(low, gst_add_fraction(base, vi_add(vf_truncate(base), sum)), high);
 }
 
-/* c after one step, in units: terms are added two groups at a time. */
+/* Computes c after one step, in units; terms are added two groups at a time. */
 static inline __attribute__((always_inline)) void gst_even_step(const gst_constants *t, const unsigned char *a,
                                                                 const unsigned char *b, gst_kind kind,
                                                                 vf c[GST_ROWS][GST_VECTORS]) {
@@ -551,8 +553,8 @@ static inline __attribute__((always_inline)) void gst_even_steps(const gst_const
     gst_even_step(t, a + step * t->row_step, b + step * t->column.bytes, kind, c);
 }
 
-/* At most GST_EVEN_STEPS steps, of some rows and vectors. a and b begin with the first row and column of the first
-   step, in arrays of words of 32 bits, their scales in those of doubles. */
+/* Computes at most GST_EVEN_STEPS steps of several rows and vectors. a and b point to the first row and column of
+   the first step in arrays of 32-bit words; their scale factors are in arrays of doubles. */
 static inline __attribute__((always_inline)) void gst_steps(const gst_constants *t, size_t steps,
                                                             const unsigned char *a, const double *row_scale,
                                                             const unsigned char *b, const double *scale,

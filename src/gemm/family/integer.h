@@ -1,17 +1,17 @@
-/* INTEGER: blocks of D in registers, one accumulator an element. Two factors of 8 bits at most in 16 each make a lane;
-   their two products are below 2^17 and add up exactly in it. Of single bits a xor b is a (1 - 2 b) + 1 b, a lane for
-   itself.
+/* INTEGER: blocks of D in registers, one accumulator per element. A lane holds two factors of at most 8 bits, 16 bits
+   each; the sum of their two products is below 2^17 and exact. For single bits, a xor b is a (1 - 2 b) + 1 b, which
+   takes a lane.
 
-   Sums that wrap may do so in any order and at any time. Where they are clamped, an accumulator further from the ends
-   of its range than all products of a run together can take it needs no care; else each step is added with a look at
-   the carry. Bound: a run is of at most 1024 products (2^14 would do), each at most 2^16. */
+   Sums that wrap may wrap in any order and at any time. If sums are clamped, accumulators that all products of a run
+   cannot take out of range need no check; otherwise each step is added with a check for overflow. Bound: a run has
+   at most 1024 products (2^14 would do), each at most 2^16. */
 #ifndef SMMA_GEMM_FAMILY_INTEGER_H
 #define SMMA_GEMM_FAMILY_INTEGER_H
 
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
+/* Rows, and vectors of columns, in registers at a time. Rows are packed in groups of INTEGER_ROWS. */
 enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };
 enum { INTEGER_COLUMNS = INTEGER_VECTORS * LANES };
 
@@ -20,17 +20,17 @@ static bool integer_is_xor(const smma_operation *o) { return o->rule.with.intege
 static size_t integer_pairs(const smma_operation *o) { return (size_t)(integer_is_xor(o) ? o->k : o->k / 2); }
 static size_t integer_bytes(const smma_operation *o) { return integer_pairs(o) * sizeof(int32_t); }
 
-/* The pairs of a xor b are not dealt to stages. */
+/* Pairs of a xor b are not dealt to stages, so xor in two stages is not accepted. */
 static bool integer_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_INTEGER && o->k % 2 == 0 && !(integer_is_xor(o) && o->rule.with.integer.two_stages);
 }
 
-/* Two numbers as halves of a word. */
+/* Packs two numbers as halves of a word. */
 static inline int32_t integer_halves(int32_t low, int32_t high) {
   return (int32_t)(((uint32_t)low & 0xffff) | (uint32_t)high << 16);
 }
 
-/* One step of `vectors` rows or columns: pair after pair, those of all vectors side by side. */
+/* Packs one step of `vectors` rows or columns: for each pair in turn, those of all vectors interleaved. */
 static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
   const smma_operation *o = &f->multiplier->operation;
   const smma_integer_code format = smma_integer_code_of(f->of_a ? o->a : o->b);
@@ -44,14 +44,14 @@ static inline __attribute__((always_inline)) void integer_pack_step(const smma_f
     return;
   }
   for (size_t pair = 0; pair < integer_pairs(o); pair++) {
-#pragma omp simd /* compilers do not know that `out` is no part of `code` */
+#pragma omp simd /* tells compilers that `out` and `code` do not overlap */
     for (size_t v = 0; v < vectors; v++)
       out[pair * vectors + v] = integer_halves(smma_integer_value(format, code[2 * pair * vectors + v]),
                                                smma_integer_value(format, code[(2 * pair + 1) * vectors + v]));
   }
 }
 
-/* Groups of `vectors`, each with all steps. */
+/* Packs groups of `vectors` lines, each with all steps. */
 static inline __attribute__((always_inline)) void integer_pack(const smma_pack *pack, size_t vectors) {
   const smma_operation *o = &pack->multiplier->operation;
   smma_fetch f = {pack->multiplier, pack->view, pack->of_a, 0, vectors, 0, 0, o->k};
@@ -66,7 +66,8 @@ static inline __attribute__((always_inline)) void integer_pack(const smma_pack *
 static void integer_pack_rows(const smma_pack *pack) { integer_pack(pack, INTEGER_ROWS); }
 static void integer_pack_columns(const smma_pack *pack) { integer_pack(pack, INTEGER_COLUMNS); }
 
-/* d, INTEGER_ROWS x INTEGER_COLUMNS, and `pairs` of products, modulo 2^32. The next block's d is fetched meanwhile. */
+/* Updates d, INTEGER_ROWS x INTEGER_COLUMNS, with `pairs` of products, modulo 2^32, and prefetches the next block's
+   d. */
 static void integer_block(const int32_t *a, const int32_t *b, size_t pairs, int32_t *d) {
   vi sum[INTEGER_SUMS];
   UNROLL for (int i = 0; i < INTEGER_SUMS; i++) {
@@ -84,8 +85,8 @@ static void integer_block(const int32_t *a, const int32_t *b, size_t pairs, int3
 
 enum { INTEGER_ALL_STAGES = -1 };
 
-/* One step of products, or the even or odd eights of them (`stage` 0, 1), clamped: where the sum wraps, the end of the
- * range on the accumulator's side. */
+/* Adds one step of products, or its even or odd groups of eight (`stage` 0, 1), clamped: if the sum wraps, it
+ * becomes the end of the range on the accumulator's side. */
 static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, const int32_t *b, size_t pairs, int stage,
                                                            int32_t *d) {
   for (int i = 0; i < INTEGER_SUMS; i++) {
@@ -101,10 +102,10 @@ static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, con
   }
 }
 
-/* Whether so many products could take an accumulator of the block out of its range. */
+/* Reports whether `products` products could take an accumulator of the block out of range. */
 static bool integer_needs_care(const int32_t *d, size_t products) {
   const int32_t room = INT32_MAX - ((int32_t)products << 16);
-  vm far = vi_less(vi_set(0), vi_set(0)); /* none */
+  vm far = vi_less(vi_set(0), vi_set(0)); /* no lane */
   UNROLL for (int i = 0; i < INTEGER_SUMS; i++) {
     const vi x = vi_load(d + i * LANES);
     far = vm_or(far, vm_or(vi_less(vi_set(room), x), vi_less(x, vi_set(-room))));

@@ -1,17 +1,18 @@
-/* Sums of pairs (core/pairs.h) in the machine's own arithmetic: two products, their sum, and that with the accumulator.
-   Infinities and NaN are IEEE 754's; accumulators get the rule's NaN when they leave the registers, as in fma.h.
+/* Sums of pairs (core/pairs.h) with native arithmetic: two products are added, then their sum and the accumulator.
+   Infinities and NaN follow IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h.
 
-   To nearest, of FP32 and FP64: each operation is the machine's.
+   To nearest, FP32 and FP64: each operation is native.
 
-   To nearest and fused, of FP16: products have 22 bits and are multiples of 2^-48, so they are exact. Those of BF16
-   have 16 bits and are exact between 2^-126 and 2^128. Where a row and a column have factors for others, by their least
-   and greatest magnitudes, products and their sum, rounded to odd, are computed in binary64, from where it rounds to
-   binary32 as it would at once, or (Power) to as many bits, with which c is added there, too.
+   To nearest and fused, FP16: products have 22 bits and are multiples of 2^-48, so they are exact. Those of BF16 have
+   16 bits and are exact between 2^-126 and 2^128. If the least and greatest magnitudes of a row and a column allow
+   other products, these and their sum are computed in binary64, rounded to odd, which then rounds to binary32 like the
+   exact sum. For Power it is rounded to as many bits, and c is added in binary64, too.
 
-   To odd, where subnormals count as zero: products of BF16 are exact where hardware that flushes does not make them
-   zero, rightly: they have 16 bits, and none below 2^-126 rounds to it. So all that is lost is lost in additions, to
-   odd by vf_add_odd, which knows no overflow. Where sums may reach 2^127 each is looked at, and the core's if it does:
-   a row and a column tell by their greatest magnitudes, accumulators by theirs. One that is infinite or NaN stays. */
+   To odd, with subnormals as zero: products of BF16 have 16 bits, and none below 2^-126 rounds up to it. So they are
+   exact unless hardware that flushes makes them zero, as the rule does. Only additions are inexact; vf_add_odd
+   rounds them to odd but does not handle overflow. If sums may reach 2^127, each is checked, and the core computes
+   those that do. The greatest magnitudes of a row, a column and the accumulators decide this. An infinite or NaN
+   accumulator stays. */
 #ifndef SMMA_GEMM_FAMILY_PAIRS_H
 #define SMMA_GEMM_FAMILY_PAIRS_H
 
@@ -24,11 +25,11 @@ enum { PAIRS_F64_COLUMNS = PAIRS_COLUMNS / 2, PAIRS_ALL = PAIRS_ROWS * PAIRS_VEC
 
 typedef enum {
   PAIRS_ROUNDED, /* each operation to nearest */
-  PAIRS_FUSED,   /* products are exact */
-  PAIRS_WIDE,    /* the same by binary64 */
-  PAIRS_RANGE,   /* and a pair has its exponents */
-  PAIRS_ODD,     /* no sum reaches 2^127 */
-  PAIRS_LOOK     /* one may */
+  PAIRS_FUSED,   /* products are exact; sums to nearest */
+  PAIRS_WIDE,    /* like PAIRS_FUSED, through binary64 */
+  PAIRS_RANGE,   /* like PAIRS_WIDE; a pair's sum has binary64's exponent range */
+  PAIRS_ODD,     /* to odd; no sum reaches 2^127 */
+  PAIRS_LOOK     /* to odd; a sum may reach 2^127 */
 } pairs_way;
 
 /* ---- One sum ---- */
@@ -37,7 +38,7 @@ typedef struct {
   vd low, high;
 } pairs_doubles;
 
-/* In binary64, rounded to odd. */
+/* Returns the sum of a pair in binary64, rounded to odd. */
 static inline pairs_doubles pairs_odd_sum(const float *a, const vf *b) {
   const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
   return (pairs_doubles){vd_add_odd(vd_multiply(vd_low(x), vd_low(b[0])), vd_multiply(vd_low(y), vd_low(b[1]))),
@@ -49,14 +50,14 @@ static inline vf pairs_wide_sum(const float *a, const vf *b) {
   return vf_narrow(sum.low, sum.high);
 }
 
-/* With c as it is: two numbers of 24 bits whose sum binary64 does not hold are so far apart that it is not near a tie
-   of binary32, whose subnormals c is a multiple of. */
+/* Returns the sum of a pair and c. If binary64 cannot hold the sum of the two 24-bit numbers, they are so far apart
+   that it is not near a tie of binary32; c is a multiple of binary32's subnormals. */
 static inline vf pairs_range_sum(const float *a, const vf *b, vf c) {
   const pairs_doubles sum = pairs_odd_sum(a, b);
   return vf_narrow(vd_add(vd_round_to_float(sum.low), vd_low(c)), vd_add(vd_round_to_float(sum.high), vd_high(c)));
 }
 
-/* Flushed, of the i-th of a pair. */
+/* Returns the product of the i-th factors of a pair, flushed. */
 static inline vf pairs_product(const float *a, int i, vf b) {
   return vf_flush(vf_multiply(vf_set(a[i * PAIRS_ROWS]), b));
 }
@@ -100,13 +101,13 @@ static inline __attribute__((always_inline)) void pairs_block(const float *a, co
   UNROLL for (int i = 0; i < PAIRS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
 }
 
-/* Lanes that are at least 2^126, infinite or NaN. */
+/* Returns the lanes that are at least 2^126, infinite or NaN. */
 static inline vm pairs_is_great(vf x) { return vi_less(vi_set(0x7e7fffff), vi_and(vf_bits(x), vi_set(INT32_MAX))); }
 
 static inline vm pairs_is_finite(vf x) { return vi_less(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(0x7f800000)); }
 
-/* One row, LANES columns from `column` on, each product and sum looked at: one that overflows here, rounded down, may
-   be the greatest number. The sum of products below 2^126 does not. */
+/* Computes one row, LANES columns from `column` on, and checks each product and sum: one that overflows here may be
+   the greatest number when rounded down. A sum of products below 2^126 does not overflow. */
 static void pairs_look_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
   const size_t pairs = (size_t)r->multiplier->operation.k / 2;
   float *d = (float *)r->accumulator + row * PAIRS_COLUMNS + column;
@@ -135,7 +136,7 @@ static void pairs_look_row(const smma_run *r, const float *a, const float *b, si
 
 /* ---- Which way ---- */
 
-/* Of numbers the least magnitude that is not zero, and the greatest. NaN do not count: all sums with them are NaN. */
+/* The least nonzero magnitude and the greatest one. NaN is ignored: all sums with NaN are NaN. */
 typedef struct {
   double least, most;
 } pairs_range;
@@ -169,8 +170,8 @@ static bool pairs_any_great(const float *d) {
   return vm_bits(great) != 0;
 }
 
-/* Of BF16. Bounds magnitudes, so leading bits: of products the least that is not zero, and the greatest. Sums of
- * `count` products of at most `most`, from below 2^126 on, are below 2^127. */
+/* Chooses the way for BF16 from bounds of magnitudes, that is of leading bits: the least nonzero product and the
+ * greatest. Sums of `count` products of at most `most`, starting below 2^126, are below 2^127. */
 static pairs_way pairs_way_of(bool fused, pairs_range a, pairs_range b, size_t count, const float *d) {
   const double most = a.most * b.most;
   if (fused) return most < 0x1p127 && a.least * b.least >= 0x1p-126 ? PAIRS_FUSED : PAIRS_WIDE;

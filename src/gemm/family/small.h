@@ -1,9 +1,10 @@
-/* Small products by T-FDPA, ST-FDPA, TR-FDPA and GTR-FDPA: what packing more than there is costs would be most of the
-   time. Panels are of one vector, and exponents are added for each product, so that any operands are computed.
+/* Small products by T-FDPA, ST-FDPA, TR-FDPA and GTR-FDPA: packing beyond the matrix would take most of their time.
+   Panels are therefore a single vector wide, and exponents are added for each product, so that any operands are
+   computed.
 
-   What is packed of a number is its significand, signed and below 2, and its exponent, that of a scale factor added. A
-   zero has the significand 1, and an exponent so low that no product with it counts. Of a row these follow each other
-   along K; of columns LANES lie side by side. Products and sums are as in t_fdpa.h and tr_fdpa.h. */
+   A packed number has a signed significand below 2 and an exponent that includes its scale factor's. A zero has the
+   significand 1 and an exponent so low that its products do not count. A row's numbers follow each other along K;
+   columns are interleaved, LANES at a time. Products and sums are as in t_fdpa.h and tr_fdpa.h. */
 #ifndef SMMA_GEMM_FAMILY_SMALL_H
 #define SMMA_GEMM_FAMILY_SMALL_H
 
@@ -11,17 +12,17 @@
 #include "gemm/family/tr_fdpa.h"
 
 enum {
-  SMALL_WORDS = 2 * LANES, /* of one k */
-  SMALL_LINES = 2,         /* so few columns are packed one after the other */
-  SMALL_LOST = -104,       /* no lower does a product's exponent, by fields, count. The significand of a product of two
-                              subnormals is 2^-20 at least, so that what is left is normal in binary32, and is cut to 0 */
-  SMALL_NONE = -1000,      /* the exponent of a zero: products with it are lost beside */
-  SMALL_LEAST = -500       /* what counts as greatest where all products are zero */
+  SMALL_WORDS = 2 * LANES, /* per k */
+  SMALL_LINES = 2,         /* up to this many columns are packed one after the other */
+  SMALL_LOST = -104,       /* lower exponents of products (by field) do not count. A product of two subnormals has a
+                              significand of at least 2^-20: scaled it is normal in binary32, and truncates to 0 */
+  SMALL_NONE = -1000,      /* the exponent of a zero: products with it do not count */
+  SMALL_LEAST = -500       /* greatest exponent if all products are zero */
 };
 
 static bool small_t_takes(const smma_operation *o) { return t_fdpa_takes(o) || t_fdpa_narrow_takes(o); }
 
-/* A row's depth: its significands, and then its exponents, are packed in whole vectors. */
+/* Returns a row's depth: its significands, then its exponents, are packed in whole vectors. */
 static inline size_t small_depth(size_t elements) { return (elements + LANES - 1) / LANES * LANES; }
 
 static size_t small_row_bytes(const smma_operation *o) { return small_depth((size_t)o->k) * 8; }
@@ -30,7 +31,7 @@ static size_t small_column_bytes(const smma_operation *o) { return (size_t)o->k 
 
 /* ---- Packing ---- */
 
-/* What LANES encodings become; `special` where they are not finite numbers. */
+/* LANES decoded numbers; `special` flags lanes that are not finite. */
 typedef struct {
   vi significand, exponent;
   unsigned special;
@@ -49,7 +50,7 @@ static inline small_numbers small_decode(const deficit_decoder *d, vi least, vi 
                          vi_select(zero, vi_set(SMALL_NONE), exponent), vm_bits(special)};
 }
 
-/* A line, and what is added to exponent fields: the bias' negative, and exponents of scale factors. */
+/* A line to pack, and the sum that is added to exponent fields: minus the bias, plus exponents of scale factors. */
 typedef struct {
   const smma_pack *pack;
   deficit_decoder decoder;
@@ -65,7 +66,7 @@ static small_line small_line_of(const smma_pack *pack) {
                       .bias = smma_encoding_of(format).bias};
 }
 
-/* The exponent of the scale factor of element k; NaN is flagged. */
+/* Returns the exponent of the scale factor of element k; flags NaN. */
 static int small_scale(const small_line *l, size_t k) {
   const smma_multiplier *p = l->pack->multiplier;
   smma_number scale[SMMA_MAXIMUM_K];
@@ -74,7 +75,7 @@ static int small_scale(const small_line *l, size_t k) {
   return scale[0].kind == SMMA_FINITE ? scale[0].exponent : 0;
 }
 
-/* `bytes` is a constant where this is inlined. */
+/* `bytes` is a constant in the inlined copies. */
 static inline __attribute__((always_inline)) vi small_load_as(const small_line *l, size_t bytes,
                                                               const unsigned char *from, size_t there) {
   const smma_view *x = l->pack->view;
@@ -85,7 +86,7 @@ static inline __attribute__((always_inline)) vi small_load_as(const small_line *
   return deficit_load(&l->decoder, 4, (const unsigned char *)code);
 }
 
-/* LANES elements along K, from k on, which is there; behind the matrix +0. */
+/* Loads LANES elements along K, from k on, which is inside the matrix; +0 outside. */
 static inline vi small_load(const small_line *l, size_t k) {
   const smma_view *x = l->pack->view;
   const size_t there = x->count - k < LANES ? x->count - k : LANES;
@@ -97,7 +98,7 @@ static inline vi small_load(const small_line *l, size_t k) {
   }
 }
 
-/* The next LANES of a line, from number i of those to be packed on. */
+/* Decodes the next LANES elements of a line, from the i-th one to pack on. */
 static inline small_numbers small_next(small_line *l, size_t i, int *scale) {
   const smma_operation *o = &l->pack->multiplier->operation;
   const size_t k = l->pack->step * (size_t)o->k + i;
@@ -108,7 +109,7 @@ static inline small_numbers small_next(small_line *l, size_t i, int *scale) {
   return x;
 }
 
-/* How many elements along K there are of those to be packed, or were packed; behind them nothing counts. */
+/* Returns how many of the elements to pack along K are inside the matrix; elements after them do not count. */
 static inline size_t small_elements(const smma_multiplier *p, size_t step, size_t steps) {
   const size_t k = (size_t)p->operation.k, there = p->a.count - step * k;
   return there < steps * k ? there : steps * k;
@@ -130,7 +131,7 @@ static void small_pack_rows(const smma_pack *pack) {
   }
 }
 
-/* Columns one after the other. */
+/* Packs columns one after the other. */
 static void small_pack_lines(small_line *l, size_t columns, size_t elements, int32_t *out) {
   for (size_t column = 0; column < columns; column++) {
     int32_t *at = out + column;
@@ -147,7 +148,7 @@ static void small_pack_lines(small_line *l, size_t columns, size_t elements, int
   }
 }
 
-/* Columns side by side. */
+/* Packs columns that are interleaved in memory. */
 static void small_pack_side_by_side(small_line *l, size_t columns, size_t elements, int32_t *out) {
   const smma_operation *o = &l->pack->multiplier->operation;
   smma_fetch f = {l->pack->multiplier, l->pack->view, false, l->pack->first, LANES, l->pack->step, 0, LANES};
@@ -181,7 +182,7 @@ static void small_pack_columns(const smma_pack *pack) {
 
 /* ---- Products ---- */
 
-/* A row and a vector of columns, where a block begins, and what there is of it. */
+/* A row and a vector of columns at the start of a block, and the number of products in it. */
 typedef struct {
   const int32_t *a, *a_exponent, *b;
   int length;
@@ -191,28 +192,28 @@ static inline vi small_exponent(small_operands x, int k) {
   return vi_add(vi_set(x.a_exponent[k]), vi_load(x.b + k * SMALL_WORDS + LANES));
 }
 
-/* The product times 2^bits. */
+/* Returns the product times 2^bits. */
 static inline vf small_scaled(small_operands x, int k, vi bits) {
   const vf p = vf_multiply(vi_as_float(vi_set(x.a[k])), vi_as_float(vi_load(x.b + k * SMALL_WORDS)));
   const vi shift = vi_max(vi_add(small_exponent(x, k), bits), vi_set(SMALL_LOST));
   return vi_as_float(vi_add(vf_bits(p), vi_shift_left(shift, 23)));
 }
 
-/* Of every `stride`-th product from `first` on. */
+/* Returns the greatest exponent of every `stride`-th product from `first` on. */
 static inline vi small_greatest(small_operands x, int first, int stride) {
   vi greatest = vi_set(SMALL_LEAST);
   for (int k = first; k < x.length; k += stride) greatest = vi_max(greatest, small_exponent(x, k));
   return greatest;
 }
 
-/* The sum of their terms, truncated. */
+/* Returns the sum of their truncated terms. */
 static inline vi small_sum(small_operands x, int first, int length, int stride, vi bits) {
   vi sum = vi_set(0);
   for (int k = first; k < length; k += stride) sum = vi_add(sum, vf_truncate(small_scaled(x, k, bits)));
   return sum;
 }
 
-/* Where a block of a run lies. */
+/* Returns the operands of a block of a run. */
 static inline small_operands small_operands_of(const smma_run *r, size_t row, size_t block) {
   const size_t elements = small_elements(r->multiplier, r->step, r->packed_steps), depth = small_depth(elements);
   const size_t length = (size_t)smma_block_of(&r->multiplier->operation), k = block * length;
@@ -249,7 +250,7 @@ static void small_t_run(const smma_run *r) {
 
 /* ---- TR-FDPA, GTR-FDPA ---- */
 
-/* The greatest magnitudes of positive and of negative products, as bits, in units of 2^(edot - 24). */
+/* Finds the greatest magnitudes of positive and of negative products, as bits, in units of 2^(edot - 24). */
 static inline void small_tr_extremes(small_operands x, tr_exact *t) {
   const vi bits = vi_subtract(vi_set(24), t->exponent);
   for (int k = 0; k < x.length; k++) {
@@ -259,7 +260,7 @@ static inline void small_tr_extremes(small_operands x, tr_exact *t) {
   }
 }
 
-/* t: in GTR-FDPA the sums of even and of odd k, rounded down at 24 bits below the greater exponent. */
+/* Computes t: in GTR-FDPA from the sums of even and of odd k, rounded down at 24 bits below the greater exponent. */
 static inline tr_exact small_tr_products(tr_shape s, small_operands x) {
   const vi bits = vi_set(24), even = small_greatest(x, 0, 1 + s.grouped);
   tr_exact t = {even, small_sum(x, 0, x.length, 1 + s.grouped, vi_subtract(bits, even)), vi_set(0), vi_set(0)};

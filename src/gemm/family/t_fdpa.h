@@ -1,18 +1,19 @@
-/* T-FDPA with F of 23 to 25, ST-FDPA, and the blocks of FP8 through FP16: one truncation a product.
+/* T-FDPA with F from 23 to 25, ST-FDPA, and the blocks of FP8 through FP16: each product is truncated once.
 
-   A product p = a b is exact in binary32: significands have at most 11 bits. Its term, p at F bits below emax, is the
-   integer trunc(p 2^(F - emax)), found by adding to the exponent field and converting. Rows hold values so scaled that
-   what is added is `top` minus emax, where top is 32 above the exponent of a product without deficit: it is positive
-   wherever c is not out of all proportion, and a product that is zero becomes a number below one. 16 terms add up in 32
-   bits, together with that of c unless the row's significands are great; sums of 32 are found by their sign where they
-   do not.
+   A product p = a b is exact in binary32, because significands have at most 11 bits. Its term, p truncated at F bits
+   below emax, is the integer trunc(p 2^(F - emax)), computed by adding to the exponent field and converting. Rows hold
+   scaled values such that the addend is `top` minus emax, where top is 32 above the exponent of a product without
+   deficit. The addend is positive unless c is extremely large, and a zero product becomes a number below one. 16 terms
+   add up in 32 bits, together with the term of c unless the row's significands are great. If a sum of 32 terms
+   overflows, its sign shows it.
 
-   Where every product is zero, so are the terms, and c is the result, if it is not below what 2^(F - emax) can be.
+   If every product is zero, so are the terms, and the result is c, provided that c is not below what 2^(F - emax) can
+   represent.
 
-   Rows take one of three ways. t_fdpa_rows is fast, and right for usual operands, with which nothing leaves [LEAST,
-   GREATEST], within which nothing overflows or is subnormal. t_fdpa_row_with_care computes with exponents as integers
-   and takes any c and bases, and t_fdpa_row_of_any any exponents besides, for which it reads the operands again. An
-   accumulator that is infinite stays so. */
+   There are three ways for a row. t_fdpa_rows is fast, and correct for usual operands: everything stays within
+   [LEAST, GREATEST], where nothing overflows or is subnormal. t_fdpa_row_with_care computes exponents as integers
+   and accepts any c and bases. t_fdpa_row_of_any also accepts any exponents, for which it reads the operands again.
+   An infinite accumulator stays so. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_H
 #define SMMA_GEMM_FAMILY_T_FDPA_H
 
@@ -20,17 +21,17 @@
 
 #include "gemm/family/deficits_compare.h"
 
-/* Bounds of emax, which is an exponent by field, as are those of products that these bounds are compared with. A term
-   of a subnormal is below that of a normal number with its field: where the latter is cut to 0, so is the former. */
+/* Bounds of emax, and of the exponents of products compared with them, are those of exponent fields. A term of a
+   subnormal is less than that of a normal number with its field: if the latter truncates to 0, so does the former. */
 enum {
   T_FDPA_LEAST = -100,    /* of emax: 2^(emax - F) is normal in binary32 */
   T_FDPA_GREATEST = 120,  /* of emax: sums stay finite */
-  T_FDPA_HEADROOM = 32,   /* of emax above the exponent of a product without deficit */
-  T_FDPA_ZERO_SPAN = 63,  /* c is right where products are zero, down to so many binades below deficit_top */
-  T_FDPA_NEVER_GREAT = 8, /* products whose terms add up in 32 bits with that of c, too */
+  T_FDPA_HEADROOM = 32,   /* `top` minus the exponent of a product without deficit */
+  T_FDPA_ZERO_SPAN = 63,  /* c is correct for zero products down to this many binades below deficit_top */
+  T_FDPA_NEVER_GREAT = 8, /* up to this many products, all terms and that of c add up in 32 bits */
   T_FDPA_HALF = 16,       /* products whose terms add up in 32 bits */
-  T_FDPA_LOST = 64,       /* a term whose exponent is so far below emax is 0 */
-  T_FDPA_NONE = -1000,    /* as exponent of a zero: what has it is 0 */
+  T_FDPA_LOST = 64,       /* a term whose exponent is this far below emax is 0 */
+  T_FDPA_NONE = -1000,    /* the exponent of a zero: any product with it is 0 */
   F16_LEAST = -14
 };
 
@@ -47,13 +48,14 @@ static inline bool t_fdpa_takes(const smma_operation *o) {
   return length == 4 || length == 8 || length == 16;
 }
 
-/* What does not change within a run. */
+/* Constants of a run. */
 typedef struct {
-  int length;         /* of a block */
-  int top;            /* of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
+  int length;         /* products of a block */
+  int top;            /* that of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
   int alignment_bits; /* F */
   int zero_exponent;
-  float most_weight; /* a row's sum of significands with which the terms of its block may leave 32 bits */
+  float
+      most_weight; /* if a row's sum of significands exceeds this, the terms of its block may need more than 32 bits */
   bool based, wide, to_half;
 } t_fdpa_constants;
 
@@ -64,8 +66,8 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   t.top = 127 + T_FDPA_HEADROOM + deficit_top(o);
   t.alignment_bits = p->alignment_bits;
   t.zero_exponent = p->zero_exponent;
-  /* Terms are below 2 2^F times a significand of the row, and that of c is below 2 2^F. Halves of longer blocks have 16
-     terms of 4-bit significands, below 3.6 2^F. */
+  /* Terms are below 2 2^F times a significand of the row, and that of c is below 2 2^F. Halves of longer blocks have
+     16 terms of 4-bit significands, below 3.6 2^F. */
   t.most_weight = t.length > T_FDPA_HALF ? FLT_MAX : smma_power_of_two(30 - p->alignment_bits) - 1;
   t.wide = deficit_is_wide(o);
   t.based = t.wide || o->scale_block;
@@ -80,29 +82,30 @@ static inline void t_fdpa_pack_rows(const smma_pack *pack) {
 
 static inline void t_fdpa_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, false); }
 
-/* The exponent field of c; with F16, that which it has in FP16, whose subnormals are normal in binary32; 0 for zero. */
+/* Returns the exponent field of c; if D is FP16, the field is that of c in FP16, whose subnormals are normal in
+   binary32; 0 for zero. */
 static inline vi t_fdpa_exponent(bool to_half, vf c, vi exponents) {
   vi exponent = vi_and(vf_bits(c), exponents);
   if (!to_half) return exponent;
   return vi_select(vi_equal(exponent, vi_set(0)), exponent, vi_max(exponent, vi_set((127 + F16_LEAST) << 23)));
 }
 
-/* d is a sum rounded toward zero; where bits were cut, its last one is set. */
+/* Sets the last bit of d, a sum rounded toward zero, if bits were truncated. */
 static inline vf t_fdpa_remember_cut(vf d, vi sum) {
   vm exact = vi_equal(vf_truncate(d), sum);
   return vi_as_float(vi_select(exact, vf_bits(d), vi_or(vf_bits(d), vi_set(1))));
 }
 
-/* ---- With care ---- */
+/* ---- The careful way ---- */
 
-/* emax from the greatest exponent of products. A c that is not zero is never below e_zero, nor are its multiples. */
+/* Returns emax from the greatest exponent of products. A nonzero c is never below e_zero, nor are its multiples. */
 static inline vi t_fdpa_greatest(const t_fdpa_constants *t, vf c, vi products) {
   const vi field = vi_shift_right(t_fdpa_exponent(t->to_half, c, vi_set(255 << 23)), 23);
   const vi exponent = vi_subtract(vi_max(field, vi_set(1)), vi_set(127)), zero = vi_set(t->zero_exponent);
   return vi_max(products, vi_select(vi_equal(vi_shift_left(vf_bits(c), 1), vi_set(0)), zero, exponent));
 }
 
-/* c, whose significand has 24 bits, at F bits below emax. */
+/* Truncates c, whose significand has 24 bits, at F bits below emax. */
 static inline vi t_fdpa_term_of_c(int alignment_bits, vf c, vi emax) {
   const vi bits = vf_bits(c), one = vi_set(1), sign = vi_shift_down_by(bits, vi_set(31));
   const vi field = vi_shift_right(vi_and(bits, vi_set(255 << 23)), 23);
@@ -112,7 +115,7 @@ static inline vi t_fdpa_term_of_c(int alignment_bits, vf c, vi emax) {
   return vi_subtract(vi_xor(magnitude, sign), sign);
 }
 
-/* d 2^n rounded toward zero, but to infinity beyond the greatest number; d: 0, or from 1 to 2^32. */
+/* Returns d 2^n rounded toward zero; infinity if it overflows. d is 0, or from 1 to 2^32. */
 static inline vf t_fdpa_scale(vf d, vi n) {
   const vi bits = vf_bits(d), infinity = vi_set(255 << 23), sign = vi_and(bits, vi_set(INT32_MIN));
   const vi field = vi_add(vi_shift_right(vi_and(bits, infinity), 23), n);
@@ -127,13 +130,13 @@ static inline vf t_fdpa_scale(vf d, vi n) {
   return vf_select(vf_equal(d, vf_set(0)), d, vi_as_float(scaled));
 }
 
-/* The result, of sums of terms that each fit 32 bits; `great`: together they may not, with that of c. */
+/* Computes the result from sums of terms that each fit in 32 bits; `great`: their total with the term of c may not. */
 static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi rest, vi emax, vf c) {
   const vi exponents = vi_set(255 << 23), one = vi_set(1);
   const vi others = vi_add(rest, t_fdpa_term_of_c(t->alignment_bits, c, emax));
   vi n = vi_subtract(emax, vi_set(t->alignment_bits)), total = vi_add(sum, others);
   vf d;
-  if (great) { /* half of a sum of 33 bits, whose last bit stays if it is cut */
+  if (great) { /* halves a sum of 33 bits; its last bit becomes sticky */
     const vm wrapped = vi_less(vi_overflow(total, sum, others), vi_set(0));
     const vi halved = vi_or(vi_shift_right(total, 1), vi_and(sum, vi_set(INT32_MIN)));
     total = vi_select(wrapped, vi_or(halved, vi_and(total, one)), total);
@@ -147,7 +150,7 @@ static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi
   return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);
 }
 
-/* Whether the terms of a row's block may leave 32 bits. */
+/* Reports whether the terms of a row's block may need more than 32 bits. */
 static inline bool t_fdpa_is_great(const t_fdpa_constants *t, const unsigned char *a) {
   return deficit_row_weight(t->length, a) > t->most_weight;
 }
@@ -159,7 +162,8 @@ static inline bool t_fdpa_has_finite(const float *c) {
   return finite != 0;
 }
 
-/* Of products first..last - 1 of one row and one vector of columns; `shift` is added to exponent fields. */
+/* Adds the terms of products first..last - 1 of one row and one vector of columns; `shift` is added to exponent
+   fields. */
 static inline vi t_fdpa_terms(int first, int last, const unsigned char *a, const float *column_value, vi shift) {
   vi sum = vi_set(0);
   for (int k = first; k < last; k++) {
@@ -169,7 +173,7 @@ static inline vi t_fdpa_terms(int first, int last, const unsigned char *a, const
   return sum;
 }
 
-/* One row, one panel, one block, where bytes that are not certain are those of zeros. */
+/* Computes one row, one panel, one block, if uncertain bytes are only those of zeros. */
 static inline void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigned char *a, const unsigned char *b,
                                         vb least, bool great, float *accumulator) {
   const int length = t->length, half = length < T_FDPA_HALF ? length : T_FDPA_HALF;
@@ -188,13 +192,13 @@ static inline void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigne
   }
 }
 
-/* Significands, signed, and exponents of a block's operands: x[k * vectors + v]. That of a zero is not zero. */
+/* Signed significands and exponents of a block's operands: x[k * vectors + v]. A zero has a nonzero significand. */
 typedef struct {
   float significand[T_FDPA_HALF * SMMA_MOST_VECTORS];
   int32_t exponent[T_FDPA_HALF * SMMA_MOST_VECTORS];
 } t_fdpa_numbers;
 
-/* Of `vectors` rows of A (columns of B), from `first` of D on. */
+/* Decodes `vectors` rows of A (columns of B), from `first` of D on. */
 static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a, size_t first, size_t vectors,
                                                     size_t block, t_fdpa_numbers *x) {
   const smma_operation *o = &r->multiplier->operation;
@@ -225,14 +229,15 @@ static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a
   }
 }
 
-/* What was decoded of one block. */
+/* Decoded operands of one block. */
 typedef struct {
   bool columns_there;
-  size_t group; /* of rows; SIZE_MAX for none */
+  size_t group; /* group of rows; SIZE_MAX for none */
   t_fdpa_numbers rows, columns;
 } t_fdpa_decoded;
 
-/* One row, one panel, one block of any finite operands with 8 exponent bits: the exponents of products one by one. */
+/* Computes one row, one panel, one block of any finite operands with 8 exponent bits: the exponent of each product
+   is computed. */
 static inline void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *t, t_fdpa_decoded *x, size_t row,
                                      size_t block, bool great, float *accumulator) {
   const int length = t->length;
@@ -259,7 +264,7 @@ static inline void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *
   }
 }
 
-/* A row that is not usual; accumulators that are all infinite stay as they are. `decoded`: NULL where exponents have
+/* Computes a row that is not usual; does nothing if all accumulators are infinite. `decoded`: NULL if exponents have
    fewer than 8 bits. */
 static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, const t_fdpa_constants *t,
                                                            const unsigned char *a, const unsigned char *b,
@@ -278,13 +283,14 @@ static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, co
 
 /* ---- Usual operands ---- */
 
-/* Constants as vectors, which loops over rows keep in registers because compilers cannot look through them. */
+/* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
 typedef struct {
-  vi top, exponents; /* as exponent fields, like: */
-  vi scale, one;     /* 2^(F - emax) is scale - top + what is added to products; 2^(emax - F) is one - that */
-  vi most;           /* what is added where emax is e_zero */
+  vi top, exponents; /* as exponent fields, as are the next two lines */
+  vi scale,
+      one; /* if x is added to exponent fields of products: 2^(F - emax) is scale - top + x; 2^(emax - F) is one - x */
+  vi most; /* the x to add if emax is e_zero */
   vb picker[4], certain, zero;
-  uint32_t headroom; /* four bytes */
+  uint32_t headroom; /* in each of four bytes */
 } t_fdpa_words;
 
 static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
@@ -301,7 +307,7 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
   return w;
 }
 
-/* sum += the terms of products first..last - 1; `shift` is added to exponent fields. */
+/* Adds the terms of products first..last - 1 to `sum`; `shift` is added to exponent fields. */
 static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last, const unsigned char *a,
                                                              const unsigned char *b, const vi shift[4], vi sum[4]) {
   const float *column_value = (const float *)b;
@@ -314,17 +320,18 @@ static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last
   }
 }
 
-/* One row of four vectors of columns, on its way through a block of usual operands. */
+/* The state of one row and four vectors of columns within a block of usual operands. */
 typedef struct {
-  vi shift[4], sum[4], rest[4], care; /* rest: of the products from T_FDPA_HALF on, and c */
+  vi shift[4], sum[4], rest[4], care; /* rest: sum of the products from T_FDPA_HALF on, and c */
 } t_fdpa_row;
 
-/* `length`, `based` (there are bases) and `to_half` (rho is RNE-FP16) are constants where these are inlined. */
+/* `length`, `based` (there are bases) and `to_half` (rho is RNE-FP16) are constants in the inlined copies. */
 static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool based, const unsigned char *a, vi top) {
   return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
 }
 
-/* `top`: of the columns, whose sums with the row's base are found once more at the end, as registers are few. */
+/* Begins a row. `top`: of the columns; its sums with the row's base are computed again at the end, to save
+   registers. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
                                                                      const vi top[4], vb least,
@@ -364,8 +371,8 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
   }
 }
 
-/* `count` rows, at most ROWS, one panel, one block of usual operands; false, and nothing done, where a c or a sum is
-   too great. */
+/* Computes `count` rows, at most ROWS, of one panel and one block of usual operands. Returns false without effect if
+   a c or a sum is too great. */
 static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words *w, int count, int length, bool based,
                                                               bool to_half, const unsigned char *a,
                                                               const unsigned char *b, const vi top[4], const vb *least,
@@ -392,7 +399,8 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   return true;
 }
 
-/* Where c is not zero, but below what may be added to products that are all zero, whose greatest bases are `bases`. */
+/* Returns the lanes whose c is nonzero but too small for the alignment of products that are all zero; `bases`: the
+   greatest sum of bases. */
 static inline vm t_fdpa_is_low(const t_fdpa_constants *t, int bases, vf c) {
   const int least = t->top - T_FDPA_HEADROOM - T_FDPA_ZERO_SPAN + bases;
   const vi magnitude = vi_and(vf_bits(c), vi_set(INT32_MAX));
@@ -405,7 +413,7 @@ static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const 
   return vm_bits(low) != 0;
 }
 
-/* Rows' bases with which no product of a block leaves what t_fdpa_rows computes. */
+/* The range of rows' bases for which t_fdpa_rows can compute every product of a block. */
 typedef struct {
   int least, greatest;
 } t_fdpa_bases;
@@ -416,7 +424,7 @@ static inline t_fdpa_bases t_fdpa_bases_of(const t_fdpa_constants *t, const int3
                         T_FDPA_GREATEST - T_FDPA_HEADROOM - top - range[1]};
 }
 
-/* Whether t_fdpa_rows may compute a row but for what it finds itself. */
+/* Reports whether t_fdpa_rows may compute a row, apart from the cases that it detects itself. */
 static inline __attribute__((always_inline)) bool t_fdpa_is_usual(const t_fdpa_constants *t, const t_fdpa_words *w,
                                                                   int length, bool based, const unsigned char *a,
                                                                   const int32_t *range, const t_fdpa_bases *bases,
@@ -428,13 +436,14 @@ static inline __attribute__((always_inline)) bool t_fdpa_is_usual(const t_fdpa_c
   return deficit_tells_zeros(length, a, range) && !t_fdpa_has_low_c(t, base + range[1], c);
 }
 
-/* One block of at most DEFICIT_CHUNK rows, whose accumulators stay in the first cache from block to block. */
+/* Computes one block of at most DEFICIT_CHUNK rows, whose accumulators stay in the first-level cache from block to
+   block. */
 static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r, const t_fdpa_constants *t,
                                                                const t_fdpa_words *w, int length, bool based,
                                                                bool to_half, size_t first, size_t rows, size_t block,
                                                                float *accumulator) {
   const size_t row_bytes = deficit_row_block((size_t)length);
-  const int count = based ? 1 : ROWS; /* as many as registers hold */
+  const int count = based ? 1 : ROWS; /* as many as fit in registers */
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)length);
   const int32_t *range = deficit_column_bases(length, b) + PANEL;
@@ -476,7 +485,7 @@ static inline __attribute__((always_inline)) void t_fdpa_panel(const smma_run *r
   }
 }
 
-/* One function for each shape, not all in one: compilers allocate registers to each by itself. */
+/* One function per shape, because compilers allocate registers for each function separately. */
 #define T_FDPA_SHAPE(NAME, LENGTH, BASED, TO_HALF) \
   static void NAME(const smma_run *r) { t_fdpa_panel(r, LENGTH, BASED, TO_HALF); }
 T_FDPA_SHAPE(t_fdpa_run_4, 4, false, false)

@@ -1,11 +1,12 @@
-/* T-FDPA of few rows, with factors of 16 bits: columns are read as they are, as packing would decode each number for
-   a use or two.
+/* T-FDPA of few rows, with 16-bit factors: columns are read without packing, which would decode each number for only
+   one or two uses.
 
-   Of two numbers the greater fields have the greater magnitude, and those of FP16 and BF16 leave room for one exponent
-   more in 16 bits: the greatest sum of b's fields, without its sign, and a's exponent field tells the exponent of the
-   greatest product, of two columns in a lane. Where b or a is zero or b is subnormal it tells no more than one above
-   the other one's exponent, which counts only if all is as small; a row needs care then. Products and sums are as in
-   t_fdpa.h, scaled by the greatest exponent of the row in the block, if that of a product may be any. */
+   Of two numbers, the one with the greater fields has the greater magnitude. The fields of FP16 and BF16 leave room
+   in 16 bits for the sum with one more exponent. So the greatest sum of b's fields (without its sign) and a's
+   exponent field gives the exponent of the greatest product, for two columns per lane. If b or a is zero, or b is
+   subnormal, the sum only tells that the exponent is at most one above that of the other factor. This matters only
+   if all products are that small; the row then takes the careful way. Products and sums are as in t_fdpa.h; for BF16
+   they are scaled by the greatest exponent of the row in the block. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_FEW_H
 #define SMMA_GEMM_FAMILY_T_FDPA_FEW_H
 
@@ -13,27 +14,28 @@
 
 #include "gemm/family/t_fdpa.h"
 
-/* FEW_DEFICIT counts exponent fields. With it a normal number of a row is packed as 2^(-86 + F - 65), which is normal
-   in binary32. The leading bit of a subnormal BF16 number is up to 7 binades below: it is packed as a subnormal, but
-   exactly, as 2^(-133) is its last bit. A product that is subnormal is below 2^-126, and its term below 1 by FEW_SPAN:
-   both count as 0. */
+/* FEW_DEFICIT counts exponent fields. At this deficit a normal number of a row is packed as 2^(-86 + F - 65), which
+   is normal in binary32. The leading bit of a subnormal BF16 number is up to 7 binades below: it is packed as a
+   subnormal, but exactly, because its last bit is 2^(-133). A subnormal product is below 2^-126, and its term is
+   below 1 by FEW_SPAN: both count as 0. */
 enum {
   FEW_LENGTH = 16, /* the longest block */
-  FEW_TOP = 65,    /* `top` above the exponent of the row: far above usual columns', and as far below are terms exact */
-  FEW_SPAN = 120,  /* emax may be so far below top: terms that are not cut to 0 are normal, and a product of 0 is 0 */
-  FEW_DEFICIT = 86 /* the most that a number of a row may be below the greatest one */
+  FEW_TOP = 65,    /* `top` minus the exponent of the row: far above usual columns; terms as far below are exact */
+  FEW_SPAN = 120, /* the most that emax may be below top: terms that do not truncate to 0 are normal, and a zero product
+                     gives 0 */
+  FEW_DEFICIT = 86 /* the most that a number of a row may be below the row's greatest number */
 };
 
 static bool few_takes(const smma_operation *o) {
   return t_fdpa_takes(o) && o->rule.algorithm == SMMA_T_FDPA && o->a == o->b && (o->a == SMMA_F16 || o->a == SMMA_BF16);
 }
 
-/* A block of a row, packed. */
+/* A packed block of a row. */
 typedef struct {
   float value[FEW_LENGTH];      /* times 2^(F - top) */
-  int32_t exponent[FEW_LENGTH]; /* in both halves of a lane, at their places, those of products' fields */
-  int32_t top;                  /* as in t_fdpa.h, biased as in binary32, like: */
-  int32_t least, most;          /* emax with which a block is usual; none if most is less */
+  int32_t exponent[FEW_LENGTH]; /* in both halves of a lane, at the positions of the products' exponent fields */
+  int32_t top;                  /* as in t_fdpa.h; it and the next two are biased as in binary32 */
+  int32_t least, most;          /* range of emax for which a block is usual; empty if most is less */
   int32_t unused;
 } few_row;
 
@@ -44,7 +46,7 @@ static size_t few_column_bytes(const smma_operation *o) {
   return 0;
 }
 
-/* What an operation's format and F bring. */
+/* Constants that depend on an operation's format and F. */
 typedef struct {
   smma_encoding encoding;
   smma_decoder decoder;
@@ -55,7 +57,7 @@ static few_constants few_constants_of(const smma_operation *o) {
   return (few_constants){smma_encoding_of(o->a), smma_decoder_of(o->a), t_fdpa_constants_of(o)};
 }
 
-/* From values and exponent fields, 0 behind the block. */
+/* Packs a block from values and exponent fields, which are 0 after the block. */
 static void few_pack_block(const few_constants *x, const float *value, const uint8_t *field, few_row *row) {
   const smma_encoding e = x->encoding;
   int greatest = 0, least = 255, base;
@@ -84,7 +86,7 @@ static void few_pack_block(const few_constants *x, const float *value, const uin
   if (weight > x->t.most_weight || (x->t.wide && greatest - least > FEW_DEFICIT)) row->most = -1;
 }
 
-/* The blocks of a row lie one behind the other. */
+/* The blocks of a row are contiguous. */
 static void few_pack_rows(const smma_pack *pack) {
   const few_constants x = few_constants_of(&pack->multiplier->operation);
   const size_t blocks = deficit_blocks(&pack->multiplier->operation);
@@ -107,28 +109,28 @@ static void few_pack_rows(const smma_pack *pack) {
 
 /* ---- Columns ---- */
 
-/* A block of PANEL columns: encodings, those of one k behind those of another, and what is made of them. */
+/* A block of PANEL columns: encodings, with those of one k contiguous, and values derived from them. */
 typedef struct {
   const unsigned char *code;
-  uint16_t greatest[PANEL], product[PANEL];            /* magnitudes, and with the exponents of a row */
-  _Alignas(64) uint16_t magnitude[FEW_LENGTH * PANEL]; /* of several rows, like: */
+  uint16_t greatest[PANEL], product[PANEL]; /* greatest magnitudes; greatest sums with the exponents of a row */
+  _Alignas(64) uint16_t magnitude[FEW_LENGTH * PANEL]; /* for several rows, as are the next two */
   float value[FEW_LENGTH * PANEL];
   uint16_t copy[FEW_LENGTH * PANEL];
 } few_columns;
 
-/* The same, packed as in t_fdpa.h, for rows that need care. */
+/* A block packed as in t_fdpa.h, for rows that need the careful way. */
 typedef struct {
   bool packed;
   t_fdpa_decoded decoded;
   _Alignas(64) unsigned char a[DEFICIT_GROUP * (FEW_LENGTH * 8 + 16)], b[PANEL * (FEW_LENGTH * 5 + 5)];
 } few_careful;
 
-/* Where the columns of a run lie in its view, if all are there and side by side. */
+/* Position of a run's columns in its view, if all are present and interleaved. */
 typedef struct {
   bool whole;
   const unsigned char *code; /* of the first packed step */
   size_t step;               /* bytes from one k to the next */
-  size_t count;              /* k that are there */
+  size_t count;              /* number of k present */
 } few_source;
 
 static few_source few_source_of(const smma_run *r) {
@@ -140,7 +142,7 @@ static few_source few_source_of(const smma_run *r) {
   return s;
 }
 
-/* Takes a copy without NaN and infinities, which are flagged, and with +0 where nothing is. */
+/* Copies a block: NaN and infinities are flagged and become zero; absent elements are +0. */
 static __attribute__((noinline)) void few_copy(const smma_run *r, const few_constants *x, size_t block,
                                                few_columns *columns) {
   const size_t blocks = deficit_blocks(&r->multiplier->operation);
@@ -162,7 +164,7 @@ static __attribute__((noinline)) void few_copy(const smma_run *r, const few_cons
   columns->code = (const unsigned char *)columns->copy;
 }
 
-/* Finds a block, and takes a copy if it is not whole or not in one piece. */
+/* Finds a block, and copies it if it is incomplete or not contiguous. */
 static inline __attribute__((always_inline)) void few_find(const smma_run *r, const few_constants *x,
                                                            const few_source *s, size_t length, size_t block,
                                                            few_columns *columns) {
@@ -184,7 +186,7 @@ static inline vf few_load(bool half, const void *code) {
   return half ? vf_load_half(code) : vi_as_float(vi_shift_left(vi_load_halves(code), 16));
 }
 
-/* Looks at all columns, and compares the products of one row, or prepares that for several. */
+/* Scans all columns, and compares the products of one row, or prepares that for several rows. */
 static inline __attribute__((always_inline)) void few_look(bool one, bool half, int length, const few_row *row,
                                                            few_columns *c) {
   const vi mask = vi_keep(vi_set(0x7fff7fff));
@@ -209,7 +211,7 @@ static inline __attribute__((always_inline)) void few_look(bool one, bool half, 
   }
 }
 
-/* The same comparison of one of several rows. */
+/* Compares the products of one of several rows. */
 static inline __attribute__((always_inline)) void few_compare(int length, const few_row *row, few_columns *c) {
   vi product[2];
   UNROLL for (int h = 0; h < 2; h++) product[h] = vi_set(0);
@@ -238,7 +240,8 @@ static inline __attribute__((always_inline)) t_fdpa_row few_begin(const few_cons
   UNROLL for (int v = 0; v < 4; v++) {
     const vi field = vi_shift_right(t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents), 23);
     const vi products = vi_load_halves(c->product + v * LANES), columns = vi_load_halves(c->greatest + v * LANES);
-    const vi product = half ? vi_shift_right(products, 10) : vi_shift_right(products, 7); /* clang's NEON: constants */
+    const vi product =
+        half ? vi_shift_right(products, 10) : vi_shift_right(products, 7); /* clang's NEON intrinsics need constants */
     const vi column = half ? vi_shift_right(columns, 10) : vi_shift_right(columns, 7);
     const vi least = vi_max(vi_set(row->least), vi_add(vi_add(column, vi_set(1)), bias));
     vi emax = vi_max(vi_add(product, bias), field);
@@ -263,7 +266,7 @@ static inline __attribute__((always_inline)) void few_add(bool one, bool half, i
   }
 }
 
-/* A row of a block, as t_fdpa.h computes one that is not usual. A block is packed as an instruction step. */
+/* Computes a row of a block that is not usual, as t_fdpa.h does. A block is packed as an instruction step. */
 static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const few_constants *x, few_careful *y,
                                                         size_t row, size_t block, float *accumulator) {
   const int length = x->t.length;

@@ -1,10 +1,10 @@
-/* T-FDPA with F = 13 (FP8 on Ada and Hopper): terms in 16 bits, two to a lane.
+/* T-FDPA with F = 13 (FP8 on Ada and Hopper): terms have 16 bits, two per lane.
 
-   The significand of a product, a multiple of 2^-6 below 4, times 2^13 fits 15 bits and is an exact product of two
-   integers; shifting it right by the product's deficit less that of emax truncates. Signs are applied, and pairs added,
-   by one multiplication with +1 and -1. Everything adds up exactly in 32 bits, and as binary32, whose lowest 10 bits
-   RZ-E8M13 clears. The exponent of a zero, -21 or less, does not matter: terms of these formats and FP16 are multiples
-   of 2^-32, which F = 13 does not cut at such an emax. */
+   The significand of a product, a multiple of 2^-6 below 4, times 2^13 fits in 15 bits and is an exact product of
+   two integers. Shifting it right by the product's deficit minus that of emax truncates it. One multiplication with
+   +1 and -1 applies signs and adds pairs. Everything adds up exactly in 32 bits, and as binary32, whose lowest 10
+   bits RZ-E8M13 clears. The exponent of a zero, -21 or less, does not matter: terms of these formats and of FP16 are
+   multiples of 2^-32, which F = 13 does not truncate at such an emax. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_NARROW_H
 #define SMMA_GEMM_FAMILY_T_FDPA_NARROW_H
 
@@ -12,8 +12,8 @@
 
 enum {
   NARROW_BITS = 13,
-  NARROW_SIGN = 0xfffe, /* turns +1 and -1 of 16 bits into each other */
-  NARROW_CUT = ~0x3ff   /* the bits of a binary32 number that RZ-E8M13 keeps */
+  NARROW_SIGN = 0xfffe, /* converts 16-bit +1 and -1 into each other by xor */
+  NARROW_CUT = ~0x3ff   /* the bits of a binary32 number that RZ-E8M13 retains */
 };
 
 static bool t_fdpa_narrow_takes(const smma_operation *o) {
@@ -22,9 +22,9 @@ static bool t_fdpa_narrow_takes(const smma_operation *o) {
          (smma_block_of(o) == 16 || smma_block_of(o) == 32);
 }
 
-/* What is packed for a block of L products. Rows, in groups as in deficits.h: for each pair of products its
-   significands, deficits plus HEADROOM and sign masks, two to a word; then bytes as there. Columns: for each pair the
-   same of PANEL columns, signs as +1 or -1; then bytes as there. */
+/* Layout of a packed block of L products. Rows, in groups as in deficits.h: for each pair of products its
+   significands, its deficits plus HEADROOM, and its sign masks, two per word; then bytes as there. Columns: for each
+   pair the same items of PANEL columns, with signs as +1 or -1; then bytes as there. */
 static inline size_t t_fdpa_narrow_row_block(size_t length) { return length * 10; }
 static inline size_t t_fdpa_narrow_column_block(size_t length) { return length * 7; }
 
@@ -36,13 +36,13 @@ static inline size_t t_fdpa_narrow_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * t_fdpa_narrow_column_block((size_t)smma_block_of(o));
 }
 
-/* Significands as integers with the format's fraction bits, bytes, and ones where numbers are negative. */
+/* Significands as integers with the format's fraction bits; bytes; all ones for negative numbers. */
 typedef struct {
   vi significand, byte, negative;
 } t_fdpa_narrow_numbers;
 
-/* `careful`: some may not be finite. `present`: all ones in the lanes that are there; what lies behind the matrix
-   counts as zeros of deficit 0. */
+/* Decodes numbers. `careful`: some may be infinite or NaN. `present`: all ones in lanes inside the matrix; other
+   lanes count as zeros of deficit 0. */
 static inline __attribute__((always_inline)) t_fdpa_narrow_numbers t_fdpa_narrow_decode(const deficit_decoder *d,
                                                                                         bool careful, vi present,
                                                                                         vi x) {
@@ -59,7 +59,7 @@ static inline vi t_fdpa_narrow_pair(vi even, vi odd) {
   return vi_or(vi_and(even, vi_set(0xffff)), vi_shift_left(odd, 16));
 }
 
-/* One block of a group of rows. */
+/* Packs one block of a group of rows. */
 static void t_fdpa_narrow_pack_row_block(const smma_fetch *f, const deficit_decoder *d, int shift, int32_t *out,
                                          unsigned char *special) {
   const size_t length = (size_t)f->length;
@@ -102,7 +102,7 @@ static inline void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
     }
 }
 
-/* The first `vectors` of a panel; `bytes`, of an encoding, and `careful` are constants where this is inlined. */
+/* Decodes the first `vectors` of a panel; `bytes` of an encoding and `careful` are constants in the inlined copies. */
 static inline __attribute__((always_inline)) void t_fdpa_narrow_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                                bool careful, size_t vectors,
                                                                                const deficit_block *b, const vi *mask,
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_decode_columns(c
   }
 }
 
-/* One block of a panel. */
+/* Packs one block of a panel. */
 static void t_fdpa_narrow_pack_column_block(const smma_fetch *f, const deficit_decoder *d, int32_t *out,
                                             unsigned char *special) {
   const size_t present = smma_lines_present(f->view, f->first, PANEL), vectors = (present + LANES - 1) / LANES;
@@ -164,8 +164,8 @@ static inline void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   }
 }
 
-/* `d` holds the results of one row, whose `least` sums of bytes these are. Where c is so far above the products that
-   they are cut to zero (infinite, too), or so low where these are zero, the result is c, cut. */
+/* Stores the results `d` of one row with the given `least` sums of bytes. The result is c, truncated, if c is so far
+   above the products that they truncate to zero (also if c is infinite), or if it is low and they are zero. */
 static __attribute__((noinline)) void t_fdpa_narrow_fix(const t_fdpa_constants *t, const uint8_t *least,
                                                         float *accumulator, const float *d) {
   for (int v = 0; v < 4; v++) {
@@ -178,7 +178,7 @@ static __attribute__((noinline)) void t_fdpa_narrow_fix(const t_fdpa_constants *
   }
 }
 
-/* ROWS rows, one panel, one block. `to_half`: rho is RNE-FP16. */
+/* Computes ROWS rows, one panel, one block. `to_half`: rho is RNE-FP16. */
 static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const t_fdpa_constants *t, const t_fdpa_words *w,
                                                                      int length, bool to_half, const unsigned char *a,
                                                                      const unsigned char *b,

@@ -1,25 +1,28 @@
-/* TR-FDPA and GTR-FDPA with F of 24 and F2 of 31 (CDNA 3): truncated products, then an addition that rounds down.
+/* TR-FDPA and GTR-FDPA with F = 24 and F2 = 31 (CDNA 3): truncated products, then an addition that rounds down.
 
-   Names as in docs/algorithms: t is the sum of the products, truncated at 24 bits below their greatest exponent edot;
-   E is the greater of edot and the exponent of c. A product a b is exact in binary32; its term trunc(a b 2^(24 - edot))
-   is found by adding to the exponent field and converting. 16 terms stay below 3.6 * 2^28 (8: 2^29) in magnitude.
+   Names are those of docs/algorithms: t is the sum of the products, truncated at 24 bits below their greatest exponent
+   edot; E is the greater of edot and the exponent of c. A product a b is exact in binary32; its term trunc(a b 2^(24 -
+   edot)) is computed by adding to the exponent field and converting. 16 terms stay below 3.6 * 2^28 (8: 2^29) in
+   magnitude.
 
-   E, edot and G, and the bounds of them and of bases, are exponents by field. A subnormal is less, so upper bounds hold
-   for it; and a product far below edot, or that vanishes, has the term 0 of any sign, as terms are truncated.
+   E, edot and G, and the bounds of them and of bases, are exponents of fields. A subnormal is smaller, so upper bounds
+   hold for it. A product that is far below edot or vanishes has a zero term whatever its sign, because terms are
+   truncated.
 
-   Everything then happens in units of 2^(G - 29), where G is the greater of E and edot + 5.
-   - G = edot + 5: the unit is that of t, so t is exact, and so is c unless its exponent is below edot, where the
-     rule rounds it down to just this unit. The sum is below 2^31 units: both roundings of the model leave it alone.
-   - G > edot + 5: c is exact, an integer from 2^29 on, below 2^30. The rule rounds t down at 32 bits below E and then
-     (revision 2) the sum to 32 significant bits, so of the bits of t that are cut below the unit, it keeps three if
-     the sum is below 2^29 units, two below 2^30, else one. That is: the bits in which the cut part, read as a 32-bit
-     fraction, exceeds the leading bit of the sum (GTR: but no more than three). Revision 1 rounds t down at 31 bits
-     below E and keeps two. What is kept only matters by not being zero: t is less than half of c, so that the sum has
-     27 bits or more and a bit of it that is below the rounding position takes note.
-   The sum is converted to binary32, RNE, and scaled back. How exponents are compared: deficits_compare.h.
+   All later values are in units of 2^(G - 29), where G is the greater of E and edot + 5.
+   - G = edot + 5: the unit is that of t, so t is exact. c is exact, too, unless its exponent is below edot, where the
+     rule rounds it down to this same unit. The sum is below 2^31 units, so both roundings of the model leave it
+     unchanged.
+   - G > edot + 5: c is an integer of at least 2^29 and below 2^30 units, and exact. The rule rounds t down at 32 bits
+     below E and then (revision 2) the sum to 32 significant bits. Of the bits of t below the unit it thus retains three
+     if the sum is below 2^29 units, two below 2^30, else one. These are the bits in which the part below the unit, read
+     as a 32-bit fraction, exceeds the leading bit of the sum (GTR: at most three). Revision 1 rounds t down at 31 bits
+     below E and retains two. It only matters whether the retained bits are zero: t is less than half of c, so the sum
+     has at least 27 bits, and a bit of it below the rounding position serves as sticky bit.
+   The sum is converted to binary32 (RNE) and scaled back. deficits_compare.h explains how exponents are compared.
 
-   c is the result as it is where all products are zero, and where it is infinite or NaN, as a run's own sums may
-   become. Exponents that fit neither bytes nor fields of binary32 (bf16, xf32) have a slower way, in integers. */
+   The result is c itself if all products are zero, and if c is infinite or NaN, which can happen within a run.
+   Exponents that fit neither bytes nor fields of binary32 (bf16, xf32) take a slower way with integers. */
 #ifndef SMMA_GEMM_FAMILY_TR_FDPA_H
 #define SMMA_GEMM_FAMILY_TR_FDPA_H
 
@@ -28,22 +31,22 @@
 enum {
   TR_HEADROOM = 5,
   TR_UNIT = 24 + TR_HEADROOM,
-  TR_LEAST = -97,         /* of G: the least whose unit 2^(G - 29) is a normal number */
+  TR_LEAST = -97,         /* least G for which the unit 2^(G - 29) is a normal number */
   TR_CALM = 120,          /* bounds accumulators' exponents: below 2^120 they stay finite within a run */
-  TR_LEAST_BASE = -40,    /* of a row and a column, added: with a deficit of 62, G is not below TR_LEAST */
-  TR_GREATEST_BASE = 110, /* and products add up to less than 2^TR_CALM within a run */
-  TR_LONGEST = 8,         /* block of bf16, xf32 */
-  TR_NONE = -1000         /* the exponent of zero: with any other, below every product's */
+  TR_LEAST_BASE = -40,    /* of a row plus a column: with a deficit of 62, G is not below TR_LEAST */
+  TR_GREATEST_BASE = 110, /* of a row plus a column: products add up to less than 2^TR_CALM within a run */
+  TR_LONGEST = 8,         /* longest block of bf16 and xf32 */
+  TR_NONE = -1000         /* exponent of zero: added to any other, it is below every product's */
 };
 
-/* What is constant where the work is inlined. */
+/* Parameters that are constants in the inlined code. */
 typedef struct {
   int length;
-  bool grouped, wide; /* GTR-FDPA; formats with 8 exponent bits */
+  bool grouped, wide; /* grouped: GTR-FDPA; wide: formats with 8 exponent bits */
   int revision;
 } tr_shape;
 
-/* What does not change within a run. */
+/* Constants of a run. */
 typedef struct {
   int top; /* edot + 5, biased as in binary32, for a deficit of 0 and bases of 0 */
   vf nan;
@@ -70,10 +73,10 @@ static inline void tr_pack_rows(const smma_pack *pack) {
 
 static inline void tr_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, true); }
 
-/* Constants as vectors, which loops over rows keep in registers because compilers cannot look through them. */
+/* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
 typedef struct {
-  vi top[4];                 /* edot + 5 for a deficit of 0, as exponent fields, of four vectors of columns */
-  vi exponents, scale, unit; /* of c: its exponent's bits; 2^(29 - G) is scale - G; 2^(G - 29) is G + unit */
+  vi top[4];                 /* edot + 5 for a deficit of 0, as exponent fields, for four vectors of columns */
+  vi exponents, scale, unit; /* mask of c's exponent; 2^(29 - G) is scale - G; 2^(G - 29) is G + unit */
   vi word, one;              /* 32, 1 */
   vb picker[4], certain;
 } tr_words;
@@ -92,12 +95,12 @@ static inline tr_words tr_words_of(const tr_constants *t, int base) {
   return w;
 }
 
-/* Of one row and four vectors of columns: t, and the deficit of edot and edot + 5 as exponent fields. */
+/* For one row and four vectors of columns: t, the deficit of edot, and edot + 5 as exponent fields. */
 typedef struct {
   vi sum[4], deficit[4], top[4];
 } tr_sums;
 
-/* Every `stride`-th product from `first` on. A product that is zero becomes a number below one half. */
+/* Adds every `stride`-th product from `first` on. A zero product becomes a number below one half. */
 static inline __attribute__((always_inline)) tr_sums tr_sum(const tr_words *w, int first, int length, int stride,
                                                             const unsigned char *a, const unsigned char *b, vb least) {
   const float *column_value = (const float *)b;
@@ -115,7 +118,7 @@ static inline __attribute__((always_inline)) tr_sums tr_sum(const tr_words *w, i
   return r;
 }
 
-/* The sums of even and of odd k, rounded down at 24 bits below the greater exponent. */
+/* Adds the sums of even and of odd k, rounded down at 24 bits below the greater exponent. */
 static inline __attribute__((always_inline)) tr_sums tr_join(const tr_words *w, tr_sums even, tr_sums odd) {
   tr_sums r;
   UNROLL for (int v = 0; v < 4; v++) {
@@ -134,7 +137,7 @@ static inline __attribute__((always_inline)) tr_sums tr_products(tr_shape s, con
   return tr_join(w, tr_sum(w, 0, s.length, 2, a, b, least.of[0]), tr_sum(w, 1, s.length, 2, a, b, least.of[1]));
 }
 
-/* c at 29 bits below G. GTR: c counts as zero if its exponent is below edot - 25. */
+/* Returns c in units of 2^(G - 29), rounded down. In GTR c counts as zero if its exponent is below edot - 25. */
 static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vf scale) {
   vf scaled;
   if (!s.grouped) return vf_floor_product(c, scale);
@@ -142,16 +145,16 @@ static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vf sc
   return vi_select(vi_less(vf_bits(scaled), vf_bits(vf_set(-0.5f))), vi_set(0), vf_floor(scaled));
 }
 
-/* The sum with its last bit set where bits of `cut` are kept. Of x and y, x has the higher leading bit where x without
-   the bits of y is above y. */
+/* Sets the last bit of the sum if any bits of `cut` are retained. x has a higher leading bit than y if x without the
+   bits of y is above y. */
 static inline __attribute__((always_inline)) vi tr_take_note(tr_shape s, vi one, vi sum, vi magnitude, vi cut) {
   if (s.revision == 1) return vi_or(sum, vi_shift_right(cut, 30));
   if (s.grouped) cut = vi_and(cut, vi_set((int32_t)0xe0000000));
   return vi_or_where(vi_above(vi_and_not(cut, magnitude), magnitude), sum, one, sum);
 }
 
-/* d from t and c. A shift by 32 - 32 or more leaves nothing of t, and what it cuts does not matter: c is even then, and
-   further from a tie than t. */
+/* Computes d from t and c. If t is shifted down by 32 or more, the bits shifted out do not matter: c is then even,
+   and further from a tie than t. */
 static inline __attribute__((always_inline)) void tr_add(tr_shape s, const tr_words *w, const tr_sums *t,
                                                          const float *c, vf d[4]) {
   vi exponent[4], below[4], sum[4];
@@ -167,7 +170,7 @@ static inline __attribute__((always_inline)) void tr_add(tr_shape s, const tr_wo
   UNROLL for (int v = 0; v < 4; v++) d[v] = vf_multiply(vi_to_float(sum[v]), vi_as_float(vi_add(exponent[v], w->unit)));
 }
 
-/* Whether all are below 2^120 in magnitude. */
+/* Reports whether all accumulators are below 2^120 in magnitude. */
 static bool tr_are_calm(const float *accumulator, size_t count) {
   vi care = vi_set(0);
   for (size_t i = 0; i < count; i += LANES) {
@@ -179,14 +182,14 @@ static bool tr_are_calm(const float *accumulator, size_t count) {
 
 /* ---- Exponents of any size ---- */
 
-/* Elements of one block, number k * vectors + v that of vector v: significand * 2^exponent, where the significand is
-   below one for a subnormal, whose exponent is -126. */
+/* Elements of one block; number k * vectors + v is that of vector v: significand * 2^exponent. A subnormal has the
+   exponent -126 and a significand below one. */
 typedef struct {
   _Alignas(64) float significand[TR_LONGEST * SMMA_MOST_VECTORS];
   _Alignas(64) int32_t exponent[TR_LONGEST * SMMA_MOST_VECTORS];
 } tr_elements;
 
-/* `vectors` rows of A, or columns of B, from `first` of the run on. */
+/* Decodes `vectors` rows of A, or columns of B, from `first` of the run on. */
 static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors, size_t block, tr_elements *x) {
   const smma_operation *o = &r->multiplier->operation;
   const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
@@ -213,13 +216,14 @@ static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors
   }
 }
 
-/* The products of one row and a vector of columns: edot, the sum of their terms, and the greatest positive and negative
-   one, if asked for, as the bits of their magnitudes in units of 2^(edot - 24). */
+/* Products of one row and a vector of columns: edot, the sum of their terms, and optionally the greatest positive
+   and negative product, as bits of magnitudes in units of 2^(edot - 24). */
 typedef struct {
   vi exponent, sum, high, low;
 } tr_exact;
 
-/* `a` and `b` are the first exponents of the row, of DEFICIT_CHUNK, and of the vector, of PANEL. */
+/* Returns a product's exponent. `a` and `b` are the first exponents of the row (one of DEFICIT_CHUNK) and of the
+   vector (in PANEL columns). */
 static inline __attribute__((always_inline)) vi tr_product_exponent(const int32_t *a, const int32_t *b, int k) {
   return vi_add(vi_set(a[k * DEFICIT_CHUNK]), vi_load(b + k * PANEL));
 }
@@ -230,7 +234,7 @@ static inline __attribute__((always_inline)) vi tr_greatest_exponent(int length,
   return greatest;
 }
 
-/* Of elements row + k * DEFICIT_CHUNK and column + k * PANEL. */
+/* Sums the products of elements row + k * DEFICIT_CHUNK and column + k * PANEL. */
 static inline __attribute__((always_inline)) tr_exact tr_sum_exactly(int length, bool extremes, vi greatest,
                                                                      const tr_elements *a, size_t row,
                                                                      const tr_elements *b, size_t column) {
@@ -249,9 +253,9 @@ static inline __attribute__((always_inline)) tr_exact tr_sum_exactly(int length,
   return r;
 }
 
-/* d from t and c in units of 2^(G - 29), where G is the greater of E, at least -126, and edot + 5. Where it is -126,
-   the exponent of u counts as no lower, so that two bits are kept of what is cut. Where all
-   products are zero, edot is so low that c alone is left. */
+/* Computes d from t and c in units of 2^(G - 29), where G is the greater of E (at least -126) and edot + 5. If G is
+   -126, the exponent of u counts as no lower, so that two of the bits below the unit are retained. If all products
+   are zero, edot is so low that only c remains. */
 static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const tr_exact *t, vf c) {
   const vi bits = vf_bits(c), one = vi_set(1), field = vi_shift_right(vi_shift_left(bits, 1), 24);
   const vi fraction = vi_shift_right(vi_shift_left(bits, 9), 3), hidden = vi_shift_left(vi_min(field, one), 29);
@@ -277,12 +281,13 @@ static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const
   return d;
 }
 
-/* d where a product may be infinite, of 2^128 or more, or c, which in revision 1 counts first; or c is NaN. */
+/* Corrects d if a product may be infinite (2^128 or more), or c is infinite (which takes precedence in revision 1)
+   or NaN. */
 static inline __attribute__((always_inline)) vf tr_take_infinities(tr_shape s, const tr_exact *t, vf c, vf nan, vf d) {
   const vi bits = vf_bits(c), magnitude = vi_and(bits, vi_set(INT32_MAX));
   const vi infinity = vi_set(255 << 23), negative = vi_or(infinity, vi_set(INT32_MIN));
   const vi field = vi_min(vi_subtract(vi_set(127 + 24 + 128), t->exponent), vi_set(255));
-  const vi limit = vi_subtract(vi_shift_left(field, 23), vi_set(1)); /* below 2^128, as the products */
+  const vi limit = vi_subtract(vi_shift_left(field, 23), vi_set(1)); /* below 2^128 in units of the products */
   const vm plus = vm_or(vi_less(limit, t->high), vi_equal(bits, infinity));
   const vm minus = vm_or(vi_less(limit, t->low), vi_equal(bits, negative));
   const vm keeps = vi_less(vi_set(s.revision == 1 ? (255 << 23) - 1 : 255 << 23), magnitude);
@@ -291,7 +296,7 @@ static inline __attribute__((always_inline)) vf tr_take_infinities(tr_shape s, c
   return vf_select(keeps, c, vf_select(vm_and(plus, minus), nan, d));
 }
 
-/* One row and its accumulators. What is NaN stays it. */
+/* Computes one row and its accumulators. NaN accumulators stay NaN. */
 static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s, vf nan, const tr_elements *a,
                                                                      size_t row, const tr_elements *b,
                                                                      float *accumulator) {
@@ -319,19 +324,20 @@ static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s,
 
 /* ---- Blocks ---- */
 
-/* The rows of a chunk and what each pass over them leaves for the next. */
+/* The rows of a chunk, and the data that one pass leaves for the next. */
 typedef struct {
   deficit_chunk least;
   _Alignas(64) int32_t sum[DEFICIT_CHUNK][PANEL];
   _Alignas(64) int32_t top[DEFICIT_CHUNK][PANEL];
-  _Alignas(64) uint8_t zeros[DEFICIT_CHUNK][PANEL]; /* where all products are; of rows that keep some c */
+  _Alignas(64) uint8_t
+      zeros[DEFICIT_CHUNK][PANEL]; /* flags of columns whose products are all zero, for rows that retain some c */
   bool keeps[DEFICIT_CHUNK];
   size_t count, row[DEFICIT_CHUNK];         /* rows whose exponents fit */
-  size_t exact_count, exact[DEFICIT_CHUNK]; /* the others */
+  size_t exact_count, exact[DEFICIT_CHUNK]; /* the other rows */
 } tr_passes;
 
-/* Behind the first pass. `base` is that of all columns, `columns_most` twice the greatest deficit among them: where
-   it and the row's add up to what is certain, only products of zeros bring more. */
+/* Sorts rows after the first pass. `base` is that of all columns, `columns_most` twice their greatest deficit. If it
+   and the row's add up to a certain sum, only products of zeros exceed it. */
 static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
                                                                  tr_passes *p) {
@@ -355,7 +361,7 @@ static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, con
   }
 }
 
-/* Second pass: t. */
+/* Second pass: computes t. */
 static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, const tr_words *w,
                                                                    const unsigned char *a, const unsigned char *b,
                                                                    size_t count, tr_passes *p) {
@@ -364,7 +370,7 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
     deficit_least least = {{vb_load(p->least.of[0][p->row[i]]), vb_load(p->least.of[s.grouped][p->row[i]])}};
     tr_words of_row = *w;
     tr_sums sums;
-    /* A half of zeros has no exponent, and may take any that is not above the other's. */
+    /* A half whose products are all zero has no exponent; it can take any that is not above the other half's. */
     if (s.grouped) least.of[0] = vb_min(least.of[0], w->certain), least.of[1] = vb_min(least.of[1], w->certain);
     if (s.wide) {
       of_row.top[0] = vi_add(w->top[0], vi_set(deficit_row_base_field(s.length, x)));
@@ -378,7 +384,7 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
   }
 }
 
-/* d, or c, which is then zero, infinite or NaN or has only `zeros` to add; -0 becomes +0. */
+/* Stores d, or c if c is infinite or NaN, or all its products are zero; -0 becomes +0. */
 static inline __attribute__((always_inline)) void tr_keep(const tr_words *w, const uint8_t *zeros, const float *c,
                                                           vf d[4]) {
   const vb bytes = vb_load(zeros);
@@ -390,7 +396,7 @@ static inline __attribute__((always_inline)) void tr_keep(const tr_words *w, con
   }
 }
 
-/* Third pass: c. */
+/* Third pass: adds c. */
 static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const tr_words *w, size_t count,
                                                               const tr_passes *p, float *accumulator) {
   for (size_t i = 0; i < count; i++) {
@@ -407,7 +413,7 @@ static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const 
   }
 }
 
-/* The rows whose exponents do not fit, of those from `first` on. */
+/* Computes the rows whose exponents do not fit; the chunk begins at `first`. */
 static inline __attribute__((always_inline)) void tr_compute_rows_exactly(const smma_run *r, vf nan, tr_shape s,
                                                                           size_t first, size_t block,
                                                                           const tr_passes *p) {
@@ -420,14 +426,16 @@ static inline __attribute__((always_inline)) void tr_compute_rows_exactly(const 
   }
 }
 
-/* One block of `rows` rows from `first` on; returns whether their accumulators are calm behind it. */
+/* Computes one block of `rows` rows from `first` on; returns whether their accumulators are calm after it. */
 static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, const tr_constants *t, tr_shape s,
                                                            size_t first, size_t rows, size_t block, bool calm) {
   const size_t row_bytes = deficit_row_block((size_t)s.length);
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
-  const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256; /* of all columns, or one out of range */
+  const int base = range[0] == range[1]
+                       ? range[0]
+                       : TR_LEAST_BASE - 256; /* base of all columns, or a value out of range if they differ */
   const tr_words w = tr_words_of(t, base);
   tr_passes p;
   deficit_compare_rows(s.length, s.grouped, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,
@@ -452,7 +460,7 @@ static inline __attribute__((always_inline)) void tr_panel(const smma_run *r, co
   }
 }
 
-/* One function for each shape, not all in one: compilers allocate registers to each by itself. */
+/* One function per shape, because compilers allocate registers for each function separately. */
 #define TR_SHAPE(NAME, LENGTH, GROUPED, WIDE)                                                      \
   static void NAME##_1(const smma_run *r, const tr_constants *t) {                                 \
     tr_panel(r, t, (tr_shape){.length = LENGTH, .grouped = GROUPED, .wide = WIDE, .revision = 1}); \

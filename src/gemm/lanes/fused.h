@@ -1,11 +1,11 @@
-/* The algorithms whose products are aligned and summed as integers. */
+/* Algorithms that align products and sum them as integers. */
 #ifndef SMMA_GEMM_LANES_FUSED_H
 #define SMMA_GEMM_LANES_FUSED_H
 
 #include "gemm/element.h"
 #include "gemm/lanes/number.h"
 
-/* Formats and parameters of a task, read once. */
+/* Formats and parameters of a task, decoded once. */
 typedef struct {
   const smma_operation *operation;
   lane_format a, b, d, scale;
@@ -23,21 +23,21 @@ LANE_BODY lane_rule lane_rule_of(const smma_operation *o) {
                      .fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits};
 }
 
-/* One term in each lane, (-1)^negative * significand * 2^(exponent - bits). */
+/* A term per lane: (-1)^negative * significand * 2^(exponent - bits). */
 typedef struct {
   uint64_t significand[SMMA_LANES];
   int32_t exponent[SMMA_LANES], negative[SMMA_LANES];
 } lane_term;
 
 typedef struct {
-  int32_t exponent[SMMA_LANES], specials[SMMA_LANES]; /* the greatest exponent; what is not finite */
+  int32_t exponent[SMMA_LANES], specials[SMMA_LANES]; /* greatest exponent; mask of infinities and NaN */
   lane_term term[SMMA_MAXIMUM_K + 1];
 } lane_terms;
 
-/* x * 2^n without its fraction, for the same n in all lanes. */
+/* Returns floor(x * 2^n), for the same n in all lanes. */
 LANE_BODY uint64_t lane_scaled(uint64_t x, int32_t n) { return x << lane_maximum(n, 0) >> lane_maximum(-n, 0); }
 
-/* Exponent and significand as FP16 has them, where E4M3 has fewer exponents. */
+/* Converts a number to FP16's exponents; E4M3 has fewer. */
 LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   const uint32_t one = UINT32_C(1) << f.fraction_bits;
   const int32_t zeros = (x.significand < one) + (x.significand < one >> 1) + (x.significand < one >> 2);
@@ -47,10 +47,11 @@ LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   return x;
 }
 
-/* What factors are before they are multiplied; a constant where it is used. */
+/* How factors are processed before multiplication; a constant at each use. */
 typedef enum { LANE_PLAIN, LANE_SCALED, LANE_WIDENED } lane_factors;
 
-/* Product k as a term: multiples of 2^(exponent - bits), truncated; its exponent is `none` where it is zero. */
+/* Computes product k as a term: a multiple of 2^(exponent - bits), truncated. Zero products have the exponent
+   `none`. */
 LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane_factors factors, int32_t bits,
                             int32_t none, int n, lane_term *out, int32_t *specials) {
   const int32_t up = bits - r->fraction_bits;
@@ -73,7 +74,7 @@ LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane
   }
 }
 
-/* The accumulator as a term. */
+/* Decodes the accumulator as a term. */
 LANE_BODY void lane_c(const lane_rule *r, const uint32_t *d, int32_t bits, int32_t none, int n, lane_term *out,
                       int32_t *specials) {
   const int32_t up = bits - (int32_t)r->d.fraction_bits;
@@ -92,7 +93,7 @@ LANE_BODY void lane_greatest(const lane_term *term, int first, int count, int st
     for (int i = 0; i < n; i++) greatest[i] = lane_maximum(greatest[i], term[t].exponent[i]);
 }
 
-/* The sum of every `stride`-th term, each truncated below the common exponent. */
+/* Computes the sum of every `stride`-th term, each truncated below the common exponent. */
 LANE_BODY void lane_sum(const lane_term *term, int first, int count, int stride, const int32_t *exponent, int n,
                         int64_t *sum) {
   for (int i = 0; i < n; i++) sum[i] = 0;
@@ -104,7 +105,7 @@ LANE_BODY void lane_sum(const lane_term *term, int first, int count, int stride,
     }
 }
 
-/* smma_t_fdpa_sum of `count` terms and c. */
+/* Like smma_t_fdpa_sum, of `count` terms and c. */
 LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int count, int n, lane_terms *x, uint32_t *d) {
   const lane_output out = lane_output_of(p->output, r->operation->rule.nan);
   int64_t sum[SMMA_LANES];
@@ -117,7 +118,7 @@ LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int cou
   }
 }
 
-/* T-FDPA, ST-FDPA, FP8 by FP16. */
+/* Computes one block of T-FDPA, ST-FDPA or FP8 by FP16. */
 LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, lane_factors factors, int n,
                            uint32_t *d) {
   const smma_operation *o = r->operation;
@@ -131,7 +132,7 @@ LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, l
   lane_t_fdpa_sum(r, p, count, n, &terms, d);
 }
 
-/* A group of GST-FDPA, whose factors are integers of half units, as a term. */
+/* Computes a group of GST-FDPA as a term; its factors are integers in half units. */
 LANE_BODY void lane_group(const lane_rule *r, const smma_lanes *x, int group, int n, lane_term *out,
                           int32_t *specials) {
   const smma_operation *o = r->operation;
@@ -171,7 +172,8 @@ LANE_BODY void lane_gst_fdpa(const lane_rule *r, const smma_lanes *x, int n, uin
 
 /* ---- TR-FDPA and GTR-FDPA ---- */
 
-/* Products of 2^128 or more, as infinities. Only those of normal numbers can be: a significand has its leading one. */
+/* Turns products of 2^128 or more into infinities. Such products have normal factors, so their significands have a
+   leading one. */
 LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t *specials) {
   for (int i = 0; i < n; i++) {
     const bool infinite =
@@ -180,13 +182,13 @@ LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t
   }
 }
 
-/* The sum of products under the exponent that it shares with c, at `bits` below it. */
+/* Aligns the sum of products to the exponent that it shares with c, at `bits` below it. */
 LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_t exponent, int32_t emax, int bits) {
   const int32_t shift = emax - exponent - (bits - p->alignment_bits), left = lane_maximum(-shift, 0) & 63;
   return (int64_t)((uint64_t)lane_shift_down(sum, lane_maximum(shift, 0)) << left);
 }
 
-/* RNE of total * 2^exponent, in revision 2 of what is left of it rounded down to F2 bits. */
+/* Rounds total * 2^exponent to nearest even; in revision 2 after rounding down to F2 bits. */
 LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int64_t total, int32_t exponent) {
   const int64_t negative = total < 0;
   const uint64_t x = lane_magnitude(total);
@@ -239,11 +241,12 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
 
 /* ---- E-FDPA ---- */
 
-/* Bits below the greatest exponent: more than 24, so that a term that loses some is far below the greatest. */
+/* Fraction bits below the greatest exponent: more than 24, so that a truncated term is far below the greatest. */
 enum { EXACT_BITS = 52 };
 
-/* The exact sum, rounded once. Terms are rounded down; where `lost` of them were not whole the exact sum is above the
-   integer s and below s + lost, and known if both ends of that round alike. Else the lane is the core's. */
+/* Computes the exact sum, rounded once. Terms are rounded down. If `lost` of them were inexact, the exact sum is
+   above the integer s and below s + lost; the result is known if both bounds round alike. Otherwise the core
+   computes the lane. */
 LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   const int count = smma_block_of(o);

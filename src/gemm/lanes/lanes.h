@@ -1,11 +1,11 @@
-/* One task for n lanes, n a constant. */
+/* Computes one task for n lanes; n is a constant. */
 #ifndef SMMA_GEMM_LANES_LANES_H
 #define SMMA_GEMM_LANES_LANES_H
 
 #include "gemm/lanes/fused.h"
 #include "gemm/lanes/native.h"
 
-/* One block of a fused algorithm; else the whole. */
+/* Computes one block of a fused algorithm, or the whole of another. */
 LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   switch (o->rule.algorithm) {
@@ -20,11 +20,11 @@ LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, in
     case SMMA_GTR_FDPA: lane_tr_fdpa(r, x, block, n, d); break;
     case SMMA_FTZ_FMA: lane_ftz_fma(o, x, n, d, rare); break;
     case SMMA_INTEGER: lane_integer_sum(o, x, n, d); break;
-    default: break; /* not taken */
+    default: break; /* not accepted by lanes */
   }
 }
 
-/* The IEEE sum of x and y, both f32 or f16, whose sums binary64 has exactly. */
+/* Returns the IEEE sum of x and y, both f32 or both f16; binary64 holds it exactly. */
 LANE_BODY uint32_t lane_add(const lane_rule *r, uint32_t x, uint32_t y) {
   const lane_number p = lane_decode(r->d, x), q = lane_decode(r->d, y);
   const int32_t specials = lane_specials(p.kind, p.negative) | lane_specials(q.kind, q.negative);

@@ -1,5 +1,5 @@
-/* The algorithms that are sequences of IEEE operations, in the machine's own. The thread rounds to nearest and keeps
-   subnormals. */
+/* Algorithms that are sequences of IEEE operations, with native arithmetic. The thread must round to nearest and
+   must not flush subnormals. */
 #ifndef SMMA_GEMM_LANES_NATIVE_H
 #define SMMA_GEMM_LANES_NATIVE_H
 
@@ -21,7 +21,7 @@ LANE_BODY uint32_t lane_bits(float x) {
 
 LANE_BODY bool lane_is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
 
-/* Subnormals become zero of the same sign. */
+/* Flushes subnormals to zero of the same sign. */
 LANE_BODY uint32_t lane_flush(uint32_t x) { return x & 0x7f800000 ? x : x & 0x80000000; }
 
 LANE_BODY void lane_fma_f32(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {
@@ -43,7 +43,7 @@ LANE_BODY void lane_fma_f64(const smma_operation *o, const smma_lanes *x, int n,
   for (int i = 0; i < n; i++) d[i] = d[i] << 1 > UINT64_C(0x7ff) << 53 ? nan : d[i];
 }
 
-/* A factor of FTZ-AddMul: subnormals, and -0, become +0. */
+/* Returns a factor of FTZ-AddMul: subnormals and -0 become +0. */
 LANE_BODY float lane_normal(lane_format f, uint32_t code) {
   const lane_number x = lane_decode(f, code);
   const uint32_t sign = x.negative << 31, fraction = x.significand << (23 - f.fraction_bits) & 0x7fffff;
@@ -72,7 +72,8 @@ LANE_BODY void lane_ftz_addmul(const smma_operation *o, const smma_lanes *x, int
   for (int i = 0; i < n; i++) d[i] = lane_is_nan(lane_bits(sum[i])) ? 0x7fc00000 : lane_bits(sum[i]);
 }
 
-/* Of BF16, in x86. The least normal magnitude may be what a lesser one was rounded to: such lanes are rare. */
+/* Computes FTZ-FMA of BF16 (x86). A result of the least normal magnitude may have been rounded up from a subnormal;
+   the core computes such lanes, which are rare. */
 LANE_BODY void lane_ftz_fma(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d, int32_t *rare) {
   for (int k = o->k - 1; k >= 0; k--)
     for (int i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* Numbers of many lanes: what smma_decode and smma_encode do, in arithmetic, as loops with branches over lanes become
-   no vectors: of comparisons that depend on each other compilers make branches. */
+/* Like smma_decode and smma_encode for many lanes. They use arithmetic instead of branches, because compilers do not
+   vectorise loops with branches and make branches of comparisons that depend on each other. */
 #ifndef SMMA_GEMM_LANES_NUMBER_H
 #define SMMA_GEMM_LANES_NUMBER_H
 
@@ -8,13 +8,13 @@
 
 #define LANE_BODY static inline __attribute__((always_inline))
 
-/* How a format of at most 32 bits is read. */
+/* Constants for decoding a format of at most 32 bits. */
 typedef struct {
   uint32_t fields, fraction; /* masks */
   uint32_t ignored_bits, fraction_bits, sign_at, sign;
-  uint32_t least_field;         /* of a significand with a leading one */
-  uint32_t infinity, nan_above; /* fields; all ones where there is none */
-  uint32_t nan_code;            /* FNUZ's; else none */
+  uint32_t least_field;         /* least exponent field with a leading one */
+  uint32_t infinity, nan_above; /* fields; all ones if the format has none */
+  uint32_t nan_code;            /* the NaN code of FNUZ formats; else a code that does not occur */
   int32_t bias;
 } lane_format;
 
@@ -54,21 +54,21 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
 LANE_BODY int32_t lane_maximum(int32_t x, int32_t y) { return x > y ? x : y; }
 LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
 
-/* The kind of a product. */
+/* Returns the kind of a product. */
 LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
   const int32_t greater = lane_maximum(x, y), less = lane_minimum(x, y);
   const int32_t special = greater == SMMA_NAN || less == SMMA_ZERO ? SMMA_NAN : SMMA_INFINITE;
   return greater > SMMA_FINITE ? special : less;
 }
 
-/* What is not finite among the terms of a sum, in bits. */
+/* Infinities and NaN among the terms of a sum, as a bit mask. */
 enum { HAS_NAN = 1, HAS_INFINITY = 2, HAS_NEGATIVE_INFINITY = 4 };
 
 LANE_BODY int32_t lane_specials(int32_t kind, uint32_t negative) {
   return (kind == SMMA_NAN) | (int32_t)((uint32_t)(kind == SMMA_INFINITE) << (1 + negative));
 }
 
-/* x * 2^-n, toward zero and down, for n >= 0; x below 2^63. */
+/* Return x * 2^-n, truncated and rounded down, for n >= 0; x below 2^63. */
 LANE_BODY uint64_t lane_shift_right(uint64_t x, int32_t n) { return x >> (uint64_t)(n < 63 ? n : 63); }
 LANE_BODY int64_t lane_shift_down(int64_t x, int32_t n) { return x >> (int64_t)(n < 63 ? n : 63); }
 
@@ -80,9 +80,9 @@ LANE_BODY double lane_double(uint64_t bits) {
   return x;
 }
 
-/* The exponent of the leading bit of x < 2^63, from the exponent field of x as a double (0: some negative number). Its
-   upper and lower halves get there as fractions of 2^84 and 2^52; without the bit behind the leading one no rounding
-   reaches the next power of two. */
+/* Returns the exponent of the leading bit of x < 2^63 (for 0 a negative number), from the exponent field of x as a
+   double. The upper and lower halves are converted as fractions of 2^84 and 2^52. The bit after the leading one is
+   cleared, so that no rounding reaches the next power of two. */
 LANE_BODY int32_t lane_leading_bit(uint64_t x) {
   const uint64_t y = x & ~(x >> 1);
   const double high = lane_double(y >> 32 | UINT64_C(0x453) << 52) - 0x1p84;
@@ -92,7 +92,7 @@ LANE_BODY int32_t lane_leading_bit(uint64_t x) {
   return (int32_t)(bits >> 52) - 1023;
 }
 
-/* An IEEE format that results are rounded to. */
+/* An IEEE format of results. */
 typedef struct {
   int32_t fraction_bits, least;
   uint32_t ignored_bits, sign, infinity, nan;
@@ -107,8 +107,8 @@ LANE_BODY lane_output lane_output_of(smma_format format, smma_nan_policy nan) {
   return r;
 }
 
-/* x * 2^exponent with the bits that a format keeps, kept * 2^last; negative is 0 or 1, the direction the same in all
-   lanes. Bound: x < 2^62. */
+/* x * 2^exponent rounded to a format's precision: kept * 2^last. `negative` is 0 or 1; all lanes have the same
+   rounding direction. Bound: x < 2^62. */
 typedef struct {
   uint64_t kept;
   int32_t last, top;
@@ -131,7 +131,7 @@ LANE_BODY lane_rounded lane_round(int32_t fraction_bits, int32_t least, smma_rou
   return r;
 }
 
-/* smma_encode of x * 2^exponent, x < 2^62; overflow becomes infinity. */
+/* Like smma_encode of x * 2^exponent, x < 2^62; overflow becomes infinity. */
 LANE_BODY uint32_t lane_encode(lane_output f, smma_rounding direction, int64_t negative, uint64_t x, int32_t exponent) {
   const lane_rounded r = lane_round(f.fraction_bits, f.least, direction, negative, x, exponent);
   const uint64_t fields = ((uint64_t)(r.top - f.least) << f.fraction_bits) + r.kept;
@@ -143,10 +143,10 @@ LANE_BODY uint32_t lane_encode_sum(lane_output f, smma_rounding direction, int64
   return lane_encode(f, direction, sum < 0, lane_magnitude(sum), exponent);
 }
 
-/* A finite result of T-FDPA, whose zeros are +0. */
+/* Replaces -0 by +0, as T-FDPA does in finite results. */
 LANE_BODY uint32_t lane_positive_zero(lane_output f, uint32_t finite) { return finite == f.sign ? 0 : finite; }
 
-/* A finite result, or what the special terms make of it. */
+/* Returns the finite result, or the infinity or NaN that the special terms make. */
 LANE_BODY uint32_t lane_with_specials(lane_output f, int32_t specials, uint32_t finite) {
   const uint32_t infinity = f.infinity << f.ignored_bits;
   const uint32_t special = specials == HAS_INFINITY            ? infinity
@@ -155,7 +155,7 @@ LANE_BODY uint32_t lane_with_specials(lane_output f, int32_t specials, uint32_t 
   return specials ? special : finite;
 }
 
-/* The same number in another format, RNE. */
+/* Converts a number to another format, to nearest even. */
 LANE_BODY uint32_t lane_convert(lane_format from, lane_output to, uint32_t code) {
   const lane_number x = lane_decode(from, code);
   const uint32_t finite =

@@ -1,5 +1,5 @@
-/* The vector vocabulary on AVX2, FMA and F16C: 8 lanes; a truth value is all bits of its lane. What each word means:
-   simd/README.md. */
+/* The vector operations on AVX2, FMA and F16C: 8 lanes; a truth value sets all bits of its lane. simd/README.md
+   defines each operation. */
 #ifndef SMMA_GEMM_SIMD_AVX2_H
 #define SMMA_GEMM_SIMD_AVX2_H
 
@@ -66,7 +66,7 @@ static inline vi vi_keep(vi x) {
   __asm__("" : "+x"(x));
   return x;
 }
-/* A load may be part of the instruction that uses it. */
+/* A load may be folded into the instruction that uses it. */
 static inline vb vb_keep(vb x) { return x; }
 
 static inline vm vi_less(vi x, vi y) { return _mm256_cmpgt_epi32(y, x); }
@@ -92,7 +92,7 @@ static inline vf vf_load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_
 static inline vi vh_max(vi x, vi y) { return _mm256_max_epu16(x, y); }
 static inline vi vh_multiply(vi x, vi y) { return _mm256_mullo_epi16(x, y); }
 static inline vi vh_subtract(vi x, vi y) { return _mm256_sub_epi16(x, y); }
-/* Lanes shifted by each half's number; what comes down from the other half is left out. */
+/* Shifts each 16-bit half of a lane by its own count; bits from the other half are masked out. */
 static inline vi vh_shift_right_by(vi x, vi n) {
   const vi low = _mm256_set1_epi32(0xffff);
   vi even = _mm256_srlv_epi32(_mm256_and_si256(x, low), _mm256_and_si256(n, low));
@@ -104,12 +104,12 @@ static inline vb vb_load(const uint8_t *p) { return _mm256_loadu_si256((const __
 static inline void vb_store(uint8_t *p, vb x) { _mm256_storeu_si256((__m256i *)p, x); }
 static inline vb vb_repeat(int32_t four) { return _mm256_set1_epi32(four); }
 static inline vb vb_min(vb x, vb y) { return _mm256_min_epu8(x, y); }
-/* Sums of two products fit 16 bits: 2 * 127 * 128 < 2^15. */
+/* The sum of two products fits in 16 bits: 2 * 127 * 128 < 2^15. */
 static inline vi vi_dot4(vi sum, vb x, vb y) {
   return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), _mm256_set1_epi16(1)));
 }
 
-/* Where the product is rounded to zero, its sign decides. */
+/* If the product underflows to zero, its sign decides. */
 static inline vi vf_floor_product(vf x, vf y) {
   vf product = _mm256_mul_ps(x, y), zero = _mm256_setzero_ps();
   vf below = _mm256_and_ps(_mm256_cmp_ps(product, zero, _CMP_EQ_OQ), _mm256_cmp_ps(x, zero, _CMP_LT_OQ));
@@ -152,7 +152,8 @@ static inline vd vd_is_above(vd x, vd y) { /* in magnitude */
 }
 static inline vd vd_greater(vd x, vd y) { return _mm256_blendv_pd(y, x, vd_is_above(x, y)); }
 static inline vd vd_lesser(vd x, vd y) { return _mm256_blendv_pd(x, y, vd_is_above(x, y)); }
-/* Rounded to nearest, then one toward zero if the error has the other sign; odd if there is one. */
+/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum
+   is inexact. */
 static inline vd vd_add_odd(vd x, vd y) {
   vd sum = _mm256_add_pd(x, y), part = _mm256_sub_pd(sum, x), zero = _mm256_setzero_pd();
   vd error = _mm256_add_pd(_mm256_sub_pd(x, _mm256_sub_pd(sum, part)), _mm256_sub_pd(y, part));
@@ -166,7 +167,7 @@ static inline vd vd_round_to_float(vd x) {
   bits = _mm256_add_epi64(bits, _mm256_add_epi64(last, _mm256_set1_epi64x(0x0fffffff)));
   return _mm256_castsi256_pd(_mm256_and_si256(bits, _mm256_set1_epi64x(~0x1fffffffLL)));
 }
-/* Of the sums that are rounded down and up, the one of less magnitude, odd where they differ. */
+/* Selects the smaller in magnitude of the sums rounded down and up, and sets its last bit if they differ. */
 static inline vf vf_add_odd(vf x, vf y) {
   const __m256i down = _mm256_castps_si256(_mm256_add_ps(x, y)), sign = _mm256_set1_epi32(INT32_MIN);
   const __m256i up = _mm256_xor_si256(_mm256_castps_si256(_mm256_fnmsub_ps(x, _mm256_set1_ps(1), y)), sign);

@@ -1,4 +1,4 @@
-/* The vector vocabulary on AVX-512 (F, BW, DQ, VL, VNNI): 16 lanes. What each word means: simd/README.md. */
+/* The vector operations on AVX-512 (F, BW, DQ, VL, VNNI): 16 lanes. simd/README.md defines each operation. */
 #ifndef SMMA_GEMM_SIMD_AVX512_H
 #define SMMA_GEMM_SIMD_AVX512_H
 
@@ -131,10 +131,10 @@ static inline vf vf_add_odd(vf x, vf y) {
   __mmask16 even = _mm512_testn_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1));
   return _mm512_mask_add_round_ps(down, even, x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
 }
-/* Of equal magnitudes the positive one is the greater. */
+/* Of two numbers of equal magnitude, the positive one is the greater. */
 static inline vd vd_greater(vd x, vd y) { return _mm512_range_pd(x, y, 7); }
 static inline vd vd_lesser(vd x, vd y) { return _mm512_range_pd(x, y, 6); }
-/* Of two numbers next to each other one is odd. */
+/* Of two adjacent numbers, one has an odd last bit. */
 static inline vd vd_add_odd(vd x, vd y) {
   __m512d up = _mm512_add_round_pd(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   __m512d down = _mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);

@@ -1,5 +1,5 @@
-/* The vector vocabulary on NEON of ARMv8.0: 4 lanes; a truth value is all bits of its lane. What each word means:
-   simd/README.md. */
+/* The vector operations on NEON of ARMv8.0: 4 lanes; a truth value sets all bits of its lane. simd/README.md defines
+   each operation. */
 #ifndef SMMA_GEMM_SIMD_NEON_H
 #define SMMA_GEMM_SIMD_NEON_H
 
@@ -57,7 +57,7 @@ static inline vi vf_exponent_above(vf x, vi y) {
 }
 #define vi_shift_left(x, n) vshlq_n_s32(x, n)
 #define vi_shift_right(x, n) vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(x), n))
-/* The machine takes a shift from the low byte of its lane, to the right where that is negative. */
+/* The instruction takes the shift count from the low byte of its lane; negative counts shift right. */
 static inline vi vi_shift_left_by(vi x, vi n) { return vshlq_s32(x, vminq_s32(n, vdupq_n_s32(32))); }
 static inline vi vi_shift_down_by(vi x, vi n) { return vshlq_s32(x, vnegq_s32(vminq_s32(n, vdupq_n_s32(32)))); }
 static inline vi vi_overflow(vi sum, vi x, vi y) { return vandq_s32(veorq_s32(sum, x), veorq_s32(sum, y)); }
@@ -120,7 +120,7 @@ static inline vi vi_dot4(vi sum, vb x, vb y) {
   return vaddq_s32(sum, vpaddq_s32(low, high));
 }
 
-/* Where the product is rounded to zero, its sign decides. */
+/* If the product underflows to zero, its sign decides. */
 static inline vi vf_floor_product(vf x, vf y) {
   vf product = vmulq_f32(x, y);
   uint32x4_t below = vandq_u32(vceqzq_f32(product), vcltzq_f32(x));
@@ -153,10 +153,11 @@ static inline vd vd_add(vd x, vd y) { return vaddq_f64(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return vsubq_f64(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return vmulq_f64(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
-/* In magnitude. */
+/* Compare magnitudes. */
 static inline vd vd_greater(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), x, y); }
 static inline vd vd_lesser(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), y, x); }
-/* Rounded to nearest, then one toward zero if the error has the other sign; odd if there is one. */
+/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum
+   is inexact. */
 static inline vd vd_add_odd(vd x, vd y) {
   vd sum = vaddq_f64(x, y), part = vsubq_f64(sum, x);
   vd error = vaddq_f64(vsubq_f64(x, vsubq_f64(sum, part)), vsubq_f64(y, part));
@@ -169,7 +170,7 @@ static inline vd vd_round_to_float(vd x) {
   bits = vaddq_s64(bits, vaddq_s64(last, vdupq_n_s64(0x0fffffff)));
   return vreinterpretq_f64_s64(vandq_s64(bits, vdupq_n_s64(~0x1fffffffLL)));
 }
-/* Of the sums that are rounded down and up, the one of less magnitude, odd where they differ. */
+/* Selects the smaller in magnitude of the sums rounded down and up, and sets its last bit if they differ. */
 static inline vf vf_add_odd(vf x, vf y) {
   const uint32x4_t down = vreinterpretq_u32_f32(vaddq_f32(x, y));
   const uint32x4_t up = vreinterpretq_u32_f32(vnegq_f32(vsubq_f32(vnegq_f32(x), y)));

@@ -1,5 +1,5 @@
-/* The vector vocabulary in the vector extensions of gcc and clang, on any little-endian machine: 4 lanes; a truth value
-   is all bits of its lane. What each word means: simd/README.md. */
+/* The vector operations with the vector extensions of gcc and clang, for any little-endian machine: 4 lanes; a truth
+   value sets all bits of its lane. simd/README.md defines each operation. */
 #ifndef SMMA_GEMM_SIMD_PORTABLE_H
 #define SMMA_GEMM_SIMD_PORTABLE_H
 
@@ -20,7 +20,7 @@ typedef double vd __attribute__((vector_size(16)));
 typedef uint8_t vb __attribute__((vector_size(16)));
 typedef vi vm;
 
-/* Integers wrap as these. */
+/* Unsigned, so that integer arithmetic wraps. */
 typedef uint32_t vector_of_words __attribute__((vector_size(16)));
 typedef int64_t vector_of_longs __attribute__((vector_size(16)));
 typedef uint16_t vector_of_halves __attribute__((vector_size(16)));
@@ -41,7 +41,7 @@ static inline vf vf_fma(vf x, vf y, vf z) {
   return (vf){fmaf(x[0], y[0], z[0]), fmaf(x[1], y[1], z[1]), fmaf(x[2], y[2], z[2]), fmaf(x[3], y[3], z[3])};
 }
 static inline vf vf_multiply_add(vf x, vf y, vf z) { return x * y + z; }
-/* No conversion out of range, which is undefined. */
+/* Avoids conversions out of range, which are undefined. */
 static inline vi vf_truncate(vf x) {
   vi within = (x >= vf_set(-0x1p31f)) & (x < vf_set(0x1p31f));
   return __builtin_convertvector((vf)((vi)x & within), vi);
@@ -112,7 +112,7 @@ static inline vf vf_flush(vf x) {
   return (vf)((vi)x & ~(subnormal & 0x7fffffff));
 }
 
-/* The fields of a subnormal are those of binary32's, too. */
+/* Subnormals have the same fields in binary32. */
 static inline vf vf_load_half(const void *p) {
   const vi code = vi_load_halves(p);
   return (vf)(((code & 0x7fff) << 13) | vi_shift_left(code & 0x8000, 16)) * 0x1p112f;
@@ -140,7 +140,7 @@ static inline vb vb_min(vb x, vb y) {
   vb less = (vb)(x < y);
   return (x & less) | (y & ~less);
 }
-/* Sums of two products fit 16 bits: 2 * 127 * 128 < 2^15. */
+/* The sum of two products fits in 16 bits: 2 * 127 * 128 < 2^15. */
 static inline vi vi_dot4(vi sum, vb x, vb y) {
   vector_of_signed_halves even =
       ((vector_of_signed_halves)x & 255) * ((vector_of_signed_halves)((vector_of_signed_halves)y << 8) >> 8);
@@ -149,7 +149,7 @@ static inline vi vi_dot4(vi sum, vb x, vb y) {
   return vi_add(sum, vi_add(vi_shift_left(pairs, 16) >> 16, pairs >> 16));
 }
 
-/* Where the product is rounded to zero, its sign decides. */
+/* If the product underflows to zero, its sign decides. */
 static inline vi vf_floor_product(vf x, vf y) {
   vf product = x * y;
   return vf_floor(product) | ((product == vf_set(0)) & (x < vf_set(0)));
@@ -193,7 +193,8 @@ static inline vector_of_longs vd_is_above(vd x, vd y) { /* in magnitude */
 }
 static inline vd vd_greater(vd x, vd y) { return vd_choose(vd_is_above(x, y), x, y); }
 static inline vd vd_lesser(vd x, vd y) { return vd_choose(vd_is_above(x, y), y, x); }
-/* Rounded to nearest, then one toward zero if the error has the other sign; odd if there is one. */
+/* Rounds to nearest, then decrements the magnitude if the error has the other sign, and sets the last bit if the sum
+   is inexact. */
 static inline vd vd_add_odd(vd x, vd y) {
   vd sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part), zero = vd_set(0);
   vector_of_longs inexact = (error < zero) | (error > zero), signs = (vector_of_longs)sum ^ (vector_of_longs)error;
@@ -203,7 +204,7 @@ static inline vd vd_round_to_float(vd x) {
   vector_of_longs bits = (vector_of_longs)x;
   return (vd)((bits + 0x0fffffff + (bits >> 29 & 1)) & ~0x1fffffffLL);
 }
-/* Of the sums that are rounded down and up, the one of less magnitude, odd where they differ. */
+/* Selects the smaller in magnitude of the sums rounded down and up, and sets its last bit if they differ. */
 static inline vf vf_add_odd(vf x, vf y) {
   const vi down = (vi)(x + y), up = (vi) - (-x - y);
   const vi least = vi_select(vi_above(up, down), down, up);
