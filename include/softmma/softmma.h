@@ -173,12 +173,15 @@ typedef struct {
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
   bool fast_accumulation; /* FP8: whether partial sums stay in the unit */
+  bool with_c;            /* beta is not 0 */
+  bool k_strided;         /* neither A nor B has numbers with successive k one behind another in memory */
+  int epilogue;           /* a cublasLtEpilogue_t: 1 or -1 for none, 4 for a bias, 6 for a bias and ReLU */
   /* Bytes that the caller allows the library, or -1: what stands for the nine numbers where the library's choice for
    * the shape is recorded with it. */
   long long workspace;
 } smma_plan_request;
 
-/* Fills in `size`, D's format none and -1 for the nine numbers and the workspace. `size` is sizeof *request. Does
+/* Fills in `size`, D's format none and -1 for the nine numbers, the workspace and the epilogue. `size` is sizeof *request. Does
  * nothing with NULL. */
 SMMA_API void smma_plan_request_defaults(smma_plan_request *request, size_t size);
 

@@ -36,6 +36,9 @@ def library_plan(
     numbers: tuple[int, int, int, int, int, int, int, int, int],
     fast: bool,
     workspace: int,
+    epilogue: int,
+    with_c: bool,
+    k_strided: bool,
 ) -> PlanHandle: ...
 def plan_libraries() -> list[str]: ...
 def device_view(address: int, shape: object, strides: object, dtype: object, owner: object) -> NDArray[Any]: ...
