@@ -609,16 +609,18 @@ static void test_cuda_cores(void **state) {
       "\"d\": \"f32\"}";
   static const struct {
     int algo, custom;
+    bool strided;
     const char *expected;
   } all[] = {
-      {11, 0,
+      {11, 0, false, "\"parts\": 16, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 16"},
+      {11, 0, true,
        "\"parts\": 2, \"grain\": 1, \"fold\": \"serial\", \"from\": \"zero\"},\n    {\"deal\": \"every\", \"k\": 256"},
-      {16, 0, "\"sum\": [],\n  \"group\": 1"},
-      {13, 0,
+      {16, 0, false, "\"sum\": [],\n  \"group\": 1"},
+      {13, 0, false,
        "\"parts\": 1, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 512"},
-      {13, 5, "\"parts\": 32, \"grain\": 1"},
-      {13, 36, "\"parts\": 32, \"tile\": 64, \"fits\": true, \"fold\": \"halving\""},
-      {14, 0, "\"strides\": [128, 64, 32, 4, 1]"}};
+      {13, 5, false, "\"parts\": 32, \"grain\": 1"},
+      {13, 36, false, "\"parts\": 32, \"tile\": 64, \"fits\": true, \"fold\": \"halving\""},
+      {14, 0, false, "\"strides\": [128, 64, 32, 4, 1]"}};
   smma_error error;
   const smma_instruction *i = smma_custom_read("custom", unit, strlen(unit), &error);
   (void)state;
@@ -629,7 +631,7 @@ static void test_cuda_cores(void **state) {
     smma_plan *plan;
     smma_plan_request_defaults(&r, sizeof r);
     r.name = "cublaslt:13.1/H100", r.instruction = i, r.m = 1, r.n = 64, r.k = 4096;
-    r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1;
+    r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1, r.b_strided = all[x].strided;
     plan = smma_plan_for(&r, &error);
     if (plan) smma_plan_text(plan, text, sizeof text);
     if (!strstr(text, all[x].expected))

@@ -33,7 +33,9 @@ typedef enum {
   TF32,
   SINGLE, /* f32 on CUDA cores */
   DOUBLE,
-  INT8
+  INT8,
+  F16_CORES, /* f16 on CUDA cores */
+  FLOATS     /* f16, bf16, f32 or f64 on CUDA cores */
 } inputs;
 
 /* How a kernel sums. Parameters in brackets. */
@@ -43,10 +45,13 @@ typedef enum {
   CUTLASS, /* (tile, group or 0, bytes of an element of A): the first tile has the residue, in groups of its own */
   XMMA,    /* (tile, restart): slices take tiles in turn */
   EXACT,   /* integers, whose order changes nothing */
-  GEMMSN,  /* (parts, products): parts of K, and parts of so many products of these, 0 for one; FP32 FMA */
-  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x; tiles of a chunk or 0 */
+  GEMMSN,  /* (parts, products, lanes, products): parts of K, and parts of so many products of these, 0 for one; but
+              if A and B are contiguous along K and lanes is not 0, lanes take products in turn, in chunks */
+  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x, half as many in f64; tiles
+              of a chunk or 0 */
   GEMV_SLICES, /* (lanes, products): a lane has a slice of K, in chunks */
-  DOT          /* (products or 0): blocks take tiles of 128 threads in turn; 0: two for each thread if N is 1, else one */
+  DOT          /* (products or 0): blocks take tiles of 128 threads in turn, each so many products, one if A or B is
+                  strided along K; 0: two if N is 1, else one */
 } way;
 
 typedef struct {
@@ -159,7 +164,7 @@ static bool make_nvjet(maker *m) {
                      "%zu slices of K = %zu in stages of %zu: the first would have all, which is not known to happen",
                      slices, m->with->k, stage);
     add_level(m, SMMA_DEAL_CONTIGUOUS, slices, stage);
-    if (m->kernel->of == HALF) m->plan->lost_tail = stage;
+    if (m->kernel->of == HALF || (m->from->kernels == cublaslt_13_1 && m->from->on == H100)) m->plan->lost_tail = stage;
   }
   if (!fast) restart(m, (size_t)m->kernel->with[1]);
   return true;
@@ -169,7 +174,7 @@ static bool make_nvjet(maker *m) {
    16 bytes (CUTLASS, gemm/kernel/params_universal_base.h). Slices behind K are none. */
 static bool make_cutlass(maker *m) {
   const size_t bytes = (size_t)m->kernel->with[2], line = 128 / bytes, k = m->with->k;
-  const size_t grain = m->with->k_strided || k % line ? 16 / bytes : line;
+  const size_t grain = (m->with->a_strided && m->with->b_strided) || k % line ? 16 / bytes : line;
   const size_t slices = smma_least(slices_of(m), smma_divide_up(k, grain));
   m->plan->group = (size_t)m->kernel->with[1];
   if (m->plan->group > 1) m->plan->residue = SMMA_RESIDUE_FIRST_TILE, m->plan->tile = (size_t)m->kernel->with[0];
@@ -202,10 +207,19 @@ static bool unsplit(maker *m) {
          UNKNOWN(m, "%d slices by algorithm %d: no rule is known", m->with->split_k, m->with->algo);
 }
 
+static bool is_strided(const maker *m) { return m->with->a_strided || m->with->b_strided; }
+
 static bool make_gemmsn(maker *m) {
-  if (m->kernel->with[0] > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)m->kernel->with[0], 1)->from_zero = true;
-  if (m->kernel->with[1]) restart(m, (size_t)m->kernel->with[1]);
+  const int *x = m->kernel->with;
   m->plan->group = CUDA_CORES;
+  if (x[2] && !is_strided(m)) {
+    add_level(m, SMMA_DEAL_INTERLEAVED, (size_t)x[2], 1);
+    add_level(m, SMMA_DEAL_EVERY, 0, (size_t)x[3]);
+    return unsplit(m);
+  }
+  if (!x[0]) return UNKNOWN(m, "algorithm %d with A or B strided along K: no rule is known", m->with->algo);
+  if (x[0] > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)x[0], 1)->from_zero = true;
+  restart(m, (size_t)x[1]);
   return unsplit(m);
 }
 
@@ -216,7 +230,8 @@ static bool is_vector(maker *m) {
 
 static bool make_gemv(maker *m) {
   const int *x = m->kernel->with;
-  const size_t load = (size_t)abs(x[0]), lanes = (size_t)x[1];
+  const size_t load = (size_t)abs(x[0]) / (x[0] < 0 && m->with->instruction->a == SMMA_F64 ? 2 : 1);
+  const size_t lanes = (size_t)x[1];
   smma_plan_level *l;
   m->plan->group = CUDA_CORES;
   if (slices_of(m) > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, slices_of(m), 1);
@@ -237,7 +252,8 @@ static bool make_gemv_slices(maker *m) {
 
 static bool make_dot(maker *m) {
   static const size_t strides[] = {128, 64, 32, 4, 1};
-  const size_t load = m->kernel->with[0] ? (size_t)m->kernel->with[0] : m->with->n == 1 ? 2 : 1;
+  const size_t most = (size_t)m->kernel->with[0];
+  const size_t load = most ? (is_strided(m) ? 1 : most) : m->with->n == 1 ? 2 : 1;
   smma_plan_level *l = add_level(m, SMMA_DEAL_INTERLEAVED, slices_of(m), load * 128);
   l->fold = SMMA_FOLD_STRIDES, l->strides = sizeof strides / sizeof strides[0];
   memcpy(l->stride, strides, sizeof strides);
@@ -300,13 +316,15 @@ static bool takes(inputs of, const smma_instruction *i) {
   if (i->a != i->b) return false;
   switch (of) {
     case HALF: return is_one_of(i->a, SMMA_F16, SMMA_BF16) && i->d != SMMA_F16;
-    case F16: return i->a == SMMA_F16 && i->d != SMMA_F16;
+    case F16:
+    case F16_CORES: return i->a == SMMA_F16 && i->d != SMMA_F16;
     case BF16: return i->a == SMMA_BF16;
     case F16_SUMS: return i->a == SMMA_F16 && i->d == SMMA_F16;
     case TF32: return i->a == SMMA_TF32;
     case SINGLE: return i->a == SMMA_F32;
     case DOUBLE: return i->a == SMMA_F64;
     case INT8: return i->a == SMMA_S8;
+    case FLOATS: return takes(HALF, i) || takes(SINGLE, i) || takes(DOUBLE, i);
     default: return false;
   }
 }
@@ -375,9 +393,9 @@ static bool find_kernel(maker *m) {
 static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
   const inputs of = m->kernel->of;
-  const smma_format sums = of == DOUBLE ? SMMA_F64 : of == F16_SUMS ? SMMA_F16 : of == INT8 ? SMMA_S32 : SMMA_F32;
+  const smma_format sums = i->a == SMMA_F64 ? SMMA_F64 : of == F16_SUMS ? SMMA_F16 : of == INT8 ? SMMA_S32 : SMMA_F32;
   const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == sums;
-  if (m->kernel->how >= GEMMSN || of == SINGLE || of == DOUBLE)
+  if (m->kernel->how >= GEMMSN || of == SINGLE || of == DOUBLE || of == F16_CORES)
     return fma || UNKNOWN(m, "algorithm %d uses CUDA cores, FMA in %s, which %s is not: see examples/custom/fma32.json",
                           m->with->algo, smma_format_text(sums), i->name);
   if (i->arch != gpus[m->from->on].arch || i->d != sums)
@@ -403,26 +421,36 @@ static void saturate(smma_plan *p) {
   p->epilogue[p->epilogues++] = (smma_epilogue){SMMA_EPILOGUE_CLAMP, p->d};
 }
 
-/* alpha and C, then the bias, then the activation: as far as recorded. */
+/* What a product's C takes, alone or before the bias. */
+static bool finish_with_c(maker *m) {
+  if (!m->with->with_c) return true;
+  if (m->kernel->of == F16_SUMS || m->kernel->of == DOUBLE)
+    return UNKNOWN(m, "C by algorithm %d is added in %s, and a plan's epilogue is in f32", m->with->algo,
+                   smma_format_text(m->with->instruction->d));
+  if (slices_of(m) > 1)
+    return UNKNOWN(m, "C and %zu slices make fma(beta, C, alpha x), which a plan's epilogue has no operation for",
+                   slices_of(m));
+  add_epilogue(m->plan, SMMA_EPILOGUE_LINEAR);
+  return true;
+}
+
+/* alpha and C, then the bias, then the activation. */
 static bool finish(maker *m) {
   enum { NONE = 1, BIAS = 4, RELU_BIAS = 6 }; /* of cublasLtEpilogue_t */
   const smma_plan_request *w = m->with;
   const int asked = w->epilogue == ANY ? NONE : w->epilogue;
+  const bool more = w->with_c || asked != NONE, measured = m->from->kernels == cublaslt_13_1 && m->from->on == H100;
   if (asked != NONE && asked != BIAS && asked != RELU_BIAS)
     return UNKNOWN(m, "epilogue %d: no rule is known; those of 1, 4 (bias) and 6 (bias and ReLU) are", asked);
-  if ((w->with_c || asked != NONE) && (m->from->kernels != cublaslt_13_1 || m->from->on != H100 || is_fp8(w->d)))
+  if (more && (!measured || is_fp8(w->d)))
     return UNKNOWN(m, "%s: no rule is known for C, bias and activations%s", m->from->name,
                    is_fp8(w->d) ? " with D in FP8" : "");
-  if (w->with_c && asked != NONE) return UNKNOWN(m, "C and a bias in one product: no rule is known");
-  if (w->with_c && m->kernel->how != NVJET)
-    return UNKNOWN(m, "C by algorithm %d: no rule is known that a plan can follow", w->algo);
-  if (w->with_c && slices_of(m) > 1)
-    return UNKNOWN(m, "C and %zu slices are fma(beta, C, alpha x), which no operation of a plan's epilogue is",
-                   slices_of(m));
-  if (w->with_c)
-    add_epilogue(m->plan, SMMA_EPILOGUE_LINEAR);
-  else if (m->kernel->of == FP8)
-    add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA);
+  if (more && (m->kernel->how == EXACT || m->kernel->how >= GEMMSN))
+    return UNKNOWN(m, "C, bias and activations by algorithm %d: no rule is known", w->algo);
+  if (asked != NONE && m->kernel->of == DOUBLE)
+    return UNKNOWN(m, "a bias in f64: a plan's epilogue is in f32");
+  if (m->kernel->of == FP8 && !w->with_c) add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA);
+  if (!finish_with_c(m)) return false;
   saturate(m->plan);
   if (asked != NONE) add_epilogue(m->plan, SMMA_EPILOGUE_BIAS);
   if (asked == RELU_BIAS) add_epilogue(m->plan, SMMA_EPILOGUE_RELU);

@@ -38,7 +38,8 @@ def library_plan(
     workspace: int,
     epilogue: int,
     with_c: bool,
-    k_strided: bool,
+    a_strided: bool,
+    b_strided: bool,
 ) -> PlanHandle: ...
 def plan_libraries() -> list[str]: ...
 def device_view(address: int, shape: object, strides: object, dtype: object, owner: object) -> NDArray[Any]: ...
