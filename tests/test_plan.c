@@ -612,7 +612,8 @@ static void test_cuda_cores(void **state) {
     bool strided;
     const char *expected;
   } all[] = {
-      {11, 0, false, "\"parts\": 16, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 16"},
+      {11, 0, false,
+       "\"parts\": 16, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 16"},
       {11, 0, true,
        "\"parts\": 2, \"grain\": 1, \"fold\": \"serial\", \"from\": \"zero\"},\n    {\"deal\": \"every\", \"k\": 256"},
       {16, 0, false, "\"sum\": [],\n  \"group\": 1"},

@@ -172,17 +172,17 @@ typedef struct {
   smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
-  bool fast_accumulation; /* FP8: whether partial sums stay in the unit */
-  bool with_c;            /* beta is not 0 */
+  bool fast_accumulation;    /* FP8: whether partial sums stay in the unit */
+  bool with_c;               /* beta is not 0 */
   bool a_strided, b_strided; /* A's, B's numbers with successive k do not lie one behind another in memory */
-  int epilogue;           /* a cublasLtEpilogue_t: 1 or -1 for none, 4 for a bias, 6 for a bias and ReLU */
+  int epilogue;              /* a cublasLtEpilogue_t: 1 or -1 for none, 4 for a bias, 6 for a bias and ReLU */
   /* Bytes that the caller allows the library, or -1: what stands for the nine numbers where the library's choice for
    * the shape is recorded with it. */
   long long workspace;
 } smma_plan_request;
 
-/* Fills in `size`, D's format none and -1 for the nine numbers, the workspace and the epilogue. `size` is sizeof *request. Does
- * nothing with NULL. */
+/* Fills in `size`, D's format none and -1 for the nine numbers, the workspace and the epilogue. `size` is sizeof
+ * *request. Does nothing with NULL. */
 SMMA_API void smma_plan_request_defaults(smma_plan_request *request, size_t size);
 
 /* The plan of a library's product. NULL with SMMA_NOT_FOUND: the name is unknown, or no plan is known for the product;

@@ -170,8 +170,9 @@ static bool make_nvjet(maker *m) {
   return true;
 }
 
-/* Slices begin at cache lines of 128 bytes where A or B is contiguous along K and K is a whole number of them, else at
-   16 bytes (CUTLASS, gemm/kernel/params_universal_base.h). Slices behind K are none. */
+/* Slices begin at multiples of 128 bytes, a cache line, if A or B is contiguous along K and K fills whole lines;
+   otherwise at multiples of 16 bytes (CUTLASS, gemm/kernel/params_universal_base.h). Slices that would begin behind K
+   are left out. */
 static bool make_cutlass(maker *m) {
   const size_t bytes = (size_t)m->kernel->with[2], line = 128 / bytes, k = m->with->k;
   const size_t grain = (m->with->a_strided && m->with->b_strided) || k % line ? 16 / bytes : line;
@@ -401,7 +402,8 @@ static bool check_instruction(maker *m) {
   if (i->arch != gpus[m->from->on].arch || i->d != sums)
     return UNKNOWN(m, "%s is of %s instructions with D in %s, not of %s", m->from->name, gpus[m->from->on].name,
                    smma_format_text(sums), i->name);
-  if ((m->kernel->how == NVJET || m->kernel->how == CHAIN) && i->family != SMMA_FAMILY_WGMMA && i->family != SMMA_FAMILY_TCGEN05)
+  if ((m->kernel->how == NVJET || m->kernel->how == CHAIN) && i->family != SMMA_FAMILY_WGMMA &&
+      i->family != SMMA_FAMILY_TCGEN05)
     return UNKNOWN(m, "algorithm %d multiplies by wgmma on Hopper and by tcgen05.mma on Blackwell, not by %s",
                    m->with->algo, i->name);
   return true;
@@ -421,7 +423,7 @@ static void saturate(smma_plan *p) {
   p->epilogue[p->epilogues++] = (smma_epilogue){SMMA_EPILOGUE_CLAMP, p->d};
 }
 
-/* What a product's C takes, alone or before the bias. */
+/* Adds the operation for C, which comes before the bias. */
 static bool finish_with_c(maker *m) {
   if (!m->with->with_c) return true;
   if (m->kernel->of == F16_SUMS || m->kernel->of == DOUBLE)
@@ -447,8 +449,7 @@ static bool finish(maker *m) {
                    is_fp8(w->d) ? " with D in FP8" : "");
   if (more && (m->kernel->how == EXACT || m->kernel->how >= GEMMSN))
     return UNKNOWN(m, "C, bias and activations by algorithm %d: no rule is known", w->algo);
-  if (asked != NONE && m->kernel->of == DOUBLE)
-    return UNKNOWN(m, "a bias in f64: a plan's epilogue is in f32");
+  if (asked != NONE && m->kernel->of == DOUBLE) return UNKNOWN(m, "a bias in f64: a plan's epilogue is in f32");
   if (m->kernel->of == FP8 && !w->with_c) add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA);
   if (!finish_with_c(m)) return false;
   saturate(m->plan);
@@ -471,8 +472,7 @@ static bool fill(maker *m) {
   if (w == &m->recorded) m->plan->source[m->plan->sources++] = copy_of(recorded_choice);
   if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return smma_no_memory(m->error);
   /* Measured on Hopper: FP32 operands become TF32, FP16 or BF16 to nearest even. */
-  if (m->kernel->of == TF32)
-    m->plan->has_operand_rounding = true, m->plan->operand_rounding = SMMA_ROUND_NEAREST_EVEN;
+  if (m->kernel->of == TF32) m->plan->has_operand_rounding = true, m->plan->operand_rounding = SMMA_ROUND_NEAREST_EVEN;
   return finish(m) && make_kernel(m);
 }
 
