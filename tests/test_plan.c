@@ -681,6 +681,7 @@ static void test_lost_tail(void **state) {
 /* How A and B are rounded: by the plan, or as the unit's library does. */
 static void test_operand_rounding(void **state) {
   const smma_instruction *nvidia = smma_find("A100", "mma.m16n8k8.f32.tf32.tf32.f32", NULL);
+  const smma_instruction *hopper = smma_find("H100", "wgmma.m64n8k8.f32.tf32.tf32", NULL);
   const smma_instruction *amd = smma_find("MI300X", "v_mfma_f32_16x16x8_xf32", NULL);
   smma_plan *silent = plan_of("\"start\": \"c\""), *even = plan_of("\"round_in\": \"nearest-even\""),
             *zero = plan_of("\"round_in\": \"toward-zero\"");
@@ -688,6 +689,7 @@ static void test_operand_rounding(void **state) {
   assert_int_equal(smma_operand_rounding(nvidia, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
   assert_int_equal(smma_operand_rounding(nvidia, silent, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
   assert_int_equal(smma_operand_rounding(nvidia, even, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
+  assert_int_equal(smma_operand_rounding(hopper, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
   assert_int_equal(smma_operand_rounding(amd, NULL, SMMA_TF32), SMMA_ROUND_TOWARD_ZERO);
   assert_int_equal(smma_operand_rounding(NULL, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
   for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {

@@ -1,4 +1,4 @@
-/* Compares plans of cuBLASLt with results that it returned on an H100 (tests/vectors/recorded/h100-cublaslt/README.md).
+/* Compares plans of cuBLASLt with results that it returned on an H100 (tests/recorded_plans/README.md).
  */
 #include <stdbool.h>
 #include <stdio.h>

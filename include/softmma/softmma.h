@@ -211,7 +211,8 @@ SMMA_API size_t smma_plan_scaled_k(const smma_plan *plan);
 
 /* How a library rounds the values of A and B to their `format`, the instruction's a or b, before it multiplies them: as
  * the plan says ("round_in"), or without a plan (NULL) to nearest even. To TF32, NVIDIA's libraries round to nearest,
- * ties away from zero, and AMD's hand over FP32 itself, whose last 13 bits the unit drops (docs/libraries.md).
+ * ties away from zero, on Hopper to even, and AMD's hand over FP32 itself, whose last 13 bits the unit drops
+ * (docs/libraries.md).
  * smma_convert rounds so. smma_gemm takes encodings, and ignores the last 13 bits of TF32, which rounds toward zero. */
 SMMA_API smma_rounding smma_operand_rounding(const smma_instruction *instruction, const smma_plan *plan,
                                              smma_format format);
