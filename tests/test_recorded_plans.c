@@ -151,7 +151,7 @@ static smma_plan *plan_of(const recorded *r, const smma_instruction *instruction
   smma_plan *plan;
   smma_plan_request_defaults(&q, sizeof q);
   q.name = "cublaslt:13.1/H100", q.instruction = instruction;
-  if (strcmp(r->a, "s8") != 0) q.d = smma_format_find(r->d);
+  q.d = smma_format_find(r->d);
   q.m = r->n, q.n = r->m, q.k = r->k;
   q.algo = r->algo, q.stages = r->stages, q.split_k = r->split_k, q.reduction = r->reduction, q.custom = r->custom;
   q.fast_accumulation = r->fast, q.epilogue = r->epilogue, q.with_c = r->beta != 0;

@@ -176,7 +176,7 @@ static bool make_nvjet(maker *m) {
 static bool make_cutlass(maker *m) {
   const size_t bytes = (size_t)m->kernel->with[2], line = 128 / bytes, k = m->with->k;
   const size_t grain = (m->with->a_strided && m->with->b_strided) || k % line ? 16 / bytes : line;
-  const size_t slices = smma_least(slices_of(m), smma_divide_up(k, grain));
+  const size_t slices = slices_of(m) > k ? smma_divide_up(k, grain) : slices_of(m);
   m->plan->group = (size_t)m->kernel->with[1];
   if (m->plan->group > 1) m->plan->residue = SMMA_RESIDUE_FIRST_TILE, m->plan->tile = (size_t)m->kernel->with[0];
   return slices <= 1 || merge(m, add_level(m, SMMA_DEAL_CONTIGUOUS, slices, grain));
@@ -468,7 +468,7 @@ static bool fill(maker *m) {
            w->split_k, w->reduction, w->custom);
   m->plan->name = copy_of(name);
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
-  if (w->d != SMMA_S32) m->plan->d = w->d; /* plans name no integer format; the instruction's stays */
+  m->plan->d = w->d == SMMA_S32 ? SMMA_NO_FORMAT : w->d; /* plans name no integer format; the instruction's stays */
   if (w == &m->recorded) m->plan->source[m->plan->sources++] = copy_of(recorded_choice);
   if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return smma_no_memory(m->error);
   /* Measured on Hopper: FP32 operands become TF32, FP16 or BF16 to nearest even. */
