@@ -393,9 +393,10 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
   for (size_t i = 0; i < k * N; i++) p.scale_b[i] = small_float(&random);
   if (smma_plan_has(p.plan, SMMA_EPILOGUE_BIAS)) g->bias = p.bias;
   if (smma_plan_scaled_k(p.plan)) g->scale_a = p.scale_a, g->scale_b = p.scale_b;
-  if (p.plan->starts_from_c || smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->c = p.c;
+  if (p.plan->starts_from_c || smma_plan_adds_c(p.plan)) g->c = p.c;
   if (smma_plan_has(p.plan, SMMA_EPILOGUE_ALPHA)) g->alpha = 1.0 / 3;
-  if (smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7, g->beta = 0.3;
+  if (smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7;
+  if (smma_plan_adds_c(p.plan)) g->beta = 0.3;
   for (size_t x = 0; smma_kernel_name(x); x++) {
     g->kernel = smma_kernel_name(x);
     memset(p.d, 0xee, sizeof p.d);
@@ -434,6 +435,7 @@ static void test_products(void **state) {
       "\"sum\": [" EVERY ", \"with\": \"fma\"}], \"d\": \"bf16\"",
       "\"sum\": [" EVERY ", \"with\": \"multiply-fma\"}], \"epilogue\": [\"alpha\"]",
       "\"sum\": [" LANES "], \"epilogue\": [\"linear\", \"bias\", \"relu\", {\"round\": \"f16\"}]",
+      "\"sum\": [" CONTIGUOUS "}], \"epilogue\": [\"alpha\", {\"round\": \"bf16\"}, \"beta\", \"relu\"]",
       "\"d\": \"e4m3\", \"epilogue\": [\"alpha\", \"scale-d\", {\"clamp\": \"e4m3\"}]",
       "\"d\": \"e5m2\", \"sum\": [" CONTIGUOUS
       ", \"stored\": \"f16\"}], \"epilogue\": [{\"clamp\": \"e5m2\"}, \"bias\"]",

@@ -296,9 +296,9 @@ typedef struct {
   smma_scaling scaling;
   /* What the library around the instruction does, which must outlive the call; NULL: one chain, or what split_k and
    * promote_every say, which must be 0 with a plan. D is then in the plan's format. C and beta count where the plan
-   * starts from C or its epilogue is "linear", alpha where that or "alpha" is: else alpha and beta must be 1 and C
-   * NULL, and scaling must be SMMA_SCALING_DEFAULT. bias: N numbers for "bias"; scale_d for "scale-d". Where parts have
-   * scale factors, scale_a and scale_b are of floats, with smma_plan_scaled_k elements to each. */
+   * starts from C or its epilogue has "linear" or "beta", alpha where it has "linear" or "alpha": else alpha and beta
+   * must be 1 and C NULL, and scaling must be SMMA_SCALING_DEFAULT. bias: N numbers for "bias"; scale_d for "scale-d".
+   * Where parts have scale factors, scale_a and scale_b are of floats, with smma_plan_scaled_k elements to each. */
   const smma_plan *plan;
   const float *bias;
   double scale_d;

@@ -429,10 +429,12 @@ static bool finish_with_c(maker *m) {
   if (m->kernel->of == F16_SUMS || m->kernel->of == DOUBLE)
     return UNKNOWN(m, "C by algorithm %d is added in %s, and a plan's epilogue is in f32", m->with->algo,
                    smma_format_text(m->with->instruction->d));
-  if (slices_of(m) > 1)
-    return UNKNOWN(m, "C and %zu slices make fma(beta, C, alpha x), which a plan's epilogue has no operation for",
-                   slices_of(m));
-  add_epilogue(m->plan, SMMA_EPILOGUE_LINEAR);
+  if (slices_of(m) > 1 && (m->kernel->how == XMMA || m->kernel->of == FP8))
+    return UNKNOWN(m, "C and %zu slices by algorithm %d with these formats: no rule is known", slices_of(m),
+                   m->with->algo);
+  if (slices_of(m) == 1) return add_epilogue(m->plan, SMMA_EPILOGUE_LINEAR), true;
+  add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA); /* by the kernel that merges slices */
+  add_epilogue(m->plan, SMMA_EPILOGUE_BETA);
   return true;
 }
 
