@@ -173,7 +173,7 @@ typedef struct {
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
   bool fast_accumulation;    /* FP8: whether partial sums stay in the unit */
-  bool with_c;               /* beta is not 0 */
+  bool with_c;               /* beta is not 0; without a bias also: alpha is not 1 */
   bool a_strided, b_strided; /* A's, B's numbers with successive k do not lie one behind another in memory */
   int epilogue;              /* a cublasLtEpilogue_t: 1 or -1 for none, 4 for a bias, 6 for a bias and ReLU */
   /* Bytes that the caller allows the library, or -1: what stands for the nine numbers where the library's choice for

@@ -95,7 +95,7 @@ int smma_command_plan(int argc, const char **argv) {
       {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
       {"epilogue", 0, POPT_ARG_INT, &o.request.epilogue, 0, "cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU",
        "N"},
-      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "C takes part: beta is not 0", NULL},
+      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "beta is not 0; without a bias also: alpha is not 1", NULL},
       {"a-strided", 0, POPT_ARG_NONE, &o.a_strided, 0, "A is not contiguous along K", NULL},
       {"b-strided", 0, POPT_ARG_NONE, &o.b_strided, 0, "B is not contiguous along K", NULL},
       {"list", 0, POPT_ARG_NONE, &o.list, 0, "the libraries whose plans are known", NULL},

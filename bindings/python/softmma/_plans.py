@@ -123,7 +123,8 @@ def plan(
     choose the instruction as in `matmul`, ``out_dtype`` is the format of D. The nine numbers are cuBLASLt's choice for
     the product, as cublasLtMatmulAlgoConfigGetAttribute tells them; -1: not known. With the bytes of
     ``workspace`` instead, cuBLASLt 12.8's choice is taken where it is recorded for the shape. ``fast``: FP8 with fast
-    accumulation. ``epilogue`` is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c``: beta is not 0.
+    accumulation. ``epilogue`` is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c``: beta is not 0;
+    without a bias also: alpha is not 1.
     ``a_strided``, ``b_strided``: its numbers with successive k do not lie one behind another in memory. Raises ValueError if a number is missing that only the library knows, or no plan is known.
 
         >>> import softmma
