@@ -358,6 +358,7 @@ done <<'END'
 --on A100 --round-in nearest-away --memory 100000 T.npy|2050 -2050 2052 4100
 --on A100 --round-in nearest-even T.npy|2048 -2048 2052 4096
 --on A100 --round-in toward-zero T.npy|2048 -2048 2050 4096
+--on H100 T.npy|2048 -2048 2052 4096
 --on H100 --round-in toward-zero --memory 100000 TF.npy|2048 -2048 2050 4096
 --on A100 --round-in toward-positive T.npy|2050 -2048 2052 4100
 --on A100 --round-in toward-negative T.npy|2048 -2050 2050 4096

@@ -272,6 +272,7 @@ static uint64_t operated(const plan_operands *x, const smma_epilogue *e, uint64_
     case SMMA_EPILOGUE_LINEAR:
       return smma_ieee_fma(f, nan, alpha, n,
                            smma_decode(f, smma_ieee_multiply(f, nan, number_of(SMMA_F32, bits_of(x->beta)), c)));
+    case SMMA_EPILOGUE_BETA: return smma_ieee_fma(f, nan, number_of(SMMA_F32, bits_of(x->beta)), c, n);
     case SMMA_EPILOGUE_BIAS: return smma_ieee_add(f, nan, sum, bits_of(x->bias));
     case SMMA_EPILOGUE_SCALE_D: return smma_ieee_multiply(f, nan, n, number_of(SMMA_F32, bits_of(x->scale_d)));
     case SMMA_EPILOGUE_RELU: return sign && n.kind != SMMA_NAN ? 0 : sum;

@@ -20,7 +20,6 @@
 
 enum { ROWS = 5, COLUMNS = 19, MOST_OPERATIONS = 512 };
 
-
 /* Up to this K every result is compared with a long accumulator, beyond it some are. */
 enum { MOST_EXACT = 256 };
 
@@ -444,6 +443,7 @@ static const char *const recipes[] = {
     "\"sum\": [" EVERY(48) ", \"with\": \"multiply-fma\", \"total\": \"bf16\"}]",
     "\"sum\": [" EVERY(32) ", \"with\": \"fma\"}], \"epilogue\": [\"alpha\", \"bias\"]",
     "\"d\": \"f16\", \"epilogue\": [\"linear\", {\"round\": \"f16\"}, \"bias\"]",
+    "\"epilogue\": [\"alpha\", \"beta\"], \"sum\": [" SPLIT "}]",
     "\"epilogue\": [\"linear\", \"relu\"], \"sum\": [" SPLIT "}]",
     "\"epilogue\": [\"alpha\", {\"clamp\": \"e4m3\"}], \"d\": \"e4m3\"",
 };
@@ -469,8 +469,8 @@ static void test_plans(void **state) {
       if (!followed || !smma_data_fits(data, &o) || is_pair(operations[i])) continue;
       s.members = recipes[n];
       if (strstr(recipes[n], "alpha") || strstr(recipes[n], "linear")) s.alpha = 3;
-      if (strstr(recipes[n], "linear")) s.beta = -2;
-      s.has_c = strstr(recipes[n], "linear") || strstr(recipes[n], "start");
+      if (strstr(recipes[n], "linear") || strstr(recipes[n], "beta")) s.beta = -2;
+      s.has_c = strstr(recipes[n], "linear") || strstr(recipes[n], "beta") || strstr(recipes[n], "start");
       wrong += check(&s, &t);
       print_tally(&s, &t);
       bounded += t.bounded, elements += t.elements;

@@ -393,9 +393,10 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
   for (size_t i = 0; i < k * N; i++) p.scale_b[i] = small_float(&random);
   if (smma_plan_has(p.plan, SMMA_EPILOGUE_BIAS)) g->bias = p.bias;
   if (smma_plan_scaled_k(p.plan)) g->scale_a = p.scale_a, g->scale_b = p.scale_b;
-  if (p.plan->starts_from_c || smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->c = p.c;
+  if (p.plan->starts_from_c || smma_plan_adds_c(p.plan)) g->c = p.c;
   if (smma_plan_has(p.plan, SMMA_EPILOGUE_ALPHA)) g->alpha = 1.0 / 3;
-  if (smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7, g->beta = 0.3;
+  if (smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7;
+  if (smma_plan_adds_c(p.plan)) g->beta = 0.3;
   for (size_t x = 0; smma_kernel_name(x); x++) {
     g->kernel = smma_kernel_name(x);
     memset(p.d, 0xee, sizeof p.d);
@@ -434,6 +435,7 @@ static void test_products(void **state) {
       "\"sum\": [" EVERY ", \"with\": \"fma\"}], \"d\": \"bf16\"",
       "\"sum\": [" EVERY ", \"with\": \"multiply-fma\"}], \"epilogue\": [\"alpha\"]",
       "\"sum\": [" LANES "], \"epilogue\": [\"linear\", \"bias\", \"relu\", {\"round\": \"f16\"}]",
+      "\"sum\": [" CONTIGUOUS "}], \"epilogue\": [\"alpha\", {\"round\": \"bf16\"}, \"beta\", \"relu\"]",
       "\"d\": \"e4m3\", \"epilogue\": [\"alpha\", \"scale-d\", {\"clamp\": \"e4m3\"}]",
       "\"d\": \"e5m2\", \"sum\": [" CONTIGUOUS
       ", \"stored\": \"f16\"}], \"epilogue\": [{\"clamp\": \"e5m2\"}, \"bias\"]",
@@ -519,7 +521,15 @@ static void test_configurations(void **state) {
       {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 12, 4, -1, 0, 0, "give reduction"},
       {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 11, 1, 0, 0, 0, "CUDA cores"},
       {"cublaslt:13.1/H100", "A100", "mma.m16n8k16.f32.f16.f16.f32", 8, 8, 4096, 66, 1, 0, 0, 35, "H100 instructions"},
-      {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k8.f32.tf32.tf32", 8, 8, 4096, 66, 1, 0, 0, 35, "known of f16"},
+      {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k8.f32.tf32.tf32", 8, 8, 4096, 66, 1, 0, 0, 35,
+       "no rule is known for algorithm 66 with these formats"},
+      {"cublaslt:13.1/GB200", "B200", "tcgen05.m64n8k8.f32.tf32.tf32", 8, 8, 4096, 66, 1, 0, 0, 35,
+       "no rule is known for the formats of tcgen05"},
+      {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k8.f32.tf32.tf32", 64, 48, 1000, 43, -1, 2, 0, 34, "splitk -1"},
+      {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k8.f32.tf32.tf32", 64, 48, 1000, 43, 1, 0, 0, 34,
+       "\"round_in\": \"nearest-even\""},
+      {"cublaslt:13.1/H100", "H100", "mma.m16n8k16.f16.f16.f16.f16", 64, 48, 77, 24, 132, 2, 0, 0,
+       "\"parts\": 10, \"grain\": 8, \"fold\": \"serial\", \"from\": \"first\", \"total\": \"f16\""},
       {"cublaslt:9", "H100", F16, 8, 8, 4096, 66, 1, 0, 0, 35, "known: cublaslt:12.8/H100"},
       {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 12, 4, 3, 0, 0, "reduction 3: no rule is known"},
       {"cublaslt:13.1/H100", "H100", F16, 8, 8, 64, 66, 2, 0, 0, 35, "the first would have all"},
@@ -601,16 +611,19 @@ static void test_cuda_cores(void **state) {
       "\"d\": \"f32\"}";
   static const struct {
     int algo, custom;
+    bool strided;
     const char *expected;
   } all[] = {
-      {11, 0,
+      {11, 0, false,
+       "\"parts\": 16, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 16"},
+      {11, 0, true,
        "\"parts\": 2, \"grain\": 1, \"fold\": \"serial\", \"from\": \"zero\"},\n    {\"deal\": \"every\", \"k\": 256"},
-      {16, 0, "\"sum\": [],\n  \"group\": 1"},
-      {13, 0,
+      {16, 0, false, "\"sum\": [],\n  \"group\": 1"},
+      {13, 0, false,
        "\"parts\": 1, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 512"},
-      {13, 5, "\"parts\": 32, \"grain\": 1"},
-      {13, 36, "\"parts\": 32, \"tile\": 64, \"fits\": true, \"fold\": \"halving\""},
-      {14, 0, "\"strides\": [128, 64, 32, 4, 1]"}};
+      {13, 5, false, "\"parts\": 32, \"grain\": 1"},
+      {13, 36, false, "\"parts\": 32, \"tile\": 64, \"fits\": true, \"fold\": \"halving\""},
+      {14, 0, false, "\"strides\": [128, 64, 32, 4, 1]"}};
   smma_error error;
   const smma_instruction *i = smma_custom_read("custom", unit, strlen(unit), &error);
   (void)state;
@@ -621,7 +634,7 @@ static void test_cuda_cores(void **state) {
     smma_plan *plan;
     smma_plan_request_defaults(&r, sizeof r);
     r.name = "cublaslt:13.1/H100", r.instruction = i, r.m = 1, r.n = 64, r.k = 4096;
-    r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1;
+    r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1, r.b_strided = all[x].strided;
     plan = smma_plan_for(&r, &error);
     if (plan) smma_plan_text(plan, text, sizeof text);
     if (!strstr(text, all[x].expected))
@@ -670,6 +683,7 @@ static void test_lost_tail(void **state) {
 /* How A and B are rounded: by the plan, or as the unit's library does. */
 static void test_operand_rounding(void **state) {
   const smma_instruction *nvidia = smma_find("A100", "mma.m16n8k8.f32.tf32.tf32.f32", NULL);
+  const smma_instruction *hopper = smma_find("H100", "wgmma.m64n8k8.f32.tf32.tf32", NULL);
   const smma_instruction *amd = smma_find("MI300X", "v_mfma_f32_16x16x8_xf32", NULL);
   smma_plan *silent = plan_of("\"start\": \"c\""), *even = plan_of("\"round_in\": \"nearest-even\""),
             *zero = plan_of("\"round_in\": \"toward-zero\"");
@@ -677,6 +691,7 @@ static void test_operand_rounding(void **state) {
   assert_int_equal(smma_operand_rounding(nvidia, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
   assert_int_equal(smma_operand_rounding(nvidia, silent, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
   assert_int_equal(smma_operand_rounding(nvidia, even, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
+  assert_int_equal(smma_operand_rounding(hopper, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
   assert_int_equal(smma_operand_rounding(amd, NULL, SMMA_TF32), SMMA_ROUND_TOWARD_ZERO);
   assert_int_equal(smma_operand_rounding(NULL, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
   for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {

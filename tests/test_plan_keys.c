@@ -96,7 +96,7 @@ static keys any_keys(uint64_t *random) {
 
 static void add_epilogue(uint64_t *random, char *text) {
   static const char *const rounded[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "ue4m3", "ue8m0", "f64"};
-  static const char *const plain[] = {"\"alpha\"", "\"linear\"", "\"bias\"", "\"scale-d\"", "\"relu\""};
+  static const char *const plain[] = {"\"alpha\"", "\"linear\"", "\"beta\"", "\"bias\"", "\"scale-d\"", "\"relu\""};
   const size_t count = below(random, 4);
   if (count == 0) return;
   add_text(text, ", \"epilogue\": [");
@@ -149,7 +149,8 @@ typedef struct {
   uint64_t c[ROWS][COLUMNS], d[ROWS][COLUMNS];
   float part_a[ROWS][LONGEST], part_b[COLUMNS][LONGEST], bias[COLUMNS];
   /* as smma_gemm takes them */
-  uint64_t matrix_a[MOST_M * LONGEST_K], matrix_b[LONGEST_K * MOST_N], matrix_c[MOST_M * MOST_N], matrix_d[MOST_M * MOST_N];
+  uint64_t matrix_a[MOST_M * LONGEST_K], matrix_b[LONGEST_K * MOST_N], matrix_c[MOST_M * MOST_N],
+      matrix_d[MOST_M * MOST_N];
   uint64_t scales_a[MOST_M * LONGEST], scales_b[MOST_N * LONGEST];
   float all_bias[MOST_N];
 } product;
@@ -206,13 +207,13 @@ static float any_float(uint64_t *random) {
 /* Where the plan has a place for it. */
 static void fill_factors(product *p, uint64_t *random) {
   smma_gemm_arguments *g = &p->with;
-  const bool linear = smma_plan_has(p->plan, SMMA_EPILOGUE_LINEAR);
+  const bool linear = smma_plan_has(p->plan, SMMA_EPILOGUE_LINEAR), adds_c = smma_plan_adds_c(p->plan);
   for (size_t j = 0; j < COLUMNS; j++) p->bias[j] = any_float(random);
   if (smma_plan_has(p->plan, SMMA_EPILOGUE_BIAS)) g->bias = p->all_bias;
   if (smma_plan_has(p->plan, SMMA_EPILOGUE_ALPHA) || linear) g->alpha = any_float(random);
-  if (linear) g->beta = any_float(random);
+  if (adds_c) g->beta = any_float(random);
   if (smma_plan_has(p->plan, SMMA_EPILOGUE_SCALE_D)) g->scale_d = any_float(random);
-  if (linear || p->plan->starts_from_c) g->c = p->matrix_c;
+  if (adds_c || p->plan->starts_from_c) g->c = p->matrix_c;
 }
 
 static size_t scales_of(const product *p) {

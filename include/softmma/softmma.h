@@ -172,14 +172,17 @@ typedef struct {
   smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
-  bool fast_accumulation; /* FP8: whether partial sums stay in the unit */
+  bool fast_accumulation;    /* FP8: whether partial sums stay in the unit */
+  bool with_c;               /* beta is not 0; without a bias also: alpha is not 1 */
+  bool a_strided, b_strided; /* A's, B's numbers with successive k do not lie one behind another in memory */
+  int epilogue;              /* a cublasLtEpilogue_t: 1 or -1 for none, 4 for a bias, 6 for a bias and ReLU */
   /* Bytes that the caller allows the library, or -1: what stands for the nine numbers where the library's choice for
    * the shape is recorded with it. */
   long long workspace;
 } smma_plan_request;
 
-/* Fills in `size`, D's format none and -1 for the nine numbers and the workspace. `size` is sizeof *request. Does
- * nothing with NULL. */
+/* Fills in `size`, D's format none and -1 for the nine numbers, the workspace and the epilogue. `size` is sizeof
+ * *request. Does nothing with NULL. */
 SMMA_API void smma_plan_request_defaults(smma_plan_request *request, size_t size);
 
 /* The plan of a library's product. NULL with SMMA_NOT_FOUND: the name is unknown, or no plan is known for the product;
@@ -208,7 +211,8 @@ SMMA_API size_t smma_plan_scaled_k(const smma_plan *plan);
 
 /* How a library rounds the values of A and B to their `format`, the instruction's a or b, before it multiplies them: as
  * the plan says ("round_in"), or without a plan (NULL) to nearest even. To TF32, NVIDIA's libraries round to nearest,
- * ties away from zero, and AMD's hand over FP32 itself, whose last 13 bits the unit drops (docs/libraries.md).
+ * ties away from zero, on Hopper to even, and AMD's hand over FP32 itself, whose last 13 bits the unit drops
+ * (docs/libraries.md).
  * smma_convert rounds so. smma_gemm takes encodings, and ignores the last 13 bits of TF32, which rounds toward zero. */
 SMMA_API smma_rounding smma_operand_rounding(const smma_instruction *instruction, const smma_plan *plan,
                                              smma_format format);
@@ -292,9 +296,9 @@ typedef struct {
   smma_scaling scaling;
   /* What the library around the instruction does, which must outlive the call; NULL: one chain, or what split_k and
    * promote_every say, which must be 0 with a plan. D is then in the plan's format. C and beta count where the plan
-   * starts from C or its epilogue is "linear", alpha where that or "alpha" is: else alpha and beta must be 1 and C
-   * NULL, and scaling must be SMMA_SCALING_DEFAULT. bias: N numbers for "bias"; scale_d for "scale-d". Where parts have
-   * scale factors, scale_a and scale_b are of floats, with smma_plan_scaled_k elements to each. */
+   * starts from C or its epilogue has "linear" or "beta", alpha where it has "linear" or "alpha": else alpha and beta
+   * must be 1 and C NULL, and scaling must be SMMA_SCALING_DEFAULT. bias: N numbers for "bias"; scale_d for "scale-d".
+   * Where parts have scale factors, scale_a and scale_b are of floats, with smma_plan_scaled_k elements to each. */
   const smma_plan *plan;
   const float *bias;
   double scale_d;

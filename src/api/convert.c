@@ -311,6 +311,6 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
 
 smma_rounding smma_operand_rounding(const smma_instruction *instruction, const smma_plan *plan, smma_format format) {
   if (plan && plan->has_operand_rounding) return plan->operand_rounding;
-  if (format != SMMA_TF32) return SMMA_ROUND_NEAREST_EVEN;
+  if (format != SMMA_TF32 || (instruction && instruction->arch == SMMA_ARCH_hopper)) return SMMA_ROUND_NEAREST_EVEN;
   return instruction && instruction->family == SMMA_FAMILY_MFMA ? SMMA_ROUND_TOWARD_ZERO : SMMA_ROUND_NEAREST_AWAY;
 }

@@ -24,7 +24,8 @@ static const smma_plan_request request_defaults = {.d = SMMA_NO_FORMAT,
                                                    .stages = -1,
                                                    .inner = -1,
                                                    .cluster = -1,
-                                                   .workspace = -1};
+                                                   .workspace = -1,
+                                                   .epilogue = -1};
 
 void smma_plan_request_defaults(smma_plan_request *request, size_t size) {
   smma_give_defaults(request, size, &request_defaults, sizeof request_defaults);

@@ -7,7 +7,7 @@
 typedef struct {
   const char *as, *gpu, *instruction, *in, *out;
   long long m, n, k;
-  int fast, list;
+  int fast, with_c, a_strided, b_strided, list;
   smma_plan_request request; /* the options of cuBLASLt */
 } plan_options;
 
@@ -59,7 +59,8 @@ static int write_library(const plan_options *o) {
   request.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
   if (o->out) request.d = smma_require_format(o->out, "--out");
   request.m = (size_t)o->m, request.n = (size_t)o->n, request.k = (size_t)o->k;
-  request.fast_accumulation = o->fast;
+  request.fast_accumulation = o->fast, request.with_c = o->with_c;
+  request.a_strided = o->a_strided, request.b_strided = o->b_strided;
   plan = smma_plan_for(&request, &error);
   if (!plan) smma_die("%s", error.text);
   if (smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
@@ -92,6 +93,11 @@ int smma_command_plan(int argc, const char **argv) {
       {"workspace", 0, POPT_ARG_LONGLONG, &o.request.workspace, 0,
        "instead of these, where its choice is recorded: the bytes that the library may use", "BYTES"},
       {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
+      {"epilogue", 0, POPT_ARG_INT, &o.request.epilogue, 0, "cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU",
+       "N"},
+      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "beta is not 0; without a bias also: alpha is not 1", NULL},
+      {"a-strided", 0, POPT_ARG_NONE, &o.a_strided, 0, "A is not contiguous along K", NULL},
+      {"b-strided", 0, POPT_ARG_NONE, &o.b_strided, 0, "B is not contiguous along K", NULL},
       {"list", 0, POPT_ARG_NONE, &o.list, 0, "the libraries whose plans are known", NULL},
       POPT_TABLEEND};
   smma_plan_request_defaults(&o.request, sizeof o.request);

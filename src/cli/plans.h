@@ -38,7 +38,7 @@ static inline bool smma_same_rounding(smma_target_rounding x, smma_target_roundi
     "round-in", 0, POPT_ARG_STRING, text, 0,                                                               \
         "how A and B are rounded to the unit's formats: nearest-even, nearest-away, toward-zero, "         \
         "toward-negative, toward-positive; default (without it): as the plan or the unit's library, tf32 " \
-        "nearest-away (XF32 of AMD toward-zero), other formats nearest-even",                              \
+        "nearest-away (Hopper nearest-even, XF32 of AMD toward-zero), other formats nearest-even",         \
         argument                                                                                           \
   }
 

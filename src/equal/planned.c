@@ -39,7 +39,7 @@ typedef struct {
 
 /* ---- Operands ---- */
 
-static bool takes_c(const smma_plan *p) { return p->starts_from_c || smma_plan_has(p, SMMA_EPILOGUE_LINEAR); }
+static bool takes_c(const smma_plan *p) { return p->starts_from_c || smma_plan_adds_c(p); }
 
 static bool takes_alpha(const smma_plan *p) {
   return smma_plan_has(p, SMMA_EPILOGUE_ALPHA) || smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
@@ -50,8 +50,7 @@ static bool takes_alpha(const smma_plan *p) {
 static void settle_factors(problem *x) {
   const smma_plan *p = x->plan[0], *q = x->plan[1];
   const size_t part[2] = {smma_plan_scaled_k(p), smma_plan_scaled_k(q)};
-  const bool scaled_c = smma_plan_has(p, SMMA_EPILOGUE_LINEAR) && smma_plan_has(q, SMMA_EPILOGUE_LINEAR) &&
-                        !p->starts_from_c && !q->starts_from_c;
+  const bool scaled_c = smma_plan_adds_c(p) && smma_plan_adds_c(q) && !p->starts_from_c && !q->starts_from_c;
   smma_planned_factors *other = &x->factors[1];
   const struct {
     bool one, both;
@@ -60,8 +59,7 @@ static void settle_factors(problem *x) {
   } operand[] = {
       {takes_c(p) != takes_c(q), false, "C", "+0", NULL, 0},
       {takes_alpha(p) != takes_alpha(q), takes_alpha(p) && takes_alpha(q), "alpha", "1", &other->alpha, 0x3faaaaab},
-      {smma_plan_has(p, SMMA_EPILOGUE_LINEAR) != smma_plan_has(q, SMMA_EPILOGUE_LINEAR), scaled_c, "beta", "1",
-       &other->beta, 0x3f333333},
+      {smma_plan_adds_c(p) != smma_plan_adds_c(q), scaled_c, "beta", "1", &other->beta, 0x3f333333},
       {smma_plan_has(p, SMMA_EPILOGUE_BIAS) != smma_plan_has(q, SMMA_EPILOGUE_BIAS),
        smma_plan_has(p, SMMA_EPILOGUE_BIAS) && smma_plan_has(q, SMMA_EPILOGUE_BIAS), "bias", "+0", &other->bias,
        0x3eaaaaab},

@@ -89,9 +89,8 @@ static smma_plan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
 
 /* Checks that the caller's plan uses the arguments given, and that no argument is missing for it. */
 static smma_status check_recipe(const smma_gemm_arguments *g) {
-  const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR);
-  const bool takes_alpha = linear || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
-  const bool takes_c = linear || g->plan->starts_from_c;
+  const bool takes_alpha = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
+  const bool takes_c = smma_plan_adds_c(g->plan) || g->plan->starts_from_c;
   if (g->split_k > 1 || g->promote_every || g->scaling != SMMA_SCALING_DEFAULT) return SMMA_INVALID_ARGUMENT;
   if ((!takes_alpha && g->alpha != 1) || (!takes_c && (g->c || g->beta != 1))) return SMMA_INVALID_ARGUMENT;
   if (smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS) && g->n && !g->bias) return SMMA_INVALID_ARGUMENT;

@@ -18,9 +18,10 @@
 enum { GROUP = 64 };
 
 _Static_assert((int)SMMA_FINISH_ALPHA == SMMA_EPILOGUE_ALPHA && (int)SMMA_FINISH_LINEAR == SMMA_EPILOGUE_LINEAR &&
-                   (int)SMMA_FINISH_BIAS == SMMA_EPILOGUE_BIAS && (int)SMMA_FINISH_SCALE_D == SMMA_EPILOGUE_SCALE_D &&
-                   (int)SMMA_FINISH_RELU == SMMA_EPILOGUE_RELU && (int)SMMA_FINISH_ROUND == SMMA_EPILOGUE_ROUND &&
-                   (int)SMMA_FINISH_CLAMP == SMMA_EPILOGUE_CLAMP && (int)SMMA_MOST_FINISHES == (int)SMMA_MOST_EPILOGUE,
+                   (int)SMMA_FINISH_BETA == SMMA_EPILOGUE_BETA && (int)SMMA_FINISH_BIAS == SMMA_EPILOGUE_BIAS &&
+                   (int)SMMA_FINISH_SCALE_D == SMMA_EPILOGUE_SCALE_D && (int)SMMA_FINISH_RELU == SMMA_EPILOGUE_RELU &&
+                   (int)SMMA_FINISH_ROUND == SMMA_EPILOGUE_ROUND && (int)SMMA_FINISH_CLAMP == SMMA_EPILOGUE_CLAMP &&
+                   (int)SMMA_MOST_FINISHES == (int)SMMA_MOST_EPILOGUE,
                "kernels know the operations of an epilogue by the same numbers");
 
 static uint64_t bits_of(double x) {

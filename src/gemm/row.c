@@ -257,20 +257,23 @@ static void clamp(const smma_multiplier *p, smma_format format, size_t count, fl
 
 /* Reports whether an operation is arithmetic, so that its NaN is the rule's. Other operations pass a NaN on. */
 static bool is_arithmetic(smma_epilogue_kind kind) {
-  return kind == SMMA_EPILOGUE_ALPHA || kind == SMMA_EPILOGUE_LINEAR || kind == SMMA_EPILOGUE_BIAS ||
-         kind == SMMA_EPILOGUE_SCALE_D;
+  return kind == SMMA_EPILOGUE_ALPHA || kind == SMMA_EPILOGUE_LINEAR || kind == SMMA_EPILOGUE_BETA ||
+         kind == SMMA_EPILOGUE_BIAS || kind == SMMA_EPILOGUE_SCALE_D;
 }
 
 /* Applies one operation of the epilogue, from column j on. */
 static void operate(const smma_multiplier *p, const smma_epilogue *e, const float *c, size_t j, size_t count,
                     float *x) {
   const smma_gemm_arguments *g = &p->with;
-  const float alpha = (float)g->alpha, scale_d = (float)g->scale_d;
+  const float alpha = (float)g->alpha, beta = (float)g->beta, scale_d = (float)g->scale_d;
   switch (e->kind) {
     case SMMA_EPILOGUE_ALPHA:
       for (size_t i = 0; i < count; i++) x[i] = fmaf(alpha, x[i], 0);
       break;
     case SMMA_EPILOGUE_LINEAR: linear(p, c, count, x); break;
+    case SMMA_EPILOGUE_BETA:
+      for (size_t i = 0; i < count; i++) x[i] = fmaf(beta, c[i], x[i]);
+      break;
     case SMMA_EPILOGUE_BIAS:
       for (size_t i = 0; i < count; i++) x[i] += g->bias[j + i];
       break;

@@ -114,6 +114,10 @@ void smma_bound_epilogue(const smma_epilogue *e, smma_format outer, double slack
       scale(with->alpha, 0, lane, s);
       add(&addend, lane, s);
       break;
+    case SMMA_EPILOGUE_BETA:
+      addend = product(with->beta, with->c, outer, slack, lane);
+      add(&addend, lane, s);
+      break;
     case SMMA_EPILOGUE_BIAS:
       smma_bound_add_exact(s, lane, with->bias, 0);
       s->unit[lane] = 0;

@@ -275,6 +275,7 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
       if (t->trace->schedule.steps) multiply(x, number_of(alpha));
       add(x, in_outer(t, addend_of(t)), number_of(beta), false);
       break;
+    case SMMA_EPILOGUE_BETA: add(x, in_outer(t, addend_of(t)), number_of(beta), false); break;
     case SMMA_EPILOGUE_BIAS: add(x, number_of(g->bias[0]), one, false); break;
     case SMMA_EPILOGUE_SCALE_D: multiply(x, number_of((float)g->scale_d)); break;
     case SMMA_EPILOGUE_RELU:

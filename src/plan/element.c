@@ -119,13 +119,17 @@ uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma
                           uint32_t sum) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
   const smma_number alpha = smma_decode(f, with->alpha), scale_d = smma_decode(f, with->scale_d);
-  uint64_t x = sum, c = smma_ieee_multiply(f, nan, smma_decode(f, with->beta), smma_decode(f, with->c));
+  const smma_number beta = smma_decode(f, with->beta), c = smma_decode(f, with->c);
+  uint64_t x = sum;
   for (size_t i = 0; i < plan->epilogues; i++) {
     const smma_epilogue *e = &plan->epilogue[i];
     const smma_number number = smma_decode(f, x);
     switch (e->kind) {
       case SMMA_EPILOGUE_ALPHA: x = smma_ieee_fma(f, nan, alpha, number, zero_of(SMMA_F32)); break;
-      case SMMA_EPILOGUE_LINEAR: x = smma_ieee_fma(f, nan, alpha, number, smma_decode(f, c)); break;
+      case SMMA_EPILOGUE_LINEAR:
+        x = smma_ieee_fma(f, nan, alpha, number, smma_decode(f, smma_ieee_multiply(f, nan, beta, c)));
+        break;
+      case SMMA_EPILOGUE_BETA: x = smma_ieee_fma(f, nan, beta, c, number); break;
       case SMMA_EPILOGUE_BIAS: x = smma_ieee_add(f, nan, x, with->bias); break;
       case SMMA_EPILOGUE_SCALE_D: x = smma_ieee_multiply(f, nan, number, scale_d); break;
       case SMMA_EPILOGUE_RELU: x = number.kind != SMMA_NAN && number.negative ? 0 : x; break;

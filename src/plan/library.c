@@ -23,17 +23,35 @@ static const struct {
             {"GB300", SMMA_ARCH_blackwell},
             {"RTX4060", SMMA_ARCH_ada}};
 
-typedef enum { HALF, FP8 } inputs; /* f16 or bf16; e4m3 or e5m2 */
+/* The formats that kernels multiply and sum in. */
+typedef enum {
+  HALF,     /* f16 or bf16, sums in f32 */
+  F16,      /* f16 only: FP32 operands that cuBLASLt rounds to it */
+  BF16,     /* bf16 only: the same */
+  F16_SUMS, /* f16, sums in f16 */
+  FP8,      /* e4m3 or e5m2 */
+  TF32,
+  SINGLE, /* f32 on CUDA cores */
+  DOUBLE,
+  INT8,
+  F16_CORES, /* f16 on CUDA cores */
+  FLOATS     /* f16, bf16, f32 or f64 on CUDA cores */
+} inputs;
 
 /* How a kernel sums. Parameters in brackets. */
 typedef enum {
   NVJET,   /* one chain (stage, restart): slices are multiples of stages; FP8 without fast accumulation restarts */
-  CUTLASS, /* (tile, group): the first tile has the residue, in groups of its own */
+  CHAIN,   /* one chain of wgmma, K not split */
+  CUTLASS, /* (tile, group or 0, bytes of an element of A): the first tile has the residue, in groups of its own */
   XMMA,    /* (tile, restart): slices take tiles in turn */
-  GEMMSN,  /* (parts, products): parts of K, and parts of so many products of these, 0 for one; FP32 FMA */
-  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x; tiles of a chunk or 0 */
+  EXACT,   /* integers, whose order changes nothing */
+  GEMMSN,  /* (parts, products, lanes, products): parts of K, and parts of so many products of these, 0 for one; but
+              if A and B are contiguous along K and lanes is not 0, lanes take products in turn, in chunks */
+  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x, half as many in f64; tiles
+              of a chunk or 0 */
   GEMV_SLICES, /* (lanes, products): a lane has a slice of K, in chunks */
-  DOT          /* blocks take tiles of 128 threads in turn */
+  DOT          /* (products or 0): blocks take tiles of 128 threads in turn, each so many products, one if A or B is
+                  strided along K; 0: two if N is 1, else one */
 } way;
 
 typedef struct {
@@ -76,7 +94,8 @@ static const library libraries[] = {
     {"cublaslt:12.8/RTX4060", NULL, RTX4060, KERNELS(cublaslt_12_8), "mmaemu 0.1.0 (Ding, 2026): cuBLASLt 12.8.3.14"},
     {"cublaslt:12.8/GB200", NULL, GB200, KERNELS(cublaslt_12_8), BITEQUIV ": cuBLASLt 12.8.5"},
     {"cublaslt:13.1/H100", NULL, H100, KERNELS(cublaslt_13_1),
-     BITEQUIV ": 648,717 of 648,720 shapes have a plan, 99.817 % of the compared bytes are equal"},
+     BITEQUIV ": 648,717 of 648,720 shapes have a plan, 99.817 % of the compared bytes are equal; SoftMMA, 2026-11-26: "
+              "recorded on an H100 SXM, cuBLASLt 13.1.1 (docs/libraries.md)"},
     {"cublaslt:13.1/GB200", NULL, GB200, KERNELS(cublaslt_13_1),
      BITEQUIV
      ": cuBLASLt 13.1.1; on sm_100 99.891 % of the shapes with a plan are equal, of 100,692 by no version told"},
@@ -117,6 +136,8 @@ static size_t slices_of(const maker *m) { return m->with->split_k > 1 ? (size_t)
 
 /* How slices are merged: REDUCTION_SCHEME. */
 static bool merge(maker *m, smma_plan_level *l) {
+  if (m->kernel->of == F16_SUMS) return l->total = SMMA_F16, true;
+  if (m->kernel->of == DOUBLE) return true; /* D is what accumulators are */
   switch (m->with->reduction) {
     case 2: return true;                               /* CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE */
     case 4: return l->stored = SMMA_STORED_AS_D, true; /* ..._OUTPUT_TYPE */
@@ -136,8 +157,6 @@ static void restart(maker *m, size_t every) {
 static bool make_nvjet(maker *m) {
   const size_t stage = (size_t)m->kernel->with[0], slices = slices_of(m);
   const bool fast = m->with->fast_accumulation && m->kernel->of == FP8;
-  if (fast && m->kernel->with[1] && m->from->kernels == cublaslt_13_1)
-    return UNKNOWN(m, "%s: fast accumulation has not been measured", m->from->name);
   if (slices > 1) {
     const size_t length = smma_divide_up(smma_divide_up(m->with->k, slices), stage) * stage;
     if (length >= m->with->k)
@@ -145,17 +164,28 @@ static bool make_nvjet(maker *m) {
                      "%zu slices of K = %zu in stages of %zu: the first would have all, which is not known to happen",
                      slices, m->with->k, stage);
     add_level(m, SMMA_DEAL_CONTIGUOUS, slices, stage);
-    if (m->kernel->of == HALF) m->plan->lost_tail = stage;
+    if (m->kernel->of == HALF || (m->from->kernels == cublaslt_13_1 && m->from->on == H100)) m->plan->lost_tail = stage;
   }
   if (!fast) restart(m, (size_t)m->kernel->with[1]);
   return true;
 }
 
+/* Slices begin at multiples of 128 bytes, a cache line, if A or B is contiguous along K and K fills whole lines;
+   otherwise at multiples of 16 bytes (CUTLASS, gemm/kernel/params_universal_base.h). Slices that would begin behind K
+   are left out. */
 static bool make_cutlass(maker *m) {
-  const size_t slices = slices_of(m);
-  m->plan->residue = SMMA_RESIDUE_FIRST_TILE;
-  m->plan->tile = (size_t)m->kernel->with[0], m->plan->group = (size_t)m->kernel->with[1];
-  return slices == 1 || merge(m, add_level(m, SMMA_DEAL_CONTIGUOUS, slices, m->with->k % 64 ? 8 : 64));
+  const size_t bytes = (size_t)m->kernel->with[2], line = 128 / bytes, k = m->with->k;
+  const size_t grain = (m->with->a_strided && m->with->b_strided) || k % line ? 16 / bytes : line;
+  const size_t slices = slices_of(m) > k ? smma_divide_up(k, grain) : slices_of(m);
+  m->plan->group = (size_t)m->kernel->with[1];
+  if (m->plan->group > 1) m->plan->residue = SMMA_RESIDUE_FIRST_TILE, m->plan->tile = (size_t)m->kernel->with[0];
+  return slices <= 1 || merge(m, add_level(m, SMMA_DEAL_CONTIGUOUS, slices, grain));
+}
+
+/* cuBLASLt's SPLITK_NUM -1 is a stream-K kernel. */
+static bool make_chain(maker *m) {
+  return m->with->split_k == 1 ||
+         UNKNOWN(m, "splitk %d by algorithm %d: no rule is known, only of splitk 1", m->with->split_k, m->with->algo);
 }
 
 static bool make_xmma(maker *m) {
@@ -178,10 +208,19 @@ static bool unsplit(maker *m) {
          UNKNOWN(m, "%d slices by algorithm %d: no rule is known", m->with->split_k, m->with->algo);
 }
 
+static bool is_strided(const maker *m) { return m->with->a_strided || m->with->b_strided; }
+
 static bool make_gemmsn(maker *m) {
-  if (m->kernel->with[0] > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)m->kernel->with[0], 1)->from_zero = true;
-  if (m->kernel->with[1]) restart(m, (size_t)m->kernel->with[1]);
+  const int *x = m->kernel->with;
   m->plan->group = CUDA_CORES;
+  if (x[2] && !is_strided(m)) {
+    add_level(m, SMMA_DEAL_INTERLEAVED, (size_t)x[2], 1);
+    add_level(m, SMMA_DEAL_EVERY, 0, (size_t)x[3]);
+    return unsplit(m);
+  }
+  if (!x[0]) return UNKNOWN(m, "algorithm %d with A or B strided along K: no rule is known", m->with->algo);
+  if (x[0] > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)x[0], 1)->from_zero = true;
+  restart(m, (size_t)x[1]);
   return unsplit(m);
 }
 
@@ -192,7 +231,8 @@ static bool is_vector(maker *m) {
 
 static bool make_gemv(maker *m) {
   const int *x = m->kernel->with;
-  const size_t load = (size_t)abs(x[0]), lanes = (size_t)x[1];
+  const size_t load = (size_t)abs(x[0]) / (x[0] < 0 && m->with->instruction->a == SMMA_F64 ? 2 : 1);
+  const size_t lanes = (size_t)x[1];
   smma_plan_level *l;
   m->plan->group = CUDA_CORES;
   if (slices_of(m) > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, slices_of(m), 1);
@@ -213,7 +253,8 @@ static bool make_gemv_slices(maker *m) {
 
 static bool make_dot(maker *m) {
   static const size_t strides[] = {128, 64, 32, 4, 1};
-  const size_t load = m->with->n == 1 ? 2 : 1;
+  const size_t most = (size_t)m->kernel->with[0];
+  const size_t load = most ? (is_strided(m) ? 1 : most) : m->with->n == 1 ? 2 : 1;
   smma_plan_level *l = add_level(m, SMMA_DEAL_INTERLEAVED, slices_of(m), load * 128);
   l->fold = SMMA_FOLD_STRIDES, l->strides = sizeof strides / sizeof strides[0];
   memcpy(l->stride, strides, sizeof strides);
@@ -226,8 +267,10 @@ static bool make_dot(maker *m) {
 static bool make_kernel(maker *m) {
   switch (m->kernel->how) {
     case NVJET: return make_nvjet(m);
+    case CHAIN: return make_chain(m);
     case CUTLASS: return make_cutlass(m);
     case XMMA: return make_xmma(m);
+    case EXACT: return true;
     case GEMMSN: return make_gemmsn(m);
     case GEMV: return make_gemv(m);
     case GEMV_SLICES: return make_gemv_slices(m);
@@ -266,13 +309,33 @@ static bool fail_unknown(maker *m, const char *name) {
 
 static bool is_one_of(smma_format f, smma_format x, smma_format y) { return f == x || f == y; }
 
-static bool inputs_of(maker *m, inputs *of) {
-  const smma_instruction *i = m->with->instruction;
-  const bool half = is_one_of(i->a, SMMA_F16, SMMA_BF16) && i->a == i->b;
-  *of = half ? HALF : FP8;
-  if (half || (is_one_of(i->a, SMMA_E4M3, SMMA_E5M2) && is_one_of(i->b, SMMA_E4M3, SMMA_E5M2) && !i->scale_block))
-    return true;
-  return UNKNOWN(m, "%s: known of f16, bf16, e4m3 and e5m2 only", m->from->name);
+static bool is_fp8(smma_format f) { return is_one_of(f, SMMA_E4M3, SMMA_E5M2); }
+
+/* Whether a kernel multiplies an instruction's formats. */
+static bool takes(inputs of, const smma_instruction *i) {
+  if (of == FP8) return is_fp8(i->a) && is_fp8(i->b) && !i->scale_block;
+  if (i->a != i->b) return false;
+  switch (of) {
+    case HALF: return is_one_of(i->a, SMMA_F16, SMMA_BF16) && i->d != SMMA_F16;
+    case F16:
+    case F16_CORES: return i->a == SMMA_F16 && i->d != SMMA_F16;
+    case BF16: return i->a == SMMA_BF16;
+    case F16_SUMS: return i->a == SMMA_F16 && i->d == SMMA_F16;
+    case TF32: return i->a == SMMA_TF32;
+    case SINGLE: return i->a == SMMA_F32;
+    case DOUBLE: return i->a == SMMA_F64;
+    case INT8: return i->a == SMMA_S8;
+    case FLOATS: return takes(HALF, i) || takes(SINGLE, i) || takes(DOUBLE, i);
+    default: return false;
+  }
+}
+
+/* Whether any kernel of the library does. */
+static bool check_formats(maker *m) {
+  const library *l = m->from;
+  for (size_t i = 0; i < l->count; i++)
+    if (l->kernels[i].on == l->on && takes(l->kernels[i].of, m->with->instruction)) return true;
+  return UNKNOWN(m, "%s: no rule is known for the formats of %s", l->name, m->with->instruction->name);
 }
 
 /* The numbers that the library chose for the shape. */
@@ -307,13 +370,12 @@ static bool find_choice(maker *m) {
 static bool find_kernel(maker *m) {
   const smma_plan_request *w;
   bool algo = false, stages = false;
-  inputs of;
   if (!m->with->instruction) return MISSING(m, "%s: the instruction is missing", m->from->name);
-  if (!find_choice(m) || !inputs_of(m, &of)) return false;
+  if (!find_choice(m) || !check_formats(m)) return false;
   w = m->with;
   for (size_t i = 0; i < m->from->count; i++) {
     const kernel *k = &m->from->kernels[i];
-    if (k->on != m->from->on || k->of != of || k->algo != w->algo) continue;
+    if (k->on != m->from->on || k->algo != w->algo || !takes(k->of, w->instruction)) continue;
     algo = true;
     if (k->first_stages != ANY && (w->stages < k->first_stages || w->stages > k->last_stages)) continue;
     stages = true;
@@ -331,15 +393,17 @@ static bool find_kernel(maker *m) {
    generation, CUTLASS 2.x's of mma.sync, whose groups other instructions take, too. */
 static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
-  const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == SMMA_F32;
-  if (m->kernel->how >= GEMMSN)
-    return fma ||
-           UNKNOWN(m, "algorithm %d uses CUDA cores, FP32 FMA, which %s is not: see examples/custom/fma32-f16.json",
-                   m->with->algo, i->name);
-  if (i->arch != gpus[m->from->on].arch || i->d != SMMA_F32)
-    return UNKNOWN(m, "%s is of %s instructions with D in f32, not of %s", m->from->name, gpus[m->from->on].name,
-                   i->name);
-  if (m->kernel->how == NVJET && i->family != SMMA_FAMILY_WGMMA && i->family != SMMA_FAMILY_TCGEN05)
+  const inputs of = m->kernel->of;
+  const smma_format sums = i->a == SMMA_F64 ? SMMA_F64 : of == F16_SUMS ? SMMA_F16 : of == INT8 ? SMMA_S32 : SMMA_F32;
+  const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == sums;
+  if (m->kernel->how >= GEMMSN || of == SINGLE || of == DOUBLE || of == F16_CORES)
+    return fma || UNKNOWN(m, "algorithm %d uses CUDA cores, FMA in %s, which %s is not: see examples/custom/fma32.json",
+                          m->with->algo, smma_format_text(sums), i->name);
+  if (i->arch != gpus[m->from->on].arch || i->d != sums)
+    return UNKNOWN(m, "%s is of %s instructions with D in %s, not of %s", m->from->name, gpus[m->from->on].name,
+                   smma_format_text(sums), i->name);
+  if ((m->kernel->how == NVJET || m->kernel->how == CHAIN) && i->family != SMMA_FAMILY_WGMMA &&
+      i->family != SMMA_FAMILY_TCGEN05)
     return UNKNOWN(m, "algorithm %d multiplies by wgmma on Hopper and by tcgen05.mma on Blackwell, not by %s",
                    m->with->algo, i->name);
   return true;
@@ -350,11 +414,50 @@ static char *copy_of(const char *text) {
   return copy ? strcpy(copy, text) : NULL;
 }
 
+static void add_epilogue(smma_plan *p, smma_epilogue_kind kind) { p->epilogue[p->epilogues++].kind = kind; }
+
 /* What cuBLASLt does behind alpha with D in FP8. */
 static void saturate(smma_plan *p) {
-  if (!is_one_of(p->d, SMMA_E4M3, SMMA_E5M2)) return;
-  p->epilogue[p->epilogues++].kind = SMMA_EPILOGUE_SCALE_D;
+  if (!is_fp8(p->d)) return;
+  add_epilogue(p, SMMA_EPILOGUE_SCALE_D);
   p->epilogue[p->epilogues++] = (smma_epilogue){SMMA_EPILOGUE_CLAMP, p->d};
+}
+
+/* Adds the operation for C, which comes before the bias. */
+static bool finish_with_c(maker *m) {
+  if (!m->with->with_c) return true;
+  if (m->kernel->of == F16_SUMS || m->kernel->of == DOUBLE)
+    return UNKNOWN(m, "C by algorithm %d is added in %s, and a plan's epilogue is in f32", m->with->algo,
+                   smma_format_text(m->with->instruction->d));
+  if (slices_of(m) > 1 && (m->kernel->how == XMMA || m->kernel->of == FP8))
+    return UNKNOWN(m, "C and %zu slices by algorithm %d with these formats: no rule is known", slices_of(m),
+                   m->with->algo);
+  if (slices_of(m) == 1) return add_epilogue(m->plan, SMMA_EPILOGUE_LINEAR), true;
+  add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA); /* by the kernel that merges slices */
+  add_epilogue(m->plan, SMMA_EPILOGUE_BETA);
+  return true;
+}
+
+/* alpha and C, then the bias, then the activation. */
+static bool finish(maker *m) {
+  enum { NONE = 1, BIAS = 4, RELU_BIAS = 6 }; /* of cublasLtEpilogue_t */
+  const smma_plan_request *w = m->with;
+  const int asked = w->epilogue == ANY ? NONE : w->epilogue;
+  const bool more = w->with_c || asked != NONE, measured = m->from->kernels == cublaslt_13_1 && m->from->on == H100;
+  if (asked != NONE && asked != BIAS && asked != RELU_BIAS)
+    return UNKNOWN(m, "epilogue %d: no rule is known; those of 1, 4 (bias) and 6 (bias and ReLU) are", asked);
+  if (more && (!measured || is_fp8(w->d)))
+    return UNKNOWN(m, "%s: no rule is known for C, bias and activations%s", m->from->name,
+                   is_fp8(w->d) ? " with D in FP8" : "");
+  if (more && (m->kernel->how == EXACT || m->kernel->how >= GEMMSN))
+    return UNKNOWN(m, "C, bias and activations by algorithm %d: no rule is known", w->algo);
+  if (asked != NONE && m->kernel->of == DOUBLE) return UNKNOWN(m, "a bias in f64: a plan's epilogue is in f32");
+  if (m->kernel->of == FP8 && !w->with_c) add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA);
+  if (!finish_with_c(m)) return false;
+  saturate(m->plan);
+  if (asked != NONE) add_epilogue(m->plan, SMMA_EPILOGUE_BIAS);
+  if (asked == RELU_BIAS) add_epilogue(m->plan, SMMA_EPILOGUE_RELU);
+  return true;
 }
 
 static bool fill(maker *m) {
@@ -367,14 +470,12 @@ static bool fill(maker *m) {
            w->split_k, w->reduction, w->custom);
   m->plan->name = copy_of(name);
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
-  m->plan->d = w->d;
+  m->plan->d = w->d == SMMA_S32 ? SMMA_NO_FORMAT : w->d; /* plans name no integer format; the instruction's stays */
   if (w == &m->recorded) m->plan->source[m->plan->sources++] = copy_of(recorded_choice);
   if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return smma_no_memory(m->error);
-  if (m->kernel->of == FP8) {
-    m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
-    saturate(m->plan);
-  }
-  return make_kernel(m);
+  /* Measured on Hopper: FP32 operands become TF32, FP16 or BF16 to nearest even. */
+  if (m->kernel->of == TF32) m->plan->has_operand_rounding = true, m->plan->operand_rounding = SMMA_ROUND_NEAREST_EVEN;
+  return finish(m) && make_kernel(m);
 }
 
 /* The plan of a text, with D's format where it names none. */

@@ -70,6 +70,7 @@ typedef enum {
 typedef enum {
   SMMA_EPILOGUE_ALPHA,   /* fma(alpha, x, +0) */
   SMMA_EPILOGUE_LINEAR,  /* fma(alpha, x, beta * c) */
+  SMMA_EPILOGUE_BETA,    /* fma(beta, c, x) */
   SMMA_EPILOGUE_BIAS,    /* x + bias */
   SMMA_EPILOGUE_SCALE_D, /* x * scale_d */
   SMMA_EPILOGUE_RELU,    /* the greater of x and +0; NaN stays */
@@ -111,6 +112,9 @@ const smma_plan_level *smma_plan_scaled_level(const smma_plan *plan);
 
 /* Whether an epilogue has an operation. */
 bool smma_plan_has(const smma_plan *plan, smma_epilogue_kind kind);
+
+/* Whether an epilogue has an operation that adds beta times C. */
+bool smma_plan_adds_c(const smma_plan *plan);
 
 /* A plan as such a text; returns the length of the whole, of which at most `size` bytes with the ending zero are
    written. */

@@ -21,7 +21,7 @@ static const char *const withs[] = {"add", "fma", "multiply-fma", NULL};
 static const char *const residues[] = {"last", "first-tile", "first", "none", NULL};
 static const char *const starts[] = {"zero", "c", NULL};
 static const char *const froms[] = {"first", "zero", NULL};
-static const char *const epilogues[] = {"alpha", "linear", "bias", "scale-d", "relu", "round", "clamp", NULL};
+static const char *const epilogues[] = {"alpha", "linear", "beta", "bias", "scale-d", "relu", "round", "clamp", NULL};
 
 /* What keys a level has beside those of all, by how it deals; ended by NULL. */
 static const char *const level_keys[] = {"deal", "fold", "strides", "with", "from", "stored", "total", NULL};
@@ -265,10 +265,10 @@ static bool read_operation(reader *r, const smma_json_value *x, smma_epilogue *e
         return e->kind = (smma_epilogue_kind)kind, read_format(r, of, &e->format);
   for (kind = 0; kind < SMMA_EPILOGUE_ROUND; kind++)
     if (smma_json_is(x, epilogues[kind])) return e->kind = (smma_epilogue_kind)kind, true;
-  return FAIL(
-      r, x->text.at,
-      "no operation of an epilogue whose bits are known; allowed: \"alpha\", \"linear\", \"bias\", \"scale-d\", "
-      "\"relu\", {\"round\": FORMAT}, {\"clamp\": FORMAT}");
+  return FAIL(r, x->text.at,
+              "no operation of an epilogue whose bits are known; allowed: \"alpha\", \"linear\", \"beta\", \"bias\", "
+              "\"scale-d\", "
+              "\"relu\", {\"round\": FORMAT}, {\"clamp\": FORMAT}");
 }
 
 static bool read_epilogue(reader *r) {
@@ -381,6 +381,10 @@ bool smma_plan_has(const smma_plan *p, smma_epilogue_kind kind) {
   for (size_t i = 0; i < p->epilogues; i++)
     if (p->epilogue[i].kind == kind) return true;
   return false;
+}
+
+bool smma_plan_adds_c(const smma_plan *plan) {
+  return smma_plan_has(plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(plan, SMMA_EPILOGUE_BETA);
 }
 
 void smma_plan_release(smma_plan *p) {

@@ -25,7 +25,8 @@ static void fold_text(const smma_task *task, char *text, size_t size) {
 }
 
 void smma_event_text(const smma_trace *t, const smma_trace_event *e, char *text, size_t size) {
-  static const char *const names[] = {"alpha", "alpha x + beta c", "bias", "scale-d", "relu", "round", "clamp"};
+  static const char *const names[] = {"alpha", "alpha x + beta c", "x + beta c", "bias", "scale-d", "relu", "round",
+                                      "clamp"};
   const smma_epilogue *operation = &t->epilogue[e->kind == SMMA_TRACE_EPILOGUE ? e->index : 0];
   const bool to = operation->kind == SMMA_EPILOGUE_ROUND || operation->kind == SMMA_EPILOGUE_CLAMP;
   switch (e->kind) {

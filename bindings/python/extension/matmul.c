@@ -768,7 +768,8 @@ static PyObject *outline_of_scale_b(const smma_multiplier *multiplier, const smm
 
 static bool takes_c(const smma_multiplier *multiplier) {
   for (size_t i = 0; i < multiplier->epilogues; i++)
-    if (multiplier->epilogue[i].kind == SMMA_EPILOGUE_LINEAR) return true;
+    if (multiplier->epilogue[i].kind == SMMA_EPILOGUE_LINEAR || multiplier->epilogue[i].kind == SMMA_EPILOGUE_BETA)
+      return true;
   return multiplier->starts_from_c;
 }
 

@@ -41,20 +41,21 @@ PyObject *python_plan_text(PyObject *module, PyObject *handle) {
   return result;
 }
 
-/* (name, Instruction or None, format of D or None, (M, N, K), cuBLASLt's nine numbers, fast, workspace or -1) */
+/* (name, Instruction or None, format of D or None, (M, N, K), cuBLASLt's nine numbers, fast, workspace or -1,
+   epilogue, with C, A strided, B strided) */
 PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   smma_plan_request r;
   PyObject *instruction, *d;
   Py_ssize_t m, n, k;
-  int fast;
+  int fast, with_c, a_strided, b_strided;
   smma_error error;
   (void)module;
   smma_plan_request_defaults(&r, sizeof r);
-  if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)pL", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
+  if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)pLippp", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
                         &r.split_k, &r.reduction, &r.swizzle, &r.custom, &r.stages, &r.inner, &r.cluster, &fast,
-                        &r.workspace))
+                        &r.workspace, &r.epilogue, &with_c, &a_strided, &b_strided))
     return NULL;
-  r.fast_accumulation = fast;
+  r.fast_accumulation = fast, r.with_c = with_c, r.a_strided = a_strided, r.b_strided = b_strided;
   if (m < 0 || n < 0 || k < 0) return PyErr_SetString(PyExc_ValueError, "m, n, k: a size is not negative"), NULL;
   r.m = (size_t)m, r.n = (size_t)n, r.k = (size_t)k;
   if (instruction != Py_None && !(r.instruction = instruction_of(instruction))) return NULL;

@@ -36,6 +36,10 @@ def library_plan(
     numbers: tuple[int, int, int, int, int, int, int, int, int],
     fast: bool,
     workspace: int,
+    epilogue: int,
+    with_c: bool,
+    a_strided: bool,
+    b_strided: bool,
 ) -> PlanHandle: ...
 def plan_libraries() -> list[str]: ...
 def device_view(address: int, shape: object, strides: object, dtype: object, owner: object) -> NDArray[Any]: ...

@@ -72,7 +72,7 @@ def _parsed(description: Mapping[str, Any] | str | Path) -> Any:
         return _core.plan(str(description), Path(description).read_text(encoding="utf-8"))
     if description.lstrip().startswith("{"):
         return _core.plan("plan", description)
-    return _core.library_plan(description, None, None, (0, 0, 0), (-1,) * 9, False, -1)
+    return _core.library_plan(description, None, None, (0, 0, 0), (-1,) * 9, False, -1, -1, False, False, False)
 
 
 def _level_text(level: dict[str, Any]) -> str:
@@ -112,6 +112,10 @@ def plan(
     cluster: int = -1,
     fast: bool = False,
     workspace: int | None = None,
+    epilogue: int = -1,
+    with_c: bool = False,
+    a_strided: bool = False,
+    b_strided: bool = False,
 ) -> Plan:
     """The plan of a library's product, by rules that are measured (docs/plans.md).
 
@@ -119,7 +123,9 @@ def plan(
     choose the instruction as in `matmul`, ``out_dtype`` is the format of D. The nine numbers are cuBLASLt's choice for
     the product, as cublasLtMatmulAlgoConfigGetAttribute tells them; -1: not known. With the bytes of
     ``workspace`` instead, cuBLASLt 12.8's choice is taken where it is recorded for the shape. ``fast``: FP8 with fast
-    accumulation. Raises ValueError if a number is missing that only the library knows, or no plan is known.
+    accumulation. ``epilogue`` is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c``: beta is not 0;
+    without a bias also: alpha is not 1.
+    ``a_strided``, ``b_strided``: its numbers with successive k do not lie one behind another in memory. Raises ValueError if a number is missing that only the library knows, or no plan is known.
 
         >>> import softmma
         >>> softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).to_dict()["sum"]
@@ -134,7 +140,17 @@ def plan(
     return Plan(
         _core.plan_text(
             _core.library_plan(
-                as_, instruction, out_dtype, (m, n, k), numbers, fast, -1 if workspace is None else workspace
+                as_,
+                instruction,
+                out_dtype,
+                (m, n, k),
+                numbers,
+                fast,
+                -1 if workspace is None else workspace,
+                epilogue,
+                with_c,
+                a_strided,
+                b_strided,
             )
         )
     )

@@ -58,8 +58,8 @@ def matmul(
 
     **Values** that the instruction's format has not are rounded to it, saturating in formats of 8 bits and less. For A
     and B ``round_in`` says how: "nearest-even", "nearest-away", "toward-zero", "toward-negative", "toward-positive";
-    without it as the plan or the unit's library does: tf32 nearest-away (XF32 of AMD toward-zero), other formats
-    nearest-even (docs/libraries.md). An array of unsigned integers as wide as the format holds raw encodings, where
+    without it as the plan or the unit's library does: tf32 nearest-away (Hopper nearest-even, XF32 of AMD
+    toward-zero), other formats nearest-even (docs/libraries.md). An array of unsigned integers as wide as the format holds raw encodings, where
     the format is named and no integer itself. Where numbers became infinite, zero or NaN, or saturated, a
     RuntimeWarning says how many.
     Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at

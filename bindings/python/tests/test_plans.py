@@ -194,7 +194,8 @@ def test_sampled_configurations():
             kind = "e4m3"
         on = fma if numbers["algo"] in (11, 13, 14, 16) else "H100"
         sizes = {"m": case["M"], "n": case["N"], "k": case["K"]}
-        asked = {"on": on, "in_dtype": kind, **sizes, **numbers} if on == "H100" else {"on": on, **sizes, **numbers}
+        strided = numbers["algo"] == 11 or numbers["algo"] == 14 and case["N"] != 1  # B is row-major there
+        asked = {"on": on, "b_strided": strided, **sizes, **numbers} | ({"in_dtype": kind} if on == "H100" else {})
         if case["reason"] != "ok":
             with pytest.raises(ValueError, match="no rule is known for algorithm"):
                 softmma.plan("cublaslt:13.1/H100", **asked)
@@ -280,6 +281,18 @@ def test_torch_scaled_mm(generator):
     assert softmma.plan("deepgemm", out_dtype="bf16") == softmma.Plan("deepgemm")
     with pytest.raises(ValueError, match="deepgemm: D is in bf16, not in f16"):
         softmma.plan("deepgemm", out_dtype="f16")
+
+
+def test_torch_scaled_rows(generator):
+    """Factors of rows and of blocks: the transposed product takes the columns' factors first."""
+    a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
+    rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 1), (1, 5)))
+    for plan, every in (("torch:_scaled_mm:row", 128), ("torch:_scaled_mm:row:fast", 0)):
+        d = softmma.matmul(b.T, a.T, plan=plan, scale_a=columns.T, scale_b=rows.T).T
+        same(np.ascontiguousarray(d), (softmma.matmul(a, b, promote_every=every) * columns) * rows)
+    rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 3), (3, 5)))
+    blocks = softmma.matmul(a, b, plan=softmma.plan("torch:_scaled_mm:1x128,128x128", out_dtype="bf16"), scale_a=rows, scale_b=columns)
+    same(blocks, softmma.matmul(a, b, plan="deepgemm", scale_a=rows, scale_b=columns))
 
 
 def test_complaints(operands, tmp_path):

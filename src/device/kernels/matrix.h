@@ -77,6 +77,7 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
       case SMMA_FINISH_LINEAR:
         x = t->summed ? smma_f32_fma(alpha, x, smma_f32_multiply(beta, c)) : smma_f32_multiply(beta, c);
         break;
+      case SMMA_FINISH_BETA: x = smma_f32_fma(beta, c, x); break;
       case SMMA_FINISH_BIAS: x = x + bias[t->column + (uint64_t)j]; break;
       case SMMA_FINISH_SCALE_D: x = smma_f32_multiply(x, (float)smma_f64_of(t->scale_d)); break;
       case SMMA_FINISH_RELU: x = x <= 0 ? 0 : x; break;
