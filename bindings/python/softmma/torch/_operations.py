@@ -30,7 +30,7 @@ def _addmm(
     beta: float = 1,
     alpha: float = 1,
 ) -> Tensor:
-    """C, a bias mostly, is added behind the product, in FP32, as GPU libraries do."""
+    """Adds C, usually a bias, after the product in FP32, as GPU libraries do."""
     d = call.product(a, b)
     d = d if alpha == 1 else d * alpha
     if beta != 0:
@@ -52,14 +52,14 @@ def _addmm_activation(
 
 
 def _addbmm(call: Call, c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Products of a batch, one behind the other onto C, as PyTorch does it on GPUs."""
+    """Adds a batch's products to C, one after another, as PyTorch does on GPUs."""
     for x, y in zip(a, b, strict=True):
         c, beta = _addmm(call, c, x, y, beta=beta, alpha=alpha), 1
     return c.clone() if len(a) == 0 else c
 
 
 def _int_mm(call: Call, a: Tensor, b: Tensor) -> Tensor:
-    """Integers are exact on every unit that has them."""
+    """Multiplies integers, exactly, as every unit with integer formats does."""
     return call.product_as_is(a, b)
 
 
