@@ -387,7 +387,8 @@ def record(
         ((100, 16), (100,))
 
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
-    does not compute the instruction, or fails. Source: ``softmma record``. """
+    does not compute the instruction, or fails. Source: ``softmma record``.
+    """
     _number("rows", rows, 1)
     _number("seed", seed, 0)
     _kind(kind)
@@ -459,7 +460,8 @@ def next(
         (True, True)
 
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
-    does not compute the instruction, or fails. Source: ``softmma next``. """
+    does not compute the instruction, or fails. Source: ``softmma next``.
+    """
     if isinstance(units, str) or callable(units):
         raise TypeError("units: give a list of two or more")
     if not 1 <= rows <= 10000:

@@ -75,10 +75,10 @@ def gemm(
 ) -> Gemm:
     """Multiplies two matrices by a chosen method, with a record of how D was computed: ``softmma gemm`` for arrays.
 
-    `matmul` computes the same bits, also of batches, with fewer options and no record. Here A is (M, K), B is (K, N) (transposed with
-    ``transpose_a``, ``transpose_b``). Numbers for a block-scaled instruction may come without scale factors; they are
-    then quantised as by `quantize`. ``metadata`` (M, K/2) of a sparse instruction gives the positions of A's elements,
-    A being (M, K/2) (docs/sparse.md). Arguments not described here are as in `matmul`.
+    `matmul` computes the same bits, also of batches, with fewer options and no record. Here A is (M, K), B is (K, N)
+    (transposed with ``transpose_a``, ``transpose_b``). Numbers for a block-scaled instruction may come without scale
+    factors; they are then quantised as by `quantize`. ``metadata`` (M, K/2) of a sparse instruction gives the positions
+    of A's elements, A being (M, K/2) (docs/sparse.md). Arguments not described here are as in `matmul`.
 
     **Accurate products** (docs/numerics.md) multiply float64 or float32 numbers; they are A B alone. D is float64 if A
     or B is, otherwise float32. ``method`` is

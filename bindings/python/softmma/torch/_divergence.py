@@ -235,7 +235,8 @@ class Divergence(Sequence[Layer]):
 
         ``layer`` defaults to `first`, or to `first_between` the targets in ``between``; ``between`` defaults to the
         first two targets that differ in the layer. Both targets run again as far as the layer, so the model must be
-        unchanged. Raises ValueError if it has changed, or if nothing differs. """
+        unchanged. Raises ValueError if it has changed, or if nothing differs.
+        """
         pair = None if between is None else self._pair(between)
         if layer is None:
             layer = self.first if pair is None else self.first_between(*pair)
