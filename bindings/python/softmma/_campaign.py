@@ -256,7 +256,7 @@ def merge(reports: Sequence[Path | Campaign | Mapping[str, Any]]) -> Campaign:
 
 
 class Verification(NamedTuple):
-    """Number of mismatches in vector files; true if there are none."""
+    """Number of mismatches in vector files; true without mismatches."""
 
     files: int
     rows: int
@@ -407,7 +407,7 @@ def _one(on: str | Instruction, instr: str | Instruction | None, in_dtype: Any, 
 
 
 class NextRows(NamedTuple):
-    """Test vectors on which units differ, best first; true if they distinguish every pair of units.
+    """Test vectors that distinguish units, best first; true if they distinguish every pair of units.
 
     The first vector distinguishes the most units. a and b are (rows, K), c is (rows,), d is (rows, units), in the
     instruction's formats; scale factors are (rows, K / scale_block).

@@ -1,4 +1,4 @@
-"""Checks that a product is one that a unit could have returned."""
+"""Checks whether a unit could have returned a product."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def assert_close(
 
 
 def _array(x: Any) -> Any:
-    """Returns a PyTorch tensor as a NumPy array; None stays None."""
+    """Converts a PyTorch tensor to a NumPy array. None passes unchanged."""
     if x is None or not type(x).__module__.startswith("torch"):
         return x if x is None else np.asarray(x)
     from softmma.torch import array as array_of
@@ -120,7 +120,7 @@ def _array(x: Any) -> Any:
 
 
 def _stored(d: NDArray[Any]) -> str | None:
-    """Returns the format of D's dtype, to which results were rounded; None if that dtype represents every result."""
+    """Returns the format of D's dtype if results had to be rounded to it, otherwise None."""
     if d.dtype.kind in "iub" or d.dtype == np.float64:
         return None
     return _core.format(d.dtype)

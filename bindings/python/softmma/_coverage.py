@@ -57,7 +57,7 @@ class Coverage:
 
     @property
     def missed(self) -> int:
-        """Returns the number of missed events, including those that the search found."""
+        """Returns the number of missed events, with those found by the search."""
         return len(self.events) - self.hit - self.impossible
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:

@@ -15,7 +15,7 @@ _ANY_STREAM = -1  # the product waits for all streams
 
 
 def number(kernel: str | None) -> int | None:
-    """Returns the index of the CUDA device that a kernel name contains; None if it contains none."""
+    """Returns the index of the CUDA device in a kernel name, or None without an index."""
     name, _, index = (kernel or "").partition(":")
     return (int(index) if index.isdigit() else 0) if name == "cuda" else None
 

@@ -40,7 +40,7 @@ class Equality(NamedTuple):
     multiple_of: int
     """The proof holds for every K that is a multiple of this number."""
     k: int | None
-    """The K that was examined; None: every K."""
+    """The examined K (None: every K)."""
     neutral: str
     """Operands that only one of the two takes, with the neutral value used here: "alpha (1)"."""
     rows: int
@@ -108,7 +108,7 @@ class Permutation(NamedTuple):
     why: str
     """The proof in words, or empty."""
     k: int | None
-    """The K that was examined; None: every K."""
+    """The examined K (None: every K)."""
     row: Row | None
     """The smallest counterexample found, whose result changes."""
     exchanged: tuple[int, int] | None
@@ -119,7 +119,7 @@ class Permutation(NamedTuple):
     """Indices k that may be exchanged although the order matters in general; with a plan, those that may be exchanged
     with k = 0, for example "1 to 15". Empty if none are known."""
     block_k: str | None
-    """The effect of the instruction's K and of BLOCK_K; None with a plan."""
+    """The effect of the instruction's K and of BLOCK_K, or None with a plan."""
     zeros: str | None
     """The effect of zeros appended after the last k: "change nothing", "matter", "cannot tell"; None with a plan."""
     zeros_row: Row | None

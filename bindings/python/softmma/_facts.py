@@ -41,7 +41,7 @@ class UnitKind(NamedTuple):
     arguments: str
     summary: str
     usable: bool | None
-    """Whether it can be used here; None if that depends on its arguments."""
+    """Whether it can be used here, or None if that depends on its arguments."""
     device: str
     driver: str
     why: str

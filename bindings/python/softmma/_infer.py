@@ -37,7 +37,7 @@ class Neighbour(NamedTuple):
     """"shut out": a result of the unit refutes this value; "free": no vector searched distinguishes it from the
     model's value; "undecided": a vector would distinguish them, but the recording does not contain it."""
     row: int | None
-    """Index in `Inference.proof` of the vector that distinguishes this value; None if the value is free."""
+    """Index in `Inference.proof` of the vector that distinguishes this value, or None for a free value."""
     d: Any
     """The result of that vector under this value."""
 
@@ -47,7 +47,7 @@ class Parameter(NamedTuple):
 
     name: str
     step: int | None
-    """The step of the sum, from 1; None if the parameter applies to the whole sum."""
+    """The step of the sum, from 1, or None if the parameter applies to the whole sum."""
     value: int | str
     neighbours: tuple[Neighbour, ...]
 
@@ -67,7 +67,7 @@ class Parameter(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """Another model that agrees with every vector of a recording."""
+    """A second model that agrees with every vector of a recording."""
 
     model: Custom
     row: int
@@ -77,7 +77,7 @@ class Rival(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """The vectors on which the best model disagrees with the unit."""
+    """Vectors with different results from the best model and the unit."""
 
     asked: int
     wrong: int
@@ -88,7 +88,7 @@ class Misfit(NamedTuple):
     holds: str
     """`hold` as a sentence; empty if the mismatches contain no such operands."""
     where: str
-    """What the simplest mismatches have in common."""
+    """The common properties of the simplest mismatches, as text."""
     rows: Rows
     """The simplest mismatches, the simplest first, with the unit's d."""
     model: NDArray[Any]
@@ -106,7 +106,8 @@ class Evidence(NamedTuple):
     structures: int
     """Number of structures that this evidence refutes and no earlier evidence did."""
     rows: Rows
-    """The same products in different places. The unit's results differ, but the refuted structures give equal ones."""
+    """Two vectors with the same products in different places. The unit's results differ, but would be equal in the
+    refuted structures."""
 
 
 class NoFunction(NamedTuple):
@@ -126,9 +127,9 @@ class NoFunction(NamedTuple):
     at_once: bool
     """Whether the different result came from the same batch submitted again; False: from another batch."""
     why: str
-    """What decides which result the vector gets, as far as batches of its copies show it."""
+    """The cause of the different results, as far as batches of the vector's copies show it."""
     neighbour: int | None
-    """Index of the vector next to which it gets the other result."""
+    """Index of the neighbouring vector that causes the other result."""
     operands: Rows
     """The vector, with its first result as d."""
 
@@ -149,12 +150,12 @@ class Inference:
     because: str
     """The reason for "not found"; otherwise empty."""
     model: Custom | None
-    """The model, or the best candidate. Usable wherever an instruction is; None if the unit is no function."""
+    """The model or the best candidate, usable wherever an instruction is, or None if the unit is no function."""
     same: Instruction | None
     """A catalogue instruction that no vector searched distinguishes from the model, apart from NaN encodings (see
     `same_nan_different`)."""
     nan: str | None
-    """The custom-unit keyword for the NaN policy; None if sign and payload of NaN cannot be determined."""
+    """The custom-unit keyword for the NaN policy, or None if sign and payload of NaN cannot be determined."""
     parameters: tuple[Parameter, ...]
     proof: Rows
     """Vectors that refute neighbouring values, with the unit's d. For a recording also vectors that would refute them,

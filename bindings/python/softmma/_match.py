@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     """Number of the 16 elements of a random product of this K that differ from those of the first fit. If it is not 0,
     other matrices can distinguish the two candidates."""
     difference: MatchDifference | None
-    """How D differs from the candidate; None for a fit."""
+    """The difference between D and the candidate, or None for a fit."""
 
 
 class Match(NamedTuple):
@@ -73,7 +73,7 @@ class Match(NamedTuple):
     b_format: str
     d_format: str
     round_in: str | None
-    """The rounding mode of A and B in the result; None if their formats hold all values."""
+    """The rounding mode of A and B in the result, or None if their formats hold all values."""
     round_in_tried: tuple[str, ...]
     plans: int
     """Number of plans tried for the ``functions`` distinct instructions; ``candidates`` of them differ for this K."""
@@ -94,7 +94,7 @@ class Match(NamedTuple):
     """The Frobenius norm of D minus the reference product, divided by the norm of the latter. The reference is A B with
     the given C, scale factors and bias."""
     factor: float
-    """The factor between D and the reference product, if it is one number for all elements; otherwise 0."""
+    """The factor between D and the reference product, if it is the same for all elements; otherwise 0."""
     notes: tuple[str, ...]
     """Notes on the matrices, such as rounded values."""
     value: dict[str, Any]
@@ -114,7 +114,7 @@ class Claim(NamedTuple):
     claim: str
     equal: bool
     round_in: str | None
-    """The rounding mode of A and B that comes nearest; None if their formats hold all values."""
+    """The rounding mode of A and B that comes nearest, or None if their formats hold all values."""
     arch: str
     instruction: str
     rule: str

@@ -266,7 +266,7 @@ def deal(level: Level, products: Sequence[int]) -> list[Sequence[int]]:
 
 
 def cost(levels: Sequence[Level]) -> int:
-    """Returns the cost of levels. Of the forms with the same order, the one of least cost is reported."""
+    """Returns the cost of levels. The least cost decides which of several forms with the same order is reported."""
     return sum(1 + (level.get("fold") == "strides") + _up(len(level.get("list", ())), 16) for level in levels)
 
 

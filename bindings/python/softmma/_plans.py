@@ -12,7 +12,7 @@ from softmma._units import Instruction, chosen, text_of
 
 
 class Plan:
-    """How a library computes an element of a product: parts of K, the order in which their sums are added, an epilogue.
+    """A library's computation of an element of a product: parts of K, the order of their sums, an epilogue.
 
     ``description`` is the content of a plan's file (docs/plans.md): a mapping, its JSON text, or the path of such a
     file (a `Path`, or a str that ends in ".json"); or the name of a library with a single plan ("deepgemm"). `plan`

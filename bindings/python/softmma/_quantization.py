@@ -27,7 +27,7 @@ SCALINGS: dict[str, tuple[int | None, int | None]] = {
     "1x16": (1, 16),
     "16x16": (16, 16),
 }
-"""Granularities of scaling: rows of A (columns of B) and elements along K that share a factor; None: all."""
+"""Granularities of scaling: rows of A (columns of B) and elements along K with a common factor (None: all)."""
 
 HADAMARD = np.array([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1], np.float64)
 """Signs of the random Hadamard transform, those of Transformer Engine (get_wgrad_sign_vector)."""
@@ -38,7 +38,7 @@ _MOST = float(np.finfo(np.float32).max) / (6 * 448)
 
 @dataclass(frozen=True)
 class Operand:
-    """How a tensor becomes an operand.
+    """The conversion of a tensor to an operand: format, rounding, scaling.
 
     ``format`` is the format of the elements. Values are rounded to it, saturating in formats of at most 8 bits, in the
     mode ``round_in`` of `softmma.round` (None: tf32 to nearest, ties away from zero; other formats to nearest even).
@@ -98,7 +98,7 @@ class Operand:
 
     @property
     def enters(self) -> str:
-        """Returns the format in which the operand enters the product."""
+        """Returns the operand's format in the product."""
         return self.compute or self.format
 
     @property

@@ -17,7 +17,7 @@ class SelfTest(NamedTuple):
     """Number of catalogue operations whose outputs are compared with digests."""
     outputs: int
     recordings: int
-    """Number of instructions on devices from which the recorded vectors come."""
+    """Number of instructions with recorded vectors, counted for each device."""
     rows: int
     differences: tuple[str, ...]
     """A line for each digest and vector that differs."""

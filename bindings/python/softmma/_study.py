@@ -213,7 +213,7 @@ def _name_of(unit: Callable[..., ArrayLike] | str | None) -> str:
 
 
 class Difference(NamedTuple):
-    """The differences of two units, if there are any.
+    """The differences of two units.
 
     Both units computed vectors of ``instruction``, the one with the greater K; the other unit passes its result on
     until the vector ends. ``features`` has the title of each numerical feature in which they differ, with both values.

@@ -1,4 +1,4 @@
-"""Targets: the units on which one product is computed and compared."""
+"""Targets: the units of one product in a comparison."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class TargetError(NamedTuple):
     error: dict[str, float]
     """Quantiles of \\|result - exact\\|, by "50", "90", "99", "99.9" (percent) and "max"."""
     bound: float | None
-    """The largest of the elements' proven bounds; None if an element has no bound."""
+    """The largest of the elements' proven bounds, or None if an element has no bound."""
     unbounded: int
     """Number of elements without a bound, because one of their sums may overflow."""
     left_out: int
@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
     measured: float
     """Fraction refused by the measured tolerance."""
     proven: float | None
-    """Fraction refused by the proven tolerance; None if there is no proven tolerance."""
+    """Fraction refused by the proven tolerance, or None if there is no proven tolerance."""
     bound: float
     """Fraction refused by each element's own bound, as in `assert_close`."""
     some_tolerance_refuses: bool
@@ -58,9 +58,9 @@ class Tolerance(NamedTuple):
     """Result of `tolerance`."""
 
     measured: Accepted
-    """Accepts the measured errors of all targets, times ``margin``."""
+    """The tolerance that accepts the measured errors of all targets, times ``margin``."""
     proven: Accepted | None
-    """Accepts every result that the targets can return for these operands; None if an element has no bound."""
+    """The tolerance that accepts every result of the targets for these operands, or None if an element has no bound."""
     targets: tuple[TargetError, ...]
     verdicts: tuple[Verdict, ...]
     m: int

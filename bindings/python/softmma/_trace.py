@@ -46,7 +46,7 @@ class Parting(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Result of `trace`. ``parting`` belongs to the two targets that diverge first; None if no targets diverge."""
+    """Result of `trace`. ``parting`` belongs to the two targets that diverge first, or None if no targets diverge."""
 
     at: tuple[int, int]
     targets: tuple[TracedTarget, ...]

@@ -1,4 +1,4 @@
-"""Finds the order in which a product function adds its products, and the plan with that order."""
+"""Finds the reduction order of a product function, and the plan with that order."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Tree(NamedTuple):
     """How each product and sum rounds, if the tree with this rounding reproduces the function's bits; otherwise
     None."""
     plan: Plan | None
-    """The plan with this order; None if no plan has it."""
+    """The plan with this order, or None if no plan has it."""
     unit: Instruction | None
-    """The instruction that gives the function's bits in `matmul` with ``on=unit, plan=plan``; None if none is known."""
+    """The instruction that gives the function's bits in `matmul` with ``on=unit, plan=plan``, or None if unknown."""
     verdict: str
-    """What is verified, and what cannot be determined and why."""
+    """The verified facts, and those that cannot be determined, with the reason."""
 
     @property
     def text(self) -> str:
@@ -66,7 +66,7 @@ def tree(
     device: str | None = None,
     seed: int = 0,
 ) -> Tree:
-    """Finds the order in which a product function adds: `numpy.matmul`, a kernel, any function D = f(A, B).
+    """Finds the reduction order of a product function: `numpy.matmul`, a kernel, any function D = f(A, B).
 
     ``f`` is called with A (m, k) and B (k, n) and returns D (m, n). A and B are arrays in ``dtype`` (or a pair: dtypes
     of A and B), or PyTorch tensors on a ``device``. The order is that of the ``element`` of D; for other sizes ``f``
@@ -147,7 +147,7 @@ class _Asker:
             raise ValueError("cannot tell: sums of integers are exact, in whatever order")
 
     def call(self, a: NDArray[Any], b: NDArray[Any]) -> Any:
-        """Returns the element of a product in which all rows of A are `a`, and all columns of B are `b`."""
+        """Returns an element of the product of A with equal rows `a` and B with equal columns `b`."""
         matrices: list[Any] = [np.tile(a, (self.m, 1)), np.ascontiguousarray(np.tile(b[:, None], (1, self.n)))]
         if self.device is not None:
             from softmma.torch import tensor
@@ -205,7 +205,7 @@ def _pair(kind: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
 class _Way(NamedTuple):
     """The rounding of products and sums."""
 
-    product: str | None  # the format products are rounded to; None: each product is added by FMA
+    product: str | None  # format that products are rounded to, or None: FMA
     total: str
     upward: bool = True  # FMA: of two products the one with the lower k is rounded first
 

@@ -47,7 +47,7 @@ def unit_tree(
     plan: Plan | Mapping[str, Any] | str | Path | None = None,
     k: int | None = None,
 ) -> UnitTree:
-    """Finds the order in which a unit adds an instruction's products, from its results; with a ``plan`` the order of a
+    """Finds a unit's reduction order for an instruction from its results; with a ``plan`` the order of a
     product of ``k``.
 
     The instruction (default: f16 inputs) and ``unit`` are as for `probe`: by default the model, otherwise a function

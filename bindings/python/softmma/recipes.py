@@ -1,4 +1,4 @@
-"""Recipes: named ways in which a network's tensors become a matrix unit's operands.
+"""Recipes: named conversions of a network's tensors to operands of a matrix unit.
 
     >>> import numpy as np, softmma
     >>> from softmma import recipes
@@ -296,7 +296,7 @@ class Unit:
         return known
 
     def _usual(self, format: str) -> str:
-        """Returns the rounding mode with which this GPU's libraries round to a format."""
+        """Returns the rounding mode of this GPU's libraries for a format."""
         there = instructions(self.on) if isinstance(self.on, str) else [self.on]
         found = next((i for i in there if format in (i.a, i.b)), None)
         return _core.operand_rounding(found, format)

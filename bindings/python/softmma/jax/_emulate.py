@@ -31,7 +31,7 @@ _OUTSIDE = {
 
 
 _Role = Role | None
-"""None: computed only from constants in the program."""
+"""The role of a value; None for a value computed only from constants in the program."""
 
 _DERIVATIVE, _OPERANDS = "derivative", "operands"
 """Why roles are unknown: within a derivative, or for operands that a JAX operation passes to its programs."""

@@ -16,7 +16,7 @@ from softmma.jax._convolutions import classes_of, lowered_to_product
 from softmma.recipes import History, Operand, Prepared
 
 Pair = tuple[History | None, History | None]
-"""Histories of both operands; None for an operand without delayed scaling."""
+"""Histories of both operands, or None for an operand without delayed scaling."""
 
 
 def _matrices(

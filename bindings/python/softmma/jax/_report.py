@@ -51,7 +51,7 @@ class Report(list[Emulated]):
 
 
 class Record:
-    """Counts products in all threads in which JAX computes them."""
+    """Counts products in all threads of JAX."""
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[Product, str, str, str]] = Counter()

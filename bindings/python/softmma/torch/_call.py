@@ -24,7 +24,7 @@ MOST_VIEWS = 8
 
 
 class Place(NamedTuple):
-    """Where a product is computed: its layer, unit and pass.
+    """The place of a product: its layer, unit and pass.
 
     ``weighted``: in a backward pass, whether the forward product had a weight. ``brought``: whether the gradients that
     autograd brought to the node are known. ``unit`` is None if products are left to PyTorch. ``weight`` identifies the

@@ -213,11 +213,11 @@ class Divergence(Sequence[Layer]):
 
     @property
     def first(self) -> Layer | None:
-        """Returns the first layer in which any two targets have different bits, or None if there is no such layer."""
+        """Returns the first layer with different bits in any two targets, or None without a difference."""
         return next((layer for layer in self.layers if layer.parted), None)
 
     def first_between(self, x: str, y: str) -> Layer | None:
-        """Returns the first layer in which these two targets have different bits."""
+        """Returns the first layer with different bits in these two targets."""
         pair = self._pair((x, y))
         return next((layer for layer in self.layers if layer.cause[pair] != "equal"), None)
 

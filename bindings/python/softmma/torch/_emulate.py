@@ -187,7 +187,7 @@ class Emulation(TorchDispatchMode):
         return Wrapped(model, self)
 
     def report(self) -> Report:
-        """Returns the products that were emulated so far, and those that were not."""
+        """Returns the report of the products so far: emulated, and left to PyTorch."""
         self._mark()
         with self._lock:
             rows = (Outside(*key, calls) for key, calls in self._outside.items())
@@ -517,7 +517,7 @@ def _plain(kind: Any) -> bool:
 
 
 def _hooks() -> Any:
-    """Returns the saved-tensor hooks in force, with which checkpoints work."""
+    """Returns the current saved-tensor hooks; checkpoints use these hooks."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True)
 
 

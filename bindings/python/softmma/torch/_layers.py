@@ -115,7 +115,7 @@ class Layers:
             self.learn(model)
 
     def learn(self, model: Module) -> None:
-        """Takes the names from this model, in which every pattern must match a module."""
+        """Takes the names from this model. Every pattern must match one of its modules."""
         self._add(model, "")
         for module in model.modules():
             self._choice(module)

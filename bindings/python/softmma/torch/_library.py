@@ -1,4 +1,4 @@
-"""Turns off PyTorch's fused operations, in which products cannot be seen."""
+"""Turns off PyTorch's fused operations, because they hide their products."""
 
 from __future__ import annotations
 

@@ -130,8 +130,7 @@ _OWN_NAMESPACES = frozenset(
 
 
 def outside(namespace: str, name: str) -> str | None:
-    """Returns the reason with which a product that is not emulated is reported; None if the operation is not a
-    product."""
+    """Returns why a product is reported as not emulated; None for operations that are not products."""
     if namespace not in _OWN_NAMESPACES:
         return "custom operation: what it computes is not seen"
     words = {re.sub(r"\d+d$", "", word) for word in name.split("_")}  # conv2d is conv

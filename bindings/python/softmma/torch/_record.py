@@ -164,11 +164,11 @@ Key = tuple[str, str, int]
 class _Call:
     key: Key
     is_module: bool
-    begin: int  # number of calls that had returned before this one began
+    begin: int  # number of calls that had returned before this call
     inputs: bytes
     outputs: list[Output] = dataclasses.field(default_factory=list)
     digest: bytes = b""
-    hands_on: int | None = None  # the inner call whose tensors this one returns unchanged
+    hands_on: int | None = None  # the inner call whose tensors this call returns unchanged
     tensors: list[Any] = dataclasses.field(default_factory=list)  # weak references and versions
     returned: list[torch.Tensor] = dataclasses.field(default_factory=list)  # copies, for a trace
 

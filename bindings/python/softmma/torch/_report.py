@@ -45,7 +45,7 @@ class Gradients(NamedTuple):
 
 
 class Report(list[Emulated]):
-    """The emulated products, and those that were not emulated, shown as tables.
+    """Tables of the emulated products and of the others.
 
     ``products`` and ``outside`` list them by layer. ``gradients`` counts products whose results require gradients, and
     their backward passes.

@@ -38,7 +38,7 @@ class Roles:
         self._gradients.clear()
 
     def parameter(self, x: torch.Tensor) -> torch.Tensor | None:
-        """Returns the parameter that x is, is a view of, or was computed from; None if there is no such parameter."""
+        """Returns the parameter that x is, views, or was computed from, or None without such a parameter."""
         whole = x if x._base is None else x._base
         if type(whole) is not torch.Tensor and isinstance(whole, torch.nn.Parameter):
             return whole

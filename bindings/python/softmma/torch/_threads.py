@@ -58,7 +58,7 @@ def _submitted(pool: ThreadPoolExecutor, function: Callable[..., Any], /, *args:
 
 
 def _carried(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the function wrapped in the contexts of this thread, or the function itself if there are none."""
+    """Wraps the function in this thread's contexts; without contexts it returns the function itself."""
     modes = [mode for mode in _get_current_dispatch_mode_stack() if hasattr(mode, "carried")]
     contexts = [context for mode in modes for context in mode.carried()]
     if not contexts:
