@@ -98,7 +98,7 @@ def gemm(
         >>> import numpy as np, softmma
         >>> x = np.random.default_rng(0).normal(size=(4, 4))
         >>> exact = softmma.gemm(x, x, on="A100", in_dtype="s8", method="ozaki", slices="auto")
-        >>> np.abs(exact.d - x @ x).max() < 1e-15
+        >>> bool(np.abs(exact.d - x @ x).max() < 1e-15)
         True
 
     Raises as `matmul` does, and ValueError if options contradict each other or the instruction. Source:

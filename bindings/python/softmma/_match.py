@@ -238,8 +238,8 @@ def claim(
     for the formats). The other arguments are as in `match`.
 
         >>> import numpy as np, softmma
-        >>> a, b = np.full((1, 16), 0.1, "f2"), np.full((16, 1), 0.1, "f2")
-        >>> found = softmma.claim(a, b, softmma.matmul(a, b, on="H100"), "V100")
+        >>> a = np.array([[1, 2**-12, 2**-12]], "f2")
+        >>> found = softmma.claim(a, a.T, softmma.matmul(a, a.T, on="H100"), "V100")
         >>> bool(found), found.difference.in_words
         (False, 'one element, [0, 0], by one unit in the last place')
 
