@@ -62,8 +62,8 @@ class Instruction:
 
     ``a``, ``b``, ``c``, ``d`` and ``scale`` are names of formats. ``scale`` is None if the instruction takes no scale
     factors; otherwise ``scale_block`` elements along K share a factor. A sparse instruction stores half of each
-    ``sparse_group`` elements of A along K, and ``k`` counts all of them; for a dense instruction ``sparse_group`` is 0.
-    ``model`` is the algorithm, ``parameters`` are its parameters, and ``rule`` names both together. ``evidence`` lists
+    ``sparse_group`` elements of A along K, and ``k`` counts the stored elements; ``sparse_group`` of a dense instruction
+    is 0. ``model`` is the algorithm, ``parameters`` are its parameters, and ``rule`` names both together. ``evidence`` lists
     the sources of the model, and ``questions`` what is not settled.
     """
 
@@ -98,7 +98,7 @@ class Instruction:
 
     @property
     def keeps_13_bits(self) -> bool:
-        """Reports whether the unit keeps only 13 fraction bits of FP32 sums: FP8 on Ada, and ``wgmma`` on Hopper.
+        """Reports whether the unit keeps only 13 fraction bits of FP32 sums: FP8 on Ada, FP8 by ``wgmma`` on Hopper.
 
         Unless fast accumulation is requested, libraries add such sums to an FP32 accumulator after every 128 of K.
         """
