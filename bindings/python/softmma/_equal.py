@@ -116,8 +116,8 @@ class Permutation(NamedTuple):
     rows: int
     """Number of vectors searched."""
     any_order_of: str
-    """The products that may be exchanged although the order matters in general, in words; with a plan, the k that may be
-    exchanged with k = 0: "1 to 15". Empty if none are known."""
+    """The products that may be exchanged although the order matters in general, in words; with a plan, the k that may
+    be exchanged with k = 0: "1 to 15". Empty if none are known."""
     block_k: str | None
     """The effect of the instruction's K and of BLOCK_K, or None with a plan."""
     zeros: str | None

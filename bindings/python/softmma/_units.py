@@ -62,9 +62,9 @@ class Instruction:
 
     ``a``, ``b``, ``c``, ``d`` and ``scale`` are names of formats. ``scale`` is None if the instruction takes no scale
     factors; otherwise ``scale_block`` elements along K share a factor. A sparse instruction stores half of each
-    ``sparse_group`` elements of A along K, and ``k`` counts the stored elements; ``sparse_group`` of a dense instruction
-    is 0. ``model`` is the algorithm, ``parameters`` are its parameters, and ``rule`` names both together. ``evidence`` lists
-    the sources of the model, and ``questions`` what is not settled.
+    ``sparse_group`` elements of A along K, and ``k`` counts the stored elements; ``sparse_group`` of a dense
+    instruction is 0. ``model`` is the algorithm, ``parameters`` are its parameters, and ``rule`` names both together.
+    ``evidence`` lists the sources of the model, and ``questions`` what is not settled.
     """
 
     arch: str
