@@ -1,6 +1,6 @@
-/* What the explorer gives for rows, asked by scripts/site: node ask.js softmma.js softmma.wasm, with a JSON list of
-   {"units": [[GPU, instruction], ...], "row": {"a": {"index": "hex"}, ...}} on standard input. For each {"error"}, or
-   {"results": [hex, ...]}. */
+/* Prints the explorer's results for rows, for scripts/site: node ask.js softmma.js softmma.wasm. Standard input is a
+   JSON list of {"units": [[GPU, instruction], ...], "row": {"a": {"index": "hex"}, ...}}. The output has for each row
+   {"results": [hex, ...]}, or {"error"}. */
 "use strict";
 const {readFileSync} = require("node:fs");
 const {resolve} = require("node:path");

@@ -1,4 +1,4 @@
-"""docs/ as a book: every page of Markdown as HTML, what they link to, and an index of their words for searching."""
+"""Converts docs/ to a book: every Markdown page as HTML, the files it links to, and a search index."""
 
 import html
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from shell import TOP, relative, run
 
-# The chapters; what stands in none comes last, so that no page is left out.
+# The chapters. Pages in no chapter come last, so that no page is left out.
 CHAPTERS = (
     (
         "SoftMMA",
@@ -36,14 +36,14 @@ CHAPTERS = (
     ("Algorithms", "docs/algorithms/README.md"),
     ("Development", "docs/architecture.md docs/howto-add.md docs/site.md docs/figures.md CONTRIBUTING.md CHANGELOG.md"),
 )
-WORD = r"\b(?![0-9a-f]{4,}\b)[a-z_][a-z0-9_]+\b"  # no encodings
-MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # in a folder, what is no source
+WORD = r"\b(?![0-9a-f]{4,}\b)[a-z_][a-z0-9_]+\b"  # excludes encodings
+MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
 def place_of(path):
-    """Where a file of the repository, by its path there, is on the site."""
+    """Returns the path on the site of a file of the repository."""
     path = Path(path)
     if path == Path("README.md"):
         return "docs/index.html"
@@ -62,7 +62,7 @@ def place_of(path):
 
 
 def anchor_of(text, taken):
-    """As GitHub names headings, for links in the text."""
+    """Returns a heading's anchor as GitHub makes it, for links in the text."""
     name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
     number = taken.get(name)
     taken[name] = (number or 0) + 1
@@ -88,7 +88,7 @@ class Book:
 
     @staticmethod
     def contents():
-        """[(chapter, [path])] with every page of docs/ but templates and docs/units, which have pages of their own."""
+        """Returns [(chapter, [path])] with every page of docs/ except templates and docs/units (own pages)."""
         chapters = [(name, paths.split()) for name, paths in CHAPTERS]
         chapters = [(name, [path for path in paths if (TOP / path).exists()]) for name, paths in chapters]
         algorithms = next(paths for name, paths in chapters if name == "Algorithms")
@@ -103,7 +103,7 @@ class Book:
     # ---- Text ----
 
     def linked(self, link, source, page):
-        """A link of a source file as one of its page; None for a file that is not there."""
+        """Converts a link in a source file to a link on its page; None if the file does not exist."""
         if re.match(r"[a-z]+:", link) or link.startswith("#"):
             return link
         path, _, place = link.partition("#")
@@ -114,7 +114,7 @@ class Book:
         return relative(place_of(target), page) + (f"#{place}" if place else "")
 
     def html(self, text, source, page):
-        """(HTML, title) of Markdown; its sections go into the index."""
+        """Converts Markdown to (HTML, title), and adds its sections to the index."""
         tokens, taken, title, words = MARKDOWN.parse(text), {}, None, []
         address, heading = page, ""
         for n, token in enumerate(tokens):
@@ -140,7 +140,7 @@ class Book:
 
     @staticmethod
     def plain_html(text):
-        """Of Markdown without links."""
+        """Converts Markdown to HTML without links."""
         body = MARKDOWN.render(text)
         return body.replace("<table>", '<div class="scroll"><table class="lines">').replace(
             "</table>", "</table></div>"
@@ -187,12 +187,12 @@ class Book:
             self.made.add(path)
 
     def extra(self, path):
-        """A page of Markdown outside the book, such as a folder's README."""
+        """Writes a Markdown page outside the book, such as a folder's README."""
         text, title = self.html((TOP / path).read_text(), path, place_of(path))
         self.site.page(place_of(path), title, f'<main id="main">\n{text}\n</main>', current="docs/index.html")
 
     def files(self):
-        """Everything that pages link to and that is no page yet; these may link to more."""
+        """Writes the linked files that have no page yet; these may link to further files."""
         while self.wanted:
             path = self.wanted.pop()
             if path in self.made:
@@ -216,7 +216,8 @@ class Book:
     # ---- Searching ----
 
     def index(self):
-        """A script, as pages from a disk may read nothing else: the sections, and for each word which have it."""
+        """Writes the index: the sections, and the sections of each word. It is a script, because pages opened as
+        files can read only scripts."""
         words, sections, titles = {}, [], {}
         for address, title, text in self.sections:
             if not title:
@@ -226,13 +227,13 @@ class Book:
             sections.append([address, title, page, begin])
             for word in set(re.findall(WORD, f"{title} {text}".lower())):
                 words.setdefault(word, []).append(len(sections) - 1)
-        # A word that half of all sections have finds nothing.
+        # Words in half of all sections or more are not indexed.
         words = {word: found for word, found in sorted(words.items()) if len(found) < len(sections) / 2}
         return f"var softmmaIndex = {json.dumps({'sections': sections, 'words': words}, separators=(',', ':'))};\n"
 
 
 def manual():
-    """The manual as Markdown: its text as man prints it."""
+    """Returns the manual as Markdown, with its text as man prints it."""
     if not shutil.which("man"):
         sys.exit("site: man is missing; scripts/setup --site installs it")
     environment = os.environ | {"MANWIDTH": "100", "LC_ALL": "C.UTF-8", "GROFF_NO_SGR": "1"}

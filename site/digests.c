@@ -1,6 +1,6 @@
-/* Digests of what the explorer gives, a line for each instruction of the catalogue, of those that differ in M or N
-   alone for the first: of the results of rows, and of drawings as text and picture. tests/site_digests.js prints the
-   same from WebAssembly, and the test compares. */
+/* Prints digests of the explorer's results for rows, and of its drawings as text and picture. There is a line for each
+   instruction of the catalogue; of instructions that differ only in M or N, for the first. tests/site_digests.js prints
+   the same from WebAssembly, and the test compares both. */
 #include <stdio.h>
 #include <stdlib.h>
 

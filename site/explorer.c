@@ -42,7 +42,7 @@ static FILE *begin(reply *r) {
   free(r->text);
   *r = (reply){NULL, NULL, 0};
   r->stream = open_memstream(&r->text, &r->size);
-  if (!r->stream) abort(); /* without memory a page cannot go on */
+  if (!r->stream) abort(); /* a page cannot continue without memory */
   return r->stream;
 }
 
@@ -51,7 +51,7 @@ static const char *end(reply *r) {
   return r->text;
 }
 
-/* Data as JSON, which stays until the same reply is made again. Releases them. */
+/* Returns data as JSON, valid until the same reply is made again. Releases the data. */
 static const char *reply_of(reply *r, smma_datum *d) {
   if (!smma_datum_is_complete(d)) abort();
   smma_datum_write(d, begin(r), SMMA_JSON_COMPACT);
@@ -80,7 +80,7 @@ static void put_formats(smma_datum *record, const smma_instruction *i) {
   smma_put_text(record, "parameters", parameters);
 }
 
-/* Whether it is the one before with another N. */
+/* Reports whether an instruction differs from the previous one only in N. */
 static bool differs_in_n(const smma_instruction *i, const smma_instruction *before) {
   const bool sized = i->family == SMMA_FAMILY_WGMMA || i->family == SMMA_FAMILY_TCGEN05;
   return sized && before->family == i->family && before->rule == i->rule && before->m == i->m && before->k == i->k &&
@@ -182,8 +182,8 @@ const char *site_about(int slot) {
 
 /* ---- The row of one unit or two ---- */
 
-/* Whether an instruction that took more products would compute what calls in a row do: if its blocks stay as they are.
- */
+/* Reports whether an instruction with more products would compute the same as several calls in a row, which holds if
+   its blocks stay the same. */
 static bool is_a_chain(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FMA:
@@ -204,7 +204,7 @@ static bool is_a_chain(const smma_operation *o) {
   return false;
 }
 
-/* The operation of several calls, of k products together; false if no operation is that. */
+/* Extends an operation to several calls with k products together; false if no operation computes that. */
 static bool lengthen(smma_operation *o, int k) {
   smma_operation longer = *o;
   if (o->k == k) return true;
@@ -329,7 +329,7 @@ void site_make(const char *kind, unsigned seed) {
 
 /* ---- Explaining ---- */
 
-/* What the instruction returns, call by call. */
+/* Returns the instruction's result, computed call by call. */
 static uint64_t called(const smma_instruction *instruction) {
   smma_operation o = smma_operation_of(instruction);
   uint64_t d = row.c;
@@ -365,7 +365,7 @@ const char *site_explain(int count) {
   for (; explained < count; explained++) {
     site_unit *u = &units[explained];
     if (!smma_explain(&u->operation, &row, &u->explanation)) abort();
-    /* The drawing is of the number that the instruction gives, or there is none. */
+    /* Never draw an explanation whose result is not the instruction's. */
     if (u->explanation.result != called(u->instruction)) abort();
     both[explained] = u->explained = (smma_explained){u->label, u->instruction->name, &u->operation, &u->explanation};
   }
@@ -404,7 +404,7 @@ static struct {
   size_t size;
 } opened;
 
-/* Reads the file up to row `index`; how many rows there were. */
+/* Reads the file up to row `index`; returns the number of rows read. */
 static int read_rows(int index, smma_vector_header *header, smma_row *found, smma_error *error) {
   FILE *stream = fmemopen(opened.text, opened.size, "r");
   smma_vector_reader *reader = stream ? smma_vector_open(stream, "the file", header, error) : NULL;

@@ -1,68 +1,69 @@
-/* What the explorer's pages call: one row, computed and drawn by one unit or two. A page has one explorer, whose state
-   is here. Texts that are returned stay until the same function is called again; those that say what is wrong are one
-   line, empty where nothing is. */
+/* Interface of the explorer's pages: one row, computed and drawn by one or two units. A page has one explorer, whose
+   state is here. A returned text is valid until the same function is called again. An error text is one line; it is
+   empty if there is no error. */
 #ifndef SMMA_SITE_EXPLORER_H
 #define SMMA_SITE_EXPLORER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* {"version", "architectures": [{"name", "title", "vendor", "gpus": [...]}], "instructions": [{"arch", "name", "k",
-   "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}; of names that differ in N alone the
-   first. */
+/* Returns {"version", "architectures": [{"name", "title", "vendor", "gpus": [...]}], "instructions": [{"arch", "name",
+   "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}; of instructions that differ
+   only in N, the first. */
 const char *site_catalogue(void);
 
-/* Sets unit `slot`, 0 or 1, to an instruction of a GPU or architecture; to a custom unit, as JSON
-   (docs/custom-units.md). */
+/* Set unit `slot`, 0 or 1: site_choose to an instruction of a GPU or architecture, site_customise to a custom unit, as
+   JSON (docs/custom-units.md). Return an error text. */
 const char *site_choose(int slot, const char *gpu, const char *name);
 const char *site_customise(int slot, const char *text);
 
-/* {"label", "arch", "name", "m", "n", "k", "a", "b", "c", "d", "scale", "model", "parameters", "evidence", "questions",
-   "custom": the instruction as a custom unit}. */
+/* Returns {"label", "arch", "name", "m", "n", "k", "a", "b", "c", "d", "scale", "model", "parameters", "evidence",
+   "questions", "custom": the instruction as a custom unit}. */
 const char *site_about(int slot);
 
-/* The first `count` units take the same rows: of their greatest K, where another's is less several calls in a row, each
-   with the result of the one before as c. Says why not if they cannot. The row is then theirs, and where its formats or
-   K are others it is zero, with scale factors of one. */
+/* Gives the first `count` units the same row, of their greatest K. A unit of smaller K computes it in several calls,
+   each with the previous result as c. Returns an error text if the units cannot share a row. If its formats or K
+   change, the row becomes zero, with scale factors of one. */
 const char *site_pair(int count);
 
-/* {"k", "d", "parts": [{"name", "format", "count", "bits", "sign", "exponent", "fraction", "integer"}]}: a, b, c, and
-   scale_a and scale_b where units have them; of an encoding the bits that count are the upper ones. */
+/* Returns {"k", "d", "parts": [{"name", "format", "count", "bits", "sign", "exponent", "fraction", "integer"}]}: a, b,
+   c, and, if the units have scale factors, scale_a and scale_b. The upper bits of an encoding are the used ones. */
 const char *site_layout(void);
 
-/* An element as hexadecimal digits and as a value: {"hex", "value"}. */
+/* Returns an element as hexadecimal digits and as a value: {"hex", "value"}. */
 const char *site_element(int part, int index);
 
-/* Sets an element to raw hexadecimal digits, or to a value ("0.1", "0x1p-3", "inf", "nan") rounded to nearest even:
-   0, 1 if it was rounded, or -1, with nothing set, if it is not one. */
+/* Set an element to raw hexadecimal digits, or to a value ("0.1", "0x1p-3", "inf", "nan") rounded to nearest even.
+   Return 0, or 1 if the value was rounded; -1 if the text is invalid, and then nothing is set. */
 int site_set_hex(int part, int index, const char *digits);
 int site_set_value(int part, int index, const char *text);
 
-/* Turns one bit over, 0 the lowest. */
+/* Inverts one bit; bit 0 is the lowest. */
 void site_flip(int part, int index, int bit);
 
-/* Operands as smma_make_rows makes them: a kind, or zeros with scale factors of one for "none". */
+/* Fills the row as smma_make_rows does for a kind; for "none" with zeros, and scale factors of one. */
 void site_make(const char *kind, unsigned seed);
 
-/* Computes the row on the first `count` units of site_pair: {"difference": where they part, "results": [{"label",
-   "hex", "value", "bits"}], "exact": the same, or null}. */
+/* Computes the row on the first `count` units of site_pair: {"difference": the first differing step, "results":
+   [{"label", "hex", "value", "bits"}], "exact": as one of results, or null}. */
 const char *site_explain(int count);
 
-/* Of what was explained: the picture of a unit, or of both under one axis for `slot` 2, as SVG; the drawing as text. */
+/* Return the explanation: as an SVG picture of unit `slot`, or for `slot` 2 of both units under one axis; as text. */
 const char *site_picture(int slot);
 const char *site_words(void);
 
-/* Opens a vector file as text: {"arch", "instruction", "rows": how many, "recorded_on"}, or {"error"}; then takes row
-   `index`, from 0 on, whose units must have been chosen. */
+/* site_open opens a vector file's text: {"arch", "instruction", "rows": their number, "recorded_on"}, or {"error"}.
+   site_take then loads row `index`, from 0; its units must have been chosen. */
 const char *site_open(const char *text);
 const char *site_take(int index);
 
-/* The keys of an algorithm as custom units have it: [{"key", "kind", "least", "most", "word", "choices", "default"}].
+/* Returns the keys of an algorithm in custom units: [{"key", "kind", "least", "most", "word", "choices", "default"}].
  */
 const char *site_keys(const char *algorithm);
 
-/* D = A*B of M x K and K x N numbers, row-major, rounded to the formats of unit `slot` (to nearest, 8 bits and less
-   saturating), by one chain of calls from +0; K is filled with zeros. `d` gets values, `codes` encodings. */
+/* Computes D = A*B of M x K and K x N numbers, row-major, rounded to the formats of unit `slot` (to nearest; formats of
+   at most 8 bits saturate), by one chain of calls from +0; K is padded with zeros. `d` receives values, `codes`
+   encodings. */
 const char *site_product(int slot, int m, int n, int k, const double *a, const double *b, double *d, uint64_t *codes);
 
 #endif

@@ -1,10 +1,10 @@
-/* The explorer: a row on two units, drawn again with every bit that changes. The page's address has all that it shows.
- */
+/* The explorer: computes a row on two units, and redraws it after every changed bit. The page's address holds the whole
+   state of the page. */
 "use strict";
 
 (async () => {
   const byId = (id) => document.getElementById(id);
-  const CUSTOM = "custom", NONE = "none", WIDE = 1600;  // pixels, from which on two pictures are read side by side
+  const CUSTOM = "custom", NONE = "none", WIDE = 1600;  // width in pixels from which two pictures stand side by side
   const SHOWN_AT_FIRST = document.querySelector("main").dataset.state;
 
   let s;  // the library
@@ -15,13 +15,13 @@
     return;
   }
   const catalogue = JSON.parse(s.catalogue());
-  const architectures = new Map();  // by name, their own or a GPU's
+  const architectures = new Map();  // by the architecture's or a GPU's name
   for (const a of catalogue.architectures) {
     a.instructions = catalogue.instructions.filter((i) => i.arch === a.name);
     for (const name of [a.name, ...a.gpus]) architectures.set(squeezed(name), a);
   }
 
-  /* What the page shows besides the row, which the library has. */
+  /* The state of the page, except the row, which the library holds. */
   const unit = [{gpu: "H100", instruction: ""}, {gpu: "A100", instruction: ""}];
   let layout = {parts: []}, inputs = [], chosen = {part: 0, index: 0}, count = 0, seed = 0;
 
@@ -41,7 +41,7 @@
     byId("told").textContent = text;
   }
 
-  /* "f000,3c00*3,0*12": what the command takes with --hex, and without trailing zeros' digits. */
+  /* Returns a part's elements as the command's --hex takes them, with short zeros: "f000,3c00*3,0*12". */
   function list(part) {
     const codes =
         inputs[part.part].map((_, index) => BigInt(`0x${JSON.parse(s.element(part.part, index)).hex}`).toString(16));
@@ -59,7 +59,7 @@
     return runs.map(([word, times]) => (times > 1 ? `${word}*${times}` : word)).join(",");
   }
 
-  /* The reverse, of at most `most` elements; null for what is none. */
+  /* Parses such a list of at most `most` elements; null for an invalid text. */
   function lengthened(text, most) {
     const words = [];
     for (const word of text.split(/[\s,]+/).filter(Boolean)) {
@@ -84,7 +84,7 @@
     }
   }
 
-  /* Choices that the menu has not, which links may have, are added. */
+  /* Selects a choice in a menu; adds it if the menu lacks it, as links may name other choices. */
   function select(menu, value) {
     if (![...menu.options].some((option) => option.value === value))
       menu.append(made("option", {value, textContent: value}));
@@ -123,7 +123,7 @@
     unit[slot].facts = facts;
   }
 
-  /* Sets one unit in the library; its instruction is the first that fits where it has none. */
+  /* Sets one unit in the library; a unit without an instruction gets the first that fits. */
   function setUnit(slot) {
     const u = unit[slot], first = slot && unit[0].facts;
     u.error = "";
@@ -157,7 +157,7 @@
       describe(slot);
   }
 
-  /* Both units, and what they say together. */
+  /* Sets both units, and shows the messages about the pair. */
   function setUnits() {
     setUnit(0);
     setUnit(1);
@@ -209,7 +209,7 @@
       changed(part.part, index);
     });
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") { // to its bits: Tab would pass other elements, and choose them
+      if (event.key === "Enter") { // moves to the element's bits; Tab would select other elements on the way
         event.preventDefault();
         byId("digits").querySelector("[tabindex='0']").focus();
       }
@@ -247,7 +247,7 @@
     input.classList.toggle("zero", value === "0" || value === "-0");
   }
 
-  /* All of the row is new. */
+  /* Shows the whole row after a change. */
   function refresh() {
     for (const part of layout.parts)
       for (let i = 0; i < part.count; i++) show(part.part, i);
@@ -255,7 +255,7 @@
     draw();
   }
 
-  /* One element is. */
+  /* Shows one element after a change. */
   function changed(part, index) {
     show(part, index);
     if (part === chosen.part && index === chosen.index) showBits();
@@ -280,7 +280,7 @@
     });
   }
 
-  /* An element for each word; the rest is zero, scale factors stay. */
+  /* Sets an element for each word; further elements become zero, except scale factors, which stay. */
   function typed(part, input) {
     const words = lengthened(input.value, part.count);
     let wrong = words ? "" : `${part.name} has at most ${part.count} elements`;
@@ -341,7 +341,7 @@
     changed(chosen.part, chosen.index);
   }
 
-  /* To the element before or behind, in order of k. */
+  /* Moves to the previous or next element, in order of k. */
   function toNext(step) {
     const all = [...byId("elements").querySelectorAll("input")];
     all[all.indexOf(inputs[chosen.part][chosen.index]) + step]?.focus();
@@ -371,7 +371,7 @@
 
   // ---- Drawing ----
 
-  /* The digits of one that are not the other's stand out. */
+  /* Makes a cell with the digits that differ from the other text's marked. */
   function marked(text, other) {
     const cell = made("td");
     for (let at = 0; at < text.length;) {
@@ -401,8 +401,7 @@
                                                  "No difference: every step has the same outcome.";
   }
 
-  /* The elements of a picture, one string each, and what stands before them: the writer of pictures begins each in a
-     line of its own and puts groups into nothing. */
+  /* Matches the elements of a picture. The library writes each on its own line, and does not nest groups. */
   const ELEMENT = /<(title|text|rect|line|path|g|defs)\b(?:[^>]*\/>|[^]*?<\/\1>)\n/g;
 
   function parsed(text) {
@@ -417,8 +416,8 @@
     return template.content.firstChild;
   }
 
-  /* Pictures that are on the page, by slot. Of one that is drawn again only what differs is replaced, which is most of
-     the time that a bit takes. */
+  /* The pictures on the page, by slot. Redrawing replaces only the changed elements, because replacing elements takes
+     most of the time. */
   let pictures = [];
 
   function newPicture(slot) {
@@ -430,7 +429,7 @@
   function redraw(picture) {
     const {head, parts} = parsed(s.picture(picture.slot)), before = picture.parts;
     const most = Math.min(parts.length, before.length), same = (x, y) => x === y;
-    let first = 0, last = 0;  // elements that stay at the begin and at the end
+    let first = 0, last = 0;  // number of unchanged elements at the beginning and at the end
     while (first < most && same(parts[first], before[first])) first++;
     while (last < most - first && same(parts.at(-1 - last), before.at(-1 - last))) last++;
     const aligned = parts.length === before.length, changed = [];
@@ -485,7 +484,7 @@
   }
 
   let waiting, own = "";
-  function remember() {  // browsers allow few changes of the address a second
+  function remember() {  // browsers limit how often the address may change
     clearTimeout(waiting);
     waiting = setTimeout(rememberNow, 250);
   }
@@ -523,7 +522,7 @@
       const words = lengthened(values ? text.slice(2) : text, part.count);
       if (!words) complain(`${part.name} has more than ${part.count} elements`);
       words?.forEach((word, index) => {
-        if (word === "-") return;  // as it is
+        if (word === "-") return;  // keep the element
         const wrong = (values ? s.set_value : s.set_hex)(part.part, index, word) < 0;
         if (wrong)
           complain(`${name(part, index)}: '${word}' is no ${values ? "number" : `encoding of ${part.format}`}`);
@@ -571,11 +570,11 @@
     try {
       return JSON.parse(unit[customSlot()].text);
     } catch {
-      return null;  // the library says what is wrong with it
+      return null;  // the library reports the error
     }
   }
 
-  /* A control for each key of the algorithm's table. */
+  /* Makes a control for each key of the algorithm's table. */
   function control(key, described) {
     const set = (value) => {
       const next = describedUnit();
@@ -602,7 +601,7 @@
       menu.addEventListener("change", () => set(menu.value || undefined));
       return made("label", {}, made("span", {textContent: key.key}), menu);
     }
-    /* The slider's first place says the key's word, or leaves it out. */
+    /* The slider's first position stands for the key's word, or for leaving the key out. */
     const least = key.key === "zero_exponent" ? -200 : key.least, most = key.key === "zero_exponent" ? 50 : key.most;
     const word = key.word ?? (key.like || key.default !== undefined ? unset : undefined);
     const slider = made("input", {type: "range", min: word === undefined ? least : least - 1, max: most, step: 1});
@@ -635,7 +634,7 @@
         ...keys.map((key) => control(key, described)));
   }
 
-  /* Another algorithm's keys: what it has in common stays, what it needs gets a value that is allowed. */
+  /* Changes the algorithm: common keys stay, and required keys get an allowed value. */
   function changeAlgorithm(algorithm) {
     const before = describedUnit(), next = {"softmma-unit": 1, name: before.name, algorithm};
     const usual = {
@@ -743,7 +742,7 @@
     const found = JSON.parse(s.open(text));
     if (found.error) return complain(`${name}: ${found.error}`);
     unit[0] = {gpu: found.arch, instruction: found.instruction};
-    unit[1].instruction = "";  // of the same K, where there is one
+    unit[1].instruction = "";  // prefers an instruction of the same K
     setUnits();
     if (count && layout.k !== unit[0].facts.k) {
       unit[1].gpu = NONE;
@@ -763,7 +762,7 @@
     refresh();
   }
 
-  /* A row without a header goes into the row that is there. */
+  /* Takes dropped text: a vector file, or a row without a header, which replaces the present row. */
   function dropped(text) {
     if (/^\s*#/.test(text)) return open(text, "the text");
     const words = text.trim().split(/[\s,]+/), operands = layout.parts.reduce((sum, part) => sum + part.count, 0);
@@ -801,6 +800,6 @@
 
   restore(location.hash.length > 1 ? location.hash.slice(1) : SHOWN_AT_FIRST);
   const html = document.documentElement;
-  html.dataset.took = performance.now();  // milliseconds since the page was asked for
+  html.dataset.took = performance.now();  // milliseconds since the page was requested
   html.dataset.ready = "true";
 })();

@@ -1,4 +1,4 @@
-"""Pictures that the command draws, those of tests/pictures/pictures.txt, each with its command and a way into the
+"""Writes the gallery: the command's pictures from tests/pictures/pictures.txt, each with its command and a link to the
 explorer."""
 
 import html
@@ -19,7 +19,7 @@ def entries():
 
 
 def address(arguments):
-    """The explorer's state for an explained row, whose elements are values; None for another command's picture."""
+    """Returns the explorer's state for an explained row, with its elements as values; None for other commands."""
     words = shlex.split(arguments)
     if not words[0].startswith("--on"):
         return None

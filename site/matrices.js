@@ -1,4 +1,4 @@
-/* Small products on two units, and where they differ. */
+/* Computes small products on two units, and shows their differences. */
 "use strict";
 
 (async () => {
@@ -85,7 +85,7 @@
     const [m, n, k] = ["m", "n", "k"].map((id) => Number(byId(id).value)), kind = byId("kind").value;
     const next = random(Number(byId("seed").value));
     const a = elements(kind, m * k, next), b = elements(kind, k * n, next);
-    if (kind === "cancelling")  // the second half of K takes the first away again, but for one element
+    if (kind === "cancelling")  // the second half of K cancels the first, except for one element
       for (let i = 0; i < m; i++)
         for (let e = Math.ceil(k / 2); e < k - 1; e++) {
           a[i * k + e] = -a[i * k + e - Math.ceil(k / 2)];
@@ -96,7 +96,7 @@
 
   // ---- Computing ----
 
-  /* Encodings of a floating-point format as integers in the order of their values. */
+  /* Maps encodings of a floating-point format to integers in the order of their values. */
   function ordered(code, bits) {
     const sign = 1n << BigInt(bits - 1);
     return code & sign ? -(code & (sign - 1n)) : code;
@@ -165,7 +165,7 @@
     return made("div", {className: "scroll"}, table);
   }
 
-  /* The operands of the first instructions after which both have other sums, each unit's K long or the longer one's. */
+  /* Returns the operands of the first step after which the units' sums differ; a step has the greater K of both. */
   function parting(i, j) {
     const {m, n, k, a, b} = shown, step = Math.max(chosen(0).k, chosen(1).k);
     const row = a.subarray(i * k, (i + 1) * k), column = Float64Array.from({length: k}, (_, e) => b[e * n + j]);

@@ -1,4 +1,5 @@
-/* Sections of the documentation that have all words, or words that begin so; those with them in the title first. */
+/* Finds sections of the documentation that have all words, or words that begin with them; titles that match come
+   first. */
 "use strict";
 
 (() => {

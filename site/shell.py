@@ -1,4 +1,4 @@
-"""The site's folder, and the shell around each page."""
+"""Writes the site's folder, and the frame around each page."""
 
 import html
 import os
@@ -22,7 +22,7 @@ NAVIGATION = (
 
 
 def run(*command, statuses=(0,), **options):
-    """What a program prints; other statuses end this one, and what it has said is seen."""
+    """Returns a program's output. Exits for a status not in `statuses`, after showing the program's messages."""
     ran = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     if ran.returncode not in statuses:
         sys.exit(f"site: {' '.join(map(str, command))}:\n{ran.stdout}{ran.stderr}")
@@ -34,12 +34,12 @@ def softmma(*arguments, statuses=(0, 1)):
 
 
 def root_of(path):
-    """From a page up to the site's folder."""
+    """Returns the relative path from a page to the site's folder."""
     return "../" * str(path).count("/")
 
 
 def relative(target, page):
-    """A link on a page to another path of the site."""
+    """Returns the link from a page to another path of the site."""
     return os.path.relpath(target, os.path.dirname(page) or ".")
 
 
@@ -48,7 +48,7 @@ def fill(name, **words):
 
 
 def table(head, rows, kind=""):
-    """Cells are HTML."""
+    """Returns a table as HTML; its cells are HTML, too."""
     lines = ["".join(f"<th scope=col>{cell}</th>" for cell in head)]
     lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
@@ -70,7 +70,7 @@ class Site:
             target.write_text(content)
 
     def page(self, path, title, body, scripts=(), current=None):
-        """A page in the shell, whose place in the navigation is its own or `current`; `scripts` run when it is read."""
+        """Writes a page. `current` is its place in the navigation (default: its own path); `scripts` run on loading."""
         root = root_of(path)
         entries = "".join(
             f'<li><a href="{root}{href}"{" aria-current=page" if href == (current or path) else ""}>{name}</a></li>\n'
@@ -82,6 +82,6 @@ class Site:
         self.write(path, self.shell.substitute(words))
 
     def article(self, path, title, body, current=None, scripts=()):
-        """A page of text, with its heading."""
+        """Writes a page of text, with its heading."""
         main = f'<main id="main">\n<h1>{html.escape(title)}</h1>\n{body}\n</main>'
         self.page(path, title, main, scripts, current)

@@ -1,12 +1,12 @@
-/* SoftMMA in WebAssembly, with the functions of site/explorer.h: softmma.start() gives an object that has them without
-   "site_", texts as strings. */
+/* SoftMMA in WebAssembly, with the functions of site/explorer.h: softmma.start() returns an object that has them,
+   without the prefix "site_" and with texts as strings. */
 "use strict";
 
 var softmma = (() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
-  const numbers = new Set(["set_hex", "set_value", "flip", "make"]);  // the others return texts
+  const numbers = new Set(["set_hex", "set_value", "flip", "make"]);  // other functions return texts
 
-  /* The module asks for functions of a system that it does not use: none of its files is one of the machine's. */
+  /* Stubs for system functions that the module imports but does not use: it opens no files of the machine. */
   const system = new Proxy({}, {
     get: (_, name) => name === "emscripten_notify_memory_growth" ?
         () => {} :
@@ -20,7 +20,7 @@ var softmma = (() => {
     const wasm = instance.exports;
     if (wasm._initialize) wasm._initialize();
 
-    const memory = () => new Uint8Array(wasm.memory.buffer);  // another one whenever memory has grown
+    const memory = () => new Uint8Array(wasm.memory.buffer);  // the buffer changes whenever memory grows
 
     function text(address) {
       const bytes = memory();
@@ -50,7 +50,7 @@ var softmma = (() => {
       };
     }
 
-    /* {d, codes} of arrays of numbers, or {error}. */
+    /* Returns {d, codes} for arrays of numbers, or {error}. */
     functions.product = (slot, m, n, k, a, b) => {
       const sizes = [m * k, k * n, m * n, m * n], at = [];
       for (const size of sizes) at.push(wasm.malloc(8 * Math.max(size, 1)));
@@ -66,13 +66,13 @@ var softmma = (() => {
   }
 
   async function unpacked(bytes) {
-    if (bytes[0] === 0) return bytes;  // a server that says of .gz files how they are packed has it unpacked already
+    if (bytes[0] === 0) return bytes;  // unpacked already, if the server declared the encoding of .gz files
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
   }
 
   const folder = typeof document === "undefined" ? null : new URL(".", document.currentScript.src);
 
-  /* From a disk pages may read no files but scripts: there one has the bytes as text. */
+  /* Loads the module from a script that has its bytes as text: pages opened as files can read only scripts. */
   function embedded() {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");

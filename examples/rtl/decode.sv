@@ -1,4 +1,4 @@
-// An encoding of IEEE 754's form, unpacked: (-1)^negative * significand * 2^(exponent - MAN). Subnormals have the least
+// Unpacks an encoding of IEEE 754's form: (-1)^negative * significand * 2^(exponent - MAN). Subnormals have the least
 // exponent and are not normalised.
 module decode #(
     parameter int EXP = 5,

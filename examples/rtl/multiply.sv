@@ -1,4 +1,4 @@
-// An exact product, not normalised: (-1)^negative * significand * 2^(exponent - 2 MAN).
+// Computes an exact product, not normalised: (-1)^negative * significand * 2^(exponent - 2 MAN).
 module multiply #(
     parameter int EXP = 5,
     parameter int MAN = 10

@@ -52,7 +52,7 @@ int computes(void *unit, const smma_instruction_info *i, char *message, size_t s
   return 1;
 }
 
-// A row a clock. A port's bits lie in memory as a row's elements do.
+// Computes rows, one a clock. A port's bits have the memory layout of a row's elements.
 int run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   Unit *u = static_cast<Unit *>(unit);
   const size_t bytes = 2 * static_cast<size_t>(i->k);

@@ -1,4 +1,4 @@
-// The first stage of both units: exact products of a row, and c unpacked, in registers.
+// The first stage of both units: registers the exact products of a row, and c unpacked.
 module products #(
     parameter int L = 16,
     parameter int EXP = 8,

@@ -1,5 +1,5 @@
-// (-1)^negative * magnitude * 2^exponent, rounded once to FP32: toward zero, or to nearest, ties to even. What is too
-// large becomes infinity, zero +0.
+// Rounds (-1)^negative * magnitude * 2^exponent once to FP32: toward zero, or to nearest, ties to even. Overflow gives
+// infinity; zero gives +0.
 module round_f32 #(
     parameter int W = 32,
     parameter bit NEAREST = 0
@@ -10,8 +10,8 @@ module round_f32 #(
     output logic [31:0]        d
 );
   logic signed [11:0] top;    // the exponent of the leading bit, or of the least normal number
-  logic signed [11:0] shift;  // bits that are cut off
-  logic [W+24:0] whole;       // 24 bits, and what is cut off below
+  logic signed [11:0] shift;  // number of truncated bits
+  logic [W+24:0] whole;       // 24 bits, followed by the truncated bits
   logic [W:0] cut;
   logic up;
   logic [11:0] field;

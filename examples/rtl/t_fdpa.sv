@@ -1,8 +1,9 @@
-// T-FDPA (docs/algorithms/t-fdpa.md): d = c + sum a[k]*b[k], k < L. Exact products and c are cut off F bits below the
-// greatest exponent among them, added, and rounded once to FP32; a negative sum that rounds to zero is +0. A row goes in
-// with every clock, and comes out three clocks later.
+// T-FDPA (docs/algorithms/t-fdpa.md): d = c + sum a[k]*b[k], k < L. Exact products and c are truncated F bits below
+// the greatest exponent among them, added, and rounded once to FP32; a negative sum that rounds to zero is +0. The unit
+// takes a row every clock; its latency is three clocks.
 //
-// BUG plants a mistake: 1: products are cut off one bit too early; 2: a zero c brings FP32's least exponent, not E_ZERO.
+// BUG inserts a fault: 1: products are truncated one bit too early; 2: a zero c brings FP32's least exponent, not
+// E_ZERO.
 module t_fdpa #(
     parameter int L = 16,
     parameter int EXP = 8,

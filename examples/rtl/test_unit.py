@@ -1,4 +1,4 @@
-"""A unit held against its model with cocotb: rows and results come from the Python package softmma, a batch at a time.
+"""Compares a unit with its model in cocotb: rows and results come from the Python package softmma, a batch at a time.
 
 `make cocotb` runs it on Icarus Verilog; needs cocotb 2 and softmma of PyPI. The environment has what the Makefile says.
 """
@@ -18,7 +18,7 @@ ON, INSTR = os.environ["ON"], os.environ["INSTR"]
 
 
 def port(row):
-    """Elements of 16 bits as one port, the first in the low bits."""
+    """Packs elements of 16 bits into one port, the first in the low bits."""
     return int.from_bytes(np.ascontiguousarray(row).tobytes(), "little")
 
 
@@ -27,7 +27,7 @@ def bits(x):
 
 
 async def answers(dut, a, b, c):
-    """What the unit makes of rows, one of which goes in with every clock."""
+    """Returns the unit's results for rows, with a new row at every clock."""
     results = []
     for sent in range(len(c) + 8):
         await FallingEdge(dut.clk)

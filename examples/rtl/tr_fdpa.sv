@@ -1,9 +1,9 @@
-// TR-FDPA, revision 2 (docs/algorithms/tr-fdpa.md): d = c + sum a[k]*b[k], k < L, in two stages, as CDNA 3 has it.
-// Products are cut off F bits below their greatest exponent and added; that sum and c are rounded down below the greater
-// of their exponents, added, rounded down to F2 bits, and to nearest to FP32. A row goes in with every clock, and comes
-// out four clocks later.
+// TR-FDPA, revision 2 (docs/algorithms/tr-fdpa.md): d = c + sum a[k]*b[k], k < L, in two stages, as in CDNA 3.
+// Products are truncated F bits below their greatest exponent and added. That sum and c are rounded down below the
+// greater of their exponents, added, rounded down to F2 bits, and then to nearest to FP32. The unit takes a row every
+// clock; its latency is four clocks.
 //
-// BUG plants a mistake: 1: c is truncated toward zero, not rounded down; 2: products of 2^128 and more are not noticed.
+// BUG inserts a fault: 1: c is truncated toward zero, not rounded down; 2: products of 2^128 and more are not detected.
 module tr_fdpa #(
     parameter int L = 8,
     parameter int EXP = 8,
@@ -22,9 +22,9 @@ module tr_fdpa #(
     output logic [31:0]                d
 );
   localparam int P = 2 * MAN + 2;              // bits of a product's significand
-  localparam int W = F + 3 + $clog2(L + 1);    // of the sum of products, with a sign
-  localparam int T = W + F2 + 1 - F;           // and of all
-  localparam logic signed [11:0] NONE = -1024; // the exponent of no product
+  localparam int W = F + 3 + $clog2(L + 1);    // bits of the sum of products, with a sign
+  localparam int T = W + F2 + 1 - F;           // bits of the sum of all terms
+  localparam logic signed [11:0] NONE = -1024; // the exponent if there is no product
 
   // ---- 1: products ----
 

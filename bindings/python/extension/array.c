@@ -1,17 +1,17 @@
-/* NumPy's arrays as arrays of encodings. */
+/* Converts between NumPy's arrays and arrays of encodings. */
 #include "binding.h"
 #include "core/format.h"
 
 static PyArray_Descr *dtypes[SMMA_FORMAT_COUNT];
 
-/* Formats that are spelled out which have a dtype. */
+/* Custom formats that have a dtype. */
 enum { MOST_SPELLED = 16 };
 static struct {
   smma_format format;
   PyArray_Descr *dtype;
 } spelled[MOST_SPELLED];
 
-/* Where a format's dtype is, or goes if it has none; NULL where there is no room for one that is spelled out. */
+/* Returns the slot of a format's dtype, which may be empty; NULL if there is no room for another custom format. */
 static PyArray_Descr **place_of(smma_format format) {
   int i = 0;
   if (!smma_is_spelled(format)) return &dtypes[format];
@@ -26,11 +26,11 @@ static PyArray_Descr *dtype_of(smma_format format) {
   return place ? *place : NULL;
 }
 
-/* Formats whose encodings are also those of another format, which has the dtype; SMMA_F64 stands for none. */
+/* Formats that share their encodings with another format, which has the dtype; SMMA_F64 (0): no such format. */
 static const smma_format kin[SMMA_FORMAT_COUNT] = {
     [SMMA_TF32] = SMMA_F32, [SMMA_E8M13] = SMMA_F32, [SMMA_UE4M3] = SMMA_E4M3};
 
-/* Takes over `dtype`. The library knows its name, or it is no dtype of a format. */
+/* Stores the dtype of a format if the library knows its name. Takes over `dtype`. */
 static void learn(PyArray_Descr *dtype) {
   PyObject *name = PyObject_GetAttrString((PyObject *)dtype, "name");
   const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -66,7 +66,7 @@ bool array_learn_dtypes(void) {
   return !PyErr_Occurred();
 }
 
-/* Without a dtype of its own, encodings are unsigned numbers. */
+/* Encodings of a format without a dtype are unsigned numbers. */
 PyArray_Descr *array_dtype_of(smma_format format) {
   static const int unsigned_types[] = {[1] = NPY_UINT8, [2] = NPY_UINT16, [4] = NPY_UINT32, [8] = NPY_UINT64};
   PyArray_Descr *dtype = dtype_of(format);
@@ -126,7 +126,7 @@ bool array_is_given(PyObject *object, const char *what) {
   return false;
 }
 
-/* An array whose elements lie without gaps, in the order that they had. Takes over `array`. */
+/* Makes an array dense without changing the order of its elements. Takes over `array`. */
 static PyArrayObject *gapless(PyArrayObject *array) {
   PyArrayObject *copy;
   if (PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array)) return array;
@@ -154,7 +154,7 @@ static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_forma
   return result;
 }
 
-/* Integers of a dtype that is no format become float64. Takes over `array`. */
+/* Converts integers of a dtype that is not a format's to float64. Takes over `array`. */
 static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   PyArrayObject *result = NULL;
   if (array_format_of(array) != SMMA_NO_FORMAT) return array;
@@ -167,7 +167,8 @@ static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   return result;
 }
 
-/* Warns where values became something else than a near number; false if the warning is an error. */
+/* Warns of values that rounding replaced by infinity, zero, NaN or the greatest number; false if the warning is an
+   error. */
 static bool warn_of_loss(const char *what, smma_format format, const smma_conversion *lost) {
   if (!lost->infinite && !lost->saturated && !lost->zero && !lost->nan) return true;
   return PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
@@ -255,7 +256,7 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
   return result;
 }
 
-/* What the elements of a matrix are, by its array's dtype. */
+/* Returns the kind of a matrix's elements, from its array's dtype. */
 static bool describe_elements(const PyArrayObject *array, const char *what, smma_format named, smma_tensor *t) {
   const bool holds = named != SMMA_NO_FORMAT && array_holds(array, named);
   const smma_format own = array_format_of(array);

@@ -1,11 +1,11 @@
-/* What the parts of the Python extension share: CPython's stable ABI, NumPy's arrays, the library. A function that
-   returns NULL or false has set a Python exception, unless it says otherwise. */
+/* Declarations shared by the parts of the Python extension: CPython's stable ABI, NumPy's arrays, the library. A
+   function that returns NULL or false has set a Python exception, unless its comment says otherwise. */
 #ifndef SMMA_PYTHON_BINDING_H
 #define SMMA_PYTHON_BINDING_H
 
 #define PY_SSIZE_T_CLEAN
 #define PY_ARRAY_UNIQUE_SYMBOL softmma_numpy
-#ifndef SMMA_PYTHON_MODULE /* the file that imports NumPy's functions for all */
+#ifndef SMMA_PYTHON_MODULE /* defined by the one file that imports NumPy's functions for all files */
 #define NO_IMPORT_ARRAY
 #endif
 #include <Python.h>
@@ -21,109 +21,109 @@
 
 enum { MOST_AXES = 64 };
 
-/* The exception of a status that is not SMMA_OK; for SMMA_STOPPED one is set already. Returns NULL. */
+/* Raises the exception of a status other than SMMA_OK; for SMMA_STOPPED an exception is already set. Returns NULL. */
 PyObject *fail_with_status(smma_status status);
 
-/* Raises the exception of an error, with its text: a RuntimeError of a device that fails. NULL. */
+/* Raises the exception of an error, with its text; a device that fails raises RuntimeError. Returns NULL. */
 PyObject *fail_with_error(const smma_error *error);
 
-/* What a study has found as Python's objects: dict, list, str, int, float, bool and None. A new reference. Takes over
-   the datum, whose missing memory is a MemoryError. */
+/* Returns a study's result as Python objects: dict, list, str, int, float, bool and None. A new reference. Takes over
+   the datum; a NULL datum means lack of memory and raises MemoryError. */
 PyObject *value_from(smma_datum *datum);
 
-/* Notes into a list of texts, which `notes.context` is until list_of_notes takes it. */
+/* Collects notes in a list of texts: `notes.context` holds the list until list_of_notes takes it. */
 smma_notes listed_notes(void);
 PyObject *list_of_notes(smma_notes *notes);
 
-/* MemoryError without memory, else ValueError with the error's text, in which options of the command ("--round-in")
-   become the names of arguments ("round_in"); nothing if there is an exception already. NULL. */
+/* Raises MemoryError if memory ran out, otherwise ValueError with the error's text. Options of the command in the text
+   ("--round-in") become names of arguments ("round_in"). Keeps an exception that is already set. Returns NULL. */
 PyObject *fail_with(const smma_error *error);
 
-/* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
+/* Returns the number of threads for a product that requests `threads`; 1 after a fork, where OpenMP fails. */
 int threads_allowed(int threads);
 
 /* ---- Arrays (array.c) ---- */
 
-/* Learns which dtypes of NumPy and ml_dtypes are which formats. */
+/* Looks up the dtypes of NumPy and ml_dtypes for all formats. */
 bool array_learn_dtypes(void);
 
-/* The dtype whose elements are a format's encodings: a new reference. */
+/* Returns the dtype whose elements are a format's encodings: a new reference. */
 PyArray_Descr *array_dtype_of(smma_format format);
 
-/* Whether one dtype holds the encodings of both. */
+/* Reports whether two formats share a dtype for their encodings. */
 bool array_same_dtype(smma_format one, smma_format other);
 
-/* SMMA_NO_FORMAT, without an exception, for a dtype that is none. */
+/* Returns the format of a dtype; SMMA_NO_FORMAT, without an exception, for a dtype that is not a format's. */
 smma_format array_format_of(const PyArrayObject *array);
 
-/* The format that a name, a dtype or a scalar type means; SMMA_NO_FORMAT with an exception. `what` names the argument.
- */
+/* Returns the format that a name, a dtype or a scalar type denotes; SMMA_NO_FORMAT with an exception. `what` names the
+   argument. */
 smma_format array_format_named(PyObject *object, const char *what);
 
-/* Anything that NumPy makes an array of, in native byte order; an array itself where it is so already. */
+/* Returns an object as an array in native byte order; an array that is in native byte order is returned itself. */
 PyArrayObject *array_of(PyObject *object);
 
-/* Reports whether an operand that must be there is one: false with an exception for None. `what` names it. */
+/* Reports whether a required operand is given: false with an exception for None. `what` names it. */
 bool array_is_given(PyObject *object, const char *what);
 
-/* The array's values as encodings of `format`, rounded where it has others; an unsigned array of the width of a format
-   that is no integer holds encodings already. No copy where there is nothing to round. Takes over `array`. */
+/* Returns the array's values as encodings of `format`, rounded if the format lacks them. An unsigned array as wide as a
+   non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
 
-/* Its values rounded by the caller's rules, with a warning of what is lost unless `quiet`; an unsigned array holds
-   numbers like any other. Takes over `array`. */
+/* Returns the array's values rounded by the caller's rules, with a warning about losses unless `quiet`. An unsigned
+   array holds numbers like any other array. Takes over `array`. */
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
                              smma_overflow overflow, bool quiet);
 
-/* The shape of the arrays' leading axes, all but the last `own` of each, broadcast together as NumPy does. NULL
-   entries are left out. Returns the number of axes, or -1. */
+/* Broadcasts the shapes of the arrays' leading axes (all but the last `own` of each) as NumPy does. NULL entries are
+   left out. Returns the number of axes, or -1. */
 int array_broadcast(PyArrayObject *const *arrays, const char *const *names, const int *own, int count,
                     npy_intp shape[MOST_AXES]);
 
-/* The array broadcast to a shape: itself, or a dense copy. Takes over `array`. */
+/* Broadcasts the array to a shape: returns the array itself, or a dense copy. Takes over `array`. */
 PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, const npy_intp *shape);
 
-/* The shape as Python prints it: a new reference. */
+/* Returns the shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
 
-/* The rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
+/* Returns the rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
 int rounding_named(const char *what, const char *name);
 
-/* How the values of operand A, or B, of `format` are rounded: as `name` says, or without it (NULL) by the plan or the
+/* Returns the rounding mode for values of operand A or B of `format`: `name`, or if it is NULL that of the plan or the
    instruction's library. -1 with an exception. */
 int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
                            smma_format format);
 
-/* Whether a format's encodings are what the array's elements hold: nothing is rounded. */
+/* Reports whether the array's elements already are encodings of the format, so that nothing is rounded. */
 bool array_holds(const PyArrayObject *array, smma_format format);
 
-/* An array of one or two axes as a matrix, for studies: `*array`, a new reference, holds its elements. Unsigned
-   elements as wide as the format that is named (SMMA_NO_FORMAT: none is) are its encodings; otherwise the dtype says
-   what they are. `what` names the argument, which may be None: then there is no such matrix. */
+/* Reads an array of one or two axes as a matrix, for studies: `*array`, a new reference, holds its elements. Unsigned
+   elements as wide as the format `named` (SMMA_NO_FORMAT: none is named) are encodings of it; otherwise the dtype gives
+   their format. `what` names the argument. If the argument is None, there is no such matrix. */
 bool array_source(PyObject *object, const char *what, smma_format named, PyArrayObject **array, smma_source *source);
 
 /* ---- Arrays in a device's memory (device.c) ---- */
 
-/* Whether an object is an array that describes memory of a device, which the host must not touch. */
+/* Reports whether an object is an array that describes a device's memory, which the host must not access. */
 bool array_is_on_device(PyObject *object);
 
-/* A new one, dense, in memory of its own on the device of that name. Takes over `dtype`. */
+/* Makes a dense array in new memory on the device of that name. Takes over `dtype`. */
 PyArrayObject *array_allocate_on(const char *device, int axes, const npy_intp *shape, PyArray_Descr *dtype);
 
 /* ---- Instructions (instruction.c) ---- */
 
-/* What chooses an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None; in: a
-   format, a pair of formats for A and B, or None; out: a format or None. */
+/* The arguments that choose an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None;
+   in: a format, a pair of formats for A and B, or None; out: a format or None. */
 typedef struct {
   PyObject *on, *instr, *in, *out;
 } choice;
 
-/* The formats where the choice leaves them open: those of the arrays, SMMA_NO_FORMAT where they have none. */
+/* The arrays' formats, which count if the choice leaves formats open; SMMA_NO_FORMAT if the arrays have no format. */
 typedef struct {
   smma_format a, b;
-  bool scaled; /* there are scale factors: then */
+  bool scaled; /* there are scale factors, which the next members describe */
   smma_format scale;
-  npy_intp k, scale_blocks; /* K, and factors along it */
+  npy_intp k, scale_blocks; /* K, and the number of scale factors along K */
 } array_formats;
 
 /* Reads the input formats from `in`: a format for A and B, a pair, or a block-scaled format. None keeps `formats`. */
@@ -131,45 +131,46 @@ bool formats_of_inputs(PyObject *in, smma_formats *formats);
 
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
 
-/* What was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
+/* Returns what was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 
-/* The architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
+/* Returns the architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
 smma_arch_id arch_of(PyObject *gpu);
 
-/* The library's instruction of a Python Instruction. */
+/* Returns the library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
-/* An instruction's handle, which does not own it: a new reference. */
+/* Returns a handle of an instruction, which does not own it: a new reference. */
 PyObject *handle_of(const smma_instruction *instruction);
 
-/* A number where the text is one, else the text. */
+/* Converts a text to a number if it is one; otherwise returns the text. */
 PyObject *parameter_value(const char *text);
 
 /* ---- Targets of studies (matmul.c) ---- */
 
-/* What holds the arrays of targets' products. */
+/* Owns the arrays of the targets' products. */
 typedef struct target_products target_products;
 
-/* Takes a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both. Their
-   products stop with Control-C. False with an exception; else release_targets behind the study. */
+/* Reads a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both.
+   Control-C stops their products. Returns false with an exception; on success call release_targets after the study. */
 bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products);
 void release_targets(target_products *products);
 
 /* Lets other threads of Python run while products are computed, until PyEval_RestoreThread. */
 PyThreadState *suspend_targets(target_products *products);
 
-/* A target's Instruction, or a handle of the one that was chosen: a new reference. */
+/* Returns a target's Instruction, or a handle of the chosen instruction: a new reference. */
 PyObject *target_chosen(const target_products *products, size_t target);
 
 /* ---- Plans (plan.c) ---- */
 
-/* The library's plan of a handle; NULL for None. */
+/* Gets the library's plan of a handle; NULL for None. */
 bool plan_of(PyObject *handle, const smma_plan **plan);
 
 /* ---- Units (unit.c) ---- */
 
-/* From here on other threads run, and units, between rows, see Control-C and functions' exceptions. */
+/* State saved by suspend_python. Until resume_python other threads run, and units check for Control-C and for
+   exceptions of functions between vectors. */
 typedef struct {
   PyThreadState *thread;
   bool watched;
@@ -178,23 +179,23 @@ typedef struct {
 suspended suspend_python(void);
 bool resume_python(suspended before);
 
-/* Between the two: what this thread's units do is to end, as there is an exception. */
+/* Ends the work of this thread's units after an exception; call it between suspend_python and resume_python. */
 void stop_units(void);
 
-/* Once, when the module is made. */
+/* Initialises the checks for Control-C; call it once, when the module is made. */
 void watch_units(void);
 
-/* A function that computes d of rows, which must outlive the unit; a unit's name; None: the models. False with an
-   exception, or with `error` alone. */
+/* Opens a unit: a function that computes d of vectors, and must outlive the unit; a unit's name; or None, the models.
+   Returns false with an exception, or with only `error` set. */
 bool open_unit(PyObject *object, smma_unit *unit, smma_error *error);
 
-/* `count` encodings as an array of the format's dtype: a new reference. */
+/* Returns `count` encodings as an array of the format's dtype: a new reference. */
 PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_intp count);
 
-/* A copy of what a batch has of one operand: (rows, columns), or with 0 columns (rows,). */
+/* Copies one operand of a batch to an array: (rows, columns), or (rows,) if `columns` is 0. */
 PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int columns);
 
-/* Copies of the first `number` rows: (a, b, c, d, scale factors of a, of b), the latter None without. */
+/* Copies the first `number` vectors: (a, b, c, d, scale factors of a, of b); the scale factors are None if unused. */
 PyObject *arrays_of_rows(const smma_rows *rows, size_t number);
 
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */

@@ -1,4 +1,4 @@
-/* Campaigns, their shards put together, open questions, vector files, recordings, rows that decide between units. */
+/* Campaigns, merged shards, open questions, vector files, recordings, and test vectors that distinguish units. */
 #include <string.h>
 
 #include "binding.h"
@@ -9,7 +9,7 @@
 #include "report/merge.h"
 #include "report/verify.h"
 
-/* The rows of a kind, or with NULL a campaign's usual ones; false with an exception. */
+/* Gets the recipe for vectors of a kind, or for NULL a campaign's default; false with an exception. */
 static bool recipe_of(const char *kind, unsigned long long seed, smma_campaign_recipe *recipe) {
   *recipe = smma_campaign_best(seed);
   if (!kind) return true;
@@ -18,13 +18,13 @@ static bool recipe_of(const char *kind, unsigned long long seed, smma_campaign_r
   return recipe->kind != SMMA_ROWS_KINDS;
 }
 
-/* The instruction of an Instruction, or NULL for None; false with an exception. */
+/* Gets the library's instruction of an Instruction, or NULL for None; false with an exception. */
 static bool instruction_or_none(PyObject *object, const smma_instruction **instruction) {
   *instruction = object == Py_None ? NULL : instruction_of(object);
   return object == Py_None || *instruction;
 }
 
-/* The architecture of a GPU's name, or for None SMMA_ARCH_COUNT; false with an exception. */
+/* Gets the architecture of a GPU's name, or SMMA_ARCH_COUNT for None; false with an exception. */
 static bool arch_or_none(PyObject *gpu, smma_arch_id *arch) {
   *arch = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
   return gpu == Py_None || *arch != SMMA_ARCH_COUNT;
@@ -36,8 +36,8 @@ typedef struct {
   smma_campaign what;
   smma_arch_id arch;
   const smma_instruction *only;
-  unsigned long long shard, shards; /* shard: from 1; 0: the whole */
-  const char *path, *text;          /* the file that keeps what is known, or a report's text; NULL */
+  unsigned long long shard, shards; /* shard: from 1; 0: all vectors */
+  const char *path, *text;          /* the progress file, or a report's text; NULL */
   Py_ssize_t length;
 } request;
 
@@ -57,7 +57,7 @@ static bool go_on(const request *q, smma_report *report, smma_error *error) {
   return good;
 }
 
-/* The report as data; NULL with an error. */
+/* Returns the report as data; NULL with an error. */
 static smma_datum *compare(const request *q, smma_error *error) {
   const smma_report_watcher watcher = {NULL, q->path ? save : NULL, (void *)q->path};
   smma_datum *data = NULL;
@@ -71,8 +71,8 @@ static smma_datum *compare(const request *q, smma_error *error) {
   return data;
 }
 
-/* (unit, against, GPU or None, Instruction or None, rows, seed, kind or None, (shard, shards), file or None, report as
-   text or None) */
+/* Runs a campaign, from (unit, against, GPU or None, Instruction or None, rows, seed, kind or None, (shard, shards),
+   file or None, report as text or None). */
 PyObject *python_campaign(PyObject *module, PyObject *arguments) {
   PyObject *objects[2], *gpu, *only;
   request q = {.text = NULL};
@@ -101,7 +101,8 @@ PyObject *python_campaign(PyObject *module, PyObject *arguments) {
   return data ? value_from(data) : fail_with(&error);
 }
 
-/* (unit, GPU or None, Instruction or None, of every instruction, question or None) */
+/* Asks open questions, from (unit, GPU or None, Instruction or None, whether of every instruction, question or None).
+ */
 PyObject *python_ask(PyObject *module, PyObject *arguments) {
   PyObject *object, *gpu, *instruction;
   smma_question_request q = {.arch = SMMA_ARCH_COUNT};
@@ -139,7 +140,7 @@ static smma_read_report *read_report(const char *origin, const char *text, Py_ss
   return report;
 }
 
-/* Reads a report, of (file, None) or (name, text); NULL with an exception or an error. */
+/* Reads a report from (file, None) or (name, text); NULL with an exception or an error. */
 static smma_read_report *report_of(PyObject *object, const char **origin, smma_error *error) {
   const char *text;
   Py_ssize_t length;
@@ -149,7 +150,7 @@ static smma_read_report *report_of(PyObject *object, const char **origin, smma_e
   return NULL;
 }
 
-/* The whole of a tuple of reports. */
+/* Merges a tuple of reports. */
 PyObject *python_merge(PyObject *module, PyObject *reports) {
   const Py_ssize_t count = PyTuple_Check(reports) ? PyTuple_Size(reports) : 0;
   smma_read_report **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
@@ -171,7 +172,7 @@ PyObject *python_merge(PyObject *module, PyObject *reports) {
 
 /* ---- Vector files ---- */
 
-/* One operand of given rows, encodings of `format`, into its part; false with an exception. */
+/* Copies one operand of given vectors, as encodings of `format`, to its part; false with an exception. */
 static bool take_part(PyObject *object, const char *what, smma_format format, int part, npy_intp count,
                       smma_rows *rows) {
   const smma_part *p = &rows->layout.part[part];
@@ -195,7 +196,7 @@ static bool take_part(PyObject *object, const char *what, smma_format format, in
   return good;
 }
 
-/* Rows of (Instruction, a, b, c, d, scale factors of a, of b); false with an exception. */
+/* Reads vectors from (Instruction, a, b, c, d, scale factors of a, of b); false with an exception. */
 static bool take_rows(PyObject *given, smma_rows *rows, size_t *count) {
   static const char *const what[] = {"a", "b", "c", "d", "scale_a", "scale_b"};
   static const int part[] = {SMMA_PART_A, SMMA_PART_B, SMMA_PART_C, SMMA_PART_D, SMMA_PART_SCALE_A, SMMA_PART_SCALE_B};
@@ -215,7 +216,7 @@ static bool take_rows(PyObject *given, smma_rows *rows, size_t *count) {
   return good;
 }
 
-/* The verification as a value; NULL with an exception or an error. */
+/* Returns the verification as a value; NULL with an exception or an error. */
 static PyObject *verify(smma_verify_request *q, PyObject *object, smma_error *error) {
   smma_verification v;
   smma_unit unit;
@@ -232,7 +233,7 @@ static PyObject *verify(smma_verify_request *q, PyObject *object, smma_error *er
   return value;
 }
 
-/* (paths, rows or None instead of them, unit or None, how many mismatches) */
+/* Verifies vector files, from (paths, rows or None instead of them, unit or None, number of mismatches to list). */
 PyObject *python_verify(PyObject *module, PyObject *arguments) {
   PyObject *paths, *given, *object, *value = NULL;
   smma_verify_request q = {.unit = NULL};
@@ -259,7 +260,7 @@ PyObject *python_verify(PyObject *module, PyObject *arguments) {
 
 static const char recording_name[] = "softmma.recording";
 
-/* All rows of one, in memory. */
+/* All vectors of a recording, in memory. */
 typedef struct {
   PyObject *instruction; /* kept alive */
   smma_vector_header header;
@@ -291,7 +292,7 @@ static bool record(const smma_record_request *q, recording *r, smma_error *error
   return smma_record(q, copy_rows, r, error);
 }
 
-/* (recording, on what and when, arrays) of (Instruction, unit, rows, seed, kind or None) */
+/* Records results: returns (recording, device and date, arrays), from (Instruction, unit, rows, seed, kind or None). */
 PyObject *python_record(PyObject *module, PyObject *arguments) {
   PyObject *object, *computing, *capsule;
   unsigned long long rows, seed;
@@ -330,7 +331,7 @@ PyObject *python_recording_value(PyObject *module, PyObject *capsule) {
   return value_from(smma_record_datum(&r->header, rows));
 }
 
-/* (recording, path, format) */
+/* Writes a recording, from (recording, path, format). */
 PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
   PyObject *capsule;
   const recording *r;
@@ -359,9 +360,9 @@ PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
   Py_RETURN_NONE;
 }
 
-/* ---- Rows that decide between units ---- */
+/* ---- Test vectors that distinguish units ---- */
 
-/* (Instruction, units, rows, rows searched for a pair, seed) */
+/* Finds such vectors, from (Instruction, units, rows, vectors searched for a pair, seed). */
 PyObject *python_next(PyObject *module, PyObject *arguments) {
   PyObject *object, *units, *value = NULL;
   unsigned long long rows, searched, seed;

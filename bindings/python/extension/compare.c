@@ -1,4 +1,4 @@
-/* Whether matrices are the same; one product on several targets. */
+/* Compares matrices, and one product on several targets. */
 #include "compare/compare.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "binding.h"
 #include "host/thread.h"
 
-/* A matrix whose rows are contiguous, at any distance. */
+/* A matrix whose rows are contiguous, at any stride. */
 typedef struct {
   const char *data;
   npy_intp rows, bytes, pitch;
@@ -28,7 +28,7 @@ static bool are_lines(PyArrayObject *x) {
   return PyArray_NDIM(x) == 2 && (PyArray_DIM(x, 1) < 2 || PyArray_STRIDE(x, 1) == PyArray_ITEMSIZE(x));
 }
 
-/* Whether two such matrices of one shape and dtype have the same bits. */
+/* Reports whether two such matrices of one shape and dtype have the same bits. */
 PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
   PyThreadState *thread;
@@ -48,7 +48,7 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
 
 /* ---- Targets ---- */
 
-/* An array's numbers in their own format, in float64 where they have none. */
+/* Reads a matrix in the format of its array; numbers without a format become float64. */
 static bool take_matrix(PyObject *object, const char *what, smma_encoded_matrix *matrix, PyArrayObject **array) {
   PyArrayObject *x = array_of(object);
   const smma_format own = x ? array_format_of(x) : SMMA_NO_FORMAT, format = own == SMMA_NO_FORMAT ? SMMA_F64 : own;
@@ -67,7 +67,7 @@ static bool take_matrix(PyObject *object, const char *what, smma_encoded_matrix 
   return true;
 }
 
-/* An array for each target's D: a new list. */
+/* Makes an array for each target's D: a new list. */
 static PyObject *make_results(smma_product_target *target, size_t targets) {
   PyObject *list = PyList_New(0);
   for (size_t i = 0; list && i < targets; i++) {
@@ -89,7 +89,7 @@ static bool check_shapes(const smma_compare_request *r) {
   return false;
 }
 
-/* Computes the products of a request, whose D are the list's. */
+/* Computes the products of a request into the D of the list. */
 static PyObject *compared(smma_compare_request *r, target_products *products, PyObject *list) {
   smma_compare_result *result = PyMem_Malloc(sizeof *result);
   PyObject *value = NULL;
@@ -105,7 +105,7 @@ static PyObject *compared(smma_compare_request *r, target_products *products, Py
   return value;
 }
 
-/* (value, [each D]) of a, b and targets. */
+/* Returns (value, [each D]), from a, b and targets. */
 PyObject *python_compare(PyObject *module, PyObject *arguments) {
   PyObject *object[2], *list, *results = NULL, *value = NULL;
   PyArrayObject *array[2] = {NULL, NULL};

@@ -1,4 +1,4 @@
-/* Results of studies as Python's objects. */
+/* Converts results of studies to Python objects. */
 #include "datum/datum.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ PyObject *value_from(smma_datum *datum) {
   return value;
 }
 
-/* Appends what an option is called as an argument; returns the text behind the option. */
+/* Appends an option's name as an argument; returns the text after the option. */
 static const char *append_argument(const char *option, char *to, size_t size) {
   static const char *const others[][2] = {{"--in", "in_dtype"}, {"--out", "out_dtype"}, {"-C", "c"}};
   const char *name = option + strspn(option, "-");

@@ -1,5 +1,5 @@
-/* Arrays in a device's memory: NumPy's descriptions of them, whose elements the host must not touch, from and to the
-   protocols of the libraries that have them (DLPack, https://dmlc.github.io/dlpack). */
+/* Arrays in a device's memory: NumPy array objects that describe them, whose elements the host must not access.
+   Converts them from and to the exchange protocols of array libraries (DLPack, https://dmlc.github.io/dlpack). */
 #include "softmma/device.h"
 
 #include <stdlib.h>
@@ -25,8 +25,8 @@ typedef struct {
   dl_device device;
   int32_t axes;
   dl_type type;
-  int64_t *shape, *strides; /* in elements; NULL: rows without gaps */
-  uint64_t offset;          /* bytes */
+  int64_t *shape, *strides; /* in elements; NULL: dense rows */
+  uint64_t offset;          /* in bytes */
 } dl_tensor;
 
 typedef struct dl_managed {
@@ -35,7 +35,7 @@ typedef struct dl_managed {
   void (*deleter)(struct dl_managed *);
 } dl_managed;
 
-/* What elements are called there and here. */
+/* Element types: DLPack's code and bits, and NumPy's name. */
 static const struct {
   uint8_t code, bits;
   const char *name;
@@ -49,7 +49,7 @@ enum { TYPES = sizeof types / sizeof types[0] };
 
 static const char owner_name[] = "softmma.device";
 
-/* What a description keeps: memory of the library's own, or what else owns it. */
+/* Data of a description: the library's own memory, or the object that owns the memory. */
 typedef struct {
   char *device; /* NULL: the memory is not the library's */
   void *memory;
@@ -71,10 +71,10 @@ bool array_is_on_device(PyObject *object) {
   return object && PyCapsule_IsValid(object, owner_name);
 }
 
-/* Takes over `k` and `dtype`; strides in bytes, or NULL. */
+/* Makes a description. Takes over `k` and `dtype`; strides are in bytes, or NULL. */
 static PyArrayObject *describe(kept *k, void *data, int axes, const npy_intp *shape, const npy_intp *strides,
                                PyArray_Descr *dtype) {
-  static char nothing[8]; /* NumPy takes memory of its own where there is none */
+  static char nothing[8]; /* address for empty arrays: NumPy allocates memory for a NULL pointer */
   PyObject *owner = PyCapsule_New(k, owner_name, release_kept), *array;
   array = owner ? PyArray_NewFromDescr(&PyArray_Type, dtype, axes, shape, strides, data ? data : nothing,
                                        NPY_ARRAY_WRITEABLE, NULL)
@@ -116,7 +116,7 @@ static PyArray_Descr *dtype_named(const char *name) {
   return dtype;
 }
 
-/* (address, shape, strides in bytes or None, dtype, owner): memory that belongs to somebody else. */
+/* Describes memory of another owner, from (address, shape, strides in bytes or None, dtype, owner). */
 PyObject *python_device_view(PyObject *module, PyObject *arguments) {
   npy_intp size[MOST_AXES], step[MOST_AXES];
   PyObject *shape, *strides, *owner, *type;
@@ -143,7 +143,7 @@ PyObject *python_device_view(PyObject *module, PyObject *arguments) {
   return (PyObject *)describe(k, (void *)(uintptr_t)address, (int)axes, size, strides == Py_None ? NULL : step, dtype);
 }
 
-/* A capsule of DLPack, whose tensor is taken over. */
+/* Describes the tensor of a DLPack capsule, and takes it over. */
 PyObject *python_from_dlpack(PyObject *module, PyObject *capsule) {
   npy_intp shape[MOST_AXES], strides[MOST_AXES];
   const dl_tensor *t;
@@ -176,13 +176,13 @@ PyObject *python_from_dlpack(PyObject *module, PyObject *capsule) {
 
 /* ---- To Python ---- */
 
-/* What DLPack's consumer holds of a description. */
+/* Data of a description that DLPack's consumer owns. */
 typedef struct {
   dl_managed managed;
   int64_t numbers[]; /* shape and strides */
 } lent;
 
-/* Its consumer may be any thread, after Python's end, too. */
+/* Frees the tensor. Its consumer may call this in any thread, also after Python has ended. */
 static void delete_lent(dl_managed *managed) {
   if (Py_IsInitialized()) {
     const PyGILState_STATE state = PyGILState_Ensure();
@@ -199,7 +199,7 @@ static void release_lent(PyObject *capsule) {
   managed->deleter(managed);
 }
 
-/* (description, number of the CUDA device): a capsule of DLPack. */
+/* Returns a DLPack capsule, from (description, number of the CUDA device). */
 PyObject *python_to_dlpack(PyObject *module, PyObject *arguments) {
   PyArrayObject *x;
   int device, axes;
@@ -234,7 +234,7 @@ PyObject *python_to_dlpack(PyObject *module, PyObject *arguments) {
   return capsule;
 }
 
-/* Bytes of a description's memory, as the device that is named has them: for tests and for printing. */
+/* Returns the bytes of a description's memory, read from the named device: for tests and for printing. */
 PyObject *python_device_read(PyObject *module, PyObject *arguments) {
   smma_error error;
   const char *device;
@@ -251,7 +251,7 @@ PyObject *python_device_read(PyObject *module, PyObject *arguments) {
   return fail_with_error(&error);
 }
 
-/* (device, array of the host's): a copy there. */
+/* Copies an array to a device, from (device, array in host memory). */
 PyObject *python_device_write(PyObject *module, PyObject *arguments) {
   smma_error error;
   const char *device;

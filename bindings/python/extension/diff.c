@@ -1,4 +1,4 @@
-/* What tells two instructions apart: those of models, of named units or of Python functions. */
+/* Finds differences of two instructions, computed by models, by named units or by Python functions. */
 #include <stdlib.h>
 
 #include "binding.h"
@@ -20,7 +20,7 @@ static PyObject *find(const smma_side side[2], const char *const on[2], uint64_t
   return value;
 }
 
-/* What was found as a dict, from (Instruction, label, unit) twice, rows and seed. */
+/* Returns the differences as a dict, from (Instruction, label, unit) twice, rows and seed. */
 PyObject *python_diff(PyObject *module, PyObject *arguments) {
   PyObject *object[2], *computing[2], *value = NULL;
   const char *on[2];

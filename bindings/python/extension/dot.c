@@ -1,4 +1,4 @@
-/* Dot-product-adds: many at once, watched, or one explained. */
+/* Dot-product-adds: many at once, with coverage counted, or one explained. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,13 +15,13 @@ enum { A, B, C, SCALE_A, SCALE_B, OPERANDS, LINE_WIDTH = 120 };
 static const char *const names[OPERANDS] = {"a", "b", "c", "scale_a", "scale_b"};
 static const int own_axes[OPERANDS] = {1, 1, 0, 1, 1};
 
-/* Rows of dense operands: elements 0 to length - 1 of each row of a, and so on. */
+/* Vectors of dense operands: elements 0 to length - 1 of each row of a, and so on. */
 typedef struct {
   const smma_instruction *instruction;
-  PyArrayObject *operand[OPERANDS]; /* NULL: none */
-  const char *round_in;             /* how A and B are rounded; NULL: as the instruction's library does */
+  PyArrayObject *operand[OPERANDS]; /* NULL: not given */
+  const char *round_in;             /* rounding mode of A and B; NULL: that of the instruction's library */
   int axes;
-  npy_intp shape[MOST_AXES]; /* of the rows */
+  npy_intp shape[MOST_AXES]; /* leading axes */
 } rows;
 
 static smma_format format_of(const smma_instruction *i, int operand) {
@@ -34,7 +34,7 @@ static npy_intp length_of(const smma_instruction *i, int operand) {
   return operand < C ? i->k : i->k / i->scale_block;
 }
 
-/* An array of zeros whose last axis has `length` elements, the first of them from `x`. */
+/* Makes an array of zeros whose last axis has `length` elements, and copies `x` to the first of them. */
 static PyArrayObject *lengthened(PyArrayObject *x, npy_intp length) {
   int axes = PyArray_NDIM(x);
   npy_intp shape[MOST_AXES];
@@ -53,7 +53,7 @@ static PyArrayObject *lengthened(PyArrayObject *x, npy_intp length) {
   return whole;
 }
 
-/* As many elements as the instruction takes: fewer of a and b are followed by +0. Takes over `x`. */
+/* Pads a or b with +0 to the instruction's number of elements. Takes over `x`. */
 static PyArrayObject *fill_up(PyArrayObject *x, int operand, const rows *r, npy_intp length) {
   npy_intp have = PyArray_DIM(x, PyArray_NDIM(x) - 1);
   PyArrayObject *whole = NULL;
@@ -67,7 +67,7 @@ static PyArrayObject *fill_up(PyArrayObject *x, int operand, const rows *r, npy_
   return whole;
 }
 
-/* Dense rows in the instruction's format. */
+/* Makes an operand dense, in the instruction's format. */
 static bool make_rows(rows *r, int operand) {
   PyArrayObject *x = r->operand[operand], *dense;
   npy_intp shape[MOST_AXES];
@@ -122,7 +122,7 @@ static bool choose(rows *r, const choice *x) {
   return r->instruction != NULL;
 }
 
-/* Operands of (a, b, c, scale_a, scale_b) as rows of what the choice chooses. */
+/* Reads operands (a, b, c, scale_a, scale_b) as vectors of the instruction that the choice names. */
 static bool prepare(rows *r, PyObject *const object[OPERANDS], const choice *x) {
   if (!take_arrays(r, object) || !choose(r, x) || !check_scales(r)) return false;
   r->axes = array_broadcast(r->operand, names, own_axes, OPERANDS, r->shape);
@@ -178,14 +178,14 @@ PyObject *python_dot(PyObject *module, PyObject *arguments) {
   return d ? PyArray_Return(d) : NULL;
 }
 
-/* ---- Many, watched ---- */
+/* ---- Many, with coverage counted ---- */
 
 static bool tell_search(uint64_t tries, size_t events, void *context) {
   (void)tries, (void)events, (void)context;
   return smma_units_stopped();
 }
 
-/* Counts the events of all rows. Without Python. */
+/* Counts the events of all vectors. Does not use Python. */
 static bool count_events(smma_coverage *coverage, const rows *r, smma_error *error) {
   smma_rows all = {.instruction = r->instruction, .layout = smma_row_layout_of(r->instruction)};
   size_t count = 1;
@@ -195,7 +195,7 @@ static bool count_events(smma_coverage *coverage, const rows *r, smma_error *err
   return smma_coverage_count(coverage, r->instruction, &all, count, NULL, error);
 }
 
-/* Counts events of the rows, or else (NULL) of the files, searches what is missing, and returns the coverage. */
+/* Counts events of the vectors, or of the files if they are NULL, searches missed events, and returns the coverage. */
 static PyObject *cover(const rows *r, const char *const *files, uint64_t tries, uint64_t seed) {
   smma_coverage coverage = {.one = NULL};
   smma_error error = {SMMA_OK, ""};
@@ -210,7 +210,7 @@ static PyObject *cover(const rows *r, const char *const *files, uint64_t tries, 
   return value;
 }
 
-/* (Instruction, coverage), from (operands, choice, search, seed). */
+/* Returns (Instruction, coverage), from (operands, choice, search, seed). */
 PyObject *python_coverage(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *value = NULL, *result = NULL;
   unsigned long long tries, seed;
@@ -226,7 +226,7 @@ PyObject *python_coverage(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* The coverage of files, from (a tuple of paths, search, seed). */
+/* Returns the coverage of files, from (a tuple of paths, search, seed). */
 PyObject *python_coverage_files(PyObject *module, PyObject *arguments) {
   PyObject *paths, *value = NULL;
   unsigned long long tries, seed;
@@ -312,7 +312,7 @@ static PyObject *picture_of(const explained *x) {
   return result;
 }
 
-/* (result, the exact sum rounded once or None) of each unit, as encodings. */
+/* Returns (result, the exact sum rounded once or None) of each unit, as encodings. */
 static PyObject *results_of(const explained *x) {
   PyObject *tuple = PyTuple_New(x->count);
   for (int n = 0; tuple && n < x->count; n++) {
@@ -325,8 +325,8 @@ static PyObject *results_of(const explained *x) {
   return tuple;
 }
 
-/* (text, picture, the first difference, results, value) of one row on one unit or two: (operands..., units), where each
-   unit is (label, on, instr, in, out). */
+/* Returns (text, picture, the first difference, results, value) of one vector on one or two units, from (operands...,
+   units), each unit being (label, on, instr, in, out). */
 PyObject *python_explain(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *units, *result = NULL;
   explained x = {.count = 0};
@@ -362,9 +362,9 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* ---- One that a plan sums, explained ---- */
+/* ---- One with a plan, explained ---- */
 
-/* The encodings of an array with one axis, or of a number, in the format: to be freed; NULL with an exception. */
+/* Returns the encodings of a number or a one-axis array in the format, to be freed; NULL with an exception. */
 static uint64_t *encodings_of(PyObject *object, const char *name, smma_format format, smma_rounding rounding,
                               size_t *count) {
   PyArrayObject *x = array_of(object), *dense;
@@ -427,7 +427,7 @@ static PyObject *planned_object(const smma_planned_request *request) {
   return object;
 }
 
-/* (text, value): (a, b, c, label, instruction, plan, its name, rounding mode or None). */
+/* Returns (text, value), from (a, b, c, label, instruction, plan, its name, rounding mode or None). */
 PyObject *python_explain_planned(PyObject *module, PyObject *arguments) {
   planned_row x = {.encoding = {NULL}};
   smma_planned_request request = {.label = NULL};

@@ -1,10 +1,10 @@
-/* Whether two targets compute the same function, or the order of k of one matters, with plans or without. */
+/* Decides whether two targets compute the same function, or whether the order of k matters, with or without plans. */
 #include <stdlib.h>
 
 #include "binding.h"
 #include "equal/study.h"
 
-/* (label, Instruction, plan or None, its name or None) */
+/* Reads a target: (label, Instruction, plan or None, its name or None). */
 static bool target_of(PyObject *tuple, smma_equal_target *target) {
   PyObject *instruction, *plan;
   if (!PyTuple_Check(tuple)) return PyErr_SetString(PyExc_TypeError, "a target is a tuple"), false;
@@ -26,7 +26,7 @@ static PyObject *answer(const smma_equal_request *request) {
   return value;
 }
 
-/* The answer as a dict, from a tuple of one target or two, K or 0, rows and seed. */
+/* Returns the answer as a dict, from a tuple of one target or two, K or 0, rows and seed. */
 PyObject *python_equal(PyObject *module, PyObject *arguments) {
   PyObject *targets;
   Py_ssize_t k;

@@ -1,4 +1,4 @@
-/* What is known without computing, files of rows, and experiments. */
+/* Lists of the library, files of test vectors, and experiments. */
 #include "facts/facts.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "io/file.h"
 #include "rows/copy.h"
 
-/* The list of that name: "gpus", "formats", "questions", "units" or "experiments". */
+/* Returns the list of that name: "gpus", "formats", "questions", "units" or "experiments". */
 PyObject *python_facts(PyObject *module, PyObject *name) {
   const char *wanted = PyUnicode_AsUTF8AndSize(name, NULL);
   suspended before;
@@ -34,7 +34,7 @@ PyObject *python_instruction_value(PyObject *module, PyObject *object) {
   return i ? value_from(smma_instruction_datum(i)) : NULL;
 }
 
-/* The format of vector files of that name; SMMA_VECTOR_FORMATS with an exception. */
+/* Returns the vector file format of that name; SMMA_VECTOR_FORMATS with an exception. */
 static smma_vector_format vector_format(const char *name) {
   const smma_vector_format format = smma_vector_format_from_text(name);
   if (format == SMMA_VECTOR_FORMATS)
@@ -42,7 +42,7 @@ static smma_vector_format vector_format(const char *name) {
   return format;
 }
 
-/* Ends work after Control-C. */
+/* Stops the work after Control-C. */
 static bool watch(size_t done, size_t all, void *context) {
   (void)done, (void)all, (void)context;
   return smma_units_stopped();
@@ -61,7 +61,7 @@ static smma_datum *gen_datum(const smma_gen_request *request, const smma_gen_res
   return record;
 }
 
-/* A dict of what was written: (path, instruction, rows, seed, kind or None, cover, format). */
+/* Writes a vector file, from (path, instruction, rows, seed, kind or None, cover, format); returns a dict of counts. */
 PyObject *python_gen(PyObject *module, PyObject *arguments) {
   const char *path, *kind, *format;
   PyObject *instruction;
@@ -91,7 +91,7 @@ PyObject *python_gen(PyObject *module, PyObject *arguments) {
   return done ? value_from(gen_datum(&request, &result)) : fail_with(&error);
 }
 
-/* (path, path of the copy, its format) */
+/* Converts a vector file, from (path, path of the copy, its format). */
 PyObject *python_convert(PyObject *module, PyObject *arguments) {
   const char *path, *to, *name;
   smma_vector_format format;
@@ -120,7 +120,7 @@ PyObject *python_convert(PyObject *module, PyObject *arguments) {
 
 /* ---- Experiments ---- */
 
-/* Sets the parameters of a tuple of "name=value", which stays until the run ends. */
+/* Sets parameters from a tuple of "name=value"; the tuple must stay alive until the run ends. */
 static bool set_parameters(smma_experiment_run *run, PyObject *assignments) {
   smma_error error;
   for (Py_ssize_t n = 0; n < PyTuple_Size(assignments); n++) {
@@ -131,8 +131,8 @@ static bool set_parameters(smma_experiment_run *run, PyObject *assignments) {
   return true;
 }
 
-/* A dict, or None after an interruption: (name, small, seed, threads, tuple of assignments, file to go on from or
- * None). */
+/* Runs an experiment, from (name, small, seed, threads, tuple of assignments, file to continue from or None). Returns a
+   dict, or None after an interruption. */
 PyObject *python_experiment(PyObject *module, PyObject *arguments) {
   const char *name;
   PyObject *assignments, *value = NULL;

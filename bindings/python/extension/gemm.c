@@ -1,5 +1,4 @@
-/* A product as the command computes it: from what is given as it is, with a method, and with notes on what is rounded.
- */
+/* Computes a product as the command does: from arrays in any format, by a method, with notes on rounded values. */
 #include <string.h>
 
 #include "binding.h"
@@ -36,7 +35,7 @@ static smma_format format_of(PyObject *object) {
   return format;
 }
 
-/* With the method fallback the instruction is that of a format which holds the data's. */
+/* Chooses the instruction; for the method fallback, one for a format that holds the data's format. */
 static bool choose(call *c) {
   smma_product_request *r = &c->request;
   const array_formats formats = {.a = format_of(c->object[0]), .b = format_of(c->object[1])};
@@ -56,7 +55,7 @@ static bool choose(call *c) {
   return r->instruction;
 }
 
-/* Arrays hold encodings of the formats that are multiplied, unless a method makes these. */
+/* Reads arrays as encodings of the formats that are multiplied, unless the method makes these itself. */
 static bool take_arrays(call *c) {
   smma_product_request *r = &c->request;
   const bool converts = smma_method_is(&r->method, "words") || smma_method_is(&r->method, "markidis") ||
@@ -97,8 +96,8 @@ static PyObject *array_of_d(const smma_tensor *d) {
   return array;
 }
 
-/* (D, the record of the command's --json, notes): matrices, what chooses the instruction, the method and its options,
- * the rest by the names of smma_product_request. */
+/* Returns (D, the record of the command's --json, notes), from matrices, the arguments that choose the instruction, the
+   method and its options, and the rest by the names of smma_product_request. */
 PyObject *python_gemm(PyObject *module, PyObject *arguments) {
   const double start = smma_seconds();
   call c = {.request = smma_product_defaults()};

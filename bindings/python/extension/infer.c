@@ -1,4 +1,4 @@
-/* A model of a unit that can only be asked: a function, or a unit's name. */
+/* Infers a model of a black box: a Python function, or a unit with a name. */
 #include "infer/infer.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void tell(const char *line, void *progress) {
   PyGILState_Release(gil);
 }
 
-/* Of a unit that is open. */
+/* Runs the search on an open unit. */
 static PyObject *search(smma_infer_request *r, smma_error *error) {
   smma_inference *found;
   PyObject *result = NULL;
@@ -43,8 +43,9 @@ static PyObject *search(smma_infer_request *r, smma_error *error) {
   return result;
 }
 
-/* What was found as a dict, from a function or a unit's name, Instruction, rows of another seed, rows searched, budget
-   or 0, rows in all or 0, seed, the record's path or None, and a function that is told what goes on, or None. */
+/* Returns the result as a dict, from a function or a unit's name, Instruction, number of check vectors, of vectors
+   searched, budget or 0, limit of queried vectors or 0, seed, the record's path or None, and a progress function or
+   None. */
 PyObject *python_infer(PyObject *module, PyObject *arguments) {
   PyObject *object, *instruction, *progress, *result;
   smma_infer_request r = {.seed = 0};

@@ -8,7 +8,7 @@
 #include "softmma/sparse.h"
 
 static const char capsule_name[] = "softmma.instruction";
-static PyObject *instruction_type; /* softmma.Instruction, whose handle is a capsule */
+static PyObject *instruction_type; /* softmma.Instruction; its handle is a capsule */
 
 PyObject *python_register_instruction_type(PyObject *module, PyObject *type) {
   (void)module;
@@ -20,7 +20,7 @@ PyObject *python_register_instruction_type(PyObject *module, PyObject *type) {
 
 /* ---- Handles ---- */
 
-/* A custom unit is its capsule's context. */
+/* Frees the custom unit, which is its capsule's context. */
 static void release(PyObject *capsule) { smma_custom_free(PyCapsule_GetContext(capsule)); }
 
 PyObject *handle_of(const smma_instruction *instruction) {
@@ -31,7 +31,8 @@ static const smma_instruction *from_handle(PyObject *capsule) { return PyCapsule
 
 static bool is_instruction(PyObject *object) { return PyObject_IsInstance(object, instruction_type) == 1; }
 
-/* The Instruction object keeps its capsule alive, and the caller keeps the object. */
+/* Returns the handle of an Instruction, borrowed: the Instruction object keeps it alive, and the caller keeps the
+   object. */
 const smma_instruction *instruction_of(PyObject *object) {
   PyObject *capsule = is_instruction(object) ? PyObject_GetAttrString(object, "_handle") : NULL;
   const smma_instruction *instruction = capsule ? from_handle(capsule) : NULL;
@@ -42,7 +43,7 @@ const smma_instruction *instruction_of(PyObject *object) {
 
 /* ---- Lists ---- */
 
-/* (name, architecture, title, vendor) of every name that `on` takes. */
+/* Returns (name, architecture, title, vendor) for every name that `on` takes. */
 PyObject *python_gpus(PyObject *module, PyObject *none) {
   PyObject *list = PyList_New(0);
   (void)module, (void)none;
@@ -55,7 +56,7 @@ PyObject *python_gpus(PyObject *module, PyObject *none) {
   return list;
 }
 
-/* (name, bits, bytes of the container, dtype) of every format that a matrix can have. */
+/* Returns (name, bits, bytes of the container, dtype) for every format that a matrix can have. */
 PyObject *python_formats(PyObject *module, PyObject *none) {
   PyObject *list = PyList_New(0);
   (void)module, (void)none;
@@ -90,7 +91,7 @@ PyObject *python_format(PyObject *module, PyObject *object) {
   return format == SMMA_NO_FORMAT ? NULL : PyUnicode_FromString(smma_format_name(format));
 }
 
-/* That of arrays in a format. */
+/* Returns the dtype of arrays in a format. */
 PyObject *python_dtype(PyObject *module, PyObject *object) {
   smma_format format = array_format_named(object, "format");
   (void)module;
@@ -105,7 +106,7 @@ smma_arch_id arch_of(PyObject *gpu) {
   return arch;
 }
 
-/* Handles of a GPU's instructions in order of preference; with None of all listed architectures. */
+/* Returns handles of a GPU's instructions in order of preference; for None those of all listed architectures. */
 PyObject *python_catalogue(PyObject *module, PyObject *gpu) {
   PyObject *list;
   smma_arch_id only = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
@@ -153,7 +154,7 @@ static PyObject *parameters(const smma_instruction *instruction) {
   return dictionary;
 }
 
-/* The fields of softmma.Instruction in their order, the handle last. */
+/* Returns the fields of softmma.Instruction in their order; the handle comes last. */
 PyObject *python_describe(PyObject *module, PyObject *handle) {
   const smma_instruction *instruction = from_handle(handle);
   smma_instruction_info i;
@@ -227,7 +228,7 @@ PyObject *python_custom_text(PyObject *module, PyObject *handle) {
 
 /* ---- Choosing ---- */
 
-/* "mxfp8", "nvfp4", "mxfp8,mxfp4", "e4m3,e5m2"; false where it is no text of that kind. */
+/* Reads "mxfp8", "nvfp4", "mxfp8,mxfp4", "e4m3,e5m2"; false for any other text. */
 static bool read_text(PyObject *in, smma_formats *f) {
   const char *text = PyUnicode_Check(in) ? PyUnicode_AsUTF8AndSize(in, NULL) : NULL;
   smma_formats read;
@@ -262,7 +263,7 @@ static bool read_formats(const choice *x, const array_formats *arrays, smma_form
   return true;
 }
 
-/* What is asked for besides a named instruction must be what it has. */
+/* Checks that formats given besides a named instruction are that instruction's. */
 static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const smma_formats *f) {
   bool in = x->in == Py_None || (f->a == i->a && f->b == i->b);
   bool out = x->out == Py_None || f->d == i->d;
@@ -320,7 +321,7 @@ static const smma_instruction *look_up_name(PyObject *gpu, PyObject *name) {
   return found;
 }
 
-/* Looking through all aliases takes longer than a small product: what was found is kept. */
+/* Searching all aliases takes longer than a small product, so results are cached. */
 static const smma_instruction *find_by_name(PyObject *gpu, PyObject *name) {
   static PyObject *known; /* {(gpu, name): handle} */
   PyObject *key = PyTuple_Pack(2, gpu, name), *handle;
@@ -339,7 +340,7 @@ static const smma_instruction *find_by_name(PyObject *gpu, PyObject *name) {
   return PyErr_Occurred() ? NULL : found;
 }
 
-/* The instruction that is named, by an object or by its name; NULL with an exception, or without one if none is. */
+/* Returns the instruction given as an object or by name; NULL with an exception, or without one if none is given. */
 static const smma_instruction *find_named(const choice *x) {
   if (is_instruction(x->instr)) return instruction_of(x->instr);
   if (is_instruction(x->on)) {
@@ -374,7 +375,8 @@ PyObject *chosen_object(const choice *x, const smma_instruction *chosen) {
   return is_instruction(given) ? Py_NewRef(given) : handle_of(chosen);
 }
 
-/* The instruction's handle that (on, instr, in_dtype, out_dtype) choose without any arrays; on and instr are names. */
+/* Returns the handle of the instruction that (on, instr, in_dtype, out_dtype) choose without arrays; on and instr are
+   names. */
 PyObject *python_choose(PyObject *module, PyObject *arguments) {
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
   const smma_instruction *chosen;
@@ -388,7 +390,7 @@ PyObject *python_choose(PyObject *module, PyObject *arguments) {
   return chosen ? handle_of(chosen) : NULL;
 }
 
-/* [(label, handle)] of every architecture that has the formats in_dtype and out_dtype. */
+/* Returns [(label, handle)] for every architecture that has the formats in_dtype and out_dtype. */
 PyObject *python_targets(PyObject *module, PyObject *arguments) {
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
   smma_product_target target[SMMA_MOST_TARGETS];

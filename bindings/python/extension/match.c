@@ -1,4 +1,4 @@
-/* Whose bits a matrix has. */
+/* Finds the instructions and plans that give a matrix's bits (softmma.match), and checks claims (softmma.claim). */
 #include <stdlib.h>
 
 #include "binding.h"
@@ -11,13 +11,13 @@ enum { OF_A, OF_B, OF_D, OF_C, OF_SCALE_A, OF_SCALE_B, OF_BIAS, MATRICES };
 
 static const char *const names[MATRICES] = {"a", "b", "d", "c", "scale_a", "scale_b", "bias"};
 
-/* What a call of softmma.match or softmma.claim is made of. */
+/* The data of a call of softmma.match or softmma.claim. */
 typedef struct {
   PyObject *object[MATRICES], *in, *out, *targets;
   PyArrayObject *array[MATRICES];
   smma_match_target *target;
   size_t targets_count;
-  choice claimed; /* of a claim */
+  choice claimed; /* the claimed instruction, for softmma.claim */
   smma_match_claim claim;
   smma_match_request request;
   smma_match_study study;
@@ -58,7 +58,7 @@ static bool take_arrays(call *c) {
   return true;
 }
 
-/* A GPU's or an architecture's name, or an Instruction. */
+/* Reads the name of a GPU or an architecture, or an Instruction. */
 static bool take_target(PyObject *object, smma_match_target *target) {
   const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
   *target = (smma_match_target){NULL, SMMA_ARCH_COUNT};
@@ -80,7 +80,7 @@ static bool take_searched(call *c) {
   return true;
 }
 
-/* (text, plan, on, instr, in_dtype) */
+/* Reads a claim: (text, plan, on, instr, in_dtype). */
 static bool take_claim(call *c, PyObject *claim) {
   PyObject *plan;
   if (!PyTuple_Check(claim)) return PyErr_SetString(PyExc_TypeError, "claim: a tuple is needed"), false;
@@ -121,8 +121,8 @@ static smma_datum *check(call *c) {
   return NULL;
 }
 
-/* (the record of the command's --json, notes): matrices and their formats, targets or None and then what is claimed, as
- * (text, plan, on, instr, in_dtype), round_in, alpha, beta, scale_d, transposes, threads. */
+/* Returns (the record of the command's --json, notes), from matrices and their formats, targets or None, followed by
+   the claim (text, plan, on, instr, in_dtype), round_in, alpha, beta, scale_d, transposes, threads. */
 PyObject *python_match(PyObject *module, PyObject *arguments) {
   call *c = calloc(1, sizeof *c);
   smma_product_request *r = c ? &c->request.product : NULL;

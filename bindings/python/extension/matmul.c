@@ -1,4 +1,4 @@
-/* Matrix products, of matrices and of multipliers: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
+/* Products by matmul and by multipliers: converts numpy.matmul's shapes to the layouts of smma_gemm. */
 #include <string.h>
 
 #include "binding.h"
@@ -13,7 +13,7 @@
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
 
-/* A bound is an array's exact, rest, below, above; so many rows of them pass between two looks for Control-C. */
+/* A bound is four numbers: exact result, rest, lower and upper bound. Control-C is checked after this many rows. */
 enum { BOUND_NUMBERS = 4, BOUND_ROWS = 64 };
 _Static_assert(sizeof(smma_bounded) == BOUND_NUMBERS * sizeof(double), "bounds without gaps");
 
@@ -22,23 +22,23 @@ static const char *const names[OPERANDS] = {"a", "b", "c", "d", "scale_a", "scal
 typedef struct {
   const smma_instruction *instruction;
   const smma_multiplier *multiplier; /* holds the elements of B and its scale factors; or NULL */
-  PyArrayObject *operand[OPERANDS];  /* NULL: none */
-  const char *round_in;              /* how A and B are rounded; NULL: as the plan or the instruction's library does */
-  bool rounds_operands;              /* A or B is not in its format, and has no scale factors of blocks */
-  bool vector[OPERANDS];             /* A or B came with one axis */
+  PyArrayObject *operand[OPERANDS];  /* NULL: not given */
+  const char *round_in;              /* rounding mode of A and B; NULL: that of the plan or the instruction's library */
+  bool rounds_operands;              /* A or B is not in its format, and has no block scale factors */
+  bool vector[OPERANDS];             /* the argument has one axis */
   bool on_device;                    /* arrays are in a device's memory */
-  bool bounds;                       /* D is to hold bounds of its elements */
-  bool completed;                    /* scale factors of a plan's parts, and a bias, may be missing: 1 and 0 */
-  smma_format stored;                /* what results with these bounds are rounded to */
-  smma_format d, scale;              /* of D and of scale factors */
-  PyArrayObject *bias;               /* N numbers; NULL: none */
-  PyArrayObject *metadata;           /* where the elements of a sparse A stand, bytes of A's shape; NULL: A is dense */
+  bool bounds;                       /* D receives bounds of its elements */
+  bool completed;                    /* a plan's missing scale factors are 1, and a missing bias is 0 */
+  smma_format stored;                /* format that results with these bounds are rounded to */
+  smma_format d, scale;              /* formats of D and of scale factors */
+  PyArrayObject *bias;               /* N numbers; NULL: no bias */
+  PyArrayObject *metadata;           /* positions of the elements of a sparse A, bytes of A's shape; NULL: A is dense */
   smma_gemm_arguments with;
-  int axes; /* of the batch */
+  int axes; /* number of batch axes */
   npy_intp batch[MOST_AXES];
   int result_axes;
-  npy_intp result[MOST_AXES + 1]; /* the shape that the caller sees; bounds have an axis more */
-  PyThreadState *thread;          /* while other threads of Python run */
+  npy_intp result[MOST_AXES + 1]; /* the shape returned to the caller; bounds have one more axis */
+  PyThreadState *thread;          /* set while other threads of Python run */
   smma_error error;
 } product;
 
@@ -47,8 +47,8 @@ static npy_intp columns_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDI
 
 /* ---- Layout ---- */
 
-/* Whether lines of `length` elements, `step` bytes from one to the next, lie `pitch` bytes apart as a matrix of that
-   order; `*leading` is their distance in elements. */
+/* Reports whether lines of `length` elements, with a stride of `step` bytes, lie `pitch` bytes apart as in a matrix of
+   that order; `*leading` is their distance in elements. */
 static bool lines_fit(npy_intp count, npy_intp pitch, npy_intp length, npy_intp step, npy_intp item, size_t *leading) {
   if (length > 1 && step != item) return false;
   *leading = (size_t)(count > 1 ? pitch / item : length);
@@ -65,7 +65,7 @@ static bool layout_of(PyArrayObject *x, smma_order *order, size_t *leading) {
   return lines_fit(columns, along, rows, down, item, leading);
 }
 
-/* Scale factors must lie without gaps, A's in rows and B's in columns. */
+/* Reports whether scale factors have the required layout: dense, A's in rows and B's in columns. */
 static bool is_laid_out(int operand, PyArrayObject *x) {
   int last = PyArray_NDIM(x) - 1;
   npy_intp rows = rows_of(x), columns = columns_of(x), item = PyArray_ITEMSIZE(x);
@@ -77,7 +77,7 @@ static bool is_laid_out(int operand, PyArrayObject *x) {
   return lines_fit(columns, along, rows, down, item, &leading) && leading == (size_t)rows;
 }
 
-/* A copy in the order that scale factors must have; of the others in rows. Takes over `x`. */
+/* Copies scale factors in their required order, and other operands in rows. Takes over `x`. */
 static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
   PyArrayObject *turned, *copy;
   if (is_laid_out(operand, x)) return x;
@@ -98,7 +98,7 @@ static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
   return turned;
 }
 
-/* A matrix that has a shape and a dtype, but no elements. Takes over `dtype`. */
+/* Makes a matrix with a shape and a dtype, but no elements. Takes over `dtype`. */
 static PyObject *outline(npy_intp rows, npy_intp columns, PyArray_Descr *dtype) {
   static uint64_t element;
   const npy_intp shape[] = {rows, columns}, strides[] = {0, 0};
@@ -116,7 +116,7 @@ static bool fail_shapes(const product *p, int one, int other, const char *rule) 
   return false;
 }
 
-/* Vectors become a row of A and of its scale factors, a column of B and of its own. */
+/* Converts vectors: to a row of A and of its scale factors, to a column of B and of its scale factors. */
 static bool make_matrix(product *p, int operand) {
   PyArrayObject *x = p->operand[operand];
   npy_intp size[2] = {1, 1};
@@ -134,7 +134,7 @@ static bool make_matrix(product *p, int operand) {
   return p->operand[operand] != NULL;
 }
 
-/* Bytes of two FP4 each: half as many along K as the other operand has elements. */
+/* Reports whether an operand holds two FP4 elements a byte: half as many along K as the other operand. */
 static bool looks_packed(PyArrayObject *x, npy_intp along_k, npy_intp other) {
   return PyArray_ITEMSIZE(x) == 1 && PyArray_ISINTEGER(x) && 2 * along_k == other;
 }
@@ -150,7 +150,8 @@ static bool check_inner(const product *p) {
   return fail_shapes(p, A, B, "the columns of a must be the rows of b");
 }
 
-/* What the instruction and the plan make of the product. */
+/* Sets the formats of D and of scale factors from the instruction and the plan, and checks the scale factors' shapes.
+ */
 static bool check_scales(product *p) {
   PyArrayObject *const *x = p->operand;
   const smma_instruction *i = p->instruction;
@@ -177,7 +178,7 @@ static bool check_scales(product *p) {
   return true;
 }
 
-/* The batch, and the shape of the result: with what matrices leave of rows and columns. */
+/* Computes the shapes of the batch and of the result; the result has no axis for a vector. */
 static bool find_batch(product *p) {
   PyArrayObject *const matrices[] = {p->operand[A], p->operand[B], p->operand[SCALE_A], p->operand[SCALE_B]};
   static const char *const matrix_names[] = {"a", "b", "scale_a", "scale_b"};
@@ -190,14 +191,14 @@ static bool find_batch(product *p) {
   return true;
 }
 
-/* The batch's shape, and behind it that of its matrices. */
+/* Writes the batch's shape, followed by that of its matrices. */
 static PyArray_Dims matrices(const product *p, npy_intp rows, npy_intp columns, npy_intp shape[MOST_AXES]) {
   for (int i = 0; i < p->axes; i++) shape[i] = p->batch[i];
   shape[p->axes] = rows, shape[p->axes + 1] = columns;
   return (PyArray_Dims){shape, p->axes + 2};
 }
 
-/* C as it stands if it has the result's rows and columns, else broadcast to the result. */
+/* Returns C unchanged if it has the result's rows and columns; otherwise broadcasts it to the result. */
 static bool shape_c(product *p) {
   npy_intp shape[MOST_AXES];
   PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns_of(p->operand[B]), shape);
@@ -218,7 +219,7 @@ static bool shape_c(product *p) {
   return p->operand[C] != NULL;
 }
 
-/* For a multiplier: the batch's matrices without gaps, in rows. Takes over `x`. */
+/* Makes the batch's matrices dense, in rows, for a multiplier. Takes over `x`. */
 static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
   npy_intp shape[MOST_AXES];
   PyArray_Dims batched = matrices(p, rows_of(x), columns_of(x), shape);
@@ -229,7 +230,7 @@ static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
   return dense;
 }
 
-/* Of a multiplier's B there are no elements to lay out. */
+/* Lays out the operands, except a multiplier's B, which has no elements here. */
 static bool lay_out_operands(product *p) {
   for (int i = 0; i < OPERANDS; i++) {
     PyArrayObject **x = &p->operand[i];
@@ -240,13 +241,13 @@ static bool lay_out_operands(product *p) {
   return true;
 }
 
-/* Whether an operand has all of the batch's matrices, and the rows of one behind those of the other. */
+/* Reports whether an operand has all of the batch's matrices, stored densely one after another. */
 static bool rows_follow(const product *p, PyArrayObject *x) {
   return PyArray_NDIM(x) == p->axes + 2 && PyArray_IS_C_CONTIGUOUS(x) &&
          PyArray_CompareLists(PyArray_DIMS(x), p->batch, p->axes);
 }
 
-/* Where all matrices of A meet one B, they are one matrix with the rows of all. */
+/* Joins all matrices of A into one matrix with all their rows, if they share one B. */
 static bool join_rows(product *p) {
   static const int with_rows[] = {A, C, SCALE_A};
   const npy_intp count = PyArray_MultiplyList(p->batch, p->axes);
@@ -279,7 +280,7 @@ static bool make_result(product *p) {
 
 /* ---- Computing ---- */
 
-/* Control-C stops a product. */
+/* Stops a product after Control-C. */
 static bool see_interrupt(size_t rows_done, size_t rows, void *context) {
   product *p = context;
   int interrupted;
@@ -295,7 +296,7 @@ static npy_intp batch_stride(const product *p, PyArrayObject *x, int axis) {
   return own < 0 || PyArray_DIM(x, own) == 1 ? 0 : PyArray_STRIDE(x, own);
 }
 
-/* Goes on to the next matrices of the batch; false behind the last. */
+/* Advances to the next matrices of the batch; false after the last. */
 static bool advance(const product *p, npy_intp index[MOST_AXES], char *data[OPERANDS]) {
   for (int axis = p->axes - 1; axis >= 0; axis--) {
     bool more = ++index[axis] < p->batch[axis];
@@ -339,7 +340,7 @@ static smma_status run(product *p) {
   return status;
 }
 
-/* The exception of a status; of a device that fails or a plan that K cannot follow, with the reason. */
+/* Raises the exception of a status, with the reason if a device fails or K does not fit the plan. */
 static bool fail_product(const product *p, smma_status status) {
   smma_error error = p->error;
   if (status != SMMA_INVALID_PLAN || !p->with.plan)
@@ -349,7 +350,7 @@ static bool fail_product(const product *p, smma_status status) {
   return false;
 }
 
-/* Sizes and layouts. */
+/* Sets the sizes of the product, and the layouts of A, B and C. */
 static void describe_matrices(product *p) {
   smma_gemm_arguments *g = &p->with;
   g->m = (size_t)rows_of(p->operand[A]), g->k = (size_t)rows_of(p->operand[B]);
@@ -371,9 +372,9 @@ static bool compute(product *p) {
   return status == SMMA_OK || fail_product(p, status);
 }
 
-/* ---- From and to Python ---- */
+/* ---- Conversion from and to Python ---- */
 
-/* On a device if all are there. */
+/* Determines whether arrays are on a device; then all of them must be. */
 static bool find_place(product *p, PyObject *const object[OPERANDS], PyObject *bias) {
   p->with.on_device = p->on_device = array_is_on_device(object[A]);
   for (int x = 0; x <= OPERANDS; x++) {
@@ -416,7 +417,7 @@ static bool choose(product *p, const choice *x) {
   return p->instruction != NULL;
 }
 
-/* What a device's memory must hold, as nothing is rounded there. */
+/* Checks the dtype of an array in a device's memory, where nothing is rounded. */
 static bool is_encoded(PyArrayObject *x, const char *name, smma_format format) {
   if (array_holds(x, format)) return true;
   PyErr_Format(PyExc_TypeError, "%s: on a device values are not rounded: its dtype is %S, and %s is multiplied", name,
@@ -448,7 +449,7 @@ static bool check_numbers(const product *p, Py_ssize_t split_k, Py_ssize_t promo
   return false;
 }
 
-/* The result in the caller's shape, with bounds in a last axis. Takes over p->operand[D]. */
+/* Returns the result in the caller's shape, with bounds in a last axis. Takes over p->operand[D]. */
 static PyObject *give_result(product *p) {
   if (p->bounds) p->result[p->result_axes++] = BOUND_NUMBERS;
   PyArray_Dims final = {p->result, p->result_axes};
@@ -462,7 +463,7 @@ static PyObject *give_result(product *p) {
   return result && !p->on_device ? PyArray_Return((PyArrayObject *)result) : result;
 }
 
-/* NULL: the default. */
+/* Sets the scaling by name; NULL: the default. */
 static bool choose_scaling(const char *name, smma_scaling *scaling) {
   if (!name) return true;
   *scaling = strcmp(name, "epilogue") == 0 ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
@@ -471,7 +472,7 @@ static bool choose_scaling(const char *name, smma_scaling *scaling) {
   return false;
 }
 
-/* What a plan has no place for, or needs. */
+/* Checks that the plan takes the given arguments, and that none it needs is missing. */
 static bool check_plan(const product *p, PyObject *const object[OPERANDS], PyObject *bias) {
   const smma_gemm_arguments *g = &p->with;
   const char *superfluous = smma_plan_refuses(g->plan, g, object[C] != Py_None, bias != Py_None);
@@ -492,7 +493,7 @@ static bool check_no_plan(const product *p, PyObject *bias) {
   return false;
 }
 
-/* The bias as the library reads it. */
+/* Converts the bias to the library's layout. */
 static bool take_bias(product *p, PyObject *bias) {
   PyArrayObject *x;
   if (bias == Py_None) return true;
@@ -528,7 +529,7 @@ static PyObject *multiplied(product *p) {
              : NULL;
 }
 
-/* What matmul and multiplier are called with; a multiplier with None for A, C and A's scale factors. */
+/* Reads the arguments of matmul and multiplier; for a multiplier A, C and A's scale factors are None. */
 static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPERANDS], choice *x, PyObject **bias) {
   Py_ssize_t split_k, promote_every;
   PyObject *plan;
@@ -559,7 +560,7 @@ PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* The bytes that say where each element of A stands. */
+/* Reads the metadata: a byte for each stored element of A, its position in the group. */
 static bool take_metadata(product *p, PyObject *metadata, PyObject *a) {
   PyArrayObject *of_a = array_of(a);
   const bool fits = of_a && PyArray_Check(metadata) && PyArray_TYPE((PyArrayObject *)metadata) == NPY_UINT8 &&
@@ -572,7 +573,7 @@ static bool take_metadata(product *p, PyObject *metadata, PyObject *a) {
   return fits;
 }
 
-/* The product of a sparse A, from the metadata and the arguments of matmul. */
+/* Computes the product of a sparse A, from the metadata and the arguments of matmul. */
 PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *metadata, *rest, *result = NULL;
   product p = {.axes = 0};
@@ -587,8 +588,8 @@ PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* (bounds, the instruction's name, whether a rounding mode can change A or B), from the format that results are stored
- * in and the arguments of matmul. */
+/* Returns (bounds, the instruction's name, whether a rounding mode can change A or B), from the format that results are
+   stored in and the arguments of matmul. */
 PyObject *python_bound(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bias, *bounds;
   product p = {.bounds = true};
@@ -612,7 +613,7 @@ struct target_products {
   choice choice[SMMA_MOST_TARGETS];
 };
 
-/* Two matrices in the instruction's formats, or none of generated data. */
+/* Reads two matrices in the instruction's formats, or no matrices for generated data. */
 static bool take_matrices(product *p, PyObject *const object[OPERANDS], PyObject *bias, const choice *x) {
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
   const void *data[OPERANDS];
@@ -688,7 +689,7 @@ static void release_multiplier(PyObject *capsule) {
   smma_multiplier_free(PyCapsule_GetPointer(capsule, multiplier_name));
 }
 
-/* B and its scale factors; A and its own like them, but without rows, as long as an instruction is chosen. */
+/* Reads B and its scale factors. Until an instruction is chosen, A and its scale factors are like B's, without rows. */
 static bool take_b(product *p, PyObject *const object[OPERANDS]) {
   static const int of_b[] = {B, SCALE_B}, of_a[] = {A, SCALE_A};
   if (!array_is_given(object[B], names[B])) return false;
@@ -728,14 +729,14 @@ static smma_multiplier *make_multiplier(product *p) {
   return multiplier;
 }
 
-/* How a multiplier's A is rounded; NULL for blocks with scale factors. */
+/* Returns the rounding mode of a multiplier's A; NULL for block scale factors. */
 static const char *rounding_of_a(const product *p) {
   const smma_instruction *i = p->instruction;
   if (i->scale_block) return NULL;
   return smma_roundings[operand_rounding_named(p->round_in, i, p->with.plan, i->a)];
 }
 
-/* (multiplier, instruction as chosen_object gives it, K, N, bytes, how A is rounded). */
+/* Returns (multiplier, instruction as chosen_object gives it, K, N, bytes, rounding mode of A). */
 PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
@@ -773,7 +774,7 @@ static bool takes_c(const smma_multiplier *multiplier) {
   return multiplier->starts_from_c;
 }
 
-/* The product by a multiplier, of the Instruction that it was made for. */
+/* Computes the product by a multiplier, for the Instruction that it was made for. */
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *capsule, *instruction, *result = NULL;
   product p = {.axes = 0};

@@ -1,4 +1,4 @@
-/* softmma._core: what the Python package calls. */
+/* softmma._core: the functions that the Python package calls. */
 #define SMMA_PYTHON_MODULE
 #include "binding.h"
 #include "host/cpu.h"
@@ -19,7 +19,7 @@ PyObject *fail_with_error(const smma_error *error) {
   return NULL;
 }
 
-static bool forked; /* this process is the child of one that may have had threads */
+static bool forked; /* this process is the child of a fork; its parent may have had threads */
 
 int threads_allowed(int threads) { return forked ? 1 : threads; }
 
@@ -27,7 +27,7 @@ PyObject *python_forked(PyObject *module, PyObject *none) {
   (void)module, (void)none;
   forked = true;
 #ifdef _OPENMP
-  omp_set_num_threads(1); /* of loops that nobody asks for a number of threads */
+  omp_set_num_threads(1); /* for loops without a requested number of threads */
 #endif
   Py_RETURN_NONE;
 }

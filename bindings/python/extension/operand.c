@@ -1,4 +1,4 @@
-/* Tensors as operands of recipes. */
+/* Converts tensors to operands of recipes. */
 #include "numerics/operand.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static PyArrayObject *new_array(PyArray_Descr *dtype, int axes, const npy_intp *
   return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, axes, shape, NULL, NULL, 0, NULL);
 }
 
-/* NULL is no format. */
+/* Reads a format; NULL stays no format. */
 static bool format_of(const char *name, smma_format *format) {
   *format = name ? smma_format_find(name) : SMMA_NO_FORMAT;
   if (*format != SMMA_NO_FORMAT || !name) return true;
@@ -17,7 +17,7 @@ static bool format_of(const char *name, smma_format *format) {
   return false;
 }
 
-/* Arrays for what the rule makes: of each line its blocks, a factor of each line or of the tensor. */
+/* Makes the arrays that the rule fills: for each line its blocks, and a factor for each line or for the tensor. */
 static bool make_arrays(const smma_operand_rule *rule, const PyArrayObject *x, const smma_operand *o,
                         PyArrayObject *made[3]) {
   const int axes = PyArray_NDIM(x);
@@ -68,7 +68,7 @@ static bool make(const smma_operand_rule *rule, PyArrayObject *x, smma_operand *
   return status == SMMA_OK || fail_with_status(status);
 }
 
-/* (values, scale factors of blocks, factor, greatest magnitude, statistics). */
+/* Returns (values, scale factors of blocks, factor, greatest magnitude, statistics). */
 PyObject *python_operand(PyObject *module, PyObject *arguments) {
   PyArrayObject *x, *made[3] = {NULL};
   PyObject *random;
@@ -104,7 +104,7 @@ PyObject *python_operand(PyObject *module, PyObject *arguments) {
   return NULL;
 }
 
-/* Of the greatest magnitude and a format. */
+/* Computes a scale, from the greatest magnitude and a format. */
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments) {
   float greatest;
   const char *name;

@@ -1,4 +1,4 @@
-/* Plans: what Python holds of one, and those of libraries. */
+/* Plans: Python's handles of plans, and the plans of libraries. */
 #include <stdlib.h>
 
 #include "binding.h"
@@ -41,8 +41,8 @@ PyObject *python_plan_text(PyObject *module, PyObject *handle) {
   return result;
 }
 
-/* (name, Instruction or None, format of D or None, (M, N, K), cuBLASLt's nine numbers, fast, workspace or -1,
-   epilogue, with C, A strided, B strided) */
+/* Makes a library's plan, from (name, Instruction or None, format of D or None, (M, N, K), cuBLASLt's nine numbers,
+   fast, workspace or -1, epilogue, with C, A strided, B strided). */
 PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   smma_plan_request r;
   PyObject *instruction, *d;

@@ -1,11 +1,11 @@
-/* Numerical features of a unit: a model, or a Python function that computes dot products. */
+/* Probes the numerical features of a unit: a model, or a Python function that computes dot products. */
 #include "probe/probe.h"
 
 #include <stdlib.h>
 
 #include "binding.h"
 
-/* The features as a dict, from (Instruction, unit, rows that are asked again). */
+/* Returns the features as a dict, from (Instruction, unit, number of vectors that are queried again). */
 PyObject *python_probe(PyObject *module, PyObject *arguments) {
   PyObject *object, *computing, *value = NULL;
   const smma_instruction *instruction;

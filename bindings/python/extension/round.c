@@ -16,7 +16,7 @@ static void fail_choice(const char *what, const char *name, const char *const *c
   PyErr_Format(PyExc_ValueError, "%s: '%s' is none of %s", what, name, list);
 }
 
-/* The index of a name, or -1 with an exception. */
+/* Returns the index of a name, or -1 with an exception. */
 static int index_of(const char *what, const char *name, const char *const *choices) {
   for (int i = 0; choices[i]; i++)
     if (strcmp(choices[i], name) == 0) return i;
@@ -24,7 +24,7 @@ static int index_of(const char *what, const char *name, const char *const *choic
   return -1;
 }
 
-/* The words of custom units. */
+/* Returns the rounding mode of a name that custom units use. */
 int rounding_named(const char *what, const char *name) { return index_of(what, name, smma_roundings); }
 
 int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
@@ -46,7 +46,7 @@ static int overflow_named(const char *name) {
   return index_of("overflow", name, overflows);
 }
 
-/* How values are rounded to the format of an operand of an Instruction, or without one (None) of any unit. */
+/* Returns the rounding to the format of an operand of an Instruction, or for None of any unit. */
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments) {
   const smma_instruction *instruction = NULL;
   PyObject *object;
@@ -83,7 +83,7 @@ static PyArrayObject *new_like(PyArrayObject *x, smma_format format, npy_intp la
                                                NULL, 0, NULL);
 }
 
-/* Along the last axis. */
+/* Quantises along the last axis. */
 static PyObject *quantize(PyArrayObject *x, const smma_block_format *f) {
   npy_intp length = PyArray_DIM(x, PyArray_NDIM(x) - 1), blocks = (length + f->block - 1) / f->block;
   npy_intp rows = length ? PyArray_SIZE(x) / length : 0;
@@ -102,7 +102,7 @@ static PyObject *quantize(PyArrayObject *x, const smma_block_format *f) {
   return NULL;
 }
 
-/* (values, scales) of (x, element format, scale format, block), along the last axis of at least one. */
+/* Returns (values, scales), from (x, element format, scale format, block), along the last of at least one axis. */
 PyObject *python_quantize(PyObject *module, PyObject *arguments) {
   PyObject *object;
   const char *element, *scale;

@@ -1,11 +1,11 @@
-/* Rows of operands that reach an instruction's corners. */
+/* Makes test vectors that reach an instruction's corner cases. */
 #include "softmma/rows.h"
 
 #include "binding.h"
 
 enum { A, B, C, SCALE_A, SCALE_B, OPERANDS };
 
-/* (a, b, c, scale_a, scale_b) of rows `first` to first + count - 1; None for scale factors that there are none of:
+/* Returns (a, b, c, scale_a, scale_b) of vectors `first` to first + count - 1, with None for unused scale factors, from
    (instruction, kind or None, seed, first, count). */
 PyObject *python_rows(PyObject *module, PyObject *arguments) {
   PyObject *instruction, *tuple;

@@ -2,7 +2,7 @@
 
 #include "binding.h"
 
-/* The result of the self-test as a dict. */
+/* Returns the result of the self-test as a dict. */
 PyObject *python_self_test(PyObject *module, PyObject *none) {
   smma_self_test result;
   smma_error error = {SMMA_OK, ""};

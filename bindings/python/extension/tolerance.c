@@ -1,11 +1,11 @@
-/* How far products are from the exact ones, and which tolerances accept them. */
+/* Errors of products, and the tolerances that accept them. */
 #include "tolerance/tolerance.h"
 
 #include <stdlib.h>
 
 #include "binding.h"
 
-/* (value, lines for a test) */
+/* Returns (value, lines for a test). */
 static PyObject *value_of(const smma_tolerance_result *result) {
   char *text = smma_tolerance_paste(result);
   PyObject *value = text ? Py_BuildValue("(Ns)", value_from(smma_tolerance_datum(result)), text) : PyErr_NoMemory();
@@ -13,8 +13,8 @@ static PyObject *value_of(const smma_tolerance_result *result) {
   return value;
 }
 
-/* From targets, what A and B are called, or the kind of generated data with (M, N, K) and whether there is a C, the
-   format that results are stored in or None, and the margin. */
+/* Computes tolerances, from targets, a description of A and B or the kind of generated data with (M, N, K) and whether
+   there is a C, the format that results are stored in or None, and the margin. */
 PyObject *python_tolerance(PyObject *module, PyObject *arguments) {
   smma_product_target target[SMMA_MOST_TARGETS];
   smma_tolerance_request r = {.target = target};

@@ -1,9 +1,9 @@
-/* One element of a product, step by step. */
+/* Traces one element of a product, step by step. */
 #include "trace/trace.h"
 
 #include "binding.h"
 
-/* A row for each event: kind, index, products, what there is, rest, exact, error. */
+/* Returns a row for each event: kind, index, products, sum so far, rest, exact, error. */
 static PyObject *events_of(const smma_trace *t) {
   enum { NUMBERS = 7 };
   npy_intp shape[2] = {(npy_intp)t->events, NUMBERS};
@@ -17,7 +17,7 @@ static PyObject *events_of(const smma_trace *t) {
   return array;
 }
 
-/* The k of each instruction's products, -1 where it has none. */
+/* Returns the k of each instruction's products, -1 for padding. */
 static PyObject *indices_of(const smma_trace *t) {
   npy_intp shape[2] = {(npy_intp)t->schedule.steps, (npy_intp)t->schedule.k_per_step};
   PyObject *array = PyArray_SimpleNew(2, shape, NPY_INTP);
@@ -27,7 +27,7 @@ static PyObject *indices_of(const smma_trace *t) {
   return array;
 }
 
-/* [(instruction as target_chosen gives it, D's element, events, k)] */
+/* Returns [(instruction as target_chosen gives it, D's element, events, k)]. */
 static PyObject *traces_of(const smma_trace_result *result, const target_products *products) {
   PyObject *list = PyList_New(0);
   for (size_t i = 0; list && i < result->request->targets; i++) {
@@ -40,7 +40,7 @@ static PyObject *traces_of(const smma_trace_result *result, const target_product
   return list;
 }
 
-/* (value, traces, the two targets that part or None) */
+/* Returns (value, traces, the two targets that diverge or None). */
 static PyObject *value_of(const smma_trace_result *result, size_t every, const target_products *products) {
   const smma_parting_explained *p = &result->parting;
   PyObject *parted =
@@ -48,8 +48,8 @@ static PyObject *value_of(const smma_trace_result *result, size_t every, const t
   return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), parted);
 }
 
-/* Returns a result of the user's own in the targets' format: its encodings, or numbers that the format holds exactly.
- */
+/* Returns a result of the user's own in the targets' format, given as encodings or as numbers that the format holds
+   exactly. */
 static PyArrayObject *take_own(PyObject *object, const char *name, smma_format format, size_t m, size_t n) {
   PyArrayObject *x = array_of(object), *rounded, *dense;
   smma_conversion lost = {0};
@@ -127,8 +127,8 @@ static PyObject *traced(const smma_trace_request *r, size_t every, target_produc
   return value;
 }
 
-/* From (i, j) or None, results of the user's own, whether names say how A is rounded, of how many steps one is in the
-   value, and targets. */
+/* Traces an element, from (i, j) or None, results of the user's own, whether names include A's rounding, the step
+   interval of the value, and targets. */
 PyObject *python_trace(PyObject *module, PyObject *arguments) {
   smma_product_target target[SMMA_MOST_TARGETS];
   smma_trace_request r = {.target = target};

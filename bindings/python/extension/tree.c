@@ -1,4 +1,4 @@
-/* The order in which a function sums products. */
+/* Finds the order in which a function sums products. */
 #include <stdlib.h>
 
 #include "binding.h"
@@ -22,7 +22,7 @@ static bool call(void *context, const uint64_t *a, const uint64_t *b, double *d)
   return !PyErr_Occurred();
 }
 
-/* The parent of each node. */
+/* Returns the parent of each node. */
 static PyObject *parents_of(const smma_sum_order *order) {
   PyObject *list = PyList_New(order->nodes);
   for (int n = 0; list && n < order->nodes; n++) PyList_SetItem(list, n, PyLong_FromLong(order->parent[n]));
@@ -50,8 +50,8 @@ static PyObject *find(const smma_function *f) {
   return result;
 }
 
-/* Takes a function, K, the formats of A, B and D, and a seed. The function takes K elements of A and of B as arrays and
-   returns D as a float. */
+/* Finds the order, from a function, K, the formats of A, B and D, and a seed. The function takes K elements of A and of
+   B as arrays and returns D as a float. */
 PyObject *python_tree(PyObject *module, PyObject *arguments) {
   PyObject *a, *b, *d;
   asked_function asked;

@@ -1,4 +1,4 @@
-/* Units: those with a name, and functions of Python. */
+/* Units: those with a name, and Python functions. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 /* ---- Without the GIL ---- */
 
-/* What this thread's units watch. */
+/* State of the checks of this thread's units for Control-C and exceptions. */
 static _Thread_local struct {
   bool on, stopped;
-  double next; /* not to be looked at before */
+  double next; /* time before which no check is due */
 } watched;
 
-/* Whether there is an exception that ends what the thread does; Control-C brings one. */
+/* Reports whether an exception has to end the thread's work; Control-C raises one. */
 static bool is_stopped(void) {
   static const double moment = 0.05;
   PyGILState_STATE gil;
@@ -36,7 +36,7 @@ suspended suspend_python(void) {
   return (suspended){.thread = PyEval_SaveThread(), .watched = before};
 }
 
-/* What was suspended before, if anything was, has the exception to see, too. */
+/* Restores the state saved by suspend_python. An enclosing suspension has to see the exception, too. */
 bool resume_python(suspended before) {
   PyEval_RestoreThread(before.thread);
   watched.on = before.watched, watched.stopped = false;
@@ -95,7 +95,7 @@ static PyObject *call(PyObject *function, const smma_instruction_info *i, const 
   return result;
 }
 
-/* The function's results as D's encodings; false with its exception. */
+/* Reads the function's results as encodings of D; false with its exception. */
 static bool compute(PyObject *function, const smma_instruction_info *i, const smma_batch *batch) {
   PyObject *returned = call(function, i, batch);
   PyArrayObject *d = returned ? array_of(returned) : NULL, *dense;

@@ -1,4 +1,4 @@
-/* The order in which a unit sums, and that of a product with a plan around it. */
+/* Finds the order in which a unit sums, and the order of a product with a plan. */
 #include "tree/unit_order.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static PyObject *find(const smma_unit_order_request *r) {
   return value;
 }
 
-/* The order as a dict, from (unit, Instruction, plan or None, its name or None, K). */
+/* Returns the order as a dict, from (unit, Instruction, plan or None, its name or None, K). */
 PyObject *python_unit_order(PyObject *module, PyObject *arguments) {
   PyObject *computing, *instruction, *plan, *value;
   smma_unit_order_request r;

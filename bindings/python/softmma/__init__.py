@@ -1,8 +1,8 @@
 """SoftMMA: what GPU matrix units return for D = A B + C, bit for bit.
 
-A thin layer over the C library, which does all arithmetic. Arrays are NumPy's; formats that NumPy has not are
-ml_dtypes' (bfloat16, float8_e4m3fn, ...). Every function releases the GIL while it computes, and no result depends on
-the number of threads.
+A thin layer over the C library, which does all arithmetic. Arrays are NumPy's; formats that NumPy lacks are ml_dtypes'
+(bfloat16, float8_e4m3fn, ...). Every function releases the GIL while it computes, and no result depends on the number
+of threads.
 
     >>> import numpy as np, softmma
     >>> a = np.float16([[-8192, 1, 1, 1]])
@@ -86,7 +86,7 @@ from softmma._units import (
     instructions,
 )
 
-# Recipes and networks round on purpose, and count what they lose: there nobody is warned of values that become zero.
+# Recipes and networks round intentionally and count their losses, so values that become zero give no warning there.
 warnings.filterwarnings(
     "ignore",
     message=r".*: rounded to \w+, 0 values became infinite, 0 saturated, \d+ became zero, 0 NaN",
@@ -190,7 +190,7 @@ __version__ = _core.version()
 
 
 def __getattr__(name: str) -> ModuleType:
-    """softmma.jax and softmma.torch, which need JAX and PyTorch, are imported when they are used."""
+    """Imports softmma.jax and softmma.torch on first use, because they need JAX and PyTorch."""
     if name in ("jax", "torch"):
         return importlib.import_module(f"softmma.{name}")
     raise AttributeError(f"module 'softmma' has no attribute {name!r}")

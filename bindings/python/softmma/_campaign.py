@@ -1,4 +1,4 @@
-"""Units held against models: campaigns, vector files, recordings, rows that decide between units."""
+"""Compares units with models: campaigns, vector files, recordings, test vectors that distinguish units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from softmma._units import Instruction, chosen
 from softmma._value import result, to_pandas
 
 Unit: TypeAlias = Union[str, Callable[..., ArrayLike]]
-"""A unit's name ("model", "x86", "plugin:FILE", ...: ``softmma units``), or a function that computes rows."""
+"""A unit's name ("model", "x86", "plugin:FILE", ...: ``softmma units``), or a function that computes test vectors."""
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 
 
@@ -42,7 +42,7 @@ def _file(path: Path, what: str) -> str:
 
 
 def _subjects(on: str | Instruction | None, instr: str | Instruction | None) -> tuple[str | None, Instruction | None]:
-    """What a campaign is on: a GPU or None, and one instruction or None."""
+    """Returns the subject of a campaign: a GPU or None, and one instruction or None."""
     for one in (instr, on):
         if isinstance(one, Instruction):
             return None, one
@@ -57,31 +57,31 @@ def _subjects(on: str | Instruction | None, instr: str | Instruction | None) -> 
 
 
 class Campaign(NamedTuple):
-    """What a campaign found, true if nothing differs."""
+    """Result of a campaign; true if there are no mismatches."""
 
     complete: bool
     rows: int
-    """Rows asked for of each instruction."""
+    """Number of test vectors requested per instruction."""
     seed: int
     kind: str
-    """The kind of rows; "cover": rows that make every event happen, then all kinds in turn."""
+    """The kind of vectors; "cover": first vectors that make every event happen, then all kinds in turn."""
     unit: dict[str, str]
     against: dict[str, str]
-    """Both units' "name", "device", "driver" and "toolkit"."""
+    """"name", "device", "driver" and "toolkit" of `unit` and of `against`."""
     instructions: tuple[dict[str, Any], ...]
-    """Of each instruction "arch", "instr", "rows", "mismatches", "checked", "not_repeated", "not_alike", "example", a
-    mismatch made as simple as it goes, and where there are mismatches "nan", "kept" and "classes"."""
+    """A record for each instruction: "arch", "instr", "rows", "mismatches", "checked", "not_repeated", "not_alike" and
+    "example", a minimised mismatch. If there are mismatches, also "nan", "kept" and "classes"."""
     value: dict[str, Any]
-    """The report, as ``softmma campaign --json`` prints it and ``--resume`` keeps it."""
+    """The report, as ``softmma campaign --json`` prints it and ``--resume`` stores it."""
 
     @property
     def mismatches(self) -> int:
-        """Rows that differ, of all instructions."""
+        """Returns the number of mismatches of all instructions."""
         return sum(i["mismatches"] for i in self.instructions)
 
     @property
     def classes(self) -> tuple[dict[str, Any], ...]:
-        """The classes of mismatches of all instructions, each with its "arch" and "instr"."""
+        """Returns the mismatch classes of all instructions, each with its "arch" and "instr"."""
         return tuple(
             {"arch": i["arch"], "instr": i["instr"], **each}
             for i in self.instructions
@@ -97,21 +97,21 @@ class Campaign(NamedTuple):
         return f"instructions={compared} rows={rows} mismatches={self.mismatches}"
 
     def to_pandas(self) -> Any:
-        """A table with a row for each instruction; ImportError without pandas."""
+        """Returns a table with a row for each instruction. Raises ImportError without pandas."""
         dropped = ("example", "kept", "classes")
         return to_pandas([{key: x for key, x in i.items() if key not in dropped} for i in self.instructions])
 
 
 class OpenAnswers(NamedTuple):
-    """What a unit answers to open questions, true if each answer is the model's."""
+    """A unit's answers to open questions; true if each answer is the model's."""
 
     unit: dict[str, str]
     answers: int
     others: int
-    """Answers that are not the model's."""
+    """Number of answers that differ from the model's."""
     experiments: tuple[dict[str, Any], ...]
-    """Of each answer "experiment", "question", "arch", "instr", "answer", "candidates", "rows" with the results, and
-    "example", the first row that the model computes otherwise."""
+    """A record for each answer: "experiment", "question", "arch", "instr", "answer", "candidates", "rows" with the
+    results, and "example", the first vector for which the model returns another result."""
     value: dict[str, Any]
     """The record that ``softmma campaign --open --json`` prints."""
 
@@ -119,7 +119,7 @@ class OpenAnswers(NamedTuple):
         return not self.others
 
     def to_pandas(self) -> Any:
-        """A table with a row for each answer; ImportError without pandas."""
+        """Returns a table with a row for each answer. Raises ImportError without pandas."""
         columns = ("experiment", "arch", "instr", "answer", "question")
         return to_pandas([{key: x[key] for key in columns} for x in self.experiments])
 
@@ -167,19 +167,20 @@ def campaign(
     only: str | None = None,
     every: bool = False,
 ) -> Campaign | OpenAnswers:
-    """Compares two units on many rows, bit for bit; makes the first mismatch simple and sorts mismatches into classes.
+    """Compares two units on many test vectors, bit for bit; minimises the first mismatch and classifies all of them.
 
-    ``unit`` and ``against`` are units' names, or functions that return d for rows of operands as for `probe`: a and b are
-    (rows, K), c is (rows,), in the instruction's formats, with scale factors behind them where it takes any. Compared
-    are the instruction ``instr``, or all of the GPU ``on`` (without it: of the catalogue) that both units compute.
-    Row i of a seed is the same on every machine; ``kind`` as for `rows`, and without it rows that make every event
-    happen come first.
+    ``unit`` and ``against`` are names of units, or functions as for `probe`: ``unit(a, b, c)`` returns d, with scale
+    factors after c if the instruction takes them. Shapes: a and b (rows, K), c and d (rows,), in the instruction's
+    formats. Compared are the instruction ``instr``, or all instructions of the GPU ``on`` (default: of the catalogue)
+    that both units compute. ``rows`` is the number of vectors per instruction. Vector i of a seed is the same on every
+    machine. ``kind`` is as in `rows`; by default vectors that make every event happen come first.
 
-    ``shard=(i, n)`` compares part i of n, from 1, of the rows, for `merge`. ``resume`` is a file that keeps what is known,
-    also after Control-C, and from which the same call goes on, or a report to go on from.
+    ``shard=(i, n)`` compares part i of n, from 1, of the vectors, for `merge`. ``resume`` is a file that stores the
+    progress, also after Control-C, and from which the same call continues; or a report to continue from.
 
-    ``open=True`` asks open questions instead, experiments with candidate answers: on one instruction of each rule, or
-    with ``every`` on every one; ``only`` names one of them. It has rows of its own.
+    ``open=True`` asks open questions instead: experiments with candidate answers, on one instruction of each rule, or
+    on every instruction with ``every``. ``only`` selects one experiment by name. The experiments have their own
+    vectors.
 
         >>> import softmma
         >>> i = softmma.instruction("A100", "HMMA.16816.F32")
@@ -191,8 +192,8 @@ def campaign(
         >>> str(softmma.campaign("model", on=i, rows=2000))
         'instructions=1 rows=2000 mismatches=0'
 
-    Raises LookupError as `matmul` does, what a function raises, and ValueError for a unit that cannot be opened or fails,
-    for numbers out of range, and for a file or report of another campaign. Source: ``softmma campaign``.
+    Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that cannot be opened or
+    fails, for numbers out of range, and for a file or report of another campaign. Source: ``softmma campaign``.
     """
     _number("rows", rows, 1)
     _number("seed", seed, 0)
@@ -228,10 +229,10 @@ def _report(report: Campaign | Mapping[str, Any]) -> str:
 
 
 def merge(reports: Sequence[Path | Campaign | Mapping[str, Any]]) -> Campaign:
-    """Puts the reports of all shards of one campaign together, in any order: files, or what `campaign` returned.
+    """Merges the reports of all shards of one campaign, in any order: files, or results of `campaign`.
 
-    The whole is what one campaign without shards would have found, and ``campaign(..., resume=whole)`` sorts its
-    mismatches into classes without computing the rows again.
+    The merged report is that of one campaign without shards. ``campaign(..., resume=whole)`` then classifies its
+    mismatches without computing the vectors again.
 
         >>> import softmma
         >>> i = softmma.instruction("A100", "HMMA.16816.F32")
@@ -239,8 +240,8 @@ def merge(reports: Sequence[Path | Campaign | Mapping[str, Any]]) -> Campaign:
         >>> str(softmma.merge(parts))
         'instructions=1 rows=200000 mismatches=0'
 
-    Raises ValueError for reports that are not one whole: of another unit, seed, number or kind of rows or version, and
-    for a shard that is missing, there twice, or not complete. Source: ``softmma merge``.
+    Raises ValueError for reports that differ in unit, seed, number or kind of vectors, or version, and for a shard that
+    is missing, given twice, or incomplete. Source: ``softmma merge``.
     """
     if isinstance(reports, (str, os.PathLike, Mapping)):
         raise TypeError("reports: give a list of them")
@@ -255,18 +256,18 @@ def merge(reports: Sequence[Path | Campaign | Mapping[str, Any]]) -> Campaign:
 
 
 class Verification(NamedTuple):
-    """How many rows of vector files differ, true if none does."""
+    """Number of mismatches in vector files; true without mismatches."""
 
     files: int
     rows: int
     mismatches: int
     nan: int
-    """Mismatches that differ in the encoding of a NaN only."""
+    """Number of mismatches that differ only in the encoding of a NaN."""
     shown: tuple[dict[str, Any], ...]
-    """The first mismatches: "file", "line" (of a binary file the row), "arch", "instruction", what the file has
-    "expected" and what the unit "got"."""
+    """The first mismatches: "file", "line" (in a binary file the vector's number), "arch", "instruction", "expected"
+    from the file and "got" from the unit."""
     classes: tuple[dict[str, Any], ...]
-    """Of the first instructions with mismatches "arch", "instruction", "mismatches" and "classes"."""
+    """A record for each of the first instructions with mismatches: "arch", "instruction", "mismatches", "classes"."""
     value: dict[str, Any]
     """The record that ``softmma verify --json`` prints."""
 
@@ -274,7 +275,7 @@ class Verification(NamedTuple):
         return not self.mismatches
 
     def to_pandas(self) -> Any:
-        """A table with a row for each mismatch shown; ImportError without pandas."""
+        """Returns a table with a row for each mismatch shown. Raises ImportError without pandas."""
         return to_pandas(list(self.shown))
 
 
@@ -287,13 +288,13 @@ def verify(
     unit: Unit | None = None,
     show: int = 10,
 ) -> Verification:
-    """Holds vector files, or rows in memory, against the models, or against a unit, bit for bit, and sorts mismatches into
-    classes.
+    """Checks vector files, or arrays, bit for bit against the models or a unit, and classifies the mismatches.
 
-    ``paths`` are files, and folders, which are searched for them; or a `Recording`. ``rows`` instead are
-    (a, b, c, d) or (a, b, c, d, scale_a, scale_b), what a machine returned for operands of the instruction ``instr`` of
-    ``on``, shaped as a `Recording`'s; unsigned arrays hold encodings, and a mismatch's "line" is the row, from 1.
-    ``unit`` is a unit's name or a function, as for `campaign`. ``show`` is how many mismatches are listed.
+    ``paths`` are files, folders to search for vector files, or a `Recording`. ``rows``, given instead, is a tuple (a,
+    b, c, d) or (a, b, c, d, scale_a, scale_b): operands of the instruction ``instr`` of ``on`` and the results of a
+    machine, with the shapes of a `Recording`. Unsigned arrays hold encodings. A mismatch's "line" is then the vector's
+    number, from 1. ``unit`` is the name of a unit or a function, as for `campaign`. ``show`` is the number of
+    mismatches listed.
 
         >>> import softmma
         >>> on = {"on": "A100", "instr": "HMMA.16816.F32"}
@@ -327,9 +328,9 @@ def verify(
 
 
 class Recording:
-    """Rows with a unit's results: a and b are (rows, K), c and d (rows,), in the instruction's formats.
+    """Test vectors with a unit's results: a and b are (rows, K), c and d are (rows,), in the instruction's formats.
 
-    Scale factors are (rows, K / scale_block), None where the instruction takes none.
+    Scale factors are (rows, K / scale_block); they are None if the instruction takes no scale factors.
     """
 
     def __init__(self, instruction: Instruction, kept: Any, recorded_on: str, arrays: Sequence[Any]):
@@ -356,12 +357,12 @@ class Recording:
         return _core.recording_value(self._kept)
 
     def write(self, path: Path, format: str = "text") -> None:
-        """Writes a vector file, "text", "binary" or "readmemh", as it was recorded: what is done to the arrays is not in
-        it. ValueError for another format, and if the file cannot be written."""
+        """Writes a vector file: "text", "binary" or "readmemh". It holds the recording; later changes of the arrays are
+        not written. Raises ValueError for another format, and if the file cannot be written."""
         _core.recording_write(self._kept, _file(path, "path"), format)
 
     def to_pandas(self) -> Any:
-        """A table with a row for each of these; ImportError without pandas."""
+        """Returns a table with a row for each test vector. Raises ImportError without pandas."""
         return to_pandas(self.value["rows"])
 
 
@@ -376,17 +377,17 @@ def record(
     seed: int = 0,
     kind: str | None = None,
 ) -> Recording:
-    """Asks a unit for its results of a campaign's rows, and keeps both.
+    """Records a unit's results for a campaign's test vectors.
 
-    ``unit``, ``rows``, ``seed`` and ``kind`` are as for `campaign`; the instruction is chosen as by `matmul`.
+    ``unit``, ``rows``, ``seed`` and ``kind`` are as in `campaign`; the instruction is chosen as in `matmul`.
 
         >>> import softmma
         >>> kept = softmma.record("model", on="A100", instr="HMMA.16816.F32", rows=100)
         >>> kept.a.shape, kept.d.shape
         ((100, 16), (100,))
 
-    Raises LookupError as `matmul` does, what a function raises, and ValueError for a unit that is a recording, does not
-    compute the instruction, or fails. Source: ``softmma record``.
+    Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
+    does not compute the instruction, or fails. Source: ``softmma record``.
     """
     _number("rows", rows, 1)
     _number("seed", seed, 0)
@@ -402,14 +403,14 @@ def _one(on: str | Instruction, instr: str | Instruction | None, in_dtype: Any, 
     return chosen(str(on), None if instr is None else str(instr), in_dtype, out_dtype)
 
 
-# ---- Rows that decide ----
+# ---- Test vectors that distinguish units ----
 
 
 class NextRows(NamedTuple):
-    """Rows on which units differ, the row that tells the most of them apart first; true if every two are told apart.
+    """Test vectors that distinguish units, best first; true if they distinguish every pair of units.
 
-    a and b are (rows, K), c is (rows,), d (rows, units), in the instruction's formats; scale factors are
-    (rows, K / scale_block), None where the instruction takes none.
+    The first vector distinguishes the most units. a and b are (rows, K), c is (rows,), d is (rows, units), in the
+    instruction's formats; scale factors are (rows, K / scale_block).
     """
 
     instruction: Instruction
@@ -421,9 +422,9 @@ class NextRows(NamedTuple):
     scale_a: NDArray[Any] | None
     scale_b: NDArray[Any] | None
     different: NDArray[np.int64]
-    """How many different results each row has."""
+    """Number of different results of each vector."""
     not_told_apart: tuple[tuple[int, int], ...]
-    """Pairs of units, by their numbers, that no row searched tells apart."""
+    """Pairs of units, by index, that no vector searched distinguishes."""
     value: dict[str, Any]
     """The record that ``softmma next --json`` prints."""
 
@@ -431,7 +432,7 @@ class NextRows(NamedTuple):
         return not self.not_told_apart
 
     def to_pandas(self) -> Any:
-        """A table with a row for each of these; ImportError without pandas."""
+        """Returns a table with a row for each test vector. Raises ImportError without pandas."""
         return to_pandas(self.value["rows"])
 
 
@@ -446,10 +447,10 @@ def next(
     search: int = 200000,
     seed: int = 0,
 ) -> NextRows:
-    """Rows whose results decide between units, for whoever can ask the real one.
+    """Finds test vectors whose results on the device under test show which of several units it equals.
 
-    ``units`` are 2 to 16 of them, as for `campaign`; at most ``rows`` rows are returned, and for each pair at most
-    ``search`` rows are searched. The instruction is chosen as by `matmul`.
+    ``units`` are 2 to 16 units, as for `campaign`. At most ``rows`` vectors are returned, and at most ``search``
+    vectors are searched for each pair. The instruction is chosen as in `matmul`.
 
         >>> import softmma
         >>> def bfloat16(a, b, c):
@@ -458,8 +459,8 @@ def next(
         >>> bool(found), (found.d[:, 0] != found.d[:, 1]).all().item()
         (True, True)
 
-    Raises LookupError as `matmul` does, what a function raises, and ValueError for a unit that is a recording, does not
-    compute the instruction, or fails. Source: ``softmma next``.
+    Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
+    does not compute the instruction, or fails. Source: ``softmma next``.
     """
     if isinstance(units, str) or callable(units):
         raise TypeError("units: give a list of two or more")

@@ -1,4 +1,4 @@
-"""Whether a product is one that a unit could have returned."""
+"""Checks whether a unit could have returned a product."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from softmma._units import Instruction
 
 
 _ROUNDINGS = ("nearest-away", "toward-zero", "nearest-even", "toward-negative", "toward-positive")
-"""How A and B may have been rounded, the ways of libraries first."""
+"""Rounding modes that A and B may have been rounded with, those of libraries first."""
 
 
 class _Judged(NamedTuple):
-    """What one unit's bounds say of D."""
+    """The elements of D compared with one unit's bounds."""
 
     unit: str
     refused: NDArray[np.bool_]
-    share: NDArray[np.float64]  # |error| over the bound
+    share: NDArray[np.float64]  # |error| / bound
     exact: NDArray[np.float64]
     below: NDArray[np.float64]
     above: NDArray[np.float64]
@@ -51,19 +51,19 @@ def assert_close(
     scale_d: float = 1.0,
     round_in: str | None = None,
 ) -> None:
-    """Raises AssertionError unless D is as near to alpha A B + beta C as a unit's rule allows, element by element.
+    """Raises AssertionError unless each element of D is as close to alpha A B + beta C as a unit's rule guarantees.
 
-    Each element has its own bound, which is proved from the rule of the unit for the element's operands, with k in
-    order, or as the ``plan`` of a library takes it (docs/tolerance.md): narrower than any ``rtol`` and ``atol`` for the whole of D, and no result of the unit
-    is refused. Where D is in a narrower format than the unit's results, the bound is that of results rounded to it.
-    An element that has no bound, because a sum may overflow on its way, passes. NaN and infinite operands give NaN
-    and infinities.
+    Each element has its own bound, proved from the unit's rule for that element's operands, with k in order, or in the
+    order of a library's ``plan`` (docs/tolerance.md). The bound is narrower than any ``rtol`` and ``atol`` for the
+    whole of D, and it never rejects a result of the unit. If D has a narrower format than the unit's results, the bound
+    is that of results rounded to D's format. An element passes without a check if it has no bound, because a sum may
+    overflow. NaN and infinite operands must give NaN and infinities.
 
-    Libraries round A and B to the unit's formats in different ways. Without ``round_in`` D passes if it can be of A and
-    B in any of them, the unit's usual one first.
+    Libraries round A and B to the unit's formats with different rounding modes. Without ``round_in``, D passes if it
+    passes with any of the modes; the unit's usual mode is tried first.
 
-    With several units in ``on`` D must be near enough for all its elements to be of one of them. Arrays are NumPy's,
-    ml_dtypes', or tensors of PyTorch on any device; all else is as in `matmul`, without ``scaling``.
+    With several units in ``on``, all elements of D must pass for the same unit. Arrays are NumPy's, ml_dtypes', or
+    PyTorch tensors on any device. The other arguments are those of `matmul`; there is no ``scaling``.
 
         >>> import numpy as np, softmma
         >>> x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float16)
@@ -74,7 +74,7 @@ def assert_close(
         Traceback (most recent call last):
         AssertionError: 1 of 4096 elements cannot be A100's (mma.m16n8k16.f32.f16.f16.f32): ...
 
-    Raises as `matmul` does, and ValueError where D does not have the product's shape.
+    Raises as `matmul` does, and ValueError if D does not have the product's shape.
     """
     if d is None:
         raise TypeError("d is None; give the product that is to be judged")
@@ -110,7 +110,7 @@ def assert_close(
 
 
 def _array(x: Any) -> Any:
-    """PyTorch's tensors as arrays; None stays."""
+    """Converts a PyTorch tensor to a NumPy array. None passes unchanged."""
     if x is None or not type(x).__module__.startswith("torch"):
         return x if x is None else np.asarray(x)
     from softmma.torch import array as array_of
@@ -120,7 +120,7 @@ def _array(x: Any) -> Any:
 
 
 def _stored(d: NDArray[Any]) -> str | None:
-    """The format of D's dtype, which results were rounded to; None for one that holds them all."""
+    """Returns the format of D's dtype if results had to be rounded to it, otherwise None."""
     if d.dtype.kind in "iub" or d.dtype == np.float64:
         return None
     return _core.format(d.dtype)

@@ -1,4 +1,4 @@
-"""One product on several GPUs: how many results differ, and how far they are off."""
+"""Compares one product on several GPUs: how many results differ, and how large their errors are."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from softmma._value import to_pandas
 
 
 class ComparedUnit(NamedTuple):
-    """One unit's product beside the first unit's.
+    """One unit's product, compared with the first unit's.
 
-    ``different`` results are not the same bits as the first unit's; ``special`` of them have NaN or infinity on one side.
-    The others differ by at most ``largest_ulps`` units in the last place, and by at most ``largest_difference`` times
-    the first unit's largest result. ``error`` is the largest distance from the
-    exact product of the arrays as given, divided by the largest magnitude of that product; ``unit_error`` the same
-    for the arrays rounded to the unit's inputs, so that only the unit's part is left. ``left_out`` results took no
-    part in ``error`` because they, or the exact ones, are not finite.
+    ``different`` counts results whose bits differ from the first unit's; in ``special`` of them one side is NaN or
+    infinite. The others differ by at most ``largest_ulps`` units in the last place, and by at most
+    ``largest_difference`` times the first unit's largest result. ``error`` is the largest distance from the exact
+    product of the arrays as given, divided by the largest magnitude of that product. ``unit_error`` is the same for the
+    arrays rounded to the unit's input formats: the error of the matrix unit alone. ``left_out`` counts results excluded
+    from ``error``, because they or the exact results are not finite.
     """
 
     label: str
@@ -38,12 +38,12 @@ class ComparedUnit(NamedTuple):
     left_out: int
     largest_difference: float
     round_in: str | None = None
-    """As given to `compare`."""
+    """The rounding mode given to `compare`."""
     plan: Plan | None = None
 
 
 class Comparison(Sequence[ComparedUnit]):
-    """The same product on several units, shown as a table."""
+    """One product on several units, shown as a table."""
 
     _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "total error", "unit's part")
 
@@ -59,7 +59,7 @@ class Comparison(Sequence[ComparedUnit]):
         return len(self.units)
 
     def pairs(self) -> NDArray[np.int64]:
-        """How many results differ, for every pair of units."""
+        """Returns the number of different results for every pair of units."""
         table = np.zeros((len(self), len(self)), np.int64)
         for pair in self.value["pairs"]:
             first, second = pair["first"], pair["second"]
@@ -67,7 +67,7 @@ class Comparison(Sequence[ComparedUnit]):
         return table
 
     def to_pandas(self) -> Any:
-        """A row for each unit, as ``value`` has them."""
+        """Returns a table with a row for each unit, as in ``value``."""
         return to_pandas(self.value["units"])
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
@@ -102,14 +102,14 @@ def compare(
     round_in: str | Sequence[str | None] | None = None,
     plan: AnyPlan | Sequence[AnyPlan] = None,
 ) -> Comparison:
-    """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
+    """Compares the product of an M x K and a K x N matrix on several units: differing results, and their errors.
 
-    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` (without it the arrays' own format if it has
-    at most 16 bits, else f16), or instructions: "H100:e4m3",
-    "B200:e4m3:e5m2" for A and B apart, "B200:nvfp4", whose inputs are made as `quantize` makes them. All results must
-    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit. ``round_in``
-    and ``plan``, as in `matmul`, are one for all or a list of one for each, None for one chain. Scale factors of a
-    plan's parts are 1, its bias is 0.
+    ``on`` lists instructions or GPUs, each GPU with ":FORMAT" if its inputs are not ``in_dtype``: "H100:e4m3",
+    "B200:e4m3:e5m2" (A and B), "B200:nvfp4" (inputs are quantised as by `quantize`). Defaults: ``in_dtype`` is the
+    arrays' own format if it has at most 16 bits, otherwise f16; ``out_dtype``, which must be the same for all, is as in
+    `matmul`. Results are compared with those of the first unit. ``round_in`` and ``plan``, as in `matmul`, are one
+    value for all or a list with one for each; a plan None is one chain. Scale factors of a plan's parts are 1, its bias
+    is 0.
 
         >>> import numpy as np, softmma
         >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])
@@ -152,6 +152,6 @@ def _refuse_same(listed: list[Any], on: Sequence[str | Instruction]) -> None:
 
 
 def _narrow(a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """The arrays' own formats, those with names for floating-point numbers of at most 16 bits; "f16" for others."""
+    """Returns the arrays' own formats if they are named floating-point formats of at most 16 bits; otherwise "f16"."""
     own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
     return own[0] if own[0] == own[1] else own

@@ -69,8 +69,8 @@ def matmul(
     kernel: str | None,
     round_in: str | None,
 ) -> NDArray[Any]: ...
-def sparse_matmul(metadata: NDArray[np.uint8], arguments: tuple[Any, ...], /) -> NDArray[Any]: ...  # those of matmul
-def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int, str | None]: ...  # those of matmul, a, c, scale_a None
+def sparse_matmul(metadata: NDArray[np.uint8], arguments: tuple[Any, ...], /) -> NDArray[Any]: ...  # as matmul
+def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int, str | None]: ...  # as matmul; a, c, scale_a None
 def multiplier_matmul(
     multiplier: KeptB,
     instruction: object,
@@ -81,12 +81,12 @@ def multiplier_matmul(
 ) -> NDArray[Any]: ...
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /
-) -> tuple[NDArray[np.float64], str, bool]: ...  # arguments: those of matmul; whether A or B may be rounded
+) -> tuple[NDArray[np.float64], str, bool]: ...  # bounds, instruction, whether A or B may be rounded
 
-# Of studies: targets are (label, plan's text or None, arguments of matmul).
+# Studies; targets are (label, plan's text or None, arguments of matmul).
 def compare(
     a: ArrayLike, b: ArrayLike, targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...], /
-) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, each D
+) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, and each D
 def tolerance(
     targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
     a: str,
@@ -109,7 +109,7 @@ def trace(
     dict[str, Any],
     list[tuple[Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]],
     tuple[int, int] | None,
-]: ...  # the value; each target's instruction, D, events and k; those that part
+]: ...  # the value; each target's instruction, D, events and k; the pair that diverges
 def targets(in_dtype: object, out_dtype: object) -> list[tuple[str, Handle]]: ...
 def dot(
     a: ArrayLike,
@@ -163,7 +163,7 @@ def operand_rounding(instruction: object, format: str) -> str: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str, quiet: bool) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def operand(
-    x: NDArray[Any],  # float32 or float64, (..., outer, inner) without gaps
+    x: NDArray[Any],  # float32 or float64, (..., outer, inner), dense
     k_inner: bool,
     format: str,
     factor: str | None,

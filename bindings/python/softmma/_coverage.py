@@ -1,4 +1,4 @@
-"""What rows make happen in a rule's arithmetic."""
+"""Counts the arithmetic events of a rule that test vectors make happen."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ from softmma._value import to_pandas
 
 
 class Event(NamedTuple):
-    """Something that can happen in a sum, and how often rows made it happen."""
+    """An event that can happen in a sum, and how often test vectors made it happen."""
 
     kind: str
     """"operands", "special values", "gaps", "leading terms", "lost bits", "carries", "rounding", "results",
     "chains"."""
     event: str
-    """In words: "step 1, term 3: begins 17 binades below the reference exponent"."""
+    """The event in words: "step 1, term 3: begins 17 binades below the reference exponent"."""
     hits: int
     state: str
-    """"hit", "missed", "found by the search" (of rows that were not asked about), "impossible"."""
+    """"hit", "missed", "found by the search" (hit only by vectors of the search), "impossible"."""
     because: str | None
-    """Why no row makes it happen, where it is impossible."""
+    """For an impossible event, why no vector makes it happen."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of every event of an instruction's rule how often rows made it happen, as `softmma coverage --json` has it."""
+    """How often test vectors made each event of an instruction's rule happen, as `softmma coverage --json` counts
+    it."""
 
     instruction: Instruction
     rows: int
     tried: int
-    """Rows of the search for what was missed; 0: there was none."""
+    """Number of vectors that the search for missed events used; 0: no search."""
     events: tuple[Event, ...] = field(repr=False)
     value: list[dict[str, Any]] = field(repr=False, compare=False)
     """The record that ``softmma coverage --json`` prints."""
 
     def of(self, state: str) -> tuple[Event, ...]:
-        """The events in a state."""
+        """Returns the events in a state."""
         return tuple(e for e in self.events if e.state == state)
 
     @property
@@ -56,7 +57,7 @@ class Coverage:
 
     @property
     def missed(self) -> int:
-        """Those that the search found among them."""
+        """Returns the number of missed events, with those found by the search."""
         return len(self.events) - self.hit - self.impossible
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
@@ -77,7 +78,7 @@ class Coverage:
         return html_table(*self._table(), caption=self._title())
 
     def to_pandas(self) -> Any:
-        """A table with a row for each event; ImportError without pandas."""
+        """Returns a table with a row for each event. Raises ImportError without pandas."""
         return to_pandas(self.value[0]["events"])
 
 
@@ -95,10 +96,10 @@ def coverage(
     search: int = 0,
     seed: int = 0,
 ) -> Coverage:
-    """What rows of operands make happen in a rule: which gaps between terms, lost bits, carries, roundings, results.
+    """Counts the events of a rule that test vectors make happen: gaps between terms, lost bits, carries, roundings, ...
 
-    Rows are given as to `dot`. ``search``: look for rows that make happen what these do not, among so many of a seed;
-    what they make happen is "found by the search".
+    The operands are given as to `dot`. ``search`` is the number of further vectors, from ``seed``, searched for missed
+    events; an event that only they hit is "found by the search".
 
         >>> import softmma
         >>> on = {"on": "H100", "instr": "mma.m16n8k16.f32.f16.f16.f32"}
@@ -106,7 +107,7 @@ def coverage(
         >>> x.hit + x.missed + x.impossible == len(x.events)
         True
 
-    Raises ValueError for a rule of which no events are known, and for a search or seed below 0 or of 2^63 and more.
+    Raises ValueError for a rule whose events are not known, and for a search or seed below 0 or from 2^63 on.
     """
     _check(search, seed)
     chosen, value = _core.coverage(
@@ -116,14 +117,14 @@ def coverage(
 
 
 def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 0) -> tuple[Coverage, ...]:
-    """Returns the coverage of each instruction whose rows, or kept counts, are in the files.
+    """Returns the coverage of each instruction that has test vectors or counts in the files.
 
-    A file is a vector file, or counts that ``softmma coverage -o`` keeps; those of an instruction are added. ``search``
-    and ``seed`` are as in `coverage`.
+    A file is a vector file, or a file of counts that ``softmma coverage -o`` wrote; the counts of an instruction are
+    added. ``search`` and ``seed`` are as in `coverage`.
 
     For example ``softmma.coverage_files("rows.txt", "counts.json")``.
 
-    Raises ValueError, with the line, for a file that is neither, was changed or was counted by another rule.
+    Raises ValueError, with the line, for a file that is neither, was changed, or was counted under another rule.
     """
     _check(search, seed)
     names = tuple(os.fspath(path) for path in paths)
@@ -135,7 +136,7 @@ def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 
 
 
 def _instruction(arch: str, name: str) -> Instruction:
-    """Finds the instruction; for a custom unit ``arch`` is its file."""
+    """Finds the instruction; for a custom unit ``arch`` is the name of its file."""
     return Custom(arch) if "/" in arch or arch.endswith(".json") else instruction(arch, name)
 
 

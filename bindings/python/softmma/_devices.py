@@ -1,4 +1,4 @@
-"""Arrays in a GPU's memory: from the library that has them, and back to it."""
+"""Reads arrays in GPU memory from the library that owns them, and returns results to it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from softmma import _core
 
 _CUDA, _CUDA_MANAGED = 2, 13  # DLPack's device types
-_ANY_STREAM = -1  # the product waits for all of them
+_ANY_STREAM = -1  # the product waits for all streams
 
 
 def number(kernel: str | None) -> int | None:
-    """Of the CUDA device that a kernel names; None if it names none."""
+    """Returns the index of the CUDA device in a kernel name, or None without an index."""
     name, _, index = (kernel or "").partition(":")
     return (int(index) if index.isdigit() else 0) if name == "cuda" else None
 
 
 def is_there(x: Any) -> bool:
-    """Whether an object is an array in a GPU's memory."""
+    """Reports whether an object is an array in GPU memory."""
     if isinstance(x, np.ndarray):
         return False
     if hasattr(x, "__dlpack_device__"):
@@ -30,7 +30,7 @@ def is_there(x: Any) -> bool:
 
 
 def view(x: Any) -> Any:
-    """The array's own memory, for the extension module alone; None stays None, and what is elsewhere what it is."""
+    """Returns the array's own memory, for the extension module only. None and arrays in host memory pass unchanged."""
     if x is None or not is_there(x):
         return x
     if hasattr(x, "__dlpack__"):
@@ -43,7 +43,7 @@ def view(x: Any) -> Any:
 
 
 class DeviceArray:
-    """A result in a GPU's memory, where no library is known that takes it: both protocols, and no numbers of its own."""
+    """A result in GPU memory for which no array library is known. Offers both exchange protocols, no arithmetic."""
 
     def __init__(self, memory: NDArray[Any], device: int):
         self._memory, self._device = memory, device
@@ -53,7 +53,7 @@ class DeviceArray:
         return _CUDA, self._device
 
     def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
-        """What was computed is there: no stream has to wait."""
+        """Returns a DLPack capsule. The result is already computed, so no stream has to wait."""
         return _core.to_dlpack(self._memory, self._device)
 
     @property
@@ -71,7 +71,7 @@ class DeviceArray:
 
 
 def back(d: NDArray[Any], like: Any, device: int) -> Any:
-    """A result as an array of the library that ``like`` is of."""
+    """Returns a result as an array of the library that ``like`` belongs to."""
     owned = DeviceArray(d, device)
     space = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
     space = space or sys.modules.get(type(like).__module__.partition(".")[0])

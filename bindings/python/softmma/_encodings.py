@@ -1,4 +1,4 @@
-"""Rows of studies' records as arrays."""
+"""Converts test vectors in the library's records to arrays."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from softmma._units import Instruction, dtype
 
 
 def array(encodings: Sequence[str], format: str) -> NDArray[Any]:
-    """Encodings of a format, hexadecimal texts, as an array in the format."""
+    """Converts encodings, hexadecimal texts, to an array in the format."""
     kind = dtype(format)
     return np.array([int(x, 16) for x in encodings], f"u{kind.itemsize}").view(kind)
 
 
 class Operands(NamedTuple):
-    """A row's operands in the instruction's formats: a and b of K elements, c of one; scale factors or None."""
+    """A vector's operands in the instruction's formats: a and b of K elements, c of one; scale factors or None."""
 
     a: NDArray[Any]
     b: NDArray[Any]
@@ -27,7 +27,7 @@ class Operands(NamedTuple):
 
 
 def operands(record: Mapping[str, Any], i: Instruction, c_format: str | None = None) -> Operands:
-    """Those that a record of a row has as encodings."""
+    """Returns the operands that a record holds as encodings."""
     scales = None
     if i.scale is not None and "scale_a" in record:
         scales = array(record["scale_a"], i.scale), array(record["scale_b"], i.scale)

@@ -1,4 +1,4 @@
-"""Whether two products are one function."""
+"""Proves or refutes that two products return the same bits."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from softmma._units import Instruction
 
 
 class Row(NamedTuple):
-    """A product of one row and one column that tells two functions apart: its k are at the places ``at`` of ``k``
-    products, all others of which are +0."""
+    """A counterexample: the product of one row and one column on which two functions differ. It has ``k`` products; the
+    operands given stand at the places ``at``, and all other operands are +0."""
 
     a: NDArray[Any]
     b: NDArray[Any]
@@ -27,26 +27,26 @@ class Row(NamedTuple):
     at: tuple[int, ...]
     k: int
     operands: str
-    """alpha and other operands of epilogues, where they are not neutral."""
+    """alpha and other epilogue operands that are not neutral."""
 
 
 class Equality(NamedTuple):
-    """The answer of `equal`, which is true only where they are proved to be equal."""
+    """The answer of `equal`; true only if equality is proved."""
 
     answer: str
     """"equal", "different" or "cannot tell"."""
     why: str
-    """The proof in words, what differs, or why it cannot be told."""
+    """The proof in words, the difference, or why neither could be shown."""
     multiple_of: int
-    """Proved for K that are multiples of it."""
+    """The proof holds for every K that is a multiple of this number."""
     k: int | None
-    """The K that was looked at; None: every K."""
+    """The examined K (None: every K)."""
     neutral: str
-    """What only one of them takes, and is neutral here: "alpha (1)"."""
+    """Operands that only one of the two takes, with the neutral value used here: "alpha (1)"."""
     rows: int
-    """How many rows were asked."""
+    """Number of vectors searched."""
     row: Row | None
-    """The smallest row found that tells them apart; of equal ones, with a K that is no such multiple."""
+    """The smallest counterexample found. For "equal": one with a K that is not a multiple of `multiple_of`."""
     value: dict[str, Any]
     """The record that ``softmma equal --json`` prints."""
 
@@ -68,10 +68,11 @@ def equal(
     rows: int = 200000,
     seed: int = 0,
 ) -> Equality:
-    """Whether two targets return the same bits for every product: proved from their rules, or refuted by a row.
+    """Proves from their rules that two targets return the same bits for every product, or finds a counterexample.
 
-    Targets are GPUs, each with ":FORMAT" if its inputs are not ``in_dtype``, or instructions; ``plan`` is one for both
-    or a list or tuple of one for each, None for one chain. Without ``k`` it is asked for every K. At most ``rows`` rows
+    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. ``plan`` is one
+    plan for both targets, or a list or tuple with one for each; None is a single chain. ``k`` is the K examined
+    (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
     are searched (docs/equal.md).
 
         >>> import softmma
@@ -81,7 +82,7 @@ def equal(
         >>> found.answer, found.k
         ('different', 129)
 
-    Raises as `matmul` does, and ValueError where the products do not have the same formats, or no plan can be followed.
+    Raises as `matmul` does, and ValueError if the products differ in their formats or a plan cannot be followed.
     """
     plans: list[_Plan] = [*plan] if isinstance(plan, (list, tuple)) else [plan, plan]
     if len(plans) != 2:
@@ -100,28 +101,29 @@ def equal(
 
 
 class Permutation(NamedTuple):
-    """The answer of `permute`, which is true only where any order of k is proved to give the same bits."""
+    """The answer of `permute`; true only if every order of k is proved to give the same bits."""
 
     order: str
     """"any", "matters" or "cannot tell"."""
     why: str
     """The proof in words, or empty."""
     k: int | None
-    """The K of the product that was looked at; None: every K."""
+    """The examined K (None: every K)."""
     row: Row | None
-    """The smallest row found of which the result changes."""
+    """The smallest counterexample found, whose result changes."""
     exchanged: tuple[int, int] | None
-    """The two k that change places in it."""
+    """The two indices k that are exchanged in it."""
     rows: int
-    """How many rows were asked."""
+    """Number of vectors searched."""
     any_order_of: str
-    """Which k may change places all the same; with a plan, with k = 0: "1 to 15". Empty if it is not known of any."""
+    """The products that may be exchanged although the order matters in general, in words; with a plan, the k that may
+    be exchanged with k = 0: "1 to 15". Empty if none are known."""
     block_k: str | None
-    """What K of the instruction and BLOCK_K do; None with a plan."""
+    """The effect of the instruction's K and of BLOCK_K, or None with a plan."""
     zeros: str | None
-    """What zeros behind the last k do: "change nothing", "matter", "cannot tell"; None with a plan."""
+    """The effect of zeros appended after the last k: "change nothing", "matter", "cannot tell"; None with a plan."""
     zeros_row: Row | None
-    """The smallest row found of which they change the result."""
+    """The smallest vector found whose result the zeros change."""
     value: dict[str, Any]
     """The record that ``softmma equal --permute --json`` prints."""
 
@@ -139,10 +141,11 @@ def permute(
     rows: int = 200000,
     seed: int = 0,
 ) -> Permutation:
-    """Whether a target's products keep their bits in any order of k, and what BLOCK_K and zeros behind the last k do.
+    """Proves that every order of k gives a target's products the same bits, or finds a counterexample.
 
-    The target, ``plan``, ``k``, ``rows`` and ``seed`` are as in `equal`. With a plan and without ``k``, K is the least
-    of which the plan makes more than one chain, or two calls (docs/equal.md).
+    It also reports the effect of BLOCK_K and of zeros appended after the last k. The target, ``plan``, ``k``, ``rows``
+    and ``seed`` are as in `equal`. With a plan and no ``k``, K is the smallest for which the plan uses more than one
+    chain, or two calls (docs/equal.md).
 
         >>> import softmma
         >>> softmma.permute("A100:s8").order, softmma.permute("A100").order
@@ -176,7 +179,7 @@ def _asked(
     rows: int,
     seed: int,
 ) -> tuple[dict[str, Any], list[Instruction]]:
-    """The answer's value, and the targets' instructions."""
+    """Returns the answer as a record, and the targets' instructions."""
     if rows < 1 or not 0 <= seed < 2**63 or (k is not None and not 1 <= k <= 2**24):
         raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]

@@ -1,4 +1,4 @@
-"""What is known without computing, files of rows, and numerical experiments."""
+"""Lists of units, questions and experiments; files of test vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softmma._value import result, to_pandas
 
 
 class Question(NamedTuple):
-    """What is not settled of a rule, and what a unit's answer may be."""
+    """An open question about a rule, and the candidate answers."""
 
     name: str
     question: str
@@ -22,7 +22,7 @@ class Question(NamedTuple):
 
 
 def questions() -> Listing[Question]:
-    """The open questions that ``campaign`` asks of a unit.
+    """Returns the open questions that ``campaign`` asks of a unit.
 
     >>> import softmma
     >>> len(softmma.questions()[0].candidates) > 1
@@ -33,24 +33,24 @@ def questions() -> Listing[Question]:
 
 
 class UnitKind(NamedTuple):
-    """A kind of unit: something that computes d = a_0 b_0 + ... + c for rows of operands."""
+    """A kind of unit: something that computes d = a_0 b_0 + ... + c for test vectors."""
 
     unit: str
     takes: str
-    """Whether it takes arguments behind a colon: "none", "optional" or "required"."""
+    """Whether the name takes arguments after a colon: "none", "optional" or "required"."""
     arguments: str
     summary: str
     usable: bool | None
-    """Whether it can be used here; None: not without arguments."""
+    """Whether it can be used here, or None if that depends on its arguments."""
     device: str
     driver: str
     why: str
-    """Why it cannot be used."""
+    """The reason why it cannot be used."""
     value: dict[str, Any]
 
 
 def units() -> Listing[UnitKind]:
-    """What can compute here: models, this CPU, GPUs, plug-ins, programs. Each that needs no arguments is opened.
+    """Lists the units here: models, this CPU, GPUs, plug-ins, programs. Opens each unit that needs no arguments.
 
     >>> import softmma
     >>> softmma.units()[0].unit
@@ -61,7 +61,7 @@ def units() -> Listing[UnitKind]:
     return Listing((result(UnitKind, {**missing, **record})._replace(value=record) for record in value), value)
 
 
-# ---- Files of rows ----
+# ---- Files of test vectors ----
 
 
 def gen(
@@ -77,15 +77,15 @@ def gen(
     cover: bool = False,
     format: str = "text",
 ) -> dict[str, Any]:
-    """Writes rows of operands with the model's results as a vector file (docs/vector-files.md).
+    """Writes test vectors with the model's results as a vector file (docs/vector-files.md).
 
-    Row i of a seed is the same on every machine. ``rows`` is 1000 if it is None. ``kind`` is one of those of `rows`, by
-    default the first six in turn. With ``cover`` they are few rows that make all events of the rule's arithmetic
-    happen, and more like them up to ``rows``. ``format``: "text", "binary" or "readmemh". The file appears when it is
-    complete. Returns how many ``rows`` were written; with ``cover`` also how many rows are the ``cover``, how many
-    ``events`` they make happen of those ``possible``, and the ``tries``.
+    Vector i of a seed is the same on every machine. ``rows`` is the number of vectors (None: 1000). ``kind`` is a kind
+    of `rows` (default: the first six in turn). With ``cover`` the file begins with few vectors that make all events of
+    the rule's arithmetic happen, then similar ones up to ``rows``. ``format`` is "text", "binary" or "readmemh". The
+    file appears only when it is complete. Returns the number of ``rows`` written; with ``cover`` also how many of them
+    are the ``cover``, the number of ``events`` they hit of those ``possible``, and the ``tries``.
 
-    Raises as `matmul` does, and ValueError where the file cannot be written or nothing is known to be covered.
+    Raises as `matmul` does, and ValueError if the file cannot be written or no events are known.
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first six in turn")
@@ -103,8 +103,8 @@ def gen(
 def convert(path: str | os.PathLike[str], to: str | os.PathLike[str], format: str) -> None:
     """Writes the vector file ``path`` to the file ``to`` in another format: "text", "binary" or "readmemh".
 
-    Header and rows are kept, comments are not. Raises OSError where ``path`` cannot be opened, ValueError where it is no
-    vector file, or ``to`` cannot be written.
+    Header and vectors are preserved, comments are not. Raises OSError if ``path`` cannot be opened, ValueError if it is
+    not a vector file, or if ``to`` cannot be written.
     """
     _core.convert(os.fspath(path), os.fspath(to), format)
 
@@ -113,7 +113,7 @@ def convert(path: str | os.PathLike[str], to: str | os.PathLike[str], format: st
 
 
 class Experiment(NamedTuple):
-    """A numerical experiment of the literature. A parameter has a name, its value, that of small runs, and a meaning."""
+    """A numerical experiment of the literature. A parameter has a name, a value, a value for small runs, a meaning."""
 
     name: str
     title: str
@@ -123,13 +123,13 @@ class Experiment(NamedTuple):
 
 
 def experiments() -> Listing[Experiment]:
-    """The numerical experiments that there are (docs/experiments.md)."""
+    """Lists the numerical experiments (docs/experiments.md)."""
     value = _core.facts("experiments")
     return Listing((result(Experiment, record) for record in value), value)
 
 
 class ExperimentRun(NamedTuple):
-    """The table of an experiment: ``rows`` has a dict for each row, by the names of its columns."""
+    """The result of an experiment: ``rows`` has a dict for each row of its table, keyed by column name."""
 
     experiment: str
     seed: int
@@ -139,7 +139,7 @@ class ExperimentRun(NamedTuple):
     """The record that ``softmma experiment --json`` prints."""
 
     def to_pandas(self) -> Any:
-        """The table; ImportError without pandas."""
+        """Returns the table as a DataFrame. Raises ImportError without pandas."""
         return to_pandas(self.value["rows"])
 
 
@@ -154,9 +154,8 @@ def experiment(
 ) -> ExperimentRun:
     """Runs a numerical experiment and returns its table.
 
-    ``small`` runs take seconds. ``parameters`` replaces values of the experiment's parameters; ``threads`` 0 are all
-    cores, and no result depends on them. Where ``part`` names a file, what is computed is kept there, and an
-    interrupted run goes on from it.
+    ``small`` runs take seconds. ``parameters`` replaces values of the experiment's parameters. ``threads`` (0: all
+    cores) do not change a result. ``part`` is a file for intermediate results, from which an interrupted run continues.
 
         >>> import softmma
         >>> len(softmma.experiment("monotonicity", small=True).rows) > 0

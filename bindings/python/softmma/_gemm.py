@@ -1,4 +1,4 @@
-"""Products as the command computes them."""
+"""Products with a record of how they were computed, as the command returns them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from softmma._value import result
 
 
 class Gemm(NamedTuple):
-    """A product, and what it was computed with."""
+    """A product, and the settings it was computed with."""
 
     d: NDArray[Any]
     """The matrix D, of ``m`` rows and ``n`` columns."""
@@ -26,16 +26,16 @@ class Gemm(NamedTuple):
     k: int
     d_format: str
     kernel: str
-    """What computed it here; the bits do not depend on it."""
+    """The kernel that computed it here; the bits do not depend on it."""
     seconds: float
     method: str | None
     words: int | None
-    """How many words each number was made of, by the methods of words."""
+    """Number of words of each number, in the methods of words."""
     slices: str | None
     notes: tuple[str, ...]
-    """What became of the matrices' values."""
+    """Notes on the matrices' values, such as roundings."""
     value: dict[str, Any]
-    """The record that ``softmma gemm --json`` prints, without the file that D is written to."""
+    """The record that ``softmma gemm --json`` prints, without the file for D."""
 
 
 def gemm(
@@ -73,34 +73,35 @@ def gemm(
     threads: int = 0,
     kernel: str | None = None,
 ) -> Gemm:
-    """One product of two matrices, by a method and with a record of how it was computed: ``softmma gemm`` for arrays.
+    """Multiplies two matrices by a chosen method, with a record of how D was computed: ``softmma gemm`` for arrays.
 
-    `matmul` has the same bits for batches, and less around them. Here A is (M, K), B is (K, N) (their transposes, with
-    ``transpose_a``, ``transpose_b``), and numbers for a block-scaled instruction may come without scale factors: they
-    are quantised as by `quantize`. ``metadata`` (M, K/2) of a sparse instruction says where the elements of A, (M, K/2),
-    stand (docs/sparse.md). What is not told here is as in `matmul`.
+    `matmul` computes the same bits, also of batches, with fewer options and no record. Here A is (M, K), B is (K, N)
+    (transposed with ``transpose_a``, ``transpose_b``). Numbers for a block-scaled instruction may come without scale
+    factors; they are then quantised as by `quantize`. ``metadata`` (M, K/2) of a sparse instruction gives the positions
+    of A's elements, A being (M, K/2) (docs/sparse.md). Arguments not described here are as in `matmul`.
 
-    **Accurate products** (docs/numerics.md) are of float64 or float32 numbers, A B alone; D is float64 if A or B is,
-    else float32. ``method`` is
+    **Accurate products** (docs/numerics.md) multiply float64 or float32 numbers; they are A B alone. D is float64 if A
+    or B is, otherwise float32. ``method`` is
 
     - "words" (Mary and Mikaitis), "markidis": each number is a sum of ``words`` words in the instruction's format, or
-      of the fewest for the relative ``accuracy``. ``sum`` says where products are added: "f64" (without it), "f32",
-      "unit" or "unit-scaled". ``subnormals`` is "on" (without it) or "off", words that are subnormal become zero;
-    - "ozaki": each number is a sum of ``slices`` integers of ``slice_bits`` bits (7 without it), on an instruction of
-      s8; "auto" is as many as make D the exact product, rounded once. ``products`` is "leading" or "all", ``sum`` "f64"
-      or "exact".
+      of
+      the fewest words for the relative ``accuracy``. ``sum`` says where products are added: "f64" (default), "f32",
+      "unit" or "unit-scaled". ``subnormals`` is "on" (default) or "off": subnormal words become zero;
+    - "ozaki": each number is a sum of ``slices`` integers of ``slice_bits`` bits (default: 7), on an s8 instruction;
+      "auto" takes as many slices as make D the exact product, rounded once. ``products`` is "leading" or "all", ``sum``
+      "f64" or "exact".
 
-    Two more are of other products: "two-level" promotes every 128 of K, unless ``promote_every`` says otherwise, and
+    Two methods are for other products: "two-level" promotes after every 128 of K, or after ``promote_every``, and
     "fallback" rounds A and B to the FP8, FP6 or FP4 format ``in_dtype`` and multiplies them ``through`` an instruction
-    of "f16" (without it) or "bf16".
+    of "f16" (default) or "bf16".
 
         >>> import numpy as np, softmma
         >>> x = np.random.default_rng(0).normal(size=(4, 4))
         >>> exact = softmma.gemm(x, x, on="A100", in_dtype="s8", method="ozaki", slices="auto")
-        >>> np.abs(exact.d - x @ x).max() < 1e-15
+        >>> bool(np.abs(exact.d - x @ x).max() < 1e-15)
         True
 
-    Raises as `matmul` does, and ValueError where options contradict each other or the instruction. Source:
+    Raises as `matmul` does, and ValueError if options contradict each other or the instruction. Source:
     ``smma_gemm``, and ``smma_gemm_words`` and ``smma_gemm_slices`` of softmma/accurate.h.
     """
     how_many = None if slices is None else str(slices)

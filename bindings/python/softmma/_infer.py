@@ -1,4 +1,4 @@
-"""A model of a unit that can only be asked."""
+"""Infers a custom unit's model from the results of a black box."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from softmma._units import Custom, Instruction, chosen, instruction
 
 
 class Rows(NamedTuple):
-    """Rows of operands with their results: a and b are (rows, K), c and d (rows,), in the instruction's formats.
+    """Test vectors and their results: a and b are (rows, K), c and d are (rows,), in the instruction's formats.
 
-    Scale factors are (rows, K / scale_block), None where the instruction takes none.
+    Scale factors are (rows, K / scale_block); they are None if the instruction takes no scale factors.
     """
 
     a: NDArray[Any]
@@ -30,29 +30,29 @@ class Rows(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A value next to that of a parameter of the model."""
+    """A neighbouring value of a parameter of the model."""
 
     value: int | str
     status: str
-    """"shut out" by a row of the unit; "free": no row of those searched tells it from the model's; "undecided": a row
-    would, but the recording does not have it."""
+    """"shut out": a result of the unit refutes this value; "free": no vector searched distinguishes it from the
+    model's value; "undecided": a vector would distinguish them, but the recording does not contain it."""
     row: int | None
-    """Which row of the proof; None for one that is free."""
+    """Index in `Inference.proof` of the vector that distinguishes this value, or None for a free value."""
     d: Any
-    """What this value makes of that row."""
+    """The result of that vector under this value."""
 
 
 class Parameter(NamedTuple):
-    """One parameter of the model, as custom units name it."""
+    """One parameter of the model, under the name that custom units use."""
 
     name: str
     step: int | None
-    """Of the sum, from 1, if it is written in steps; None: of all of it."""
+    """The step of the sum, from 1, or None if the parameter applies to the whole sum."""
     value: int | str
     neighbours: tuple[Neighbour, ...]
 
     def values(self, status: str) -> tuple[int | str, ...]:
-        """The neighbouring values of a status."""
+        """Returns the neighbouring values that have this status."""
         return tuple(n.value for n in self.neighbours if n.status == status)
 
     @property
@@ -67,70 +67,71 @@ class Parameter(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """Another model that agrees with all rows of a recording."""
+    """A second model that agrees with every vector of a recording."""
 
     model: Custom
     row: int
-    """Which row of the proof would tell it from the model."""
+    """Index in `Inference.proof` of a vector that would distinguish it from the model."""
     d: Any
-    """What it makes of that row."""
+    """The rival's result for that vector."""
 
 
 class Misfit(NamedTuple):
-    """Rows that the best model does not have."""
+    """Vectors with different results from the best model and the unit."""
 
     asked: int
     wrong: int
     kinds: Mapping[str, tuple[int, int]]
-    """How many of each kind of generated rows are wrong, and were asked; empty for a recording."""
+    """For each kind of generated vector: the number of mismatches and of queried vectors. Empty for a recording."""
     hold: Mapping[str, int]
-    """How many of the wrong rows hold what, for example "a subnormal factor"."""
+    """Number of mismatches that contain an operand of a kind, for example "a subnormal factor"."""
     holds: str
-    """The same in a sentence; empty if they hold nothing of these kinds."""
+    """`hold` as a sentence; empty if the mismatches contain no such operands."""
     where: str
-    """What the simplest ones have in common."""
+    """The common properties of the simplest mismatches, as text."""
     rows: Rows
-    """The simplest ones, the simplest first, with the unit's d."""
+    """The simplest mismatches, the simplest first, with the unit's d."""
     model: NDArray[Any]
-    """What the model makes of these."""
+    """The model's results for `rows`."""
 
     @property
     def share(self) -> float:
-        """Of the rows asked those that are wrong."""
+        """Returns the fraction of queried vectors that are mismatches."""
         return self.wrong / self.asked
 
 
 class Evidence(NamedTuple):
-    """Two rows that shut out structures of a sum."""
+    """Two vectors whose results refute structures of a sum."""
 
     structures: int
-    """How many of those that no evidence before it shuts out."""
+    """Number of structures that this evidence refutes and no earlier evidence did."""
     rows: Rows
-    """The same products in different places. The unit's results differ, which they cannot in these structures."""
+    """Two vectors with the same products in different places. The unit's results differ, but would be equal in the
+    refuted structures."""
 
 
 class NoFunction(NamedTuple):
-    """A row that had two results."""
+    """A vector for which the unit returned two different results."""
 
     asked: int
-    """Results that were compared with the row's first one."""
+    """Number of results compared with the vector's first result."""
     not_repeated: int
-    """Of these, others in the same batch, asked again."""
+    """Number of different results when the same batch was submitted again."""
     not_alike: int
-    """Others at another place, or beside other rows."""
+    """Number of different results when the vector was at another place or among other vectors."""
     row: int
-    """The first such row, by its number among the first ones asked."""
+    """Index of the first such vector among the vectors queried first."""
     place: int
     batch: int
-    """It stood at this place, from 0, of so many rows,"""
+    """Number of vectors in the batch; the vector was at index `place` of it."""
     at_once: bool
-    """in the batch that was asked again, or in another."""
+    """Whether the different result came from the same batch submitted again; False: from another batch."""
     why: str
-    """What decides which result it has, as far as batches of its copies tell."""
+    """The cause of the different results, as far as batches of the vector's copies show it."""
     neighbour: int | None
-    """The row, by its number, beside which it has the other result."""
+    """Index of the neighbouring vector that causes the other result."""
     operands: Rows
-    """The row, with the d that it had first."""
+    """The vector, with its first result as d."""
 
 
 def _place(p: Parameter) -> str:
@@ -139,59 +140,61 @@ def _place(p: Parameter) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Inference:
-    """What `infer` found; it is true only where the model has every bit of every row asked, and prints as a report."""
+    """Result of `infer`. It is true if the model reproduces every queried vector bit for bit; it prints as a report."""
 
     unit: str
     instruction: Instruction
-    """Whose rows the unit was asked for."""
+    """The instruction whose formats and K the test vectors have."""
     outcome: str
     """"found", "found, except NaN encodings", "not found", "no function" or "stopped"."""
     because: str
-    """Of "not found" the reason; else empty."""
+    """The reason for "not found"; otherwise empty."""
     model: Custom | None
-    """The model, or the best there is; taken wherever an instruction is. None for what is no function."""
+    """The model or the best candidate, usable wherever an instruction is, or None if the unit is no function."""
     same: Instruction | None
-    """An instruction of the catalogue from which no row searched tells the model, except NaN encodings
-    (`same_nan_different`)."""
+    """A catalogue instruction that no vector searched distinguishes from the model, apart from NaN encodings (see
+    `same_nan_different`)."""
     nan: str | None
-    """The custom unit's word for what NaN are; None: their sign and payload cannot be told."""
+    """The custom-unit keyword for the NaN policy, or None if sign and payload of NaN cannot be determined."""
     parameters: tuple[Parameter, ...]
     proof: Rows
-    """Rows that shut out neighbouring values, with the unit's d; those that would, of a recording, with the model's."""
+    """Vectors that refute neighbouring values, with the unit's d. For a recording also vectors that would refute them,
+    with the model's d."""
     rivals: tuple[Rival, ...]
-    """Of a recording: other models that agree with all its rows."""
+    """For a recording: other models that agree with all its vectors."""
     more_rivals: bool
-    """Whether there may be others: these are as many as are kept, or the budget was spent."""
+    """Whether more rivals may exist, because the list is full or the budget was spent."""
     misfit: Misfit | None
     no_function: NoFunction | None
     rows: int
     calls: int
-    """Rows asked, and in how many calls."""
+    """`rows` is the number of queried vectors, and `calls` the number of calls of the unit."""
     fresh: int
-    """Rows of another seed asked in the end, all of which the model has."""
+    """Number of final check vectors from another seed; the model agrees with all of them."""
     rounds: int
-    """Times that new rows refuted a model."""
+    """How often new vectors refuted a model."""
     tried: int
     computed: int
-    """Models, and the vectors that they computed until one had all rows."""
+    """`tried` is the number of candidate models; `computed` is the number of vectors they computed until one agreed
+    with every vector."""
     structures: int
     left: int
-    """Structures of a sum that were listed for this K, and those of them that no row shuts out."""
+    """`structures` is the number of sum structures listed for this K; `left` is how many of them no vector refutes."""
     evidence: tuple[Evidence, ...]
-    """The rows that shut structures out, those that shut out most first."""
+    """The vectors that refute structures, most refuted first."""
     samples: int
     wrong: int
-    """Rows that the model was fitted to, and those of them that it does not have."""
+    """`samples` is the number of vectors the model was fitted to; `wrong` is how many of them it does not reproduce."""
     seconds: float
     unit_seconds: float
-    """All of them, and those that the unit took."""
+    """`seconds` is the total time, and `unit_seconds` the time the unit took."""
 
     nan_different: int
-    """Vectors with another NaN encoding than the nearest policy gives."""
+    """Number of vectors whose NaN encoding differs from that of the closest NaN policy."""
     same_nan_different: int
-    """Vectors with another NaN encoding than `same` gives."""
+    """Number of vectors whose NaN encoding differs from that of `same`."""
     nan_text: str
-    """A sentence on the NaN encodings of the results; empty if no result is NaN."""
+    """A sentence about NaN encodings in the results; empty if no result is NaN."""
     value: dict[str, Any]
     """The record that ``softmma infer --json`` prints."""
 
@@ -237,7 +240,7 @@ class Inference:
             yield f"structures: {shut_out} of {self.structures} are shut out by rows, {self.left} are left"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        """Parameters that some row shows, with what is left open only where something is."""
+        """Returns the table of parameters that vectors determine; a column "left open" only if a value is undecided."""
         columns = {"shut out": "shut out by a row", "free": "no row searched shows", "undecided": "left open"}
         if not any(p.values("undecided") for p in self.parameters):
             del columns["undecided"]
@@ -277,22 +280,24 @@ def infer(
     record: str | os.PathLike[str] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Inference:
-    """Finds a model of a unit that can only be asked: a custom unit with the same bits, and rows that prove it.
+    """Infers a custom unit that reproduces a black box bit for bit, with test vectors that prove each parameter.
 
-    ``unit`` is a function as for `probe`: ``unit(a, b, c)`` returns d, (rows,), for a and b of (rows, K) and c of
-    (rows,), in the instruction's formats; with scale factors ``unit(a, b, c, scale_a, scale_b)``, which are (rows,
-    K / scale_block). It is called with 1 to 65,536 rows, which are its own to keep; d of another dtype is rounded to
-    the format. Or it is the name of a unit as ``softmma units`` lists them: "plugin:FILE", "pipe:COMMAND", "cuda",
-    "custom:FILE", "file:ROWS" for recorded rows, "model".
+    ``unit`` is the black box. It is a function ``unit(a, b, c)``, or ``unit(a, b, c, scale_a, scale_b)`` if the
+    instruction takes scale factors, that returns d. Shapes: a and b (rows, K), c and d (rows,), scale factors
+    (rows, K / scale_block), all in the instruction's formats; d of another dtype is rounded to its format. A call has 1
+    to 65,536 rows, and the function may keep its arrays. ``unit`` may also be a name that ``softmma units`` lists:
+    "plugin:FILE", "pipe:COMMAND", "cuda", "custom:FILE", "file:ROWS" for recorded vectors, "model".
 
-    The instruction (f16 inputs, if nothing else is asked for) says which formats and which K, ``k`` which other K from
-    1 to 64; for formats that no instruction has give a `Custom`. How it computes is not looked at.
+    ``on``, ``instr``, ``in_dtype`` and ``out_dtype`` choose an instruction as in `matmul` (default: f16 inputs). It
+    gives only the formats and K; its rule is not used. ``k`` sets another K, from 1 to 64. Pass a `Custom` for formats
+    that no instruction has.
 
-    ``rows`` are asked of another seed in the end, ``search`` looked at for one that shows a neighbouring value;
-    ``budget`` is how many vectors models may compute until one of them has all rows (None: 100,000,000), and nothing
-    new begins when ``most_rows`` were asked. ``record`` is a file in which answers are kept; if it is there, the search
-    goes on from it. ``progress`` is called with a line on what goes on. No clock decides anything: the same unit,
-    arguments and seed give the same answer on any machine.
+    ``rows`` is the number of final check vectors, from another seed. ``search`` is the number of vectors searched for
+    one that distinguishes a neighbouring value. ``budget`` is the number of vectors that candidate models may compute
+    until one agrees with every vector (default: 100,000,000). After ``most_rows`` queried vectors no new step begins.
+    ``record`` is a file that keeps the answers; if it exists, the search continues from it. ``progress`` is called with
+    a line of text on each step. The result does not depend on time: the same unit, arguments and seed give the same
+    result on any machine.
 
         >>> import numpy as np, softmma
         >>> def unit(a, b, c):
@@ -301,12 +306,12 @@ def infer(
         >>> found.outcome, found.model.parameters["F"]
         ('found', 23)
 
-    A unit of which no model has all rows is "not found", and ``because`` says why; one that gives two results for a row
-    is "no function" (docs/infer.md).
+    The outcome is "not found" if no model agrees with every vector (``because`` gives the reason), and "no function" if
+    the unit returns two results for one vector (docs/infer.md).
 
-    Raises LookupError as `matmul` does, what the functions raise, KeyboardInterrupt, ValueError for results of a wrong
-    shape or a unit that does not compute such rows, and RuntimeError where a unit fails or the record is another
-    search's. Source: ``softmma infer`` searches in the same way.
+    Raises LookupError as `matmul` does, any exception of the functions, KeyboardInterrupt, ValueError if results have a
+    wrong shape or the unit does not compute such vectors, and RuntimeError if a unit fails or the record belongs to
+    another search. Source: ``softmma infer`` searches in the same way.
     """
     if not (isinstance(unit, str) or callable(unit)):
         raise TypeError(f"unit is {unit!r}; give a function of (a, b, c), or the name of a unit")
@@ -352,7 +357,7 @@ def infer(
 
 
 class _Proof:
-    """Rows that neighbours and rivals have, each once."""
+    """The proof's vectors, each stored once."""
 
     def __init__(self, i: Instruction):
         self.i = i
@@ -360,7 +365,7 @@ class _Proof:
         self.numbers: dict[str, int] = {}
 
     def add(self, record: Mapping[str, Any]) -> int:
-        """Its number."""
+        """Adds a vector unless it is stored already, and returns its index."""
         row = str([record[part] for part in Rows._fields])
         if row not in self.numbers:
             self.numbers[row] = len(self.records)
@@ -387,7 +392,7 @@ def _rows(records: Sequence[Mapping[str, Any]], i: Instruction) -> Rows:
 
 
 def _of_other_k(i: Instruction, k: int) -> Custom:
-    """Rows of another length; their rule, a chain in d's format, is nobody's."""
+    """Returns a custom unit of another K. Its rule, a chain in d's format, is a placeholder that no GPU has."""
     formats = {name: getattr(i, name) for name in "abcd"}
     scale = {"scale": i.scale, "scale_block": i.scale_block} if i.scale else {}
     step = {"take": k, "join": "chain", "start": "c", "alignment_bits": "exact", "output": i.d}

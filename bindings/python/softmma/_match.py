@@ -1,4 +1,4 @@
-"""Which instruction and plan give exactly a matrix's bits."""
+"""Finds the instructions and plans that give exactly a matrix's bits."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from softmma._value import result, to_pandas
 
 
 class MatchingLibrary(NamedTuple):
-    """A library that sums as a candidate's plan does."""
+    """A library with the reduction order of a candidate's plan."""
 
     library: str
-    """Its name, as `plan` takes it."""
+    """The library's name, as `plan` takes it."""
     configuration: str
     others: int
-    """How many other configurations of it sum so, too."""
+    """Number of other configurations of this library with the same order."""
 
 
 class MatchDifference(NamedTuple):
-    """Elements of D that a product has not. Two NaNs are the same."""
+    """The difference between D and a computed product. Two NaNs are equal."""
 
     different: int
     in_words: str
@@ -47,20 +47,20 @@ class MatchDifference(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A function of instructions and a plan around it."""
+    """Equivalent instructions, and a plan for them."""
 
     instructions: tuple[tuple[str, str], ...]
     """Architecture and name of each instruction that computes the function; all give the same bits."""
     in_words: str
     """The plan in words."""
     plan: Plan
-    """For `matmul`."""
+    """The plan, for `matmul`."""
     libraries: tuple[MatchingLibrary, ...]
     differs_at_random: int
-    """How many of 16 elements of a random product of this K differ from the first fit's. If it is not 0, other matrices can
-    tell the two apart."""
+    """Number of the 16 elements of a random product of this K that differ from those of the first fit. If it is not 0,
+    other matrices can distinguish the two candidates."""
     difference: MatchDifference | None
-    """How D differs from the candidate; None for a fit."""
+    """The difference between D and the candidate, or None for a fit."""
 
 
 class Match(NamedTuple):
@@ -73,10 +73,10 @@ class Match(NamedTuple):
     b_format: str
     d_format: str
     round_in: str | None
-    """The rounding mode of A and B in the result; None if their formats hold all values."""
+    """The rounding mode of A and B in the result, or None if their formats hold all values."""
     round_in_tried: tuple[str, ...]
     plans: int
-    """How many plans were tried around ``functions`` functions of instructions: ``candidates`` that differ for this K."""
+    """Number of plans tried for the ``functions`` distinct instructions; ``candidates`` of them differ for this K."""
     functions: int
     candidates: int
     fits: tuple[Candidate, ...]
@@ -91,10 +91,10 @@ class Match(NamedTuple):
     """A likely cause if no candidate comes near, such as a factor, another matrix or another format; else ""."""
     seconds: float
     distance: float
-    """The distance of D from A B with the given C, scale factors and bias: in the Frobenius norm, divided by the norm of
-    the latter."""
+    """The Frobenius norm of D minus the reference product, divided by the norm of the latter. The reference is A B with
+    the given C, scale factors and bias."""
     factor: float
-    """The factor between D and the same, if it is one number for all elements; else 0."""
+    """The factor between D and the reference product, if it is the same for all elements; otherwise 0."""
     notes: tuple[str, ...]
     """Notes on the matrices, such as rounded values."""
     value: dict[str, Any]
@@ -104,7 +104,7 @@ class Match(NamedTuple):
         return bool(self.fits)
 
     def to_pandas(self) -> Any:
-        """A table of the fits, or of the nearest candidate: a row for each."""
+        """Returns a table with a row for each fit, or for the nearest candidate."""
         return to_pandas(self.value["fits"] or [self.value["near"]] * (self.value["near"] is not None))
 
 
@@ -114,7 +114,7 @@ class Claim(NamedTuple):
     claim: str
     equal: bool
     round_in: str | None
-    """The rounding mode of A and B that comes nearest; None if their formats hold all values."""
+    """The rounding mode of A and B that comes nearest, or None if their formats hold all values."""
     arch: str
     instruction: str
     rule: str
@@ -173,14 +173,15 @@ def match(
 ) -> Match:
     """Searches for the instructions and plans that give exactly the bits of D = alpha A B + beta C (docs/match.md).
 
-    A is (M, K), B is (K, N) (their transposes, with ``transpose_a``, ``transpose_b``), D and C are (M, N). ``bias`` is
-    a row of N numbers that was added. ``scale_a`` (M, parts) and ``scale_b`` (parts, N) are float32 factors of parts of
-    K. ``alpha``, ``beta`` and ``scale_d``, a factor of the result, are those of the product.
+    Shapes: A (M, K), B (K, N) (transposed with ``transpose_a``, ``transpose_b``), D and C (M, N), ``bias`` (N,) added
+    to each row, ``scale_a`` (M, parts) and ``scale_b`` (parts, N), float32 factors of parts of K. ``alpha``, ``beta``
+    and ``scale_d``, a factor of the result, are those of the product.
 
-    ``on`` is what is searched: names of GPUs or architectures, or instructions and custom units; None for all. The
-    formats in which A and B were multiplied are ``in_dtype``, one for both or a pair, and D's is ``out_dtype``; without
-    them they are those of the arrays. An array of unsigned integers as wide as the format that is named holds encodings.
-    Where values are not in these formats, they are rounded as ``round_in`` says, or else in every mode until something
+    ``on`` limits the search to names of GPUs or architectures, or instructions and custom units (default: all).
+    ``in_dtype`` is the format in which A and B were multiplied, or a pair of formats, and ``out_dtype`` is D's format
+    (default: those of the arrays). An array of unsigned integers as wide as the given format holds encodings. Values
+    outside these formats are rounded in the mode ``round_in`` (default: every mode until something fits). The search
+    takes seconds to minutes, longer with more GPUs; Control-C ends it.
     fits. It takes from seconds to minutes, more with more GPUs; Control-C ends it.
 
         >>> import numpy as np, softmma
@@ -190,8 +191,8 @@ def match(
         >>> found.fits[0].instructions[0], found.fits[0].in_words
         (('volta', 'mma.m8n8k4.f32.f16.f16.f32'), 'one chain')
 
-    Raises LookupError for a name that there is not, ValueError for shapes that do not fit, a number of D that is not of
-    its format, and options that contradict each other, TypeError for a dtype that is no number format.
+    Raises LookupError for an unknown name, ValueError for shapes that do not fit, a number in D that its format does
+    not have, and contradictory options, TypeError for a dtype that is not a number format.
     """
     if isinstance(on, str):
         on = None if on == "all" else on.split(",")
@@ -230,15 +231,15 @@ def claim(
     round_in: str | None = None,
     threads: int = 0,
 ) -> Claim:
-    """Checks whether D is exactly what somebody says that it is.
+    """Checks whether D is exactly the product it is claimed to be.
 
-    ``what`` is an instruction, "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION", for one chain of it. With ``on`` it is a
-    plan, or "none" for one chain, around the instruction ``instr`` of that GPU, or the GPU's preferred one for the
-    formats. All else is as in `match`.
+    ``what`` is an instruction, "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION", computed as one chain. With ``on``, ``what``
+    is a plan, or "none" for one chain, around the instruction ``instr`` of that GPU (default: the GPU's preferred one
+    for the formats). The other arguments are as in `match`.
 
         >>> import numpy as np, softmma
-        >>> a, b = np.full((1, 16), 0.1, "f2"), np.full((16, 1), 0.1, "f2")
-        >>> found = softmma.claim(a, b, softmma.matmul(a, b, on="H100"), "V100")
+        >>> a = np.array([[1, 2**-12, 2**-12]], "f2")
+        >>> found = softmma.claim(a, a.T, softmma.matmul(a, a.T, on="H100"), "V100")
         >>> bool(found), found.difference.in_words
         (False, 'one element, [0, 0], by one unit in the last place')
 
@@ -270,7 +271,7 @@ def claim(
 
 
 def _format_or_name(more: str | None) -> tuple[str | None, str | None]:
-    """What stands behind the colon of "GPU:MORE", as ``instr`` and ``in_dtype``."""
+    """Returns MORE of "GPU:MORE" as ``instr`` and ``in_dtype``."""
     try:
         for name in (more or "f16").split(","):
             dtype(name)

@@ -1,4 +1,4 @@
-"""Orders of sums: what a tree of sums says, and the levels of a plan that amount to it."""
+"""Reduction orders: trees of sums as text, and the levels of a plan with the same order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Level = dict[str, Any]
 
 MOST_LISTED = 4096  # parts of a list
 MOST_STRIDES = 16
-MOST_LEVELS = 3  # that are looked for
-MOST_FORMS = 4  # of the levels below one: as many are looked at
-MOST_SCATTERED = 64  # sums of products that do not follow each other: as many are looked at
+MOST_LEVELS = 3  # levels of a plan that are searched
+MOST_FORMS = 4  # forms tried for the levels below a level
+MOST_SCATTERED = 64  # sums of non-consecutive products that are tried
 
 
 class Sums:
-    """Sums of products 0 to k - 1: sum i is number k + i and adds ``parts[i]``; the last one is the result."""
+    """Sums of products 0 to k - 1: sum i is number k + i and adds ``parts[i]``; the last sum is the result."""
 
     def __init__(self, k: int, parts: tuple[tuple[int, ...], ...]):
         self.k = k
@@ -27,11 +27,11 @@ class Sums:
         self.root = k + len(parts) - 1
         self.parent = [-1] * (k + len(parts))
         generator = np.random.default_rng(0)
-        self.weights = [int(x) for x in generator.integers(1, 2**62, k)]  # a set of products is known by their sum
+        self.weights = [int(x) for x in generator.integers(1, 2**62, k)]  # a set of products is known by its sum
         self.weight = list(self.weights)
         self.size = [1] * k
         self.first = list(range(k))
-        self.below = [0] * k  # sums at or below a node
+        self.below = [0] * k  # number of sums at or below a node
         for i, below in enumerate(parts):
             self.weight.append(sum(self.weight[x] for x in below))
             self.size.append(sum(self.size[x] for x in below))
@@ -43,7 +43,7 @@ class Sums:
 
     @staticmethod
     def of_parents(k: int, parent: Sequence[int]) -> Sums:
-        """The order in which nodes have these parents: every sum behind what it adds, and that by the least k."""
+        """Returns the order given by each node's parent. A sum follows its terms; otherwise the least k comes first."""
         sums: list[list[int]] = [[] for _ in parent[k:]]
         for node, above in enumerate(parent):
             if above >= 0:
@@ -67,11 +67,11 @@ class Sums:
         return Sums(k, tuple(parts))
 
     def fused(self) -> bool:
-        """Whether a sum adds more than two at once."""
+        """Reports whether a sum adds more than two terms at once."""
         return any(len(below) > 2 for below in self.parts)
 
     def products(self, node: int) -> list[int]:
-        """Those below a node, in order."""
+        """Returns the products below a node, in order."""
         found: list[int] = []
         work = [node]
         while work:
@@ -83,14 +83,14 @@ class Sums:
         return sorted(found)
 
     def above(self, product: int) -> Iterator[int]:
-        """The product, and every sum that it is in, from the smallest on."""
+        """Yields the product, then every sum that contains it, the smallest first."""
         node = product
         while node >= 0:
             yield node
             node = self.parent[node]
 
     def text(self) -> str:
-        """A line for each sum, or run of sums that go on in the same way."""
+        """Returns the order as text: a line for each sum, or for a run of similar sums."""
         lines: list[str] = []
         self._write(self.root, "d = ", "", lines)
         return "\n".join(lines)
@@ -125,7 +125,7 @@ class Sums:
         return len(below) > 2 and all(x < self.k for x in below)
 
     def _run(self, node: int) -> tuple[int, list[list[int]]]:
-        """What a run of sums starts with, and what each step adds to it: about as much each, the last one less."""
+        """Returns the first term of a run of sums, and the terms each step adds: similar counts, fewer in the last."""
         steps: list[list[int]] = []
         while node >= self.k and not self._is_flat(node):
             below = sorted(self.parts[node - self.k], key=lambda x: (-self.size[x], self.first[x]))
@@ -141,7 +141,7 @@ class Sums:
 
 
 def _numbers(products: Sequence[int]) -> str:
-    """'k = 0..383', 'k = 0..96 by 8', 'k = 3, 1, 2'"""
+    """Returns text such as 'k = 0..383', 'k = 0..96 by 8', 'k = 3, 1, 2'."""
     steps = {y - x for x, y in pairwise(products)}
     if len(products) > 2 and len(steps) == 1:
         (step,) = steps
@@ -155,16 +155,17 @@ def _numbers(products: Sequence[int]) -> str:
 
 
 class _Other(Exception):
-    """A sum that the tree has not got."""
+    """Raised for a sum that the tree does not contain."""
 
 
 class _Follower:
-    """Adds as levels say, as long as the sums are those of a tree. Sets of products are known by their weight."""
+    """Adds as levels prescribe, as long as the tree contains the sums. The total weight identifies a set of
+    products."""
 
     def __init__(self, sums: Sums):
         self.sums = sums
         self.made = 0
-        # What a chain takes at a time: an instruction's products.
+        # Number of products that a chain adds at once: an instruction's products.
         self.group = max((sum(x < sums.k for x in below) for below in sums.parts), default=1) if sums.fused() else 1
 
     def sum(self, weight: int) -> int:
@@ -174,7 +175,7 @@ class _Follower:
         return weight
 
     def add(self, parts: Sequence[int]) -> int:
-        """One after the other; an empty part is +0."""
+        """Adds the parts one after another; an empty part is +0."""
         total = 0
         for part in parts:
             total = self.sum(total + part) if total and part else total + part
@@ -214,7 +215,7 @@ class _Follower:
         return [self.add(parts[i::stride]) for i in range(min(stride, len(parts)))]
 
     def strides(self, parts: list[int]) -> list[int]:
-        """Those that would add the parts as the tree does."""
+        """Returns the strides that add the parts as the tree does."""
         found: list[int] = []
         while len(parts) > 1 and len(found) < MOST_STRIDES:
             stride = next((s for s in range(1, len(parts)) if parts[0] + parts[s] in self.sums.sums), 0)
@@ -232,7 +233,7 @@ class _Follower:
         return True
 
     def rule(self, parts: list[int]) -> Level | None:
-        """How a level folds these parts as the tree does."""
+        """Returns the level that folds these parts as the tree does."""
         simple: list[Level] = [{}, {"fold": "neighbours"}, {"fold": "halving"}, {"fold": "last-first"}]
         for fold in simple:
             try:
@@ -252,7 +253,7 @@ def _up(x: int, y: int) -> int:
 
 
 def deal(level: Level, products: Sequence[int]) -> list[Sequence[int]]:
-    """The parts; those of lanes may be empty."""
+    """Returns the parts into which a level deals the products; parts of lanes may be empty."""
     n = len(products)
     if level["deal"] == "list":
         return [[k for first, end in part for k in range(first, end)] for part in level["list"]]
@@ -265,12 +266,12 @@ def deal(level: Level, products: Sequence[int]) -> list[Sequence[int]]:
 
 
 def cost(levels: Sequence[Level]) -> int:
-    """Of the forms that an order has the one of the least cost is said."""
+    """Returns the cost of levels. The least cost decides which of several forms with the same order is reported."""
     return sum(1 + (level.get("fold") == "strides") + _up(len(level.get("list", ())), 16) for level in levels)
 
 
 def _in_length(length: int, n: int) -> Level:
-    """Parts of a length: so many slices, where the length is no block's."""
+    """Returns a level with parts of this length: as a number of slices if the length is not that of a block."""
     parts = _up(n, length)
     if length % 16 and _up(n, parts) == length and parts <= 64 and length > 1:
         return {"deal": "contiguous", "parts": parts}
@@ -278,7 +279,7 @@ def _in_length(length: int, n: int) -> Level:
 
 
 def _deals(sums: Sums, products: Sequence[int]) -> Iterator[Level]:
-    """What may have dealt out the products: the first part is a sum that the first product is in."""
+    """Yields levels that may have dealt the products. The first part is a sum that contains the first product."""
     place = {x: i for i, x in enumerate(products)}
     n, weight, length, scattered = len(products), 0, 0, 0
     for node in sums.above(products[0]):
@@ -299,7 +300,7 @@ def _deals(sums: Sums, products: Sequence[int]) -> Iterator[Level]:
 
 
 def _levels(follower: _Follower, products: Sequence[int], most: int) -> Iterator[list[Level]]:
-    """Levels that add these as the tree does."""
+    """Yields levels that add these products as the tree does."""
     sums = follower.sums
     if follower.follows([], products):
         yield []
@@ -320,7 +321,7 @@ def _levels(follower: _Follower, products: Sequence[int], most: int) -> Iterator
 
 
 def _listed(follower: _Follower) -> Iterator[list[Level]]:
-    """A list of parts of any lengths, each the largest that the levels below it add."""
+    """Yields a list of parts of any lengths, each the largest that the levels below it can add."""
     sums = follower.sums
     tried: list[list[Level]] = []
     for node in islice(sums.above(0), MOST_SCATTERED):
@@ -358,7 +359,7 @@ def _largest(follower: _Follower, lower: list[Level]) -> list[list[int]]:
 
 
 def _chains(follower: _Follower) -> Iterator[list[Level]]:
-    """A list of chains, each of which takes its products in an order of its own."""
+    """Yields a list of chains, each with its own order of products."""
     for downward in (False, True):
         parts = sorted(_largest_chains(follower.sums, downward), key=min)
         if len(parts) > MOST_LISTED:
@@ -370,7 +371,7 @@ def _chains(follower: _Follower) -> Iterator[list[Level]]:
 
 
 def _largest_chains(sums: Sums, downward: bool) -> Iterator[list[int]]:
-    """The products of chains of two-term sums in order; which of the first two is the first no sum shows."""
+    """Yields the products of chains of two-term sums in order. No sum shows which of the first two comes first."""
     order: list[list[int] | None] = [[x] for x in range(sums.k)]
     for below in sums.parts:
         x, y = sorted(below, key=lambda node: -sums.size[node])[:2]
@@ -390,7 +391,7 @@ def _largest_chains(sums: Sums, downward: bool) -> Iterator[list[int]]:
 
 
 def _ranges(products: Sequence[int]) -> list[list[int]]:
-    """[[first, end], ...]"""
+    """Returns [[first, end], ...]."""
     ranges: list[list[int]] = []
     for x in products:
         if ranges and ranges[-1][1] == x:
@@ -401,7 +402,7 @@ def _ranges(products: Sequence[int]) -> list[list[int]]:
 
 
 def plan_members(sums: Sums) -> Iterator[dict[str, Any]]:
-    """Of plans that add as the tree does: the levels, and the products of a group. The simplest first."""
+    """Yields plans that add as the tree does, the simplest first: the levels, and the products of a group."""
     follower = _Follower(sums)
     group = {"group": follower.group} if sums.fused() else {}
     seen: list[list[Level]] = []

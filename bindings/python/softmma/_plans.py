@@ -1,4 +1,4 @@
-"""Plans: what a library does around the instruction."""
+"""Plans: the order of a library's sums around the instruction, and its epilogue."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from softmma._units import Instruction, chosen, text_of
 
 
 class Plan:
-    """How an element of a product comes about: parts of K, the order in which their sums are added, an epilogue.
+    """A library's computation of an element of a product: parts of K, the order of their sums, an epilogue.
 
-    ``description`` is what a plan's file holds (docs/plans.md): a mapping, its JSON text, or the path of such a file
-    (a `Path`, or a text that ends in ".json"); or the name of a library whose plan depends on nothing else ("deepgemm").
-    `plan` makes those of cuBLASLt. What is wrong raises ValueError with the line and column of the JSON text, and what
-    is allowed there.
+    ``description`` is the content of a plan's file (docs/plans.md): a mapping, its JSON text, or the path of such a
+    file (a `Path`, or a str that ends in ".json"); or the name of a library with a single plan ("deepgemm"). `plan`
+    makes the plans of cuBLASLt. Raises ValueError for an invalid description, with line and column in the JSON text and
+    the allowed values.
 
-    ``text`` is the plan as JSON, ``value`` the same as a dict; ``name``, ``sources`` and ``d``, the format of D or None, are what it says.
+    ``text`` is the plan as JSON, and ``value`` is the same as a dict. ``name``, ``sources`` and ``d`` (the format of D,
+    or None) come from the description.
 
         >>> import numpy as np, softmma
         >>> x = np.float16([[1, 2**-14, 2**-14, 1]])
@@ -44,7 +45,7 @@ class Plan:
         return self.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
-        """What the plan's file would hold, to be changed and given to `Plan`."""
+        """Returns the content of the plan's file, to be changed and passed to `Plan`."""
         said: dict[str, Any] = json.loads(self.text)
         return said
 
@@ -76,7 +77,7 @@ def _parsed(description: Mapping[str, Any] | str | Path) -> Any:
 
 
 def _level_text(level: dict[str, Any]) -> str:
-    """'contiguous 4 of 128, halving'"""
+    """Returns text such as 'contiguous 4 of 128, halving'."""
     parts, size = level.get("parts"), level.get("grain", level.get("tile", level.get("k")))
     words = [level["deal"]]
     if level["deal"] == "list":
@@ -87,7 +88,7 @@ def _level_text(level: dict[str, Any]) -> str:
 
 
 def handle_of(plan: Plan | Mapping[str, Any] | str | Path | None) -> Any:
-    """What the extension module takes."""
+    """Returns the handle that the extension module takes."""
     return plan if plan is None else (plan if isinstance(plan, Plan) else Plan(plan))._handle
 
 
@@ -117,15 +118,16 @@ def plan(
     a_strided: bool = False,
     b_strided: bool = False,
 ) -> Plan:
-    """The plan of a library's product, by rules that are measured (docs/plans.md).
+    """Returns the plan of a library's product, by measured rules (docs/plans.md).
 
-    ``as_`` is one of `plan_libraries`; "cublaslt:13.1" is the one of the GPU ``on``. ``on``, ``instr`` and ``in_dtype``
-    choose the instruction as in `matmul`, ``out_dtype`` is the format of D. The nine numbers are cuBLASLt's choice for
-    the product, as cublasLtMatmulAlgoConfigGetAttribute tells them; -1: not known. With the bytes of
-    ``workspace`` instead, cuBLASLt 12.8's choice is taken where it is recorded for the shape. ``fast``: FP8 with fast
-    accumulation. ``epilogue`` is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c``: beta is not 0;
-    without a bias also: alpha is not 1.
-    ``a_strided``, ``b_strided``: its numbers with successive k do not lie one behind another in memory. Raises ValueError if a number is missing that only the library knows, or no plan is known.
+    ``as_`` is one of `plan_libraries`; "cublaslt:13.1" is the plan on the GPU ``on``. ``on``, ``instr`` and
+    ``in_dtype`` choose the instruction as in `matmul`; ``out_dtype`` is the format of D. The nine numbers are
+    cuBLASLt's choice for the product, as cublasLtMatmulAlgoConfigGetAttribute returns them; -1: not known. With
+    ``workspace``, in bytes, instead, cuBLASLt 12.8's choice is used if it is recorded for the shape. ``fast`` is FP8
+    with fast accumulation. ``epilogue`` is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c`` says
+    that beta is not 0, or, if there is no bias, that alpha is not 1. ``a_strided`` and ``b_strided`` say that elements
+    of A or B with successive k are not adjacent in memory. Raises ValueError if a number is missing that only the
+    library knows, or no plan is known.
 
         >>> import softmma
         >>> softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).to_dict()["sum"]
@@ -157,5 +159,5 @@ def plan(
 
 
 def plan_libraries() -> list[str]:
-    """The libraries whose plans are known."""
+    """Returns the names of libraries with known plans."""
     return _core.plan_libraries()

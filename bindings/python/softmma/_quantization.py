@@ -1,4 +1,4 @@
-"""Quantisation: tensors as elements in a narrow format and factors that they share."""
+"""Quantisation: tensors as elements in a narrow format with shared scale factors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCALINGS: dict[str, tuple[int | None, int | None]] = {
     "1x16": (1, 16),
     "16x16": (16, 16),
 }
-"""Granularities: rows of A (columns of B) and elements along K that share a factor; None: all."""
+"""Granularities of scaling: rows of A (columns of B) and elements along K with a common factor (None: all)."""
 
 HADAMARD = np.array([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1], np.float64)
 """Signs of the random Hadamard transform, those of Transformer Engine (get_wgrad_sign_vector)."""
@@ -38,31 +38,34 @@ _MOST = float(np.finfo(np.float32).max) / (6 * 448)
 
 @dataclass(frozen=True)
 class Operand:
-    """How a tensor becomes an operand.
+    """The conversion of a tensor to an operand: format, rounding, scaling.
 
-    ``format`` is what elements are rounded to, saturating in formats of 8 bits and less: as ``round_in`` says
-    (`softmma.round`'s mode; None: tf32 to nearest, ties away from zero, others to nearest even); or with ``stochastic``
-    to one of the two neighbours, each with the probability of the other's distance.
+    ``format`` is the format of the elements. Values are rounded to it, saturating in formats of at most 8 bits, in the
+    mode ``round_in`` of `softmma.round` (None: tf32 to nearest, ties away from zero; other formats to nearest even).
+    With ``stochastic`` a value is rounded to one of its two neighbours, each with the probability given by the distance
+    to the other one.
 
-    ``scaling`` names who shares a factor (`SCALINGS`). Elements are multiplied by ``scale`` before, in FP32, and the
-    product by ``factor`` behind:
+    ``scaling`` names the granularity of scale factors (`SCALINGS`). Elements are multiplied by ``scale`` in FP32 before
+    they are rounded, and the product is multiplied by ``factor``:
 
-    - "tensor", "row", "1x128", "128x128": scale = max / amax, amax the greatest magnitude, max the format's; amax of 0,
-      infinity or NaN: 1; beyond FP32: its greatest number; with ``power_of_two`` cut down to one. factor = 1 / scale.
-      (Transformer Engine, compute_scale_from_amax.) Factors of the tensor and of rows are multiplied with the result;
-      those of 128 along K with the partial sum of their block, which an FP32 FMA adds (`docs/plans.md`, deepgemm).
+    - "tensor", "row", "1x128", "128x128": scale = max / amax, with amax the greatest magnitude and max the format's.
+      If amax is 0, infinity or NaN, scale is 1; beyond FP32 it is FP32's greatest number; ``power_of_two`` truncates it
+      to a power of two. factor = 1 / scale. (Transformer Engine, compute_scale_from_amax.) Factors of the tensor and of
+      rows multiply the result; factors of 128 along K multiply their block's partial sum, and an FP32 FMA adds it
+      (`docs/plans.md`, deepgemm).
     - "1x32", "32x32": factor = 2^e in UE8M0, e = floor(log2 amax) - floor(log2 max) (OCP Microscaling Formats 1.0,
-      6.3), or with ``round_up`` the least e for which amax / max <= 2^e (Transformer Engine, cuBLAS); a factor of the
-      unit's own. A block with NaN or infinity has a factor of NaN.
-    - "1x16", "16x16": NVFP4's two levels: S = 6 * 448 / amax of the tensor in FP32; a block's factor is
+      6.3), or with ``round_up`` the smallest e with amax / max <= 2^e (Transformer Engine, cuBLAS). The unit itself
+      applies this factor. A block with NaN or infinity has the factor NaN.
+    - "1x16", "16x16": two levels, as in NVFP4: S = 6 * 448 / amax of the tensor in FP32; a block's factor is
       round(amax of the block * (S / 6)) to UE4M3; elements are multiplied by 1 / (factor * (1 / S)). The product is
       multiplied by amax / (6 * 448) for each operand. (NVIDIA, Pretraining Large Language Models with NVFP4, 2025,
       appendix C; Transformer Engine, nvfp4.)
 
-    ``history``: amax is the greatest of so many uses before this one (delayed scaling), and scale 1 before the first.
-    ``hadamard``: blocks of 16 along K are multiplied by a Hadamard matrix with random signs, divided by 4, in binary64,
-    and rounded to FP32: both operands of a product, which it leaves as it is but for rounding. ``compute``: the
-    quantised numbers are multiplied out again, rounded to this format, and enter the product in it (weight-only).
+    ``history`` is the number of previous uses over which amax is the maximum (delayed scaling); scale is 1 before the
+    first use. ``hadamard``: blocks of 16 along K are multiplied by a Hadamard matrix with random signs and divided by 4
+    in binary64, and rounded to FP32. Both operands of a product are transformed, which leaves the product unchanged
+    except for rounding. ``compute``: the quantised numbers are multiplied by their factors, rounded to this format, and
+    enter the product in it (weight-only).
     """
 
     format: str
@@ -89,28 +92,28 @@ class Operand:
 
     @property
     def block(self) -> int:
-        """Elements along K that share a factor of the unit's own: 16, 32; else 0."""
+        """Returns the number of elements along K that share a factor applied by the unit: 16 or 32; 0 if none do."""
         columns = SCALINGS[self.scaling][1] or 0
         return columns if columns in (16, 32) and self.compute is None else 0
 
     @property
     def enters(self) -> str:
-        """The format in which it enters the product."""
+        """Returns the operand's format in the product."""
         return self.compute or self.format
 
     @property
     def rounding(self) -> str:
-        """How elements are rounded: a mode of `softmma.round`."""
+        """Returns the rounding mode of the elements, as in `softmma.round`."""
         return self.round_in or _core.operand_rounding(None, self.enters)
 
     @property
     def is_wide(self) -> bool:
-        """Elements stay what they are."""
+        """Reports whether elements stay unchanged."""
         return self.format in ("f64", "f32")
 
     @property
     def rounds_only(self) -> bool:
-        """To its format, with no factor and in no random way."""
+        """Reports whether the operand is only rounded: no factor, no stochastic rounding."""
         return self.scaling == "none" and self.compute is None and not self.hadamard and not self.stochastic
 
     def __str__(self) -> str:
@@ -122,7 +125,7 @@ class Operand:
 
 
 class Statistics(NamedTuple):
-    """What became of a tensor's elements: how many were not zero and are, saturated, are infinite or NaN; the error."""
+    """Counts of a tensor's elements that became zero, saturated, are infinite or NaN; and the rounding error."""
 
     elements: int
     zeros: int
@@ -130,41 +133,41 @@ class Statistics(NamedTuple):
     infinite: int
     nan: int
     error: float
-    """Sum of squared differences, of finite elements."""
+    """Sum of squared errors of the finite elements."""
     norm: float
-    """Sum of their squares."""
+    """Sum of squares of the finite elements."""
 
 
 class Prepared(NamedTuple):
-    """An operand of a product: K is the last axis of A, the one before the last of B."""
+    """An operand of a product. K is the last axis of A, and the second to last axis of B."""
 
     values: NDArray[Any]
     scales: NDArray[Any] | None
-    """Factors that act within the product, of blocks along K."""
+    """Scale factors of blocks along K, which the product itself applies."""
     factor: NDArray[Any] | None
-    """What the result is multiplied by: a number, or one for each row of A or column of B."""
+    """Factor of the result: a number, or one number for each row of A or column of B."""
     operand: Operand
     side: Side
     vector: bool
-    """The tensor was one, and has become a row of A or a column of B."""
+    """Whether the tensor was a vector; it is now a row of A or a column of B."""
     statistics: Statistics | None
 
 
 def kind_of(x: Any, kind: type, what: str) -> None:
-    """Raises TypeError that names the argument if x is not of this kind."""
+    """Raises a TypeError that names the argument if x is not of this kind."""
     if not isinstance(x, kind):
         raise TypeError(f"{what} is {x!r}; give a softmma.recipes.{kind.__name__}")
 
 
 class History:
-    """Delayed scaling: the greatest magnitudes of a tensor's uses, and the scale that follows from them."""
+    """Delayed scaling: the greatest magnitudes of a tensor's previous uses, and the scale that follows from them."""
 
     def __init__(self, length: int):
         self._amax: deque[np.float32] = deque(maxlen=length)
         self.scale = np.float32(1)
 
     def update(self, amax: float, format: str) -> None:
-        """Behind a use. NaN is passed over; where the greatest is 0 or infinite, the scale stays as it was."""
+        """Adds the amax of a use. A NaN is ignored; if the maximum is 0 or infinite, the scale stays unchanged."""
         self._amax.append(np.float32(amax))
         largest = np.fmax.reduce(self._amax)
         if np.isfinite(largest) and largest > 0:
@@ -183,14 +186,14 @@ def prepare(
     measure: bool = False,
     threads: int = 0,
 ) -> Prepared:
-    """A tensor as an operand: A is (..., M, K) or (K,), B is (..., K, N) or (K,).
+    """Quantises a tensor to an operand: A is (..., M, K) or (K,), B is (..., K, N) or (K,).
 
-    ``history`` and ``generator`` belong to delayed scaling and to stochastic rounding. ``factor`` stands for NVFP4's
-    amax / (6 * 448), where that is known from elsewhere. With ``across`` factors are shared along the other axis than K:
-    weight-only weights are stored once, and multiplied along either. ``measure``: the statistics, too. ``threads`` (0:
-    all cores) do not change a result.
+    ``history`` is needed for delayed scaling, and ``generator`` for stochastic rounding. ``factor`` replaces NVFP4's
+    amax / (6 * 448) if it is known already. With ``across``, factors are shared along the other axis instead of K:
+    weight-only weights are stored once and multiplied along either axis. ``measure`` returns statistics, too.
+    ``threads`` (0: all cores) do not change a result.
 
-    Raises ValueError for what is missing or no operand.
+    Raises ValueError if an argument is missing or x cannot be an operand.
     """
     kind_of(operand, Operand, "operand")
     x = np.asarray(x)
@@ -230,7 +233,8 @@ def prepare(
 
 
 def _dense(x: NDArray[Any], operand: Operand, k_last: bool) -> tuple[NDArray[Any], bool, bool]:
-    """In FP32 or FP64 without gaps; whether K is its last axis then, and whether the last two are exchanged."""
+    """Returns the array contiguous in FP32 or FP64, whether K is its last axis, and whether the last two axes were
+    exchanged."""
     if x.dtype not in (np.float32, np.float64):
         x = x.astype(np.float64 if operand.scaling == "none" and x.dtype.kind in "iub" else np.float32)
     if operand.hadamard:
@@ -243,7 +247,7 @@ def _dense(x: NDArray[Any], operand: Operand, k_last: bool) -> tuple[NDArray[Any
 
 @cache
 def _rule(operand: Operand, f64: bool) -> tuple[str, str | None, int, int, bool, bool, str | None]:
-    """For the extension module: formats of elements and factors, how many share one, and how."""
+    """Returns an operand as the extension module takes it: formats of elements and factors, block size, flags."""
     rows, columns = SCALINGS[operand.scaling]
     factor = None if columns == 0 else {16: "ue4m3", 32: "ue8m0"}.get(columns or 0, "f32")
     format = ("f64" if f64 else "f32") if operand.is_wide and factor is None else operand.format
@@ -253,11 +257,11 @@ def _rule(operand: Operand, f64: bool) -> tuple[str, str | None, int, int, bool,
 # ---- Block-scaled formats ----
 
 QUANTIZED_FORMATS = tuple(BLOCK_FORMATS)
-"""What `quantize` takes."""
+"""The formats that `quantize` takes."""
 
 
 class Quantized(NamedTuple):
-    """Elements in a narrow format, the factors that blocks of them share, and the tensor's, 1 but for NVFP4."""
+    """Elements in a narrow format, the scale factors of blocks, and the tensor's factor (1 except in NVFP4)."""
 
     values: NDArray[Any]
     scales: NDArray[Any]
@@ -265,7 +269,7 @@ class Quantized(NamedTuple):
 
 
 def _warn_of_loss(format: str, x: NDArray[Any], values: NDArray[Any], block: int, s: Statistics) -> None:
-    """Warns of what no factor holds: infinity and NaN, saturation beyond the rule's own, blocks that became zero."""
+    """Warns of losses: infinity and NaN, saturation other than the format's intended one, blocks that became zero."""
     special = int(x.size - np.isfinite(x).sum())
     starts = range(0, x.shape[-1], block)
     given, kept = (np.add.reduceat(y != 0, starts, -1, np.int64) for y in (x, values)) if x.size else (x, x)
@@ -281,11 +285,11 @@ def _warn_of_loss(format: str, x: NDArray[Any], values: NDArray[Any], block: int
 
 
 def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None = None) -> Quantized:
-    """Splits ``x`` into elements and scale factors of a block-scaled format, in blocks along ``axis``.
+    """Quantises ``x`` to elements and scale factors of a block-scaled format, in blocks along ``axis``.
 
-    ``format``: "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4" (32 elements share a power of two), or
-    "nvfp4" (16 share a UE4M3 number, and all an FP32 factor). For a product, A is split along its last axis and B along
-    the one before, and the result multiplied by both factors (``matmul``'s alpha):
+    ``format`` is "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3" or "mxfp4" (32 elements share a power of two),
+    or "nvfp4" (16 elements share a UE4M3 number, and all share an FP32 factor). For a product, split A along its last
+    axis and B along its second to last, and multiply the result by both factors (``matmul``'s alpha):
 
         >>> import numpy as np, softmma
         >>> a, b = np.full((2, 64), 3e6), np.full((64, 3), 3)
@@ -294,17 +298,17 @@ def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None 
         >>> softmma.matmul(qa.values, qb.values, on="B200", **scales)[0].tolist()
         [576000000.0, 576000000.0, 576000000.0]
 
-    A power of two is 2^(floor(log2(greatest magnitude of the block)) - e), e the exponent of the format's greatest
-    number (OCP Microscaling Formats 1.0, 6.3); elements are quotients by it, in binary64, rounded to nearest even and
-    saturated; a block with NaN or infinity gets a factor of NaN. NVFP4's two levels are computed in FP32 as
-    Transformer Engine does: scaling "1x16" of `softmma.recipes.Operand`; or with a given ``factor`` for the whole
-    array, for instance 1, which leaves the blocks' alone.
+    The shared power of two is 2^(floor(log2(greatest magnitude of the block)) - e), with e the exponent of the format's
+    greatest number (OCP Microscaling Formats 1.0, 6.3). Elements are divided by it in binary64, rounded to nearest even
+    and saturated; a block with NaN or infinity gets the factor NaN. NVFP4's two levels are computed in FP32 as in
+    Transformer Engine (scaling "1x16" of `softmma.recipes.Operand`), or with ``factor`` for the whole array, for
+    example 1, which leaves only the blocks' factors.
 
-    A RuntimeWarning says how many elements were infinite or NaN, saturated in NVFP4, or became NaN, and how many blocks
+    A RuntimeWarning counts elements that were infinite or NaN, saturated in NVFP4, or became NaN, and blocks that
     became zero.
 
-    Returns ``values``, of x's shape, ``scales``, with one number for each block, and ``factor``. Raises ValueError for
-    a format that there is not.
+    Returns ``values`` with x's shape, ``scales`` with one number for each block, and ``factor``. Raises ValueError for
+    an unknown format.
     """
     if format not in BLOCK_FORMATS:
         raise ValueError(f"format: {format!r} is none of {', '.join(BLOCK_FORMATS)}")

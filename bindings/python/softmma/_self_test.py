@@ -1,4 +1,4 @@
-"""The self-test of this build on this CPU."""
+"""Self-test of this build on this CPU."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from softmma._value import result
 
 
 class SelfTest(NamedTuple):
-    """The result of `self_test`, true if nothing differs."""
+    """The result of `self_test`; true if nothing differs."""
 
     kernels: tuple[str, ...]
-    """The kernels of this CPU; each computed all of it."""
+    """The kernels of this CPU; each ran the whole test."""
     operations: int
-    """Operations of the catalogue, whose outputs have digests."""
+    """Number of catalogue operations whose outputs are compared with digests."""
     outputs: int
     recordings: int
-    """How many instructions on devices the rows are from."""
+    """Number of instructions with recorded vectors, counted for each device."""
     rows: int
     differences: tuple[str, ...]
-    """A line for each digest and row that differs."""
+    """A line for each digest and vector that differs."""
     text: str
-    """All of it in one line."""
+    """The result in one line."""
     value: dict[str, Any]
     """The record that ``softmma self-test --json`` prints."""
 
@@ -34,8 +34,8 @@ class SelfTest(NamedTuple):
 
 
 def self_test() -> SelfTest:
-    """Compares what every kernel of this CPU computes with digests of the core's results and with rows that GPUs and
-    CPUs returned; both are part of the package. It takes some seconds.
+    """Compares the results of every kernel of this CPU with digests of the core's results and with recorded results of
+    GPUs and CPUs; both are part of the package. It takes some seconds.
 
     >>> import softmma
     >>> bool(softmma.self_test())

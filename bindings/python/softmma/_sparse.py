@@ -1,4 +1,4 @@
-"""Products of sparse instructions: of A half of the elements along K, and where they stood."""
+"""Products of sparse instructions: A stores half of its elements along K, and metadata gives their positions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ _ARGUMENTS = inspect.Signature(
 
 
 def compress(x: ArrayLike, instr: str | Instruction, on: str = "H100") -> tuple[NDArray[Any], NDArray[np.uint8]]:
-    """What a sparse instruction takes of a dense A: (elements, metadata), both (..., K / 2).
+    """Compresses a dense A for a sparse instruction: returns (elements, metadata), both (..., K / 2).
 
-    ``x`` is (..., K), K a multiple of the instruction's ``sparse_group``. Of each group of 4 elements two are stored,
-    of 2 (tf32) one, of 8 (4-bit integers) two pairs: those that are not zero, and of the zeros the first. ``metadata``
-    has the position of each in its group. A zero that is not stored is no term of the sum, -0 neither.
+    ``x`` is (..., K), with K a multiple of the instruction's ``sparse_group``. Stored are two elements of each group of
+    4, one of each group of 2 (tf32), two pairs of each group of 8 (4-bit integers): the nonzero elements, then the
+    first zeros. ``metadata`` holds the position of each stored element in its group. A zero that is not stored, also
+    -0, is not a term of the sum.
 
         >>> import softmma
         >>> a, metadata = softmma.compress([0, 3.0, 0, -1.5, 2.0, 0, 0, 0], "mma.sp.m16n8k16.f32.f16.f16.f32", "A100")
         >>> a.tolist(), metadata.tolist()
         ([3.0, -1.5, 2.0, 0.0], [1, 3, 0, 1])
 
-    Raises ValueError where a group has more elements that are not zero, LookupError if there is no such instruction.
+    Raises ValueError if a group has too many nonzero elements, LookupError if there is no such instruction.
     """
     unit = instr if isinstance(instr, Instruction) else find_instruction(on, instr)
     x, group = np.asarray(x), unit.sparse_group
@@ -61,20 +62,20 @@ def compress(x: ArrayLike, instr: str | Instruction, on: str = "H100") -> tuple[
 def sparse_matmul(
     a: ArrayLike, metadata: ArrayLike, b: ArrayLike, c: ArrayLike | None = None, **arguments: Any
 ) -> NDArray[Any]:
-    """D = alpha A B + beta C by a sparse instruction: A has half of its elements along K, metadata says which.
+    """Computes D = alpha A B + beta C by a sparse instruction. A stores half of its elements along K.
 
-    ``a`` is (M, K/2) or (K/2,), the stored elements, and ``metadata``, of the same shape, has the position of each in
-    its group (``Instruction.sparse_group``), from 0 on: ascending, and in groups of 8 in pairs, 2p and 2p + 1
-    (`compress` makes both). B is (K, N) or (K,). ``instr`` and ``on`` name the instruction; all other arguments are as
-    in `matmul`, where ``split_k``, ``promote_every`` and plans count stored elements. There are no batches, and
-    operands are in the host's memory. What is computed is assumed: docs/sparse.md.
+    ``a`` is (M, K/2) or (K/2,), the stored elements. ``metadata``, of the same shape, has the position of each in its
+    group (``Instruction.sparse_group``), from 0, ascending; in groups of 8 positions come in pairs, 2p and 2p + 1
+    (`compress` makes both arrays). B is (K, N) or (K,). ``instr`` and ``on`` name the instruction. All other arguments
+    are as in `matmul`, except that ``split_k``, ``promote_every`` and plans count stored elements. There are no
+    batches, and operands are in host memory. The arithmetic is assumed, not measured: docs/sparse.md.
 
         >>> import softmma
         >>> a, metadata = softmma.compress([0, 3.0, 0, -1.5], "mma.sp.m16n8k16.f32.f16.f16.f32", "A100")
         >>> softmma.sparse_matmul(a, metadata, [1, 2, 4, 8], on="A100", instr="mma.sp.m16n8k16.f32.f16.f16.f32").item()
         -6.0
 
-    Raises ValueError for metadata that is none, and as `matmul`. Source: ``smma_gemm_sparse`` of softmma/softmma.h.
+    Raises ValueError for invalid metadata, and as `matmul`. Source: ``smma_gemm_sparse`` of softmma/softmma.h.
     """
     given = _ARGUMENTS.bind(a, b, c, **arguments)
     given.apply_defaults()

@@ -1,4 +1,4 @@
-"""Explaining single results, probing units, what tells two units apart."""
+"""Explains single results, probes units, and compares two units."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from softmma._value import to_pandas
 
 
 class Explanation:
-    """One dot-product-add, or the same on two units, bit by bit.
+    """An explanation, bit by bit, of one dot-product-add on one or two units.
 
-    It prints as text, and a notebook shows ``svg``. ``results`` has what each unit returns, ``exact`` the exact sum
-    rounded once (None where an operand is not finite); ``difference`` is a line on the first step whose outcome
-    differs between two units, empty if none does. ``value`` is what ``softmma explain --json`` prints.
+    It prints as text, and a notebook shows ``svg``. ``results`` has the result of each unit, and ``exact`` the exact
+    sum rounded once (None if an operand is not finite). ``difference`` is a line about the first step whose outcome
+    differs between two units; empty if no step differs. ``value`` is the record that ``softmma explain --json`` prints.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ def explain(
     round_in: str | None = None,
     plan: Plan | Mapping[str, Any] | str | Path | None = None,
 ) -> Explanation:
-    """d = c + sum of a[k] b[k] as one would draw it on paper: what alignment keeps and cuts, the sum, the rounding.
+    """Explains d = c + sum of a[k] b[k] as on paper: bits retained and truncated by alignment, the sum, the rounding.
 
-    Operands and instruction are as in `dot`, without further axes. With two GPUs, or two instructions, the first
-    step whose outcome differs is marked and named.
+    Operands and instruction are as in `dot`, without further axes. With two GPUs, or two instructions, the first step
+    whose outcome differs is marked and named.
 
-    With a ``plan`` the row has more products than one call takes, and each call and addition is explained; there are no
-    ``svg`` and no ``exact`` then, and one GPU.
+    With a ``plan`` there may be more products than one call takes, and each call and addition is explained. It then
+    takes one GPU, and gives no ``svg`` and no ``exact``.
 
         >>> import softmma
         >>> e = softmma.explain([-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2**23, on=("H100", "A100"),
@@ -107,9 +107,9 @@ def explain(
 
 
 class Finding(NamedTuple):
-    """One numerical feature: what it is, or None and why it cannot be told.
+    """One numerical feature: its value, or None and the reason why it cannot be determined.
 
-    ``witness`` is a row (a, b, c, d) that shows it, None where none does. ``source`` says who described it.
+    ``witness`` is a test vector (a, b, c, d) that shows it, or None. ``source`` cites the feature's description.
     """
 
     name: str
@@ -133,8 +133,8 @@ def _finding(name: str, feature: Mapping[str, Any], i: Instruction) -> Finding:
 
 
 class Examination(Mapping[str, Finding]):
-    """The features of one unit by name, shown as a table; ``rows`` dot products were asked for in ``calls`` calls.
-    ``value`` is what ``softmma probe --json`` prints."""
+    """The features of one unit by name, shown as a table; ``rows`` test vectors were queried in ``calls`` calls.
+    ``value`` is the record that ``softmma probe --json`` prints."""
 
     def __init__(self, instruction: Instruction, unit: str, value: dict[str, Any]):
         self.instruction = instruction
@@ -166,7 +166,7 @@ class Examination(Mapping[str, Finding]):
         return html_table(("feature", "found"), self._rows(), self._title())
 
     def to_pandas(self) -> Any:
-        """A table with a row for each feature; ImportError without pandas."""
+        """Returns a table with a row for each feature. Raises ImportError without pandas."""
         return to_pandas([{"name": x.name, "title": x.title, "value": x.value, "why": x.why} for x in self.values()])
 
 
@@ -179,21 +179,20 @@ def probe(
     unit: Callable[..., ArrayLike] | str | None = None,
     rows: int = 16384,
 ) -> Examination:
-    """Finds out from outside how a unit computes: block, alignment, roundings, subnormals, zeros, overflow, NaN.
+    """Determines a unit's arithmetic from its results: block, alignment, roundings, subnormals, zeros, overflow, NaN.
 
-    The instruction (f16 inputs, if nothing else is asked for) says which formats and which K. Without ``unit`` its
-    model is examined; else ``unit(a, b, c)``, a function that returns d for rows of operands: a and b are (rows, K),
-    c is (rows,), in the instruction's formats, and so is d, of (rows,). For block-scaled instructions it gets the
-    scale factors as well, ``unit(a, b, c, scale_a, scale_b)``. So a real GPU can be examined through any library that
-    multiplies matrices there. ``unit`` may also be a name as ``softmma units`` lists them: "cuda", "plugin:FILE".
-    ``rows`` are asked again, about six times.
+    ``on``, ``instr`` and the dtypes choose an instruction (default: f16 inputs), which gives the formats and K. Without
+    ``unit`` its model is examined. ``unit(a, b, c)`` is a function that returns d. Shapes: a and b (rows, K), c and d
+    (rows,), in the instruction's formats. For block-scaled instructions it is ``unit(a, b, c, scale_a, scale_b)``. A
+    real GPU can thus be examined through any library that multiplies matrices on it. ``unit`` may also be a name that
+    ``softmma units`` lists: "cuda", "plugin:FILE". ``rows`` vectors are queried again, about six times.
 
         >>> import softmma
         >>> softmma.probe("A100")["alignment_bits"].value
         '24'
 
-    Raises LookupError as `matmul` does, what the function raises, and ValueError for results of a wrong shape or a unit
-    that fails.
+    Raises LookupError as `matmul` does, any exception of the function, and ValueError for results of a wrong shape or a
+    unit that fails.
     """
     if not 1 <= rows <= 10**7:
         raise ValueError(f"rows is {rows}; it is from 1 to 10,000,000")
@@ -210,18 +209,18 @@ def _name_of(unit: Callable[..., ArrayLike] | str | None) -> str:
     return getattr(unit, "__name__", "a function")
 
 
-# ---- What tells two units apart ----
+# ---- Differences of two units ----
 
 
 class Difference(NamedTuple):
-    """What tells two units apart, if anything does.
+    """The differences of two units.
 
-    Both computed rows of ``instruction``, the one with the greater K; the other goes on with its result until the row
-    ends. ``features`` has the title of each numerical feature in which they differ, with the value of each. ``row`` is
-    the smallest row found of which the results differ, as arrays of a, b and c, ``results`` what each makes of it,
-    ``scales`` the row's scale factors of a and of b; all None if no row does. ``normal`` and ``all`` say how many rows
-    were compared, of normal data and of all kinds in turn, and of how many the results differ. ``value`` is what
-    ``softmma diff --json`` prints.
+    Both units computed vectors of ``instruction``, the one with the greater K; the other unit passes its result on
+    until the vector ends. ``features`` has the title of each numerical feature in which they differ, with both values.
+    ``row`` is the smallest vector found whose results differ, as arrays a, b and c; ``results`` has both results and
+    ``scales`` its scale factors of a and b. All three are None if no vector differs. ``normal`` and ``all`` count the
+    vectors compared, of normal data and of all kinds in turn, and those whose results differ. ``value`` is the record
+    that ``softmma diff --json`` prints.
     """
 
     instruction: Instruction
@@ -236,7 +235,7 @@ class Difference(NamedTuple):
 
     @property
     def differ(self) -> bool:
-        """Whether a row was found of which the results differ."""
+        """Reports whether a vector was found whose results differ."""
         return self.row is not None
 
 
@@ -251,12 +250,11 @@ def diff(
     rows: int = 10000,
     seed: int = 0,
 ) -> Difference:
-    """Whether two GPUs or instructions compute the same, and what tells them apart.
+    """Reports whether two GPUs or instructions compute the same, and their differences.
 
-    Both are asked for rows that show a feature of one of them (`probe`), then for ``rows`` random ones of all kinds,
-    and as many of normal data; row i of a seed is the same everywhere. ``on`` has the two, ``instr`` one name for both
-    or one for each; f16 inputs, if nothing else is asked for. ``unit``, as for `probe`, computes in
-    the place of the first, ``against`` in that of the other.
+    Both get vectors that show a feature of one of them (`probe`), then ``rows`` random vectors of all kinds and as many
+    of normal data; vector i of a seed is the same everywhere. ``on`` has the two; ``instr`` is one name for both or one
+    for each (default: f16 inputs). ``unit``, as for `probe`, replaces the first, and ``against`` the second.
 
         >>> import softmma
         >>> d = softmma.diff(["A100", "H100"], rows=1000)
@@ -265,8 +263,8 @@ def diff(
         >>> softmma.diff(["A100", "L40S"], rows=1000).differ
         False
 
-    Raises LookupError as `matmul` does, what the function raises, and ValueError for instructions whose rows are not
-    alike. Source: ``softmma diff`` asks in the same way.
+    Raises LookupError as `matmul` does, any exception of the function, and ValueError for instructions that take
+    different operands. Source: ``softmma diff`` queries in the same way.
     """
     names = several(instr, "instr")
     if len(on) != 2:

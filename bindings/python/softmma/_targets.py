@@ -1,4 +1,4 @@
-"""Targets of studies: what one product is computed on, several side by side."""
+"""Targets: the units of one product in a comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AnyPlan = Plan | Mapping[str, Any] | str | Path | None
 
 
 def several(one: Any, what: str) -> Sequence[Any]:
-    """A list as it is, anything else as a list of one; ValueError for an empty list."""
+    """Returns a list unchanged and anything else as a list of one. Raises ValueError for an empty list."""
     if isinstance(one, (list, tuple)) and not one:
         raise ValueError(f"{what}: the list is empty")
     return one if isinstance(one, (list, tuple)) else (one,)
@@ -31,7 +31,7 @@ def label(unit: str | Instruction) -> str:
 
 
 def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_dtype: Any) -> Instruction:
-    """The instruction of an Instruction, "GPU", "GPU:FORMAT", "GPU:A:B" or "GPU:INSTRUCTION"."""
+    """Returns the instruction of an Instruction, "GPU", "GPU:FORMAT", "GPU:A:B" or "GPU:INSTRUCTION"."""
     if isinstance(unit, Instruction):
         return unit
     gpu, colon, more = label(unit).partition(":")
@@ -47,7 +47,7 @@ def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_d
 
 
 class Target(NamedTuple):
-    """A target as it was asked for."""
+    """A target as the caller gave it."""
 
     unit: str | Instruction
     plan: Plan | None
@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 def targets(on: Sequence[str | Instruction], plan: Any, round_in: Any) -> list[Target]:
-    """The units of ``on``, with ``plan`` and ``round_in``: one for all, or a list of one for each."""
+    """Returns the targets in ``on``, with ``plan`` and ``round_in``: one value for all, or a list with one for each."""
     plans = [*plan] if isinstance(plan, (list, tuple)) else [plan] * len(on)
     if len(plans) != len(on):
         raise ValueError(f"plan: {len(plans)} plans for {len(on)} targets; give one for all, or one for each")
@@ -77,8 +77,8 @@ def _plan_text(given: AnyPlan, made: Plan | None) -> str:
 def product(
     name: str, target: Target, a: Any, b: Any, c: Any, arguments: Mapping[str, Any], inputs: Any = None
 ) -> tuple[str, str | None, tuple[Any, ...]]:
-    """A target's product as the extension module takes it. A and B are quantised for block-scaled instructions;
-    ``inputs`` is the format without in_dtype where the arrays' own does not count."""
+    """Returns a target's product as the extension module takes it. A and B are quantised for block-scaled instructions.
+    ``inputs`` is the default of in_dtype, if the arrays' own format does not count."""
     own = dict(arguments)
     on: Any = target.unit
     formats = {"in_dtype": own.get("in_dtype", inputs), "out_dtype": own.get("out_dtype")}

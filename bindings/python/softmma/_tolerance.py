@@ -1,4 +1,4 @@
-"""How far products are from the exact ones, and which tolerances of a test accept them."""
+"""Measures and bounds errors of products, and gives the tolerances of a test that accept them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from softmma._value import result, to_pandas
 
 
 class Accepted(NamedTuple):
-    """|result - exact| <= atol + rtol |exact|, as ``torch.testing.assert_close`` and ``numpy.allclose`` have it."""
+    """|result - exact| <= atol + rtol |exact|, as in ``torch.testing.assert_close`` and ``numpy.allclose``."""
 
     rtol: float
     atol: float
 
 
 class TargetError(NamedTuple):
-    """How far one target's results are from the exact ones."""
+    """The errors of one target's results against the exact ones."""
 
     label: str
     arch: str
@@ -32,35 +32,35 @@ class TargetError(NamedTuple):
     error: dict[str, float]
     """Quantiles of \\|result - exact\\|, by "50", "90", "99", "99.9" (percent) and "max"."""
     bound: float | None
-    """The greatest of the elements' proven bounds; None if an element has no bound."""
+    """The largest of the elements' proven bounds, or None if an element has no bound."""
     unbounded: int
-    """Elements without a bound: a sum of theirs may overflow."""
+    """Number of elements without a bound, because one of their sums may overflow."""
     left_out: int
-    """Elements with NaN or infinity among their operands."""
+    """Number of elements with NaN or infinity among their operands."""
 
 
 class Verdict(NamedTuple):
-    """How much of a faulty kernel's results is refused: shares of the elements, on the target where they are fewest."""
+    """Fractions of a faulty kernel's results that are refused, on the target where the fraction is smallest."""
 
     wrong: str
     """The fault: "zeros for D", "the last 64 of K dropped", ..."""
     measured: float
-    """By the measured tolerance."""
+    """Fraction refused by the measured tolerance."""
     proven: float | None
-    """By the proven tolerance; None if there is no proven tolerance."""
+    """Fraction refused by the proven tolerance, or None if there is no proven tolerance."""
     bound: float
-    """By each element's own bound, as `assert_close` compares."""
+    """Fraction refused by each element's own bound, as in `assert_close`."""
     some_tolerance_refuses: bool
-    """Whether any rtol and atol that accept all targets refuse it on each of them."""
+    """Whether some rtol and atol that accept all targets refuse this fault on each of them."""
 
 
 class Tolerance(NamedTuple):
-    """What `tolerance` finds."""
+    """Result of `tolerance`."""
 
     measured: Accepted
-    """Accepts the measured errors of all targets, times ``margin``."""
+    """The tolerance that accepts the measured errors of all targets, times ``margin``."""
     proven: Accepted | None
-    """Accepts every result that the targets can return for these operands; None if an element has no bound."""
+    """The tolerance that accepts every result of the targets for these operands, or None if an element has no bound."""
     targets: tuple[TargetError, ...]
     verdicts: tuple[Verdict, ...]
     m: int
@@ -70,10 +70,10 @@ class Tolerance(NamedTuple):
     stored: str
     """The format that results are stored in."""
     elements: int
-    """How many were measured."""
+    """Number of elements measured."""
     margin: float
     paste: str
-    """Lines for a kernel's test."""
+    """Lines to paste into a kernel's test."""
     value: dict[str, Any]
     """The record that ``softmma tolerance --json`` prints."""
 
@@ -81,7 +81,7 @@ class Tolerance(NamedTuple):
         return self.paste
 
     def to_pandas(self) -> Any:
-        """A row for each target, as ``value`` has them; needs pandas."""
+        """Returns a table with a row for each target, as in ``value``. Needs pandas."""
         return to_pandas(self.value["units"])
 
 
@@ -107,19 +107,20 @@ def tolerance(
     store: Any = None,
     threads: int = 0,
 ) -> Tolerance:
-    """Which rtol and atol a kernel's test needs so that every target's product passes, and what these refuse.
+    """Finds the rtol and atol with which a kernel's test accepts every target's product, and the faults these refuse.
 
-    Each target's product is compared with the exact one, of A and B as they are in its formats: measured, and proved by
-    a bound for each element (docs/tolerance.md). Wrong results of faulty kernels are judged by both tolerances.
+    Each target's product is compared with the exact product of A and B in its formats. The errors are measured, and
+    bounded by a proof for each element (docs/tolerance.md). Results of faulty kernels are judged by both tolerances.
 
-    ``on`` is a GPU or a list of them, each with ":FORMAT" or ":A:B" if its inputs are not ``in_dtype`` ("f16" without
-    it), or instructions; without it all architectures that have the formats count. ``instr`` is their instruction.
-    **Operands** are matrices A (M, K), B (K, N) and perhaps C (M, N), whose values are rounded to the target's formats
-    as in `matmul` (``round_in``), of which at most 256 x 256 elements are measured; or, without them, random ``data``
-    of a kind ("normal", "uniform", "nan=0.01", ...) of ``shape`` (M, N, K), (64, 64, 4096) without it, ``with_c``
-    with a C of N(0, 1). ``plan`` and ``round_in`` are one for all targets or a list of one for each.
-    ``alpha``, ``beta``, ``split_k``, ``promote_every``, ``threads`` are as in `matmul`. ``margin``, 1 to 1000, says how
-    many times the measured errors are accepted, ``store`` the format that the kernel rounds results to at last.
+    ``on`` is a GPU, or a list of instructions and GPUs, each GPU with ":FORMAT" or ":A:B" if its inputs are not
+    ``in_dtype`` (default: "f16"). By default all architectures that have the formats count. ``instr`` is their
+    instruction. **Operands** are matrices A (M, K), B (K, N) and optionally C (M, N). Their values are rounded to the
+    target's formats as in `matmul` (``round_in``), and at most 256 x 256 elements are measured. Without matrices,
+    random ``data`` of a kind ("normal", "uniform", "nan=0.01", ...) of ``shape`` (M, N, K) (default: (64, 64, 4096))
+    are used, ``with_c`` with a C of N(0, 1). ``plan`` and ``round_in`` are one value for all targets or a list with one
+    for each. ``alpha``, ``beta``, ``split_k``, ``promote_every``, ``threads`` are as in `matmul`. ``margin``, 1 to
+    1000, is the factor by which the accepted error exceeds the measured one. ``store`` is the format that the kernel
+    finally rounds results to.
 
         >>> import softmma
         >>> found = softmma.tolerance(on=["V100", "H100"], shape=(16, 8, 256))
@@ -128,8 +129,8 @@ def tolerance(
         >>> [verdict.wrong for verdict in found.verdicts if not verdict.measured]
         []
 
-    Raises LookupError if there is no such GPU, format or instruction, ValueError for numbers, shapes and data that do
-    not fit. Source: ``softmma tolerance`` prints the same.
+    Raises LookupError if there is no such GPU, format or instruction, ValueError for invalid numbers, shapes and data.
+    Source: ``softmma tolerance`` prints the same.
     """
     listed = _targets(on, instr, in_dtype, out_dtype, plan, round_in)
     given = a is not None or b is not None

@@ -1,4 +1,4 @@
-"""One element of a product, instruction by instruction."""
+"""Follows one element of a product, instruction by instruction."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _STEP = np.dtype(
 
 
 class TracedTarget(NamedTuple):
-    """One target's way to its result.
+    """The steps by which one target gets its result.
 
-    ``steps`` is a structured array, an element behind each instruction, each fold of the plan and what follows the sum:
-    ``kind``, ``products`` summed so far, their ``sum`` wherever it is, the ``exact`` one and the ``error``. ``k`` has a
-    row for each instruction: which k it takes, -1 where zeros fill it up.
+    ``steps`` is a structured array with an element for each instruction, each fold of the plan and each step of the
+    epilogue: ``kind``, the number of ``products`` summed so far, the ``sum`` over all accumulators, the ``exact`` sum
+    and the ``error``. ``k`` has a row for each instruction with the indices k it takes, -1 for padding zeros.
     """
 
     label: str
@@ -36,8 +36,8 @@ class TracedTarget(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """Where two targets, by their places, part: at an "instruction", a "fold" or in the "epilogue"; they were the same
-    behind ``after`` products, and are not behind ``products``."""
+    """The step at which two targets, given by index, diverge: an "instruction", a "fold" or the "epilogue". Their sums
+    are equal after ``after`` products and differ after ``products``."""
 
     targets: tuple[int, int]
     at: str
@@ -46,13 +46,13 @@ class Parting(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What `trace` finds; ``parting`` is of the two targets that part first, None where none do."""
+    """Result of `trace`. ``parting`` belongs to the two targets that diverge first, or None if no targets diverge."""
 
     at: tuple[int, int]
     targets: tuple[TracedTarget, ...]
     parting: Parting | None
     why: str
-    """Why this element, where it was not chosen."""
+    """Why this element was traced, if the caller did not choose it."""
     value: dict[str, Any]
     """The record that ``softmma trace --json`` prints. It also has the user's own results and explained instructions."""
 
@@ -70,15 +70,16 @@ def trace(
     every: int = 1,
     **arguments: Any,
 ) -> Trace:
-    """Element ``at`` = (i, j) of a product of two matrices: what is summed after each instruction, and its error.
+    """Traces element ``at`` = (i, j) of a product of two matrices: the sum after each instruction, and its error.
 
-    Without ``at`` it is the element in which results differ most: the two of ``d``, one of them and the first target's,
-    or any two targets'. ``d`` are up to two results of one's own, M x N in the targets' format of D: an array, a list of
-    arrays, or {name: array}. ``on`` is a target of `matmul` or a list of them, each with ":FORMAT" or ":INSTRUCTION" if
-    its own is another; ``plan`` is one for all or a list of one for each, None for one chain, and so is ``round_in``.
-    Of block-scaled formats without scale factors A and B are quantised, and what a plan takes and is not given is 1,
-    a bias 0. All else is as in `matmul`. The exact sum is of the operands as the target takes them (docs/trace.md).
-    ``every`` is of how many steps one is in ``value``.
+    By default ``at`` is the element in which results differ most: the two results in ``d``; or one result in ``d`` and
+    the first target's; or those of any two targets. ``d`` holds up to two results of the user's own, M x N in the
+    targets' format of D: an array, a list of arrays, or {name: array}. ``on`` is a target of `matmul` or a list of
+    targets, each with ":FORMAT" or ":INSTRUCTION" if it differs from the arguments. ``plan`` and ``round_in`` are one
+    value for all or a list with one for each; a plan None is one chain. For block-scaled formats without scale factors
+    A and B are quantised. Operands of a plan that are not given are 1, a bias 0. The other arguments are as in
+    `matmul`. The exact sum is that of the operands after rounding to the target's formats (docs/trace.md). ``value``
+    holds one of ``every`` steps.
 
         >>> import numpy as np, softmma
         >>> a = np.zeros((1, 48), np.float16)
@@ -89,8 +90,8 @@ def trace(
         >>> print(found.parting)
         None
 
-    Raises as `matmul` does, IndexError for an element that is not there, and ValueError for results of other shapes,
-    or with values that the targets' format has not.
+    Raises as `matmul` does, IndexError for an element outside D, and ValueError for results of other shapes, or with
+    values that the targets' format does not have.
     """
     listed = targets(several(on, "on"), plan, round_in)
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
@@ -108,7 +109,7 @@ def trace(
 
 
 def _named(d: Any) -> tuple[tuple[str, Any], ...]:
-    """(name, array) of each result of one's own."""
+    """Returns (name, array) for each of the user's own results."""
     if d is None:
         return ()
     if isinstance(d, Mapping):

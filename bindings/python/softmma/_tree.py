@@ -1,4 +1,4 @@
-"""The order in which a function adds the products of a matrix product, found by asking it; and the plan that it is."""
+"""Finds the reduction order of a product function, and the plan with that order."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from softmma._units import Custom, Instruction, chosen
 from softmma._units import dtype as dtype_of
 
 CHECKS = 64  # sums of random numbers
-REPEATED = 16  # questions that are asked a second time
-MOST_PLANS = 16  # forms that are recomputed
+REPEATED = 16  # queries that are repeated
+MOST_PLANS = 16  # plans that are recomputed
 
 
 class Tree(NamedTuple):
-    """What `tree` found."""
+    """Result of `tree`."""
 
     k: int
     sums: tuple[tuple[int, ...], ...]
-    """Sum i adds these: products are 0 to k - 1, sum i is k + i, the last one is the result."""
+    """The terms of each sum: products are 0 to k - 1, sum i is number k + i, and the last sum is the result."""
     calls: int
-    """How often the function was called."""
+    """Number of calls of the function."""
     arithmetic: str | None
-    """How each sum rounds, if adding random numbers so gives the function's bits; else None."""
+    """How each product and sum rounds, if the tree with this rounding reproduces the function's bits; otherwise
+    None."""
     plan: Plan | None
-    """The plan that has this order; None: none of the forms has it."""
+    """The plan with this order, or None if no plan has it."""
     unit: Instruction | None
-    """What gives the function's bits with the plan: `matmul` with ``on=unit, plan=plan``; None: that is not known."""
+    """The instruction that gives the function's bits in `matmul` with ``on=unit, plan=plan``, or None if unknown."""
     verdict: str
-    """What is verified, and what cannot be told and why."""
+    """The verified facts, and those that cannot be determined, with the reason."""
 
     @property
     def text(self) -> str:
-        """The order, a line for each sum or run of products."""
+        """Returns the order as text, a line for each sum or run of products."""
         return Sums(self.k, self.sums).text()
 
     def __str__(self) -> str:
@@ -65,18 +66,19 @@ def tree(
     device: str | None = None,
     seed: int = 0,
 ) -> Tree:
-    """The order in which a product function adds: `numpy.matmul`, a kernel, anything that takes A and B and returns D.
+    """Finds the reduction order of a product function: `numpy.matmul`, a kernel, any function D = f(A, B).
 
-    ``f`` is called with A (m, k) and B (k, n), arrays in ``dtype`` (a pair: of A and B) or, with a ``device``,
-    PyTorch's tensors there, and returns D (m, n); the order is that of the ``element`` of D. For other sizes ``f`` may
-    have another order. It is found by asking: one product is a huge M, one is -M, and all others are *ones* that vanish
-    beside M, so that as many of them come through as are added after M and -M have met (FPRev: Xie, Gao, Wang, Xue,
-    USENIX ATC 2025). It takes about k calls for a chain, k log k for pairs of pairs, and k^2/2 for one fused sum.
+    ``f`` is called with A (m, k) and B (k, n) and returns D (m, n). A and B are arrays in ``dtype`` (or a pair: dtypes
+    of A and B), or PyTorch tensors on a ``device``. The order is that of the ``element`` of D; for other sizes ``f``
+    may have another order. Method: one product is a huge M, another one is -M, and all others are *ones* too small to
+    change M. The result counts the ones that are added after M and -M have cancelled (FPRev: Xie, Gao, Wang, Xue,
+    USENIX ATC 2025). It takes about k calls for a chain, k log k for pairwise sums, and k^2/2 for one fused sum.
 
-    The tree must then give what ``f`` gives for questions at random. Random numbers are added by it in several ways, of
-    which one may give ``f``'s bits: the ``arithmetic``. For fused sums, whose arithmetic no order shows, ``on`` and
-    ``instr`` name the instruction to try, as in `matmul`. Where a plan (`Plan`) has the order, it is given, and
-    recomputed with it: with k alone, parts of a length and so many parts may be the same.
+    The tree is then checked: it must reproduce ``f`` for random queries. Random numbers are added along the tree with
+    several rounding rules; the rule that reproduces ``f``'s bits is the ``arithmetic``. The order does not determine
+    the arithmetic of fused sums; ``on`` and ``instr`` name the instruction to try for them, as in `matmul`. If a plan
+    (`Plan`) has the order, it is returned, and ``f`` is recomputed with it. For a single k, a plan with parts of a
+    fixed length and a plan with a fixed number of parts can be the same.
 
         >>> import numpy as np, softmma
         >>> def in_lanes(a, b):  # eight partial sums, then these in pairs
@@ -92,8 +94,8 @@ def tree(
         >>> found.arithmetic
         'products rounded to f32, sums in f32'
 
-    Raises ValueError, "cannot tell: ...", where the results show no order: sums that are exact, formats too narrow;
-    ValueError if ``f`` gives other results for the same arguments, or D of another shape.
+    Raises ValueError, "cannot tell: ...", if the results show no order (exact sums, formats too narrow); ValueError if
+    ``f`` returns different results for the same arguments, or D of another shape.
     """
     kinds = _pair(dtype)
     if not (on is None or isinstance(on, (str, Instruction))):
@@ -120,7 +122,7 @@ class _Random(NamedTuple):
 
 
 class _Asker:
-    """The function, called with rows of numbers."""
+    """Calls the function with rows of numbers."""
 
     def __init__(
         self,
@@ -145,7 +147,7 @@ class _Asker:
             raise ValueError("cannot tell: sums of integers are exact, in whatever order")
 
     def call(self, a: NDArray[Any], b: NDArray[Any]) -> Any:
-        """The element of the product of matrices, all of whose rows, and columns, are these."""
+        """Returns an element of the product of A with equal rows `a` and B with equal columns `b`."""
         matrices: list[Any] = [np.tile(a, (self.m, 1)), np.ascontiguousarray(np.tile(b[:, None], (1, self.n)))]
         if self.device is not None:
             from softmma.torch import tensor
@@ -158,7 +160,7 @@ class _Asker:
         return d.reshape(self.m, self.n)[self.element]
 
     def numbers(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Random operands of magnitudes that overlap."""
+        """Returns random operands whose magnitudes overlap."""
         spread = self.generator.integers(-3, 4, (2, self.k))
         a, b = self.generator.standard_normal((2, self.k)) * 2.0**spread
         return a.astype(self.dtypes[0]), b.astype(self.dtypes[1])
@@ -170,13 +172,13 @@ class _Asker:
         return _Random(a, b, d)
 
     def again(self) -> None:
-        """A function gives the same once more."""
+        """Checks that the function gives the same results again."""
         for a, b, d in self.asked[-REPEATED:] + self.asked[: 2 * REPEATED]:
             if _bits(self.call(a, b)) != _bits(d):
                 raise ValueError("f gives another result for the same arguments: it is no function of A and B")
 
     def sums(self) -> Sums:
-        """The order, searched by the library; the first questions are asked again at the end."""
+        """Returns the order, found by the library; the first queries are repeated at the end."""
 
         def answer(a: NDArray[Any], b: NDArray[Any]) -> float:
             d = self.call(a, b)
@@ -197,15 +199,15 @@ def _pair(kind: Any) -> tuple[np.dtype[Any], np.dtype[Any]]:
     return dtype_of(a), dtype_of(b)
 
 
-# ---- Whether it is the function ----
+# ---- Checking the tree ----
 
 
 class _Way(NamedTuple):
-    """How products and sums round."""
+    """The rounding of products and sums."""
 
-    product: str | None  # the format; None: each is added by FMA
+    product: str | None  # format that products are rounded to, or None: FMA
     total: str
-    upward: bool = True  # FMA: of two products the one of the lower k is rounded first
+    upward: bool = True  # FMA: of two products the one with the lower k is rounded first
 
     def __str__(self) -> str:
         if self.product is None:
@@ -230,7 +232,7 @@ def _fma(total: str) -> Custom:
 
 
 def _evaluate(sums: Sums, way: _Way, data: Sequence[_Random]) -> NDArray[Any]:
-    """The sums of all data by the tree."""
+    """Returns the sums of all data along the tree."""
     kind = dtype_of(way.total)
     a, b = (np.stack([getattr(x, name) for x in data], 1).astype(kind) for name in "ab")
     with np.errstate(all="ignore"):
@@ -262,7 +264,7 @@ def _recomputes(plan: Plan, unit: Instruction, data: Sequence[_Random]) -> bool:
 
 
 def _plan(ask: _Asker, members: dict[str, Any], way: _Way | None) -> Plan:
-    """The levels, with what the way that numbers are added in adds to them."""
+    """Returns the plan, completed with the rounding of products and sums."""
     output = _core.format(ask.output)
     levels: list[dict[str, Any]] = members["sum"]
     if way is not None and way.product is not None and (not levels or levels[-1] != {"deal": "every", "k": 1}):

@@ -1,4 +1,4 @@
-"""Orders of sums: a unit's, and those of products with plans."""
+"""Finds the reduction order of a unit, and of products with plans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from softmma._value import result
 
 
 class UnitTree(NamedTuple):
-    """What `unit_tree` found."""
+    """Result of `unit_tree`."""
 
     unit: str
     instruction: str
@@ -23,12 +23,12 @@ class UnitTree(NamedTuple):
     order: str
     """The order of one call in words: "starting with c, 2 fused sums in a row, each with 8 products"."""
     tree: Any
-    """The sum that is the result, a dict. Its ``terms`` are products by their k ([first, last] for the products of a
-    scale block), "c", and sums. ``fused`` is None where it cannot be told; ``exact`` sums lose no bits;
-    ``cut_alike`` is false where what a term loses depends on the others; ``stages_hidden`` sums may be several. With a
-    plan a sum of calls (docs/trees.md)."""
+    """The sum that is the result, as a dict. Its ``terms`` are products by their k ([first, last] for the products of a
+    scale block), "c", and sums. ``fused`` is None if it cannot be determined; ``exact`` sums lose no bits;
+    ``cut_alike`` is false if a term's loss depends on the other terms; ``stages_hidden`` sums may be several sums. With
+    a plan, a sum of calls (docs/trees.md)."""
     call: Any
-    """With a plan the sum of each call; else None."""
+    """With a plan, the sum within each call; otherwise None."""
     plan: str | None
     value: dict[str, Any]
     """The record that ``softmma tree --json`` prints."""
@@ -47,11 +47,11 @@ def unit_tree(
     plan: Plan | Mapping[str, Any] | str | Path | None = None,
     k: int | None = None,
 ) -> UnitTree:
-    """Finds the order in which a unit adds an instruction's products by asking the unit; with a ``plan`` the order of a
+    """Finds a unit's reduction order for an instruction from its results; with a ``plan`` the order of a
     product of ``k``.
 
-    The instruction (f16 inputs, if nothing else is asked for) and ``unit`` are as for `probe`: without ``unit`` the
-    model, else a function ``unit(a, b, c)`` or a unit's name. `tree` finds the order of a whole product function.
+    The instruction (default: f16 inputs) and ``unit`` are as for `probe`: by default the model, otherwise a function
+    ``unit(a, b, c)`` or the name of a unit. `tree` finds the order of a whole product function.
 
         >>> import softmma
         >>> softmma.unit_tree("A100").order
@@ -59,8 +59,8 @@ def unit_tree(
         >>> softmma.unit_tree("A100", plan="cutlass:2xacc", k=300).value["calls"]
         19
 
-    Raises LookupError as `matmul` does, ValueError where the results do not tell the order, the unit fails, or the plan
-    cannot be followed with this ``k``.
+    Raises LookupError as `matmul` does, ValueError if the results do not determine the order, the unit fails, or the
+    plan cannot be followed with this ``k``.
     """
     i = on if isinstance(on, Instruction) else chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
     made = plan if plan is None or isinstance(plan, Plan) else Plan(plan)

@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 
 class Listing(list[T]):
-    """A list of records; ``value`` is what the command prints with ``--json``."""
+    """A list of records; ``value`` is the list that the command prints with ``--json``."""
 
     def __init__(self, records: Iterable[T], value: list[dict[str, Any]]):
         super().__init__(records)
         self.value = value
 
     def to_pandas(self) -> Any:
-        """A table, a row for each record; ImportError without pandas."""
+        """Returns a table with a row for each record. Raises ImportError without pandas."""
         return to_pandas(self.value)
 
 
 class Gpu(NamedTuple):
-    """A name that ``on=`` takes, and what it stands for."""
+    """A name that ``on=`` takes, and the GPU or architecture it stands for."""
 
     name: str
     arch: str
@@ -39,11 +39,11 @@ class Gpu(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A number format: its bits, the bytes that an element takes in an array, and the dtype of such arrays.
+    """A number format: its width in bits, the bytes of an array element, and the dtype of such arrays.
 
     Formats without a dtype of their own share one: tf32 is float32 with 13 ignored bits, ue4m3 is float8_e4m3fn
-    without a sign. Others are spelled out ("e3m4", "e4m3-bias11-fnuz", "s5": docs/custom-units.md), and those of them
-    that ml_dtypes lacks are encodings in unsigned integers.
+    without a sign. Custom formats are written by their parameters ("e3m4", "e4m3-bias11-fnuz", "s5":
+    docs/custom-units.md); those that ml_dtypes lacks are held as encodings in unsigned integers.
     """
 
     name: str
@@ -52,19 +52,19 @@ class Format(NamedTuple):
     dtype: np.dtype[Any]
 
 
-# What block-scaled formats are made of: elements, scale factors, elements that share a factor.
+# For each block-scaled format: the formats of elements and scale factors, and the elements that share a factor.
 BLOCK_FORMATS = {name: (element, scale, block) for name, element, scale, block in _core.block_formats()}
 
 
 @dataclass(frozen=True, repr=False)
 class Instruction:
-    """One instruction: D = A B + C for an M x K, a K x N and an M x N matrix, and what is known of it.
+    """One instruction, D = A B + C for an M x K, a K x N and an M x N matrix, and its model.
 
-    ``a``, ``b``, ``c``, ``d`` and ``scale`` are names of formats (``scale`` is None without scale factors, of which
-    ``scale_block`` elements along K share one). Of every ``sparse_group`` elements of A along K a sparse instruction
-    stores half, and ``k`` counts these; of a dense one it is 0. ``model`` is the algorithm, ``parameters`` its
-    parameters, ``rule`` the name of both together; ``evidence`` says what they rest on, ``questions`` what is not
-    settled.
+    ``a``, ``b``, ``c``, ``d`` and ``scale`` are names of formats. ``scale`` is None if the instruction takes no scale
+    factors; otherwise ``scale_block`` elements along K share a factor. A sparse instruction stores half of each
+    ``sparse_group`` elements of A along K, and ``k`` counts the stored elements; ``sparse_group`` of a dense
+    instruction is 0. ``model`` is the algorithm, ``parameters`` are its parameters, and ``rule`` names both together.
+    ``evidence`` lists the sources of the model, and ``questions`` what is not settled.
     """
 
     arch: str
@@ -88,19 +88,19 @@ class Instruction:
 
     @property
     def aliases(self) -> list[str]:
-        """Other names: PTX, SASS and AMD's spellings."""
+        """Returns other names: PTX, SASS and AMD's spellings."""
         return _core.aliases(self._handle)
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(M, N, K)"""
+        """Returns (M, N, K)."""
         return self.m, self.n, self.k
 
     @property
     def keeps_13_bits(self) -> bool:
-        """Whether the unit keeps 13 fraction bits of sums in FP32: FP8 on Ada, and through ``wgmma`` on Hopper.
+        """Reports whether the unit keeps only 13 fraction bits of FP32 sums: FP8 on Ada, FP8 by ``wgmma`` on Hopper.
 
-        Libraries move such sums to FP32 every 128 of K, where fast accumulation is not asked for.
+        Unless fast accumulation is requested, libraries add such sums to an FP32 accumulator after every 128 of K.
         """
         return self.d == "f32" and str(self.parameters.get("rho", "")).endswith("E8M13")
 
@@ -110,7 +110,7 @@ class Instruction:
         return _core.instruction_value(self)
 
     def to_custom(self) -> dict[str, Any]:
-        """The instruction as the description of a custom unit, to be changed and given to `Custom`."""
+        """Returns the instruction as the description of a custom unit, to be changed and passed to `Custom`."""
         description: dict[str, Any] = json.loads(_core.custom_text(self._handle))
         return description
 
@@ -151,10 +151,10 @@ _core.register_instruction_type(Instruction)
 
 
 class Custom(Instruction):
-    """A unit of one's own: an algorithm with parameters, which is taken wherever an instruction is.
+    """A custom unit: an algorithm with parameters, usable wherever an instruction is.
 
-    ``description`` is what a custom unit's file holds (docs/custom-units.md): a mapping, or the path of such a file.
-    What is wrong raises ValueError with the line and column of the JSON text, and what is allowed there.
+    ``description`` is the content of a custom unit's file (docs/custom-units.md) as a mapping, or the path of such a
+    file. Raises ValueError for an invalid description, with line and column in the JSON text and the allowed values.
 
         >>> import softmma
         >>> unit = softmma.Custom({**softmma.instruction("A100", "HMMA.16816.F32").to_custom(), "alignment_bits": 40})
@@ -176,17 +176,17 @@ class Custom(Instruction):
 
 
 class InstructionList(list[Instruction]):
-    """Instructions, shown as a table."""
+    """A list of instructions, shown as a table."""
 
     _HEADER = ("architecture", "instruction", "A", "B", "C", "D", "scale factors", "model")
 
     @property
     def value(self) -> list[dict[str, Any]]:
-        """The records that ``softmma list --json`` prints for these instructions."""
+        """Returns the records that ``softmma list --json`` prints for these instructions."""
         return [i.value for i in self]
 
     def to_pandas(self) -> Any:
-        """A table, a row for each instruction; ImportError without pandas."""
+        """Returns a table with a row for each instruction. Raises ImportError without pandas."""
         return to_pandas(self.value)
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -200,24 +200,24 @@ class InstructionList(list[Instruction]):
 
 
 def text_of(x: Any, what: str, meaning: str = "a name") -> str:
-    """Returns x if it is a text; raises TypeError that names the argument if it is not."""
+    """Returns x if it is a str; otherwise raises a TypeError that names the argument."""
     if not isinstance(x, str):
         raise TypeError(f"{what} is {x!r}; give {meaning}")
     return x
 
 
 def gpus() -> Listing[Gpu]:
-    """Every name that ``on=`` takes besides the architectures' own; case, blanks and hyphens do not matter."""
+    """Returns the names of GPUs that ``on=`` takes besides architectures. Case, blanks and hyphens are ignored."""
     return Listing((Gpu(*row) for row in _core.gpus()), _core.facts("gpus"))
 
 
 def formats() -> Listing[Format]:
-    """The number formats of matrices and scale factors."""
+    """Returns the number formats of matrices and scale factors."""
     return Listing((Format(*row) for row in _core.formats()), _core.facts("formats"))
 
 
 def dtype(format: Any) -> np.dtype[Any]:
-    """The dtype of arrays in a format, given by name ("e4m3", "half", "float8_e5m2", "e3m4", ...) or by a dtype.
+    """Returns the dtype of arrays in a format, given by name ("e4m3", "half", "float8_e5m2", "e3m4", ...) or dtype.
 
     Raises LookupError if there is no such format.
     """
@@ -225,23 +225,23 @@ def dtype(format: Any) -> np.dtype[Any]:
 
 
 def instruction(on: str, name: str) -> Instruction:
-    """The instruction of a GPU or architecture by its name or an alias (PTX, SASS, AMD).
+    """Finds an instruction of a GPU or architecture by its name or an alias (PTX, SASS, AMD).
 
-    Raises LookupError with the nearest names, or the GPUs that have it.
+    Raises LookupError that gives the nearest names, or the GPUs that have the instruction.
     """
     return Instruction(*_core.describe(_core.find_instruction(on, name)))
 
 
 def chosen(on: str, instr: str | None, in_dtype: Any, out_dtype: Any) -> Instruction:
-    """What `matmul` takes for these."""
+    """Returns the instruction that `matmul` uses for these arguments."""
     return Instruction(*_core.describe(_core.choose(on, instr, in_dtype, out_dtype)))
 
 
 def instructions(on: str | None = None, *, every_n: bool = False) -> InstructionList:
-    """The instructions of a GPU or architecture in order of preference; without one, of all that are listed.
+    """Lists the instructions of a GPU or architecture in order of preference (default: of all that are listed).
 
-    Instructions that differ in N only are one entry, the smallest, unless ``every_n``. Raises LookupError if there is
-    no such GPU.
+    Instructions that differ only in N are one entry, with the smallest N, unless ``every_n``. Raises LookupError if
+    there is no such GPU.
     """
     seen = set()
     result = InstructionList()
@@ -256,16 +256,16 @@ def instructions(on: str | None = None, *, every_n: bool = False) -> Instruction
 
 
 def find(on: str | None, words: str = "") -> InstructionList:
-    """Instructions of a GPU (None: of any) that answer to every one of the words, in any order and case.
+    """Finds the instructions of a GPU (None: of any GPU) that match every word, in any order and case.
 
-    A word answers to a part of the name, an alias or the model; to a format of A, B, C or D by any of its names
-    ("half"); to all formats of so many bits ("fp8", "fp4"); to block-scaled formats ("mxfp8", "nvfp4").
+    A word matches part of the name, an alias or the model; a format of A, B, C or D under any name ("half"); all
+    formats of a width ("fp8", "fp4"); or block-scaled formats ("mxfp8", "nvfp4").
 
         >>> import softmma
         >>> [i.name for i in softmma.find("H100", "wgmma fp8")][:2]
         ['wgmma.m64n8k32.f32.e4m3.e4m3', 'wgmma.m64n8k32.f16.e4m3.e4m3']
 
-    Raises LookupError if there is no such GPU, or no instruction that answers.
+    Raises LookupError if there is no such GPU, or no matching instruction.
     """
     listed = instructions(on)
     wanted = text_of(words, "words", "words in one text").lower().split()

@@ -1,4 +1,4 @@
-"""Results of studies, made from what the library returns."""
+"""Makes results from the records that the library returns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 def result(kind: type[R], value: Mapping[str, Any], **others: Any) -> R:
-    """A named tuple whose fields are members of the record ``value``, which is its field ``value``; lists become tuples.
-    ``others`` are fields that are not the member of their name."""
+    """Returns a named tuple whose fields are the members of the record ``value``; its field ``value`` is the record.
+    Lists become tuples. ``others`` are fields with other values than the member of their name."""
     fields: dict[str, Any] = {"value": value}
     for name in kind._fields:  # type: ignore[attr-defined]
         if name in value and name not in others:
@@ -19,7 +19,7 @@ def result(kind: type[R], value: Mapping[str, Any], **others: Any) -> R:
 
 
 def to_pandas(records: list[dict[str, Any]]) -> Any:
-    """A table of records, a row each; ImportError without pandas."""
+    """Returns a table with a row for each record. Raises ImportError without pandas."""
     try:
         import pandas
     except ImportError:

@@ -1,4 +1,4 @@
-"""Recipes: how a network's tensors become a matrix unit's operands, by the names of the field.
+"""Recipes: named conversions of a network's tensors to operands of a matrix unit.
 
     >>> import numpy as np, softmma
     >>> from softmma import recipes
@@ -12,9 +12,8 @@
     [[1.4066696166992188e-05]]
 
 A layer has three products: forward, of activations and weights; dgrad, of gradients and weights; wgrad, of activations
-and gradients. A recipe says for each of the three kinds of tensors which format it is rounded to and what it is scaled
-by before. Scaling is in FP32, with one operation to a rounding, as documented with each granularity at `Operand`; the
-product is the unit's own.
+and gradients. A recipe gives the format and the scaling of each of the three kinds of tensors. Scaling is in FP32 and
+rounds after each operation, as `Operand` documents for each granularity; the unit computes the product.
 """
 
 from __future__ import annotations
@@ -58,15 +57,15 @@ _BITS = {format.name: format.bits for format in formats()}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What becomes of weights, activations and gradients, and how products accumulate.
+    """Formats and scaling of weights, activations and gradients, and the accumulation of products.
 
-    ``wgrad`` are the operands of the product of activations and gradients, where they differ; ``others`` is what
-    products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of the
-    instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the
-    sum of FP8 products moves to FP32, on units that keep 13 bits of it (`Instruction.keeps_13_bits`), as others have no
-    need; with ``promote_everywhere`` on every unit, and of all formats. ``round_in`` is how operands without a factor
-    are rounded, a mode of `softmma.round`; None: as the GPU's libraries do (`softmma.matmul`). ``source`` says whose
-    recipe it is.
+    ``wgrad`` holds the operands of the product of activations and gradients, if they differ from the other products'.
+    ``others`` is the operand format of products without a weight, for example attention (None: by the tensors' roles).
+    ``accumulate`` is the format of the instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote``
+    (forward, backward) is the number of k after which the sum of FP8 products is added to an FP32 accumulator, on units
+    that keep 13 fraction bits (`Instruction.keeps_13_bits`); with ``promote_everywhere`` on every unit and for all
+    formats. ``round_in`` is the rounding mode of operands without a factor, as in `softmma.round`; None: that of the
+    GPU's libraries (`softmma.matmul`). ``source`` cites the recipe's origin.
     """
 
     name: str
@@ -82,7 +81,7 @@ class Recipe:
     source: str = ""
 
     def operand(self, role: Role, product: Product) -> Operand:
-        """What a tensor becomes in a product: "forward", "dgrad", "wgrad", or "other", without a weight."""
+        """Returns how a tensor becomes an operand of a product: "forward", "dgrad", "wgrad", or "other" (no weight)."""
         for what, name, allowed in (("role", role, get_args(Role)), ("product", product, get_args(Product))):
             if name not in allowed:
                 raise ValueError(f"{what}: {name!r} is none of {', '.join(allowed)}")
@@ -210,20 +209,20 @@ _RECIPES: dict[str, Callable[..., Recipe]] = {
 
 
 def recipes() -> list[Recipe]:
-    """All recipes that have a name."""
+    """Returns all named recipes."""
     return [make() for make in _RECIPES.values()]
 
 
 def recipe(name: str | Recipe, /, **options: Any) -> Recipe:
-    """A recipe by name.
+    """Returns a recipe by name.
 
-    Options: ``history`` of "fp8_delayed" (1024); ``wgrad`` of "fp8_rowwise", a format for the gradients of weights that
-    needs no scaling ("bf16"); ``power_of_two`` of "fp8_blockwise" (True); ``backward``, a format for gradients, and
-    ``round_up`` of "mxfp8" (True), "mxfp6", "mxfp4" (False); ``two_dimensional``, ``stochastic``, ``hadamard`` of "nvfp4"
-    (True); ``compute`` of "weight_only_...", the format of products ("bf16"). All others are fields of `Recipe`, which
-    they replace.
+    Options, with defaults in parentheses: "fp8_delayed": ``history`` (1024). "fp8_rowwise": ``wgrad``, a format for the
+    gradients of weights that needs no scaling, such as "bf16". "fp8_blockwise": ``power_of_two`` (True). "mxfp8",
+    "mxfp6", "mxfp4": ``backward``, a format for gradients, and ``round_up`` (True for "mxfp8", otherwise False).
+    "nvfp4": ``two_dimensional``, ``stochastic``, ``hadamard`` (True). "weight_only_...": ``compute``, the format of
+    products ("bf16"). Any other option replaces the field of `Recipe` with its name.
 
-    Raises LookupError for a name, TypeError for an option that there is not.
+    Raises LookupError for an unknown name, TypeError for an unknown option.
     """
     if not isinstance(name, Recipe) and name not in _RECIPES:
         raise LookupError(f"recipe: {name!r} is none of {', '.join(_RECIPES)}")
@@ -239,9 +238,9 @@ def recipe(name: str | Recipe, /, **options: Any) -> Recipe:
 def custom(
     weights: Any, activations: Any, gradients: Any = None, scaling: str = "tensor", promote_every: int = 0
 ) -> Recipe:
-    """A recipe of formats: block-scaled ones ("mxfp8_e4m3", "nvfp4"), or elements, with a scaling where they are narrow.
+    """Makes a recipe from formats: block-scaled formats ("mxfp8_e4m3", "nvfp4"), or element formats with a scaling.
 
-    ``scaling`` is one of `SCALINGS`, or "block", "1x128", for formats of 8 bits or less.
+    ``scaling`` applies to formats of at most 8 bits; it is one of `SCALINGS`, or "block", which is "1x128".
     """
     scaling = "1x128" if scaling == "block" else scaling
     if scaling not in ("tensor", "row", "1x128", "none"):
@@ -265,10 +264,10 @@ def custom(
 
 
 class Unit:
-    """A recipe on a GPU (or an `Instruction`, or a `Custom` unit): prepares operands and multiplies them.
+    """Prepares and multiplies operands by a recipe on a GPU, an `Instruction`, or a `Custom` unit.
 
-    FP8 is that of the GPU: E4M3FNUZ and E5M2FNUZ where it has no other. Raises LookupError for a GPU or a recipe that
-    there is not, and at the first use for formats that the unit does not multiply.
+    FP8 formats are the GPU's: E4M3FNUZ and E5M2FNUZ if it has no others. Raises LookupError for an unknown GPU or
+    recipe, and at the first use for formats that the unit does not multiply.
     """
 
     def __init__(
@@ -284,7 +283,7 @@ class Unit:
         self._inputs = {x for i in instructions(on) for x in (i.a, i.b)} if isinstance(on, str) else None
 
     def operand(self, role: Role, product: Product) -> Operand:
-        """What the recipe says, in formats of this GPU."""
+        """Returns the recipe's operand, in formats of this GPU."""
         known = self._operands.get((role, product))
         if known is None:
             known = self.recipe.operand(role, product)
@@ -297,7 +296,7 @@ class Unit:
         return known
 
     def _usual(self, format: str) -> str:
-        """How this GPU's libraries round to a format."""
+        """Returns the rounding mode of this GPU's libraries for a format."""
         there = instructions(self.on) if isinstance(self.on, str) else [self.on]
         found = next((i for i in there if format in (i.a, i.b)), None)
         return _core.operand_rounding(found, format)
@@ -306,7 +305,7 @@ class Unit:
         self, x: ArrayLike, role: Role, product: Product, side: Side, *, history: History | None = None,
         measure: bool = False,
     ) -> Prepared:  # fmt: skip
-        """`softmma.recipes.prepare` with the operand of this role. Stochastic rounding draws from the unit's seed."""
+        """Prepares an operand by its role (see `softmma.recipes.prepare`). Stochastic rounding uses the unit's seed."""
         operand = self.operand(role, product)
         across = operand.compute is not None and product == "dgrad"
         return prepare(
@@ -315,7 +314,7 @@ class Unit:
         )  # fmt: skip
 
     def instruction(self, a: Operand, b: Operand) -> Instruction:
-        """What multiplies A and B."""
+        """Returns the instruction that multiplies A and B."""
         kind_of(a, Operand, "a")
         kind_of(b, Operand, "b")
         if (a, b) not in self._instructions:
@@ -339,7 +338,7 @@ class Unit:
         )
 
     def arguments(self, a: Operand, b: Operand, product: Product) -> dict[str, Any]:
-        """`softmma.matmul`'s, without operands and factors."""
+        """Returns `softmma.matmul`'s arguments, without operands and factors."""
         instruction = self.instruction(a, b)
         arguments: dict[str, Any] = {"on": instruction, "threads": self.threads, "kernel": self.kernel}
         if not a.block:
@@ -358,25 +357,25 @@ class Unit:
         return arguments
 
     def multiply(self, a: Prepared, b: Prepared, product: Product = "forward") -> NDArray[Any]:
-        """A B in FP32 (FP64 for f64), (..., M, N); vectors' axes are gone."""
+        """Returns A B in FP32 (FP64 for f64), of shape (..., M, N), without the axes added to vectors."""
         kind_of(a, Prepared, "a")
         kind_of(b, Prepared, "b")
         arguments = self.arguments(a.operand, b.operand, product)
         if b.values.shape[-2] == 0:
-            arguments.pop("plan", None)  # of partial sums, which there are none of
+            arguments.pop("plan", None)  # there are no partial sums
         scales = (a.scales, b.scales) if "plan" in arguments or a.operand.block else (None, None)
         d = matmul(a.values, b.values, scale_a=scales[0], scale_b=scales[1], **arguments)
         return finished(d, a, b)
 
     def multiplier(self, b: Prepared, a: Operand, product: Product = "forward") -> Multiplied:
-        """B, a matrix, for many products with operands like A."""
+        """Returns B, a matrix, as a multiplier for many products with operands like A."""
         kind_of(a, Operand, "a")
         kind_of(b, Prepared, "b")
         return Multiplied(self, b, a, product)
 
 
 class Multiplied:
-    """A prepared B that is kept (`softmma.Multiplier`)."""
+    """A prepared B, held for many products (`softmma.Multiplier`)."""
 
     def __init__(self, unit: Unit, b: Prepared, a: Operand, product: Product):
         self._kept = Multiplier(b.values, scale_b=b.scales, **unit.arguments(a, b.operand, product))
@@ -384,7 +383,7 @@ class Multiplied:
         self.nbytes = self._kept.nbytes
 
     def multiply(self, a: Prepared) -> NDArray[Any]:
-        """`Unit.multiply` of the same."""
+        """Returns the same product as `Unit.multiply`."""
         return finished(self._kept.matmul(a.values, scale_a=a.scales), a, self._b)
 
 
@@ -394,7 +393,7 @@ _BLOCKS_OF_128 = Plan(
 
 
 def finished(d: NDArray[Any], a: Prepared, b: Prepared) -> NDArray[Any]:
-    """Behind the product: FP32, times both operands' factors, multiplied with each other first."""
+    """Converts a product to FP32 and multiplies it by the product of both operands' factors."""
     d = np.asarray(d)
     if d.dtype != np.float64 and d.dtype != np.float32:
         d = d.astype(np.float32)

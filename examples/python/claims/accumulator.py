@@ -2,10 +2,10 @@
 
     python examples/python/claims/accumulator.py [--small] [--seed N] [--json FILE]
 
-A sweep over units that do not exist (softmma.Custom): T-FDPA as in NVIDIA's, products and the accumulator cut off at F
-bits below the greatest exponent of a block of L, sums in FP32 rounded toward zero. The yardstick is the format of the
-operands: what rounding them to it costs. Errors are relative, in the Frobenius norm, those of sums against the exact
-product of the rounded operands.
+A sweep over hypothetical units (softmma.Custom): T-FDPA as in NVIDIA's, with products and the accumulator truncated F
+bits below the greatest exponent of a block of L, and sums in FP32 rounded toward zero. Errors of sums are compared with
+the error of rounding the operands to their format. Errors are relative, in the Frobenius norm; the reference for sums
+is the exact product of the rounded operands.
 """
 
 import functools
@@ -19,7 +19,7 @@ import softmma
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 FORMATS = ("e4m3", "bf16", "f16")
-SHARES = {"the same": 1, "a tenth": 0.1}  # of what the format costs
+SHARES = {"the same": 1, "a tenth": 0.1}  # of the operands' rounding error
 
 
 def unit(format, bits, length):
@@ -41,7 +41,7 @@ def unit(format, bits, length):
 
 
 def rounded(x, format):
-    """x in a format, and the power of two that it was divided by; E4M3's greatest binade takes the greatest number."""
+    """Rounds x, divided by a power of two, to a format; returns both. x's maximum gets into E4M3's greatest binade."""
     shift = np.frexp(np.abs(x).max())[1] - 9 if format == "e4m3" else 0
     return softmma.round(np.ldexp(x, -shift), format), shift
 
@@ -54,14 +54,14 @@ def distance(x, y):
 
 
 def digits(images):
-    """Pixels, labels, and the layers of the network that examples/data has."""
+    """Returns pixels, labels, and the layers of the network in examples/data."""
     layers = load_file(DATA / "digits-mlp.safetensors")
     pixels = np.load(DATA / "digits.npy")[:images].astype(float) / 16
     return pixels, np.load(DATA / "digits-labels.npy")[:images], [layers[n].astype(float) for n in sorted(layers)]
 
 
 def forward(x, layers, product):
-    """What goes into each layer, and the outputs."""
+    """Returns the inputs of each layer, and the outputs."""
     activations = [x]
     for w in layers:
         x = product(activations[-1], w)
@@ -80,7 +80,7 @@ def linear(side, k, seed):
 
 
 def gradients(images):
-    """Of the digits network's second layer, for its weights and its activations: both factors of each product."""
+    """Returns both factors of the products for the second layer's gradients of weights and of activations."""
     pixels, labels, layers = digits(images)
     _, first, second, outputs = forward(pixels, layers, np.matmul)
     e = np.exp(outputs - outputs.max(axis=1, keepdims=True))
@@ -89,7 +89,7 @@ def gradients(images):
 
 
 def products(side, k, seed):
-    """Pairs of matrices, of the digits network and as in a transformer, by name."""
+    """Returns pairs of matrices by name: from the digits network, and as in a transformer."""
     generator = np.random.default_rng(seed)
     scores = 3 * generator.standard_normal((side, k))
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -106,14 +106,14 @@ def products(side, k, seed):
         "scores Q K^T": linear(side, 128, seed),
         "values P V": (p / p.sum(axis=1, keepdims=True), generator.standard_normal((k, side))),
         "linear": (x, w),
-        "linear, outliers": (x * np.where(np.arange(k) % 64, 1, 20), w),  # a few channels that are much greater
+        "linear, outliers": (x * np.where(np.arange(k) % 64, 1, 20), w),  # a few channels are much greater
         "linear, behind ReLU": (np.maximum(x, 0), w),
         "all positive": positive(side, k, seed),
     }
 
 
 def errors(a, b, format, bits, lengths):
-    """What the format costs, and what sums cost with F bits and blocks of L, by L and F."""
+    """Returns the error of the format, and the errors of sums with F bits and blocks of L, by L and F."""
     (x, i), (y, j) = rounded(a, format), rounded(b, format)
     exact = x.astype(float) @ y.astype(float)
     of_sums = {
@@ -124,7 +124,7 @@ def errors(a, b, format, bits, lengths):
 
 
 def least(of_sums, most):
-    """The least F from which on the error of sums is at most `most`; None if there is none."""
+    """Returns the least F from which the error of sums is at most `most`, or None."""
     found = None
     for bits in reversed(of_sums):
         if of_sums[bits] > most:
@@ -134,7 +134,7 @@ def least(of_sums, most):
 
 
 def sweep(bits, lengths, side, k, seed):
-    """For each product and format the least F, and the errors of sums for L = 16."""
+    """Returns for each product and format the least F, and the errors of sums for L = 16."""
     knees, curves = [], []
     for name, (a, b) in products(side, k, seed).items():
         for format in FORMATS:
@@ -153,7 +153,7 @@ def sweep(bits, lengths, side, k, seed):
 
 
 def over_k(bits, lengths_of_k, side, seed):
-    """The least F over K, in E4M3, for blocks of 16."""
+    """Returns the least F over K, in E4M3, for blocks of 16."""
     rows = []
     for k in lengths_of_k:
         row = {"K": k}
@@ -168,7 +168,7 @@ def over_k(bits, lengths_of_k, side, seed):
 
 
 def classify(bits, lengths, images):
-    """The digits network in E4M3: right answers, and answers other than exact sums give."""
+    """Runs the digits network in E4M3: right answers, and answers that differ from those of exact sums."""
     pixels, labels, layers = digits(images)
 
     def answers(product):

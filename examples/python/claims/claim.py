@@ -1,4 +1,4 @@
-"""What the programs of this folder share: the command line, tables, JSON."""
+"""Common code of the programs in this folder: the command line, tables, JSON."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ def text(value):
 
 
 def table(rows):
-    """Rows, which are mappings with the same keys, as text: words to the left, numbers to the right."""
+    """Returns rows, mappings with the same keys, as a text table: words to the left, numbers to the right."""
     lines = [list(rows[0]), *([text(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     words = [isinstance(value, str) for value in rows[0].values()]
@@ -23,7 +23,7 @@ def table(rows):
 
 
 def main(measure, conclude):
-    """The program: `measure(small, seed)` returns tables by their titles, `conclude(tables)` lines drawn from them."""
+    """Runs a program: `measure(small, seed)` returns tables by title, `conclude(tables)` lines."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__.partition("\n\n")[0])
     parser.add_argument("--small", action="store_true", help="the sizes that the tests take")
     parser.add_argument("--seed", type=int, default=0)

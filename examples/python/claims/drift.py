@@ -3,9 +3,9 @@
     python examples/python/claims/drift.py [--small] [--seed N] [--json FILE]
 
 A transformer with random weights runs on the models of pairs of GPUs. Everything but the matrix products is the same
-on both: FP64, rounded to what is stored. Three ways to run it take the rounding to 16 bits away step by step:
+on both: FP64, rounded to the stored format. Three ways to run it remove the rounding to 16 bits step by step:
 
-    16 bits           what every kernel writes is rounded to BF16 or FP16
+    16 bits           every kernel's output is rounded to BF16 or FP16
     FP32 in between   kernels write FP32; the products' operands are rounded to 16 bits where the unit reads them
     FP32              operands are FP32, too: a unit of the GPU's rule that takes FP32 (softmma.Custom)
 """
@@ -27,7 +27,7 @@ ENDS = WAYS[0], WAYS[-1]
 
 
 def pairs(format):
-    """Of GPUs; B200's sums are H100's, so that other pairs of it would be there twice."""
+    """Returns pairs of GPUs. B200's sums are H100's, so B200 is only paired with H100."""
     others = [gpu for gpu in GPUS[format] if gpu != "B200"]
     return [*combinations(others, 2), ("H100", "B200")]
 
@@ -41,14 +41,17 @@ class Size(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """How to multiply, and what is left of an array that a kernel writes."""
+    """The multiplication, and the rounding of a kernel's output."""
 
     product: callable
     store: callable
 
 
 def weights(size, format, seed):
-    """Of every layer: query, key, value, output, up, down; then of the vocabulary. N(0, 1 / K), exact in `format`."""
+    """Returns weights of each layer (query, key, value, output, up, down) and the vocabulary, and the tokens' inputs.
+
+    Weights are N(0, 1 / K), exact in `format`.
+    """
     generator = np.random.default_rng(seed)
 
     def matrix(k, n):
@@ -69,14 +72,14 @@ def softmax(x):
 
 
 def attention(size, product, q, k, v):
-    """Heads are the leading axis of the products; scores and probabilities stay inside the kernel."""
+    """Computes attention. Heads are the products' leading axis; scores and probabilities stay inside the kernel."""
     q, k, v = (x.reshape(size.tokens, size.heads, -1).swapaxes(0, 1) for x in (q, k, v))
     scores = product(q, k.swapaxes(1, 2)) / np.sqrt(q.shape[-1])
     return product(softmax(scores), v).swapaxes(0, 1).reshape(size.tokens, size.width)
 
 
 def run(size, network, arithmetic):
-    """The stream of activations behind every layer, and the logits."""
+    """Returns the activations after every layer, and the logits."""
     layers, head, tokens = network
 
     def store(x):
@@ -97,7 +100,7 @@ def run(size, network, arithmetic):
 
 
 def chosen(gpu, format):
-    """The instruction that `matmul` takes."""
+    """Returns the instruction that `matmul` uses."""
     return next(i for i in softmma.instructions(gpu) if (i.a, i.b, i.d) == (format, format, "f32"))
 
 
@@ -118,14 +121,14 @@ def on_gpu(gpu, format, way):
 
 
 def exact(stored):
-    """Sums in FP64; outputs rounded to a format, or not at all."""
+    """Returns an arithmetic with sums in FP64, and outputs rounded to a format or not at all."""
     return Arithmetic(
         lambda a, b: a.astype(float) @ b.astype(float), lambda x: softmma.round(x, stored) if stored else x
     )
 
 
 def digits(format, images):
-    """The trained digits network on pairs of GPUs: outputs of its layers that are not the same, and answers."""
+    """Runs the trained digits network on pairs of GPUs: differing outputs of its layers, and differing answers."""
     weights = load_file(DATA / "digits-mlp.safetensors")
     pixels = np.load(DATA / "digits.npy")[:images] / 16
     layers = [softmma.round(weights[name], format) for name in sorted(weights)]
@@ -156,7 +159,7 @@ def distance(x, y):
 
 
 def drifts_and_errors(size, format, seed):
-    """How far pairs of GPUs are apart, and each from FP64, with what is theirs and what is rounding's."""
+    """Returns the distances of pairs of GPUs, and of each GPU from FP64, split into parts of sums and of rounding."""
     network = weights(size, format, seed)
     runs = {(gpu, way): run(size, network, on_gpu(gpu, format, way)) for gpu in GPUS[format] for way in WAYS}
     reference, rounded = (run(size, network, exact(stored))[1] for stored in (None, format))
@@ -189,13 +192,13 @@ def drifts_and_errors(size, format, seed):
 
 
 def spacing(x, format):
-    """The distance of a format's numbers at x."""
+    """Returns the distance of a format's numbers at x."""
     bits, least = {"bf16": (7, -126), "f16": (10, -14)}[format]
     return np.exp2(np.maximum(np.frexp(x)[1] - 1, least) - bits)
 
 
 def first_product(format, side, k, seed):
-    """One product of the same operands on pairs of GPUs: whose sums differ, and whose rounded outputs do."""
+    """Computes one product of the same operands on pairs of GPUs: differing sums, and differing rounded outputs."""
     generator = np.random.default_rng(seed)
     a, b = (softmma.round(generator.standard_normal(shape), format) for shape in ((side, k), (k, side)))
     sums = {gpu: softmma.matmul(a, b, on=chosen(gpu, format)) for gpu in GPUS[format]}
@@ -221,7 +224,7 @@ def first_product(format, side, k, seed):
 
 
 def off_by(t, arithmetic, generator):
-    """The same arithmetic with every product's sums off by a factor of 1 + t or 1 - t."""
+    """Returns the arithmetic with every product's sums multiplied by 1 + t or 1 - t, at random."""
 
     def product(a, b):
         d = arithmetic.product(a, b)
@@ -231,7 +234,7 @@ def off_by(t, arithmetic, generator):
 
 
 def trigger(size, format, runs, seed):
-    """How far the last layer drifts where sums are FP64's, and off by t: with outputs rounded to 16 bits, and not."""
+    """Returns the last layer's drift if FP64 sums have relative errors t, with and without rounding outputs to 16 bits."""
     network = weights(size, format, seed)
     undisturbed = {stored: run(size, network, exact(stored))[0][-1] for stored in (format, None)}
     rows = []

@@ -2,13 +2,13 @@
 
     python examples/python/claims/fp22.py [--small] [--seed N] [--json FILE]
 
-The source set A and B to zero and saw D = C with all but 13 fraction bits cut off. The catalogue's rule cuts every
-product at 13 bits below the greatest exponent of the block before it adds. Both give what the source saw. The models:
+The source set A and B to zero, and D was C truncated to 13 fraction bits. The catalogue's rule truncates every product
+13 bits below the greatest exponent of the block before it adds. Both explain the source's observation. The models:
 
     rule              the catalogue's: T-FDPA, F = 13
-    FP22              exact products, added exactly in a block; the sum is cut to 13 fraction bits
+    FP22              exact products, added exactly in a block; the sum is truncated to 13 fraction bits
     FP22, nearest     the same, rounded to nearest
-    FP22, one by one  one product after the other, each sum cut to 13 fraction bits
+    FP22, one by one  one product after the other, each sum truncated to 13 fraction bits
 """
 
 from pathlib import Path
@@ -23,11 +23,11 @@ WGMMA = softmma.instruction("H100", "wgmma.m64n8k32.f32.e4m3.e4m3")
 ADA = softmma.instruction("L40S", "mma.m16n8k32.f32.e4m3.e4m3.f32")
 HOPPER_MMA = softmma.instruction("H100", "mma.m16n8k32.f32.e4m3.e4m3.f32")
 TCGEN05 = next(i for i in softmma.instructions("B200") if (i.a, i.b, i.d, i.scale) == ("e4m3", "e4m3", "f32", None))
-CUT = np.uint32(2**32 - 2**10)  # what is left of an FP32 encoding with 13 fraction bits
+CUT = np.uint32(2**32 - 2**10)  # mask of an FP32 encoding with 13 fraction bits
 
 
 def fp22(block, rounding="toward-zero", output="e8m13"):
-    """A unit whose accumulator is FP22: exact sums of `block` products and the accumulator, each rounded once."""
+    """Returns a unit with an FP22 accumulator: exact sums of `block` products and the accumulator, rounded once."""
     return softmma.Custom(
         {
             "name": f"{output}-{rounding}-{block}",
@@ -55,7 +55,7 @@ def models(rule):
 
 
 def zero_products(count, seed):
-    """The source's experiment: A = B = 0, and C of random bits."""
+    """Repeats the source's experiment: A = B = 0, and C of random bits."""
     c = np.random.default_rng(seed).standard_normal(count).astype(np.float32)
     zero = np.zeros(32, softmma.dtype("e4m3"))
     rows = []
@@ -74,7 +74,7 @@ def zero_products(count, seed):
 
 
 def recorded(gpu):
-    """a, b, c and d of the rows that a GPU returned."""
+    """Returns a, b, c and d of the rows recorded on a GPU."""
     lines = (RECORDED / f"{gpu.lower()}-e4m3-f32.txt").read_text().splitlines()
     rows = np.array([[int(word, 16) for word in line.split()] for line in lines if line[0] != "#"], np.uint32)
     a, b = rows[:, :32].astype(np.uint8), rows[:, 32:64].astype(np.uint8)
@@ -82,7 +82,7 @@ def recorded(gpu):
 
 
 def judged():
-    """Every model against rows that hardware returned: how many differ, and by how many of FP22's last place."""
+    """Compares every model with recorded rows: the number of mismatches, and their size in FP22 ulps."""
     rows = []
     for gpu, rule in (("L40S", ADA), ("H100", WGMMA)):
         a, b, c, expected = recorded(gpu)
@@ -102,7 +102,7 @@ def judged():
 
 
 def smallest_row():
-    """32 products that are half the last place of C each: d - 1, in units of FP22's last place, 2^-13."""
+    """Adds 32 products of half an ulp of C each; returns d - 1 in FP22 ulps, 2^-13."""
     a, rows = np.full(32, 2.0**-7), []
     for gpu, rule in (("L40S", ADA), ("H100", WGMMA)):
         d = {name: softmma.dot(a, a, 1.0, on=model).item() for name, model in models(rule).items()}
@@ -111,8 +111,8 @@ def smallest_row():
 
 
 def attention_operands(keys, offset, generator, queries=32, width=32):
-    """Probabilities that are not divided by their sum, in [0, 1], and values; then both in E4M3 as the source scales
-    them: P by 448, V by 448 over the greatest magnitude of its channel."""
+    """Returns unnormalised probabilities in [0, 1], and values; then both in E4M3, scaled as in the source:
+    P by 448, V by 448 over the greatest magnitude of its channel."""
     q, k, v = (generator.standard_normal((n, width)) for n in (queries, keys, keys))
     scores = q @ k.T / np.sqrt(width)
     p, v = np.exp(scores - scores.max(axis=1, keepdims=True)), v + offset
@@ -121,7 +121,7 @@ def attention_operands(keys, offset, generator, queries=32, width=32):
 
 
 def attention(lengths, seed):
-    """P V over keys: the error of sums, against the exact product of the same E4M3 operands, for each way to add."""
+    """Computes P V over keys; returns each model's error of sums against the exact product of the E4M3 operands."""
     ways = {
         "H100 wgmma": (WGMMA, 0),
         "FP22": (fp22(32), 0),

@@ -1,15 +1,15 @@
-"""LU factorisation in blocks, with a matrix unit's products; test matrices; triangular solves.
+"""Blocked LU factorisation with a matrix unit's products; test matrices; triangular solves.
 
-Everything here is element by element and in a fixed order, so that it has the same bits on every machine.
+All operations are on single elements in a fixed order, so that the bits are the same on every machine.
 """
 
 import numpy as np
 
 
 def factor(a, block, update):
-    """P A = L U with partial pivoting, right-looking: L below the diagonal and U in one array, and the order of rows.
+    """Factors P A = L U with partial pivoting, right-looking. Returns L and U in one array, and the order of rows.
 
-    Panels are in A's precision; what is right of them and below becomes update(c, lower, upper), c - lower upper.
+    Panels are in A's precision. The trailing matrix c becomes update(c, lower, upper), c - lower upper.
     """
     a, n = a.copy(), len(a)
     order = np.arange(n)
@@ -28,7 +28,7 @@ def factor(a, block, update):
 
 
 def solve(lu, b):
-    """U^-1 L^-1 b."""
+    """Returns U^-1 L^-1 b."""
     x = b.copy()
     for j in range(len(x)):
         x[j + 1 :] -= lu[j + 1 :, j] * x[j]
@@ -43,7 +43,7 @@ def times(a, x):
 
 
 def orthogonal(n, generator):
-    """A product of n Householder reflections of random vectors."""
+    """Returns a product of n Householder reflections of random vectors."""
     q = np.eye(n)
     for _ in range(n):
         v = generator.standard_normal(n)
@@ -53,7 +53,7 @@ def orthogonal(n, generator):
 
 
 def with_condition(n, condition, generator):
-    """Singular values from 1 to 1 / condition, each the same multiple of the one before."""
+    """Returns a matrix with singular values from 1 to 1 / condition in geometric progression."""
     left, right = orthogonal(n, generator), orthogonal(n, generator)
     scaled = left * condition ** (-np.arange(n) / (n - 1))
     return np.stack([times(right, row) for row in scaled])

@@ -2,7 +2,7 @@
 
     python examples/python/claims/lu_slices.py [--small] [--seed N] [--json FILE]
 
-LU in blocks, FP64 but for the trailing matrices C - L U, which are computed from slices of seven bits on an 8-bit
+Blocked LU in FP64, except that the trailing matrices C - L U are computed from slices of seven bits on an 8-bit
 integer unit (docs/numerics.md, leading products, sums in FP64). P A - L U is computed in twice the precision of FP64.
 Its size is compared with that of FP64's own factorisation: normwise, |P A - L U| / |A| in the Frobenius norm, and by
 element, the greatest |P A - L U| / (|L| |U|).
@@ -18,7 +18,7 @@ BITS = 7
 
 
 def slices(x, count, axis):
-    """Digits of x in base 2^7 below the exponent that a row (axis 1) or column (axis 0) shares, and these exponents."""
+    """Returns x's digits in base 2^7 below the exponent of each row (axis 1) or column (axis 0), and the exponents."""
     exponents = np.frexp(np.abs(x).max(axis=axis, keepdims=True))[1]
     rest, digits = np.ldexp(x, -exponents), []
     for _ in range(count):
@@ -29,7 +29,7 @@ def slices(x, count, axis):
 
 
 def product(a, b, count):
-    """A B from slices: the leading products, each exact on the unit, added in FP64, smallest first."""
+    """Computes A B from slices: the leading products, each exact on the unit, added in FP64, smallest first."""
     (x, e), (y, f) = slices(a, count, 1), slices(b, count, 0)
     total = np.zeros((len(a), b.shape[1]))
     for places in range(count + 1, 1, -1):
@@ -40,14 +40,14 @@ def product(a, b, count):
 
 
 def halves(x):
-    """x as a sum of two numbers of 26 bits (Veltkamp)."""
+    """Splits x into two numbers of 26 bits (Veltkamp)."""
     high = x * (2**27 + 1.0)
     high = high - (high - x)
     return high, x - high
 
 
 def residual(pa, lower, upper):
-    """P A - L U in about twice the precision of FP64: the errors of products and additions are kept (Dekker, Knuth)."""
+    """Computes P A - L U in about twice the precision of FP64, with the errors of products and sums (Dekker, Knuth)."""
     high, low = pa, np.zeros_like(pa)
     (l1, l2), (u1, u2) = halves(lower), halves(upper)
     for k in range(len(pa)):
@@ -73,7 +73,7 @@ def matrices(n, generator):
 
 
 def backward_errors(a, block, update):
-    """|P A - L U| / |A| in the Frobenius norm, and the greatest |P A - L U| / (|L| |U|) of an element; in 2^-53."""
+    """Returns |P A - L U| / |A| (Frobenius norm) and the greatest |P A - L U| / (|L| |U|) of an element, in 2^-53."""
     factors, order = lu.factor(a, block, update)
     lower, upper = np.tril(factors, -1) + np.eye(len(a)), np.triu(factors)
     off = np.abs(residual(a[order], lower, upper))
@@ -110,7 +110,7 @@ def measure(small, seed):
 
 
 def enough(row):
-    """The least number of slices that were tried from which on the error is at most twice FP64's."""
+    """Returns the least tried number of slices from which the error is at most twice FP64's."""
     ways = [way for way in row if way.endswith("slices")]
     good = [row[way] <= 2 * row["FP64"] for way in ways]
     first = next((n for n in range(len(ways)) if all(good[n:])), None)

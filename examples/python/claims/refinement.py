@@ -2,10 +2,10 @@
 
     python examples/python/claims/refinement.py [--small] [--seed N] [--json FILE]
 
-LU in blocks: panels in FP32, trailing matrices C - L U by the unit, L and U scaled by powers of two and rounded to its
-format, C added behind the sum in FP32 (alpha and beta, as in a library). Then A x = b is refined in FP64, residuals
-included: plainly (d = U^-1 L^-1 r), or with GMRES on the system that U^-1 L^-1 preconditions. Done is a backward error
-of at most 2^-53, or twice that of FP64's own LU if that is more.
+Blocked LU: panels in FP32, trailing matrices C - L U by the unit, with L and U scaled by powers of two and rounded to
+its format, and C added after the sum in FP32 (alpha and beta, as in a library). Then A x = b is refined in FP64,
+residuals included: plainly (d = U^-1 L^-1 r), or with GMRES preconditioned by U^-1 L^-1. It has converged at a backward
+error of at most 2^-53, or twice that of FP64's own LU if that is more.
 """
 
 import numpy as np
@@ -21,11 +21,11 @@ MOST_STEPS, INNER_TOLERANCE = 60, 1e-4
 
 
 def updating(gpu, format):
-    """c - lower upper on a unit."""
+    """Returns a function that computes c - lower upper on a unit."""
     format = "tf32" if format == "xf32" else format
     greatest = float(softmma.round(np.inf, format, overflow="saturate"))
 
-    def shift(x):  # so that the greatest magnitude is in the binade of a quarter of the format's, or of 1 where it may
+    def shift(x):  # greatest magnitude: in the binade of a quarter of the format's, or of 1 if possible
         top = 0 if greatest > 2**100 else np.frexp(greatest)[1] - 2
         return top - np.frexp(np.abs(x).max())[1]
 
@@ -38,18 +38,18 @@ def updating(gpu, format):
 
 
 def fp64(c, lower, upper):
-    """c - lower upper by a chain of FMAs in FP64, whatever is given."""
+    """Computes c - lower upper by a chain of FMAs in FP64, for any dtypes."""
     return softmma.matmul(-lower, upper, c, on="H100", in_dtype="f64")
 
 
 def backward_error(a, x, b):
-    """Normwise: |b - A x| / (|A| |x| + |b|), in the infinity norm."""
+    """Returns the normwise backward error |b - A x| / (|A| |x| + |b|), in the infinity norm."""
     residual = np.abs(b - lu.times(a, x)).max()
     return float(residual / (np.abs(a).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max()))
 
 
 def gmres(product, r, tolerance, most):
-    """The correction, and how many iterations it took; modified Gram-Schmidt, Givens rotations."""
+    """Returns the correction and the number of iterations; modified Gram-Schmidt, Givens rotations."""
     n = len(r)
     basis, h = np.zeros((most + 1, n)), np.zeros((most + 1, most))
     rotations, g = [], np.zeros(most + 1)
@@ -78,7 +78,7 @@ def gmres(product, r, tolerance, most):
 
 
 def refine(a, b, factors, order, target, with_gmres):
-    """Steps and GMRES iterations until the backward error is reached; None where it is not."""
+    """Returns the steps and GMRES iterations until the backward error is reached, or None if it is not reached."""
     x, inner, errors = lu.solve(factors, b[order]), 0, []
     for step in range(MOST_STEPS + 1):
         errors.append(backward_error(a, x, b))
@@ -97,7 +97,7 @@ def refine(a, b, factors, order, target, with_gmres):
 
 
 def solved(n, block, exponent, units, generator):
-    """Rows of one matrix, of condition 10^exponent: LU on each unit, and refinement with either method."""
+    """Returns the rows for one matrix of condition 10^exponent: LU on each unit, and refinement with either method."""
     a = lu.with_condition(n, 10.0**exponent, generator)
     b = generator.standard_normal(n)
     own, order = lu.factor(a, block, fp64)
@@ -131,7 +131,7 @@ def measure(small, seed):
 
 
 def reach(rows, good):
-    """The greatest condition up to which all rows are good."""
+    """Returns the greatest condition up to which all rows are good."""
     found = "none"
     for row in rows:
         if not good(row):

@@ -1,4 +1,4 @@
-"""What would my JAX program do on that GPU? Its matrix products as a matrix unit computes them, under jit, vmap, grad.
+"""Emulates a GPU's matrix unit for the matrix products of a JAX program, under jit, vmap and grad.
 
     loss = softmma.jax.emulate(loss, weights=0, on="H100", recipe="fp8_tensorwise")
     step = jax.jit(jax.value_and_grad(loss))

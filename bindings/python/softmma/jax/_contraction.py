@@ -1,4 +1,4 @@
-"""A product of arrays whose axes have labels, and how all products of a program are computed."""
+"""A product of arrays with labelled axes, and the settings for all products of a program."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ ROLES: tuple[Role, ...] = ("weights", "activations", "gradients")
 class Window(NamedTuple):
     """An axis of a convolution: labels and sizes of pixels inside and outside, and of the filter's positions.
 
-    inside * spread = outside * stride - padding + position * dilation. A convolution reads inside and makes outside;
-    with lhs_dilation it is written as the one whose dgrad it is, the other way round, and dilation is negative.
+    inside * spread = outside * stride - padding + position * dilation. A convolution reads inside and writes outside.
+    A convolution with lhs_dilation is written as the convolution whose dgrad it is, with inside and outside exchanged
+    and a negative dilation.
     """
 
     inside: int
@@ -38,14 +39,14 @@ class Window(NamedTuple):
     dilation: int
 
     def transposed(self) -> Window:
-        """The same, with inside and outside in each other's place."""
+        """Returns the window with inside and outside exchanged."""
         inside, outside, position, (i, o, k), spread, stride, padding, dilation = self
         return Window(outside, inside, position, (o, i, k), stride, spread, -padding, -dilation)
 
 
 @dataclass(frozen=True)
 class Computing:
-    """How all products of a program are computed."""
+    """Settings for all products of a program."""
 
     recipe: Recipe
     on: str | Instruction
@@ -59,19 +60,19 @@ class Computing:
 
     @cached_property
     def is_uniform(self) -> bool:
-        """Whether roles make no difference."""
+        """Reports whether the recipe treats all roles alike."""
         operands = {self.unit.operand(role, kind) for role, kind in pairs(ROLES, KINDS)}
         return len(operands) == 1 and len(set(self.recipe.promote)) == 1
 
     def drawing_for(self, x: NDArray[Any]) -> Unit:
-        """A unit whose random numbers depend on the seed and on an operand's bits, and on nothing else."""
+        """Returns a unit whose random numbers depend only on the seed and an operand's bits."""
         unit = copy(self.unit)
         unit.generator = np.random.default_rng([self.seed, zlib.crc32(np.ascontiguousarray(x).view(np.uint8).data)])
         return unit
 
 
 def computing(recipe: str | Recipe, on: str | Instruction, threads: int, seed: int) -> Computing:
-    """Raises for what is no recipe or no GPU."""
+    """Returns the settings; raises for an unknown recipe or GPU."""
     how = Computing(recipe_of(recipe), on, threads, seed)
     how.unit.operand("weights", "forward")
     return how
@@ -89,11 +90,11 @@ def kind_of(roles: Sequence[Role | None]) -> Product:
 
 @dataclass(frozen=True)
 class Contraction:
-    """A product of two arrays whose axes have labels, as in an einsum, and how it is computed.
+    """A product of two arrays with labelled axes, as in an einsum, and its settings.
 
-    Labels of both operands and of the result are the batch's. Those that vmap brought are `apart`: what an operand has
-    as a whole, such as a factor for the tensor, it has for each of their elements. A convolution has `windows`. Groups
-    are a batch; the arrays have their axis and the next in one.
+    A label that both operands and the result have is a batch axis. Axes added by vmap are `apart`: each of their
+    elements has its own properties of a whole operand, for example the tensor's factor. A convolution has `windows`.
+    Groups are a batch; in the arrays the group axis is merged with the axis after it.
     """
 
     a: tuple[int, ...]
@@ -106,7 +107,7 @@ class Contraction:
     dtype: np.dtype[Any]  # of the result
     how: Computing
     windows: tuple[Window, ...] = ()
-    groups: tuple[int, int] | None = None  # the label, and how many
+    groups: tuple[int, int] | None = None  # the label of the groups, and their number
 
     @property
     def operands(self) -> tuple[Operand, Operand]:
@@ -114,11 +115,11 @@ class Contraction:
         return a, b
 
     def gradient_of_a(self, dtype: np.dtype[Any]) -> Contraction:
-        """The product of D's gradient and B."""
+        """Returns the product of D's gradient and B."""
         return self._gradient(self.d, self.b, self.a, ("gradients", self.roles[1]), self.roles[1], dtype)
 
     def gradient_of_b(self, dtype: np.dtype[Any]) -> Contraction:
-        """The product of A and D's gradient."""
+        """Returns the product of A and D's gradient."""
         return self._gradient(self.a, self.d, self.b, (self.roles[0], "gradients"), self.roles[0], dtype)
 
     def _gradient(
@@ -135,7 +136,7 @@ class Contraction:
         return replace(self, a=a, b=b, d=d, summed=summed, roles=roles, kind=kind, dtype=dtype)
 
     def with_vmapped(self, axes: Sequence[int | None]) -> Contraction:
-        """The product of operands that have another axis, where it is said; the result has it in front."""
+        """Returns the product of operands with another axis where `axes` says so; in the result it comes first."""
         label = max((*self.a, *self.b, *self.d, -1)) + 1
 
         def vmapped(labels: tuple[int, ...], axis: int | None) -> tuple[int, ...]:
@@ -149,7 +150,7 @@ class Contraction:
         return replace(self, a=a, b=b, d=(label, *self.d), apart=self.apart | {label})
 
     def sizes(self, a: Any, b: Any) -> dict[int, int]:
-        """Of all axes, from the operands."""
+        """Returns the sizes of all axes, from the operands."""
         found: dict[int, int] = {}
         for w in self.windows:
             found.update(zip((w.inside, w.outside, w.position), w.sizes))
@@ -162,7 +163,7 @@ class Contraction:
         return found
 
     def shape(self, sizes: dict[int, int]) -> tuple[int, ...]:
-        """The result's."""
+        """Returns the shape of the result."""
         found = [sizes[label] for label in self.d]
         if self.groups:
             at = self.d.index(self.groups[0])

@@ -1,7 +1,7 @@
 """Convolutions as the products that GPU libraries lower them to: implicit GEMM, as in `softmma.torch._convolutions`.
 
-K runs over the filter's positions with channels innermost; of a filter's gradient over the batch, pixels innermost.
-Groups are a batch. Where positions reach only a class of pixels, each class is a product.
+K runs over the filter's positions with channels innermost; in a filter's gradient over the batch, pixels innermost.
+Groups are a batch. If positions reach only some pixels, each class of pixels reached alike is a product.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from softmma.jax._contraction import Contraction, Window
 
 
 class _Class(NamedTuple):
-    """Pixels of the result that the same positions of the filter reach, and from which pixels of the operand."""
+    """Pixels of the result that the same positions of the filter reach, and the operand's pixels that they read."""
 
     pixels: slice
     positions: NDArray[Any]
@@ -26,7 +26,8 @@ class _Class(NamedTuple):
 
 
 def classes_of(w: Window, d: tuple[int, ...]) -> list[_Class]:
-    """Strides bring no zeros into K; if positions are the result's, pixels are K, all in one class."""
+    """Returns the classes of pixels, so that strides bring no zeros into K. If the result's axis is that of positions,
+    pixels are summed along K, all in one class."""
     inside, outside, count = w.sizes
     along_filter = w.position in d
     positions = np.arange(count)[:: 1 if w.dilation > 0 or along_filter else -1]
@@ -47,7 +48,8 @@ def classes_of(w: Window, d: tuple[int, ...]) -> list[_Class]:
 def lowered_to_product(
     p: Contraction, a: NDArray[Any], b: NDArray[Any], classes: tuple[_Class, ...]
 ) -> tuple[Contraction, NDArray[Any], NDArray[Any]]:
-    """The product of patches: K is the filter's positions, channels innermost; of wgrad the batch, pixels innermost."""
+    """Lowers a convolution to a product of patches. K: the filter's positions, channels innermost; in wgrad the batch,
+    pixels innermost."""
     operands, labels = [a, b], [p.a, p.b]
     for w, (_, positions, where) in zip(p.windows, classes):
         taken, kept = (w.outside, w.inside) if w.inside in p.d else (w.inside, w.outside)
@@ -65,14 +67,14 @@ def lowered_to_product(
 
 
 def _in_order(p: Contraction, labels: Sequence[int], those: set[int]) -> tuple[int, ...]:
-    """Positions, then labels of no window, then pixels."""
+    """Orders labels: positions first, then labels outside windows, then pixels."""
     positions = [w.position for w in p.windows if w.position in those]
     pixels = [label for w in p.windows for label in (w.inside, w.outside) if label in those]
     return (*positions, *(label for label in labels if label not in positions + pixels), *pixels)
 
 
 def _taken(x: NDArray[Any], where: NDArray[Any], axis: int) -> NDArray[Any]:
-    """Pixels along an axis, which becomes two; zeros beyond the edges."""
+    """Gathers pixels along an axis, which becomes two axes; zeros beyond the edges."""
     size = x.shape[axis]
     edge = np.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), x.dtype)
     return np.concatenate([x, edge], axis).take(np.where((where >= 0) & (where < size), where, size), axis)

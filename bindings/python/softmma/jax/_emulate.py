@@ -1,4 +1,4 @@
-"""Programs: each product of a jaxpr becomes one of the unit."""
+"""Rewrites a program so that a unit computes each product of its jaxpr."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from softmma.jax._operations import LABELS, equation_of_unit
 from softmma.jax._report import KINDS, Record, Report
 from softmma.recipes import Recipe, Role
 
-# Operations that multiply and add, or of which JAX does not say what they do.
+# Operations that multiply and add, or whose arithmetic JAX does not disclose.
 _OUTSIDE = {
     "approx_top_k", "cholesky", "custom_call", "eig", "eigh", "ffi_call", "fft",
     "geqp3", "geqrf", "hessenberg", "householder_product", "io_callback", "lu", "pallas_call", "pure_callback", "qr",
@@ -31,14 +31,14 @@ _OUTSIDE = {
 
 
 _Role = Role | None
-"""None: of what is made of numbers in the program, and is computed of nothing else."""
+"""The role of a value; None for a value computed only from constants in the program."""
 
 _DERIVATIVE, _OPERANDS = "derivative", "operands"
-"""Why roles are not known: in a derivative, or of operands that an operation of JAX gives to its programs."""
+"""Why roles are unknown: within a derivative, or for operands that a JAX operation passes to its programs."""
 
 
 class Emulation:
-    """The function that `emulate` returns; ``report()`` says what was computed, and what was not."""
+    """The function that `emulate` returns; ``report()`` lists the products it emulated, and those it did not."""
 
     def __init__(self, function: Callable[..., Any], how: Computing, weights: tuple[int | str, ...], strict: bool):
         self._function = function
@@ -50,7 +50,7 @@ class Emulation:
         update_wrapper(self, function)
 
     def report(self) -> Report:
-        """What was emulated so far, and what is outside in the programs that were traced."""
+        """Returns the products emulated so far, and the operations of the traced programs that are left to JAX."""
         return self._record.report()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -74,13 +74,13 @@ class Emulation:
         emulated = self._closed(program, [roles[i] for i in traced])
         return jax.tree.unflatten(jax.tree.structure(outline), jaxpr_as_fun(emulated)(*arrays))
 
-    # Roles of a jaxpr's operands are known, but for what is `unknown`: there must be no need of them.
+    # The roles of a jaxpr's operands are known unless `unknown` says why not; a product then must not depend on them.
 
     def _closed(self, closed: Any, roles: list[_Role], unknown: str | None = None) -> Any:
         return ClosedJaxpr(self._rewritten(closed.jaxpr, roles, unknown)[0], closed.consts)
 
     def _rewritten(self, jaxpr: Any, roles: Sequence[_Role], unknown: str | None) -> tuple[Any, list[_Role]]:
-        """The same program with the unit's products, and the roles of its results."""
+        """Returns the same program with the unit's products, and the roles of its results."""
         known = self._known.setdefault(jaxpr, {})
         key = (*roles, unknown)
         if key not in known:
@@ -128,7 +128,7 @@ class Emulation:
         return equation_of_unit(equation, roles, self._how)
 
     def _leave(self, equation: Any, name: str) -> None:
-        """To JAX, and say so."""
+        """Leaves an operation to JAX and reports it."""
         arrays = ", ".join(x.aval.str_short() for x in equation.invars if hasattr(x.aval, "str_short"))
         if self._strict:
             raise NotImplementedError(f"softmma.jax.emulate: {_place(equation)}: {name} of {arrays} is not emulated")
@@ -139,7 +139,7 @@ class Emulation:
     def _inner(
         self, equation: Any, roles: list[_Role], unknown: str | None
     ) -> tuple[dict[str, Any], list[_Role]] | None:
-        """The parameters that hold programs or functions, rewritten, and the roles of the results."""
+        """Rewrites the parameters that hold programs or functions; returns them and the roles of the results."""
         name, params = equation.primitive.name, equation.params
         found: dict[str, Any] = {}
         nothing: list[_Role] = ["activations"] * len(equation.outvars)
@@ -176,7 +176,7 @@ class Emulation:
         return (ClosedJaxpr(new, x.consts) if isinstance(x, ClosedJaxpr) else new), results
 
     def _carried(self, body: Any, roles: list[_Role], consts: int, count: int, unknown: str | None) -> list[_Role]:
-        """The roles with which a loop's values go around: weights are what stays a weight."""
+        """Returns the roles of a loop's carried values; a value is weights only if it is in every iteration."""
         while True:
             after = self._program(body, roles, unknown)[1][:count]
             carried = [_joined(each) for each in zip(roles[consts : consts + count], after)]
@@ -185,7 +185,7 @@ class Emulation:
             roles = roles[:consts] + carried + roles[consts + count :]
 
     def _function_of(self, key: str, function: Any, roles: list[_Role], unknown: str | None) -> Any:
-        """The function of a custom derivative: one that returns a program, or the backward pass itself."""
+        """Rewrites the function of a custom derivative: it returns a program, or is itself the backward pass."""
 
         def program(*zeros: Any) -> Any:
             jaxpr, *rest = function.call_wrapped(*zeros)
@@ -196,7 +196,7 @@ class Emulation:
 
         def backward(*args: Any) -> Any:
             arrays = [x for x in args if isinstance(x, jax.Array)]
-            outline: list[Any] = []  # the tree of results, and its leaves as they are while they are traced
+            outline: list[Any] = []  # the tree of results, and its leaves as they are during tracing
 
             def traced(*arrays: Any) -> list[Any]:
                 taken = iter(arrays)
@@ -207,20 +207,20 @@ class Emulation:
 
             program = jax.make_jaxpr(traced)(*arrays)
             found = iter(jaxpr_as_fun(self._closed(program, ["activations"] * len(arrays), _DERIVATIVE))(*arrays))
-            tree, leaves = outline  # where they are no arrays, they are symbols of zeros
+            tree, leaves = outline  # leaves that are not arrays are symbolic zeros
             return jax.tree.unflatten(tree, [next(found) if isinstance(x, jax.Array) else x for x in leaves])
 
         return linear_util.wrap_init(backward if key == "bwd" else program, debug_info=function.debug_info)
 
 
 def _joined(roles: Iterable[_Role]) -> _Role:
-    """Of what is computed from these: of weights alone it is a weight."""
+    """Returns the role of a value computed from these roles; it is weights if all inputs are weights."""
     found = set(roles) - {None}
     return None if not found else "weights" if found == {"weights"} else "activations"
 
 
 def _consts_and_carry(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int]:
-    """How many operands of a scan are these."""
+    """Returns how many operands of a scan are constants, and how many are carried."""
     if "ft_in" in params:  # JAX 0.12
         consts, carry, _ = params["ft_in"].update(operands).unpack()
         return len(list(consts)), len(list(carry))
@@ -228,7 +228,7 @@ def _consts_and_carry(params: dict[str, Any], operands: Sequence[Any]) -> tuple[
 
 
 def _operands(name: str, key: str, params: dict[str, Any], roles: list[_Role]) -> list[_Role]:
-    """The roles of a program's operands, which are an equation's or a part of them."""
+    """Returns the roles of a program's operands, which are some or all operands of the equation."""
     if name == "cond":
         return roles[1:]
     if name == "while":
@@ -238,7 +238,7 @@ def _operands(name: str, key: str, params: dict[str, Any], roles: list[_Role]) -
 
 
 def _place(equation: Any) -> str:
-    """Where the user's code calls it, if JAX knows."""
+    """Returns the line of the user's code that calls the operation, if JAX knows it."""
     return str(source_info_util.summarize(equation.source_info)) or "in a function of JAX"
 
 
@@ -252,25 +252,25 @@ def emulate(
     seed: int = 0,
     threads: int = 0,
 ) -> Emulation:
-    """The function, with the products of its program computed by a GPU's matrix unit, forward and backward.
+    """Returns the function with its products computed as by a GPU's matrix unit, forward and backward.
 
         loss = softmma.jax.emulate(loss, "H100", "fp8_tensorwise", weights=0)
         step = jax.jit(jax.value_and_grad(loss))
 
-    Each dot_general (jax.numpy's matmul, dot, einsum, ... are made of it) and each convolution of floating-point arrays
-    becomes what `dot_general` and `conv_general_dilated` here compute, also in jit, scan, while, cond, remat, shard_map
-    and custom derivatives. Products of integers and complex numbers, factorisations and operations that JAX cannot look
-    into are left to JAX: the `report` of what is returned names them, and with ``strict`` they raise
-    NotImplementedError.
+    Emulated are each dot_general (jax.numpy's matmul, dot, einsum, ... use it) and each convolution of floating-point
+    arrays, also in jit, scan, while, cond, remat, shard_map and custom derivatives. They become `dot_general` and
+    `conv_general_dilated` of this module. JAX itself computes products of integers and complex numbers, factorisations,
+    and operations that JAX does not let a program inspect. The returned function's ``report()`` lists them, and with
+    ``strict`` they raise NotImplementedError.
 
-    ``weights`` are the arguments whose arrays are weights, by position or name; so is what is computed of weights
-    alone. All else is an activation, arrays that the function has from elsewhere, too. Where a recipe makes
-    no difference, it can be left out.
+    ``weights`` are the arguments whose arrays are weights, by position or name. Values computed from weights only are
+    weights, too. All other values are activations, also arrays that the function captures. Leave ``weights`` out for a
+    recipe that treats weights and activations alike.
 
-    Differentiate the emulated function, so that gradients are known as such: jax.grad(emulate(f)). emulate(jax.grad(f))
-    raises ValueError where a recipe treats gradients in another way.
+    Differentiate the emulated function, jax.grad(emulate(f)), so that gradients are recognised. emulate(jax.grad(f))
+    raises ValueError if the recipe treats gradients differently.
 
-    Arrays are traced, as by `jax.jit`; other arguments stay what they are. Outside of `jax.jit` each call traces again.
+    Arrays are traced, as by `jax.jit`; other arguments are passed unchanged. Outside `jax.jit` each call traces again.
     """
     how = computing(recipe, on, threads, seed)
     if any(how.unit.operand(role, kind).history for role, kind in pairs(ROLES, KINDS)):

@@ -1,4 +1,4 @@
-"""Delayed scaling: an operation whose histories go in and come out."""
+"""Delayed scaling as an operation that takes and returns histories."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from softmma.recipes import recipe as recipe_of
 
 
 class AmaxHistory(NamedTuple):
-    """Of an operand: the greatest magnitudes of its last uses, the newest behind, and the scale that follows from them.
+    """The greatest magnitudes of an operand's last uses, newest last, and the scale that follows from them.
 
-    Before there were so many, zeros stand for uses; an operand that has no delayed scaling has none.
+    Missing uses are zeros; the history of an operand without delayed scaling is empty.
     """
 
     amax: Any
@@ -31,7 +31,7 @@ class AmaxHistory(NamedTuple):
 
 
 class Histories(NamedTuple):
-    """Of a product's operands, (lhs, rhs), and of its gradients': (gradient, rhs) and (lhs, gradient)."""
+    """Histories of a product's operands, (lhs, rhs), and of its gradients': (gradient, rhs) and (lhs, gradient)."""
 
     forward: tuple[AmaxHistory, AmaxHistory]
     lhs: tuple[AmaxHistory, AmaxHistory]
@@ -39,16 +39,16 @@ class Histories(NamedTuple):
 
 
 def histories(recipe: str | Recipe = "fp8_delayed", *, weights: str | None = "rhs") -> Histories:
-    """Those of one place in a program, before the first use; ``weights`` as in `dot_general`.
+    """Returns the histories of one place in a program, before the first use; ``weights`` is as in `dot_general`.
 
         dot = softmma.jax.dot_general("H100", "fp8_delayed")
         layer = lambda w, h, x: dot(x, w, (((1,), (0,)), ((), ())), histories=h)
         w, h = ..., softmma.jax.histories("fp8_delayed")
         dw, h = jax.grad(lambda w, h: loss(layer(w, h, x)), (0, 1))(w, h)
 
-    The gradient with respect to histories is no gradient: it is the histories behind the step, forward and backward.
-    Where no gradient is asked for, they stay as they are. What JAX adds up in gradients must have histories of its
-    own: each place in a program, each turn of a loop (as `xs` of a scan), each element of a vmap, each device.
+    The gradient with respect to histories is not a gradient: it is the histories after the step, forward and backward.
+    Without a gradient they stay unchanged. Use separate histories wherever JAX would add gradients up: for each place
+    in a program, each iteration of a loop (as `xs` of a scan), each element of a vmap, each device.
     """
     a, b = roles_of(weights)
     how = Computing(recipe_of(recipe), "H100")
@@ -70,7 +70,7 @@ _delayed_p.multiple_results = True
 
 
 def _delayed(p: Contraction, a: NDArray[Any], b: NDArray[Any], *before: NDArray[Any]) -> tuple[Any, ...]:
-    """The product, and amax and scale of both operands behind it."""
+    """Computes the product, and amax and scale of both operands after it."""
     kept = History(len(before[0])), History(len(before[2]))
     for history, amax, scale in zip(kept, before[::2], before[1::2]):
         history._amax.extend(amax)
@@ -122,7 +122,7 @@ batching.primitive_batchers[_delayed_p] = _delayed_batched
 
 
 def with_histories(p: Contraction, a: Any, b: Any, histories: Histories) -> Any:
-    """The product, whose gradient with respect to histories is what they are behind it."""
+    """Computes the product; its gradient with respect to histories is the histories after it."""
 
     def forward(a: Any, b: Any, before: Histories) -> tuple[Any, Any]:
         d, *behind = _delayed_p.bind(a, b, *jax.tree.leaves(before.forward), p=p)

@@ -1,4 +1,4 @@
-"""JAX's operations that are products, and functions in the place of these."""
+"""JAX's product operations on the unit, and replacements for JAX's functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from softmma.recipes import Recipe, Role
 
 
 def equation_of_unit(equation: Any, roles: Sequence[Role | None], how: Computing) -> Any:
-    """The equation of the unit's product in the place of one of JAX's."""
+    """Returns the equation of the unit's product that replaces one of JAX's."""
     x, y = (operand.aval for operand in equation.invars)
     labels = LABELS[equation.primitive.name](x, y, equation.outvars[0].aval, equation.params)
     p = Contraction(
@@ -77,13 +77,13 @@ LABELS: dict[str, Callable[[Any, Any, Any, dict[str, Any]], dict[str, Any]]] = {
     "dot_general": _labels_of_product,
     "conv_general_dilated": _labels_of_convolution,
 }
-"""Operations of JAX that are products of the unit."""
+"""JAX's operations that the unit computes as products."""
 
 
 def _by_unit(
     given: Callable[..., Any], lhs: Any, rhs: Any, roles: list[Role], how: Computing, histories: Histories | None
 ) -> Any:
-    """What an operation of JAX returns, by the unit."""
+    """Computes the result of a JAX operation on the unit."""
     lhs, rhs = jnp.asarray(lhs), jnp.asarray(rhs)
     program = jax.make_jaxpr(given)(lhs, rhs)
     equations = [
@@ -113,28 +113,29 @@ def dot_general(
     seed: int = 0,
     threads: int = 0,
 ) -> Callable[..., Any]:
-    """A function in the place of `jax.lax.dot_general` whose products a GPU's matrix unit computes.
+    """Returns a replacement for `jax.lax.dot_general` whose products are computed as by a GPU's matrix unit.
 
         layer = flax.linen.Dense(10, dot_general=softmma.jax.dot_general("H100", "fp8_tensorwise"))
 
-    It takes what `jax.lax.dot_general` takes and returns its shapes and dtypes. ``precision`` says how XLA should
-    compute, and has no effect. Both operands must be floating-point arrays.
+    It takes the arguments of `jax.lax.dot_general` and returns the same shapes and dtypes. ``precision``, which tells
+    XLA how to compute, has no effect. Both operands must be floating-point arrays.
 
-    ``recipe`` is a name or a `softmma.recipes.Recipe`: what becomes of weights, activations and gradients, forward and
-    backward. ``weights`` says which operand is a weight, "lhs" or "rhs"; the other is an activation, and with None both
-    are. Under `jax.grad` the gradient of an activation is a product of the result's gradient and the weight (dgrad),
-    that of a weight one of the activation and the result's gradient (wgrad). ``seed``: random numbers of stochastic
-    rounding are those of the seed and of the operand's bits, so that functions stay functions.
+    ``recipe`` is a name or a `softmma.recipes.Recipe`; it sets the formats and scaling of weights, activations and
+    gradients, forward and backward. ``weights`` says which operand is a weight, "lhs" or "rhs"; the other one is an
+    activation. With None both are activations. Under `jax.grad` the gradient of an activation is the product of the
+    result's gradient and the weight (dgrad), and that of a weight the product of the activation and the result's
+    gradient (wgrad). Stochastic rounding draws random numbers from ``seed`` and the operand's bits, so that functions
+    stay pure.
 
-    A product is that of matrices (..., M, K) and (..., K, N): batch axes in front, all other axes of an operand as one,
-    in order, and summed axes as K in the order in which they are named. Under `jax.vmap` each element is computed as if
-    alone, with factors of its own.
+    A product is that of matrices (..., M, K) and (..., K, N): batch axes come first, all other axes of an operand are
+    merged in order, and summed axes are merged to K in the order in which they are given. Under `jax.vmap` each element
+    is computed as if alone, with its own factors.
 
-    Delayed scaling ("fp8_delayed") takes another argument, ``histories``, whose gradient is what they are behind the
-    step: `histories`.
+    Delayed scaling ("fp8_delayed") takes another argument, ``histories``; its gradient is the histories after the step
+    (see `histories`).
 
-    Raises LookupError for a GPU or a recipe that there is not, and for formats that the unit does not multiply, where
-    the program is traced; ValueError for delayed scaling without histories.
+    Raises LookupError for an unknown GPU or recipe, and, when the program is traced, for formats that the unit does not
+    multiply; ValueError for delayed scaling without histories.
     """
     roles, how = roles_of(weights), computing(recipe, on, threads, seed)
 
@@ -164,14 +165,15 @@ def conv_general_dilated(
     seed: int = 0,
     threads: int = 0,
 ) -> Callable[..., Any]:
-    """A function in the place of `jax.lax.conv_general_dilated`, as `dot_general` here is of `jax.lax.dot_general`.
+    """Returns a replacement for `jax.lax.conv_general_dilated`, as `dot_general` is one for `jax.lax.dot_general`.
 
         layer = flax.linen.Conv(8, (3, 3), conv_general_dilated=softmma.jax.conv_general_dilated("H100", "bf16"))
 
-    Convolutions are the products that GPU libraries lower them to (implicit GEMM): K runs over the filter's positions
-    with channels innermost, in gradients of filters over the batch with pixels innermost. Groups are a batch. Neither
-    strides nor ``lhs_dilation``, a transposed convolution, bring zeros into K; only both at once do, for the filter's
-    gradient. With ``lhs_dilation`` positions run backwards: they are those of the filter before it was reversed.
+    A convolution is computed as the products that GPU libraries lower it to (implicit GEMM): K runs over the filter's
+    positions with channels innermost, and in gradients of filters over the batch with pixels innermost. Groups are a
+    batch. Strides alone, and ``lhs_dilation`` (a transposed convolution) alone, bring no zeros into K; both together
+    do, in the filter's gradient. With ``lhs_dilation`` positions run backwards: they are those of the filter before it
+    was reversed.
     """
     roles, how = roles_of(weights), computing(recipe, on, threads, seed)
 

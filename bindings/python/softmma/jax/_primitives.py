@@ -1,4 +1,4 @@
-"""The products in JAX: an operation that is linear in both operands."""
+"""Products as a JAX primitive that is linear in both operands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ product_p: Any = Primitive("softmma_product")
 
 
 def _check(a: Any, b: Any, p: Contraction) -> None:
-    """What can be wrong is said before anything is computed: with jit, where the program is traced."""
+    """Raises for invalid operands before anything is computed; with jit, when the program is traced."""
     said = f"softmma.jax: {a.str_short()} x {b.str_short()}"
     if not all(jnp.issubdtype(x.dtype, jnp.floating) for x in (a, b)):
         raise TypeError(f"{said}: a unit's products are of floating-point arrays")
@@ -48,10 +48,10 @@ def _lowered(ctx: Any, *operands: Any, p: Contraction) -> Any:
 
 
 def called_back(ctx: Any, operands: Any, p: Contraction, compute: Callable[..., tuple[Any, ...]]) -> Any:
-    """In compiled programs JAX calls back, with operands as NumPy's arrays.
+    """Lowers the operation in compiled programs to a callback that gets its operands as NumPy arrays.
 
-    `jax.pure_callback` would make arrays of JAX of them, and wait for copies in the threads that compute: for ever, if
-    all of these wait.
+    `jax.pure_callback` would convert them to JAX arrays and wait for copies in the threads that compute: a deadlock if
+    all these threads wait.
     """
 
     def called(a: NDArray[Any], b: NDArray[Any], *more: NDArray[Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Products of arrays whose axes have labels, computed by the unit."""
+"""Computes products of arrays with labelled axes on the unit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from softmma.jax._convolutions import classes_of, lowered_to_product
 from softmma.recipes import History, Operand, Prepared
 
 Pair = tuple[History | None, History | None]
-"""Of both operands, where they have one."""
+"""Histories of both operands, or None for an operand without delayed scaling."""
 
 
 def _matrices(
     x: NDArray[Any], labels: tuple[int, ...], lead: Sequence[int], rows: Sequence[int], columns: Sequence[int]
 ) -> NDArray[Any]:
-    """The array as matrices behind leading axes; those that it has not are 1, or missing before the first it has."""
+    """Returns the array as matrices after leading axes. A leading axis it lacks has size 1, or is dropped at the
+    front."""
     size = dict(zip(labels, x.shape))
     while lead and lead[0] not in size:
         lead = lead[1:]
@@ -33,7 +34,7 @@ def _matrices(
 
 
 def computed(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair = (None, None)) -> NDArray[Any]:
-    """The product, by the unit: one, or those of a convolution."""
+    """Computes a product, or the products of a convolution, on the unit."""
     size = p.sizes(a, b)
     a, b = (x.reshape([size[label] for label in labels]) for x, labels in ((a, p.a), (b, p.b)))
     if not p.windows:
@@ -48,7 +49,7 @@ def computed(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair =
 
 
 def _one(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair) -> NDArray[Any]:
-    """A product of matrices."""
+    """Computes one product of matrices."""
     size = dict(zip((*p.a, *p.b), (*a.shape, *b.shape)))
     apart = [label for label in p.d if label in p.apart]
     batch = [label for label in p.d if label in p.a and label in p.b and label not in p.apart]
@@ -74,7 +75,7 @@ def _one(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair) -> N
 
 
 def _is_whole(operand: Operand) -> bool:
-    """Whether what becomes of an element depends on others than those of its row, column or block."""
+    """Reports whether quantising an element depends on elements outside its row, column or block."""
     return operand.stochastic or operand.scaling in ("tensor", "1x16", "16x16")
 
 
@@ -91,7 +92,8 @@ def _multiplied(p: Contraction, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any
 def _one_by_one(
     p: Contraction, x: NDArray[Any], y: NDArray[Any], apart: int, batch: int, histories: Pair
 ) -> NDArray[Any]:
-    """The same, each element of the axes that are apart for itself; an operand that lacks an axis is prepared once."""
+    """Multiplies like `_multiplied`, separately for each element of the first `apart` axes. An operand that lacks an
+    axis is prepared once."""
     shapes = [(1,) * (apart + batch + 2 - z.ndim) + z.shape for z in (x, y)]
     count = np.broadcast_shapes(*(shape[:apart] for shape in shapes))
     x, y = (z.reshape(shape) for z, shape in zip((x, y), shapes))

@@ -1,4 +1,4 @@
-"""What was computed by the unit, and what was not."""
+"""Reports of the products that the unit computed, and of those left to JAX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS: tuple[Product, ...] = ("forward", "dgrad", "wgrad", "other")
 
 
 class Emulated(NamedTuple):
-    """One kind of product: which, what A and B were in which format, on which instruction, and how often."""
+    """One kind of emulated product: roles and formats of A and B, the instruction, and the number of calls."""
 
     product: Product
     a: str
@@ -25,7 +25,7 @@ class Emulated(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """What the unit did not compute: the operation, on which arrays, and in how many places of the program."""
+    """An operation left to JAX: its name, the arrays, and the number of places in the program."""
 
     operation: str
     arrays: str
@@ -33,7 +33,7 @@ class Outside(NamedTuple):
 
 
 class Report(list[Emulated]):
-    """What was emulated, and what was ``outside``, shown as tables."""
+    """The emulated products, and in ``outside`` the operations left to JAX; shown as tables."""
 
     def __init__(self, rows: Iterable[Emulated] = (), outside: Iterable[Outside] = ()):
         super().__init__(rows)
@@ -51,7 +51,7 @@ class Report(list[Emulated]):
 
 
 class Record:
-    """Counts products, in whichever threads JAX computes them."""
+    """Counts products in all threads of JAX."""
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[Product, str, str, str]] = Counter()

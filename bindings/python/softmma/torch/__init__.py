@@ -1,4 +1,4 @@
-"""What would my model do on that GPU? The matrix products of PyTorch modules on the CPU as a matrix unit computes them.
+"""Emulates a GPU's matrix unit for the matrix products of PyTorch modules, on the CPU.
 
     with softmma.torch.emulate("MI300X", "fp8_tensorwise") as emulation:
         loss = criterion(model(x), y)

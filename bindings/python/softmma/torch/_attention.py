@@ -1,9 +1,9 @@
 """FlashAttention-2: attention in blocks with an online softmax (Dao 2023, Algorithms 1 and 2).
 
-As the library does: blocks of keys from the last to the first; exp2 of one fused multiply-add; P, and backward dS,
-rounded to the format of operands; O rescaled in FP32 and given to the unit as C, as dK and dV are, while parts of dQ
-are added in FP32, in the order of the blocks of keys. Not the GPU's: exp2 is rounded correctly, where the GPU
-approximates it, and sums of rows are PyTorch's, where the GPU adds by threads.
+As in the library: blocks of keys run from the last to the first; exp2 of one fused multiply-add; P, and dS in the
+backward pass, are rounded to the format of operands; O is rescaled in FP32 and passed to the unit as C, and so are dK
+and dV; parts of dQ are added in FP32, in the order of the blocks of keys. Two things differ from the GPU: exp2
+(correctly rounded here, approximate there), and sums of rows (PyTorch's order here, added by threads there).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from softmma.torch._roles import ACTIVATIONS, GRADIENTS
 
 
 def library_blocks(width: int, backward: bool) -> tuple[int, int]:
-    """Rows of queries and of keys in a block, by the width of a head: FlashAttention-2's on an A100, no dropout."""
+    """Returns the rows of queries and of keys in a block, by head width: FlashAttention-2's on an A100, no dropout."""
     if width <= 64:
         return 128, 128
     if backward:
@@ -38,9 +38,9 @@ def forward(
     attn_mask: Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """O and the logarithm of the softmax's denominators."""
+    """Computes O and the logarithm of the softmax's denominators."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    unit = scale if attn_mask is None else math.log(2)  # of exponents
+    unit = scale if attn_mask is None else math.log(2)  # unit of exponents
     k, v = (_for_each_head(x, q) for x in (k, v))
     o = torch.zeros(*q.shape[:-1], v.shape[-1])
     logarithm = torch.zeros(q.shape[:-1])
@@ -77,7 +77,7 @@ def backward(
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    unit = scale if attn_mask is None else math.log(2)  # of exponents
+    unit = scale if attn_mask is None else math.log(2)  # unit of exponents
     heads = k.shape[1]
     k, v = (_for_each_head(x, q) for x in (k, v))
     along = (gradient.float() * o.float()).sum(-1, keepdim=True)
@@ -96,13 +96,13 @@ def backward(
             dq[..., i, :] += call.attention(ds, k[..., j, :], None, (GRADIENTS, ACTIVATIONS))
             dk[..., j, :] = call.attention(ds.mT, q[..., i, :], dk[..., j, :], (GRADIENTS, ACTIVATIONS))
     dk, dv = ((dk * scale).to(k.dtype), dv.to(v.dtype))
-    if heads != q.shape[1]:  # the library adds gradients of heads that share keys when they are rounded
+    if heads != q.shape[1]:  # the library adds the gradients of heads that share keys after rounding them
         dk, dv = (x.unflatten(1, (heads, -1)).sum(2) for x in (dk, dv))
     return (dq * scale).to(q.dtype), dk, dv
 
 
 def _for_each_head(x: Tensor, q: Tensor) -> Tensor:
-    """Keys and values, which heads of queries may share."""
+    """Repeats keys or values for each head of queries; heads of queries may share them."""
     return x if x.shape[1] == q.shape[1] else x.repeat_interleave(q.shape[1] // x.shape[1], 1)
 
 
@@ -111,7 +111,8 @@ def _blocks(size: int, block: int) -> Iterator[slice]:
 
 
 def _masked(s: Tensor, i: slice, j: slice, causal: bool, mask: Tensor | None, scale: float) -> Tensor:
-    """Q K^T, -inf above the diagonal; with a mask, which the library has not, it is scaled to a power of 2 before."""
+    """Returns Q K^T with -inf above the diagonal. With a mask, which the library lacks, it is scaled to powers of 2
+    first."""
     if mask is not None:
         size = (*s.shape[:-2], i.stop if mask.shape[-2] > 1 else 1, j.stop if mask.shape[-1] > 1 else 1)
         mask = mask[..., i if size[-2] > 1 else slice(None), j if size[-1] > 1 else slice(None)]
@@ -123,10 +124,10 @@ def _masked(s: Tensor, i: slice, j: slice, causal: bool, mask: Tensor | None, sc
 
 
 def _factor(scale: float) -> Tensor:
-    """What turns a power of e into one of 2, in FP32."""
+    """Returns the factor that converts an exponent of e to an exponent of 2, in FP32."""
     return torch.tensor(scale * math.log2(math.e), dtype=torch.float32)
 
 
 def _exp2(s: Tensor, subtrahend: Tensor, scale: float) -> Tensor:
-    """2^(s factor - subtrahend), whose exponent is rounded once."""
+    """Returns 2^(s factor - subtrahend); the exponent is rounded once."""
     return torch.exp2((s.double() * _factor(scale).double() - subtrahend.double()).float())

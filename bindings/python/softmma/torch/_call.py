@@ -1,4 +1,4 @@
-"""One call of one of PyTorch's operations: what multiplies its operands, and where that is written down."""
+"""One call of a PyTorch operation: chooses the multiplication of its operands, and records it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from softmma.torch._rows import Rounded
 from softmma.torch._tensors import array, encodings, is_there, lines, matrix, rounded, tensor
 
 MOST_VIEWS = 8
-"""Views of one weight that are kept: several parts of it, and each transposed in a backward pass."""
+"""Views cached for one weight: several parts of it, and the transpose of each in a backward pass."""
 
 
 class Place(NamedTuple):
-    """Where a product is asked for: ``weighted`` says of a backward pass whether the forward product had a weight,
-    ``brought`` whether the gradients that autograd brought to its node are known.
+    """The place of a product: its layer, unit and pass.
 
-    ``unit`` is None where products are left to PyTorch, ``weight`` is the identity of the product's, 0 without.
+    ``weighted``: in a backward pass, whether the forward product had a weight. ``brought``: whether the gradients that
+    autograd brought to the node are known. ``unit`` is None if products are left to PyTorch. ``weight`` identifies the
+    product's weight; 0 if it has no weight.
     """
 
     layer: str
@@ -40,7 +41,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What two tensors become in a product of theirs, how that is shown, and the instruction's name."""
+    """The formats that two tensors take in their product, how these are shown, and the instruction's name."""
 
     product: Product
     operands: tuple[Operand, Operand]
@@ -49,7 +50,7 @@ class Kind:
 
 
 class Context(Protocol):
-    """What a call needs of the emulation that it belongs to (`softmma.torch.Emulation`)."""
+    """The part of the emulation (`softmma.torch.Emulation`) that a call uses."""
 
     statistics: bool
     threads: int
@@ -75,7 +76,7 @@ class Context(Protocol):
 
 
 class _Right(NamedTuple):
-    """B: what multiplies A by it, what became of its elements, and of a weight that is kept the bits that it had."""
+    """B as a multiplier, with the statistics of its elements; for a cached weight also a copy of its bits."""
 
     multiply: Callable[[Prepared], NDArray[Any]]
     examined: Statistics | None
@@ -83,7 +84,7 @@ class _Right(NamedTuple):
 
 
 class Call:
-    """What the operations of `softmma.torch._operations` compute with."""
+    """The arithmetic that `softmma.torch._operations` computes with."""
 
     def __init__(self, emulation: Context, operation: str, place: Place):
         assert place.unit is not None
@@ -101,7 +102,7 @@ class Call:
         c: torch.Tensor | None = None,
         roles: tuple[Role, Role] = (ACTIVATIONS, ACTIVATIONS),
     ) -> torch.Tensor:
-        """C + A B, without a weight."""
+        """Computes C + A B, without a weight."""
         return self.product(a, b, "other", roles=roles, c=c)
 
     def product(
@@ -114,9 +115,9 @@ class Call:
         source: torch.Tensor | None = None,
         c: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """A B in FP32 (FP64 for f64), from operands that are rounded as their roles say.
+        """Computes A B in FP32 (FP64 for f64), from operands rounded as their roles require.
 
-        ``source`` is the weight that B was made of; C is what the unit adds to.
+        ``source`` is the weight that B comes from; the unit adds the product to C.
         """
         if a.shape[-1] != b.shape[-2 if b.dim() > 1 else 0]:
             raise ValueError(f"a is {tuple(a.shape)} and b is {tuple(b.shape)}: the columns of a must be the rows of b")
@@ -131,7 +132,7 @@ class Call:
             self._record(kind, None, None, a, b)
             return found
         device, source = a.device, b if source is None else source
-        a, b, c = a.cpu(), b.cpu(), c if c is None else c.cpu()  # what they become is computed in C, on the host
+        a, b, c = a.cpu(), b.cpu(), c if c is None else c.cpu()  # operands are prepared in C, on the host
         left, of_a = self._prepared(a, kind.operands[0], roles[0], kind.product, "a")
         if c is None:
             right = self._right(b, kind, roles[1], source)
@@ -143,7 +144,7 @@ class Call:
         return (found if found.is_floating_point() else found.float()).to(device)
 
     def _product_there(self, a: torch.Tensor, b: torch.Tensor, kind: Kind) -> torch.Tensor | None:
-        """Of tensors in a device's memory, whose values are only rounded, there; None of others."""
+        """Multiplies tensors in a device's memory if they only need rounding; otherwise returns None."""
         kernel = self.emulation.kernel
         if self.emulation.statistics or not (is_there(a, kernel) and is_there(b, kernel)):
             return None
@@ -157,7 +158,7 @@ class Call:
         return tensor(d) if d.is_floating_point() else d.float()
 
     def _kind(self, roles: tuple[Role, Role], product: Product) -> Kind:
-        """What tensors of these roles become in a product, and what multiplies them."""
+        """Returns the formats and the multiplication for tensors of these roles in a product."""
         kinds: dict[Any, Kind] = self.emulation.kinds.setdefault(self.unit, {})
         known = kinds.get((roles, product))
         if known is None:
@@ -167,14 +168,14 @@ class Call:
         return known
 
     def _onto(self, a: Prepared, b: Prepared, c: NDArray[Any], product: Product) -> NDArray[Any]:
-        """C + A B, where the unit begins with C; factors of A and B would have to act before that."""
+        """Computes C + A B with a unit that starts from C. The factors of A and B would have to act before."""
         if any(x.factor is not None or x.scales is not None for x in (a, b)):
             raise ValueError(f"attention='flash' needs formats without factors, not {a.operand} x {b.operand}")
         arguments = self.unit.arguments(a.operand, b.operand, product)
         return matmul(a.values, b.values, c, **arguments)
 
     def _product(self, roles: tuple[Role, Role]) -> Product:
-        """forward, dgrad or wgrad of a layer with a weight; other without."""
+        """Returns the kind of a product: forward, dgrad or wgrad of a layer with a weight, otherwise other."""
         if WEIGHTS in roles:
             self.weighted = True
             return "dgrad" if self.place.backward else "forward"
@@ -183,7 +184,8 @@ class Call:
     def product_as_is(
         self, a: torch.Tensor, b: torch.Tensor, *, scaled: bool = False, fast: bool = False
     ) -> torch.Tensor:
-        """A B of operands in formats of the unit, in FP32, of integers exact; ``scaled`` as `torch._scaled_mm` does."""
+        """Computes A B from operands already in the unit's formats: FP32, or exact for integers. ``scaled`` is as in
+        `torch._scaled_mm`."""
         there = is_there(a, self.emulation.kernel) and is_there(b, self.emulation.kernel)
         x, y = (encodings(matrix(each)) if there else array(each.cpu()) for each in (a, b))
         formats = tuple(_core.format(dtype(str(each.dtype).removeprefix("torch."))) for each in (a, b))
@@ -207,7 +209,7 @@ class Call:
     ) -> tuple[Prepared, Statistics | None]:
         values = array(x)
         if operand.rounds_only and not self.emulation.statistics:
-            # Nothing but rounding, which the product itself does, with a warning of what overflows.
+            # The operand only needs rounding; the product rounds it, with a warning about overflow.
             vector = values.ndim == 1
             values = values[None if side == "a" else (..., None)] if vector else values
             return Prepared(values, None, None, operand, side, vector, None), None
@@ -216,9 +218,9 @@ class Call:
         return prepared, prepared.statistics
 
     def _right(self, b: torch.Tensor, kind: Kind, role: Role, source: torch.Tensor | None) -> _Right:
-        """Of a weight it is kept, and holds as long as the weight's bits are the same.
+        """Prepares B. A weight is cached, and the cache is valid as long as the weight's bits are the same.
 
-        Only the bits tell: PyTorch does not count writes through .data, NumPy's views or shared memory.
+        Only comparing bits is safe: PyTorch does not count writes through .data, NumPy views or shared memory.
         """
         product, (other, operand) = kind.product, kind.operands
         weight = self.emulation.kept_weight(b if source is None else source)

@@ -1,4 +1,4 @@
-"""Where do two GPUs part? One network under several targets, in FP32 and in FP64, layer by layer."""
+"""Compares runs of one network under several targets, in FP32 and in FP64, layer by layer."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from softmma.torch._record import (
 from softmma.torch._report import Report
 
 CHUNK = 1 << 20
-"""Elements of a tensor that are compared at a time."""
+"""Number of elements of a tensor that are compared at a time."""
 
 # ---- Targets ----
 
 
 class _Target(NamedTuple):
-    """What `emulate` is called with, or what it has returned, of which runs use copies."""
+    """The arguments of `emulate`, or an emulation that it returned; each run uses a copy."""
 
     label: str
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | Emulation
@@ -94,7 +94,7 @@ def _target(label: str | None, what: Any) -> _Target:
 
 
 class _Comparing:
-    """A model and inputs that can be run again, the same each time."""
+    """A model and its inputs, which can be run repeatedly with identical results."""
 
     def __init__(self, model: Any, inputs: Any, seed: int):
         if not isinstance(model, torch.nn.Module):
@@ -122,8 +122,8 @@ class _Comparing:
         self.inputs = mapped(inputs, lambda x: x.detach().clone())
 
     def run(self, label: str, wide: torch.dtype | None, target: _Target | None, **how: Any) -> Recorder:
-        """One run, on copies. Modules that the target's arguments name become the copy's."""
-        # What was computed of parameters and kept cannot be copied with its graph, which no run needs.
+        """Runs copies of the model and inputs once. Modules in the target's arguments become those of the copy."""
+        # Cached tensors computed from parameters cannot be copied with their graph, which no run needs.
         computed = [x for m in self.model.modules() for _, x in tensors_in(state_of(m)) if not x.is_leaf]
         memo: dict[int, Any] = {id(x): x.detach().clone() for x in computed}
         try:
@@ -180,30 +180,31 @@ def compare(
     memory: int = 1 << 30,
     progress: bool = False,
 ) -> Divergence:
-    """Where a network's runs on several GPUs part: layer by layer, against FP32 and FP64, and in the order of outputs.
+    """Compares a network's runs on several GPUs, layer by layer, with FP32 and FP64 runs, and in the order of outputs.
 
-    ``inputs`` is a tensor, a tuple or list of the model's arguments, or a mapping of them by name. ``on`` lists
-    targets: what `emulate` is called with, alone or as a tuple that a dict of keyword arguments may end ("H100",
-    ("H100", "fp8_delayed"), ("H100", {"weights": "e4m3", "activations": "e4m3"})), an `Instruction` or `Custom` unit,
-    an `Emulation`, or a dict of these by labels. FP32 is PyTorch's own run, of a copy in float32; FP64 that of a copy
-    in float64, in which the dtypes of float32 and less that the model asks for are float64 as well.
+    ``inputs`` is a tensor, a tuple or list of the model's arguments, or a mapping of arguments by name. ``on`` lists
+    targets. A target is what `emulate` takes, alone or as a tuple that may end with a dict of keyword arguments
+    ("H100", ("H100", "fp8_delayed"), ("H100", {"weights": "e4m3", "activations": "e4m3"})), an `Instruction` or
+    `Custom` unit, an `Emulation`, or a dict of these by label. The FP32 run is PyTorch's own, of a copy in float32. The
+    FP64 run is of a copy in float64, and dtypes of float32 and narrower that the model requests become float64.
 
-    A layer is a call of a module, as often as there are calls, or a product in a module's code (matmul, attention,
-    convolution, ...), each with every tensor that it returns. What hands on the tensors of another as they are is not
-    listed beside it. They stand in the order in which they return.
+    A layer is one call of a module, or of a product in a module's code (matmul, attention, convolution, ...), with each
+    tensor that it returns. A module that only passes on the tensors of another layer is not listed separately. Layers
+    are listed in the order in which they return.
 
-    With ``isolate=True`` each layer of each run, FP64's as well, gets what it gets in the FP32 run, so that differences
-    are its own: outputs are put right behind each call.
+    With ``isolate=True`` each layer of each run, also of the FP64 run, gets the inputs it has in the FP32 run, so that
+    differences are the layer's own: outputs are replaced after each call.
 
-    Each run is one of a deep copy, without gradients, in the model's own mode (train, eval) with random numbers of the
-    ``seed``: the model, its inputs and the generators stay as they were. Needed are one copy of the model at a time, in
-    FP64 twice its size, and every layer's outputs of all runs, which beyond ``memory`` bytes go to a temporary file.
+    Each run is one of a deep copy, without gradients, in the model's own mode (train, eval), with random numbers from
+    ``seed``; the model, its inputs and the generators are not changed. Memory holds one copy of the model at a time, of
+    twice the size in FP64, and every layer's outputs of all runs; beyond ``memory`` bytes the outputs go to a temporary
+    file.
 
-    ``top`` is how many of an output's greatest elements count for its order (`Ranking`). With ``progress`` a line on
-    stderr says how many calls of the run have returned, and the time left for it.
+    ``top`` is the number of an output's greatest elements whose order is compared (`Ranking`). With ``progress`` a line
+    on stderr gives the number of calls that have returned, and the time left in the run.
 
-    Raises TypeError and ValueError for what is no model, no input or no target, RuntimeError for a model that does not
-    run in FP32 or FP64, and what `emulate` and the model raise.
+    Raises TypeError and ValueError for an invalid model, input or target, RuntimeError for a model that does not run in
+    FP32 or FP64, and any exception of `emulate` and the model.
     """
     targets = _targets(on)
     if top < 1:
@@ -235,7 +236,8 @@ def compare(
 
 
 def _progress(label: str, calls: int) -> Callable[[int], None]:
-    """Tells how far a run is, in one line, at most once in half a second; the FP32 run had so many calls."""
+    """Returns a function that prints a run's progress on one line, at most twice a second. The FP32 run had `calls`
+    calls."""
     start = last = time.monotonic()
 
     def tell(done: int) -> None:
@@ -272,7 +274,8 @@ def _notes(fp64: Run, reports: Mapping[str, Report]) -> list[str]:
 
 
 def _kept(runs: Sequence[Run]) -> list[Key]:
-    """Calls that have a row: of a module and a product whose tensors it returns the module, of modules the inner."""
+    """Returns the calls that are listed. A module that returns a product's tensors stands for the product; of nested
+    modules with the same tensors the inner one is listed."""
     dropped: Counter[Key] = Counter()
     total: Counter[Key] = Counter()
     for run in runs:
@@ -351,7 +354,7 @@ def _layer(
 
 @dataclasses.dataclass
 class _Sum:
-    """A difference so far."""
+    """The difference of two tensors, accumulated so far."""
 
     differ: int = 0
     greatest: float = 0.0
@@ -384,7 +387,7 @@ class _Sum:
 def _differences(
     file: File, tensors: dict[str, Output]
 ) -> tuple[dict[tuple[str, str], Difference], dict[str, int], dict[str, int]]:
-    """Of tensors of one shape every two, a part of the elements at a time."""
+    """Compares every pair of tensors with one shape, `CHUNK` elements at a time. Also counts NaN and infinities."""
     sums = {pair: _Sum() for pair in combinations(tensors, 2)}
     nan, infinite = Counter(dict.fromkeys(tensors, 0)), Counter(dict.fromkeys(tensors, 0))
     one = next(iter(tensors.values()))
@@ -417,7 +420,7 @@ def _raw(x: torch.Tensor) -> NDArray[Any]:
 
 
 def _rankings(runs: Sequence[Run], file: File, top: int) -> tuple[list[Ranking], dict[str, dict[str, NDArray[Any]]]]:
-    """Of what the model itself returns, where that has a last axis of two elements or more."""
+    """Ranks the model's own outputs, if they have a last axis of at least two elements."""
     found: list[Ranking] = []
     orders: dict[str, dict[str, NDArray[Any]]] = {}
     returned = {run.label: {x.path: x for x in run.calls[-1].outputs} for run in runs if run.calls}
@@ -453,7 +456,7 @@ def _retrace(
     layer: Layer,
     pair: tuple[str, str],
 ) -> LayerTrace:
-    """Both targets run once more, as far as this call, and what their units compute in it is taken down."""
+    """Runs both targets again as far as this call, and records the products that their units compute in it."""
     key = layer.name, layer.operation, layer.call
     cause = layer.cause[pair]
     why = {
@@ -507,7 +510,7 @@ def _retrace(
 
 
 def _in_order(function: str, d: Any, output: torch.Tensor) -> bool:
-    """Whether the elements of a product, one after the other, are those of the function's output."""
+    """Reports whether a product's elements, in order, are those of the function's output."""
     shape = tuple(output.shape)
     flat = (math.prod(shape[:-1]), *shape[-1:]), (math.prod(shape[:-2]), *shape[-2:])
     if np.shape(d) not in (shape, *flat):
@@ -519,7 +522,7 @@ def _in_order(function: str, d: Any, output: torch.Tensor) -> bool:
 
 
 def _row(arguments: dict[str, Any], d: Any, element: tuple[int, ...]) -> dict[str, Any]:
-    """The arguments of a product that makes one element of it alone."""
+    """Returns the arguments of a product that computes only one element of this product."""
     given = {name: x for name, x in arguments.items() if name not in ("threads", "kernel")}
     a, b = np.asarray(given["a"]), np.asarray(given["b"])
     row, column = a.ndim > 1, b.ndim > 1
@@ -541,13 +544,14 @@ def _row(arguments: dict[str, Any], d: Any, element: tuple[int, ...]) -> dict[st
 
 
 def _matrix(x: NDArray[Any], places: list[int]) -> NDArray[Any]:
-    """The matrix of a batch, whose leading axes broadcast."""
+    """Returns one matrix of a batch, whose leading axes broadcast."""
     own = places[len(places) - (x.ndim - 2) :] if x.ndim > 2 else []
     return x[tuple(0 if size == 1 else place for place, size in zip(own, x.shape[:-2]))]  # type: ignore[no-any-return]
 
 
 def _trace_of(rows: list[dict[str, Any]], pair: tuple[str, str]) -> tuple[Trace, bool]:
-    """Both at once where they get the same, so that the place is found where the sums part; else each alone."""
+    """Traces both targets together if their operands are equal, which locates where sums diverge; otherwise each
+    alone."""
     units = [row.pop("on") for row in rows]
     plans = [row.pop("plan", None) for row in rows]
     named = [row.pop("instr", None) for row in rows]

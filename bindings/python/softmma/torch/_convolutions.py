@@ -1,6 +1,6 @@
 """Convolutions as the products that GPU libraries lower them to: implicit GEMM.
 
-K runs over the filter's positions with channels innermost (NHWC). What cuDNN does inside differs by kernel.
+K runs over the filter's positions with channels innermost (NHWC). cuDNN's kernels differ in their internal order.
 
     forward     (N, out..., positions, channels) x (positions, channels, filters)
     dgrad       (N, in..., positions, filters) x (positions, filters, channels), for each class of pixels that the same
@@ -25,7 +25,7 @@ Sizes = Sequence[int]
 
 
 class _Geometry(NamedTuple):
-    """A convolution from pixels ``inside`` to pixels ``outside``, by filters of so many positions."""
+    """A convolution from pixels ``inside`` to pixels ``outside``, with the number of positions of the filter."""
 
     inside: Sizes
     outside: Sizes
@@ -56,7 +56,7 @@ def forward(
     output_padding: Sizes,
     groups: int,
 ) -> Tensor:
-    meta = x.to("meta"), weight.to("meta")  # the result's shape; what does not fit raises here
+    meta = x.to("meta"), weight.to("meta")  # gives the result's shape; raises if shapes do not fit
     y = torch.convolution(*meta, None, stride, padding, dilation, transposed, output_padding, groups)
     if transposed:
         d = _dgrad(call, x, weight, _geometry(y, x, weight, stride, padding, dilation, groups))
@@ -94,7 +94,7 @@ def backward(
 
 
 def _fprop(call: Call, x: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
-    """(groups, N out..., K) x (groups, K, filters): N, filters, out..."""
+    """Multiplies (groups, N out..., K) x (groups, K, filters); returns (N, filters, out...)."""
     b = _grouped(weight, g.groups).permute(0, *range(3, weight.dim() + 1), 2, 1).flatten(1, -2)
     roles = call.role(x), call.role(weight)
     d = call.product(_patches(x, _reached(g), g.groups), b, roles=roles, source=weight)
@@ -102,7 +102,8 @@ def _fprop(call: Call, x: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
 
 
 def _dgrad(call: Call, y: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
-    """For each class of pixels (groups, N in..., K) x (groups, K, channels): N, channels, in..."""
+    """Multiplies, for each class of pixels, (groups, N in..., K) x (groups, K, channels); returns (N, channels,
+    in...)."""
     channels = weight.shape[1] * g.groups
     kind = torch.float64 if y.dtype == torch.float64 else torch.float32
     d = torch.zeros(y.shape[0], channels, *g.inside, dtype=kind, device=y.device)
@@ -123,7 +124,7 @@ def _dgrad(call: Call, y: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
 
 
 def _wgrad(call: Call, x: Tensor, y: Tensor, g: _Geometry, shape: Sizes) -> Tensor:
-    """(groups, filters, N out...) x (groups, N out..., K): the weight's shape."""
+    """Multiplies (groups, filters, N out...) x (groups, N out..., K); returns the weight's shape."""
     a = y.unflatten(1, (g.groups, -1)).permute(1, 2, 0, *range(3, y.dim() + 1)).flatten(2)
     d = call.product(a, _patches(x, _reached(g), g.groups), roles=(call.role(y), call.role(x)))
     d = torch.unflatten(d, -1, (*g.positions, -1))
@@ -131,18 +132,18 @@ def _wgrad(call: Call, x: Tensor, y: Tensor, g: _Geometry, shape: Sizes) -> Tens
 
 
 def _grouped(weight: Tensor, groups: int) -> Tensor:
-    """(groups, filters, channels, positions...)"""
+    """Returns the weight as (groups, filters, channels, positions...)."""
     return torch.unflatten(weight, 0, (groups, -1))
 
 
 def _reached(g: _Geometry) -> list[Tensor]:
-    """For each axis the pixels inside that a pixel outside takes, by positions of the filter."""
+    """Returns, for each axis, the pixels inside that a pixel outside reads, by positions of the filter."""
     axes = zip(g.outside, g.positions, g.stride, g.padding, g.dilation)
     return [torch.arange(out)[:, None] * s - p + torch.arange(k) * dilation for out, k, s, p, dilation in axes]
 
 
 def _reaching(g: _Geometry, axis: int, residue: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Pixels inside of one class, the filter's positions that reach them, and from which pixels outside."""
+    """Returns the inside pixels of one class, the filter's positions that reach them, and the outside pixels."""
     stride, padding, dilation = g.stride[axis], g.padding[axis], g.dilation[axis]
     pixels = torch.arange(residue, g.inside[axis], stride)
     positions = torch.arange(g.positions[axis])
@@ -151,7 +152,7 @@ def _reaching(g: _Geometry, axis: int, residue: int) -> tuple[Tensor, Tensor, Te
 
 
 def _patches(x: Tensor, where: list[Tensor], groups: int) -> Tensor:
-    """(groups, N pixels..., positions... channels): what `where` says of each axis, zeros beyond the edges."""
+    """Returns (groups, N pixels..., positions... channels): the pixels in `where` on each axis, zeros beyond edges."""
     for axis, pixels in enumerate(where):
         size = x.shape[2 + 2 * axis]
         x = torch.cat([x, torch.zeros_like(x.narrow(2 + 2 * axis, 0, 1) if size else x)], 2 + 2 * axis)
@@ -164,7 +165,7 @@ def _patches(x: Tensor, where: list[Tensor], groups: int) -> Tensor:
 
 
 def _images(d: Tensor, batch: int, pixels: Sizes) -> Tensor:
-    """(groups, N pixels..., filters) as N, groups filters, pixels..."""
+    """Returns (groups, N pixels..., filters) as (N, groups filters, pixels...)."""
     d = d.unflatten(1, (batch, *pixels))
     return d.movedim(-1, 2).transpose(0, 1).flatten(1, 2)
 

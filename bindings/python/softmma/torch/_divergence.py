@@ -1,4 +1,4 @@
-"""What `compare` finds: where runs of a network part, layer by layer."""
+"""The result of `compare`: where runs of a network diverge, layer by layer."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FP64, FP32 = "FP64", "FP32"
 
 
 class Difference(NamedTuple):
-    """One tensor in two runs, x against y.
+    """The difference of one tensor between two runs, x against y.
 
-    ``greatest`` is the greatest distance of two elements, ``relative`` the root of sum (x - y)^2 / sum y^2, both in
-    FP64 over the elements that are finite in both; ``left_out`` counts the others. ``differ`` counts elements whose
-    bits differ, so that 0 and -0 do (values, where the dtypes are not the same). ``at`` is the element of ``greatest``,
-    None where that is 0.
+    ``greatest`` is the largest difference of two elements, and ``relative`` the root of sum (x - y)^2 / sum y^2, both
+    in FP64 over the elements that are finite in both; ``left_out`` counts the others. ``differ`` counts elements whose
+    bits differ, so 0 and -0 differ; if the dtypes differ, values are compared. ``at`` is the element of ``greatest``,
+    or None if ``greatest`` is 0.
     """
 
     differ: int
@@ -39,20 +39,20 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Layer:
-    """One output of one call of a module, or of a product that no module hands on as it is.
+    """One output of one call of a module, or of a product that no module passes on unchanged.
 
     ``name`` is the module's path, "" for the model itself; ``call`` counts its calls from 1; ``operation`` is the
-    module's class, or with ``is_module`` False the function that was called in it; ``output`` says which tensor of the
-    output, "" where it is one.
+    module's class, or, if ``is_module`` is False, the function called in it; ``output`` names the tensor within the
+    output, "" if the output is a single tensor.
 
-    ``difference[x, y]`` is run x against run y, for any two runs that have this output in one shape, ``nan[x]`` and
-    ``infinite[x]`` count a run's elements. ``cause[x, y]``, for targets x and y, is
+    ``difference[x, y]`` compares run x with run y, for any two runs that have this output in one shape. ``nan[x]`` and
+    ``infinite[x]`` count elements of a run. ``cause[x, y]``, for targets x and y, is
 
     - "equal": the same bits
-    - "own": other bits from the same inputs, which nothing inside that has a row of its own accounts for
-    - "inside": other bits from the same inputs, and a layer inside it parts already
-    - "inherited": the inputs have other bits already
-    - "shape": not the same shape or dtype; "missing": one of them has no such call
+    - "own": the inputs are equal, the outputs differ, and no layer inside differs first
+    - "inside": the inputs are equal, the outputs differ, and a layer inside differs first
+    - "inherited": the inputs differ already
+    - "shape": the shapes or dtypes differ; "missing": only one of the targets has this call
     """
 
     name: str
@@ -69,18 +69,18 @@ class Layer:
 
     @property
     def title(self) -> str:
-        """Name, of functions after a colon, number of the call from the second on, and which output."""
+        """Returns the layer's title: name, function after a colon, number of the call from the second on, output."""
         function = "" if self.is_module else f":{self.operation}"
         return f"{self.name or '(model)'}{function}{f' #{self.call}' if self.call > 1 else ''}{self.output}"
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """Returns the number of elements."""
         return math.prod(self.shape)
 
     @property
     def parted(self) -> list[tuple[str, str]]:
-        """Pairs of targets that have other bits here, each once."""
+        """Returns the pairs of targets whose bits differ here, each pair once."""
         found: list[tuple[str, str]] = []
         for (x, y), cause in self.cause.items():
             if cause != "equal" and (y, x) not in found:
@@ -88,7 +88,7 @@ class Layer:
         return found
 
     def groups(self, targets: Sequence[str]) -> list[list[str]]:
-        """Targets that have the same bits, together."""
+        """Groups the targets that have the same bits."""
         found: list[list[str]] = []
         for target in targets:
             for group in found:
@@ -101,10 +101,11 @@ class Layer:
 
 
 class Ranking(NamedTuple):
-    """The last axis of an output of the model in a run, against another run.
+    """Order along the last axis of a model output in one run, compared with another run.
 
-    ``positions`` is how many there are, ``argmax`` lists those whose greatest element is another, ``order`` those whose
-    first ``top`` elements are others or in another order (of equal elements the first comes first; NaN is greatest).
+    ``positions`` is the number of rows along this axis. ``argmax`` lists the rows whose greatest element differs, and
+    ``order`` those whose first ``top`` elements, or their order, differ (the first of equal elements comes first; NaN
+    is greatest).
     """
 
     output: str
@@ -117,11 +118,12 @@ class Ranking(NamedTuple):
 
 
 class LayerTrace(NamedTuple):
-    """One element of a layer in two targets: ``at`` in the layer's output, where product and output have one shape.
+    """One element of a layer, traced in two targets.
 
-    ``element`` is its place in the ``product``-th (from 0) of ``products`` that the unit computes for the layer.
-    ``trace`` is what `softmma.trace` finds of it, of the operands as each target's unit got them; ``parting`` there is
-    None, too, where the two did not get the same. ``trace`` is None where ``why`` says so.
+    ``at`` is the element's index in the layer's output, if the product has the shape of the output. ``element`` is its
+    index in product number ``product`` (from 0) of the ``products`` that the unit computes for the layer. ``trace`` is
+    the result of `softmma.trace`, for the operands that each target's unit got; ``parting`` in it is None if the two
+    got different operands. If ``trace`` is None, ``why`` gives the reason.
     """
 
     layer: Layer
@@ -157,18 +159,18 @@ class LayerTrace(NamedTuple):
 
 
 def _sums(steps: NDArray[Any]) -> tuple[str, str]:
-    """Exact sum of all products and the error behind the last of them."""
+    """Returns the exact sum of all products, and the error after the last product."""
     last = steps[steps["kind"] == "instruction"][-1]
     return f"{last['exact']:.9g}", f"{last['error']:.2e}"
 
 
 class Divergence(Sequence[Layer]):
-    """Where runs of one network part: its layers in the order in which they return, shown as a table.
+    """Result of `compare`: the network's layers in the order in which they return, shown as a table.
 
-    ``targets`` are the labels of the targets, ``runs`` those with FP64 and FP32 before them. ``rankings`` has what
-    changes in the order of the model's outputs, ``argmax[output][run]`` and ``order[output][run]`` the places of the
-    greatest elements themselves. ``reports`` are the targets' `Emulation.report`; ``notes`` say what limits the
-    comparison, ``bytes`` what of the activations was kept while it ran.
+    ``targets`` are the labels of the targets, and ``runs`` these after FP64 and FP32. ``rankings`` lists changes in the
+    order of the model's outputs; ``argmax[output][run]`` and ``order[output][run]`` hold the indices of the greatest
+    elements. ``reports`` are the targets' `Emulation.report`. ``notes`` are the limits of the comparison, and ``bytes``
+    is the size of the activations stored during it.
     """
 
     def __init__(
@@ -196,7 +198,7 @@ class Divergence(Sequence[Layer]):
         self._retrace = retrace
 
     def __getitem__(self, index: Any) -> Any:
-        """By number, or the first with a title as in the table."""
+        """Returns a layer by number, or the first layer with this title (as in the table)."""
         if isinstance(index, str):
             found = [layer for layer in self.layers if layer.title == index]
             if not found:
@@ -207,15 +209,15 @@ class Divergence(Sequence[Layer]):
     def __len__(self) -> int:
         return len(self.layers)
 
-    # ---- The first ----
+    # ---- The first difference ----
 
     @property
     def first(self) -> Layer | None:
-        """The first layer in which any two targets have other bits; None if there is none."""
+        """Returns the first layer with different bits in any two targets, or None without a difference."""
         return next((layer for layer in self.layers if layer.parted), None)
 
     def first_between(self, x: str, y: str) -> Layer | None:
-        """The first layer in which these two targets have other bits."""
+        """Returns the first layer with different bits in these two targets."""
         pair = self._pair((x, y))
         return next((layer for layer in self.layers if layer.cause[pair] != "equal"), None)
 
@@ -229,11 +231,11 @@ class Divergence(Sequence[Layer]):
         return x, y
 
     def trace(self, layer: Layer | str | int | None = None, between: tuple[str, str] | None = None) -> LayerTrace:
-        """The element of a layer in which two targets differ most, instruction by instruction (`softmma.trace`).
+        """Traces the element of a layer in which two targets differ most, instruction by instruction (`softmma.trace`).
 
-        Without ``layer`` of `first`, or of `first_between` those two; without ``between`` for the first two that part
-        there. For this both targets run once more, as far as the layer; the model must still be as it was. Raises
-        ValueError where it is not, or where nothing differs.
+        ``layer`` defaults to `first`, or to `first_between` the targets in ``between``; ``between`` defaults to the
+        first two targets that differ in the layer. Both targets run again as far as the layer, so the model must be
+        unchanged. Raises ValueError if it has changed, or if nothing differs.
         """
         pair = None if between is None else self._pair(between)
         if layer is None:
@@ -251,7 +253,7 @@ class Divergence(Sequence[Layer]):
     # ---- Showing ----
 
     def table(self, against: str = FP64) -> str:
-        """The table with differences against another run than FP64."""
+        """Returns the table with differences from a run other than FP64."""
         return text_table(*self._table(against))
 
     def _table(self, against: str) -> tuple[Sequence[str], list[tuple[str, ...]]]:
@@ -312,10 +314,10 @@ class Divergence(Sequence[Layer]):
     def _repr_html_(self) -> str:
         return html_table(*self._table(FP64), self._title()) + html_table(("",), [(x,) for x in self._summary()])
 
-    # ---- Passing on ----
+    # ---- Export ----
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        """A row for each layer and two runs, the latter of which comes first in `runs`."""
+        """Yields a record for each layer and pair of runs; the pair's second run comes first in `runs`."""
         for number, layer in enumerate(self.layers):
             for y, x in combinations(self.runs, 2):
                 found = layer.difference.get((x, y))
@@ -332,7 +334,7 @@ class Divergence(Sequence[Layer]):
                 }  # fmt: skip
 
     def to_pandas(self, what: str = "layers") -> Any:
-        """A DataFrame, of "layers" (a row for each layer and two runs) or of "rankings". Needs pandas."""
+        """Returns a DataFrame of "layers" (a row for each layer and pair of runs) or of "rankings". Needs pandas."""
         try:
             import pandas as pd
         except ImportError:
@@ -344,7 +346,7 @@ class Divergence(Sequence[Layer]):
         raise ValueError(f"what is {what!r}; there are layers and rankings")
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The same as JSON, and into a file; numbers that are not finite are "NaN" and "Infinity"."""
+        """Returns the result as JSON, and writes it to `path` if given. Non-finite numbers are "NaN" and "Infinity"."""
         first = self.first
         text = json.dumps(
             {
@@ -361,9 +363,9 @@ class Divergence(Sequence[Layer]):
         return text
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Relative differences from FP64 over the layers, and in how many elements two targets differ.
+        """Plots each run's relative difference from FP64 over the layers, and how many elements differ between targets.
 
-        Needs matplotlib. Writes a picture in the format that the path's ending names, and returns matplotlib's figure.
+        Needs matplotlib. Writes a picture in the format given by the path's suffix, and returns matplotlib's figure.
         """
         try:
             from matplotlib.figure import Figure
@@ -377,7 +379,7 @@ class Divergence(Sequence[Layer]):
         places = range(len(self.layers))
 
         def draw(axes: Any, n: int, of: int, heights: Any, label: str, color: str) -> None:
-            """Curves that coincide are all seen: what comes later is thinner."""
+            """Draws a curve; later curves are thinner, so that coinciding curves all stay visible."""
             width = 1 + 3 * (of - n - 1) / max(of - 1, 1)
             axes.plot(places, heights, marker="o", markersize=2 + width, linewidth=width, label=label, color=color)
 
@@ -426,7 +428,7 @@ def _places(positions: list[tuple[int, ...]]) -> str:
 
 
 def worst(x: NDArray[Any], y: NDArray[Any]) -> int:
-    """Where two arrays differ most, as an index into them flat: first where one side only is not finite."""
+    """Returns the flat index at which two arrays differ most; elements that are finite in one array only come first."""
     x, y = np.asarray(x, np.float64).ravel(), np.asarray(y, np.float64).ravel()
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(x - y)

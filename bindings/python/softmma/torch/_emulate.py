@@ -1,4 +1,4 @@
-"""The context in which products are emulated."""
+"""The context inside which products of tensors are emulated."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _REDISPATCHED = torch._C._disabled_torch_dispatch_impl if hasattr(torch._C, "_di
 
 @dataclass
 class _Forward:
-    """What a node of the autograd graph keeps of the forward product: where it was, and whether its backward came.
+    """The record of a forward product at its autograd node: its place, and whether its backward pass came.
 
-    ``counted``: it was emulated; ``repeated``: it was so within a backward pass, and its own may never come;
-    ``repeats``: its backward pass may repeat forward passes (checkpoints).
+    ``counted``: the product was emulated. ``repeated``: it was emulated within a backward pass, so its own backward
+    pass may never come. ``repeats``: its backward pass may repeat forward passes (checkpoints).
     """
 
     place: Place
@@ -55,9 +55,9 @@ class _Forward:
 
 
 class _Thread(threading.local):
-    """The contexts that a thread is in, results whose autograd nodes are still to come, what subclasses are asked for.
+    """State of one thread: its contexts, results whose autograd nodes do not exist yet, operations asked of subclasses.
 
-    ``tokens`` are those of the contexts; of a context that was carried here, the token of the thread where it is open.
+    ``tokens`` identify the contexts. A context carried over from another thread has the token of that thread.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class _Thread(threading.local):
 
 
 class Emulation(TorchDispatchMode):
-    """What `emulate` returns: a context, a decorator of functions, and what wraps modules."""
+    """Result of `emulate`: a context manager, a decorator of functions, and a wrapper of modules."""
 
     supports_higher_order_operators = True
 
@@ -93,7 +93,7 @@ class Emulation(TorchDispatchMode):
         self.layers = Layers(options["model"], choices)
         self.roles = Roles()
         self.kinds: dict[Unit, dict[Any, Kind]] = {}
-        self.kept = WeakTensorKeyDictionary()  # of each parameter its views, {what tells them apart: what is kept}
+        self.kept = WeakTensorKeyDictionary()  # for each parameter, {key of a view: its prepared operand}
         self._histories: dict[Any, History] = {}
         self._products: dict[Any, Products] = {}
         self._outside: Counter[tuple[str, str, str]] = Counter()
@@ -105,7 +105,7 @@ class Emulation(TorchDispatchMode):
         self._lock = threading.RLock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy computes the same, and has counted nothing."""
+        """Returns what a copy is made from: the same options and empty counts."""
         return _made, (self._options,)
 
     def __deepcopy__(self, memo: Any) -> Emulation:
@@ -126,7 +126,7 @@ class Emulation(TorchDispatchMode):
         super().__enter__()
 
     def carried(self) -> list[Callable[[], Any]]:
-        """What another thread enters to be in the innermost context of this thread."""
+        """Returns what another thread has to enter to be in this thread's innermost context."""
         return [functools.partial(self._within, self._thread.tokens[-1])] if self._thread.tokens else []
 
     @contextmanager
@@ -141,7 +141,7 @@ class Emulation(TorchDispatchMode):
             self._exit()
 
     def _watching(self) -> ExitStack:
-        """Modules are watched, and PyTorch's fused forms off, until it is closed."""
+        """Watches modules and turns PyTorch's fused forms off, until the result is closed."""
         stack = ExitStack()
         stack.enter_context(library.set(self.attention))
         _layers.watch()
@@ -170,7 +170,7 @@ class Emulation(TorchDispatchMode):
                 self.roles.clear()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """As a decorator."""
+        """Decorates a function: its products are emulated."""
         if isinstance(function, Module):
             return self.wrap(function)
 
@@ -182,12 +182,12 @@ class Emulation(TorchDispatchMode):
         return emulated
 
     def wrap(self, model: Module) -> Wrapped:
-        """A module that runs ``model`` inside, forward and backward; ``module`` is the model, ``emulation`` this."""
+        """Returns a module that runs ``model`` inside this context, forward and backward (see `Wrapped`)."""
         self.layers.learn(model)
         return Wrapped(model, self)
 
     def report(self) -> Report:
-        """What was emulated so far, and what was not."""
+        """Returns the report of the products so far: emulated, and left to PyTorch."""
         self._mark()
         with self._lock:
             rows = (Outside(*key, calls) for key, calls in self._outside.items())
@@ -229,7 +229,7 @@ class Emulation(TorchDispatchMode):
         return result
 
     def _other(self, func: Any, name: str, why: str | None, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """What is no product, or one that is not emulated."""
+        """Runs an operation that is not a product, or a product that is not emulated."""
         if torch.is_inference_mode_enabled() or (why is not None and not _nested(args)):
             result = self._decomposed(func, args, kwargs)
             if result is not NotImplemented:
@@ -247,10 +247,10 @@ class Emulation(TorchDispatchMode):
         return result
 
     def _of_subclass(self, kind: Any, func: Any, types: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """A subclass of tensors makes other operations of it, which come here again, or keeps them to itself."""
+        """Lets a tensor subclass handle an operation; the operations it calls in turn come here again."""
         if issubclass(kind, FakeTensor):
             return func(*args, **kwargs)
-        if func not in self._thread.asked:  # else it comes back as it was
+        if func not in self._thread.asked:  # otherwise the subclass has returned the same operation
             self._thread.asked.append(func)
             try:
                 with self._again():
@@ -265,7 +265,7 @@ class Emulation(TorchDispatchMode):
         return self._leave(func, args, kwargs, name, f"of {kind.__name__}: what it calls is not seen")
 
     def _decomposed(self, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """Where operations come whole (linear, attention): what they are made of comes here again."""
+        """Decomposes an operation (linear, attention) that arrives as a whole; its parts come here again."""
         for x in (*args, *kwargs.values()):
             if isinstance(x, torch.nn.Parameter):
                 self.roles.know(x, x)
@@ -274,7 +274,7 @@ class Emulation(TorchDispatchMode):
 
     @contextmanager
     def _again(self) -> Iterator[None]:
-        """The mode within its own dispatch."""
+        """Enters the mode again within its own dispatch."""
         super().__enter__()
         try:
             yield
@@ -282,7 +282,8 @@ class Emulation(TorchDispatchMode):
             super().__exit__(None, None, None)
 
     def _why_not(self, base: str, args: tuple[Any, ...], kwargs: Any) -> str | None:
-        """Why this call of an operation is not emulated; "" if there is nothing to report: nothing is computed."""
+        """Returns why this call is not emulated, or None if it is; "" if it computes nothing, so nothing is
+        reported."""
         operands = [x for x in args if isinstance(x, torch.Tensor)]
         for x in (*operands, *kwargs.values()) if kwargs else operands:
             if isinstance(x, torch.Tensor) and not (
@@ -304,7 +305,7 @@ class Emulation(TorchDispatchMode):
                 return str(kind).removeprefix("torch.")
         if base.startswith("_scaled_dot_product") and self.attention != "flash":
             return "fused attention"
-        return None if len(kinds) == 1 else ""  # which PyTorch refuses
+        return None if len(kinds) == 1 else ""  # PyTorch refuses mixed dtypes
 
     def _has_integers(self) -> bool:
         on = self.unit.on
@@ -319,7 +320,7 @@ class Emulation(TorchDispatchMode):
     def _leave(
         self, func: Any, args: tuple[Any, ...], kwargs: Any, name: str, why: str, place: Place | None = None
     ) -> Any:
-        """What PyTorch computes, and the report says so."""
+        """Leaves an operation to PyTorch and reports it."""
         place = place or self._place(args)
         if self.strict and place.unit is not None:
             raise RuntimeError(f"strict: {name} in layer {place.layer} runs outside: {why}")
@@ -357,19 +358,19 @@ class Emulation(TorchDispatchMode):
                     operand.add(counted)
 
     def history(self, call: Call, operand: Any, role: str, product: str, side: str) -> History:
-        """Of delayed scaling, one for each operand of each product of a layer and a weight."""
+        """Returns the history of delayed scaling for one operand of one product of a layer and weight."""
         key = call.unit, call.place.layer, call.weight, call.operation, role, product, side
         with self._lock:
             return self._histories.setdefault(key, History(operand.history))
 
     def kept_weight(self, x: torch.Tensor) -> torch.Tensor | None:
-        """The parameter that it is, if what becomes of it is to be kept."""
+        """Returns the parameter that x is, or None if its prepared operand is not to be cached."""
         return self.roles.parameter(x) if self.keep_weights and self._active else None
 
-    # ---- Where a product is asked for, and its backward pass ----
+    # ---- The place of a product, and its backward pass ----
 
     def _place(self, arguments: Iterable[Any] = ()) -> Place:
-        """Of an operation with these arguments, forward or backward."""
+        """Returns the place of an operation with these arguments, forward or backward."""
         node: Any = torch._C._current_autograd_node() if torch._C._current_graph_task_id() != -1 else None
         forward = None if node is None else node.metadata.get(self)
         if not self._in_backward(forward, arguments):
@@ -382,18 +383,19 @@ class Emulation(TorchDispatchMode):
         return place
 
     def _in_backward(self, forward: _Forward | None, arguments: Iterable[Any]) -> bool:
-        """Reports whether an operation belongs to a backward pass, and not to a forward pass that this repeats.
+        """Reports whether an operation belongs to a backward pass rather than to a forward pass repeated within it.
 
-        At a node that is known the operands decide: a backward product has a gradient.
+        At a known node the operands decide: a backward product has a gradient as an operand.
         """
         if torch._C._current_graph_task_id() == -1 or _layers.running():
             return False
         return _seems_in_backward() if forward is None else any(map(self.roles.is_gradient, arguments))
 
     def _why_no_roles(self, args: tuple[Any, ...], base: str) -> str | None:
-        """Why a backward product at an unknown node of the graph is not emulated.
+        """Returns why a backward product at an unknown node of the graph is not emulated, or None if it can be.
 
-        None if an operand is weights, or if the recipe makes the same of activations and gradients in all products.
+        It can be emulated if an operand is weights, or if the recipe treats activations and gradients alike in all
+        products.
         """
         r = self.recipe
         if r.activations == r.gradients and r.wgrad is None and r.others is None:
@@ -404,7 +406,7 @@ class Emulation(TorchDispatchMode):
         return "autograd's node is not known: its forward pass ran outside, or in torch.func"
 
     def _expect(self, result: Any, place: Place, counted: bool = False) -> None:
-        """The node that autograd makes of a result, once it has, is to know where the product was."""
+        """Notes the place of a product, to be attached to the autograd node of its result once that node exists."""
         if torch.is_grad_enabled():
             first = result[0] if isinstance(result, (tuple, list)) and result else result
             if isinstance(first, torch.Tensor):
@@ -412,7 +414,7 @@ class Emulation(TorchDispatchMode):
                 self._thread.pending.append((first, _Forward(place, counted, repeated, _hooks() is not None)))
 
     def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
-        """Functions of one's own, and what checkpoints repeat, multiply where no product is seen now."""
+        """Notes custom autograd functions and checkpoints: products in their backward pass cannot be seen yet."""
         for x in args:
             if isinstance(x, torch.Tensor):
                 self.sees_result(x)
@@ -422,11 +424,11 @@ class Emulation(TorchDispatchMode):
                 self._expect(result, place)
 
     def sees_backward(self) -> None:
-        """A backward pass begins, and may begin at the node of the last result."""
+        """Handles the start of a backward pass, which may start at the node of the last result."""
         self._mark()
 
     def sees_result(self, x: torch.Tensor) -> None:
-        """Of a module, or on its way into an operation."""
+        """Handles a tensor that a module returned or an operation takes."""
         if isinstance(x.grad_fn, torch.autograd.function.BackwardCFunction):
             self._know(x.grad_fn, _Forward(self._place(), repeats=True))
 
@@ -455,7 +457,8 @@ class Emulation(TorchDispatchMode):
     def _arrives(self, forward: _Forward, gradients: tuple[torch.Tensor | None, ...]) -> Any:
         """Marks the gradients that autograd brings to a node, and replaces those whose memory has another role.
 
-        Autograd restores the thread's modes behind each node: outside of the context the mode holds for one.
+        Autograd restores the thread's modes after each node. Outside the context the mode is therefore active for one
+        node only.
         """
         brought = tuple(None if x is None else self.roles.brought(x) for x in gradients)
         self._sees(forward)
@@ -467,7 +470,7 @@ class Emulation(TorchDispatchMode):
 
 
 class Wrapped(Module):
-    """``module`` inside of ``emulation``, forward and, wherever it is called, backward."""
+    """Runs ``module`` inside ``emulation``: the forward pass, and the backward pass wherever it is called."""
 
     runs_another = True
 
@@ -483,7 +486,8 @@ class Wrapped(Module):
 
 @functools.cache
 def _named(func: Any) -> tuple[str, str, Any, str | None]:
-    """An operation's name, without the _ of those that write to their first argument; its emulation, or why not."""
+    """Returns an operation's name, without the _ of in-place operations, and its emulation or the reason for having
+    none."""
     namespace, _, name = func._schema.name.partition("::")
     base = name.removesuffix("_")
     if namespace != "aten":
@@ -492,7 +496,7 @@ def _named(func: Any) -> tuple[str, str, Any, str | None]:
 
 
 def _elsewhere(x: torch.Tensor, kernel: str | None) -> str:
-    """What a tensor is that is no plain array of this CPU's, or the kernel's; "" if it has no numbers."""
+    """Describes a tensor that is not a plain array of the CPU, or of the kernel's device; "" if it has no data."""
     if x.device.type == "meta":
         return ""
     if x.device.type != "cpu" and not is_there(x, kernel):
@@ -502,23 +506,23 @@ def _elsewhere(x: torch.Tensor, kernel: str | None) -> str:
 
 @functools.cache
 def _operands(base: str) -> int:
-    """How many tensors an operation computes with."""
+    """Returns how many tensors an operation computes with."""
     return 3 if base.lstrip("_").startswith(_ADDING) else 2
 
 
 @functools.cache
 def _plain(kind: Any) -> bool:
-    """A class of tensors that does not make other operations of operations."""
+    """Reports whether a class of tensors does not override operations."""
     return kind.__torch_dispatch__ in (torch.Tensor.__torch_dispatch__, _REDISPATCHED)
 
 
 def _hooks() -> Any:
-    """Those of saved tensors: checkpoints are made of them."""
+    """Returns the current saved-tensor hooks; checkpoints use these hooks."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True)
 
 
 def _seems_in_backward() -> bool:
-    """Whether a backward pass does not repeat a forward pass, as far as the library's own state tells."""
+    """Reports whether this is a backward pass that does not repeat a forward pass, as far as PyTorch's state shows."""
     if not torch.is_grad_enabled():
         return True
     hooks = _hooks()
@@ -539,7 +543,7 @@ def _computes(args: tuple[Any, ...]) -> bool:
 def _factors_fit(
     a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, *_: Any, **__: Any
 ) -> bool:
-    """Of whole tensors, or of rows of A and columns of B."""
+    """Reports whether the scale factors are those of whole tensors, or of rows of A and columns of B."""
     whole = scale_a.numel() == scale_b.numel() == 1
     rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
     return bool(scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows))
@@ -567,50 +571,51 @@ def emulate(
     keep_weights: bool = True,
     kernel: str | None = None,
 ) -> Emulation:
-    """Products of tensors are computed as a GPU's matrix unit does, forward and backward: inside, as a context.
+    """Emulates a GPU's matrix unit for the products of tensors inside this context, forward and backward.
 
         with softmma.torch.emulate("H100", "fp8_tensorwise", skip=["lm_head"]) as emulation:
             loss = model(x).square().mean()
         loss.backward()
         print(emulation.report())
 
-    ``@softmma.torch.emulate(...)`` makes it of a function, ``softmma.torch.emulate(...).wrap(model)`` of a module.
+    ``@softmma.torch.emulate(...)`` decorates a function, and ``softmma.torch.emulate(...).wrap(model)`` wraps a module.
 
-    ``recipe`` is one of `softmma.recipes`, by name or as made by `softmma.recipes.recipe`. Without one, ``weights``,
-    ``activations`` ("bf16") and ``gradients`` (as activations) are formats, ``scaling`` ("tensor", "row", "block",
-    "none") what narrow ones are multiplied by, ``promote_every`` as in `softmma.matmul` (`softmma.recipes.custom`).
-    Weights are parameters, views of them and what is computed of them alone, gradients what a backward pass brings to
-    a product, activations all else.
+    ``recipe`` is one of `softmma.recipes`, by name or as returned by `softmma.recipes.recipe`. Without a recipe,
+    ``weights`` and ``activations`` (default: "bf16") and ``gradients`` (default: as activations) are formats,
+    ``scaling`` is "tensor", "row", "block" or "none" and says how narrow formats are scaled, and ``promote_every`` is
+    as in `softmma.matmul` (`softmma.recipes.custom`). Weights are parameters, views of parameters, and tensors computed
+    from parameters only. Gradients are tensors that a backward pass brings to a product. Activations are all others.
 
-    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm and convolutions, and so what is
-    made of them: linear, matmul, einsum, recurrent layers, attention. Everything else is PyTorch's, and the report says
-    which products were: `Emulation.report`. With ``strict`` such a product raises RuntimeError. A backward pass is
-    emulated wherever it runs, if its forward pass was.
+    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm and convolutions, and therefore
+    whatever uses them: linear, matmul, einsum, recurrent layers, attention. PyTorch computes everything else, and
+    `Emulation.report` lists products among it; with ``strict`` such a product raises RuntimeError. A backward pass is
+    emulated wherever it runs, if its forward pass was emulated.
 
-    ``skip`` leaves layers to PyTorch, ``layers`` gives them other recipes. Patterns are of names ("*.attn.*"), module
-    classes, or functions of (name, module); the innermost module that one answers to decides. Names are those within
-    ``model``, or without it within the outermost module that runs.
+    ``skip`` leaves layers to PyTorch, and ``layers`` gives layers other recipes. A pattern is a name ("*.attn.*"), a
+    module class, or a function of (name, module); the innermost module that matches a pattern decides. Names are those
+    within ``model`` (default: within the outermost module that runs).
 
-    ``statistics`` counts what becomes of each operand's elements. ``attention`` "flash" computes scaled dot-product
-    attention as FlashAttention-2 does, in blocks of ``attention_blocks`` rows of queries and of keys (without: the
-    library's). ``progress`` writes to stderr every few seconds how far a run is; the number of multiplications that it
-    will have, as a report counts them, gives the time left, too. ``seed`` is that of stochastic rounding.
+    ``statistics`` counts zeros, saturation, infinities, NaN and errors of each operand's elements. ``attention``
+    "flash" computes scaled dot-product attention as FlashAttention-2 does, in blocks of ``attention_blocks`` rows of
+    queries and of keys (default: the library's). ``progress`` reports progress to stderr every few seconds; if it is
+    the number of multiplications of the run, as a report counts them, the time left is shown, too. ``seed`` is the seed
+    of stochastic rounding.
 
-    Weights that are B of a product are rounded once and kept with a copy of their bits, in multipliers
-    (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so that any
-    change is seen, however it was made. For each direction in which a weight is used, forward and backward, that takes
-    its memory once more and the multiplier's. With ``keep_weights=False`` weights are rounded for each product.
+    A weight that is B of a product is rounded once and cached in a multiplier (`softmma.Multiplier`), with a copy of
+    its bits, until the tensor dies or the context ends. Each product compares the bits, so every change is noticed,
+    however it was made. The cache takes the weight's memory and the multiplier's for each direction (forward, backward)
+    in which the weight is used. With ``keep_weights=False`` weights are rounded for each product.
 
-    With ``kernel`` "cuda" ("cuda:1", ...) that GPU computes, and tensors may be in its memory (without, they are the
-    CPU's). Where a recipe rounds operands and does nothing else to them (fp32, tf32, bf16, fp16, formats with scaling
-    "none"), they are rounded there by PyTorch and never leave it; nothing is said of values that overflow. What
-    has factors, a history, a transform or stochastic rounding, FP64 that is rounded, and what ``statistics`` counts is
-    copied to the host to be prepared. ``attention`` "flash" is for the CPU's kernels.
+    With ``kernel`` "cuda" ("cuda:1", ...) that GPU computes, and tensors may be in its memory; without, tensors are in
+    host memory. If a recipe only rounds operands (fp32, tf32, bf16, fp16, formats with scaling "none"), PyTorch rounds
+    them on the GPU, they stay there, and no warning about overflow is given. Operands are copied to the host to be
+    prepared if they have scale factors, a history, a transform or stochastic rounding, if they are FP64 values to be
+    rounded, or if ``statistics`` counts them. ``attention`` "flash" needs CPU kernels.
 
     A bias is added in FP32; results are rounded to the tensors' dtype.
 
-    Raises LookupError for a recipe or format that there is not, and, inside, for formats that the unit does not
-    multiply; ValueError for other arguments that cannot be.
+    Raises LookupError for an unknown recipe or format, and, inside the context, for formats that the unit does not
+    multiply; ValueError for other invalid arguments.
     """
     formats = {"weights": weights, "activations": activations, "gradients": gradients, "scaling": scaling}
     formats["promote_every"] = promote_every

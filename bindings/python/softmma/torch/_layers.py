@@ -1,4 +1,4 @@
-"""Which modules are running, what they are called, and what is chosen for them."""
+"""Tracks which modules are running, their names, and the unit chosen for each."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _autograd: Any = torch.autograd
 Pattern = str | type | Callable[[str, Module], bool]
 _WRAPPERS = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module"}
 NO_MODULE = "-"
-"""The layer of products that no module asked for."""
+"""The layer name of products outside any module."""
 
 
 class _Running(threading.local):
-    """The modules whose forward runs in this thread, outermost first, each with the backward pass that it runs in."""
+    """The modules whose forward runs in this thread, outermost first, each with the backward pass it runs in."""
 
     def __init__(self) -> None:
         self.modules: list[tuple[Module, int]] = []
@@ -35,12 +35,12 @@ _watching = 0
 
 
 def watch() -> None:
-    """From here on it is known which modules run, until `unwatch` was called as often."""
+    """Starts tracking the running modules, until `unwatch` has been called as often."""
     global _watching
     with _lock:
         _watching += 1
         if _watching == 1:
-            # They fire for a compiled module as well, which is right here.
+            # The hooks fire for a compiled module as well, which is right here.
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks")
             _hooks.append(register_module_forward_pre_hook(_enters))
             _hooks.append(register_module_forward_hook(_leaves, always_call=True))
@@ -56,7 +56,7 @@ def unwatch() -> None:
 
 
 class _Engine:
-    """While it is there, modes are told before a backward pass begins."""
+    """Notifies modes before a backward pass begins, as long as it is installed."""
 
     def __init__(self) -> None:
         self._run = _autograd._engine_run_backward
@@ -93,18 +93,18 @@ def depth() -> int:
 
 
 def forget(depth: int) -> None:
-    """Modules that began behind this depth are no longer running."""
+    """Removes modules that began beyond this depth from the running modules."""
     del _running.modules[depth:]
 
 
 def running() -> list[Module]:
-    """The modules whose forward runs, outermost first, of those that run in the same backward pass, or in none."""
+    """Returns the modules whose forward runs, outermost first, in the current backward pass, or outside any."""
     task = torch._C._current_graph_task_id()
     return [module for module, its in _running.modules if its == task]
 
 
 class Layers:
-    """Names of modules, and the first choice whose pattern answers to a module or to one around it."""
+    """The names of modules, and the first choice whose pattern matches a module or an enclosing one."""
 
     def __init__(self, model: Module | None, choices: Iterable[tuple[Pattern, Any]]):
         self.choices = list(choices)
@@ -115,7 +115,7 @@ class Layers:
             self.learn(model)
 
     def learn(self, model: Module) -> None:
-        """Names are those of this model, in which every pattern must have an answer."""
+        """Takes the names from this model. Every pattern must match one of its modules."""
         self._add(model, "")
         for module in model.modules():
             self._choice(module)
@@ -136,7 +136,8 @@ class Layers:
         return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
     def name(self, modules: list[Module]) -> str:
-        """Within the model that was given, or else within the outermost module that runs; of others the class."""
+        """Returns the module's name within the given model, or within the outermost running module; otherwise its
+        class."""
         if not modules:
             return NO_MODULE
         root = modules[0]
@@ -145,7 +146,7 @@ class Layers:
         return self._names.get(modules[-1], type(modules[-1]).__name__)
 
     def choice(self, modules: list[Module], otherwise: Any) -> Any:
-        """Of the innermost module that a pattern answers to."""
+        """Returns the choice for the innermost module that matches a pattern."""
         if self.choices:
             self.name(modules)
             if modules and type(modules[-1]).__name__ == "OptimizedModule":
@@ -170,7 +171,7 @@ class Layers:
 
 
 def _unwrapped(module: Module) -> Module:
-    """The model within what compiles or distributes it."""
+    """Returns the model inside a wrapper that compiles or distributes it."""
     while (inner := _WRAPPERS.get(type(module).__name__)) and isinstance(getattr(module, inner, None), Module):
         module = getattr(module, inner)
     return module
@@ -183,7 +184,7 @@ def _matches(pattern: Pattern, name: str, module: Module) -> bool:
 
 
 def patterns(given: Any, what: str) -> list[Pattern]:
-    """One pattern or several."""
+    """Returns one pattern or several as a list."""
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, type)) else [given]
     for pattern in listed:
         if not (isinstance(pattern, str) or callable(pattern)):

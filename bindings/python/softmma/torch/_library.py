@@ -1,4 +1,4 @@
-"""PyTorch's switches of fused forms, which show no products."""
+"""Turns off PyTorch's fused operations, because they hide their products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 
 class Library:
-    """Sets the process's switches while any thread emulates."""
+    """Sets the process-wide switches while any thread emulates."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,7 +34,7 @@ class Library:
 
     @contextmanager
     def pytorchs(self) -> Iterator[None]:
-        """Its own convolutions, where it is left to itself."""
+        """Restores PyTorch's own convolutions for an operation that is left to PyTorch."""
         before = torch._C._get_mkldnn_enabled()
         torch._C._set_mkldnn_enabled(self._before[-1] if self._asked else before)
         try:

@@ -1,4 +1,4 @@
-"""PyTorch's operations that are products: those that are emulated, made of products of two matrices, and the others."""
+"""PyTorch's product operations: those emulated as products of two matrices, and those left to PyTorch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _addmm(
     beta: float = 1,
     alpha: float = 1,
 ) -> Tensor:
-    """C, a bias mostly, is added behind the product, in FP32, as GPU libraries do."""
+    """Adds C, usually a bias, after the product in FP32, as GPU libraries do."""
     d = call.product(a, b)
     d = d if alpha == 1 else d * alpha
     if beta != 0:
@@ -52,14 +52,14 @@ def _addmm_activation(
 
 
 def _addbmm(call: Call, c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Products of a batch, one behind the other onto C, as PyTorch does it on GPUs."""
+    """Adds a batch's products to C, one after another, as PyTorch does on GPUs."""
     for x, y in zip(a, b, strict=True):
         c, beta = _addmm(call, c, x, y, beta=beta, alpha=alpha), 1
     return c.clone() if len(a) == 0 else c
 
 
 def _int_mm(call: Call, a: Tensor, b: Tensor) -> Tensor:
-    """Integers are exact on every unit that has them."""
+    """Multiplies integers, exactly, as every unit with integer formats does."""
     return call.product_as_is(a, b)
 
 
@@ -74,7 +74,8 @@ def _scaled_mm(
     out_dtype: torch.dtype | None = None,
     use_fast_accum: bool = False,
 ) -> Tensor:
-    """FP8 tensors as they are. Factors of tensors act as one (cuBLASLt), those of rows before those of columns."""
+    """Multiplies FP8 tensors unchanged. Factors of tensors act as one (cuBLASLt); row factors act before column
+    factors."""
     d = call.product_as_is(a, b, scaled=True, fast=use_fast_accum)
     whole = scale_a.numel() == 1 == scale_b.numel()
     d = d * (scale_a.float() * scale_b.float()).reshape(()) if whole else d * scale_a * scale_b
@@ -101,9 +102,9 @@ EMULATED: dict[str, Callable[..., Any]] = {
     "_scaled_dot_product_flash_attention_for_cpu": _attention.forward,
     "_scaled_dot_product_flash_attention_for_cpu_backward": _attention.backward,
 }
-"""The names of aten's operations, without the _ of those that write to their first argument."""
+"""The names of aten's operations, without the trailing _ of in-place operations."""
 
-# What tells by an operation's name that it is made of products, and what that it only prepares, unpacks or chooses.
+# Parts of operation names: in _PRODUCTS for products; in _NO_PRODUCTS for preparing, unpacking or choosing only.
 _PRODUCTS = frozenset(
     """
     mm bmm addmm baddbmm addbmm sspaddmm hspmm smm int8pack int4pack mv addmv dot vdot
@@ -129,7 +130,7 @@ _OWN_NAMESPACES = frozenset(
 
 
 def outside(namespace: str, name: str) -> str | None:
-    """Why an operation that is not emulated is reported; None if it is no product."""
+    """Returns why a product is reported as not emulated; None for operations that are not products."""
     if namespace not in _OWN_NAMESPACES:
         return "custom operation: what it computes is not seen"
     words = {re.sub(r"\d+d$", "", word) for word in name.split("_")}  # conv2d is conv

@@ -1,4 +1,4 @@
-"""The picture of a report: what rounding did to operands, by layer."""
+"""Plots a report: rounding errors of operands, by layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLOURS = {"weights": "#4269d0", "activations": "#efb118", "gradients": "#ff725
 
 
 def plot(products: Sequence[Products], path: str | Path) -> None:
-    """One row of points for each layer and kind of product: errors on the left, lost elements on the right."""
+    """Plots one row of points for each layer and kind of product: errors on the left, lost elements on the right."""
     if not any(p.a.elements + p.b.elements for p in products):
         raise ValueError("nothing was counted: emulate(..., statistics=True) counts what becomes of operands")
     import matplotlib

@@ -1,4 +1,4 @@
-"""How far a long run is."""
+"""Reports the progress of a long run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 
 class Progress:
-    """Writes a line to stderr every few seconds; with the multiplications that there will be, the time left."""
+    """Writes a line to stderr every few seconds, with the time left if the total of multiplications is known."""
 
     EVERY = 5.0
 

@@ -1,4 +1,4 @@
-"""What the calls of one run of a network get and return."""
+"""Records the inputs and outputs of the calls in one run of a network."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _DRAWN_IN_PLACE = {
 _OF_MODULES = set(vars(torch.nn.Module()))
 
 
-# ---- What goes in and out ----
+# ---- Inputs and outputs ----
 
 
 def tensors_in(x: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors of a structure, and where they are in it."""
+    """Yields the tensors of a nested structure, each with its path in the structure."""
     if isinstance(x, torch.Tensor):
         yield path, x
     elif isinstance(x, Mapping):
@@ -58,7 +58,7 @@ def tensors_in(x: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def mapped(x: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """A structure with other tensors, and containers of its own."""
+    """Returns a copy of a nested structure, with each tensor changed."""
     if isinstance(x, torch.Tensor):
         return change(x)
     if isinstance(x, (tuple, list)):
@@ -77,7 +77,7 @@ def mapped(x: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 
 def converted(x: torch.Tensor, wide: torch.dtype | None) -> torch.Tensor:
-    """In a wider dtype; FP8 is what some products take, and in FP64 alone another."""
+    """Converts a tensor to a wider dtype. FP8 stays as it is, because some products take it, except in FP64."""
     if wide is None or not (x.is_floating_point() or x.is_complex()):
         return x
     if x.element_size() == 1 and wide != torch.float64:
@@ -94,14 +94,14 @@ def _scaled_mm(
     scale_result: torch.Tensor | None = None,
     **_: Any,
 ) -> torch.Tensor:
-    """PyTorch's, of operands in FP64, which that does not take."""
+    """Computes `torch._scaled_mm` for operands in FP64, which PyTorch does not accept."""
     d = (a @ b) * scale_a * scale_b
     d = d if bias is None else d + bias
     return d if scale_result is None else d * scale_result
 
 
 def _bytes(x: torch.Tensor) -> NDArray[np.uint8]:
-    """A tensor's elements in order."""
+    """Returns a tensor's elements, in order, as bytes."""
     x = x.detach()
     if x.is_quantized:
         x = x.dequantize()
@@ -112,12 +112,12 @@ def _bytes(x: torch.Tensor) -> NDArray[np.uint8]:
 
 
 def state_of(module: torch.nn.Module) -> dict[str, Any]:
-    """What a module has beside parameters, buffers, modules and hooks."""
+    """Returns a module's attributes other than parameters, buffers, modules and hooks."""
     return {name: value for name, value in vars(module).items() if name not in _OF_MODULES}
 
 
 def _content(x: Any, seen: set[int]) -> Iterator[Any]:
-    """Tensors, arrays and scalars that a value is made of, also those in objects."""
+    """Yields the tensors, arrays and scalars that a value consists of, including those inside objects."""
     if x is None or isinstance(x, (torch.Tensor, np.ndarray, bool, int, float, complex, str, torch.dtype)):
         yield x
     elif id(x) not in seen:
@@ -148,7 +148,7 @@ def _digest(values: Iterable[Any]) -> bytes:
 
 
 class Output(NamedTuple):
-    """A tensor that a call returned, and where its bytes begin in the file."""
+    """A tensor that a call returned, and the offset of its bytes in the file."""
 
     path: str
     shape: tuple[int, ...]
@@ -157,25 +157,25 @@ class Output(NamedTuple):
 
 
 Key = tuple[str, str, int]
-"""A call: the module's path, its class or the function in it, and which of its calls."""
+"""Identifies a call: the module's path, its class or the function in it, and the number of the call."""
 
 
 @dataclasses.dataclass
 class _Call:
     key: Key
     is_module: bool
-    begin: int  # calls that had returned before
+    begin: int  # number of calls that had returned before this call
     inputs: bytes
     outputs: list[Output] = dataclasses.field(default_factory=list)
     digest: bytes = b""
-    hands_on: int | None = None  # the call inside it whose tensors it returns as they are
+    hands_on: int | None = None  # the inner call whose tensors this call returns unchanged
     tensors: list[Any] = dataclasses.field(default_factory=list)  # weak references and versions
     returned: list[torch.Tensor] = dataclasses.field(default_factory=list)  # copies, for a trace
 
 
 @dataclasses.dataclass
 class Run:
-    """What one run's calls returned, in the order in which they did."""
+    """The outputs of one run's calls, in the order in which the calls returned."""
 
     label: str
     calls: list[_Call] = dataclasses.field(default_factory=list)
@@ -186,11 +186,11 @@ class Run:
 
 
 class Enough(BaseException):
-    """The call that was waited for has returned: no exception that a model would handle."""
+    """Ends a run after the call that was waited for. Not an Exception, so that no model catches it."""
 
 
 class File:
-    """Activations: in memory up to a limit, all of them in a temporary file beyond."""
+    """Stores activations in memory up to a limit; beyond it, all of them in a temporary file."""
 
     def __init__(self, most: int):
         self._file = tempfile.SpooledTemporaryFile(max(most, 1))  # noqa: SIM115
@@ -203,7 +203,7 @@ class File:
         return begin
 
     def read(self, output: Output, first: int, count: int) -> torch.Tensor:
-        """Elements of it; complex ones are two numbers."""
+        """Returns `count` elements of an output from `first` on; a complex element is two numbers."""
         kind = output.dtype if not output.dtype.is_complex else output.dtype.to_real()
         self._file.seek(output.begin + first * kind.itemsize)
         data = bytearray(self._file.read(count * kind.itemsize))
@@ -218,10 +218,10 @@ def count_of(output: Output) -> int:
 
 
 class Recorder(TorchFunctionMode):
-    """Sees what a model's modules, and the products in them, get and return.
+    """Records the inputs and outputs of a model's modules and of the products in them.
 
-    With ``wide`` nothing is narrower than that dtype, but random numbers are drawn as without. ``file`` takes the
-    outputs; ``forced`` puts another run's outputs in the place of this one's. Behind the call ``until`` the run ends.
+    With ``wide`` no dtype is narrower than ``wide``, but random numbers are drawn as without it. ``file`` receives the
+    outputs. ``forced`` replaces this run's outputs by those of another run. After the call ``until`` the run ends.
     """
 
     def __init__(
@@ -287,7 +287,8 @@ class Recorder(TorchFunctionMode):
         return {key: self._wide_dtypes(value) for key, value in x.items()} if type(x) is dict else x
 
     def _widened(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Roundings that the model asks for are left out; which random numbers there are depends on the dtype."""
+        """Computes an operation without the roundings that the model asks for. Random numbers depend on the dtype, so
+        they are drawn in the original one."""
         if name in _NARROW and args:
             return converted(args[0], self.wide)
         if name not in _DRAWN and name not in _DRAWN_IN_PLACE:
@@ -303,7 +304,7 @@ class Recorder(TorchFunctionMode):
     def _enter(self, name: str, operation: str, values: Any, is_module: bool) -> None:
         self._counts[name, operation] += 1
         key = name, operation, self._counts[name, operation]
-        # Parameters are the same in all runs, as long as nothing is written to them.
+        # Parameters are the same in all runs unless something is written to them.
         inputs = _digest(x for x in _content(values, set()) if not self._is_unchanged_parameter(x))
         self._open.append(_Call(key, is_module, len(self.run.calls), inputs))
         if key == self.until:
@@ -321,7 +322,7 @@ class Recorder(TorchFunctionMode):
         call = self._open.pop()
         leaves = list(tensors_in(output))
         call.hands_on = self._handed_on(call, [x for _, x in leaves])
-        if call.hands_on is not None:  # what that returned counts, before another run's output took its place
+        if call.hands_on is not None:  # the inner call's own outputs count, before another run's replaced them
             inner = self.run.calls[call.hands_on]
             call.digest, call.tensors, call.returned = inner.digest, inner.tensors, inner.returned
             call.outputs = [mine._replace(path=path) for mine, (path, _) in zip(inner.outputs, leaves)]
@@ -357,7 +358,7 @@ class Recorder(TorchFunctionMode):
             if (path, tuple(x.shape)) == (theirs.path, theirs.shape) and not x.dtype.is_complex:
                 wanted = file.read(theirs, 0, x.numel()).reshape(x.shape).to(x.dtype)
                 if not torch.equal(x, wanted):
-                    for axis, stride in enumerate(x.stride()):  # an expanded axis is one element
+                    for axis, stride in enumerate(x.stride()):  # an expanded axis is stored as one element
                         if stride == 0 and x.shape[axis] > 1:
                             x, wanted = x.narrow(axis, 0, 1), wanted.narrow(axis, 0, 1)
                     x.data.copy_(wanted)  # a graph of gradients goes on through it
@@ -365,7 +366,7 @@ class Recorder(TorchFunctionMode):
 
 @contextmanager
 def as_always(seed: int, wide: torch.dtype | None) -> Iterator[None]:
-    """Random numbers of a seed, no fused layers that hide theirs; all as it was behind it."""
+    """Seeds random numbers and turns fused layers off, which hide products; restores both afterwards."""
     numbers, numpy_numbers = random.getstate(), np.random.get_state()
     default, fast = torch.get_default_dtype(), torch.backends.mha.get_fastpath_enabled()
     with torch.random.fork_rng(devices=[]), torch.no_grad():

@@ -1,4 +1,4 @@
-"""What was emulated, what was not, and what became of the operands."""
+"""Reports of emulated products, of other products, and of statistics of the operands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softmma.torch._rows import Products
 
 
 class Emulated(NamedTuple):
-    """One kind of product: PyTorch's operation, what A and B were rounded to, on which instruction, and how often."""
+    """One kind of product: PyTorch's operation, the formats of A and B, the instruction, and the number of calls."""
 
     product: str
     operation: str
@@ -25,7 +25,7 @@ class Emulated(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """Products that PyTorch computed as ever, and why."""
+    """Products that PyTorch computed itself, and the reason."""
 
     layer: str
     operation: str
@@ -34,9 +34,10 @@ class Outside(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Emulated products whose results ask for gradients, and of how many the backward pass has come.
+    """Counts of emulated products whose results require gradients, and of those whose backward pass has run.
 
-    Products that a backward pass repeats (checkpoints) count once theirs has come: it may never do so.
+    Products that a backward pass repeats (checkpoints) count only once their own backward pass has run, because it may
+    never run.
     """
 
     asked: int
@@ -44,10 +45,10 @@ class Gradients(NamedTuple):
 
 
 class Report(list[Emulated]):
-    """What was emulated, and what was not, shown as tables.
+    """Tables of the emulated products and of the others.
 
-    ``products`` and ``outside`` say it for each layer; ``gradients`` counts products whose results ask for gradients,
-    and backward passes of such.
+    ``products`` and ``outside`` list them by layer. ``gradients`` counts products whose results require gradients, and
+    their backward passes.
     """
 
     def __init__(self, products: Iterable[Products], outside: Iterable[Outside], gradients: Gradients):
@@ -60,7 +61,7 @@ class Report(list[Emulated]):
         super().__init__(sums.values())
 
     def by_layer(self) -> LayerReport:
-        """The same for each layer, with what became of the operands if that was asked for."""
+        """Returns the report by layer, with statistics of the operands if they were requested."""
         return LayerReport(self)
 
     def _outside_rows(self) -> list[tuple[object, ...]]:
@@ -96,14 +97,14 @@ class Report(list[Emulated]):
         }
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """As text, which is also written to a file if one is named."""
+        """Returns the report as JSON, and writes it to `path` if given."""
         text = json.dumps(self.to_dict(), indent=2) + "\n"
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
     def to_pandas(self) -> Any:
-        """A table with one row for each layer and kind of product; needs pandas."""
+        """Returns a table with a row for each layer and kind of product. Needs pandas."""
         import pandas
 
         rows = []
@@ -113,7 +114,7 @@ class Report(list[Emulated]):
         return pandas.DataFrame(rows)
 
     def plot(self, path: str | Path) -> None:
-        """A picture of each operand's error by layer, and of the elements that were lost; needs matplotlib."""
+        """Plots each operand's error and lost elements by layer, and writes the picture. Needs matplotlib."""
         plot(self.products, path)
 
 

@@ -1,4 +1,4 @@
-"""What a tensor is in a product: weights, activations or a gradient."""
+"""Determines the role of a tensor in a product: weights, activations or gradients."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ GRADIENTS: Role = "gradients"
 
 
 class Roles:
-    """Weights are parameters, views of them, and what is computed of them alone (casts, normalised weights).
+    """Tracks the roles of tensors.
 
-    Gradients are what autograd brings to a node of the graph, and what the backward pass computes of that. All else is
-    activations, however it came to a backward pass: saved, copied, or computed again.
+    Weights are parameters, views of parameters, and tensors computed only from those (casts, normalised weights).
+    Gradients are the tensors that autograd brings to a node of the graph, and what the backward pass computes from
+    them. All other tensors are activations, even if a backward pass uses them: saved, copied, or recomputed.
     """
 
     def __init__(self) -> None:
-        # By the storage's address, which stays its own as long as there is a weak reference to it.
-        self._parameters: dict[int, tuple[StorageWeakRef, Any]] = {}  # and weak references to the parameters
+        # Keyed by the storage's address, which is not reused as long as a weak reference to the storage exists.
+        self._parameters: dict[int, tuple[StorageWeakRef, Any]] = {}  # with weak references to the parameters
         self._forward: dict[int, StorageWeakRef] = {}
         self._gradients: dict[int, StorageWeakRef] = {}
         self._most = 1000
@@ -37,7 +38,7 @@ class Roles:
         self._gradients.clear()
 
     def parameter(self, x: torch.Tensor) -> torch.Tensor | None:
-        """What it is, is a view of, or was computed of, if that is a parameter."""
+        """Returns the parameter that x is, views, or was computed from, or None without such a parameter."""
         whole = x if x._base is None else x._base
         if type(whole) is not torch.Tensor and isinstance(whole, torch.nn.Parameter):
             return whole
@@ -45,14 +46,14 @@ class Roles:
         return known[1]() if known else None
 
     def know(self, x: torch.Tensor, parameter: torch.Tensor) -> None:
-        """Views that are made in inference mode do not know their base; whose they are the storage tells."""
+        """Records a view of a parameter. A view made in inference mode does not know its base, only its storage."""
         storage = x.untyped_storage()
         if storage._cdata not in self._parameters or self._parameters[storage._cdata][1]() is not parameter:
             self._parameters[storage._cdata] = StorageWeakRef(storage), weakref.ref(parameter)
             self._bound()
 
     def derive(self, arguments: Iterable[Any], result: Any) -> None:
-        """What an operation made of weights alone is weights."""
+        """Marks the result of an operation as weights if it was computed only from weights."""
         parameter = None
         for x in arguments:
             if isinstance(x, torch.Tensor):
@@ -65,13 +66,14 @@ class Roles:
                     self.know(x, parameter)
 
     def is_gradient(self, x: Any) -> bool:
-        """Reports whether autograd brought this tensor to a node, or a backward pass computed it of such tensors."""
+        """Reports whether autograd brought this tensor to a node, or a backward pass computed it from such tensors."""
         if not self._gradients or not isinstance(x, torch.Tensor) or x.layout != torch.strided:
             return False
         return x.untyped_storage()._cdata in self._gradients
 
     def brought(self, x: torch.Tensor) -> torch.Tensor:
-        """Marks what autograd brings to a node as a gradient; returns a copy if its memory has another role."""
+        """Marks a tensor that autograd brings to a node as a gradient; returns a copy if its memory has another
+        role."""
         if x.layout != torch.strided:
             return x
         if x.untyped_storage()._cdata in self._forward or self.parameter(x) is not None:
@@ -81,7 +83,7 @@ class Roles:
         return x
 
     def derive_gradients(self, arguments: Iterable[Any], result: Any) -> None:
-        """Marks what an operation of a backward pass made of gradients as gradients."""
+        """Marks the result of a backward operation on gradients as a gradient."""
         if not self._gradients:
             return
         for x in arguments:
@@ -98,7 +100,7 @@ class Roles:
             self._bound()
 
     def of(self, x: torch.Tensor, in_backward: bool, brought: bool) -> Role:
-        """The role of an operand; ``brought``: the gradients that autograd brought to the node are marked."""
+        """Returns the role of an operand. ``brought``: the gradients that autograd brought to the node are marked."""
         if self.parameter(x) is not None:
             return WEIGHTS
         storage = x.untyped_storage()
@@ -114,7 +116,7 @@ class Roles:
         return ACTIVATIONS if brought or storage._cdata in self._forward else GRADIENTS
 
     def _bound(self) -> None:
-        """Storages that are gone are forgotten now and then."""
+        """Drops entries of freed storages from time to time."""
         if len(self._forward) + len(self._parameters) + len(self._gradients) > self._most:
             self._forward = {at: seen for at, seen in list(self._forward.items()) if not seen.expired()}
             self._parameters = {at: of for at, of in list(self._parameters.items()) if not of[0].expired()}

@@ -1,4 +1,4 @@
-"""Rows of a report: products of one kind in one layer, and what became of their operands."""
+"""Rows of a report: products of one kind in one layer, with statistics of their operands."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _BLOCK_FORMATS = {(element, block): name for name, (element, _, block) in BLOCK_
 
 @dataclass
 class Rounded:
-    """What became of the elements of one operand, over all calls; only counted with ``statistics=True``.
+    """Statistics of one operand's elements, over all calls; counted only with ``statistics=True``.
 
-    ``zeros`` were not zero before, ``saturated`` were above the greatest number that their factor allows, ``infinite``
-    and ``nan`` are so afterwards. ``error`` is relative: the root of the mean square of what rounding changed, of
-    finite elements, over that of the elements.
+    ``zeros`` counts elements that became zero, ``saturated`` those above the greatest number that their factor allows,
+    ``infinite`` and ``nan`` those that are infinite or NaN after rounding. ``error`` is the root mean square of the
+    rounding errors, divided by the root mean square of the elements (finite elements only).
     """
 
     role: str
@@ -62,7 +62,7 @@ class Rounded:
 
 @dataclass
 class Products:
-    """Products of one kind in one layer: ``product`` is forward, dgrad, wgrad, or, without a weight, other."""
+    """Products of one kind in one layer. ``product`` is "forward", "dgrad", "wgrad", or "other" without a weight."""
 
     layer: str
     product: str

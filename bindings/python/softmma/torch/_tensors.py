@@ -1,4 +1,4 @@
-"""PyTorch's tensors as arrays, and arrays as tensors."""
+"""Converts PyTorch's tensors to arrays and back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _UNSIGNED = {1: torch.uint8, 2: torch.uint16}
 
 
 def lines(x: torch.Tensor) -> Any:
-    """The tensor's own memory as a matrix whose rows are contiguous; None if neither its rows nor its columns are."""
+    """Returns the tensor's memory as a matrix with contiguous rows, or None if neither rows nor columns are
+    contiguous."""
     if x.dim() != 2 or 1 not in x.stride():
         return None
     return array(x) if x.stride(1) == 1 else array(x).T
 
 
 def array(x: torch.Tensor) -> Any:
-    """The tensor's own memory as an array, also in dtypes that NumPy has not."""
+    """Returns the tensor's memory as an array, also for dtypes that NumPy lacks."""
     x = x.detach()
     if x.is_neg():
         x = x.resolve_neg()
@@ -40,12 +41,12 @@ _FP8 = {
 
 
 def is_there(x: torch.Tensor, kernel: str | None) -> bool:
-    """Whether a tensor is in the memory of the device that a kernel names."""
+    """Reports whether a tensor is in the memory of the device that a kernel names."""
     return bool(x.is_cuda and x.device.index == number(kernel))
 
 
 def matrix(x: torch.Tensor) -> torch.Tensor:
-    """The tensor, or a copy where its last two axes are not a matrix in rows or columns."""
+    """Returns the tensor, or a copy if its last two axes are not a matrix in rows or columns."""
     x = x.detach()
     x = x.resolve_neg() if x.is_neg() else x
     if x.dim() < 2:
@@ -55,14 +56,14 @@ def matrix(x: torch.Tensor) -> torch.Tensor:
 
 
 def encodings(x: torch.Tensor) -> torch.Tensor:
-    """FP8 as bytes, which every version of PyTorch lends to others."""
+    """Returns an FP8 tensor as bytes, which every version of PyTorch can export."""
     return x.view(torch.uint8) if x.dtype.itemsize == 1 and x.dtype.is_floating_point else x
 
 
 def rounded(x: torch.Tensor, format: str, mode: str) -> torch.Tensor | None:
-    """The tensor in a format, where it is: saturating in FP8, as `softmma.round` with this mode; or None.
+    """Rounds a tensor to a format on its own device: saturating in FP8, in this mode of `softmma.round`.
 
-    None for formats and modes that PyTorch has not, and for FP64, which PyTorch rounds to FP32 first.
+    Returns None for formats and modes that PyTorch lacks, and for FP64, which PyTorch rounds to FP32 first.
     """
     x = matrix(x)
     if x.dtype == _FLOATS.get(format):
@@ -85,7 +86,7 @@ def rounded(x: torch.Tensor, format: str, mode: str) -> torch.Tensor | None:
 
 
 def tensor(d: Any) -> torch.Tensor:
-    """The product of two vectors is a number."""
+    """Converts a product to a tensor; the product of two vectors is a number."""
     if isinstance(d, torch.Tensor):
         return d
     d = np.asarray(d)

@@ -1,4 +1,4 @@
-"""Threads that are started within a context, and calls that it hands to pools, compute within the context, too."""
+"""Carries contexts into threads started within them, and into calls submitted to thread pools."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _submit: Any = None
 
 
 class Token:
-    """A context of one thread, which other threads are in as long as it is open."""
+    """Identifies a context of one thread. Other threads can be in the context as long as it is open."""
 
     def __init__(self) -> None:
         self.open = True
 
 
 def watch() -> None:
-    """From here on threads and submitted calls are carried into the starter's contexts, until `unwatch`."""
+    """Starts carrying the starter's contexts into new threads and submitted calls, until `unwatch`."""
     global _watching, _start, _submit
     with _lock:
         _watching += 1
@@ -45,7 +45,7 @@ def unwatch() -> None:
 
 
 def _started(thread: threading.Thread) -> None:
-    if getattr(thread, "_target", None) is not _worker:  # a pool's thread outlives contexts: its calls are carried
+    if getattr(thread, "_target", None) is not _worker:  # of a pool: its calls are carried
         run = thread.run
         carried = _carried(run)
         if carried is not run:
@@ -58,7 +58,7 @@ def _submitted(pool: ThreadPoolExecutor, function: Callable[..., Any], /, *args:
 
 
 def _carried(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the function within the contexts of this thread; itself if there are none."""
+    """Wraps the function in this thread's contexts; without contexts it returns the function itself."""
     modes = [mode for mode in _get_current_dispatch_mode_stack() if hasattr(mode, "carried")]
     contexts = [context for mode in modes for context in mode.carried()]
     if not contexts:
