@@ -67,8 +67,7 @@ int smma_command_next(int argc, const char **argv) {
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "a candidate: model, custom:FILE, plugin:FILE, pipe:COMMAND, ...",
        "UNIT"},
-      {"against", 0, POPT_ARG_ARGV, &against, 0, "another candidate; repeat the option for up to 15",
-       "UNIT"},
+      {"against", 0, POPT_ARG_ARGV, &against, 0, "another candidate; repeat the option for up to 15", "UNIT"},
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the test vectors have",
        "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
