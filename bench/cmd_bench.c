@@ -445,30 +445,28 @@ static int run(const bench_options *o) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* What --help says behind the options. */
+/* Returns what --help prints after the options. */
 static const char *details(char *text, size_t size) {
   size_t used = (size_t)snprintf(
       text, size,
-      "Without --on one instruction of each family is measured. Operands are N(0, 1) rounded to the\n"
-      "instruction's formats. Both sides run in turn, in this process and on the same cores; OpenBLAS\n"
-      "uses its AVX-512 kernel where the CPU has AVX-512, its AVX2 kernel with --kernel avx2.\n"
+      "Operands are N(0, 1), rounded to the instruction's formats. SoftMMA and OpenBLAS run alternately, in\n"
+      "this process and on the same cores. OpenBLAS uses its AVX-512 kernel if the CPU has AVX-512, and\n"
+      "its AVX2 kernel with --kernel avx2.\n"
       "\n"
-      "On a device (--kernel opencl, cuda) kernels are figures for what its kernels take by its own\n"
-      "clock, without transfers. With cuda it is cuBLAS that is compared with, kernels with kernels:\n"
-      "its SGEMM, and its own product of the instruction's formats where it has one (tensor cores).\n"
+      "On a device (--kernel opencl or cuda), the figures called kernels are the time of the kernels by the\n"
+      "device's clock, without transfers. With cuda, the comparison is with kernels of cuBLAS: its SGEMM,\n"
+      "and its own product of the instruction's formats if it has one (tensor cores).\n"
       "\n"
-      "With --data normal data and those named are multiplied in turn, without OpenBLAS; slowdown is\n"
-      "how many times as long they take. What a format does not have is left out. They are, of A and B:\n");
+      "With --data, normal data and the named kinds are multiplied alternately, without OpenBLAS. The\n"
+      "slowdown is the ratio of their times. Values that a format does not have are left out.\n"
+      "Kinds of A and B:\n");
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++)
     used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n", smma_data_infos[kind].name,
                              smma_data_infos[kind].what);
   snprintf(text + used, size - used,
            "  all         each of these\n"
            "\n"
-           "Times of one thread are CPU time; calls too short for the clock are repeated.\n"
-           "Example: softmma bench --on H100 --in f16,e4m3 --size 512,2048\n"
-           "         softmma bench --on H100 --in bf16 --shape 16x8x16,1x4096x4096 --multiplier\n"
-           "         softmma bench --on H100 --in e4m3 --data nan=0.0001,zeros=0.9,c\n");
+           "Times of one thread are CPU time; calls too short for the clock are repeated.\n");
   return text;
 }
 
@@ -477,25 +475,34 @@ int smma_command_bench(int argc, const char **argv) {
   char text[4608];
   int processors = smma_processor_count();
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture; alone: its families", "GPU"},
+      {"on", 0, POPT_ARG_STRING, &o.gpu, 0,
+       "the GPU or architecture, without --instr and --in its families (default: one instruction of every family)",
+       "GPU"},
       {"instr", 0, POPT_ARG_STRING, &o.instructions, 0, "the instructions, by name or alias", "NAME[,NAME...]"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "formats of A and B; picks the preferred instructions",
+      {"in", 0, POPT_ARG_STRING, &o.in, 0, "formats of A and B, which select the preferred instructions",
        "FORMAT[,FORMAT...]"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
-      {"size", 0, POPT_ARG_STRING, &o.sizes, 0, "M = N = K; 1024 without it", "N[,N...]"},
-      {"shape", 0, POPT_ARG_STRING, &o.shapes, 0, "products of M x K and K x N matrices", "MxNxK[,MxNxK...]"},
-      {"multiplier", 0, POPT_ARG_NONE, &o.multiplier, 0, "products by multipliers of the library, which keep B", NULL},
-      {"rows", 0, POPT_ARG_STRING, &o.rows, 0, "so many single dot-product-adds a call (smma_dot_rows) for products",
-       "N[,N...]"},
-      {"data", 0, POPT_ARG_STRING, &o.data, 0, "other operands than N(0, 1): below", "KIND[=AMOUNT][,KIND...]"},
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "of both sides; 0: all cores", "T"},
-      {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "SoftMMA's kernel; the fastest without it", "NAME"},
-      {"repetitions", 'r', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.repetitions, 0, "of which medians are taken",
-       "R"},
-      {"blas", 0, POPT_ARG_STRING, &o.blas, 0, "the OpenBLAS (cuBLAS) to compare with; the system's without it",
-       "FILE|none"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print one JSON object a line", NULL},
       {"chart", 0, POPT_ARG_STRING, &o.chart, 0, "draw the ratios as bars, with gnuplot", "FILE.svg"},
-      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print one object a line", NULL},
+      SMMA_OPTION_GROUP("What to compute:"),
+      {"size", 0, POPT_ARG_STRING, &o.sizes, 0, "M = N = K (default: 1024)", "N[,N...]"},
+      {"shape", 0, POPT_ARG_STRING, &o.shapes, 0, "instead of --size: products of M x K and K x N matrices",
+       "MxNxK[,MxNxK...]"},
+      {"multiplier", 0, POPT_ARG_NONE, &o.multiplier, 0, "products by the library's multipliers, which keep B prepared",
+       NULL},
+      {"rows", 0, POPT_ARG_STRING, &o.rows, 0,
+       "instead of products: this many single dot-product-adds a call (smma_dot_rows)", "N[,N...]"},
+      {"data", 0, POPT_ARG_STRING, &o.data, 0, "other operands than N(0, 1), from the list below",
+       "KIND[=AMOUNT][,KIND...]"},
+      SMMA_OPTION_GROUP("How to measure:"),
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
+       "number of threads of both sides, 0 for all cores", "T"},
+      {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "SoftMMA's kernel (default: the fastest)", "NAME"},
+      {"repetitions", 'r', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.repetitions, 0,
+       "number of runs, of which the median is taken", "R"},
+      {"blas", 0, POPT_ARG_STRING, &o.blas, 0,
+       "the OpenBLAS (or cuBLAS) library to compare with, or none (default: the system's)", "FILE|none"},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0, details(text, sizeof text));
   if (o.threads < 0 || o.threads > processors)

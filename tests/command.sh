@@ -55,10 +55,15 @@ silent() { [ ! -s in/stderr ]; }
 # How many columns the texts of options begin in.
 option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' | sort -u | wc -l; }
 gives 'help' 0 '^  verify  ' --help
-check 'help: summaries stand in one column' [ "$(sed -n '/^Commands:/,/^$/p' in/stdout | grep -vc -e '^  .\{10\}  [^ ]' -e '^Commands:' -e '^$')" -eq 0 ]
-gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
+check 'help: summaries stand in one column' \
+  [ "$(sed -n '/^Look up:/,/^Measure:/p' in/stdout | grep -vc -e '^  .\{10\}  [^ ]' -e '^[A-Z][a-z ]*:$' -e '^$')" -eq 0 ]
+check 'help: lines of at most 100 columns' [ "$(grep -cE '^.{101}' in/stdout)" -eq 0 ]
+gives 'help of a command, by its name' 0 '^Multiply whole matrices' help gemm
 for command in $("$softmma" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
+  check "$command --help: a sentence first" grep -qE '^[A-Z][^.]+\.$' <(head -n 1 in/stdout)
+  check "$command --help: two examples after the usage" \
+    [ "$(sed -n '4,8p' in/stdout | grep -cE "^Examples:$|^  softmma $command( |$)")" -ge 3 ]
   check "$command --help: texts begin in one column" [ "$(option_columns <in/stdout)" -eq 1 ]
   check "$command --help: lines of at most 100 columns" [ "$(grep -cE '^.{101}' in/stdout)" -eq 0 ]
 done
@@ -79,7 +84,9 @@ volta_unit=(--on V100 --instr HMMA.884.F32.F32)
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem
 fails 'help of an unknown command' "unknown command 'gem'" help gem
-fails 'unknown option' '--colour: unknown option .*softmma list --help' list --colour
+fails 'unknown option' "--formas: unknown option; nearest: --formats, .*softmma list --help" list --formas
+fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows, " gen --rwos=3
+fails 'unknown letter' "-q: unknown option .see 'softmma list --help'" list -q
 fails 'option without its value' '--rows: missing argument' gen --rows
 fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" gen --rows many
 fails 'a number that is none, behind =' "--rows: 'many' is no whole number" gen --rows=many

@@ -1,24 +1,25 @@
-/* What a product is computed with: the instruction and the kernel that the options name. */
+/* Choice of the instruction and the kernel that the options name. */
 #ifndef SMMA_CLI_CHOOSE_H
 #define SMMA_CLI_CHOOSE_H
 
 #include "cli/cli.h"
 
-/* The instruction of --on and --instr, or of --on, --in and --out, the last the usual one if need be. Options that are
-   not given are NULL. Ends the program with one line that names the option at fault. */
+/* Returns the instruction of --on and --instr, or of --on, --in and --out. Options that are not given are NULL; without
+   --out, D has its default format. On an error, ends the program with one line that names the option. */
 const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out);
 
-/* The same for one of several GPUs: options are for those that are no files, and f16 is the format without them. */
+/* Like smma_choose_instruction, for one of several targets. The options do not apply to files of custom units, and the
+   default of --in is f16. */
 const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out);
 
-/* That of a target: "GPU", for which the other options are, "GPU:FORMAT", "GPU:A:B", "GPU:INSTRUCTION" or the file of a
-   custom unit. */
+/* Returns the instruction of a target: "GPU", "GPU:FORMAT", "GPU:A:B", "GPU:INSTRUCTION" or the file of a custom unit.
+   The options --instr, --in and --out apply to "GPU" only. */
 const smma_instruction *smma_choose_target(const char *text, const char *name, const char *in, const char *out);
 
-/* Ends the program with one line unless this CPU has the kernel of --kernel; NULL is the fastest. */
+/* Ends the program with one line if this CPU does not have the kernel of --kernel. NULL stands for the fastest. */
 void smma_check_kernel(const char *kernel);
 
-/* The kernels of this CPU, fastest first: "avx2, portable, core". */
+/* Writes the kernels of this CPU, fastest first, such as "avx2, portable, core". */
 const char *smma_kernel_list(char text[128]);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { TEXT = 400 };
 
-/* "k = 5", "k = 8 to 15", "k = 1, 3". */
+/* Writes a set of positions k as text: "k = 5", "k = 8 to 15", "k = 1, 3". */
 static const char *place_words(uint64_t places, char *text, size_t size) {
   const char *comma = "k = ";
   *text = 0;

@@ -1,4 +1,4 @@
-/* Classes of mismatches in the output of commands. */
+/* Prints classes of mismatches. */
 #ifndef SMMA_CLI_CLASSES_H
 #define SMMA_CLI_CLASSES_H
 

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include "cluster/ranks.h"
 #include "io/count.h"
 #include "io/file.h"
+#include "isa/nearest.h"
 #include "unit/child.h"
 #include "unit/unit.h"
 
@@ -34,9 +36,9 @@ int smma_complain(const char *format, ...) {
   return SMMA_EXIT_FAILED;
 }
 
-/* Libraries end the program with status 1 where memory or threads are refused: popt, libgomp. */
+/* popt and libgomp end the program with status 1 if they get no memory or no threads. */
 static bool ends_itself;
-static pid_t own_process; /* children run what is not ours, which may exit as it likes */
+static pid_t own_process; /* child processes run foreign code, which may exit with any status */
 
 static void fail_with_library(void) {
   if (ends_itself || getpid() != own_process) return;
@@ -89,7 +91,9 @@ void smma_note(const char *format, ...) {
   va_end(arguments);
 }
 
-enum { MOST_OPTIONS = 40 };
+enum { MOST_OPTIONS = 48, MOST_GROUPS = 8 };
+
+struct poptOption smma_no_options[] = {POPT_TABLEEND};
 
 /* The command that runs. */
 static const smma_command *command;
@@ -99,7 +103,7 @@ int smma_run_command(const smma_command *one, int argc, const char **argv) {
   return command->run(argc, argv);
 }
 
-/* What popt has allocated: the context, which owns the remaining arguments, and the strings of options. */
+/* Memory that popt allocated: the context, which owns the remaining arguments, and the values of string options. */
 static poptContext context;
 static char *strings[MOST_OPTIONS];
 
@@ -108,13 +112,13 @@ static void free_options(void) {
   poptFreeContext(context);
 }
 
-/* The values of string options; others are NULL. */
+/* Fills `values` with the values of string options, and with NULL for the other options. */
 static void list_strings(const struct poptOption *table, char *values[MOST_OPTIONS]) {
   for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++)
     values[i] = (table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_STRING ? *(char **)table[i].arg : NULL;
 }
 
-/* popt copies strings: those that are not the table's defaults any more. */
+/* Notes which strings popt has copied, to free them at exit: all that are no longer the table's defaults. */
 static void own_strings(const struct poptOption *table, char *const defaults[MOST_OPTIONS]) {
   list_strings(table, strings);
   for (int i = 0; i < MOST_OPTIONS; i++)
@@ -124,7 +128,7 @@ static void own_strings(const struct poptOption *table, char *const defaults[MOS
 }
 
 static void print_command_help(const char *details) {
-  printf("softmma %s: %s\n\n", command->name, command->summary);
+  printf("%c%s.\n\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
   fflush(stdout);
   poptPrintHelp(context, stdout, 0);
   if (details) printf("\n%s", details);
@@ -133,7 +137,26 @@ static void print_command_help(const char *details) {
   exit(smma_finish_output(SMMA_EXIT_EQUAL));
 }
 
-/* "--rows: 'abc'": popt knows the value of a number, or the option; the words on the command line know both. */
+/* Ends the program because of an unknown option, with the known options nearest to it. One letter has no nearest. */
+static _Noreturn void fail_unknown_option(const struct poptOption *table, const char *bad, const char *program_name) {
+  const char *name = bad + strspn(bad, "-");
+  char wanted[64], candidate[64], list[256];
+  smma_nearest nearest;
+  snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(name, "="), name);
+  if (strlen(wanted) < 2) smma_die("%s: unknown option (see '%s --help')", bad, program_name);
+  smma_nearest_start(&nearest, wanted);
+  for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++) {
+    if (!table[i].longName || table[i].argInfo & POPT_ARGFLAG_DOC_HIDDEN) continue;
+    snprintf(candidate, sizeof candidate, "--%s", table[i].longName);
+    smma_nearest_consider(&nearest, candidate, table[i].longName);
+  }
+  smma_nearest_consider(&nearest, "--help", "help");
+  smma_nearest_list(&nearest, list, sizeof list);
+  smma_die("%s: unknown option; nearest: %s (see '%s --help')", bad, list, program_name);
+}
+
+/* Ends the program because of an option's value, as in "--rows: 'abc'". popt reports only the value or only the option,
+   so the command line is searched for both. */
 static _Noreturn void fail_option(int argc, const char **argv, const char *bad, int code) {
   for (int i = 2; i < argc; i++)
     if (bad[0] != '-' && argv[i - 1][0] == '-' && strcmp(argv[i], bad) == 0)
@@ -141,17 +164,19 @@ static _Noreturn void fail_option(int argc, const char **argv, const char *bad, 
   smma_die("%s: %s (see '%s --help')", bad, poptStrerror(code), argv[0]);
 }
 
-/* ---- Counts: numbers of options are read by smma_read_count, not by popt ---- */
+/* ---- The table that popt reads: smma_read_count reads integers instead of popt, and groups have headings ---- */
 
-static struct poptOption counted[MOST_OPTIONS]; /* the table as popt sees it */
-static char descriptions[MOST_OPTIONS][192];
+static struct poptOption counted[MOST_OPTIONS];       /* the command's table, as popt sees it */
+static struct poptOption all_groups[MOST_GROUPS + 2]; /* parts of `counted` with their headings, and --help */
+static char descriptions[MOST_OPTIONS][512];
 
 static bool is_count(const struct poptOption *o) {
   const unsigned type = o->argInfo & POPT_ARG_MASK;
   return type == POPT_ARG_INT || type == POPT_ARG_LONGLONG;
 }
 
-/* An option whose argument is said to be a list, such as "GPU,...", takes further elements each time it is given. */
+/* Reports whether the option takes a list: the text for its argument is a list, such as "GPU,...". Further uses of the
+   option add elements. */
 static bool is_list(const struct poptOption *o) {
   return o->argDescrip && (strchr(o->argDescrip, ',') || strcmp(o->argDescrip, "LIST") == 0);
 }
@@ -162,25 +187,44 @@ static long long count_of(const struct poptOption *o) {
   return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT ? *(int *)o->arg : *(long long *)o->arg;
 }
 
-/* Makes popt return the place in the table, from 1, of each count and string. A count becomes a string. */
-static void take_counts(const struct poptOption *table) {
-  for (int i = 0; i < MOST_OPTIONS; i++) {
-    counted[i] = table[i];
-    if (!table[i].longName && !table[i].arg) return;
-    if (is_string(&table[i])) counted[i].val = i + 1;
-    if (!is_count(&table[i])) continue;
-    if (table[i].argInfo & POPT_ARGFLAG_SHOW_DEFAULT)
-      snprintf(descriptions[i], sizeof descriptions[i], "%s (default: %lld)", table[i].descrip, count_of(&table[i]));
-    else
-      snprintf(descriptions[i], sizeof descriptions[i], "%s", table[i].descrip);
-    counted[i].argInfo = POPT_ARG_STRING;
-    counted[i].arg = NULL;
-    counted[i].val = i + 1;
-    counted[i].descrip = descriptions[i];
-  }
+static bool is_group(const struct poptOption *o) { return o->arg == smma_no_options; }
+
+/* Writes the default of a count or a string into its description. */
+static void describe_default(const struct poptOption *o, char *text, size_t size) {
+  if (!(o->argInfo & POPT_ARGFLAG_SHOW_DEFAULT))
+    snprintf(text, size, "%s", o->descrip ? o->descrip : "");
+  else if (is_count(o))
+    snprintf(text, size, "%s (default: %lld)", o->descrip, count_of(o));
+  else
+    snprintf(text, size, "%s (default: %s)", o->descrip, *(char **)o->arg);
 }
 
-/* Reads the value of a count that popt has come upon. */
+/* Fills `counted`: popt returns the index in the table, plus 1, for each count and string, and reads a count as a
+   string. Fills `all_groups` with the groups, and returns their number. */
+static int take_options(const struct poptOption *table) {
+  int groups = 0;
+  all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, counted, 0, "Options:", NULL};
+  for (int i = 0; i < MOST_OPTIONS; i++) {
+    counted[i] = table[i];
+    if (!table[i].longName && !table[i].arg) break;
+    if (is_group(&table[i])) {
+      counted[i] = (struct poptOption)POPT_TABLEEND; /* of the group before */
+      all_groups[groups++] =
+          (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, &counted[i + 1], 0, table[i].descrip, NULL};
+    }
+    if (!is_string(&table[i]) && !is_count(&table[i])) continue;
+    describe_default(&table[i], descriptions[i], sizeof descriptions[i]);
+    counted[i].descrip = descriptions[i];
+    counted[i].argInfo &= ~(unsigned)POPT_ARGFLAG_SHOW_DEFAULT;
+    counted[i].val = i + 1;
+    if (!is_count(&table[i])) continue;
+    counted[i].argInfo = POPT_ARG_STRING;
+    counted[i].arg = NULL;
+  }
+  return groups;
+}
+
+/* Reads the value of a count, which popt has just parsed. */
 static void store_count(const struct poptOption *o) {
   char *text = poptGetOptArg(context);
   long long value = 0;
@@ -195,9 +239,9 @@ static void store_count(const struct poptOption *o) {
     *(long long *)o->arg = value;
 }
 
-/* ---- Options that are given more than once: elements of a list add up, otherwise the last value counts ---- */
+/* ---- Repeated options: a list gets further elements; for any other option the last value counts ---- */
 
-/* Appends the elements in the option's variable to those that were given before. */
+/* Puts the elements that were given before in front of those in the option's variable. */
 static void append_to_list(const struct poptOption *o, char *before) {
   char **now = o->arg;
   const size_t size = strlen(before) + strlen(*now) + 2;
@@ -208,17 +252,28 @@ static void append_to_list(const struct poptOption *o, char *before) {
   *now = joined;
 }
 
-/* Takes the value that popt has read for option `o` of the table. `given` holds the strings that were given before, at
-   the place of the first option with the same variable. */
+/* Stores the value that popt has read for option `o` of the table. `given` holds the strings of earlier uses, at the
+   index of the first option with the same variable. */
 static void take_value(const struct poptOption *table, const struct poptOption *o, char *given[MOST_OPTIONS]) {
   int index = 0;
   while (table[index].arg != o->arg) index++;
   if (is_count(o)) store_count(o);
   if (!is_string(o)) return;
-  if (!*(char **)o->arg) smma_die("out of memory"); /* popt copies it */
+  if (!*(char **)o->arg) smma_die("out of memory"); /* popt failed to copy it */
   if (given[index] && is_list(o)) append_to_list(o, given[index]);
   free(given[index]);
   given[index] = *(char **)o->arg;
+}
+
+/* Writes what stands after the command's name in its help: the arguments, and the examples. */
+static void describe_usage(char *text, size_t size) {
+  const char *example = command->examples;
+  size_t used = (size_t)snprintf(text, size, "%s\n\nExamples:", *command->arguments ? command->arguments : "[options]");
+  while (*example && used < size) {
+    const int length = (int)strcspn(example, "\n");
+    used += (size_t)snprintf(text + used, size - used, "\n  %.*s", length, example);
+    example += length + (example[length] == '\n');
+  }
 }
 
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
@@ -228,23 +283,23 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   const char **rest;
   char *defaults[MOST_OPTIONS] = {NULL};
   char *given[MOST_OPTIONS] = {NULL};
-  int code, count = 0, help = 0;
+  char usage[1024];
+  int code, count = 0, help = 0, groups;
   struct poptOption help_table[] = {{"help", 'h', POPT_ARG_NONE, &help, 0, "show this help", NULL}, POPT_TABLEEND};
-  struct poptOption all[] = {
-      {NULL, 0, POPT_ARG_INCLUDE_TABLE, counted, 0, "Options:", NULL},
-      {NULL, 0, POPT_ARG_INCLUDE_TABLE, help_table, 0, "Help:", NULL},
-      POPT_TABLEEND,
-  };
   snprintf(program, sizeof program, "softmma %s", command->name);
   argv[0] = program;
-  take_counts(table);
-  context = poptGetContext(program, argc, argv, all, 0);
+  groups = take_options(table);
+  all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, help_table, 0, "Help:", NULL};
+  all_groups[groups] = (struct poptOption)POPT_TABLEEND;
+  context = poptGetContext(program, argc, argv, all_groups, 0);
   if (!context) smma_die("out of memory");
-  poptSetOtherOptionHelp(context, *command->arguments ? command->arguments : "[options]");
+  describe_usage(usage, sizeof usage);
+  poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);
   while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
   own_strings(table, defaults);
   if (help) print_command_help(details);
+  if (code == POPT_ERROR_BADOPT) fail_unknown_option(table, poptBadOption(context, POPT_BADOPTION_NOALIAS), program);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   rest = poptGetArgs(context);
   if (!rest) rest = none;
@@ -301,13 +356,13 @@ enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 static volatile sig_atomic_t interrupted, waits_for_interruption;
 
-/* Leaves nothing behind, neither a file nor a process, and ends as the signal does by itself. */
+/* Removes unfinished files, kills child processes, and ends the program by the signal's default action. */
 static void end_at_once(int number) {
   const struct sigaction usual = {.sa_handler = SIG_DFL};
   if (!smma_outputs_remove_unfinished(end_at_once, number)) return;
   smma_kill_children();
   sigaction(number, &usual, NULL);
-  raise(number); /* once the handler returns */
+  raise(number); /* takes effect when the handler returns */
 }
 
 static void handle_signal(int number) {
@@ -326,7 +381,7 @@ static void end_late(int number) {
 
 void smma_handle_signals(void) {
   struct sigaction ending = {.sa_handler = handle_signal}, late = {.sa_handler = end_late}, before;
-  for (int i = 0; i < ENDING_SIGNALS; i++) { /* one that another program ignores for this one stays ignored */
+  for (int i = 0; i < ENDING_SIGNALS; i++) { /* a signal that the parent process made ignored stays ignored */
     sigaddset(&ending.sa_mask, ending_signals[i]);
     if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
       sigaction(ending_signals[i], &ending, NULL);
@@ -358,7 +413,7 @@ bool smma_ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Whether a progress line stands on the terminal now. */
+/* Whether a progress line is on the terminal now. */
 static bool line_is_up;
 
 void smma_progress_start(smma_progress *p, const char *unit, double per_step) {

@@ -1,4 +1,4 @@
-/* What the commands share: options, errors, output, progress. */
+/* Functions for all commands: options, errors, output, progress. */
 #ifndef SMMA_CLI_CLI_H
 #define SMMA_CLI_CLI_H
 
@@ -14,11 +14,12 @@
 #include "isa/formats.h"
 #include "softmma/softmma.h"
 
-/* Exit statuses (docs: softmma(1)). */
+/* Exit statuses of the program, as softmma(1) documents them. */
 enum { SMMA_EXIT_EQUAL = 0, SMMA_EXIT_DIFFERENT = 1, SMMA_EXIT_FAILED = 2 };
 
+/* A command. `summary` is an imperative sentence without its full stop; `examples` holds one command line per line. */
 typedef struct {
-  const char *name, *arguments, *summary;
+  const char *name, *arguments, *summary, *examples;
   int (*run)(int argc, const char **argv);
 } smma_command;
 
@@ -27,75 +28,84 @@ extern const size_t smma_command_count;
 
 #define SMMA_COMMAND(name, ...) int smma_command_##name(int argc, const char **argv);
 #define SMMA_COMMAND_OF_TWO(one, two, ...) SMMA_COMMAND(one##_##two)
+#define SMMA_COMMAND_GROUP(heading)
 #include "cli/command.def"
+#undef SMMA_COMMAND_GROUP
 #undef SMMA_COMMAND_OF_TWO
 #undef SMMA_COMMAND
 
-/* Prints "softmma: " and one line on stderr, control characters as '?'; returns SMMA_EXIT_FAILED. */
+/* Prints "softmma: " and one line on stderr, with control characters replaced by '?'. Returns SMMA_EXIT_FAILED. */
 int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, then ends the program, and with it all ranks. */
+/* Prints the same line as smma_complain, then ends the program and all its ranks with SMMA_EXIT_FAILED. */
 _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The option that gives a member of a study's request: "--split-k" of "split_k", "-C" of "c". */
+/* Returns the option that sets a member of a study's request: "--split-k" for "split_k", "-C" for "c". */
 const char *smma_option_of(const char *member, char text[64]);
 
-/* Dies of a study's error, where "MEMBER: what is wrong" becomes the option's line. */
+/* Ends the program with a study's error. In "MEMBER: reason", replaces the member by its option. */
 _Noreturn void smma_die_of(const smma_error *error);
 
-/* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend; of several ranks by the
-   first. */
+/* Prints a note on stderr ("softmma: note: ..."): something to know that is not an error. Only rank 0 prints notes. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Parses the command's options into the table's variables and returns the remaining arguments, of which there must be
-   between `least` and `most`. On --help prints it and ends; on an error prints one line and ends. `details` is printed
-   by --help behind the options. The result is ended by NULL and lives as long as the program. */
+/* An entry of a table of options that starts a new group in --help. The options before the first such entry stand under
+   "Options:". */
+extern struct poptOption smma_no_options[];
+#define SMMA_OPTION_GROUP(heading) \
+  { NULL, 0, POPT_ARG_INCLUDE_TABLE, smma_no_options, 0, heading, NULL }
+
+/* Parses the command's options into the variables of the table. Returns the remaining arguments, followed by NULL;
+   there must be `least` to `most` of them, and they live as long as the program. With --help, prints the help and ends
+   the program; on an error, ends it with one line. --help prints `details` (may be NULL) after the options. */
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details);
 
-/* The row of that name in the table; NULL without one. */
+/* Returns the command of that name, or NULL if the name is unknown. */
 const smma_command *smma_find_command(const char *name);
 
-/* Runs a command, whose options smma_parse_options parses then. argv[0] is its name. */
+/* Runs a command, which calls smma_parse_options itself. argv[0] is the command's name. */
 int smma_run_command(const smma_command *command, int argc, const char **argv);
 
-/* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
-   of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */
+/* Return the instruction, architecture or format that the text names. If the name is unknown, these functions end the
+   program with one line, which names `option` unless that is NULL. `gpu` is the value of --on. If it is the file of a
+   custom unit, the unit is the instruction, and `name` may be NULL. */
 const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option);
 const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option);
 smma_arch_id smma_require_arch(const char *gpu, const char *option);
 smma_format smma_require_format(const char *name, const char *option);
 
-/* Likewise those of --in (or whatever `option` is) and --out, which may be NULL. */
+/* Returns the formats of --in (or of the option that `option` names) and of --out, which may be NULL. Ends the program
+   with one line on an error. */
 smma_formats smma_require_formats(const char *in, const char *option, const char *out);
 
-/* "value" of a missing option is an error that names it. */
+/* Returns `value`, or ends the program if the option is missing (NULL), with a line that names it and an example. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
-/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and
- * remove unfinished files. */
+/* Installs handlers: SIGINT, SIGTERM, SIGHUP and SIGQUIT end the program and its child processes and remove unfinished
+   files. Call it at the start of the program. */
 void smma_handle_signals(void);
 
-/* At the start of the program: from then on an exit that a library calls ends it with status 2, and removes unfinished
-   files. Before an exit of the program's own: smma_end_normally. */
+/* Makes an exit() that a library calls end the program with status 2 and remove unfinished files. Call it at the start
+   of the program, and smma_end_normally before each exit of the program's own. */
 void smma_handle_library_exits(void);
 void smma_end_normally(void);
 
-/* From now on the first interruption makes smma_interrupted true, units stop, and the command has a second to end where
-   it can go on later; then, or with a second interruption, the program ends. */
+/* Changes the effect of the first interruption: smma_interrupted becomes true, units stop, and the command has one
+   second to save its state. After that second, or on a second interruption, the program ends. */
 void smma_wait_for_interruption(void);
 bool smma_interrupted(void);
 
-/* Prints a study's result as JSON and releases it; ends the program with one line where it is incomplete. */
+/* Prints a study's result as JSON and frees it. Ends the program with one line if the result is incomplete. */
 void smma_print_datum(smma_datum *datum);
 
-/* Whether everything written to stdout arrived; else complains and returns SMMA_EXIT_FAILED instead of `status`. */
+/* Flushes stdout. Returns `status`, or complains and returns SMMA_EXIT_FAILED if not all output was written. */
 int smma_finish_output(int status);
 
-/* Progress of long work: silent unless stderr is a terminal; a line with rate and, where `all` is known (not 0),
-   remaining time, once a second. */
+/* Progress of long work: a line on stderr, updated once a second, if stderr is a terminal. It shows the rate and, if
+   `all` is known (not 0), the remaining time. */
 typedef struct {
-  const char *unit; /* "products"; NULL: no rate is shown */
+  const char *unit; /* such as "products"; if NULL, no rate is shown */
   double per_step;  /* units in one step */
   double started, shown;
   bool enabled;

@@ -18,11 +18,11 @@
 
 enum { MOST_LINES = 40, DEFAULT_ROWS = 100000 };
 
-/* The whole run: what is compared, and what is known of it. */
+/* A run of the command: the campaign, its report, the file of --resume and the progress line. */
 typedef struct {
   smma_campaign what;
   smma_report report;
-  const char *state; /* --resume */
+  const char *state; /* the file of --resume, or NULL */
   smma_progress progress;
 } campaign;
 
@@ -55,13 +55,14 @@ static void print_example(const campaign *c, const smma_report_result *r) {
   smma_print_mismatch(r->instruction, row, c->what.unit->name, c->what.against->name, r->result.expected);
 }
 
-/* Of those that a device compares some are kept: then nothing is said. */
+/* Prints how many mismatches differ only in the encoding of a NaN. Prints nothing if the report holds only a sample of
+   the mismatches, as after a comparison on a device. */
 static void print_nan(const smma_report_result *r) {
   const uint64_t nan = smma_sample_nan(&r->kept);
-  uint64_t kept = 0;
-  for (size_t n = 0; n < r->kept.count; n++) kept += r->kept.sort[n].count;
-  if (!nan || kept != r->result.mismatches) return;
-  if (nan == kept)
+  uint64_t sampled = 0;
+  for (size_t n = 0; n < r->kept.count; n++) sampled += r->kept.sort[n].count;
+  if (!nan || sampled != r->result.mismatches) return;
+  if (nan == sampled)
     printf("  NaN encodings only: both results of every mismatch are NaN, with another sign or payload\n");
   else
     printf("  %llu of the mismatches differ in the encoding of a NaN only\n", (unsigned long long)nan);
@@ -91,7 +92,8 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   }
 }
 
-/* Of many instructions those that differ; not those of which a shard has no row. */
+/* Reports whether a result is printed: every mismatch is; results without a mismatch are printed only for a short list
+   of instructions, and not if the shard has no test vector of the instruction. */
 static bool is_shown(const smma_report *report, const smma_campaign_result *r) {
   return !smma_report_is_clean(r) || (report->count <= MOST_LINES && (r->rows || !report->shard.count));
 }
@@ -135,7 +137,7 @@ static void open_unit(const char *name, const char *option, smma_unit *unit) {
   if (!smma_unit_open(name, unit, &error)) smma_die("%s: %s", option, error.text);
 }
 
-/* Every instruction from where it stands; false when interrupted. */
+/* Compares every instruction, continuing a saved report. Returns false if interrupted. */
 static bool run(campaign *c) {
   const smma_report_watcher watcher = {watch, save, c};
   smma_error error;
@@ -171,9 +173,10 @@ static int run_and_print(campaign *c, bool json) {
   return print_report(c, json);
 }
 
-/* ---- Ranks: each computes a shard, and the first one prints the whole ---- */
+/* ---- Ranks: each computes a shard, and rank 0 merges and prints the reports ---- */
 
-/* FILE.shard-2-of-4 keeps what rank 1 of 4 knows, until FILE has the whole. */
+/* Returns the name of this rank's own state file, such as FILE.shard-2-of-4 for rank 1 of 4; NULL without --resume. It
+   is removed when FILE holds the merged report. */
 static char *state_of_rank(const char *file) {
   const size_t size = file ? strlen(file) + 64 : 0;
   char *name = file ? malloc(size) : NULL;
@@ -183,7 +186,7 @@ static char *state_of_rank(const char *file) {
   return name;
 }
 
-/* Reads a number above 0 and what stands behind it; NULL if there is none. */
+/* Reads a number above 0. Returns the text after it, or NULL if there is no number. */
 static const char *skip_number(const char *text, unsigned long *number) {
   char *end;
   if (!text || *text < '1' || *text > '9') return NULL;
@@ -196,23 +199,23 @@ static const char *skip_text(const char *text, const char *expected) {
   return text && strncmp(text, expected, length) == 0 ? text + length : NULL;
 }
 
-/* Takes the name of a file beside FILE, whose own name is `base`: FILE.shard-I-of-N. Returns what stands behind it, and
-   N; NULL if the name is another one. */
+/* Parses the name of a rank's state file, FILE.shard-I-of-N, where `base` is the name of FILE. Returns the text after
+   it and sets `*ranks` to N; returns NULL if the name does not have this form. */
 static const char *skip_shard_name(const char *name, const char *base, unsigned long *ranks) {
   unsigned long rank;
   const char *at = skip_number(skip_text(skip_text(name, base), ".shard-"), &rank);
   return skip_number(skip_text(at, "-of-"), ranks);
 }
 
-/* Whether this stands behind the name of a file that smma_output_open has begun: ".PID-ATTEMPT.tmp". */
+/* Reports whether `at` is the ending that smma_output_open gives to an unfinished file: ".PID-ATTEMPT.tmp". */
 static bool ends_temporary(const char *at) {
   unsigned long number;
   at = skip_text(skip_number(skip_text(at, "."), &number), "-");
   return at && at[0] && strcmp(at + strspn(at, "0123456789"), ".tmp") == 0;
 }
 
-/* What another number of ranks kept would be computed anew: refuses it. Removes what a rank left that died while it
-   saved. */
+/* Looks for state files of ranks beside FILE. Ends the program if they are of another number of ranks, because their
+   work would be computed again. Removes unfinished files of ranks that died while they saved. */
 static void look_for_shards(const char *file) {
   const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
   char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup("./"), *path;
@@ -235,7 +238,7 @@ static void look_for_shards(const char *file) {
   free(folder);
 }
 
-/* Ends the program if rank 0 was started with another value. */
+/* Ends the program if rank 0 has another value for the option `what`. */
 static void require_same(const char *what, const char *own) {
   char first[512] = "", here[512] = "";
   snprintf(here, sizeof here, "%s", own);
@@ -246,7 +249,7 @@ static void require_same(const char *what, const char *own) {
              *first ? first : "none");
 }
 
-/* Every rank computes rows of one campaign. */
+/* Ends the program unless all ranks were started with the same campaign. */
 static void require_same_campaign(const campaign *c) {
   char text[64];
   uint32_t names = 0;
@@ -267,7 +270,7 @@ static void require_same_campaign(const campaign *c) {
   require_same("--on and --instr", text);
 }
 
-/* One report is of one unit, and its parts are everywhere the same. */
+/* Ends the program unless the units of all ranks have the same device, driver, toolkit and size of a batch. */
 static void require_alike(const campaign *c) {
   const struct {
     const smma_unit *unit;
@@ -299,7 +302,7 @@ static void send_report(const campaign *c) {
   smma_datum_free(data);
 }
 
-/* What a rank has sent. */
+/* Receives the report of a rank and adds it to `whole`. */
 static void add_report(const campaign *c, size_t rank, smma_report *whole) {
   smma_report part;
   smma_error error = {SMMA_FAILED, "out of memory"};
@@ -319,7 +322,7 @@ static void add_report(const campaign *c, size_t rank, smma_report *whole) {
   free(text);
 }
 
-/* Of the first rank: its shard becomes the whole. */
+/* Merges the reports of all ranks into the report of rank 0. */
 static void gather_reports(campaign *c) {
   smma_report whole;
   smma_error error;
@@ -356,7 +359,7 @@ static int run_shard(campaign *c, const char *file, bool json) {
   return print_report(c, json);
 }
 
-/* A whole that is there already is the first rank's to go on with. */
+/* Runs the campaign in ranks. If the file of --resume already holds a merged report, rank 0 continues it alone. */
 static int run_in_ranks(campaign *c, bool json) {
   bool known = has_bytes(c->state);
   smma_ranks_share(&known, sizeof known);
@@ -364,11 +367,12 @@ static int run_in_ranks(campaign *c, bool json) {
   require_alike(c);
   if (known) return smma_rank() ? SMMA_EXIT_EQUAL : run_and_print(c, json);
   if (c->state && !smma_rank()) look_for_shards(c->state);
-  smma_ranks_wait(); /* before any writes */
+  smma_ranks_wait(); /* no rank writes before rank 0 has looked */
   return run_shard(c, c->state, json);
 }
 
-/* A GPU without a model is asked one question, through instructions of the nearest architecture. */
+/* Returns the target whose instructions the experiments use. For a GPU without a model, that is the nearest
+   architecture, and `*only` becomes the one experiment for this GPU. */
 static smma_target target_of_questions(const char *gpu, const char **only) {
   smma_arch_id nearest = SMMA_ARCH_COUNT;
   smma_error error;
@@ -377,7 +381,7 @@ static smma_target target_of_questions(const char *gpu, const char **only) {
   return (smma_target){.text = smma_architectures[nearest].name, .arch = nearest};
 }
 
-/* --open: the experiments take the place of generated rows. */
+/* Runs the experiments of --open. */
 static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
                               bool json) {
   smma_question_request request = {.unit = unit, .arch = target->arch, .every = all};
@@ -398,33 +402,39 @@ int smma_command_campaign(int argc, const char **argv) {
   campaign c = {.what = {.unit = &unit, .against = &against}};
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
-       "the unit to test: model[:DEVICE], custom:[DEVICE:]FILE, x86, cuda, hip, file:FILE, plugin:FILE, pipe:COMMAND",
+       "the unit under test: model[:DEVICE], custom:[DEVICE:]FILE, x86, cuda, hip, file:FILE, plugin:FILE, "
+       "pipe:COMMAND",
        "UNIT"},
       {"against", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &against_name, 0, "the unit to compare it with",
        "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "instructions of this GPU or architecture only", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "this instruction only, by name or alias", "NAME"},
-      {"all", 0, POPT_ARG_NONE, &all, 0, "every instruction that both units compute (as without --instr)", NULL},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows of each", "N"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "only instructions of this GPU or architecture (default: all)", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "only this instruction, by name or alias (default: all)", "NAME"},
+      {"all", 0, POPT_ARG_NONE, &all, 0, "every instruction that both units compute, as without --instr", NULL},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the report as JSON", NULL},
+      SMMA_OPTION_GROUP("Test vectors:"),
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0,
+       "number of test vectors for each instruction", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind),
-      {"resume", 0, POPT_ARG_STRING, &c.state, 0, "keep what is known in this file, and go on from it if it is there",
+      SMMA_OPTION_GROUP("Long campaigns:"),
+      {"resume", 0, POPT_ARG_STRING, &c.state, 0, "save progress in this file; if the file exists, continue from it",
        "FILE"},
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
-       "only part I of N of the rows; 'softmma merge' puts the reports of all together", "I/N"},
+       "only part I of N of the test vectors; 'softmma merge' merges the reports of all parts", "I/N"},
+      SMMA_OPTION_GROUP("Open questions:"),
       {"open", 0, POPT_ARG_NONE, &open_questions, 0,
-       "ask the open questions instead: experiments on one instruction of each rule, or with --all on every one", NULL},
-      {"only", 0, POPT_ARG_STRING, &only, 0, "with --open: this experiment only", "NAME"},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print the report as JSON", NULL},
+       "run the experiments on open questions instead, on one instruction of each rule, or with --all on every "
+       "instruction",
+       NULL},
+      {"only", 0, POPT_ARG_STRING, &only, 0, "with --open: only this experiment (see 'softmma list --experiments')",
+       "NAME"},
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
-      "Bits are compared as they are, those of NaN, too; any two NaN are equal where the instruction's rule\n"
-      "leaves its NaN open ('softmma show').\n"
-      "Row i of a seed is the same on every machine. What differs is made as simple as it goes and\n"
-      "explained. Exit status 1: something differs. 'softmma units' lists units.\n"
-      "With --open: what the unit answers to each open question, and 1 if that is not the model's.\n"
-      "Example: softmma campaign --unit x86 --rows 1000000\n");
+      "Compares all bits, also those of NaN. Any two NaN are equal if the instruction's rule leaves its NaN\n"
+      "open ('softmma show'). Test vector i of a seed is the same on every machine. Counterexamples are\n"
+      "minimised and explained. Exit status 1: results differ. 'softmma units' lists the units.\n"
+      "With --open, prints the unit's answer to each open question; exit status 1: one is not the model's.\n");
   if (all && name) smma_die("--all and --instr: ask for every instruction or for one");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   c.what.rows = (uint64_t)rows;
@@ -453,7 +463,7 @@ int smma_command_campaign(int argc, const char **argv) {
     smma_read_shard(shard, &index, &count);
     smma_report_set_shard(&c.report, index, count);
   }
-  smma_wait_for_interruption(); /* behind a batch */
+  smma_wait_for_interruption(); /* an interruption takes effect after the current batch */
   status = smma_ranks() > 1 ? run_in_ranks(&c, json) : run_and_print(&c, json);
   smma_report_free(&c.report);
   smma_unit_close(&unit);

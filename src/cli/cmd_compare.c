@@ -10,15 +10,15 @@
 typedef struct {
   smma_command_targets targets;
   const char *path[2];
-  smma_tensor a, b;     /* as the files hold them */
-  smma_formats formats; /* of targets that name none */
-  smma_format d;        /* of all results */
+  smma_tensor a, b;     /* as read from the files */
+  smma_formats formats; /* for targets without a format of their own */
+  smma_format d;        /* format of all results */
   smma_compare_result result;
 } comparison;
 
 /* ---- Targets ---- */
 
-/* A file says its formats itself. */
+/* Returns the instruction of a custom unit, whose file gives its formats. Ends the program if D has another format. */
 static const smma_instruction *require_custom(const smma_formats *formats, const smma_target *target) {
   const smma_instruction *i = target->custom;
   if (i->d == formats->d) return i;
@@ -36,7 +36,7 @@ static const smma_instruction *choose(char *label, const void *context) {
   return smma_require_by_formats(label, &formats, "--on");
 }
 
-/* Plans may have another D than the instruction, but all targets' results are of one format. */
+/* Ends the program unless all results have the same format. A plan may change the format of D. */
 static void require_one_format(comparison *x) {
   const smma_command_target *first = &x->targets.target[0];
   x->d = smma_plan_d_format(first->plan.plan, first->instruction);
@@ -50,7 +50,7 @@ static void require_one_format(comparison *x) {
 
 /* ---- Matrices ---- */
 
-/* Raw files hold the format of --in. */
+/* Converts integers to numbers, or, with --raw, interprets them as encodings of the format of --in. */
 static void settle_raw(smma_tensor *t, smma_format in, const char *what, const char *path) {
   smma_tensor typed;
   smma_settle_integers(t, in, what, path);
@@ -71,7 +71,7 @@ static void load_matrices(comparison *x, const char **paths) {
   if (x->b.rows != x->a.columns)
     smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
              x->a.rows, x->a.columns, paths[1], x->b.rows, x->b.columns);
-  if (x->formats.scale_block) return; /* there are no raw files of numbers with scale factors */
+  if (x->formats.scale_block) return; /* matrices with scale factors cannot be given as raw files */
   settle_raw(&x->a, x->formats.a, "A", paths[0]);
   settle_raw(&x->b, x->formats.b, "B", paths[1]);
 }
@@ -111,7 +111,7 @@ static void run(comparison *x) {
 
 /* ---- Text ---- */
 
-/* "-" where nothing finite could be compared. */
+/* Writes an error as text, or "-" if there were no finite results to compare. */
 static const char *error_text(double error, char text[32]) {
   snprintf(text, 32, isnan(error) ? "-" : "%.2e", error);
   return text;
@@ -119,7 +119,7 @@ static const char *error_text(double error, char text[32]) {
 
 static int wider(int width, const char *text) { return (int)strlen(text) > width ? (int)strlen(text) : width; }
 
-/* Of the columns of input formats, with plans, and of instructions. */
+/* The widths of two columns: input formats with plans, and instructions. */
 static int inputs_width(const comparison *x) {
   int width = 9;
   for (size_t i = 0; i < x->targets.count; i++) width = wider(width, x->targets.target[i].shown);
@@ -192,24 +192,24 @@ int smma_command_compare(int argc, const char **argv) {
   const char *gpus = NULL, *in = "f16", *out = NULL, *plans = NULL, *roundings = NULL, **paths;
   int json = 0;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, each with ':FORMAT' or ':A:B' if not that of --in",
-       "GPU[:FORMAT],..."},
+      {"on", 0, POPT_ARG_STRING, &gpus, 0,
+       "GPUs or architectures, each with ':FORMAT' or ':A:B' if it differs from --in", "GPU[:FORMAT],..."},
       {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results: f32 (f64 for f64, s32 for integers) without it",
+      {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results (default: f32; f64 for f64, s32 for integers)",
        "FORMAT"},
       {"plan", 0, POPT_ARG_STRING, &plans, 0,
-       "how the library around the instruction sums: one for all GPUs or one for each, 'none' for one chain",
+       "how the library around the instruction sums (docs/plans.md): one plan for all GPUs, or one for each; 'none' is "
+       "one chain of instructions (default: none)",
        "FILE|NAME,..."},
       SMMA_RAW_OPTION,
       SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  paths =
-      smma_parse_options(argc, argv, options, 2, 2,
-                         "Each GPU computes with its preferred instruction for the format. C is zero, scale factors\n"
-                         "of a plan's parts are 1, its bias 0. Exit status 1 if results differ; any two NaN are equal\n"
-                         "('softmma campaign' compares their bits).\n"
-                         "Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
+  paths = smma_parse_options(
+      argc, argv, options, 2, 2,
+      "Each GPU computes with its preferred instruction for the format. C and a plan's bias are 0, and the\n"
+      "scale factors of a plan's parts are 1. Exit status 1: results differ. Any two NaN are equal\n"
+      "('softmma campaign' compares the bits of NaN).\n");
   x.formats = smma_require_formats(in, "--in", out);
   smma_require_targets(&x.targets, smma_require_option(gpus, "--on", "V100,A100,H100"), SMMA_MOST_TARGETS, "GPUs",
                        choose, &x.formats);

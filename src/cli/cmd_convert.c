@@ -20,13 +20,12 @@ int smma_command_convert(int argc, const char **argv) {
   bool done;
   struct poptOption options[] = {
       SMMA_VECTOR_FORMAT_OPTION(&format_name, ""),
-      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - (without it): standard output", "FILE"},
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
-  files =
-      smma_parse_options(argc, argv, options, 1, 1,
-                         "FILE is text or binary, which its first byte tells; - is standard input. Header and rows\n"
-                         "are kept, comments are not.\n"
-                         "Example: softmma convert rows.txt --format binary -o rows.bin\n");
+  files = smma_parse_options(
+      argc, argv, options, 1, 1,
+      "FILE is text or binary, which its first byte shows; - is standard input. The header and the test\n"
+      "vectors are copied; comments are not.\n");
   format = smma_require_vector_format(smma_require_option(format_name, "--format", "binary"));
   in = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
   if (!in) smma_die("%s: %s", files[0], strerror(errno));

@@ -10,7 +10,7 @@ enum { DEFAULT_ROWS = 100000 };
 
 typedef struct {
   smma_progress shown;
-  uint64_t all; /* rows; 0: not known */
+  uint64_t all; /* number of test vectors; 0 if unknown */
 } progress;
 
 static void show_progress(uint64_t rows, void *context) {
@@ -81,7 +81,7 @@ static bool write_page(const smma_coverage *coverage, FILE *stream) {
   return done;
 }
 
-/* Writes a file, if it is named; ends the program if that fails. */
+/* Writes the file `path` unless it is NULL. Ends the program if that fails. */
 static void write_file(const char *path, const char *option, const smma_coverage *coverage,
                        bool (*write)(const smma_coverage *, FILE *)) {
   smma_output output;
@@ -93,7 +93,7 @@ static void write_file(const char *path, const char *option, const smma_coverage
 
 /* ---- The command ---- */
 
-/* Counts generated rows, of which a unit computes the results, too, if it is named. */
+/* Counts the events of generated test vectors. If `unit_name` is not NULL, that unit computes their results, too. */
 static void add_campaign(smma_coverage *coverage, const smma_instruction *i, smma_campaign *campaign,
                          const char *unit_name, progress *p) {
   smma_unit unit;
@@ -119,25 +119,26 @@ int smma_command_coverage(int argc, const char **argv) {
   smma_error error;
   const char **files;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "instead of files: rows for this GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "and this instruction, by name or alias", "NAME"},
-      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "what computes them, too, as in campaign", "UNIT"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many", "N"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "instead of files: generate test vectors for this GPU or architecture",
+       "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "with --on: the instruction, by name or alias", "NAME"},
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
+       "with --on: also compare this unit's results with the model's, as in campaign", "UNIT"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors to generate", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind_name),
-      {"search", 0, POPT_ARG_LONGLONG, &tries, 0, "look for rows that make happen what is missing, among so many", "N"},
-      {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &most, 0, "how many missed events to list", "N"},
-      {"output", 'o', POPT_ARG_STRING, &path, 0, "keep the counts in this file; coverage of several merges them",
-       "FILE"},
-      {"html", 0, POPT_ARG_STRING, &page, 0, "write a page, each event a square", "FILE"},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON, every event", NULL},
+      {"search", 0, POPT_ARG_LONGLONG, &tries, 0, "search this many test vectors for missed events (default: 0)", "N"},
+      {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &most, 0, "number of missed events to list", "N"},
+      {"output", 'o', POPT_ARG_STRING, &path, 0,
+       "write the counts to this file; 'softmma coverage' of several such files adds them", "FILE"},
+      {"html", 0, POPT_ARG_STRING, &page, 0, "write a page that shows each event as a square", "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print every event as JSON", NULL},
       POPT_TABLEEND};
   files = smma_parse_options(
       argc, argv, options, 0, 1 << 20,
-      "What rows make happen in a rule's arithmetic: classes of operands, gaps between terms, what\n"
-      "alignment cuts, carries, cancellation, rounding, overflow, special values. FILE: vector files,\n"
-      "and counts that -o kept, which are added. Exit status 1: a result is not the model's.\n"
-      "Example: softmma coverage --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --search 1000000\n");
+      "Events of a rule's arithmetic: classes of operands, gaps between terms, bits truncated by alignment,\n"
+      "carries, cancellation, rounding, overflow, special values. FILE: vector files, and counts that -o\n"
+      "wrote, which are added. Exit status 1: a result is not the model's.\n");
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
   if (tries < 0) smma_die("--search: %lld is negative", tries);
   if (most < 0) smma_die("--show: %lld is negative", most);

@@ -151,7 +151,7 @@ static int write_text(const smma_instruction *i) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* The instruction as a composition. */
+/* Returns the instruction as a composition of steps. */
 static int write_steps(const smma_instruction *i) {
   const smma_operation o = smma_operation_of(i);
   smma_custom custom = smma_custom_of(i);
@@ -166,15 +166,15 @@ int smma_command_custom(int argc, const char **argv) {
   const char *gpu = NULL, *name = NULL, **paths;
   int json = 0, steps = 0;
   struct poptOption options[] = {
-      {"from", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture whose instruction is written", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"steps", 0, POPT_ARG_NONE, &steps, 0, "write it as a composition of steps", NULL},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print what a file describes as JSON", NULL},
+      {"from", 0, POPT_ARG_STRING, &gpu, 0, "write the description of an instruction of this GPU or architecture",
+       "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "with --from: the instruction, by name or alias", "NAME"},
+      {"steps", 0, POPT_ARG_NONE, &steps, 0, "with --from: write it as a composition of steps", NULL},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON what a file describes", NULL},
       POPT_TABLEEND};
-  paths =
-      smma_parse_options(argc, argv, options, 0, 1,
-                         "FILE: a custom unit as JSON; other commands take it for --on, and custom:FILE as a unit.\n"
-                         "Example: softmma custom --from H100 --instr HGMMA.64x8x16.F32 > unit.json\n");
+  paths = smma_parse_options(
+      argc, argv, options, 0, 1,
+      "FILE: a custom unit as JSON. Other commands accept the file as --on FILE, and as unit custom:FILE.\n");
   if (!gpu && name) smma_die("--instr: it goes with --from GPU");
   if (!gpu && steps) smma_die("--steps: it goes with --from GPU");
   if (gpu && *paths) smma_die("unexpected argument '%s': with --from a description is written, not read", *paths);

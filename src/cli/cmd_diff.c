@@ -8,7 +8,7 @@
 enum { MOST_SUBJECTS = 16 };
 
 typedef struct {
-  char gpu[256], label[512]; /* the label names the unit, too, if that is not the GPU's model */
+  char gpu[256], label[512]; /* the label also names the unit unless it is the GPU's model */
   smma_side side;
 } subject;
 
@@ -71,7 +71,8 @@ static void print_rate(bool same_subject, double rate) {
     printf(" %8.2f%%", 100 * rate);
 }
 
-/* "A100", or "A100*" where not its model computes: what that is stands above the table. */
+/* Returns the name of a GPU for the table. A star marks a GPU whose results come from a unit other than its model,
+   which the line above the table names. */
 static const char *short_label(const subject *x, char text[260]) {
   snprintf(text, 260, "%.255s%s", x->gpu, is_model(x) ? "" : "*");
   return text;
@@ -118,7 +119,7 @@ static bool print_two(const subject s[2], uint64_t rows, uint64_t seed, bool jso
 
 /* ---- The command ---- */
 
-/* The next of a list; the last one again if there are no more. */
+/* Returns the next name of a list, and the last name again at its end. */
 static const char *next_name(const char **list, char name[160]) {
   const size_t length = strcspn(*list, ",");
   if (length >= 160) smma_die("--instr: '%.40s...' is no name", *list);
@@ -128,7 +129,7 @@ static const char *next_name(const char **list, char name[160]) {
   return name;
 }
 
-/* The next of the list of GPUs. */
+/* Fills `x` from the next GPU of the list. */
 static void take_subject(const char **gpus, smma_unit *unit, const char **names, const char *in, const char *out,
                          subject *x) {
   const size_t length = strcspn(*gpus, ",");
@@ -156,19 +157,24 @@ int smma_command_diff(int argc, const char **argv) {
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &gpus, 0, "two GPUs or architectures, or more for a table", "GPU,GPU"},
       {"instr", 0, POPT_ARG_STRING, &names, 0, "their instructions, or one name for all", "NAME,NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred ones with A and B in this format, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
-      {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit of the first GPU", "UNIT"},
-      {"against", 0, POPT_ARG_STRING, &against_name, 0, "that of the others; the same without the option", "UNIT"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "random rows to compare", "N"},
+      {"in", 0, POPT_ARG_STRING, &in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instructions (default: f16)",
+       "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
+      {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
+       "the unit that computes for the first GPU", "UNIT"},
+      {"against", 0, POPT_ARG_STRING, &against_name, 0,
+       "the unit that computes for the other GPUs (default: that of --unit)", "UNIT"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of random test vectors to compare",
+       "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "Whether two units compute the same: first with rows that show a feature of one of them, then with\n"
-      "random ones. An instruction with a smaller K goes on with its result. Exit status 1: they differ.\n"
-      "Example: softmma diff --on A100,H100 --in f16\n");
+  smma_parse_options(argc, argv, options, 0, 0,
+                     "Compares test vectors that expose a feature of one of the units first, then random ones. If the\n"
+                     "instructions have different K, the one with the smaller K is used again on its own result.\n"
+                     "Exit status 1: they differ.\n");
   gpus = smma_require_option(gpus, "--on", "A100,H100");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);

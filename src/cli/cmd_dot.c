@@ -14,12 +14,10 @@ int smma_command_dot(int argc, const char **argv) {
                                  {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
                                  SMMA_OPERAND_OPTIONS(operands),
                                  {"explain", 0, POPT_ARG_NONE, &explained, 0,
-                                  "draw every term's bits, what is cut off, the sum and the rounding", NULL},
+                                  "draw the bits of every term, the truncated bits, the sum and the rounding", NULL},
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     SMMA_OPERAND_DETAILS
-                     "Example: softmma dot --on V100 --instr HMMA.884.F32.F32 -a '1.5 1 1 0' -b '1.5 0x1p-23*2 0'\n");
+  smma_parse_options(argc, argv, options, 0, 0, SMMA_OPERAND_DETAILS);
   if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
   gpu = smma_require_option(gpu, "--on", "H100");
   i = smma_require_instruction(gpu, name, "--instr");

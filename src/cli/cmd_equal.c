@@ -8,7 +8,7 @@
 enum { MOST_K = 1 << 24 };
 
 typedef struct {
-  char label[512]; /* as given */
+  char label[512]; /* the target as given on the command line */
   const smma_instruction *instruction;
   smma_target_plan plan;
 } side;
@@ -40,7 +40,7 @@ static void print_number(smma_format format, uint64_t x, int width) {
   printf("  %-*s", width, both);
 }
 
-/* Its k in the product is `at`. */
+/* Prints product `k` of the test vector, whose index in the whole product is `at`. */
 static void print_product(const smma_instruction *i, const smma_row *row, int k, size_t at) {
   const int group = i->scale_block ? k / i->scale_block : 0;
   printf("  k = %-2zu", at);
@@ -53,7 +53,8 @@ static void print_product(const smma_instruction *i, const smma_row *row, int k,
   putchar('\n');
 }
 
-/* The terms that are not +0, and both results; of a product of `k` whose k they have, or of their own (NULL). */
+/* Prints the terms of a test vector that are not +0, and both results. `all` is K; `place` holds the index of each term
+   in the whole product, or is NULL if the terms are the whole product. */
 static void print_row(const smma_witness *w, size_t all, const size_t *place, const char *one, const char *other) {
   const smma_instruction *i = &w->as;
   const char *label[2] = {one, other};
@@ -229,25 +230,30 @@ int smma_command_equal(int argc, const char **argv) {
   const char **targets, *plans = NULL;
   static side s[2];
   struct poptOption options[] = {
-      {"instr", 0, POPT_ARG_STRING, &c.name, 0, "the instruction of targets that name a GPU alone", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &c.in, 0, "or their preferred one with A and B in this format, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &c.out, 0, "and D in that", "FORMAT"},
-      {"permute", 0, POPT_ARG_NONE, &permute, 0, "of one target: whether the order of k matters, and BLOCK_K", NULL},
+      {"instr", 0, POPT_ARG_STRING, &c.name, 0, "the instruction of targets that name only a GPU", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &c.in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction (default: f16)",
+       "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &c.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
+      {"permute", 0, POPT_ARG_NONE, &permute, 0,
+       "for one target: decide whether the order of k and the size BLOCK_K change the result", NULL},
       {"plan", 0, POPT_ARG_STRING, &plans, 0,
-       "how the library around the instruction sums: one for both or one for each, 'none' for one chain",
+       "how the library around the instruction sums (docs/plans.md): one plan for all targets, or one for each; 'none' "
+       "is one chain of instructions (default: none)",
        "FILE|NAME,..."},
-      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of the product: every K without it", "K"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "rows to search at most", "N"},
+      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of the product (default: every K)", "K"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "largest number of test vectors to search",
+       "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   targets = smma_parse_options(
       argc, argv, options, 1, 2,
-      "Whether two targets compute the same function over products of any K: 'equal' is proved from\n"
-      "their rules, 'different' comes with a row that tells them apart, else it cannot tell. Exit\n"
-      "status 0, 1, 2.\n"
-      "TARGET: GPU, GPU:FORMAT, GPU:INSTRUCTION, or the file of a custom unit; f16 without a format.\n"
-      "Example: softmma equal H100 B200 --in bf16\n");
+      "Decides whether two targets compute the same function for products of any K. 'equal' is proved from\n"
+      "their rules, and 'different' comes with a test vector that separates them; otherwise the answer is\n"
+      "that it cannot tell. Exit status: 0 equal, 1 different, 2 cannot tell.\n"
+      "TARGET: GPU, GPU:FORMAT, GPU:INSTRUCTION or the file of a custom unit (default format: f16).\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   for (; targets[count]; count++) take_side(targets[count], &c, &s[count]);
   if (permute && count != 1) smma_die("--permute: of one target, not two");

@@ -19,11 +19,11 @@ typedef struct {
   char *directory;
   const char **assignments;
   long long seed;
-  uint64_t shard, shards; /* shards 0: all cells */
+  uint64_t shard, shards; /* if shards is 0, all cells are computed */
   int small, threads, no_plot, json;
 } experiment_options;
 
-/* ---- What there is ---- */
+/* ---- List and help ---- */
 
 static const smma_experiment *require_experiment(const char *name) {
   smma_error error;
@@ -41,7 +41,7 @@ static int list_experiments(bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* "(what it is from)" in lines that fit a terminal. */
+/* Prints the source of an experiment in parentheses, in lines of at most 98 columns. */
 static void print_source(const smma_experiment *e, FILE *out) {
   enum { COLUMNS = 98 };
   const char *word = e->source;
@@ -58,7 +58,7 @@ static void print_source(const smma_experiment *e, FILE *out) {
   fputs(")\n", out);
 }
 
-/* What --help says behind the options: of the experiment that the words name, its parameters. */
+/* Returns what --help prints after the options: the parameters of the experiment that the command line names. */
 static const char *details(int argc, const char **argv) {
   static char *text;
   const smma_experiment *e = NULL;
@@ -74,9 +74,8 @@ static const char *details(int argc, const char **argv) {
       fprintf(out, "  %s=%s (%s)\n      %s\n", p->name, p->value, p->small, p->meaning);
   } else {
     fputs(
-        "Without a name: the experiments. 'softmma experiment NAME --help' says what parameters it has.\n"
-        "An interrupted run goes on where it was when it is asked for again.\n"
-        "Example: softmma experiment accumulation --set side=8 -o results\n",
+        "Without NAME, lists the experiments. 'softmma experiment NAME --help' lists its parameters.\n"
+        "To continue an interrupted run, give the same command again.\n",
         out);
   }
   fclose(out);
@@ -85,7 +84,7 @@ static const char *details(int argc, const char **argv) {
 
 /* ---- Files ---- */
 
-/* Makes the folder of -o, and those above it, unless they are there. */
+/* Makes the folder of -o and its parent folders, if they do not exist. */
 static void make_directory(const char *name) {
   char *path = strdup(name);
   smma_require_file(name, "-o", "the summary");
@@ -101,7 +100,7 @@ static void make_directory(const char *name) {
   free(path);
 }
 
-/* DIR/NAME.ending */
+/* Returns DIRECTORY/NAME.ENDING. */
 static char *file_name(const experiment_options *o, const smma_experiment *e, const char *ending) {
   size_t size = strlen(o->directory) + strlen(e->name) + strlen(ending) + 3;
   char *name = malloc(size);
@@ -130,7 +129,7 @@ static void write_file(const smma_experiment_run *run, const char *path,
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
-/* Whether it was drawn; else says why. */
+/* Draws a picture. Returns false after printing the reason if that fails. */
 static bool draw(const smma_experiment_run *run, const char *terminal, const char *path) {
   FILE *script = tmpfile();
   smma_error error;
@@ -162,7 +161,7 @@ static bool watch(size_t done, size_t cells, void *context) {
   return smma_interrupted();
 }
 
-/* Removed only when both are there: until then, what was computed can be taken from them. */
+/* Removes partial results. Call it when the CSV and the text file are written: until then they allow to continue. */
 static void remove_parts(const char *part, const glob_t *shards) {
   unlink(part);
   for (size_t n = 0; n < shards->gl_pathc; n++) unlink(shards->gl_pathv[n]);
@@ -187,7 +186,7 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
   return smma_finish_output(drawn ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED);
 }
 
-/* NAME.csv.part, or of a shard NAME.csv.shard-2-of-4. */
+/* Returns the name of the file for partial results: NAME.csv.part, or NAME.csv.shard-2-of-4 for a shard. */
 static char *part_name(const experiment_options *o, const smma_experiment *e) {
   char ending[80] = "csv.part";
   if (o->shards)
@@ -196,7 +195,7 @@ static char *part_name(const experiment_options *o, const smma_experiment *e) {
   return file_name(o, e, ending);
 }
 
-/* What shards have left in the folder; for the whole. */
+/* Finds the results of shards in the folder, unless this run computes a shard itself. */
 static void find_shards(const experiment_options *o, const smma_experiment *e, glob_t *found) {
   char *pattern = file_name(o, e, "csv.shard-*-of-*");
   *found = (glob_t){0};
@@ -221,7 +220,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   smma_require_writable(csv, "-o");
   find_shards(o, e, &shards);
   state.more = (const char *const *)shards.gl_pathv, state.count = shards.gl_pathc;
-  smma_wait_for_interruption(); /* behind the cells under way */
+  smma_wait_for_interruption(); /* an interruption takes effect after the current cells */
   smma_progress_start(&progress, NULL, 1);
   computed = smma_experiment_compute(&run, o->threads, &state, watch, &progress, &stopped, &error);
   smma_progress_end();
@@ -241,7 +240,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   return status;
 }
 
-/* Each rank computes a shard into the folder, which all share; then the first one takes all of them. */
+/* Runs the experiment in ranks: every rank computes a shard into the shared folder, then rank 0 collects the shards. */
 static int run_in_ranks(const experiment_options *o, const smma_experiment *e) {
   experiment_options own = *o;
   int status;
@@ -257,17 +256,18 @@ int smma_command_experiment(int argc, const char **argv) {
   const char **rest, *shard = NULL;
   int status;
   struct poptOption options[] = {
-      {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "a parameter's value; once for each", "NAME=VALUE"},
+      {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "the value of a parameter; repeat the option for each parameter",
+       "NAME=VALUE"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.seed, 0, "seed of the random numbers", "S"},
-      {"small", 0, POPT_ARG_NONE, &o.small, 0, "small sizes: seconds, as in the tests", NULL},
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "0: all cores; no result depends on it",
-       "T"},
+      {"small", 0, POPT_ARG_NONE, &o.small, 0, "small sizes that take seconds, as in the tests", NULL},
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
+       "number of threads, 0 for all cores; results do not depend on it", "T"},
       {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &o.directory, 0,
-       "the folder where NAME.csv, NAME.txt, NAME.svg and NAME.png go", "DIRECTORY"},
+       "the folder to write NAME.csv, NAME.txt, NAME.svg and NAME.png to", "DIRECTORY"},
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
-       "only part I of N of the work, kept in the folder, where the same without --shard takes it", "I/N"},
-      {"no-plot", 0, POPT_ARG_NONE, &o.no_plot, 0, "no pictures", NULL},
-      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the experiments, or the rows, as JSON", NULL},
+       "only part I of N of the work, saved in the folder; the same command without --shard collects the parts", "I/N"},
+      {"no-plot", 0, POPT_ARG_NONE, &o.no_plot, 0, "draw no pictures", NULL},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the list of experiments, or the data, as JSON", NULL},
       POPT_TABLEEND};
   rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv));
   if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);

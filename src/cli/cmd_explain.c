@@ -10,7 +10,7 @@
 #include "explain/datum.h"
 #include "explain/picture.h"
 
-/* One or two computations of one row. */
+/* One or two instructions that compute the same test vector. */
 typedef struct {
   const smma_instruction *instruction[2];
   const char *unit[2]; /* names to show */
@@ -45,7 +45,7 @@ static void choose_instructions(explain_request *r, char *gpus, char *names) {
     smma_die("%s and %s do not take the same operands: %s", r->instruction[0]->name, r->instruction[1]->name, why);
 }
 
-/* Row `number` of a vector file, from 1; its instruction where the options name none. */
+/* Reads test vector `number`, counted from 1, of a file. Takes the file's instruction if the options name none. */
 static void read_row(explain_request *r, const char *path, long long number) {
   smma_error error;
   smma_vector_header header;
@@ -85,7 +85,7 @@ static void write_picture(const char *path, const smma_explained *unit, int coun
   if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
-/* Whether two results differ. */
+/* Prints the explanation or writes the picture. Returns whether the two results differ. */
 static bool show(const explain_request *r, const char *svg, bool json) {
   smma_explained_row x[2];
   smma_explained unit[2];
@@ -117,19 +117,19 @@ int smma_command_explain(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING, &gpus, 0, "the GPU or architecture, or two", "GPU[,GPU]"},
       {"instr", 0, POPT_ARG_STRING, &names, 0, "the instruction, by name or alias, or two", "NAME[,NAME]"},
       SMMA_OPERAND_OPTIONS(operands),
-      {"row", 0, POPT_ARG_LONGLONG, &number, 0, "instead of operands: row N, from 1, of the vector file FILE", "N"},
+      {"row", 0, POPT_ARG_LONGLONG, &number, 0,
+       "take the operands from test vector N, counted from 1, of the vector file FILE", "N"},
       {"plan", 0, POPT_ARG_STRING, &plan, 0,
-       "more products than one call takes, as the library around it sums them (docs/plans.md)", "FILE|NAME"},
-      {"svg", 0, POPT_ARG_STRING, &svg, 0, "write a picture instead of text; -: standard output", "FILE"},
+       "more products than one instruction takes, summed as the library around it sums them (docs/plans.md)",
+       "FILE|NAME"},
+      {"svg", 0, POPT_ARG_STRING, &svg, 0, "write a picture instead of text; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  files =
-      smma_parse_options(argc, argv, options, 0, 1,
-                         SMMA_OPERAND_DETAILS
-                         "With two GPUs or instructions, the first step whose outcome differs is marked and named;\n"
-                         "exit status 1 then says that the results differ.\n"
-                         "Example: softmma explain --on H100,A100 --instr HMMA.16816.F32 -a '-8192 1*3 0*12' \\\n"
-                         "  -b '1024 -0.5 -0.25 -0.125 0*12' -c 0x1p23 --svg h100-a100.svg\n");
+  files = smma_parse_options(
+      argc, argv, options, 0, 1,
+      SMMA_OPERAND_DETAILS
+      "With two GPUs or instructions, the first step whose outcome differs is marked and named; exit\n"
+      "status 1 reports that the results differ. 'softmma explain rows.txt --row 3' explains a test vector.\n");
   if (json && svg) smma_require_file(svg, "--svg", "the JSON");
   if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
   if (number && (operands.a || operands.b || operands.c || operands.scale_a || operands.scale_b))

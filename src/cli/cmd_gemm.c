@@ -13,7 +13,8 @@ typedef struct {
   smma_product_request product;
 } gemm_options;
 
-/* With the method fallback that of an instruction which holds the data's format. */
+/* Returns the instruction. With --method fallback, that is an instruction whose format holds all values of the data's
+   format. */
 static const smma_instruction *choose_instruction(gemm_options *o) {
   const smma_method_options *m = &o->product.method;
   const char *through;
@@ -46,7 +47,7 @@ static bool show_rows(size_t done, size_t all, void *context) {
   return false;
 }
 
-/* The progress of a product in pieces, whose K is known once its files are open. */
+/* The progress of a product computed in blocks. Its K is known only when the files are open. */
 typedef struct {
   smma_progress progress;
   const smma_matrix_product *product;
@@ -79,7 +80,7 @@ static void compute_in_pieces(const gemm_options *o, smma_matrix_product *p) {
   smma_progress_end();
 }
 
-/* What can be seen wrong before any file is read. */
+/* Sets up the product, and finds all errors that can be found before the matrices are read. */
 static void begin(gemm_options *o, smma_matrix_product *p) {
   smma_product_request *r = &o->product;
   smma_target_rounding rounding;
@@ -118,74 +119,81 @@ int smma_command_gemm(int argc, const char **argv) {
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B; picks the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
-      {"c", 'C', POPT_ARG_STRING, &o.path[SMMA_OF_C], 0, "the matrix C; zero without it", "FILE"},
-      {"output", 'o', POPT_ARG_STRING, &o.d, 0, "where D goes, as .npy", "FILE"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
+      {"c", 'C', POPT_ARG_STRING, &o.path[SMMA_OF_C], 0, "the matrix C (default: zero)", "FILE"},
+      {"output", 'o', POPT_ARG_STRING, &o.d, 0, "the .npy file to write D to", "FILE"},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the summary as JSON", NULL},
+      SMMA_OPTION_GROUP("Operands:"),
+      SMMA_RAW_OPTION,
+      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file of A holds its transpose", NULL},
+      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file of B holds its transpose", NULL},
+      SMMA_ROUND_IN_OPTION(&r->round_in, "MODE"),
+      {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0,
+       "scale factors of A: M x K/block for a block-scaled instruction (default: A and B are quantised), or FP32 "
+       "factors of a plan's parts",
+       "FILE"},
+      {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0,
+       "scale factors of B: K/block x N, or of a plan's parts", "FILE"},
+      {"metadata", 0, POPT_ARG_STRING, &o.path[SMMA_OF_METADATA], 0,
+       "for sparse instructions, M x K/2: the position of each element of A in its group (docs/sparse.md)", "FILE"},
+      SMMA_OPTION_GROUP("Sums and epilogue:"),
+      {"split-k", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &r->split_k, 0,
+       "divide K into N slices, and add their results in FP32", "N"},
+      {"promote-every", 0, POPT_ARG_LONGLONG, &r->promote_every, 0,
+       "move partial sums to an FP32 accumulator every N of K (default: never)", "N"},
+      {"plan", 0, POPT_ARG_STRING, &o.plan, 0,
+       "how the library around the instruction sums (docs/plans.md): a file with the parts of K, their order and an "
+       "epilogue, or the name of a library",
+       "FILE|NAME"},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->beta, 0, "factor of C", "X"},
       {"scaling", 0, POPT_ARG_STRING, &r->scaling, 0,
-       "where alpha and beta act: epilogue, after the sum, in FP32 FMA, or operands, on A and C before it, rounded; "
-       "without it C is the instruction's own where alpha and beta are 1, and others act after the sum",
+       "where alpha and beta act: epilogue (after the sum, in FP32 FMA) or operands (on A and C before the sum, "
+       "rounded) (default: C is the instruction's own addend if alpha and beta are 1, otherwise epilogue)",
        "WHERE"},
-      {"split-k", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &r->split_k, 0,
-       "cut K into N slices whose results are added in FP32", "N"},
-      {"promote-every", 0, POPT_ARG_LONGLONG, &r->promote_every, 0,
-       "move partial sums to an FP32 accumulator every N of K", "N"},
-      {"plan", 0, POPT_ARG_STRING, &o.plan, 0,
-       "how the library around the instruction sums: parts of K, their order, an epilogue (docs/plans.md); or of a "
-       "library, by name",
-       "FILE|NAME"},
-      SMMA_ROUND_IN_OPTION(&r->round_in, "MODE"),
-      {"bias", 0, POPT_ARG_STRING, &o.path[SMMA_OF_BIAS], 0, "a row of N numbers, for a plan's epilogue", "FILE"},
-      {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->scale_d, 0, "likewise, a factor of D", "X"},
-      SMMA_RAW_OPTION,
-      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
-      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
-      {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0,
-       "scale factors of block-scaled instructions, M x K/block, without which A and B are quantised; or of a plan's "
-       "parts, "
-       "f32",
-       "FILE"},
-      {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0, "likewise of B, K/block x N", "FILE"},
-      {"metadata", 0, POPT_ARG_STRING, &o.path[SMMA_OF_METADATA], 0,
-       "of sparse instructions, M x K/2: the position in its group of each element of A (docs/sparse.md)", "FILE"},
+      {"bias", 0, POPT_ARG_STRING, &o.path[SMMA_OF_BIAS], 0, "for a plan's epilogue: a row of N numbers", "FILE"},
+      {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->scale_d, 0,
+       "for a plan's epilogue: a factor of D", "X"},
+      SMMA_OPTION_GROUP("Methods made of several products:"),
       {"method", 0, POPT_ARG_STRING, &r->method.method, 0,
-       "words, markidis, ozaki: an accurate product of FP64 or FP32 matrices; two-level: --promote-every 128; "
-       "fallback: "
-       "FP8 data on an FP16 instruction",
+       "words, markidis or ozaki: an accurate product of FP64 or FP32 matrices; two-level: the same as --promote-every "
+       "128; fallback: FP8 data on an FP16 instruction",
        "NAME"},
-      {"words", 0, POPT_ARG_INT, &r->method.words, 0, "words, markidis: words of each number, 1 to 32", "P"},
-      {"accuracy", 0, POPT_ARG_DOUBLE, &r->method.accuracy, 0, "instead: the fewest words for this relative accuracy",
-       "X"},
+      {"words", 0, POPT_ARG_INT, &r->method.words, 0, "words, markidis: number of words of each element, 1 to 32", "P"},
+      {"accuracy", 0, POPT_ARG_DOUBLE, &r->method.accuracy, 0,
+       "instead of --words: the fewest words that reach this relative accuracy", "X"},
       {"subnormals", 0, POPT_ARG_STRING, &r->method.subnormals, 0,
-       "words, markidis: subnormal words, on (without it) or off", "on|off"},
+       "words, markidis: whether words may be subnormal (default: on)", "on|off"},
       {"slices", 0, POPT_ARG_STRING, &r->method.slices, 0,
-       "ozaki: slices of each number, or auto: as many as are exact", "S|auto"},
-      {"slice-bits", 0, POPT_ARG_INT, &r->method.slice_bits, 0, "ozaki: bits of a slice, 1 to 7; 7 without it", "N"},
+       "ozaki: number of slices of each element; auto: as many as represent it exactly", "S|auto"},
+      {"slice-bits", 0, POPT_ARG_INT, &r->method.slice_bits, 0, "ozaki: bits of a slice, 1 to 7 (default: 7)", "N"},
       {"products", 0, POPT_ARG_STRING, &r->method.products, 0,
-       "ozaki: which products of slices, leading (without it) or all (without it, with auto)", "WHICH"},
+       "ozaki: which products of slices to compute, leading or all (default: leading; all with --slices auto)",
+       "WHICH"},
       {"sum", 0, POPT_ARG_STRING, &r->method.sum, 0,
-       "where they are added: words in f64 (without it), f32, unit or unit-scaled; slices in f64 (without it) or exact "
-       "(without it, with auto)",
+       "how the products are added: words in f64, f32, unit or unit-scaled, slices in f64 or exact (default: f64; "
+       "exact with --slices auto)",
        "WHERE"},
       {"through", 0, POPT_ARG_STRING, &r->method.through, 0,
-       "fallback: the format that takes the data, f16 (without it) or bf16", "FORMAT"},
-      {"threads", 't', POPT_ARG_INT, &r->threads, 0, "all cores without it; the result is the same", "N"},
+       "fallback: the format that the data are converted to, f16 or bf16 (default: f16)", "FORMAT"},
+      SMMA_OPTION_GROUP("Execution, which does not change the result:"),
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &r->threads, 0,
+       "number of threads, 0 for all cores; results do not depend on it", "N"},
       {"kernel", 0, POPT_ARG_STRING, &r->kernel, 0,
-       "how it is computed; the result is the same (see 'softmma version')", "NAME"},
+       "the kernel, one of those in 'softmma version' (default: the fastest)", "NAME"},
       {"memory", 0, POPT_ARG_LONGLONG, &o.memory, 0,
-       "in pieces of so many bytes together, read and written in their place, for matrices that memory does not hold; "
-       "ranks of mpirun do so, with 1073741824 each",
+       "for matrices larger than memory: compute in blocks of this many bytes in all, read from and written to the "
+       "files in place (default: no blocks; under mpirun 1073741824 for each rank)",
        "BYTES"},
-      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the summary as JSON", NULL},
       POPT_TABLEEND};
-  paths =
-      smma_parse_options(argc, argv, options, 2, 2,
-                         "D = alpha A B + beta C; --alpha and --beta are 1 and C is zero without the options.\n"
-                         "A, B, C: .npy or FILE.safetensors[:TENSOR]. Wider values are rounded to the instruction's\n"
-                         "format, which is said; integers are numbers, or with --raw encodings of it.\n"
-                         "Example: softmma gemm --on H100 --in f16 A.npy B.npy -o D.npy\n");
+  paths = smma_parse_options(
+      argc, argv, options, 2, 2,
+      "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]. Values of a wider\n"
+      "format are rounded to the instruction's format, with a note. Integers are numbers, or with --raw\n"
+      "encodings of the format.\n");
   smma_require_option(o.d, "-o", "D.npy");
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1];
   if (!smma_check_method(&r->method, &error)) smma_die("%s", error.text);

@@ -28,19 +28,19 @@ int smma_command_gen(int argc, const char **argv) {
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"rows", 'n', POPT_ARG_LONGLONG, &rows, 0, "how many rows (default: 1000)", "N"},
+      {"rows", 'n', POPT_ARG_LONGLONG, &rows, 0, "number of test vectors (default: 1000)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"kind", 'k', POPT_ARG_STRING, &kind_name, 0,
-       "random, normal, edge, zeros, tiny, cancellation, ill, network, schryer or aimed; the first six in turn without "
-       "it",
+       "random, normal, edge, zeros, tiny, cancellation, ill, network, schryer or aimed (default: the first six in "
+       "turn)",
        "K"},
       {"cover", 0, POPT_ARG_NONE, &covers, 0,
-       "few rows that make all happen that coverage counts; with --rows, more like them", NULL},
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, "; text without it"),
-      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - (without it): standard output", "FILE"},
+       "the few test vectors that cause all events that coverage counts; with --rows, more like them", NULL},
+      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
-                     "Row i of a seed is the same on every machine. 'softmma verify' reads what gen writes.\n");
+                     "Test vector i of a seed is the same on every machine. 'softmma verify' reads what gen writes.\n");
   if (rows < 0 && rows != LLONG_MIN) smma_die("--rows: %lld is negative", rows);
   if (covers && kind_name) smma_die("--cover and --kind do not go together; leave one out");
   if (rows < 0) rows = covers ? 0 : 1000;
@@ -55,7 +55,7 @@ int smma_command_gen(int argc, const char **argv) {
   request.instruction = smma_require_instruction(gpu, name, "--instr");
   smma_begin_output(path, "--output", &output);
   smma_progress_start(&progress, "rows", 1);
-  if (!covers && isatty(fileno(output.stream))) progress.enabled = false; /* the rows show it */
+  if (!covers && isatty(fileno(output.stream))) progress.enabled = false; /* the test vectors on the terminal show it */
   written = smma_gen(&request, output.stream, &result, &error);
   smma_progress_end();
   if (written) {

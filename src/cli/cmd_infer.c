@@ -67,7 +67,8 @@ static int write_page(const char *path, const smma_infer_request *request, const
   return smma_end_output(&output, "--page");
 }
 
-/* A model that is not the unit's is written, too: it is the best there is, and the report says so. */
+/* Writes the files of the options. The best model is written even if it does not reproduce all results, which the
+   report states. */
 static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found,
                        const smma_datum *datum) {
   int status = SMMA_EXIT_EQUAL;
@@ -99,33 +100,40 @@ int smma_command_infer(int argc, const char **argv) {
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
        "the black box: cuda, hip, x86, plugin:FILE, pipe:COMMAND, file:ROWS, model", "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K its rows have", "GPU"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the test vectors have",
+       "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
-      {"output", 'o', POPT_ARG_STRING, &o.model, 0, "write the model, a custom unit", "MODEL.json"},
-      {"proof", 0, POPT_ARG_STRING, &o.proof, 0, "write the rows that shut out other values, for verify", "FILE"},
-      {"next", 0, POPT_ARG_STRING, &o.next, 0, "of a recording: write rows to record next", "FILE"},
-      {"page", 0, POPT_ARG_STRING, &o.page, 0, "write the report as a page", "FILE.html"},
-      {"record", 0, POPT_ARG_STRING, &record, 0, "keep answers in this file; if it is there, go on from it", "FILE"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &fresh, 0, "rows of another seed, in the end", "N"},
-      {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
-       "rows searched for one that shows a neighbouring value", "N"},
-      {"budget", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &budget, 0,
-       "vectors that models may compute until one has all rows", "N"},
-      {"most-rows", 0, POPT_ARG_LONGLONG, &most_rows, 0,
-       "begin nothing new when so many rows were asked (default: no limit)", "N"},
-      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"in", 0, POPT_ARG_STRING, &in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Files:"),
+      {"output", 'o', POPT_ARG_STRING, &o.model, 0, "write the model, as a custom unit", "MODEL.json"},
+      {"proof", 0, POPT_ARG_STRING, &o.proof, 0,
+       "write the test vectors that rule out other parameter values, for verify", "FILE"},
+      {"next", 0, POPT_ARG_STRING, &o.next, 0, "for a recording: write the test vectors to record next", "FILE"},
+      {"page", 0, POPT_ARG_STRING, &o.page, 0, "write the report as an HTML page", "FILE.html"},
+      {"record", 0, POPT_ARG_STRING, &record, 0,
+       "save the unit's results in this file; if the file exists, continue from it", "FILE"},
+      SMMA_OPTION_GROUP("Search:"),
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &fresh, 0,
+       "number of fresh test vectors, of another seed, for a final check", "N"},
+      {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
+       "test vectors to search for one that rules out a neighbouring value", "N"},
+      {"budget", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &budget, 0,
+       "test vectors that candidate models may compute before one reproduces all results", "N"},
+      {"most-rows", 0, POPT_ARG_LONGLONG, &most_rows, 0,
+       "start nothing new once the unit has computed this many test vectors (default: no limit)", "N"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
-      "Asks a unit of which nothing is known but formats and K, and finds a model that computes the same\n"
-      "bits: a custom unit, with rows that shut out the values next to its parameters'. Exit status 0:\n"
-      "found; 1: no model has all rows, or all except NaN encodings, or the unit is no function;\n"
-      "2: failed, or interrupted, with the best model so far. Bits of NaN count; any two are equal where\n"
-      "the rule of the rows' instruction leaves its NaN open ('softmma show').\n"
-      "Example: softmma infer --unit plugin:./unit.so --on H100 --in f16 -o model.json\n");
+      "Uses only the unit's formats, K and results. Finds a custom unit that computes the same bits, and\n"
+      "test vectors that rule out the neighbouring values of its parameters. Exit status 0: found. 1: no\n"
+      "model reproduces all results, or all except NaN encodings, or the unit is not a function. 2: failed,\n"
+      "or interrupted, with the best model so far. Bits of NaN are compared; any two NaN are equal if the\n"
+      "instruction's rule leaves its NaN open ('softmma show').\n");
   if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);

@@ -2,13 +2,13 @@
 
 #include "cli/describe.h"
 
-/* Rows that differ in N only stand in the table together. */
+/* Reports whether two instructions differ only in N, so that they share a line of the table. */
 static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y) {
   return x->arch == y->arch && x->family == y->family && x->m == y->m && x->n < y->n && smma_same_operation(x, y) &&
          (x->family == SMMA_FAMILY_WGMMA || x->family == SMMA_FAMILY_TCGEN05);
 }
 
-/* One line of the table: instructions first .. last. */
+/* Prints the line of the table for the instructions first .. last. */
 static void print_row(const smma_instruction *first, const smma_instruction *last, size_t count) {
   char sizes[32] = "", parameters[96];
   if (count > 1) snprintf(sizes, sizeof sizes, "N=%d..%d step %d", first->n, last->n, (first + 1)->n - first->n);
@@ -37,7 +37,7 @@ static void print_gpu(const smma_datum *gpu, int width) {
   printf("%-13s  %s\n", text_at(gpu, "arch"), text_at(gpu, "name"));
 }
 
-/* The number of a key; "-" for null. */
+/* Writes the number of a key as text, or "-" for null. */
 static const char *number_at(const smma_datum *record, const char *key, char text[16]) {
   const smma_datum *number = smma_datum_get(record, key);
   snprintf(text, 16, "%d", (int)smma_datum_integer_of(number));
@@ -59,7 +59,7 @@ static void print_question(const smma_datum *question, int width) {
     printf("  %s\n", smma_datum_text_of(smma_datum_at(candidates, c)));
 }
 
-/* Prints a list as JSON, or each of its records in words, and releases it. */
+/* Prints a list as JSON, or calls `print` for each record, and frees the list. */
 static int print_list(smma_datum *list, bool json, void (*print)(const smma_datum *record, int width), int width) {
   if (json) {
     smma_print_datum(list);
@@ -71,7 +71,7 @@ static int print_list(smma_datum *list, bool json, void (*print)(const smma_datu
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* Those that are named; without names those of the table. */
+/* Lists the named formats, or all formats of the table if there are no names. */
 static int list_formats(const char **names, bool json) {
   smma_datum *list = *names ? smma_datum_list() : smma_formats_datum();
   int width = 10;
@@ -102,20 +102,20 @@ int smma_command_list(int argc, const char **argv) {
   int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0;
   smma_arch_id only;
   struct poptOption options[] = {
-      {"arch", 'a', POPT_ARG_STRING, &arch_name, 0, "only this architecture or GPU", "ARCH"},
+      {"arch", 'a', POPT_ARG_STRING, &arch_name, 0, "only this architecture or GPU (default: all)", "ARCH"},
       {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &arch_name, 0, NULL, NULL},
       {"all", 0, POPT_ARG_NONE, &all, 0, "a line for every N of wgmma and tcgen05", NULL},
-      {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "the names of GPUs and targets that --on takes instead", NULL},
-      {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "the number formats instead: all of the table, or these",
+      {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "list the names of GPUs and targets that --on accepts", NULL},
+      {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "list the number formats: all of the table, or those named",
        NULL},
-      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "what 'softmma campaign --open' asks instead", NULL},
+      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "list the experiments of 'softmma campaign --open'", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
-  const char **names =
-      smma_parse_options(argc, argv, options, 0, argc,
-                         "cdna3-r1, the first published model of CDNA 3, is listed when asked for by name.\n"
-                         "Behind --formats may stand names of formats, also of those that are spelled out:\n"
-                         "[u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite] of X exponent and Y fraction bits, sN and uN.\n");
+  const char **names = smma_parse_options(
+      argc, argv, options, 0, argc,
+      "The first published model of CDNA 3, cdna3-r1, is listed only if --arch names it.\n"
+      "After --formats, name formats of the table or spell formats out: X exponent bits and Y fraction bits\n"
+      "are [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], and integers of N bits are sN and uN.\n");
   if (*names && !list_of_formats) smma_die("unexpected argument '%s'", *names);
   only = arch_name ? smma_require_arch(arch_name, "--arch") : SMMA_ARCH_COUNT;
   if (list_of_gpus + list_of_formats + experiments > 1)

@@ -39,7 +39,7 @@ static void add_target(target_list *list, const char *text, size_t length) {
   free(name);
 }
 
-/* The targets of --on; no target stands for all. */
+/* Returns the targets of --on. An empty list stands for all GPUs. */
 static target_list require_targets(const char *list) {
   target_list targets = {NULL, 0};
   if (!list || strcmp(list, "all") == 0) return targets;
@@ -51,7 +51,7 @@ static target_list require_targets(const char *list) {
   return targets;
 }
 
-/* ---- What was found, as text ---- */
+/* ---- Result as text ---- */
 
 static bool is_first_of_arch(const smma_match_class *class, size_t i) {
   for (size_t j = 0; j < i; j++)
@@ -145,7 +145,7 @@ static void print_none(const smma_match_study *x) {
   print_first(x, &m->near.difference);
 }
 
-/* "nearest-even, toward-zero" */
+/* Writes the rounding modes that were tried, such as "nearest-even, toward-zero". */
 static const char *modes_text(const smma_match_study *x, char *text, size_t size) {
   text[0] = 0;
   for (size_t i = 0; i < x->modes; i++)
@@ -153,16 +153,16 @@ static const char *modes_text(const smma_match_study *x, char *text, size_t size
   return text;
 }
 
-/* How A and B are rounded in what is found; nothing where all their values are in the format. */
+/* Prints how A and B are rounded in the result. Prints nothing if the format has all their values. */
 static void print_mode(const smma_match_study *x) {
   const size_t mode = x->kept;
-  char tried[256];
+  char modes[256];
   if (!x->rounded) return;
   if (x->found.fits)
     printf("A and B rounded by --round-in %s%s%s\n", smma_roundings[x->mode[mode]],
            *x->same_as[mode] ? "; the same numbers by " : "", *x->same_as[mode] ? x->same_as[mode] + 2 : "");
   else
-    printf("A and B rounded in each of these ways: %s; nearest by %s\n", modes_text(x, tried, sizeof tried),
+    printf("A and B rounded in each of these ways: %s; nearest by %s\n", modes_text(x, modes, sizeof modes),
            smma_roundings[x->mode[mode]]);
 }
 
@@ -221,7 +221,7 @@ static int run_search(const match_options *o, smma_match_study *x) {
 
 /* ---- A claim ---- */
 
-/* "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION" without --on: one chain. */
+/* Returns the instruction of --claim without --on: "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION". */
 static const smma_instruction *claimed_target(const smma_match_study *x, const char *text) {
   char gpu[512];
   const char *more;
@@ -262,7 +262,7 @@ static void check_options(const match_options *o) {
   if (o->plan) smma_require_writable(o->plan, "-o");
 }
 
-/* The request, but for D and the notes. */
+/* Fills the request except D and the notes, which are set elsewhere. */
 static void fill_request(match_options *o) {
   smma_match_request *q = &o->request;
   smma_formats formats = {SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
@@ -284,36 +284,43 @@ int smma_command_match(int argc, const char **argv) {
   const char **paths;
   int status;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpus, 0, "GPUs or architectures to search; all without it", "LIST"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B: what the files hold without it", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: what the file holds without it", "FORMAT"},
-      {"c", 'C', POPT_ARG_STRING, &o.path[SMMA_OF_C], 0, "C, which was added", "C.npy"},
+      {"on", 0, POPT_ARG_STRING, &o.gpus, 0, "GPUs or architectures to search (default: all)", "LIST"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B (default: what the files hold)", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D (default: what the file holds)", "FORMAT"},
+      {"c", 'C', POPT_ARG_STRING, &o.path[SMMA_OF_C], 0, "the matrix C that was added (default: zero)", "C.npy"},
+      {"output", 'o', POPT_ARG_STRING, &o.plan, 0, "write the plan that fits, for gemm --plan", "PLAN.json"},
+      {"claim", 0, POPT_ARG_STRING, &o.claim, 0, "instead of a search: report in JSON whether this gives D",
+       "PLAN|TARGET"},
+      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "with --claim and --on: the instruction, by name or alias",
+       "NAME"},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Operands:"),
       SMMA_RAW_OPTION,
-      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "A's file holds its transpose", NULL},
-      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "B's file holds its transpose", NULL},
+      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file of A holds its transpose", NULL},
+      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file of B holds its transpose", NULL},
+      {"round-in", 0, POPT_ARG_STRING, &r->round_in, 0,
+       "how A and B were rounded to their formats: nearest-even, nearest-away, toward-zero, toward-negative or "
+       "toward-positive (default: all are tried)",
+       "MODE"},
+      {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0, "scale factors of A for parts of K: M x parts",
+       "FILE"},
+      {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0, "scale factors of B for parts of K: parts x N",
+       "FILE"},
+      SMMA_OPTION_GROUP("Epilogue:"),
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->beta, 0, "factor of C", "X"},
-      {"bias", 0, POPT_ARG_STRING, &o.path[SMMA_OF_BIAS], 0, "a row that was added", "FILE"},
-      {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0, "scale factors of parts of K: M x parts", "FILE"},
-      {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0, "the same of B: parts x N", "FILE"},
+      {"bias", 0, POPT_ARG_STRING, &o.path[SMMA_OF_BIAS], 0, "a row of N numbers that was added", "FILE"},
       {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->scale_d, 0, "factor of the result", "X"},
-      {"output", 'o', POPT_ARG_STRING, &o.plan, 0, "write the plan that fits, for gemm --plan", "PLAN.json"},
-      {"claim", 0, POPT_ARG_STRING, &o.claim, 0, "no search: whether D is this; a report in JSON", "PLAN|TARGET"},
-      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "of --claim and --on: the instruction", "NAME"},
-      {"round-in", 0, POPT_ARG_STRING, &r->round_in, 0,
-       "how A and B were rounded to their formats: nearest-even, nearest-away, toward-zero, toward-negative, "
-       "toward-positive; without it all of them are tried",
-       "MODE"},
-      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &r->threads, 0, "0: all cores", "T"},
-      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Execution, which does not change the result:"),
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &r->threads, 0,
+       "number of threads, 0 for all cores; results do not depend on it", "T"},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 3, 3,
-      "Which GPU, instruction and plan give exactly the bits of D? Exit status 0: something does; 1:\n"
-      "nothing that is known, with what comes nearest. Any two NaN are the same.\n"
-      "--claim PLAN (a file, a library's name, 'none' for one chain) is that of --on and --in or\n"
-      "--instr; TARGET is GPU, GPU:FORMAT or GPU:INSTRUCTION, one chain. Exit status 0: D is that; 1: not.\n"
-      "Example: softmma match A.npy B.npy D.npy --in f16 --on H100,B200\n");
+      "Exit status 0: a candidate gives exactly the bits of D. 1: no known one does, and the nearest is\n"
+      "printed. Any two NaN are equal. With --claim, 0: the claim gives D; 1: it does not.\n"
+      "PLAN is a file, the name of a library or 'none' (one chain of instructions), with the instruction of\n"
+      "--on and --in or --instr. TARGET is GPU, GPU:FORMAT or GPU:INSTRUCTION, and means one chain.\n");
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1], o.request.d.path = paths[2];
   check_options(&o);
   if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;

@@ -5,7 +5,7 @@
 #include "coverage/coverage.h"
 #include "report/merge.h"
 
-/* Adds counts; prints them, or writes them to `path` and prints a line. */
+/* Adds up coverage counts. Prints the sum as JSON if `path` is NULL; otherwise writes the file and prints a line. */
 static void merge_coverage(const char **files, const char *path) {
   smma_coverage coverage = {0};
   smma_output output;
@@ -23,7 +23,7 @@ static void merge_coverage(const char **files, const char *path) {
   if (path) printf("%s: coverage of %zu files\n", path, count);
 }
 
-/* Puts the reports together; prints them, or writes them to `path` and prints a line. */
+/* Merges campaign reports. Prints the result as JSON if `path` is NULL; otherwise writes the file and prints a line. */
 static void merge_reports(const char **files, const char *path) {
   smma_read_report **list;
   smma_report_totals totals;
@@ -49,15 +49,15 @@ static void merge_reports(const char **files, const char *path) {
 int smma_command_merge(int argc, const char **argv) {
   const char *path = NULL, **files;
   int json = 0;
-  struct poptOption options[] = {{"output", 'o', POPT_ARG_STRING, &path, 0, "where the whole goes", "FILE"},
-                                 {"json", 0, POPT_ARG_NONE, &json, 0, "print the whole as JSON instead", NULL},
-                                 POPT_TABLEEND};
-  files =
-      smma_parse_options(argc, argv, options, 1, 1 << 20,
-                         "FILE: the reports of all shards of one campaign, as --resume or --json write them, in any\n"
-                         "order. The whole is what --resume FILE of one run without shards would hold; the same\n"
-                         "campaign with it prints everything. Or counts that coverage -o kept, which are added.\n"
-                         "Example: softmma merge part1.json part2.json -o whole.json\n");
+  struct poptOption options[] = {
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write the merged report to", "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the merged report as JSON instead", NULL},
+      POPT_TABLEEND};
+  files = smma_parse_options(
+      argc, argv, options, 1, 1 << 20,
+      "FILE: the reports of all shards of one campaign, in any order, as --resume or --json write them. The\n"
+      "merged report equals the --resume file of a run without shards; the same campaign with --resume FILE\n"
+      "then prints it in full. FILE may also be counts that 'softmma coverage -o' wrote, which are added.\n");
   if (json && path) smma_die("-o and --json: the whole is written to a file or printed; give one of them");
   if (!json) {
     smma_require_file(smma_require_option(path, "-o", "whole.json"), "-o", "the summary");

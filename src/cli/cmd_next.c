@@ -24,7 +24,7 @@ static void add_unit(subjects *s, const char *name, const char *option, const sm
   s->units++;
 }
 
-/* Each row with what every unit gives. */
+/* Writes the test vectors, each after a comment with the result of every unit. */
 static void write_rows(FILE *stream, const smma_instruction *i, const subjects *s, const smma_apart *apart) {
   const smma_row_layout layout = smma_row_layout_of(i);
   smma_vector_header header;
@@ -43,7 +43,7 @@ static void write_rows(FILE *stream, const smma_instruction *i, const subjects *
   }
 }
 
-/* On standard error: standard output may be the rows. */
+/* Prints the pairs of units that were not separated, on stderr, because stdout may take the test vectors. */
 static void report(const subjects *s, const smma_apart *apart, long long searched) {
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++)
@@ -65,25 +65,30 @@ int smma_command_next(int argc, const char **argv) {
   smma_apart apart;
   smma_error error;
   struct poptOption options[] = {
-      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "a unit: model, custom:FILE, plugin:FILE, pipe:COMMAND, ...",
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "a candidate: model, custom:FILE, plugin:FILE, pipe:COMMAND, ...",
        "UNIT"},
-      {"against", 0, POPT_ARG_ARGV, &against, 0, "another one; may be given again, 15 in all", "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the rows have", "GPU"},
+      {"against", 0, POPT_ARG_ARGV, &against, 0, "another candidate; repeat the option for up to 15", "UNIT"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the test vectors have",
+       "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows at most", "N"},
-      {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &searched, 0, "rows to search for a pair", "N"},
+      {"in", 0, POPT_ARG_STRING, &in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "largest number of test vectors to write",
+       "N"},
+      {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &searched, 0, "test vectors to search for each pair",
+       "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &path, 0, "the file to write; -: standard output",
+      {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &path, 0, "the file to write; - is standard output",
        "FILE"},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print the rows as JSON instead", NULL},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Rows whose results decide between units, for whoever can ask the real one: a vector file, d the\n"
-                     "first unit's, the row that tells the most apart first. Exit status 0: every two are told apart;\n"
-                     "1: some are not, in the rows that were searched.\n"
-                     "Example: softmma next --unit custom:a.json --against custom:b.json --on a.json -o rows.txt\n");
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "Writes a vector file to be run on the real unit, whose results decide between the candidates. In it,\n"
+      "d holds the results of --unit, and the test vector that separates the most candidates comes first.\n"
+      "Exit status 0: every two candidates are separated. 1: the search did not separate some of them.\n");
   if (rows < 1 || rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", rows, MOST_ROWS);
   if (searched < 1) smma_die("--search: %lld; it takes at least 1", searched);
   smma_require_option(unit_name, "--unit", "model");

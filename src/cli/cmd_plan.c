@@ -8,7 +8,7 @@ typedef struct {
   const char *as, *gpu, *instruction, *in, *out;
   long long m, n, k;
   int fast, with_c, a_strided, b_strided, list;
-  smma_plan_request request; /* the options of cuBLASLt */
+  smma_plan_request request; /* holds the options that give cuBLASLt's algorithm */
 } plan_options;
 
 static int list_libraries(void) {
@@ -27,7 +27,7 @@ static int write_plan(smma_plan *plan) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* NULL where no option names one. */
+/* Returns the instruction of the options, or NULL if none of them is given. */
 static const smma_instruction *instruction_of(const plan_options *o) {
   if (!o->gpu && !o->instruction && !o->in) return NULL;
   return smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
@@ -43,7 +43,7 @@ static int check_file(const plan_options *o, const char *path) {
   return write_plan(plan);
 }
 
-/* "cublaslt:13.1" is that of the GPU of --on. */
+/* Returns the full name of the library's plan: the GPU of --on is added to "cublaslt:13.1". */
 static const char *full_name(const plan_options *o, char *name, size_t size) {
   const bool of_gpu = strncmp(o->as, "cublaslt:", strlen("cublaslt:")) == 0 && !strchr(o->as, '/');
   snprintf(name, size, "%s%s%s", o->as, of_gpu ? "/" : "", of_gpu ? smma_require_option(o->gpu, "--on", "H100") : "");
@@ -72,16 +72,20 @@ int smma_command_plan(int argc, const char **argv) {
   plan_options o = {.as = NULL};
   const char **paths;
   struct poptOption options[] = {
-      {"as", 0, POPT_ARG_STRING, &o.as, 0, "write the plan of a library: cublaslt:13.1, deepgemm (--list has all)",
-       "NAME"},
-      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU", "GPU"},
+      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B; picks the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: the instruction's without it", "FORMAT"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D (default: that of the instruction)", "FORMAT"},
       {"m", 'm', POPT_ARG_LONGLONG, &o.m, 0, "rows of D", "M"},
       {"n", 'n', POPT_ARG_LONGLONG, &o.n, 0, "columns of D", "N"},
       {"k", 'k', POPT_ARG_LONGLONG, &o.k, 0, "columns of A", "K"},
-      {"algo", 0, POPT_ARG_INT, &o.request.algo, 0, "cuBLASLt's choice: ALGO_ID", "N"},
+      SMMA_OPTION_GROUP("Plans of libraries:"),
+      {"as", 0, POPT_ARG_STRING, &o.as, 0, "write the plan of this library, such as cublaslt:13.1 or deepgemm", "NAME"},
+      {"list", 0, POPT_ARG_NONE, &o.list, 0, "list the libraries whose plans are known", NULL},
+      {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
+      SMMA_OPTION_GROUP("The algorithm that cuBLASLt chose:"),
+      {"algo", 0, POPT_ARG_INT, &o.request.algo, 0, "ALGO_ID", "N"},
       {"tile", 0, POPT_ARG_INT, &o.request.tile, 0, "TILE_ID; changes no bits", "N"},
       {"splitk", 0, POPT_ARG_INT, &o.request.split_k, 0, "SPLITK_NUM", "N"},
       {"reduction", 0, POPT_ARG_INT, &o.request.reduction, 0, "REDUCTION_SCHEME", "N"},
@@ -91,22 +95,18 @@ int smma_command_plan(int argc, const char **argv) {
       {"inner", 0, POPT_ARG_INT, &o.request.inner, 0, "INNER_SHAPE_ID; changes no bits", "N"},
       {"cluster", 0, POPT_ARG_INT, &o.request.cluster, 0, "CLUSTER_SHAPE_ID; changes no bits", "N"},
       {"workspace", 0, POPT_ARG_LONGLONG, &o.request.workspace, 0,
-       "instead of these, where its choice is recorded: the bytes that the library may use", "BYTES"},
-      {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
+       "instead of these numbers: bytes of workspace; the choice is taken from the recorded ones", "BYTES"},
       {"epilogue", 0, POPT_ARG_INT, &o.request.epilogue, 0, "cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU",
        "N"},
-      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "beta is not 0; without a bias also: alpha is not 1", NULL},
+      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "beta is not 0, or, without a bias, alpha is not 1", NULL},
       {"a-strided", 0, POPT_ARG_NONE, &o.a_strided, 0, "A is not contiguous along K", NULL},
       {"b-strided", 0, POPT_ARG_NONE, &o.b_strided, 0, "B is not contiguous along K", NULL},
-      {"list", 0, POPT_ARG_NONE, &o.list, 0, "the libraries whose plans are known", NULL},
       POPT_TABLEEND};
   smma_plan_request_defaults(&o.request, sizeof o.request);
-  paths =
-      smma_parse_options(argc, argv, options, 0, 1,
-                         "FILE: a plan, which is checked and printed; with --on, --in and --k, whether a product of\n"
-                         "that K can follow it. gemm --plan takes the file.\n"
-                         "Example: softmma plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 4096 -k 8192 \\\n"
-                         "                      --algo 66 --stages 35 --splitk 3\n");
+  paths = smma_parse_options(
+      argc, argv, options, 0, 1,
+      "FILE: a plan to check and print. With --on, --in and --k, also checks that a product of that K can\n"
+      "follow it. 'softmma gemm --plan FILE' computes with the plan.\n");
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
   if (o.request.workspace < -1) smma_die("--workspace: %lld is negative", o.request.workspace);
   if (o.list) return list_libraries();

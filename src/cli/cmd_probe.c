@@ -80,21 +80,21 @@ static void print_one(const probing *p, bool witness) {
   }
 }
 
-/* Each feature's values with the subjects that have it: what differs stands out. */
+/* Prints the values of each feature, each with the GPUs that have it. */
 static void print_several(const probing *p) {
   for (int i = 0; i < p->count; i++) print_header(p, &p->subjects[i]);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
-    bool told[MOST_SUBJECTS] = {false};
+    bool printed[MOST_SUBJECTS] = {false};
     printf("%s\n", smma_probes[i].title);
     for (int x = 0; x < p->count; x++) {
       char text[440], other[440];
-      if (told[x]) continue;
+      if (printed[x]) continue;
       text_of(&p->subjects[x].examination->findings[i], text);
       printf("  %-40s ", text);
       for (int y = x; y < p->count; y++) {
         text_of(&p->subjects[y].examination->findings[i], other);
         if (strcmp(text, other) != 0) continue;
-        told[y] = true;
+        printed[y] = true;
         printf(" %s", p->subjects[y].label);
       }
       putchar('\n');
@@ -128,20 +128,23 @@ int smma_command_probe(int argc, const char **argv) {
   smma_error error;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit to examine", "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, side by side if several", "GPU,..."},
+      {"on", 0, POPT_ARG_STRING, &gpus, 0, "a GPU or architecture, or several for a table", "GPU,..."},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
+      {"in", 0, POPT_ARG_STRING, &in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction (default: f16)",
+       "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &p.rows, 0,
-       "rows that are asked again, about six times", "N"},
-      {"witness", 'w', POPT_ARG_NONE, &witness, 0, "print a command that shows each feature", NULL},
-      {"list", 0, POPT_ARG_NONE, &list, 0, "what is looked for, and who described it", NULL},
+       "number of test vectors that are computed again, about six times", "N"},
+      {"witness", 'w', POPT_ARG_NONE, &witness, 0, "print for each feature a command that shows it", NULL},
+      {"list", 0, POPT_ARG_NONE, &list, 0, "list the features, and who described each", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Finds out from outside how a unit computes: block size, alignment, rounding, subnormals, zeros,\n"
-                     "overflow, NaN. It says 'cannot tell' rather than guess.\n"
-                     "Example: softmma probe --on V100,A100,H100,MI100,MI250X,MI300X --in f16\n");
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "Looks only at results: block size, alignment, rounding, subnormals, zeros, overflow, NaN. Prints\n"
+      "'cannot tell' rather than guess.\n");
   if (list) return list_probes();
   if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
   gpus = smma_require_option(gpus, "--on", "H100");

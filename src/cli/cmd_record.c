@@ -51,18 +51,17 @@ int smma_command_record(int argc, const char **argv) {
        "UNIT"},
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind),
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, "; text without it"),
-      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; -: standard output", "FILE"},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print the rows as JSON instead", NULL},
+      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
-      "Rows are those of 'softmma campaign' with the same seed. The header says what they were recorded\n"
-      "on and when; 'softmma verify' checks them against the model.\n"
-      "Example: softmma record --unit x86 --on x86 --instr vdpbf16ps -o vdpbf16ps.txt\n");
+      "The test vectors are those of 'softmma campaign' with the same seed. The header says what they were\n"
+      "recorded on and when. 'softmma verify' checks them against the model.\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
   format = smma_require_vector_format(format_name);

@@ -38,9 +38,10 @@ int smma_command_self_test(int argc, const char **argv) {
       {"digests", 0, POPT_ARG_NONE, &digests, 0, "print the digests that the core computes, and compare nothing", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Every kernel of this CPU computes products of every operation, whose digests are compared with\n"
-                     "those of the core, and rows that GPUs and CPUs have returned. Both are compiled in.\n");
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "Every kernel for this CPU computes products of every operation, and their digests are compared with\n"
+      "those of the core. Test vectors that GPUs and CPUs returned are checked too. Both are compiled in.\n");
   if (digests && json) smma_die("--digests and --json: --digests prints text; give one of them");
   if (digests) {
     print_digests();

@@ -7,12 +7,11 @@ int smma_command_show(int argc, const char **argv) {
   size_t count = 1;
   int json = 0;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture; without it, every one that has NAME", "GPU"},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: an object with --on, an array without", NULL},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture (default: every one that has NAME)", "GPU"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: an object with --on, otherwise an array", NULL},
       POPT_TABLEEND};
   names = smma_parse_options(argc, argv, options, 1, 1,
-                             "NAME: a canonical name as 'softmma list' prints it, or a PTX, SASS or AMD spelling.\n"
-                             "Example: softmma show HMMA.16816.F32 --on A100\n");
+                             "NAME: a canonical name as 'softmma list' prints it, or a PTX, SASS or AMD spelling.\n");
   if (gpu)
     found[0] = smma_require_instruction(gpu, names[0], NULL);
   else

@@ -30,7 +30,7 @@ static const smma_instruction *choose(char *label, const void *context) {
   return smma_require_by_formats(label, &formats, "--on");
 }
 
-/* Every architecture that has the formats. */
+/* Adds every architecture that has the formats. */
 static void add_all(const tolerance_options *o, smma_command_targets *x) {
   const smma_formats formats = smma_require_formats(o->in ? o->in : "f16", "--in", o->out);
   const size_t count = smma_find_targets(&formats, x->product);
@@ -38,7 +38,7 @@ static void add_all(const tolerance_options *o, smma_command_targets *x) {
   if (!count) smma_die("--in: no GPU has %s with results in %s", o->in, smma_format_text(formats.d));
 }
 
-/* Ends the program where a plan has no place for what an option gives. */
+/* Ends the program if an option gives an operand or factor that a target's plan cannot use. */
 static void check_places(const tolerance_options *o, const smma_command_targets *x) {
   smma_gemm_arguments g;
   smma_gemm_defaults(&g, sizeof g);
@@ -150,7 +150,7 @@ static int width_of(const smma_command_targets *x, column of) {
   return (int)width;
 }
 
-/* A number of ten columns; "-" for NaN. */
+/* Writes a number as text, and "-" for NaN. */
 static const char *number(double value, char text[32]) {
   snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
   return text;
@@ -205,7 +205,7 @@ static void print_verdicts(const smma_tolerance_result *x) {
   printf("in percent of the elements, on the GPU where they are fewest\n");
 }
 
-/* What no rtol and atol can do, and what can. */
+/* Prints the wrong results that the measured rtol and atol do not reject, and whether a bound for each element does. */
 static void print_impossible(const smma_tolerance_result *x) {
   for (int m = 0; m < SMMA_MUTANTS; m++) {
     const smma_verdict *v = &x->verdict[m];
@@ -240,7 +240,7 @@ static void print_text(const smma_command_targets *of, const smma_tolerance_resu
   print_paste(x);
 }
 
-/* ---- The whole ---- */
+/* ---- The study ---- */
 
 static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
 
@@ -268,19 +268,16 @@ static int run(const tolerance_options *o, const char **paths) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* What --help says behind the options. */
+/* Returns what --help prints after the options. */
 static const char *details(char *text, size_t size) {
   size_t used = (size_t)snprintf(
       text, size,
-      "How far each GPU's product is from the exact one, A and B as they are in its formats: measured,\n"
-      "and proved; then which rtol and atol accept all of them, and which wrong results these refuse.\n"
-      "A and B are files (.npy or FILE.safetensors[:TENSOR]), or random data of a kind:\n");
+      "Prints how far each GPU's product is from the exact product of A and B, as rounded to its formats:\n"
+      "measured, and as a proved bound. Then prints the rtol and atol that accept all of them, and which\n"
+      "wrong results these reject. A and B are files (.npy or FILE.safetensors[:TENSOR]) or random data:\n");
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++)
     used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n", smma_data_infos[kind].name,
                              smma_data_infos[kind].what);
-  snprintf(text + used, size - used,
-           "Example: softmma tolerance --in bf16 --shape 64x64x4096 --store bf16\n"
-           "         softmma tolerance --on H100:e4m3,MI300X:e4m3fnuz --data uniform --paste\n");
   return text;
 }
 
@@ -290,34 +287,41 @@ int smma_command_tolerance(int argc, const char **argv) {
   const char **paths;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpus, 0,
-       "GPUs or architectures, each with ':FORMAT' or ':A:B' if not that of --in; all that have it without the option",
+       "GPUs or architectures, each with ':FORMAT' or ':A:B' if it differs from --in (default: all that have the "
+       "format)",
        "GPU[:FORMAT],..."},
-      {"instr", 0, POPT_ARG_STRING, &o.instructions, 0, "their instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B; f16 without it", "FORMAT"},
+      {"instr", 0, POPT_ARG_STRING, &o.instructions, 0, "the GPUs' instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B (default: f16)", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &o.out, 0,
-       "format of the unit's results: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
-      {"store", 0, POPT_ARG_STRING, &o.store, 0, "what the kernel rounds results to at last; those of --out without it",
-       "FORMAT"},
-      {"shape", 0, POPT_ARG_STRING, &o.shape, 0, "of random data; 64x64x4096 without it", "MxNxK"},
-      {"data", 0, POPT_ARG_STRING, &o.data, 0, "which random data: below; normal without it", "KIND[=AMOUNT]"},
-      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "random data have a C, of N(0, 1)", NULL},
+       "format of the matrix unit's results (default: f32; f64 for f64, s32 for integers)", "FORMAT"},
+      {"store", 0, POPT_ARG_STRING, &o.store, 0,
+       "format that the kernel rounds its results to in the end (default: that of --out)", "FORMAT"},
+      {"margin", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.margin, 0,
+       "accept this many times the measured error", "X"},
+      {"paste", 0, POPT_ARG_NONE, &o.paste, 0, "print only the lines for a kernel's test", NULL},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Operands:"),
+      {"shape", 0, POPT_ARG_STRING, &o.shape, 0, "shape of a product of random data (default: 64x64x4096)", "MxNxK"},
+      {"data", 0, POPT_ARG_STRING, &o.data, 0, "kind of random data, from the list below (default: normal)",
+       "KIND[=AMOUNT]"},
+      {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "random data include a C from N(0, 1)", NULL},
       SMMA_RAW_OPTION,
-      {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
+      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
+      {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C (default: zero)", "FILE"},
+      SMMA_OPTION_GROUP("Sums and epilogue:"),
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.beta, 0, "factor of C", "X"},
       {"split-k", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.split_k, 0,
-       "cut K into N slices whose results are added in FP32", "N"},
+       "divide K into N slices, and add their results in FP32", "N"},
       {"promote-every", 0, POPT_ARG_LONGLONG, &o.promote_every, 0,
-       "move partial sums to an FP32 accumulator every N of K", "N"},
+       "move partial sums to an FP32 accumulator every N of K (default: never)", "N"},
       {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
-       "how the library around the instruction sums: one for all GPUs or one for each, 'none' for one chain",
+       "how the library around the instruction sums (docs/plans.md): one plan for all GPUs, or one for each; 'none' is "
+       "one chain of instructions (default: none)",
        "FILE|NAME,..."},
-      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
-      {"margin", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.margin, 0,
-       "how many times the measured errors are accepted", "X"},
-      {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
-      {"paste", 0, POPT_ARG_NONE, &o.paste, 0, "print only the lines for a kernel's test", NULL},
-      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Execution, which does not change the result:"),
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
+       "number of threads, 0 for all cores; results do not depend on it", "N"},
       POPT_TABLEEND};
   paths = smma_parse_options(argc, argv, options, 0, 2, details(text, sizeof text));
   if (o.split_k < 1) smma_die("--split-k: %lld is not a number of slices; the least is 1", o.split_k);

@@ -16,7 +16,7 @@ typedef struct {
 
 static const trace_options defaults = {.alpha = 1, .beta = 1, .scale_d = 1};
 
-/* The matrices as the files hold them, or what of them the one element takes. */
+/* The matrices of the files, or the parts of them that the traced element needs. */
 typedef struct {
   smma_tensor a, b, c, bias, scale_a, scale_b;
 } files;
@@ -28,7 +28,7 @@ static const smma_instruction *choose(char *label, const void *context) {
   return smma_choose_target(label, o->instruction, o->in, o->out);
 }
 
-/* What is given must have a place in every target's product. */
+/* Ends the program if an option gives an operand or factor that a target's plan cannot use. */
 static void check_places(const trace_options *o, const smma_command_targets *x) {
   smma_gemm_arguments g;
   if (!o->scale_a != !o->scale_b) smma_die("--scale-a, --scale-b: one goes with the other");
@@ -78,7 +78,8 @@ static void load_files(const trace_options *o, const char **paths, smma_command_
   if (o->bias) f->bias = smma_load_shaped(o->bias, "--bias", 1, r->n, "this product needs");
 }
 
-/* Scale factors are of blocks or of parts, as many as the target's product needs. */
+/* Loads the scale factors of blocks or of a plan's parts. Ends the program if the targets need
+   different numbers of scale factors. */
 static void load_scales(const trace_options *o, const smma_command_trace_study *x, files *f) {
   const smma_command_target *t = x->targets.target;
   const smma_trace_request *r = &x->request;
@@ -91,7 +92,7 @@ static void load_scales(const trace_options *o, const smma_command_trace_study *
   f->scale_b = smma_load_shaped(o->scale_b, "--scale-b", factors, r->n, "this product needs");
 }
 
-/* Row i of A and column j of B are a product of their own. */
+/* Reduces the matrices to the product that gives element [i, j]: row i of A times column j of B. */
 static void take_element(const smma_trace_request *r, files *f) {
   const size_t i = r->at[0], j = r->at[1];
   take_part(&f->a, i, 1, 0, r->k), take_part(&f->b, 0, r->k, j, 1);
@@ -110,7 +111,7 @@ static void convert(const trace_options *o, const smma_command_trace_study *x, c
   const smma_instruction *i = t->instruction;
   const bool noted = smma_is_rounding_noted(&x->targets, t);
   const smma_format scale = smma_scales_of(t->plan.plan, i).format;
-  if (i->scale_block && o->scale_a) { /* elements are there, and need no quantising */
+  if (i->scale_block && o->scale_a) { /* A and B are quantised already, with these scale factors */
     t->a = smma_matrix_rounded(&f->a, i->a, t->rounding.a, "A", x->path[0], noted);
     t->b = smma_matrix_rounded(&f->b, i->b, t->rounding.b, "B", x->path[1], noted);
   } else {
@@ -119,7 +120,7 @@ static void convert(const trace_options *o, const smma_command_trace_study *x, c
   if (f->scale_a.data) {
     t->scale_a = given_as(&f->scale_a, scale, "--scale-a", o->scale_a, true);
     t->scale_b = given_as(&f->scale_b, scale, "--scale-b", o->scale_b, true);
-    smma_turn_matrix(&t->scale_b); /* the library takes them column by column */
+    smma_turn_matrix(&t->scale_b); /* the library takes scale factors of B column by column */
   }
   t->c = given_as(&f->c, i->c, "C", o->c, noted);
   t->bias = given_as(&f->bias, SMMA_F32, "--bias", o->bias, noted);
@@ -149,25 +150,26 @@ static void parse_at(const char *text, smma_trace_request *r) {
   r->at[0] = (size_t)i, r->at[1] = (size_t)j, r->is_chosen = true;
 }
 
-/* ---- Results of the user's own ---- */
+/* ---- Results given by --d ---- */
 
-/* In D's format, to which nothing is rounded. */
+/* Loads a result of --d. Ends the program if D's format does not have all its values: they are not rounded. */
 static void load_own(const char *path, smma_format format, smma_command_trace_study *x) {
   const size_t m = x->request.m, n = x->request.n;
   smma_tensor file = smma_load_shaped(path, "--d", m, n, "the product is");
   smma_tensor d;
-  smma_conversion lost = {0};
+  smma_conversion conversion = {0};
   smma_settle_integers(&file, format, "--d", path);
   if (smma_is_raw(&file, format)) {
     d = smma_matrix_as(&file, format, "D", path, true);
   } else {
     d = smma_new_matrix(format, m, n);
-    smma_convert(file.format, file.data, format, d.data, m * n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY, &lost);
-    if (lost.changed)
+    smma_convert(file.format, file.data, format, d.data, m * n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY,
+                 &conversion);
+    if (conversion.changed)
       smma_die(
           "--d: %s is in %s, and %zu of its values are none of %s, in which the targets' results are (--out, or a "
           "plan's \"d\")",
-          path, smma_format_text(file.format), lost.changed, smma_format_text(format));
+          path, smma_format_text(file.format), conversion.changed, smma_format_text(format));
   }
   smma_tensor_free(&file);
   x->own[x->request.owns] = d;
@@ -185,7 +187,7 @@ static void load_owns(const trace_options *o, smma_format format, smma_command_t
   if (comma) load_own(comma + 1, format, x);
 }
 
-/* ---- All ---- */
+/* ---- The study ---- */
 
 static void prepare(const trace_options *o, const char **paths, smma_command_trace_study *x) {
   files f = {.c = {.data = NULL}};
@@ -228,48 +230,52 @@ int smma_command_trace(int argc, const char **argv) {
   const char **paths;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpus, 0,
-       "the targets: GPUs, each with ':FORMAT' or ':INSTRUCTION' if not that of --in or --instr, or custom units' "
-       "files",
+       "the targets: GPUs, each with ':FORMAT' or ':INSTRUCTION' if it differs from --in or --instr, or files of "
+       "custom units",
        "GPU[:FORMAT],..."},
-      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "their instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "or their preferred one with A and B in this format, or A,B; f16 without it",
+      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the targets' instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction (default: f16)",
        "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "and D in that: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
-      {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
-       "how the library around the instruction sums (docs/plans.md): one for all, or one for each target, 'none' for "
-       "one chain",
-       "FILE|NAME,..."},
-      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
-      {"at", 0, POPT_ARG_STRING, &o.at, 0, "the element: row and column, from 0; without it the one that differs most",
-       "I,J"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
+       "FORMAT"},
+      {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C (default: zero)", "FILE"},
+      {"at", 0, POPT_ARG_STRING, &o.at, 0,
+       "the element's row and column, counted from 0 (default: the element that differs most)", "I,J"},
       {"d", 0, POPT_ARG_STRING, &o.own, 0, "one or two results of your own, whose worst element is traced",
        "FILE[,FILE]"},
-      {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
+      {"svg", 'o', POPT_ARG_STRING, &o.svg, 0, "also draw the error over k into this file", "FILE"},
+      {"every", 0, POPT_ARG_LONGLONG, &o.every, 0, "with --json: print every N-th step (default: 1)", "N"},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Operands:"),
+      SMMA_RAW_OPTION,
+      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file of A holds its transpose", NULL},
+      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file of B holds its transpose", NULL},
+      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
+      {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
+       "scale factors of A: for a block-scaled instruction (default: A and B are quantised), or of a plan's parts "
+       "(default: 1)",
+       "FILE"},
+      {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "scale factors of B", "FILE"},
+      SMMA_OPTION_GROUP("Sums and epilogue:"),
+      {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
+       "how the library around the instruction sums (docs/plans.md): one plan for all targets, or one for each; 'none' "
+       "is one chain of instructions (default: none)",
+       "FILE|NAME,..."},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.beta, 0, "factor of C", "X"},
-      {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "a row of N numbers, for a plan's epilogue; 0 without it", "FILE"},
-      {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.scale_d, 0, "likewise, a factor of D", "X"},
-      {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
-       "scale factors: of block-scaled instructions, without which A and B are quantised, or of a plan's parts, "
-       "without "
-       "which they are 1",
-       "FILE"},
-      {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B", "FILE"},
-      SMMA_RAW_OPTION,
-      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
-      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
-      {"svg", 'o', POPT_ARG_STRING, &o.svg, 0, "beside the text, draw the error over k into this file", "FILE"},
-      {"every", 0, POPT_ARG_LONGLONG, &o.every, 0, "with --json, print every N-th step; all without it", "N"},
-      {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
-      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "for a plan's epilogue: a row of N numbers (default: 0)", "FILE"},
+      {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.scale_d, 0, "for a plan's epilogue: a factor of D",
+       "X"},
+      SMMA_OPTION_GROUP("Execution, which does not change the result:"),
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
+       "number of threads, 0 for all cores; results do not depend on it", "N"},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 2, 2,
-      "What each target's sum is after each instruction of one element of A B, how far that is from\n"
-      "the exact sum, and where targets part. Exit status 1 if their results differ.\n"
-      "Example: softmma trace --on V100,H100 A.npy B.npy --at 3,5 --svg error.svg\n"
-      "         softmma trace --on H100,H100 --plan none,deepgemm --in e4m3 A.npy B.npy\n"
-      "         softmma trace --on H100 --d ours.npy,theirs.npy A.npy B.npy\n");
+      "Prints each target's sum after each instruction of one element of A B, how far that sum is from the\n"
+      "exact one, and where the targets diverge. Exit status 1 reports that their results differ.\n"
+      "Two plans on one GPU: softmma trace --on H100,H100 --plan none,deepgemm --in e4m3 A.npy B.npy\n");
   smma_require_option(o.gpus, "--on", "V100,H100");
   if (o.every < 0 || (o.every && !o.json)) smma_die("--every: it is a number from 1 that goes with --json");
   if (o.svg) smma_require_file(o.svg, "--svg", o.json ? "the JSON" : "the text");

@@ -78,7 +78,7 @@ static bool is_drawn_on_stdout(const char *svg, const char *dot) {
   return (svg && smma_is_standard_output(svg)) || (dot && smma_is_standard_output(dot));
 }
 
-/* What would be known only after the unit was asked. */
+/* Finds errors in the options of output files before the unit computes. */
 static void check_files(const char *svg, const char *dot, bool json) {
   smma_error error;
   if (json && svg) smma_require_file(svg, "--svg", "the JSON");
@@ -111,18 +111,20 @@ int smma_command_tree(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
-       "what computes: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND", "UNIT"},
+       "the unit to examine: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND", "UNIT"},
       {"plan", 0, POPT_ARG_STRING, &plan, 0,
-       "of a product of --k: how the library around the instruction sums (docs/plans.md)", "FILE|NAME"},
+       "examine a product of K as in --k, which the library around the instruction sums (docs/plans.md)", "FILE|NAME"},
       {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "with --plan: the K of the product", "K"},
-      {"svg", 0, POPT_ARG_STRING, &svg, 0, "draw the tree into this file (needs Graphviz); -: instead of text", "FILE"},
-      {"dot", 0, POPT_ARG_STRING, &dot, 0, "write the tree for Graphviz into this file; -: instead of text", "FILE"},
+      {"svg", 0, POPT_ARG_STRING, &svg, 0, "draw the tree into this file (needs Graphviz); - writes it instead of text",
+       "FILE"},
+      {"dot", 0, POPT_ARG_STRING, &dot, 0, "write the tree for Graphviz into this file; - writes it instead of text",
+       "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the tree as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "The unit is asked for sums of +M, -M and ones, M so large that ones vanish beside it; how many\n"
-                     "ones are left tells which summands are added late. Exit status 2: the results do not tell.\n"
-                     "Example: softmma tree --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --svg tree.svg\n");
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "The unit sums +M, -M and ones. M is so large that a one added to it is lost, so the number of ones\n"
+      "in the result shows which terms are added late. Exit status 2: the results do not show the order.\n");
   gpu = smma_require_option(gpu, "--on", "H100");
   i = smma_require_instruction(gpu, name, "--instr");
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);

@@ -7,7 +7,7 @@
 #include "io/custom_file.h"
 #include "report/verify.h"
 
-/* What the callbacks print with. */
+/* Context of the callbacks: the unit's name and the progress line. */
 typedef struct {
   const char *unit;
   smma_progress progress;
@@ -16,7 +16,7 @@ typedef struct {
 static void print_mismatch(const smma_mismatch *m, void *context) {
   const smma_vector_header *h = m->header;
   const smma_instruction *i =
-      smma_resolve_instruction(h->arch, h->instruction, NULL); /* its own names need no quotes */
+      smma_resolve_instruction(h->arch, h->instruction, NULL); /* has names that need no quotes on the command line */
   char expected[24], got[24], value[2][40];
   printf("%s:%llu: %s %s: the file says %s (%s), %s computes %s (%s)\n", m->path, m->line, h->arch, h->instruction,
          smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
@@ -38,10 +38,9 @@ static void note_empty(const char *path, void *context) {
 
 static void show_progress(uint64_t rows, void *context) { smma_progress_show(&((output *)context)->progress, rows, 0); }
 
-/* ---- Ranks: each looks at every so many'th file; the first one then at those that are not right, as if it were alone
-   ---- */
+/* ---- Ranks: each rank checks every n-th of the files. Rank 0 then checks those with errors again, and reports ---- */
 
-/* Puts the rows of clean files of all ranks into the first rank's. */
+/* Sends the counts of test vectors of clean files to rank 0. */
 static void gather(smma_clean_files *clean) {
   smma_error error;
   if (smma_rank()) smma_ranks_send(clean->rows, clean->count * sizeof *clean->rows);
@@ -108,16 +107,18 @@ int smma_command_verify(int argc, const char **argv) {
   smma_error error;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
-       "what computes the rows: model, model:opencl, x86, cuda ... (see 'softmma units'); model without it", "UNIT"},
-      {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &most, 0, "how many mismatches to print", "N"},
+       "the unit that computes the test vectors: model, model:opencl, x86, cuda ... (see 'softmma units') (default: "
+       "model)",
+       "UNIT"},
+      {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &most, 0, "number of mismatches to print", "N"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   q.paths = smma_parse_options(
       argc, argv, options, 1, 1 << 20,
-      "Directories are searched for binary vector files, and .txt files with the header of one in text;\n"
-      "- is standard input. Of a binary file the number behind its name is the row's, from 1.\n"
-      "Bits are compared as they are, those of NaN, too; any two NaN are equal where the instruction's rule\n"
-      "leaves its NaN open ('softmma show').\n");
+      "In a directory, checks binary vector files, and .txt files with the header of a vector file; - is\n"
+      "standard input. For a binary file, the number after its name counts test vectors from 1. Compares\n"
+      "all bits, also those of NaN. Any two NaN are equal if the instruction's rule leaves its NaN open\n"
+      "('softmma show').\n");
   if (most < 0) smma_die("--show: %lld is negative", most);
   if (unit_name && !smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (unit_name) q.unit = &unit;

@@ -31,7 +31,7 @@ static smma_datum *kernel_names(void) {
   return names;
 }
 
-/* What is done with a device, or instead of one with the reason why there is none. */
+/* Called for each device. If a driver has no device, `info` is NULL and `why` says why. */
 typedef void device_action(const char *kernel, const smma_device_info *info, const char *why, void *context);
 
 static void for_devices_of(const char *driver, device_action *act, void *context) {
@@ -51,8 +51,8 @@ static void ignore_device(const char *kernel, const smma_device_info *info, cons
   (void)kernel, (void)info, (void)why, (void)context;
 }
 
-/* A vendor's libraries may end the process that asks them for devices (PoCL does where there is no /sys), or hang: a
-   child asks first. */
+/* Tests in a child process whether a driver can list its devices. A vendor's libraries may end the process that asks
+   them (PoCL does if there is no /sys), or hang. */
 static bool can_be_asked(const char *driver, char why[SMMA_DEVICE_MESSAGE]) {
   const double patience = 60;
   char end[128];
@@ -107,14 +107,14 @@ static void print_device(const char *kernel, const smma_device_info *info, const
     printf("%-12s  not to be had: %s\n", kernel, why);
 }
 
-/* Of which architectures 'list' shows nothing unless asked. */
+/* Prints the architectures that 'list' omits unless they are named. */
 static void print_unlisted(void) {
   for (int i = 0; i < SMMA_ARCH_COUNT; i++)
     if (!smma_architectures[i].listed)
       printf(", with the %zu of %s", smma_architectures[i].table->count, smma_architectures[i].name);
 }
 
-/* `mpi`: what speaks MPI, or NULL. */
+/* Prints everything as JSON. `mpi` is the name of the MPI library, or NULL. */
 static void print_json(const char *mpi) {
   smma_datum *record = smma_datum_record(), *devices = smma_datum_list();
   for_devices(add_device, devices);

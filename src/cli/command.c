@@ -3,9 +3,12 @@
 #include "cli/cli.h"
 
 const smma_command smma_commands[] = {
-#define SMMA_COMMAND(name, arguments, summary) {#name, arguments, summary, smma_command_##name},
-#define SMMA_COMMAND_OF_TWO(one, two, arguments, summary) {#one "-" #two, arguments, summary, smma_command_##one##_##two},
+#define SMMA_COMMAND(name, arguments, summary, examples) {#name, arguments, summary, examples, smma_command_##name},
+#define SMMA_COMMAND_OF_TWO(one, two, arguments, summary, examples) \
+  {#one "-" #two, arguments, summary, examples, smma_command_##one##_##two},
+#define SMMA_COMMAND_GROUP(heading)
 #include "cli/command.def"
+#undef SMMA_COMMAND_GROUP
 #undef SMMA_COMMAND_OF_TWO
 #undef SMMA_COMMAND
 };

@@ -4,7 +4,7 @@
 
 #include "cli/operands.h"
 
-/* Ends the program with one line where a plan cannot be followed, or takes more than a row has. */
+/* Explains one element. Ends the program with one line if the operands cannot follow the plan, or K is too large. */
 void smma_explain_planned(const char *label, const smma_instruction *instruction, const char *plan,
                           const smma_operand_options *operands, bool json);
 

@@ -63,7 +63,7 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
   for (int n = 0; n < m->examples && n < 4; n++) print_row(stream, i, &m->example[n], m->expected[n]);
 }
 
-/* The rows that shut out most structures. */
+/* Prints the test vectors that rule out the most structures. */
 static void print_structures(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   enum { SHOWN = 3 };
   fprintf(stream, "\nstructures: %d of %d are shut out by rows, %d are left\n", f->structures - f->left, f->structures,

@@ -9,15 +9,27 @@
 #include "host/thread.h"
 #include "isa/nearest.h"
 
+static void print_commands(void) {
+#define SMMA_COMMAND_GROUP(heading) printf("\n%s:\n", heading);
+#define SMMA_COMMAND(name, arguments, summary, examples) printf("  %-10s  %s\n", #name, summary);
+#define SMMA_COMMAND_OF_TWO(one, two, arguments, summary, examples) printf("  %-10s  %s\n", #one "-" #two, summary);
+#include "cli/command.def"
+#undef SMMA_COMMAND_OF_TWO
+#undef SMMA_COMMAND
+#undef SMMA_COMMAND_GROUP
+}
+
 static int print_help(void) {
   printf(
-      "SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.\n\n"
-      "Usage: softmma COMMAND [options]\n\nCommands:\n");
-  for (size_t i = 0; i < smma_command_count; i++)
-    printf("  %-10s  %s\n", smma_commands[i].name, smma_commands[i].summary);
+      "SoftMMA computes D = A*B + C as the matrix units of GPUs and CPUs do, bit for bit.\n\n"
+      "Usage: softmma COMMAND [options]\n\n"
+      "Examples:\n"
+      "  softmma gemm --on H100 --in f16 A.npy B.npy -o D.npy\n"
+      "  softmma compare --on V100,H100,MI300X A.npy B.npy\n");
+  print_commands();
   printf(
-      "\n'softmma COMMAND --help' tells a command's options; 'man softmma' has it all.\n"
-      "Exit status: 0 done and equal, 1 done and different, 2 could not.\n");
+      "\n'softmma COMMAND --help' lists the options of a command; 'man softmma' describes all commands.\n"
+      "Exit status: 0 done, and equal if it compared; 1 done, and different; 2 failed.\n");
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
@@ -44,7 +56,7 @@ static int command_help(const char *name) {
   return command ? smma_run_command(command, 2, help) : unknown_command(name);
 }
 
-/* Commands that ranks share the work of; all else is rank 0's alone. */
+/* Reports whether all ranks work on the command. Other commands run on rank 0 only. */
 static bool is_shared(int argc, const char **argv) {
   static const char *const shared[] = {"campaign", "experiment", "gemm", "match", "verify"};
   for (int i = 2; i < argc; i++)
@@ -54,7 +66,7 @@ static bool is_shared(int argc, const char **argv) {
   return false;
 }
 
-/* --shard needs no launcher, whoever has started it. */
+/* Joins the ranks of an MPI launcher, unless --shard says which part of the work this process does. */
 static void start_ranks(int argc, const char **argv) {
   smma_error error;
   for (int i = 2; i < argc; i++)
@@ -72,14 +84,14 @@ static int run(int argc, const char **argv) {
   return command ? smma_run_command(command, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
-/* How long OpenMP's threads wait awake, GCC's and clang's, is read when its library is loaded. By default it is so long
-   that beside other work they take the processor from those that they wait for: docs/performance.md. `bench` measures
-   what other programs have. */
+/* Shortens the time that OpenMP threads (of GCC and clang) spin while they wait. By default they spin so long that, on
+   a busy machine, they take the processor from the threads they wait for (docs/performance.md). The library reads the
+   time when it is loaded, so the program is executed again. `bench` keeps the default, as other programs do. */
 static void wait_shortly(int argc, const char **argv) {
   if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME")) return;
   if (argc < 2 || strcmp(argv[1], "bench") == 0) return;
   if (setenv("GOMP_SPINCOUNT", "10000", 1) != 0 || setenv("KMP_BLOCKTIME", "1", 1) != 0) return;
-  execv("/proc/self/exe", (char *const *)argv); /* or else they wait for long */
+  execv("/proc/self/exe", (char *const *)argv); /* if this fails, the threads spin for the default time */
 }
 
 static void refuse_threads(int threads, int error) {
@@ -92,7 +104,7 @@ static void refuse_threads(int threads, int error) {
 int main(int argc, const char **argv) {
   int status = SMMA_EXIT_EQUAL;
   wait_shortly(argc, argv);
-  setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
+  setlocale(LC_ALL, "C"); /* numbers are read and written with a decimal point in every locale */
   smma_handle_signals();
   smma_threads_refused = refuse_threads;
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());

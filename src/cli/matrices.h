@@ -1,18 +1,21 @@
-/* Matrices from files: the functions of product/take.h, which end the program with one line where they fail, and print
-   notes on stderr unless `quiet`. */
+/* Matrices from files. These are the functions of product/take.h, except that they end the program with one line on an
+   error, and print notes on stderr unless `quiet`. */
 #ifndef SMMA_CLI_MATRICES_H
 #define SMMA_CLI_MATRICES_H
 
 #include "cli/cli.h"
 #include "product/take.h"
 
-/* Set by --raw: files of integers hold encodings (smma_tensor). */
+/* Set by --raw: integers in files are encodings (smma_tensor). */
 extern int smma_raw_encodings;
 
-#define SMMA_RAW_OPTION \
-  {"raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0, "files of integers hold encodings of formats, not numbers", NULL}
+#define SMMA_RAW_OPTION                                                                                            \
+  {                                                                                                                \
+    "raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0, "integers in files are encodings of the format, not numbers", \
+        NULL                                                                                                       \
+  }
 
-/* Prints notes on stderr. */
+/* Notes that are printed on stderr. */
 extern const smma_notes smma_notes_printed;
 
 smma_tensor smma_load_matrix(const char *path);
@@ -20,15 +23,15 @@ smma_tensor smma_load_shaped(const char *path, const char *option, size_t rows, 
 smma_tensor smma_new_matrix(smma_format format, size_t rows, size_t columns);
 smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns);
 
-/* The matrix becomes its transpose. */
+/* Replaces the matrix by its transpose. */
 void smma_turn_matrix(smma_tensor *t);
 
 void smma_require_meaning(const smma_tensor *tensor, smma_format wanted, const char *what, const char *path);
 
-/* Turns integers of a type that is no format into f64, unless they are encodings. */
+/* Converts integers of a type that is not a number format to f64, unless they are encodings. */
 void smma_settle_integers(smma_tensor *tensor, smma_format wanted, const char *what, const char *path);
 
-/* Makes a copy in the wanted format, rounded to nearest even, or as `rounding` says. */
+/* Return a copy in the wanted format, rounded to nearest even, or in the mode `rounding`. */
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path, bool quiet);
 smma_tensor smma_matrix_rounded(const smma_tensor *from, smma_format wanted, smma_rounding rounding, const char *what,
                                 const char *path, bool quiet);

@@ -35,7 +35,7 @@ void smma_require_writable(const char *path, const char *option) {
   smma_error error;
   const bool direct = stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
   if (!*path) smma_die("%s: the name of the file is empty", option);
-  if (direct || smma_is_standard_output(path)) return; /* opening a pipe twice would end it for its reader */
+  if (direct || smma_is_standard_output(path)) return; /* a pipe that is opened and closed would end for its reader */
   if (!smma_output_open(path, &output, &error)) smma_die("%s: %s", option, error.text);
   smma_output_abandon(&output);
 }

@@ -1,4 +1,4 @@
-/* What an option of a command writes: a file, which appears when it is complete, or for "-" standard output. */
+/* Output of an option: a file, which appears when it is complete, or standard output for "-". */
 #ifndef SMMA_CLI_OUTPUT_H
 #define SMMA_CLI_OUTPUT_H
 
@@ -6,22 +6,22 @@
 
 #include "io/file.h"
 
-/* Whether the name is "-", which is standard output wherever one file is written; "./-" is a file. */
+/* Reports whether the name is "-", which stands for standard output. ("./-" is a file.) */
 bool smma_is_standard_output(const char *path);
 
-/* Ends the program with one line if it cannot be written. An interruption leaves nothing behind. */
+/* Opens the output. Ends the program with one line if it cannot be written. An interruption removes the file. */
 void smma_begin_output(const char *path, const char *option, smma_output *output);
 
-/* Puts the file in place. SMMA_EXIT_EQUAL, or SMMA_EXIT_FAILED after one line. */
+/* Completes the output under its name. Returns SMMA_EXIT_EQUAL, or prints one line and returns SMMA_EXIT_FAILED. */
 int smma_end_output(smma_output *output, const char *option);
 
-/* As if it had never begun; what went to standard output is there. */
+/* Discards the file. Text that was written to standard output remains there. */
 void smma_drop_output(smma_output *output);
 
-/* Ends the program if the file could not be written, so that nobody computes for an hour first. Leaves no trace. */
+/* Ends the program if the file could not be written. Call it before a long computation. Changes no file. */
 void smma_require_writable(const char *path, const char *option);
 
-/* Ends the program where the name is standard output's, which takes something else. */
+/* Ends the program if the name is "-" although standard output already takes `taken_by`. */
 void smma_require_file(const char *path, const char *option, const char *taken_by);
 
 #endif

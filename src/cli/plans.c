@@ -43,7 +43,7 @@ void smma_require_plans(const char *list, const smma_instruction *const *instruc
   }
 }
 
-/* A word of --round-in. */
+/* Returns the rounding mode of a word of --round-in; `otherwise` is the mode of "default". */
 static smma_rounding mode_of(const char *word, size_t length, smma_rounding otherwise) {
   smma_rounding mode;
   smma_error error;
@@ -85,7 +85,7 @@ void smma_die_no_place(const char *option, const char *plan) {
 void smma_refuse_same_target(const char *label, const smma_instruction *instruction, const smma_target_plan *plan,
                              const char *other_label, const smma_instruction *other_instruction,
                              const smma_target_plan *other_plan) {
-  const size_t length = strcspn(label, ":"), other_length = strcspn(other_label, ":"); /* without formats */
+  const size_t length = strcspn(label, ":"), other_length = strcspn(other_label, ":"); /* without the formats */
   if (instruction == other_instruction && length == other_length && strncasecmp(label, other_label, length) == 0 &&
       strcmp(plan->text, other_plan->text) == 0)
     smma_die("--on: %s is given twice with the same instruction and plan; name each target once", label);

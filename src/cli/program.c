@@ -13,7 +13,7 @@ extern char **environ;
 
 const smma_program smma_gnuplot = {"gnuplot", NULL, "gnuplot-nox"}, smma_graphviz = {"dot", "-Tsvg", "graphviz"};
 
-/* From one file into others; true if it could be started and ended well. */
+/* Runs the program with these files as stdin, stdout and stderr. Returns whether it ran and exited with status 0. */
 static bool run(const smma_program *p, int script, int output, int messages, smma_error *error) {
   char *arguments[] = {(char *)p->name, (char *)p->option, NULL};
   posix_spawn_file_actions_t files;
@@ -38,7 +38,7 @@ bool smma_run_program(const smma_program *p, FILE *script, int output, smma_erro
   bool done;
   if (!messages) return smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
   smma_fail(error, "%s failed", p->name);
-  rewind(script); /* flushes, too */
+  rewind(script); /* also flushes it */
   done = run(p, fileno(script), output, fileno(messages), error);
   rewind(messages);
   while (!done && fgets(line, sizeof line, messages))

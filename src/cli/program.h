@@ -1,4 +1,4 @@
-/* Other programs that draw: gnuplot and Graphviz's dot. */
+/* External programs that draw: gnuplot and Graphviz's dot. */
 #ifndef SMMA_CLI_PROGRAM_H
 #define SMMA_CLI_PROGRAM_H
 
@@ -7,20 +7,20 @@
 #include "host/error.h"
 
 typedef struct {
-  const char *name, *option; /* its only one; NULL: none */
-  const char *package;       /* of Debian and Ubuntu */
+  const char *name, *option; /* its only option, or NULL */
+  const char *package;       /* the package of Debian and Ubuntu */
 } smma_program;
 
 extern const smma_program smma_gnuplot, smma_graphviz;
 
-/* Runs it on a script, which is read from its start, into an open file. The last line of what it complains of is in the
-   error. */
+/* Runs the program on a script, which is read from its start, and writes its output to the open file `output`. On
+   failure, `error` holds the last line that the program wrote to stderr. */
 bool smma_run_program(const smma_program *program, FILE *script, int output, smma_error *error);
 
-/* Whether it can be run. */
+/* Reports whether the program can be run; if not, `error` says why. */
 bool smma_program_is_there(const smma_program *program, smma_error *error);
 
-/* The same into a file of that name, which appears when it is complete; "-" is standard output. */
+/* Like smma_run_program, but writes the file `path`, which appears when it is complete. "-" is standard output. */
 bool smma_draw_file(const smma_program *program, FILE *script, const char *path, smma_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #include "cli/row.h"
 #include "cli/values.h"
 
-/* What came out so far. */
+/* Context of the callbacks: answers so far, and the progress line. */
 typedef struct {
   size_t answers;
   smma_progress progress;

@@ -1,4 +1,4 @@
-/* The targets of --on of a command that has several, with their plans, and the matrices of files as each takes them. */
+/* The targets of a command that takes several, with their plans and each target's own matrices. */
 #ifndef SMMA_CLI_TARGETS_H
 #define SMMA_CLI_TARGETS_H
 
@@ -6,11 +6,11 @@
 #include "cli/plans.h"
 #include "compare/target.h"
 
-/* A target, and its own A, B, ... */
+/* A target and its matrices, in the formats of its instruction. */
 typedef struct {
   char label[512];                         /* as given */
   char inputs[SMMA_INPUTS_TEXT_SIZE];      /* formats of A and B */
-  char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* these with the plan and the rounding mode, where given */
+  char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* the formats, with the plan and the rounding mode if given */
   const smma_instruction *instruction;
   smma_target_plan plan;
   smma_target_rounding rounding;
@@ -21,38 +21,38 @@ typedef struct {
   smma_command_target *target;
   size_t count;
   bool has_plans;                                 /* --plan was given */
-  smma_product_target product[SMMA_MOST_TARGETS]; /* of each, for a study; with its plan behind smma_plan_targets */
+  smma_product_target product[SMMA_MOST_TARGETS]; /* each target for a study; smma_plan_targets adds the plan */
 } smma_command_targets;
 
 /* Adds the targets of --on, whose names are separated by commas. `choose` returns the instruction of a name, and may
-   cut the name. Ends the program with one line if there are more than `most`, which that line calls `what`. */
+   shorten the name. Ends the program with one line if there are more than `most`; the line calls them `what`. */
 void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const char *what,
                           const smma_instruction *(*choose)(char *label, const void *context), const void *context);
 
-/* Adds one. */
+/* Adds one target. */
 void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction);
 
-/* Takes the plans of --plan and the rounding modes of --round-in; each list may be NULL. */
+/* Sets the targets' plans from --plan and their rounding modes from --round-in. A list may be NULL. */
 void smma_plan_targets(smma_command_targets *x, const char *plans, const char *roundings);
 
 /* Ends the program with one line if two targets are the same. */
 void smma_refuse_same_targets(const smma_command_targets *x);
 
-/* Ends the program with one line if a target has no place for what the options give: members of `given` that are not
-   neutral, and pointers that are not NULL. */
+/* Ends the program with one line if a target cannot use what the options give: members of `given` that differ from
+   their defaults, and pointers that are not NULL. */
 void smma_check_places(const smma_command_targets *x, const smma_gemm_arguments *given, const char *option_of_c);
 
-/* Ends the program with one line if the plan of a target cannot have products of this K. */
+/* Ends the program with one line if a product of this K cannot follow the plan of a target. */
 void smma_check_plans(const smma_command_targets *x, size_t k);
 
-/* Whether an earlier target rounds A and B in the same way, so that this has been noted. */
+/* Reports whether an earlier target rounds A and B in the same way, so that the note has been printed. */
 bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_target *target);
 
-/* Sets a target's A and B from files' matrices: rounded, or quantised where the instruction takes blocks. */
+/* Sets a target's A and B from the matrices of files: rounded, or quantised if the instruction is block-scaled. */
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *target, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]);
 
-/* Gives `product` of a target its matrices, which are there, and numbers. */
+/* Fills `product` of a target with the target's matrices and with `numbers`. */
 void smma_describe_target(smma_command_targets *x, size_t target, const smma_gemm_arguments *numbers);
 
 void smma_free_targets(smma_command_targets *x);

@@ -1,4 +1,4 @@
-/* `softmma trace`: what it is asked for, and the text and the picture of what it has found. */
+/* `softmma trace`: the request, and the result as text and as a picture. */
 #ifndef SMMA_CLI_TRACE_H
 #define SMMA_CLI_TRACE_H
 
@@ -15,10 +15,10 @@ typedef struct {
 
 void smma_trace_print(const smma_command_trace_study *x);
 
-/* Where targets part, in words and drawn bit by bit; nothing where they do not. */
+/* Prints where the targets diverge, in words and drawn bit by bit. Prints nothing if they do not. */
 void smma_trace_print_parting(const smma_trace_result *x);
 
-/* The error over k as an SVG picture; ends the program with one line if it cannot be written. */
+/* Writes the error over k as an SVG picture. Ends the program with one line if it cannot be written. */
 void smma_trace_draw(const smma_command_trace_study *x, const char *path);
 
 #endif

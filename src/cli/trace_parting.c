@@ -8,7 +8,7 @@ static const smma_trace *trace_of(const smma_trace_result *x, int side) { return
 
 static const char *name_of(const smma_trace_result *x, int side) { return x->name[x->parting.target[side]]; }
 
-/* Of a target by itself. */
+/* Prints the instructions of one target at which the results diverge. */
 static void print_alone(const smma_trace_result *x, int side) {
   const smma_parting_explained *p = &x->parting;
   const smma_trace *t = trace_of(x, side);
@@ -24,7 +24,7 @@ static void print_alone(const smma_trace_result *x, int side) {
   }
 }
 
-/* Why they cannot be drawn together, if it is simple. */
+/* Prints why the two targets cannot be drawn side by side, if they start from different sums. */
 static void print_reason(const smma_trace_result *x) {
   char value[2][40];
   for (int s = 0; s < 2; s++)

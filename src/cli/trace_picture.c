@@ -4,7 +4,7 @@
 #include "cli/trace.h"
 #include "explain/curves.h"
 
-/* A target's error behind each instruction, fold and operation; those that follow the sum stand at its end. */
+/* Returns a target's error after each instruction, fold and operation. Operations after the sum are at its end. */
 static smma_curve curve_of(const char *name, const smma_trace *t) {
   smma_point *point = malloc((t->events + 1) * sizeof *point);
   if (!point) smma_die("out of memory");

@@ -8,12 +8,13 @@
 #include "host/load.h"
 #include "numerics/compare.h"
 
-/* Rows of the table at most, but for folds and what follows the sum; a shorter sum is shown whole. */
+/* Largest number of lines of the table, not counting folds and the operations after the sum. A table with fewer is
+   shown whole. */
 enum { MOST_ROWS = 24 };
 
-/* ---- What there is to say of a trace ---- */
+/* ---- Facts about a trace ---- */
 
-/* The greatest error, and the greatest that one event has made; NO_EVENT where there is none. */
+/* The events with the largest error and with the largest change of the error; NO_EVENT if there is no error. */
 typedef struct {
   size_t error, loss;
 } extremes;
@@ -35,7 +36,8 @@ static extremes extremes_of(const smma_trace *t) {
   return x;
 }
 
-/* The event behind which a target has summed so many products, or NO_EVENT; `folded`: behind its folds, too. */
+/* Returns the event after which a target has summed this many products, or NO_EVENT. With `folded`, returns the last
+   fold that follows it, if any. */
 static size_t event_at(const smma_trace *t, size_t products, bool folded) {
   size_t low = 0, high = t->events;
   while (low < high) {
@@ -53,7 +55,7 @@ static size_t event_at(const smma_trace *t, size_t products, bool folded) {
   return low;
 }
 
-/* ---- Which rows ---- */
+/* ---- Choice of the lines of the table ---- */
 
 typedef struct {
   size_t *products; /* in ascending order */
@@ -70,8 +72,8 @@ static void *require_memory(void *memory) {
   return memory;
 }
 
-/* Sorts, and takes each once. */
-static void tidy(rows *r) {
+/* Sorts the lines and removes duplicates. */
+static void sort_unique(rows *r) {
   size_t kept = 0;
   qsort(r->products, r->count, sizeof *r->products, compare_sizes);
   for (size_t i = 0; i < r->count; i++)
@@ -79,7 +81,7 @@ static void tidy(rows *r) {
   r->count = kept;
 }
 
-/* Numbers of products behind which every target has a sum. */
+/* Returns the numbers of products after which every target has a sum. */
 static rows common_rows(const smma_trace_result *x) {
   const smma_trace *first = &x->trace[0];
   rows r = {.products = require_memory(malloc((first->events + 1) * sizeof *r.products))};
@@ -94,7 +96,8 @@ static rows common_rows(const smma_trace_result *x) {
   return r;
 }
 
-/* The first and last rows, those at powers of two, around each target's parting and at its extremes. */
+/* Returns the lines to show: the first and the last, those at powers of two, around the point where the targets
+   diverge, and at each target's extremes. */
 static rows chosen_rows(const smma_trace_result *x) {
   const rows all = common_rows(x);
   rows r = {.products = require_memory(malloc((2 * MOST_ROWS + 200) * sizeof *r.products)), .all = all.count};
@@ -120,7 +123,7 @@ static rows chosen_rows(const smma_trace_result *x) {
     if (e.error != NO_EVENT && t->event[e.error].products) r.products[r.count++] = t->event[e.error].products;
     if (e.loss != NO_EVENT && t->event[e.loss].products) r.products[r.count++] = t->event[e.loss].products;
   }
-  if (x->parting.found.parted) { /* the steps between: few, or only the last */
+  if (x->parting.found.parted) { /* the last steps before the targets diverge, at most four */
     for (int p = 0; p < 2; p++) {
       const smma_trace *t = &x->trace[x->parting.target[p]];
       const size_t last = x->parting.found.last[p], first = x->parting.found.first[p];
@@ -129,20 +132,20 @@ static rows chosen_rows(const smma_trace_result *x) {
     }
   }
   free(all.products);
-  tidy(&r);
+  sort_unique(&r);
   return r;
 }
 
 /* ---- The table ---- */
 
 typedef struct {
-  char line[2048]; /* that is being written */
+  char line[2048]; /* the line that is being written */
   size_t used;
   const smma_trace_result *x;
   bool one_exact; /* all targets have the same exact sums */
   int digits, first_width;
-  int exact_width, width[SMMA_MOST_TRACED]; /* of exact sums, and of each target's */
-  int k_width[SMMA_MOST_TRACED];            /* of targets that take k in another order; 0 */
+  int exact_width, width[SMMA_MOST_TRACED]; /* of the exact sums, and of each target's sums */
+  int k_width[SMMA_MOST_TRACED];            /* for targets with another order of k; otherwise 0 */
 } table;
 
 __attribute__((format(printf, 2, 3))) static void put(table *t, const char *format, ...) {
@@ -155,7 +158,7 @@ __attribute__((format(printf, 2, 3))) static void put(table *t, const char *form
   if (t->used >= sizeof t->line) t->used = sizeof t->line - 1;
 }
 
-/* Without the blanks at its end. */
+/* Prints the line without its trailing blanks. */
 static void end_line(table *t) {
   while (t->used > 0 && t->line[t->used - 1] == ' ') t->used--;
   printf("%.*s\n", (int)t->used, t->line);
@@ -166,7 +169,7 @@ static double last_exact(const smma_trace *t) { return t->events ? t->event[t->e
 
 static bool same_exact(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
-/* Whether targets have the same exact sum behind each row, and at the end. */
+/* Reports whether all targets have the same exact sum at each line and at the end. */
 static bool have_one_exact(const smma_trace_result *x, const rows *r) {
   for (size_t u = 1; u < x->request->targets; u++)
     if (!same_exact(last_exact(&x->trace[u]), last_exact(&x->trace[0]))) return false;
@@ -245,7 +248,7 @@ static bool folds_change(const smma_trace_result *x, size_t products) {
   return false;
 }
 
-/* What stands behind a row. */
+/* Prints the remark after a line, and ends the line. */
 static void print_remark(table *t, size_t products) {
   const smma_trace_result *x = t->x;
   if (x->parting.found.parted && x->parting.found.products == products && x->parting.found.kind != SMMA_TRACE_EPILOGUE)
@@ -276,7 +279,7 @@ static void print_row(table *t, size_t products) {
   end_line(t);
 }
 
-/* What follows the sum: a row for each operation that some target has next. */
+/* Prints the operations after the sum: a line for each operation that is next for some target. */
 static void print_epilogues(table *t) {
   const smma_trace_result *x = t->x;
   size_t at[SMMA_MOST_TRACED];
@@ -337,9 +340,9 @@ static void print_table(const smma_trace_result *x) {
   print_head(&t);
   if (event_at(&x->trace[0], 0, false) != NO_EVENT) print_row(&t, 0);
   for (size_t i = 0; i < r.count; i++) {
-    size_t left = 0;
-    for (; at < all.count && all.products[at] < r.products[i]; at++) left++;
-    if (left) printf("%*s\n", t.first_width, "...");
+    size_t omitted = 0;
+    for (; at < all.count && all.products[at] < r.products[i]; at++) omitted++;
+    if (omitted) printf("%*s\n", t.first_width, "...");
     print_row(&t, r.products[i]);
     at += at < all.count && all.products[at] == r.products[i];
   }
@@ -347,7 +350,7 @@ static void print_table(const smma_trace_result *x) {
   free(r.products), free(all.products);
 }
 
-/* ---- The whole ---- */
+/* ---- The report ---- */
 
 static void print_heading(const smma_command_trace_study *of) {
   const smma_trace_result *x = &of->result;
@@ -371,7 +374,7 @@ static void print_heading(const smma_command_trace_study *of) {
   putchar('\n');
 }
 
-/* How many encodings D is away from the exact result, rounded once. */
+/* Writes the distance, in encodings, between D and the exact result rounded once. */
 static void ulps_text(const smma_trace *t, char text[48]) {
   const size_t bytes = smma_format_bytes(t->d_format);
   uint64_t d = 0, best = 0;
@@ -385,7 +388,7 @@ static void ulps_text(const smma_trace *t, char text[48]) {
     snprintf(text, 48, "%llu", (unsigned long long)c.largest_ulps);
 }
 
-/* "1.2e-07 at 4096" */
+/* Writes an extreme, such as "1.2e-07 at 4096". */
 static void extreme_text(const smma_trace *t, size_t event, double value, char text[64]) {
   if (event == NO_EVENT)
     snprintf(text, 64, "0");

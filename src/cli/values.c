@@ -14,7 +14,7 @@ static void skip_blanks(const char **text) {
   while (isspace((unsigned char)**text)) ++*text;
 }
 
-/* Copies the next token and moves behind it and one comma; false at the end. */
+/* Copies the next token, and moves `*text` past it and one comma. Returns false at the end. */
 static bool next_token(const char **text, char token[TOKEN_SIZE], const char *option) {
   size_t length = 0;
   skip_blanks(text);
@@ -30,7 +30,7 @@ static bool next_token(const char **text, char token[TOKEN_SIZE], const char *op
   return true;
 }
 
-/* Splits "VALUE*COUNT"; 1 without a count. */
+/* Splits "VALUE*COUNT" and returns COUNT, or 1 if there is no count. */
 static int repetitions(char *token, const char *option, int most) {
   char *star = strchr(token, '*');
   long long count;
@@ -70,7 +70,7 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   return encoding;
 }
 
-/* At most `most` elements into `out`; how many there are. */
+/* Reads all elements, and stores at most `most` of them in `out`. Returns how many there are. */
 static int read_elements(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
                          int most, uint64_t *out) {
   char token[TOKEN_SIZE];

@@ -1,4 +1,4 @@
-/* Numbers on the command line and in output. */
+/* Lists of numbers on the command line. */
 #ifndef SMMA_CLI_VALUES_H
 #define SMMA_CLI_VALUES_H
 
@@ -11,7 +11,7 @@
 void smma_read_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
                     int count, uint64_t *out);
 
-/* The same of any number of elements, at most SMMA_LONGEST_LIST, which the caller frees. */
+/* Like smma_read_list, but returns any number of elements up to SMMA_LONGEST_LIST. The caller frees them. */
 enum { SMMA_LONGEST_LIST = 4096 };
 uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
                              int *count);
