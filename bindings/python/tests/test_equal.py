@@ -49,7 +49,7 @@ def test_row():
 
 
 def test_proved_for_multiples():
-    found = softmma.equal("A100:bf16", softmma.find("A100", "m16n8k8 bf16")[0])
+    found = softmma.equal(*(f"MI300X:v_mfma_f32_{shape}_bf16" for shape in ("16x16x16", "32x32x8")))
     assert found and found.multiple_of == 16 and found.k is None
     assert found.row is not None and found.row.k % 16
 

@@ -338,7 +338,7 @@ NAMES = {"gemm": {"d"}}  # members that name files of the command
 
 
 def commands(command):
-    return set(re.findall(r"^  ([a-z][a-z-]+) ", command("--help"), re.M))
+    return set(re.findall(r"^  ([a-z][a-z-]+)  ", command("--help"), re.M))
 
 
 def test_every_command_is_here(command):

@@ -42,10 +42,12 @@ def columns(i, rows):
     return a, b, c[:, 0], scale_a if scales else None, scale_b if scales else None, d[:, 0]
 
 
-def differs(i, expected, got):
-    """Rows whose bits differ; NaN equals NaN, for payloads of hardware are not known everywhere."""
+def differs(i, expected, got, *, computed=False):
+    """Rows whose bits differ; NaN equals NaN, for payloads of hardware are not known everywhere. Computed rows have zeros
+    of the sign that their model gave them before an H100 refuted it (docs/evidence.md)."""
     both_nan = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
-    return np.flatnonzero((bits(expected) != bits(got)) & ~both_nan)
+    both_zero = computed & (expected == 0) & (got == 0)
+    return np.flatnonzero((bits(expected) != bits(got)) & ~both_nan & ~both_zero)
 
 
 def instruction_of(header):
@@ -61,13 +63,15 @@ def instruction_of(header):
     return softmma.instruction(header["arch"], name)
 
 
-def check(path):
+def check(path, *, computed=False):
     header, rows = read(path)
     i = instruction_of(header)
     a, b, c, scale_a, scale_b, d = columns(i, rows)
     got = softmma.dot(a, b, c, on=i, scale_a=scale_a, scale_b=scale_b)
-    wrong = differs(i, d, got)
+    wrong = differs(i, d, got, computed=computed)
     assert not wrong.size, f"{path} row {wrong[0] + 1}: {softmma.explain(a[wrong[0]], b[wrong[0]], c[wrong[0]], on=i)}"
+    if ".sp." in i.name:  # a row has the selected products alone
+        return i
     if scale_a is not None:
         scale_a, scale_b = scale_a[:, None, :], scale_b[:, :, None]
     products = softmma.matmul(a[:, None, :], b[:, :, None], c[:, None, None], on=i, scale_a=scale_a, scale_b=scale_b)
@@ -84,7 +88,7 @@ def test_own(path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_all(kind):
     paths = sorted(Path(FOLDER, kind).rglob("*.txt"))
-    seen = {check(path) for path in paths if b"# instruction" in path.read_bytes()[:4096]}
+    seen = {check(path, computed=kind == "model") for path in paths if b"# instruction" in path.read_bytes()[:4096]}
     assert seen
 
 
