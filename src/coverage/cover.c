@@ -190,7 +190,7 @@ typedef struct {
   const smma_instruction *instruction;
   uint64_t seed;
   smma_cover *cover;
-  smma_rows found; /* every row in which an event happened for the first time */
+  smma_rows found; /* rows that made an event happen for the first time */
   size_t finds;
   trial *trial;
 } search;
@@ -214,7 +214,7 @@ static void reach(void *context, size_t event) {
   cover->reached[event] = true;
 }
 
-/* Retains the rows of a round in which events happened for the first time. Returns false when memory is short. */
+/* Retains each row of a round that made an event happen for the first time. Returns false when memory is short. */
 static bool keep(search *s, int count) {
   for (int n = 0; n < count; n++) {
     const trial *t = &s->trial[n];

@@ -1,4 +1,4 @@
-/* Searches for a small set of rows in which every event happens, by mutating rows in which rare events happened. */
+/* Searches for a small set of rows that together make every event happen, by mutating rows with rare events. */
 #ifndef SMMA_COVERAGE_COVER_H
 #define SMMA_COVERAGE_COVER_H
 

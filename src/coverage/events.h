@@ -15,14 +15,14 @@ typedef enum {
   SMMA_EVENT_SHIFT,   /* distance of the sum's leading bit from that of the greatest term: carry or cancellation */
   SMMA_EVENT_ROUND,   /* last bit, guard bit and sticky bit of a sum that is rounded */
   SMMA_EVENT_RESULT,  /* class of the rounded result: overflow, subnormal, zero, ... */
-  SMMA_EVENT_LINK,    /* the accumulator that one sum of a chain passes to the next */
+  SMMA_EVENT_LINK,    /* the accumulator passed from a sum of a chain to the next sum */
   SMMA_EVENT_KINDS
 } smma_event_kind;
 
 /* "operand", "special", ... */
 extern const char *const smma_event_kind_names[SMMA_EVENT_KINDS];
 
-/* What an event belongs to: an operand, or the terms, accumulators or sums of a step. */
+/* The owner of an event: an operand, or the terms, accumulators or sums of a step. */
 typedef enum {
   SMMA_OF_A,
   SMMA_OF_B,

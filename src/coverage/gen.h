@@ -10,7 +10,7 @@ typedef struct {
   const smma_instruction *instruction;
   uint64_t rows, seed;
   smma_row_kind kind; /* SMMA_ROWS_KINDS: the first six kinds in turn */
-  bool covers;        /* begin with rows in which every reachable event happens, then similar rows up to `rows` */
+  bool covers;        /* begin with rows that make every reachable event happen, then similar rows up to `rows` */
   smma_vector_format format;
   /* Called at intervals with the number of rows done and the total, or with the number of rows tried while a cover is
      searched; returns true to end the work. May be NULL. */

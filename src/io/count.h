@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What a count looks like, for error messages: "'many' is no ...". */
+/* The description of a count in error messages: "'many' is no ...". */
 #define SMMA_COUNT_WORDS "whole number, as 1000000, 1_000_000 or 1e6"
 
 /* Reads a whole number: an optional minus sign, digits that underscores may separate, an optional fraction and decimal

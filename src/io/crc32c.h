@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the checksum of earlier bytes, whose checksum is `before` (0 if there are none), followed by these bytes. */
+/* Returns the checksum of some earlier bytes followed by these bytes. `before` is the checksum of the earlier bytes, or
+   0 at the start. */
 uint32_t smma_crc32c(uint32_t before, const void *bytes, size_t size);
 
 /* Computes the checksums of four consecutive pieces of `size` bytes each. On a CPU with a CRC instruction this takes

@@ -1,4 +1,4 @@
-/* Loads custom units from files. A loaded unit stays in memory until the program ends, so that one file is always the
+/* Loads custom units from files. A loaded unit stays in memory until the program ends, so that a file always yields the
    same instruction. */
 #ifndef SMMA_IO_CUSTOM_FILE_H
 #define SMMA_IO_CUSTOM_FILE_H

@@ -74,7 +74,8 @@ bool smma_input_read(smma_input *input, void *to, size_t count, size_t *got, smm
   return check_end(input, count - *got, error);
 }
 
-/* Returns how much memory to allocate: the whole size if it is known, otherwise twice what has arrived. */
+/* Returns the number of bytes to allocate: the whole size if it is known, otherwise twice the number of bytes that have
+   arrived. */
 static size_t room_for(const smma_input *input, size_t count, size_t got) {
   uint64_t left = input->size - input->position;
   if (input->size != SMMA_SIZE_UNKNOWN) return left < count - got ? got + (size_t)left : count;

@@ -372,7 +372,7 @@ static bool is_qualifier(const char *token, size_t length) {
   return length == strlen("block_scale") && strncmp(token, "block_scale", length) == 0;
 }
 
-/* Appends the tokens that are qualifiers, or those that are not. */
+/* Appends either the qualifiers among the tokens or the other tokens. */
 static size_t append_tokens(const char *name, bool qualifiers, char *form, size_t used, size_t size) {
   for (const char *token = name; *token;) {
     size_t length = strcspn(token, ".");

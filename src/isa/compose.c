@@ -281,8 +281,8 @@ static void guess(const smma_composition *p, smma_rule *rule) {
   }
 }
 
-/* Reports whether the algorithm and the operation both have scale factors or both do not, and whether the operation's
-   kind of NaN is one of the algorithm's. */
+/* Reports whether the operation has scale factors if and only if the algorithm does, and whether the algorithm supports
+   the operation's kind of NaN. */
 static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   const bool needs_scales = algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA;
   if ((o->scale_block > 0) != needs_scales) return false;

@@ -5,12 +5,12 @@
 #include "core/rule.h"
 #include "isa/key.h"
 
-/* Builds the composition that computes the operation. Returns false if there is none: blocks of GTR-FDPA with an odd
-   number of products. */
+/* Builds the composition that computes the operation. Returns false if the operation is not a composition: blocks of
+   GTR-FDPA with an odd number of products. */
 bool smma_compose(const smma_operation *operation, smma_composition *composition);
 
 /* Finds the rule, among the catalogue's algorithms, that is the same as this operation's composition. Returns false if
-   there is none. */
+   no rule is. */
 bool smma_recognise(const smma_operation *operation, smma_rule *rule);
 
 /* Returns the composition for G-FDPA of k products with results in d. */

@@ -15,7 +15,7 @@ typedef struct {
   smma_json json;
   smma_algorithm algorithm; /* the algorithm whose keys the text uses */
   smma_custom custom;
-  smma_g_fdpa chain; /* with SMMA_KEYS_OF_G_FDPA: the parameters from which the composition is built */
+  smma_g_fdpa chain; /* with SMMA_KEYS_OF_G_FDPA: the parameters of the composition to build */
   char name[128];
 } reader;
 
@@ -71,7 +71,7 @@ static bool value_of(const smma_key *key, const smma_json_value *m, int *value) 
   return m->kind == SMMA_JSON_WORD && smma_key_word(key, smma_json_span(m).at, smma_json_span(m).length, value);
 }
 
-/* Where keys are set: in a step, or in the unit. */
+/* The object to which keys belong: a step, or the unit. */
 typedef struct {
   const smma_json_value *object;
   smma_step *step; /* NULL: in the unit */

@@ -44,8 +44,7 @@ bool smma_answers_to(const smma_instruction *instruction, smma_query *query);
    `*ambiguous` tells whether other instructions also fit and compute a different function. */
 bool smma_find_index(smma_arch_id arch, smma_query *query, size_t *index, bool *ambiguous);
 
-/* Writes a GPU's name in the form in which such names are compared: lower case, without blanks, hyphens and
-   underscores. */
+/* Writes a GPU's name in its form for comparisons: lower case, without blanks, hyphens and underscores. */
 void smma_squeeze(const char *name, char *out, size_t size);
 
 /* Returns the name after a vendor's brand: "NVIDIA GeForce RTX 4090" gives "RTX 4090". */

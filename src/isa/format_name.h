@@ -22,7 +22,7 @@ const char *smma_format_text(smma_format format);
 /* Reports whether the number denotes a format, from format.def or spelled out. */
 bool smma_is_format(smma_format format);
 
-/* Reports whether operands can have the format: every format except e8m13, to which only results are rounded. */
+/* Reports whether operands can have the format: every format except e8m13, which is only for rounding results. */
 bool smma_is_operand_format(smma_format format);
 
 /* Returns the format spelled out by a lower-case text of the form [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], sN or uN;

@@ -1,4 +1,4 @@
-/* Macros with which an architecture's file writes its instructions: one row each, expanded to every legal N. */
+/* Macros for the instructions in an architecture's file: one row each, expanded to every legal N. */
 #ifndef SMMA_ISA_ROWS_H
 #define SMMA_ISA_ROWS_H
 
@@ -75,7 +75,7 @@
 /* name with its modifiers, M, N, K, then formats */
 #define WMMA(arch, name, m, n, k, d, a, b, rule) SMMA_ROW(arch, WMMA, name, NULL, m, n, k, d, a, b, d, none, 0, rule)
 
-/* The types in the form in which they follow the name; the wrapping instruction and the saturating one. */
+/* The types, spelled as in the name; the wrapping instruction and the saturating one. */
 #define WMMA_INTEGER(a, b, arch, name, k, rule)               \
   WMMA(arch, name "." #a "." #b, 16, 16, k, s32, a, b, rule), \
       WMMA(arch, name "." #a "." #b ".clamp", 16, 16, k, s32, a, b, rule##_clamp)

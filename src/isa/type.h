@@ -42,7 +42,7 @@ struct smma_instruction {
   int scale_block;
   const smma_named_rule *rule;
   const char *origin; /* source of a custom unit; NULL in the catalogue */
-  int sparse; /* number of elements of A in a group, half of which are stored and counted in k; 0 if not sparse */
+  int sparse;         /* elements of A in a group (half of them are stored and counted in k); 0 if not sparse */
 };
 typedef struct smma_instruction smma_instruction;
 

@@ -1,4 +1,4 @@
-/* The direction in which a chain of FMAs rounds. */
+/* The rounding direction of a chain of FMAs. */
 #include "question/operands.h"
 #include "question/question.h"
 

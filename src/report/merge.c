@@ -102,7 +102,7 @@ static bool same_instructions(const smma_report *x, const smma_report *y) {
   return x->count == y->count;
 }
 
-/* Returns the first property in which the campaigns of two reports differ, or NULL if they are the same campaign. */
+/* Returns the first difference between the campaigns of two reports, or NULL if they are the same campaign. */
 static const char *difference_of(const smma_read_report *x, const smma_read_report *y) {
   const smma_campaign *c = &x->campaign, *d = &y->campaign;
   return !same_unit(&x->unit, &y->unit)                                             ? "unit, device or driver"

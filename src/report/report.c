@@ -93,7 +93,8 @@ static smma_datum *example_datum(const smma_report_result *r) {
   return d;
 }
 
-/* Returns the retained rows, one entry for each sort; their numbers are one text because there are many. */
+/* Returns the retained rows, one entry for each sort of mismatch. An entry's row numbers are one text, because there
+   can be many. */
 static smma_datum *kept_datum(const smma_sample *kept) {
   smma_datum *list = smma_datum_list();
   for (size_t n = 0; n < kept->count; n++) {

@@ -1,6 +1,6 @@
-/* The results of a campaign over many instructions: what was compared, with what, and what was found. They can be
-   exported as data and stored in the file from which a campaign resumes. Shards and ranks exchange results in the same
-   form. */
+/* The results of a campaign over many instructions: the units and rows compared, and the mismatches. Results can be
+   exported as data and stored in a file; a campaign resumes from such a file. Shards and ranks exchange results in the
+   same form. */
 #ifndef SMMA_REPORT_REPORT_H
 #define SMMA_REPORT_REPORT_H
 
@@ -32,8 +32,8 @@ typedef struct {
   char started[32]; /* UTC */
 } smma_report;
 
-/* Begins a report in which nothing is known yet about these instructions. Returns false with one error line when memory
-   is short; free the report in both cases. */
+/* Begins a report without results for these instructions. Returns false with one error line when memory is short; free
+   the report in both cases. */
 bool smma_report_start(smma_report *report, const smma_campaign *campaign, const smma_instruction *const *list,
                        size_t count, smma_error *error);
 
@@ -89,7 +89,7 @@ bool smma_report_is_clean(const smma_campaign_result *result);
    of a shard has "shard" before "complete", and lists all instructions, including those without rows in this shard. */
 smma_datum *smma_report_datum(const smma_report *report);
 
-/* Returns the names and counts with which the classes of a result are described. */
+/* Returns the names and counts that the description of a result's classes needs. */
 smma_class_words smma_report_class_words(const smma_report *report, const smma_report_result *result);
 
 /* Adds the results in `data` for the report's instructions; `origin` names the data in error messages. Data of another

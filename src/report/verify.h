@@ -42,9 +42,10 @@ typedef struct {
 typedef struct {
   uint64_t files;
   smma_check_totals totals;
-  bool is_whole;              /* every file was readable */
-  const char *unit, *against; /* whose results the classes explain, and with whose results they are compared */
-  smma_datum *shown;          /* a record for each mismatch */
+  bool is_whole; /* every file was readable */
+  const char *unit,
+      *against;      /* the unit or file whose results the classes explain, and the one that it is compared with */
+  smma_datum *shown; /* a record for each mismatch */
   smma_verified_instruction of[SMMA_MOST_CLASSIFIED];
   int count;
   uint64_t unsorted; /* mismatches of instructions beyond the limit */
@@ -65,7 +66,7 @@ bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t 
 /* Notes the number of rows of a correct file. Returns false with one error line when memory is short. */
 bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_error *error);
 
-/* Returns the names and counts with which the classes of instruction number `n` are described. */
+/* Returns the names and counts that the description of instruction number `n`'s classes needs. */
 smma_class_words smma_verification_words(const smma_verification *result, int n);
 
 /* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. Moves the list of mismatches into the result. */

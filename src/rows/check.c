@@ -17,7 +17,7 @@ typedef struct {
   uint64_t got[BATCH]; /* computed results, in containers of d's format */
 } batch;
 
-/* What is needed to check one stream. */
+/* Data for checking one stream. */
 typedef struct {
   const char *path;
   const smma_vector_header *header;

@@ -16,7 +16,7 @@ typedef struct {
   int k, scale_block;               /* scale_block: 0 if there are no scale factors */
   int wave;                         /* AMD RDNA: 32, 64, or 0 if the header does not say */
   int fp16_ovfl, clamp;             /* AMD RDNA: 1 if set */
-  unsigned long long line;          /* line on which the header names the instruction, from 1; not written */
+  unsigned long long line;          /* the header's line that names the instruction, from 1; not written */
 } smma_vector_header;
 
 /* Returns the instruction that a header names, after checking it against the formats and K of the header; NULL with one
