@@ -219,8 +219,7 @@ bool smma_output_open(const char *path, smma_output *output, smma_error *error) 
 /* Waits until the data are on the disk. Some file systems do not support this, which is not an error. */
 static bool synchronise(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS; }
 
-/* Waits until the directory entry is on the disk, too. A directory without read permission cannot be opened for that.
- */
+/* Waits until the directory entry is on the disk, too. This needs read permission for the directory. */
 static bool synchronise_directory(const char *path) {
   char *directory = beside(path, ".");
   int descriptor = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;

@@ -22,8 +22,7 @@ typedef struct {
   size_t head_size; /* number of bytes peeked at and not yet taken */
 } smma_input;
 
-/* Opens a path, or memory (the next function). After success call smma_input_close. The caller still owns the memory.
- */
+/* Opens a path, or memory (the next function). After success call smma_input_close. The caller owns the memory. */
 bool smma_input_open(const char *path, smma_input *input, smma_error *error);
 bool smma_input_memory(const void *bytes, size_t size, const char *path, smma_input *input, smma_error *error);
 void smma_input_close(smma_input *input);

@@ -143,8 +143,7 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
 }
 
 /* Returns the shapes of wmma.mma whose K is a chain of this instruction; NULL ends the list. The mapping is that of
-   CUDA's assembler; for Volta, of Jia et al. (2018). Only Volta has an instruction with c and d of different formats.
-   */
+   CUDA's assembler; for Volta, of Jia et al. (2018). Only Volta allows c and d of different formats. */
 static const char *const *wmma_shapes(const smma_instruction *i) {
   static const char *const usual[] = {"m16n16k16", "m32n8k16", "m8n32k16", NULL}, *const tf32[] = {"m16n16k8", NULL},
                            *const s4[] = {"m8n8k32", NULL}, *const b1[] = {"m8n8k128", NULL},

@@ -31,8 +31,7 @@ bool smma_is_operand_format(smma_format format);
 smma_format smma_spelled_from_text(const char *text, size_t length, char *why, size_t size);
 
 /* Returns the format of a name, in upper or lower case, or spelled out; SMMA_NO_FORMAT if it is unknown. Names that
-   different vendors use for different formats (fp8, bf8) are unknown; e8m13 is, too, because operands cannot have it.
-   */
+   different vendors use for different formats (fp8, bf8) are unknown; so is e8m13, which operands cannot have. */
 smma_format smma_format_from_text(const char *text);
 
 #endif

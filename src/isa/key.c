@@ -290,8 +290,7 @@ int smma_key_of_rule(const smma_rule *rule, const smma_key *key) { return value_
 smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g) {
   const smma_composition *p = &rule->with.composition;
   const smma_step *first = &p->step[0];
-  const bool narrow =
-      first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d; d itself is not known here */
+  const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d, unknown here */
   const bool is_chain =
       rule->algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(p, first->window, narrow ? SMMA_F32 : first->output, g);
   return is_chain ? (smma_told_keys){SMMA_KEYS_OF_G_FDPA, g} : (smma_told_keys){rule->algorithm, rule};

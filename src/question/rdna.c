@@ -90,8 +90,7 @@ static const smma_candidate floors[] = {{"one less", with_least_exponent, -1},
                                         {"three more", with_least_exponent, 3},
                                         {0}};
 
-/* Half of the least result plus a smaller power of two, which is retained or cut depending on the least exponent of c.
- */
+/* Half of the least result plus a smaller power of two. The least exponent of c decides whether the latter is cut. */
 static const char *row_of_floors(const smma_operation *o, int index, smma_row *row) {
   static const two_products f16[] = {{"2^-25 + 2^-41", {0x1p-14, 0x1p-17}, {0x1p-11, 0x1p-24}, 0},
                                      {"2^-25 + 2^-40", {0x1p-14, 0x1p-16}, {0x1p-11, 0x1p-24}, 0},

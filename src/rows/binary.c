@@ -385,7 +385,7 @@ static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   return wrong;
 }
 
-/* Reads one of the blocks that are read together. `*wrong` receives the row with an element that is too wide, or errno.
+/* Reads one of the blocks that are read together. `*wrong` receives the first row whose element is too wide, or errno.
  */
 static block_state read_block(smma_binary_reader *r, size_t index, size_t first, size_t end, size_t *wrong) {
   const size_t row_bytes = r->layout.row_bytes, size = (end - first) * row_bytes;

@@ -1,6 +1,5 @@
 /* Binary vector files, which can be mapped into memory and indexed: a binary header that contains the text header, the
-   rows, and a checksum for each block of rows. docs/vector-files.md describes the layout; vectors.h reads both forms.
-   */
+   rows, and a checksum for each block of rows. docs/vector-files.md describes the layout. See vectors.h for reading. */
 #ifndef SMMA_ROWS_BINARY_H
 #define SMMA_ROWS_BINARY_H
 

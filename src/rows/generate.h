@@ -1,5 +1,4 @@
-/* Generates operands for rows with counter-based random numbers (Philox): row i of seed s is the same on every machine.
- */
+/* Generates operands for rows with counter-based random numbers (Philox): row i of seed s is the same everywhere. */
 #ifndef SMMA_ROWS_GENERATE_H
 #define SMMA_ROWS_GENERATE_H
 

@@ -7,8 +7,7 @@
 #include "isa/key.h"
 #include "rows/vectors.h"
 
-/* Reports the first key whose format differs between header and instruction, as an error; returns false if all agree.
- */
+/* Sets an error for the first key whose format differs between header and instruction; returns false if all agree. */
 static bool formats_disagree(const smma_vector_header *h, const smma_instruction *i, const char *path,
                              smma_error *error) {
   const struct {
