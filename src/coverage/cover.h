@@ -5,8 +5,7 @@
 #include "coverage/events.h"
 
 typedef struct {
-  smma_rows rows; /* with results; in the first `count` rows together, every event happens that happened in any row the
-                     search tried */
+  smma_rows rows; /* with results; the first `count` rows make every event happen that any tried row did */
   size_t count;
   uint64_t tries;          /* number of rows tried */
   bool *reached;           /* for each event: whether it happened */

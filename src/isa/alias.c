@@ -92,7 +92,7 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   }
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
-  if (i->a == SMMA_F64) { /* the direction may stand behind the types, and that to nearest be said */
+  if (i->a == SMMA_F64) { /* the direction may follow the types, and ".rn" may be written */
     const char *direction = *direction_of(i) ? direction_of(i) : ".rn";
     return say(v, "mma.sync.aligned.m%dn%dk%d.row.col.f64.f64.f64.f64%s", i->m, i->n, i->k, direction) ||
            (!*direction_of(i) && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.rn.f64.f64.f64.f64", i->m, i->n, i->k));

@@ -102,14 +102,14 @@ static bool ask(run *x, const smma_trial *t) {
 
 /* ---- Which instructions ---- */
 
-/* The first reports whether an instruction has the rule and family of one that was asked; the second whether it
-   computes the same as the previous row of the table, from which only N differs. */
+/* Reports whether an instruction with the same rule and family was asked. */
 static bool is_asked(const run *x, const smma_instruction *i) {
   for (size_t n = 0; n < x->asked_count; n++)
     if (x->asked[n]->family == i->family && x->asked[n]->rule == i->rule) return true;
   return false;
 }
 
+/* Reports whether a row of the table computes the same as the previous row; only N differs. */
 static bool is_repeated(const smma_instruction_table *table, size_t i) {
   return i > 0 && table->row[i - 1].family == table->row[i].family &&
          smma_same_operation(&table->row[i - 1], &table->row[i]);
