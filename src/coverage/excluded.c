@@ -302,8 +302,8 @@ static const char *round_excluded(const parts *p, int value) {
   return value & 6 && is_coarse(p, p->last) ? "terms have no bits below the last subnormal one" : NULL;
 }
 
-/* Reports whether sums cannot overflow. Products lie below the cut of any c that is near overflow, and c itself needs
-   no rounding. */
+/* Reports whether sums cannot overflow: either all terms are too small, or products lie below the cut of any c that is
+   near overflow, and c itself needs no rounding. */
 static bool cannot_overflow(const smma_event_space *space, const parts *p) {
   const smma_step *s = p->step;
   const int products = p->terms.leading_most + smma_bit_length((uint64_t)s->take);
