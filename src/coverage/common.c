@@ -29,7 +29,7 @@ void smma_row_events_add(smma_row_events *e, const smma_row *row) {
   smma_watch_row(e->space, row, &watcher);
 }
 
-/* ---- What is looked for ---- */
+/* ---- Searching for shared events ---- */
 
 static bool takes(const smma_common_event *c, int value) {
   return c->mask ? (value & c->mask) == c->least : value >= c->least && value <= c->greatest;
@@ -49,7 +49,7 @@ static bool happens(const smma_row_events *e, size_t row, const smma_common_even
 
 typedef struct {
   const smma_row_events *rows, *others;
-  size_t looked; /* at so many */
+  size_t looked; /* number of candidates examined */
   smma_common_event *found;
   size_t count, capacity;
 } search;
@@ -62,7 +62,7 @@ static void look_at(search *s, smma_common_event c) {
   if (2 * c.others <= s->others->rows && s->count < s->capacity) s->found[s->count++] = c;
 }
 
-/* One value, a sign's two, and all that are as great or greater. */
+/* Examines each single value, each value of either sign, and each range from a value to the greatest. */
 static void look_at_place(search *s, int block, int place) {
   static const int masks[] = {GUARD, STICKY, NEGATIVE, SUBNORMAL, GUARD | STICKY, LAST | GUARD | STICKY};
   const smma_event_block *b = &s->rows->space->block[block];
@@ -89,7 +89,7 @@ static void look_at_place(search *s, int block, int place) {
 
 static int width(const smma_common_event *c) { return c->mask ? 1 : c->greatest - c->least; }
 
-/* In fewest others first; of those the one that says most. */
+/* Orders candidates: those in the fewest other rows first, and among these the most specific first. */
 static int compare(const void *x, const void *y) {
   const smma_common_event *c = x, *d = y;
   if (c->others != d->others) return c->others < d->others ? -1 : 1;
@@ -101,7 +101,8 @@ static int compare(const void *x, const void *y) {
   return c->least < d->least ? -1 : c->least > d->least;
 }
 
-/* Whether rows drawn from the others would hardly all have it, nor any other of those looked at. */
+/* Reports whether the probability is below 1 in 100 that rows drawn at random from the others all share any of the
+   examined candidates. */
 static bool is_no_chance(const search *s, const smma_common_event *c) {
   const double rate = ((double)c->others + 1) / ((double)s->others->rows + 1);
   return (double)s->looked * pow(rate, (double)s->rows->rows) < 0.01;
@@ -189,7 +190,7 @@ const char *smma_common_event_words(const smma_event_space *space, const smma_co
         return text;
       default: break;
     }
-  /* One value: its words at the first place, without whose they are. */
+  /* One value: its words at the first place, without the words for the owner. */
   smma_event_words(space, e.block->first + (size_t)c->least, one, sizeof one);
   smma_append_text(text, size, "%s", *text && strstr(one, ": ") ? strstr(one, ": ") + 2 : one);
   return text;

@@ -1,4 +1,4 @@
-/* Counts that a file keeps: {"softmma-coverage": 1, "runs": [...]}, a run for each instruction. */
+/* Files of stored counts: {"softmma-coverage": 1, "runs": [...]}, with one run for each instruction. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 
 enum { LARGEST_FILE = 1 << 28 };
 
-/* Digests the rule, as a custom unit has it, and how events are numbered: counts of another rule mean something else.
-   False without memory. */
+/* Digests the rule, in the form of a custom unit, and the numbering of events, because counts of another rule have
+   another meaning. Returns false when memory is short. */
 static bool digest_of(const smma_covered *c, char text[65]) {
   const size_t size = smma_custom_write(c->instruction, NULL, 0);
   char *unit = malloc(size + 64);
@@ -54,7 +54,7 @@ bool smma_is_coverage_counts(const char *path) {
   struct stat status;
   FILE *stream;
   bool is;
-  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false; /* a pipe is read but once */
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false; /* a pipe can be read only once */
   stream = fopen(path, "r");
   if (!stream) return false;
   is = fread(text, 1, sizeof start - 1, stream) == sizeof start - 1 && strcmp(text, start) == 0;
@@ -62,7 +62,8 @@ bool smma_is_coverage_counts(const char *path) {
   return is;
 }
 
-/* Returns the coverage that a run adds to, if its counts are whole and of this program's rule; NULL with one line. */
+/* Returns the coverage that a run adds to, if its counts are complete and of this program's rule; NULL with one error
+   line. */
 static smma_covered *check_run(const smma_datum *run, const char *path, smma_coverage *coverage, smma_error *error) {
   const char *arch = smma_datum_text_of(smma_datum_get(run, "arch"));
   const char *name = smma_datum_text_of(smma_datum_get(run, "instruction"));
@@ -100,7 +101,7 @@ static void add_run(smma_covered *c, const smma_datum *run) {
   for (size_t e = 0; e < c->space.events; e++) c->hits[e] += (uint64_t)smma_datum_integer_of(smma_datum_at(hits, e));
 }
 
-/* Checks every run before it adds one. */
+/* Checks all runs before adding any. */
 static bool add_runs(smma_coverage *coverage, const smma_datum *all, const char *path, smma_error *error) {
   const smma_datum *runs = smma_datum_get(all, "runs");
   uint64_t version;

@@ -7,10 +7,11 @@
 #include "host/thread.h"
 #include "rows/generate.h"
 
-/* Rows that are tried at a time, events of one that are remembered, and how many of the last finds are preferred. */
+/* Number of rows tried in a round; number of new events recorded for one row; number of the latest finds that are
+   preferred. */
 enum { ROUND = 4096, MOST_NEW = 48, RECENT = 48 };
 
-/* ---- Changing one number ---- */
+/* ---- Mutating one number ---- */
 
 static uint64_t mask_of(smma_encoding f) {
   return smma_low_bits(~(uint64_t)0, f.bits) & ~smma_low_bits(~(uint64_t)0, f.ignored_bits);
@@ -57,7 +58,7 @@ static uint64_t changed(uint64_t *state, smma_format format, uint64_t code) {
   return code & mask_of(f);
 }
 
-/* ---- Changing a row ---- */
+/* ---- Mutating a row ---- */
 
 typedef struct {
   const smma_instruction *instruction;
@@ -67,7 +68,7 @@ typedef struct {
 
 static int some_k(const change *c) { return smma_draw_below(c->state, c->instruction->k); }
 
-/* A product at another place, or its negative. */
+/* Copies a product of a row to a random place, or its negative. */
 static void copy_product(const change *c, const smma_row *from, bool negate) {
   const int source = some_k(c), target = some_k(c);
   const uint64_t a = from->a[source];
@@ -83,7 +84,7 @@ static void keep_few(const change *c) {
       c->row->a[i] = smma_sign_and_fields(smma_encoding_of(c->instruction->a), smma_draw_below(c->state, 8) == 0, 0);
 }
 
-/* All of a by so many binades, within its range. */
+/* Doubles or halves every element of a by adding 1 to its exponent field or subtracting 1. */
 static void scale_a(const change *c) {
   const smma_encoding f = smma_encoding_of(c->instruction->a);
   const uint64_t step = (uint64_t)1 << (f.fraction_bits + f.ignored_bits);
@@ -92,7 +93,7 @@ static void scale_a(const change *c) {
     c->row->a[i] = (down ? c->row->a[i] - step : c->row->a[i] + step) & mask_of(f);
 }
 
-/* Every product the same, with long significands. */
+/* Makes all products equal, with fractions of all ones. */
 static void crowd(const change *c) {
   const smma_instruction *i = c->instruction;
   const smma_encoding a = smma_encoding_of(i->a), b = smma_encoding_of(i->b);
@@ -102,7 +103,7 @@ static void crowd(const change *c) {
   for (int k = 0; k < i->k; k++) c->row->a[k] = c->row->a[one] | ones_a, c->row->b[k] = c->row->b[one] | ones_b;
 }
 
-/* c like the sum of the products, or like one of them, with either sign, as far as its format has it. */
+/* Sets c to the sum of the products, or to one of them, with either sign, converted to the format of c. */
 static void follow(const change *c) {
   const smma_instruction *i = c->instruction;
   const smma_operation o = smma_operation_of(i);
@@ -150,7 +151,7 @@ static void change_row(const change *c, const smma_row *other) {
   }
 }
 
-/* A row of the first `count`, the last ones preferred, with some changes. */
+/* Copies one of the first `count` rows, with a preference for the last ones, and mutates it a few times. */
 static void like(const smma_rows *rows, size_t count, uint64_t *state, smma_row *row) {
   const bool recent = count > RECENT && smma_draw_below(state, 2);
   const size_t at = recent ? count - 1 - (size_t)smma_draw_below(state, RECENT) : (size_t)(smma_draw(state) % count);
@@ -168,7 +169,7 @@ void smma_cover_row(const smma_cover *cover, uint64_t seed, uint64_t index, smma
 
 /* ---- The search ---- */
 
-/* One tried row, and what it made happen that none before the round did. */
+/* One tried row, and the events in it that had not happened before the round. */
 typedef struct {
   const bool *reached;
   int count;
@@ -189,7 +190,7 @@ typedef struct {
   const smma_instruction *instruction;
   uint64_t seed;
   smma_cover *cover;
-  smma_rows found; /* every row that made an event happen first */
+  smma_rows found; /* rows that made an event happen for the first time */
   size_t finds;
   trial *trial;
 } search;
@@ -213,7 +214,7 @@ static void reach(void *context, size_t event) {
   cover->reached[event] = true;
 }
 
-/* Keeps the round's rows that made events happen which none before them did. False without memory. */
+/* Retains each row of a round that made an event happen for the first time. Returns false when memory is short. */
 static bool keep(search *s, int count) {
   for (int n = 0; n < count; n++) {
     const trial *t = &s->trial[n];
@@ -240,7 +241,7 @@ static bool run(search *s, uint64_t tries, smma_cover_watcher *watcher, void *co
   return true;
 }
 
-/* ---- Few of many ---- */
+/* ---- Selecting a small cover ---- */
 
 static void mark(void *context, size_t event) { ((bool *)context)[event] = true; }
 
@@ -250,8 +251,8 @@ static size_t count_new(const bool *has, const bool *done, size_t events) {
   return count;
 }
 
-/* Again and again the row with most events that are not there yet; how many events a row had when it was looked at last
-   bounds what it has now. False without memory. */
+/* Selects rows greedily: each time the row with the most events that no selected row has. A row's number of new events
+   can only fall, so its last known value is an upper bound. Returns false when memory is short. */
 static bool choose(search *s) {
   const size_t events = s->space->events, finds = s->finds;
   bool *has = calloc(finds * events, 1), *done = calloc(events, 1);

@@ -1,28 +1,29 @@
-/* Rows that make every event happen: a search that changes rows which made rare ones happen. */
+/* Searches for a small set of rows that together make every event happen, by mutating rows with rare events. */
 #ifndef SMMA_COVERAGE_COVER_H
 #define SMMA_COVERAGE_COVER_H
 
 #include "coverage/events.h"
 
 typedef struct {
-  smma_rows rows; /* of which the first `count` make all events happen that any tried row did; with results */
+  smma_rows rows; /* with results; the first `count` rows make every event happen that any tried row did */
   size_t count;
-  uint64_t tries;          /* rows that were tried */
-  bool *reached;           /* of every event, whether it happened */
-  size_t events, excluded; /* that happened, and that no row makes happen */
+  uint64_t tries;          /* number of rows tried */
+  bool *reached;           /* for each event: whether it happened */
+  size_t events, excluded; /* number of events that happened, and number of events that are impossible */
 } smma_cover;
 
-/* Whoever may end the search early; told how many rows were tried and how many events happened. */
+/* Receives the number of rows tried and of events seen so far; returns true to end the search early. */
 typedef bool smma_cover_watcher(uint64_t tries, size_t events, void *context);
 
-/* Tries at most so many rows, on all cores; the same rows on every machine and with any number of threads. Few rows
-   are kept: of all that made an event happen first, again and again the one with most events that none before it has.
-   False without memory, with nothing to free. */
+/* Tries at most `tries` rows, on all cores. The result is the same on every machine and for any number of threads. Of
+   all rows in which an event happened for the first time, a greedy choice is returned: each time the row that adds the
+   most new events. Returns false when memory is short; then there is nothing to free. */
 bool smma_cover_find(const smma_event_space *space, const smma_instruction *instruction, uint64_t seed, uint64_t tries,
                      smma_cover_watcher *watcher, void *context, smma_cover *cover);
 void smma_cover_free(smma_cover *cover);
 
-/* Row `index` of many that are like those of a cover: one of them with a few changes. d is left alone. */
+/* Fills `row` with number `index` of an endless sequence of rows that resemble the cover: a row of the cover with a few
+   changes. Does not set d. */
 void smma_cover_row(const smma_cover *cover, uint64_t seed, uint64_t index, smma_row *row);
 
 #endif

@@ -1,5 +1,5 @@
-/* The study behind `softmma coverage`: how often rows made each event of instructions' rules happen; counted from rows
-   and files, searched for what is missing, kept, merged and reported as data. */
+/* The study behind `softmma coverage`: how often each event of an instruction's rule happened. Counts events in rows
+   and files, searches for rows in which missing events happen, and stores, merges and reports the counts as data. */
 #ifndef SMMA_COVERAGE_COVERAGE_H
 #define SMMA_COVERAGE_COVERAGE_H
 
@@ -9,16 +9,16 @@
 #include "datum/datum.h"
 #include "rows/check.h"
 
-/* One instruction, or custom unit. */
+/* The coverage of one instruction or custom unit. */
 typedef struct {
   const smma_instruction *instruction;
   smma_event_space space;
   uint64_t *hits, rows;
-  uint64_t tried; /* rows of a search for what is missing; 0: none was made */
-  bool *found;    /* events that it made happen; NULL */
+  uint64_t tried; /* rows tried by a search for the missing events; 0 if there was no search */
+  bool *found;    /* for each event: whether the search made it happen; NULL if there was no search */
 } smma_covered;
 
-/* All zero: nothing was counted yet. */
+/* The coverage of any number of instructions. All zero: nothing is counted yet. */
 typedef struct {
   smma_covered *one;
   size_t count;
@@ -27,23 +27,23 @@ typedef struct {
 
 void smma_coverage_free(smma_coverage *coverage);
 
-/* ---- Counting. Each returns false with one line where an instruction's events are not known, or without memory. ----
- */
+/* ---- Counting. Each function returns false with one error line if an instruction has no event space or memory is
+   short. ---- */
 
 /* Counts the events of the first `count` rows; `d` receives the model's results. */
 bool smma_coverage_count(smma_coverage *coverage, const smma_instruction *instruction, const smma_rows *rows,
                          size_t count, uint64_t *d, smma_error *error);
 
-/* Returns the instruction's coverage, which is added if it is not there; NULL with one line. */
+/* Returns the instruction's coverage, adding an empty one if needed; NULL with one error line. */
 smma_covered *smma_coverage_of(smma_coverage *coverage, const smma_instruction *instruction, smma_error *error);
 
-/* Adds a file: kept counts, or a vector file, whose results are compared with the model's. "-" is the standard input.
-   Also returns false for a file that is neither, was changed, or (its counts) was counted by another rule. `progress`
-   is told now and then how many rows there were. */
+/* Adds a file: stored counts, or a vector file, whose results are compared with the model's. "-" is the standard input.
+   Also returns false if the file is neither, is damaged, or holds counts of another rule. Calls `progress` at intervals
+   with the number of rows read. */
 bool smma_coverage_add_file(smma_coverage *coverage, const char *path, void (*progress)(uint64_t rows, void *context),
                             void *context, smma_error *error);
 
-/* Searches rows that make the missing events happen, among `tries` for each instruction. */
+/* Searches for rows in which the missing events happen; tries `tries` rows for each instruction. */
 bool smma_coverage_search(smma_coverage *coverage, uint64_t seed, uint64_t tries, smma_cover_watcher *watcher,
                           void *context, smma_error *error);
 
@@ -51,16 +51,17 @@ bool smma_coverage_search(smma_coverage *coverage, uint64_t seed, uint64_t tries
 
 smma_event_state smma_event_state_of(const smma_covered *covered, size_t event);
 
-/* Fills in how many events of a kind, or of all with SMMA_EVENT_KINDS, are in each state. */
+/* Fills in how many events of a kind (SMMA_EVENT_KINDS: of all kinds) are in each state. */
 void smma_count_states(const smma_covered *covered, smma_event_kind kind, size_t count[SMMA_EVENT_STATES]);
 
 /* Returns every event with its count: what --json prints. */
 smma_datum *smma_coverage_datum(const smma_coverage *coverage);
 
-/* Writes the counts as a file keeps them. Returns false without memory, or where the stream has failed. */
+/* Writes the counts in the form of a counts file. Returns false when memory is short or the stream has failed. */
 bool smma_coverage_write_counts(const smma_coverage *coverage, FILE *stream);
 
-/* Returns whether a regular file holds such counts, and adds those of one, or nothing with one line. */
+/* The first reports whether a path is a regular file of stored counts. The second adds the counts of such a file; with
+   an error line it adds nothing. */
 bool smma_is_coverage_counts(const char *path);
 bool smma_coverage_add_counts(smma_coverage *coverage, const char *path, smma_error *error);
 

@@ -42,7 +42,7 @@ static const char *const link_texts[] = {
 #undef SMMA_LINK_EVENT
 };
 
-/* ---- Which there are ---- */
+/* ---- The events of a rule ---- */
 
 static const smma_composition *composition_of(const smma_event_space *space) {
   return &space->operation.rule.with.composition;
@@ -56,7 +56,7 @@ static void add_block(smma_event_space *space, smma_event_kind kind, smma_event_
   space->events += (size_t)(places * values);
 }
 
-/* The places of the nodes that a group takes. */
+/* Records the places of the nodes that a group takes. */
 static void add_sum(smma_event_step *to, const smma_step *s, int window, int group, int first) {
   for (int i = 0; i < s->take; i++)
     to->place[to->sums * s->take + i] = first + smma_dealt_index(s->take, s->turn, window, group, i);
@@ -70,7 +70,7 @@ static void place_chains(smma_event_step *to, const smma_step *s) {
       add_sum(to, s, s->window, smma_chain_group(s, groups, chain, link), 0);
 }
 
-/* Once, or in a tree until a window is one node. */
+/* Records all groups: those of one round, or in a tree those of all rounds until one node remains of each window. */
 static void place_groups(smma_event_step *to, const smma_step *s) {
   int count = to->nodes, window = s->window, first = 0;
   do {
@@ -82,7 +82,8 @@ static void place_groups(smma_event_step *to, const smma_step *s) {
   to->places = first;
 }
 
-/* Fraction bits that a term keeps below the reference, as far as they are worth telling apart. */
+/* Returns the number of fraction bits that a term retains below the reference exponent, limited to those that the GAP
+   events distinguish. */
 static int bits_of(const smma_event_space *space, const smma_step *s, const smma_cut *cut) {
   const smma_format output = s->output == SMMA_NO_FORMAT ? space->operation.d : s->output;
   const int own = smma_encoding_of(output).fraction_bits + 2;

@@ -1,27 +1,28 @@
-/* Events of a rule's arithmetic: all that rows can make happen in its sums, derived from the rule as a composition, and
-   how often rows did. Hardware verification calls such events bins of a coverage model. */
+/* Events of a rule's arithmetic: everything that operands can make happen in its sums, derived from the rule as a
+   composition, and counts of how often it happened. Hardware verification calls such events the bins of a coverage
+   model. */
 #ifndef SMMA_COVERAGE_EVENTS_H
 #define SMMA_COVERAGE_EVENTS_H
 
 #include "rows/rows.h"
 
 typedef enum {
-  SMMA_EVENT_OPERAND, /* an operand of a class: zero, subnormal, ... infinity, NaN, of each sign */
-  SMMA_EVENT_SPECIAL, /* where NaN and infinities meet, and come from */
-  SMMA_EVENT_GAP,     /* a term begins so many binades below the reference exponent */
-  SMMA_EVENT_LEAD,    /* which terms bring the reference exponent */
-  SMMA_EVENT_LOST,    /* what of a term lies below its cut */
-  SMMA_EVENT_SHIFT,   /* how far the sum's leading bit is from the greatest term's: carries, cancellation */
-  SMMA_EVENT_ROUND,   /* last bit, guard and sticky of a sum that is rounded */
-  SMMA_EVENT_RESULT,  /* what became of it: overflow, subnormal, zero, ... */
-  SMMA_EVENT_LINK,    /* what one sum of a chain gives to the next */
+  SMMA_EVENT_OPERAND, /* class of an operand: zero, subnormal, ... infinity, NaN, of each sign */
+  SMMA_EVENT_SPECIAL, /* combinations of NaN and infinities, and the operands they come from */
+  SMMA_EVENT_GAP,     /* how many binades below the reference exponent a term begins */
+  SMMA_EVENT_LEAD,    /* which terms determine the reference exponent */
+  SMMA_EVENT_LOST,    /* which part of a term lies below its cut */
+  SMMA_EVENT_SHIFT,   /* distance of the sum's leading bit from that of the greatest term: carry or cancellation */
+  SMMA_EVENT_ROUND,   /* last bit, guard bit and sticky bit of a sum that is rounded */
+  SMMA_EVENT_RESULT,  /* class of the rounded result: overflow, subnormal, zero, ... */
+  SMMA_EVENT_LINK,    /* the accumulator passed from a sum of a chain to the next sum */
   SMMA_EVENT_KINDS
 } smma_event_kind;
 
 /* "operand", "special", ... */
 extern const char *const smma_event_kind_names[SMMA_EVENT_KINDS];
 
-/* Whose events: an operand's, or those of terms or accumulators of a step. */
+/* The owner of an event: an operand, or the terms, accumulators or sums of a step. */
 typedef enum {
   SMMA_OF_A,
   SMMA_OF_B,
@@ -33,42 +34,42 @@ typedef enum {
   SMMA_OF_SUMS
 } smma_event_owner;
 
-/* Events that differ in their place and value: event first + place * values + value. */
+/* A block of events of one kind. Each has a place and a value: its number is first + place * values + value. */
 typedef struct {
   smma_event_kind kind;
   smma_event_owner owner;
-  int step; /* of the composition, from 0; -1: of operands */
+  int step; /* step of the composition, from 0; -1 for operands */
   int places, values;
   size_t first;
 } smma_event_block;
 
 enum { SMMA_MOST_EVENT_BLOCKS = 6 + 11 * SMMA_MAXIMUM_STEPS };
 
-/* The sums of a step, and the nodes that each takes, by their places among all that are there before the step. A
-   tree's later rounds follow behind these. */
+/* The sums of a step, and the nodes that each sum takes. A node is named by its place among all nodes before the step.
+   The nodes of a tree's later rounds follow after these. */
 typedef struct {
   int nodes, sums, places;
-  int place[2 * SMMA_MAXIMUM_K]; /* of sum s its i-th term: place[s * take + i] */
+  int place[2 * SMMA_MAXIMUM_K]; /* term i of sum s is place[s * take + i] */
 } smma_event_step;
 
 typedef struct {
-  smma_operation operation; /* its rule as a composition */
-  smma_format c;            /* as operands have it: the composition's is d's */
+  smma_operation operation; /* the instruction, with its rule as a composition */
+  smma_format c;            /* format of the operand c; the composition's c has the format of d */
   smma_event_step step[SMMA_MAXIMUM_STEPS];
   smma_event_block block[SMMA_MOST_EVENT_BLOCKS];
-  int of[SMMA_EVENT_KINDS][SMMA_MAXIMUM_STEPS][3]; /* the block of terms, accumulators and sums; -1: none */
+  int of[SMMA_EVENT_KINDS][SMMA_MAXIMUM_STEPS][3]; /* block index for terms, accumulators, sums; -1: none */
   int blocks;
   size_t events;
 } smma_event_space;
 
-/* Which events there are; false if the instruction's rule is no composition: blocks of GTR-FDPA with an odd number of
-   products. */
+/* Determines which events exist for an instruction. Returns false if its rule is not a composition: blocks of GTR-FDPA
+   with an odd number of products. */
 bool smma_event_space_make(const smma_instruction *instruction, smma_event_space *space);
 
-/* The format of an owner's elements, SMMA_OF_A to SMMA_OF_SCALE_B. */
+/* Returns the format of an owner's elements; `owner` is SMMA_OF_A to SMMA_OF_SCALE_B. */
 smma_format smma_event_format(const smma_event_space *space, smma_event_owner owner);
 
-/* The block of an event, its place and value. */
+/* The block, place and value of an event. */
 typedef struct {
   const smma_event_block *block;
   int place, value;
@@ -76,39 +77,40 @@ typedef struct {
 
 smma_event smma_event_at(const smma_event_space *space, size_t index);
 
-/* Whose it is, behind `text`: "step 1, term 3", "a[2]"; with place -1 "step 1, a term", "an element of a"; of special
-   values nothing. */
+/* Appends to `text` what the event belongs to: "step 1, term 3", "a[2]"; with place -1 "step 1, a term", "an element of
+   a". Appends nothing for events of special values. */
 void smma_event_owner_words(const smma_event_space *space, smma_event event, char *text, size_t size);
 
-/* "step 1, term 3: begins 17 binades below the reference exponent"; returns `text`. */
+/* Writes the event in words: "step 1, term 3: begins 17 binades below the reference exponent". Returns `text`. */
 const char *smma_event_words(const smma_event_space *space, size_t index, char *text, size_t size);
 
-/* Why no row makes it happen, where that follows from formats and ranges of exponents; else NULL. */
+/* Returns why the event is impossible, if that follows from formats and ranges of exponents; otherwise NULL. */
 const char *smma_event_excluded(const smma_event_space *space, size_t index);
 
-/* What has become of an event. */
+/* The state of an event. */
 typedef enum { SMMA_HIT, SMMA_MISSED, SMMA_FOUND, SMMA_IMPOSSIBLE, SMMA_EVENT_STATES } smma_event_state;
 
 /* "hit", "missed", "found by the search", "impossible". */
 extern const char *const smma_event_state_names[SMMA_EVENT_STATES];
 
-/* By how often each event happened, and which ones a search made happen; NULL: there was none. */
+/* Returns the state of an event from the number of times each event happened (`hits`) and from the events that a search
+   made happen (`found`; NULL if there was no search). */
 smma_event_state smma_event_state_in(const smma_event_space *space, const uint64_t *hits, const bool *found,
                                      size_t event);
 
 /* ---- Watching ---- */
 
-/* Whom events are told, as they happen. */
+/* Receives events as they happen. */
 typedef struct {
   void (*happened)(void *context, size_t event);
   void *context;
 } smma_event_watcher;
 
-/* Computes d of a row and tells what happens. */
+/* Computes d of a row and reports its events to the watcher. */
 uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, const smma_event_watcher *watcher);
 
-/* Adds to how often each event happened in the first `count` rows, on all cores; `d`, unless NULL, receives results.
-   False without memory. */
+/* Adds to `hits` how often each event happened in the first `count` rows, on all cores. `d`, unless NULL, receives the
+   results. Returns false when memory is short. */
 bool smma_count_events(const smma_event_space *space, const smma_rows *rows, size_t count, uint64_t *hits, uint64_t *d);
 
 /* ---- Values of events ---- */
@@ -144,20 +146,21 @@ typedef enum {
   SMMA_LINK_EVENTS
 } smma_link_event;
 
-/* Of SMMA_EVENT_LEAD the values: at a place that it leads alone; and in a block of sums: */
+/* Values of SMMA_EVENT_LEAD in a block of sums. (In a block of terms or accumulators the only value is: this place
+   alone has the reference exponent.) */
 typedef enum { SMMA_LEAD_TWO, SMMA_LEAD_MORE, SMMA_LEAD_ZERO, SMMA_LEAD_NONE, SMMA_LEADS } smma_lead_event;
 
-/* Of SMMA_EVENT_LOST: what is below the cut, times 2, plus the sign. */
+/* Values of SMMA_EVENT_LOST: the part below the cut, times 2, plus the sign. */
 typedef enum { SMMA_LOST_NOTHING, SMMA_LOST_LESS, SMMA_LOST_HALF, SMMA_LOST_MORE, SMMA_LOST_ALL, SMMA_LOSTS } smma_lost;
 
-/* Of SMMA_EVENT_SHIFT: carries of 0 to SMMA_MOST_CARRY bits, then cancellation of 1 to SMMA_MOST_CANCELLED and more,
-   then a sum of zero. */
+/* Values of SMMA_EVENT_SHIFT: carries of 0 to SMMA_MOST_CARRY bits (the last means that or more), then cancellation of
+   1 to SMMA_MOST_CANCELLED bits, then more, then a sum of zero. */
 enum { SMMA_MOST_CARRY = 7, SMMA_MOST_CANCELLED = 30, SMMA_SHIFTS = SMMA_MOST_CARRY + SMMA_MOST_CANCELLED + 3 };
 
-/* Of SMMA_EVENT_ROUND: last bit, guard, sticky, negative, subnormal, as bits 0 to 4. */
+/* Values of SMMA_EVENT_ROUND: last bit, guard, sticky, negative, subnormal, as bits 0 to 4. */
 enum { SMMA_ROUNDS = 32 };
 
-/* Of SMMA_EVENT_GAP: above the reference exponent, then 0 to two more binades below it than bits are kept, then more.
-   Sums in integers' fixed units have no gaps and no leading terms. */
+/* Values of SMMA_EVENT_GAP: above the reference exponent; then 0 to F + 2 binades below it, where F is the number of
+   retained fraction bits; then more. Sums in the fixed units of integers have no gaps and no leading terms. */
 
 #endif

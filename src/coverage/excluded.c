@@ -1,13 +1,13 @@
-/* Events that no row makes happen. What is said here is proved from formats and ranges of exponents; an event of which
-   nothing is said may still be one. */
+/* Impossible events. An event is reported as impossible only if that is proved from formats and ranges of exponents;
+   other events may be impossible, too. */
 #include "coverage/events.h"
 #include "isa/compose.h"
 
 /* Beyond every exponent. */
 enum { FAR = 20000 };
 
-/* Exponents that nodes which are not zero can have: as they bring them, of their leading bits, of the last bit that any
-   of them has; and by how much that of a leading bit is above the node's. */
+/* Bounds on the exponents of nodes that are not zero: of the exponents they bring, of their leading bits, and of their
+   lowest bit; and the greatest distance of a leading bit above the node's exponent. */
 typedef struct {
   int least, most, leading_least, leading_most, last, above;
 } exponents;
@@ -54,40 +54,40 @@ static exponents either(exponents x, exponents y) {
                      smma_maximum(x.above, y.above)};
 }
 
-/* Whether sums have bits at the cut that no term has. */
+/* Reports whether sums can have bits at the cut that no term has. */
 static bool adds_bits(const smma_step *s) {
   return s->opposing == SMMA_OPPOSING_COMPLEMENT ||
          (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES);
 }
 
-/* A sum rounded to the output, of terms of which none has a bit below 2^last. */
+/* Returns the bounds for a sum rounded to the output, of terms that have no bit below 2^last. */
 static exponents rounded(const smma_step *s, int last) {
   exponents x = exponents_of(s->output, s->subnormal_outputs);
   if (adds_bits(s)) return x;
-  last = smma_minimum(last, x.most - smma_encoding_of(s->output).fraction_bits); /* where it saturates */
+  last = smma_minimum(last, x.most - smma_encoding_of(s->output).fraction_bits); /* if it saturates */
   x.last = smma_maximum(x.last, last);
   x.leading_least = smma_maximum(x.leading_least, last);
   x.least = smma_maximum(x.least, last);
   return x;
 }
 
-/* Nothing is known. */
+/* No bound is known. */
 static const exponents any = {-FAR, FAR, -FAR, FAR, -FAR, FAR};
 
-/* The sums of a chain: the accumulators behind the first. */
+/* Returns the bounds for the sums of a chain: the accumulators after the first. */
 static exponents chained(const smma_event_space *space, const smma_step *s, exponents terms) {
   const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
   if (s->output == SMMA_NO_FORMAT) return any;
   return rounded(s, s->start == SMMA_START_C ? smma_minimum(c.last, terms.last) : terms.last);
 }
 
-/* c, and the sums before. */
+/* Returns the bounds for all accumulators: c, and the previous sums. */
 static exponents accumulator_of(const smma_event_space *space, const smma_step *s, exponents terms) {
   const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
   return s->start == SMMA_START_C ? either(c, chained(space, s, terms)) : chained(space, s, terms);
 }
 
-/* The greatest reference exponent of a step whose terms are such; zeros bring theirs. */
+/* Returns the greatest reference exponent of a step with these terms, including exponents that zeros bring. */
 static int most_reference(const smma_event_space *space, const smma_step *s, exponents terms) {
   int most = brought_most(&s->term, terms);
   if (s->reference != SMMA_NONE) return s->reference;
@@ -99,7 +99,7 @@ static int most_reference(const smma_event_space *space, const smma_step *s, exp
   return most;
 }
 
-/* Of sums that are rounded to no format: they have the reference exponent. */
+/* Returns the bounds for sums that are not rounded to a format; they have the reference exponent. */
 static exponents unrounded(const smma_event_space *space, const smma_step *s, exponents terms) {
   const int brought = smma_minimum(terms.least, brought_least(&s->term, terms));
   const int most = most_reference(space, s, terms), least = s->reference != SMMA_NONE ? s->reference : brought;
@@ -108,13 +108,13 @@ static exponents unrounded(const smma_event_space *space, const smma_step *s, ex
   return (exponents){least, most, last, leads, last, leads - least};
 }
 
-/* Of the nodes that a step gives. */
+/* Returns the bounds for the nodes that a step produces. */
 static exponents sums_of(const smma_event_space *space, const smma_step *s, exponents terms) {
   if (s->output == SMMA_NO_FORMAT) return s->join == SMMA_JOIN_APART ? unrounded(space, s, terms) : any;
   return s->join == SMMA_JOIN_CHAIN ? accumulator_of(space, s, terms) : rounded(s, terms.last);
 }
 
-/* Of the terms of a step: the nodes before it, and in a tree sums of these. */
+/* Returns the bounds for the terms of a step: the nodes before it, and in a tree also sums of these. */
 static exponents terms_in(const smma_event_space *space, int step, exponents nodes) {
   const smma_step *s = &composition_of(space)->step[step];
   if (s->join != SMMA_JOIN_TREE) return nodes;
@@ -135,7 +135,7 @@ static exponents terms_of(const smma_event_space *space, int step) {
   }
 }
 
-/* Whether the greatest number is the only normal one, as of single bits. */
+/* Reports whether the greatest number is the only normal one, as in single-bit formats. */
 static bool has_one_normal(smma_encoding f, bool negative) {
   const bool integer = f.specials == SMMA_SPECIALS_INTEGER;
   return smma_largest_fields(f) == (integer ? 1 : (uint64_t)1 << f.fraction_bits) && !(integer && negative);
@@ -198,14 +198,14 @@ static const char *special_excluded(const smma_event_space *space, smma_special_
   return possible ? NULL : "the formats have no such values";
 }
 
-/* Whether an accumulator is a chain's first and not c. */
+/* Reports whether the accumulator is the first of a chain that starts from zero. */
 static bool starts_from_zero(const smma_event_space *space, smma_event e) {
   const smma_step *s = &composition_of(space)->step[e.block->step];
   const int length = space->step[e.block->step].sums / s->chains;
   return e.place % length == 0 && (e.place != 0 || s->start != SMMA_START_C);
 }
 
-/* Whether a step rounds each node for itself. */
+/* Reports whether a step rounds each node separately. */
 static bool is_alone(const smma_step *s) { return s->take == 1 && s->join != SMMA_JOIN_CHAIN; }
 
 static const char *gap_excluded(const smma_event_space *space, smma_event e) {
@@ -226,7 +226,7 @@ static const char *gap_excluded(const smma_event_space *space, smma_event e) {
                                                                                   : NULL;
 }
 
-/* Where the cut is never above the last bit of a term. */
+/* A term loses no bits if the cut is never above its lowest bit. */
 static const char *lost_excluded(const smma_event_space *space, smma_event e) {
   const smma_step *s = &composition_of(space)->step[e.block->step];
   const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
@@ -239,14 +239,14 @@ static const char *lost_excluded(const smma_event_space *space, smma_event e) {
 
 /* ---- Sums ---- */
 
-/* What sums of a step are made of. */
+/* Properties of a step's sums. */
 typedef struct {
   const smma_step *step;
   exponents terms, accumulator;
-  int count;       /* of terms, the accumulator one of them */
-  bool truncates;  /* no term gets greater when it is cut */
-  int last;        /* of the output's subnormal numbers */
-  int least, most; /* exponents of the output's leading bits */
+  int count;       /* number of terms, including the accumulator */
+  bool truncates;  /* the cut never increases a term's magnitude */
+  int last;        /* exponent of the output's lowest subnormal bit */
+  int least, most; /* exponents of the output's normal numbers */
 } parts;
 
 static bool is_toward_zero(smma_rounding r) { return r == SMMA_ROUND_TOWARD_ZERO; }
@@ -265,8 +265,8 @@ static parts parts_of(const smma_event_space *space, int step) {
   return p;
 }
 
-/* The most bits that so many terms carry, none of which gets greater: their sum is below their number times the next
-   power of two. */
+/* Returns the greatest carry of a sum of `count` terms whose magnitude the cut does not increase: the sum is less than
+   `count` times the next power of two. */
 static int most_carry(const parts *p) {
   const int floor = smma_bit_length((uint64_t)p->count) - 1;
   return floor + (p->count != 1 << floor);
@@ -291,7 +291,7 @@ static const char *shift_excluded(const parts *p, int value) {
                                                                              : NULL;
 }
 
-/* Whether no sum has a bit below 2^last. */
+/* Reports whether no sum has a bit below 2^last. */
 static bool is_coarse(const parts *p, int last) {
   return !adds_bits(p->step) && p->terms.last >= last && p->accumulator.last >= last;
 }
@@ -302,7 +302,8 @@ static const char *round_excluded(const parts *p, int value) {
   return value & 6 && is_coarse(p, p->last) ? "terms have no bits below the last subnormal one" : NULL;
 }
 
-/* Where c is great enough, products are below its cut; and c needs no rounding. */
+/* Reports whether sums cannot overflow: either all terms are too small, or products lie below the cut of any c that is
+   near overflow, and c itself needs no rounding. */
 static bool cannot_overflow(const smma_event_space *space, const parts *p) {
   const smma_step *s = p->step;
   const int products = p->terms.leading_most + smma_bit_length((uint64_t)s->take);
@@ -314,7 +315,8 @@ static bool cannot_overflow(const smma_event_space *space, const parts *p) {
          s->accumulator.offset >= 0 && p->accumulator.leading_most <= p->most && products < p->most - s->term.bits;
 }
 
-/* Whether terms of a sum can be infinite or NaN: operands, products beyond a limit, or sums before that overflowed. */
+/* Reports whether terms of a sum can be infinite or NaN: from operands, from products above a limit, or from earlier
+   sums that overflowed. */
 static bool has_special_terms(const smma_event_space *space, const parts *p, bool nan) {
   const smma_composition *c = composition_of(space);
   const bool chains = p->step->join == SMMA_JOIN_CHAIN && space->step[p->step - c->step].sums > 1;
@@ -371,7 +373,7 @@ static const char *result_excluded(const smma_event_space *space, const parts *p
   return NULL;
 }
 
-/* A zero that brings an exponent of its own. */
+/* Reports whether a zero brings an exponent of its own. */
 static bool zero_brings(const smma_cut *cut) {
   return cut->brings != SMMA_BRINGS_NOTHING && cut->zero_exponent != SMMA_NO_EXPONENT;
 }

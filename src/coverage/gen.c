@@ -2,11 +2,11 @@
 
 #include "softmma/softmma.h"
 
-enum { BATCH = 1 << 18 /* rows between two looks at the stream */ };
+enum { BATCH = 1 << 18 /* rows between two checks of the stream */ };
 
 typedef struct {
   const smma_gen_request *request;
-  smma_cover cover; /* no rows unless the request covers */
+  smma_cover cover; /* without rows unless the request has `covers` */
 } generation;
 
 static void cover_rows(const generation *g, uint64_t first, size_t count, smma_rows *rows) {

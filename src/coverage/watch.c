@@ -1,6 +1,6 @@
-/* A row computed with an eye on every sum: what the core's composition does, told as events. */
+/* Computes a row in the core's way and reports the events of every sum. */
 
-/* Before the core is included, so that it tells of its sums here, in a copy of its own. */
+/* Defined before the core is included, so that this file has its own copy of the core, which calls the watcher. */
 #define SMMA_EVALUATOR static inline
 static void watch_sum(const void *step, const void *term, int count, const void *sum);
 static void watch_cut_sum(const void *sum);
@@ -17,12 +17,12 @@ static void watch_cut_sum(const void *sum);
 /* The row that this thread computes. */
 typedef struct {
   const smma_event_space *space;
-  const smma_event_watcher *watcher; /* or, without one, how often each event happened; or all that did */
+  const smma_event_watcher *watcher; /* or NULL: then events are counted in `hits`, or listed in `told` */
   uint64_t *hits;
   size_t *told;
   int count;
-  int step, sum; /* the sum that comes next */
-  smma_node cut; /* the last sum of cut terms, before it is rounded */
+  int step, sum; /* the next sum */
+  smma_node cut; /* the last sum of cut terms, before rounding */
 } watch;
 
 static _Thread_local watch *watching;
@@ -47,7 +47,7 @@ static inline int block_of(const watch *w, smma_event_kind kind, smma_event_owne
 
 /* ---- Terms ---- */
 
-/* From where a term begins to the reference exponent. */
+/* Returns how far a term begins below the reference exponent. */
 static int gap_of(const smma_step *s, int i, smma_node term, int reference) {
   const int brought = smma_brought_exponent(smma_cut_of(s, i), term);
   return reference - (brought == SMMA_NO_EXPONENT ? term.exponent : brought);
@@ -94,7 +94,7 @@ static void see_lead(watch *w, const smma_step *s, const smma_node *term, const 
 
 /* ---- The sum ---- */
 
-/* The exponent of the leading bit of the greatest term. */
+/* Returns the exponent of the greatest term's leading bit. */
 static int greatest_of(const smma_node *term, int count) {
   int most = SMMA_NO_EXPONENT;
   for (int i = 0; i < count; i++)
@@ -115,7 +115,7 @@ static void see_shift(watch *w, smma_leading sum, const smma_node *term, int cou
     tell(w, block, 0, SMMA_MOST_CARRY + smma_minimum(-shift, SMMA_MOST_CANCELLED + 1));
 }
 
-/* Bit `at`. */
+/* Returns bit `at`. */
 static bool bit_at(smma_leading x, int at) {
   const int shift = at - x.exponent;
   return shift >= 0 && shift < 64 && (x.significand >> shift & 1);
@@ -136,13 +136,13 @@ static void see_zero(watch *w, const smma_node *term, int count, uint64_t code, 
                                        : SMMA_RESULT_ZERO);
 }
 
-/* As a whole number of 2^last. */
+/* Returns the number in units of 2^last, truncated. */
 static uint64_t units_of(smma_leading x, int last) {
   const int shift = last - x.exponent;
   return shift >= 64 ? 0 : shift >= 0 ? x.significand >> shift : x.significand << -shift;
 }
 
-/* A sum that is not zero, rounded to the output. */
+/* Reports the events of a nonzero sum that is rounded to the output. */
 static void see_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), least = smma_minimum_exponent(f);
@@ -180,7 +180,7 @@ static smma_leading unrounded(const watch *w, const smma_step *s, const smma_nod
   return smma_is_exact(s, count) ? smma_uncut_sum(s, term, count) : smma_leading_of(w->cut);
 }
 
-/* An integer is not rounded. */
+/* Reports the events of an integer sum, which is not rounded. */
 static void see_integer(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const smma_number d = smma_decode(f, code);
@@ -191,7 +191,7 @@ static void see_integer(watch *w, const smma_step *s, smma_leading x, uint64_t c
   if (d.significand == smma_largest_fields(f)) tell(w, result, 0, SMMA_RESULT_GREATEST);
 }
 
-/* Whether the sum has more bits than its width. */
+/* Reports whether the sum has more bits than its width. */
 static bool exceeds_width(const watch *w, const smma_step *s, const smma_node *term, int count) {
   smma_step wide = *s;
   const smma_node limited = smma_is_exact(s, count) ? smma_cut_sum(s, term, count) : w->cut;
@@ -204,7 +204,7 @@ static bool exceeds_width(const watch *w, const smma_step *s, const smma_node *t
 
 static void see_width(watch *w) { tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH); }
 
-/* A sum that is not zero, and its code in the output's format. */
+/* Reports the events of a nonzero sum; `code` is its encoding in the output's format. */
 static void see_rounded(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   if (s->narrow_bits != SMMA_NONE)
     x = smma_narrowed(x, s->narrow_bits,
@@ -227,7 +227,7 @@ static void see_sum(watch *w, const smma_step *s, const smma_node *term, int cou
     see_zero(w, term, count, sum.code, smma_encoding_of(s->output));
 }
 
-/* A sum that is not finite. */
+/* Reports the result of a sum that is not finite. */
 static void see_special_sum(watch *w, const smma_step *s, bool nan) {
   if (s->output != SMMA_NO_FORMAT)
     tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
@@ -256,7 +256,7 @@ static void watch_sum(const void *step, const void *terms, int count, const void
   const smma_node *term = terms, sum = *(const smma_node *)of_sum;
   const smma_event_step *has;
   int place[SMMA_MAXIMUM_K + 1], reference, number;
-  bool special = false, beyond = false; /* of products above the limit that join here */
+  bool special = false, beyond = false; /* beyond: a product above the limit takes part in the chain */
   if (!w) return;
   while (s != &w->space->operation.rule.with.composition.step[w->step]) w->step++, w->sum = 0;
   has = &w->space->step[w->step];
@@ -301,7 +301,8 @@ static smma_operand_class class_by_decoding(smma_encoding f, uint64_t code) {
   return (smma_operand_class)(class + x.negative);
 }
 
-/* `most`: the fields of the greatest number. Most operands are normal, which their fields show. */
+/* Returns the class of an operand; `most` holds the fields of the greatest number. Tests for normal numbers first,
+   because most operands are normal. */
 static inline smma_operand_class class_of(smma_encoding f, uint64_t most, uint64_t code) {
   const uint64_t fields = smma_low_bits(code >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
   if (f.exponent_bits && fields >> f.fraction_bits != 0 && fields < most)
@@ -323,7 +324,7 @@ static void see_operands(watch *w, const smma_row *row) {
 /* Which products and factors are special. */
 typedef struct {
   bool nan_a, nan_b, nan_c, nan_scale, zero_times, times_zero, infinite, infinite_c;
-  bool positive, negative; /* infinite products */
+  bool positive, negative; /* signs of infinite products */
 } specials;
 
 static specials specials_of(const smma_operation *o, const smma_decoded *x, smma_number c) {
@@ -406,16 +407,16 @@ uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, cons
   return see_row(&w, row);
 }
 
-/* ---- Many of them ---- */
+/* ---- Many rows ---- */
 
 #include "coverage/lanes.inc"
 
-/* Rows that are counted, and what a thread counts them with. */
+/* The rows to count, and a thread's data for counting them. */
 typedef struct {
   const smma_event_space *space;
   const smma_rows *rows;
-  uint64_t *hits, *d; /* how often each event happened, with one more; results, or NULL */
-  lanes *lanes;       /* NULL: lanes do not take the rule */
+  uint64_t *hits, *d; /* hits: one counter for each event, and one more; d: results, or NULL */
+  lanes *lanes;       /* NULL: lanes do not support the rule */
 } counter;
 
 static __attribute__((noinline)) uint64_t count_row(const counter *c, size_t r) {
@@ -448,7 +449,7 @@ __attribute__((target("avx2"), flatten)) static void count_part_avx2(const count
 }
 #endif
 
-/* On the widest vectors of this CPU. */
+/* Returns the variant for the widest SIMD vectors of this CPU. */
 static count_function *count_function_here(void) {
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX512)) return count_part_avx512;

@@ -5,7 +5,7 @@
 
 static bool is_digit(char c) { return isdigit((unsigned char)c) != 0; }
 
-/* "e6", "E+06" or nothing, up to the end of the text. */
+/* Reads "e6", "E+06" or nothing, up to the end of the text. */
 static bool read_exponent(const char *c, int *exponent) {
   *exponent = 0;
   if (!*c) return true;
@@ -20,7 +20,7 @@ bool smma_read_count(const char *text, long long *count) {
   const bool negative = *text == '-';
   const char *c = text + negative;
   long long value = 0;
-  int places = 0, exponent; /* digits behind the point */
+  int places = 0, exponent; /* digits after the decimal point */
   bool point = false;
   if (!is_digit(*c)) return false;
   for (; is_digit(*c) || ((*c == '_' || (*c == '.' && !point)) && is_digit(c[-1]) && is_digit(c[1])); c++) {

@@ -1,14 +1,15 @@
-/* Counts as people write them: the one reader of all commands. */
+/* Reads counts as people write them; all commands use this reader. */
 #ifndef SMMA_IO_COUNT_H
 #define SMMA_IO_COUNT_H
 
 #include <stdbool.h>
 
-/* For messages: "'many' is no ...". */
+/* The description of a count in error messages: "'many' is no ...". */
 #define SMMA_COUNT_WORDS "whole number, as 1000000, 1_000_000 or 1e6"
 
-/* Digits, between which underscores may stand, a fraction and a decimal exponent, a minus sign before: "1000000",
-   "1_000_000", "1e6", "2.5e3". False if the text is no whole number, or not below 2^63. */
+/* Reads a whole number: an optional minus sign, digits that underscores may separate, an optional fraction and decimal
+   exponent ("1000000", "1_000_000", "1e6", "2.5e3"). Returns false if the value is not a whole number or its magnitude
+   is not below 2^63. */
 bool smma_read_count(const char *text, long long *count);
 
 #endif

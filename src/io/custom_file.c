@@ -8,12 +8,12 @@
 #include "isa/custom.h"
 
 enum {
-  LONGEST_PATH = 511,    /* a header of a vector file has room for it */
-  LARGEST_FILE = 1 << 20 /* a description has some 300 bytes */
+  LONGEST_PATH = 511,    /* fits the field of a vector file's header */
+  LARGEST_FILE = 1 << 20 /* a description has about 300 bytes */
 };
 
 typedef struct loaded {
-  const smma_instruction *instruction; /* whose origin is the path */
+  const smma_instruction *instruction; /* its origin is the path */
   struct loaded *next;
 } loaded;
 

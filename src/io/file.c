@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700 /* POSIX 2008 with fchown */
+#define _XOPEN_SOURCE 700 /* POSIX 2008, including fchown */
 #include "io/file.h"
 
 #include <errno.h>
@@ -36,27 +36,27 @@ void smma_file_release(smma_file_bytes *file) {
 /* ---- Output ---- */
 
 enum {
-  MOST_LINKS = 40,  /* as Linux follows */
-  NAME_LENGTH = 200 /* of the final name's bytes in the temporary one, which has to fit NAME_MAX too */
+  MOST_LINKS = 40,  /* the limit of Linux */
+  NAME_LENGTH = 200 /* bytes of the final name that the temporary name begins with; the whole must fit NAME_MAX */
 };
 
-/* ---- Temporary files that an ending program removes ---- */
+/* ---- Temporary files, which a signal handler can remove when the program ends ---- */
 
-/* One temporary file. It is in the list while the file is there. */
+/* One temporary file. It is in the list for as long as the file exists. */
 typedef struct temporary_file {
   struct temporary_file *next;
   char name[];
 } temporary_file;
 
-static temporary_file *unfinished; /* changed in state CHANGING alone */
+static temporary_file *unfinished; /* changed only in state CHANGING */
 
-/* What happens to the list of temporary files. A handler that comes upon CHANGING leaves ASKED and returns. */
+/* State of the list of temporary files. A signal handler that finds CHANGING sets ASKED and returns. */
 enum { IDLE, CHANGING, ASKED, ENDING };
 static atomic_int list_state;
 static void (*asked_end)(int number);
 static volatile int asked_number;
 
-/* Waits for other threads. Once the program is ending it waits for that. */
+/* Enters state CHANGING; waits while another thread is in it. If the program is ending, waits until it has ended. */
 static void begin_change(void) {
   for (int idle = IDLE; !atomic_compare_exchange_weak(&list_state, &idle, CHANGING); idle = IDLE) sched_yield();
 }
@@ -106,7 +106,7 @@ static void remove_temporary(const smma_output *output) {
   end_change();
 }
 
-/* Puts the file in place; false with errno. */
+/* Renames the file to its final name; returns false with errno set. */
 static bool rename_temporary(const smma_output *output) {
   begin_change();
   const bool renamed = rename(output->temporary, output->path) == 0;
@@ -117,13 +117,13 @@ static bool rename_temporary(const smma_output *output) {
   return renamed;
 }
 
-/* How much of a path is its directory, with the last slash. */
+/* Returns the length of a path's directory part, including the last slash. */
 static size_t directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* A path in the directory of another one, or an absolute one, to be freed. */
+/* Returns `name` as a path in the directory of `path`, or `name` itself if it is absolute. The caller frees it. */
 static char *beside(const char *path, const char *name) {
   size_t directory = name[0] == '/' ? 0 : directory_length(path), size = directory + strlen(name) + 1;
   char *joined = malloc(size);
@@ -131,8 +131,8 @@ static char *beside(const char *path, const char *name) {
   return joined;
 }
 
-/* What the path's last name is a link to, link by link; the last of them need not be there. To be freed; NULL with
-   errno. */
+/* Follows the symbolic links at a path's last name and returns the final target, which need not exist. The caller frees
+   it; NULL with errno set. */
 static char *follow_links(const char *path) {
   char *at = strdup(path), target[PATH_MAX];
   for (int links = 0; at; links++) {
@@ -147,8 +147,8 @@ static char *follow_links(const char *path) {
   return NULL;
 }
 
-/* The permissions and the owner of the file that will be replaced. Where the group cannot be kept, another one gets no
-   more than everybody. */
+/* Copies the permissions and the owner of the file to be replaced. If the group cannot be copied, the group gets no
+   more rights than everybody. */
 static bool keep_permissions(int descriptor, const struct stat *old) {
   mode_t mode = old->st_mode & 07777;
   if (fchown(descriptor, old->st_uid, old->st_gid) != 0 && fchown(descriptor, (uid_t)-1, old->st_gid) != 0)
@@ -156,7 +156,7 @@ static bool keep_permissions(int descriptor, const struct stat *old) {
   return fchmod(descriptor, mode) == 0;
 }
 
-/* Creates a file of a name that no other file has; -1 with errno. */
+/* Creates a file under a name that is not in use; returns -1 with errno set. */
 static int create_file(smma_output *output, size_t size, mode_t mode) {
   const size_t directory = directory_length(output->path);
   int descriptor = -1;
@@ -169,7 +169,7 @@ static int create_file(smma_output *output, size_t size, mode_t mode) {
   return descriptor;
 }
 
-/* Creates a new file beside output->path. Returns its descriptor, or -1 with errno. */
+/* Creates a new file in the directory of output->path. Returns its descriptor, or -1 with errno set. */
 static int create_temporary(smma_output *output, const struct stat *old) {
   const size_t size = directory_length(output->path) + NAME_LENGTH + 48;
   temporary_file *entry = malloc(sizeof *entry + size);
@@ -216,10 +216,10 @@ bool smma_output_open(const char *path, smma_output *output, smma_error *error) 
   return false;
 }
 
-/* Waits until the disk has it; there are file systems that cannot say. */
+/* Waits until the data are on the disk. Some file systems do not support this, which is not an error. */
 static bool synchronise(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS; }
 
-/* The name, too. A directory that may be written but not read cannot be opened for that. */
+/* Waits until the directory entry is on the disk, too. This needs read permission for the directory. */
 static bool synchronise_directory(const char *path) {
   char *directory = beside(path, ".");
   int descriptor = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -229,10 +229,10 @@ static bool synchronise_directory(const char *path) {
   return done;
 }
 
-/* All that was written leaves this program, and is on the disk unless it goes to a pipe or device. */
+/* Writes out all buffered data; waits until they are on the disk unless the output is a pipe or device. */
 static bool finish_stream(smma_output *output) {
   bool written = !ferror(output->stream);
-  int cause = errno ? errno : EIO; /* of the write that failed, unless a later call changed it */
+  int cause = errno ? errno : EIO; /* of the first failed write, unless a later call changed it */
   if (written && (fflush(output->stream) != 0 || (output->temporary && !synchronise(fileno(output->stream))))) {
     written = false;
     cause = errno;
@@ -250,9 +250,9 @@ bool smma_output_commit(smma_output *output, smma_error *error) {
     const bool replaces = output->temporary && access(output->path, F_OK) == 0;
     remove_temporary(output);
     smma_fail(error, "%s: cannot write: %s%s", output->path, strerror(cause),
-              replaces             ? "; the file that was there before is unchanged"
+              replaces            ? "; the file that was there before is unchanged"
               : output->temporary ? "; no file is left there"
-                                   : "");
+                                  : "");
   } else if (output->temporary && !synchronise_directory(output->path)) {
     written = smma_fail(error, "%s: is written, but the disk does not confirm it: %s", output->path, strerror(errno));
   }

@@ -1,4 +1,4 @@
-/* Whole files in memory, and files that appear under their name only when complete. */
+/* Reads whole files into memory, and writes files that appear under their final name only when complete. */
 #ifndef SMMA_IO_FILE_H
 #define SMMA_IO_FILE_H
 
@@ -8,36 +8,36 @@
 #include "host/error.h"
 
 typedef struct {
-  char *bytes; /* never NULL after a successful load; a zero byte stands behind them */
+  char *bytes; /* never NULL after a successful load; followed by a zero byte */
   size_t size;
 } smma_file_bytes;
 
-/* All bytes of a file, pipe or device that has at most `limit`; of one that has more, no more are read. */
+/* Reads a whole file, pipe or device of at most `limit` bytes. Stops reading when there are more. */
 bool smma_file_load(const char *path, size_t limit, smma_file_bytes *file, smma_error *error);
 
 void smma_file_release(smma_file_bytes *file);
 
-/* A file being written. `path` holds the old content, or nothing, until smma_output_commit. */
+/* A file being written. Until smma_output_commit, `path` has its old content or does not exist. */
 typedef struct {
   FILE *stream;
-  char *path;      /* the final name, symbolic links resolved */
-  char *temporary; /* beside it; NULL when path is a device or a pipe, which is written directly */
+  char *path;      /* the final name, with symbolic links resolved */
+  char *temporary; /* in the same directory; NULL if path is a device or a pipe, which is written directly */
 } smma_output;
 
-/* A file that is there keeps its permissions, and its owner where that is allowed; through a symbolic link the file is
-   written to which it leads. After success call exactly one of commit and abandon; both free all that `output` holds.
- */
+/* Opens an output. An existing file keeps its permissions, and its owner if that is permitted; a symbolic link is
+   followed and its target replaced. After success call exactly one of commit and abandon; both free everything that
+   `output` holds. */
 bool smma_output_open(const char *path, smma_output *output, smma_error *error);
 
-/* The data are on the disk when the file takes its place. Fails, with nothing left behind, when a write failed before
-   or the file cannot be put in place. */
+/* Puts the data on the disk and then the file in place. Fails, and leaves nothing behind, if an earlier write failed or
+   the file cannot be put in place. */
 bool smma_output_commit(smma_output *output, smma_error *error);
 
 void smma_output_abandon(smma_output *output);
 
-/* For a program that is about to end: removes the temporary file of every output that is neither committed nor
-   abandoned, after which no output can be opened or committed. May be called by a signal handler. While an output is
-   just being created or put in place it returns false and does nothing: `end(number)` is called once that is done. */
+/* Removes the temporary files of all outputs that are neither committed nor abandoned, for a program that is about to
+   end. After that no output can be opened or committed. May be called by a signal handler. If an output is just being
+   created or put in place, returns false and does nothing; `end(number)` is called once that is done. */
 bool smma_outputs_remove_unfinished(void (*end)(int number), int number);
 
 #endif

@@ -1,12 +1,13 @@
-/* Processes that do one work together. */
+/* A group of processes that share one task. */
 #ifndef SMMA_IO_GROUP_H
 #define SMMA_IO_GROUP_H
 
 #include <stddef.h>
 
-/* All processes call a function that takes a group, for the same work; `rank` is this one's number. Bytes of rank 0
-   become all ranks' (share), or go to rank 0 (send, and receive in the ranks' order, whose result is to be freed; NULL
-   without memory). */
+/* Communication within a group. All processes call a function that takes a group, for the same task; `rank` is the
+   number of the calling process. `share` copies bytes of rank 0 to all ranks. `send` sends bytes to rank 0. `receive`
+   returns on rank 0 the bytes that rank `from` sent; call it in the order of ranks. The caller frees the result, which
+   is NULL when memory is short. */
 typedef struct {
   size_t rank, ranks;
   void (*share)(void *bytes, size_t size);

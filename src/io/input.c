@@ -10,7 +10,7 @@
 
 enum { FIRST_ROOM = 1 << 16 };
 
-/* More than anybody sends through a pipe, less than what makes a machine swap. */
+/* More than a pipe usually carries, and too little to make a machine swap. */
 static const uint64_t pipe_limit = UINT64_C(1) << 30;
 
 bool smma_input_open(const char *path, smma_input *input, smma_error *error) {
@@ -22,7 +22,7 @@ bool smma_input_open(const char *path, smma_input *input, smma_error *error) {
     close(descriptor);
     return smma_fail(error, "%s: this is a directory; name a file in it", path);
   }
-  /* Files of the system, as in /proc, say that they are empty, and are not. */
+  /* System files, such as those in /proc, report size zero although they have content. */
   if (S_ISREG(status.st_mode) && status.st_size > 0) input->size = (uint64_t)status.st_size;
   input->stream = fdopen(descriptor, "rb");
   if (input->stream) return true;
@@ -47,7 +47,7 @@ static bool check_stream(const smma_input *input, smma_error *error) {
                    strerror(errno));
 }
 
-/* A file that had its size when it was opened has it still. */
+/* Checks that a file has not become shorter since it was opened. */
 static bool check_end(const smma_input *input, uint64_t missing, smma_error *error) {
   if (!check_stream(input, error)) return false;
   if (!missing || input->size == SMMA_SIZE_UNKNOWN || input->position >= input->size) return true;
@@ -74,7 +74,8 @@ bool smma_input_read(smma_input *input, void *to, size_t count, size_t *got, smm
   return check_end(input, count - *got, error);
 }
 
-/* Room for what is certainly there, else for twice as much as has come. */
+/* Returns the number of bytes to allocate: the whole size if it is known, otherwise twice the number of bytes that have
+   arrived. */
 static size_t room_for(const smma_input *input, size_t count, size_t got) {
   uint64_t left = input->size - input->position;
   if (input->size != SMMA_SIZE_UNKNOWN) return left < count - got ? got + (size_t)left : count;

@@ -2,7 +2,7 @@
 
 #include "io/file.h"
 
-enum { LARGEST_FILE = 1 << 24 /* a list of a million ranges */ };
+enum { LARGEST_FILE = 1 << 24 /* enough for a list of a million ranges */ };
 
 smma_plan *smma_plan_load(const char *path, smma_error *error) {
   smma_file_bytes file;

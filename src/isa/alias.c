@@ -1,7 +1,7 @@
-/* The other names of instructions: PTX spellings, of WMMA, too, SASS names, AMD's two spellings and compiler builtins,
-   Arm's and Intel's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma), MMA-Sim
-   Tables III and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins, Intel's Intrinsics
-   Guide. */
+/* Alternative names of instructions: PTX spellings including WMMA, SASS names, AMD's two spellings and compiler
+   builtins, Arm's and Intel's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma),
+   MMA-Sim Tables III and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins, Intel's
+   Intrinsics Guide. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -38,18 +38,18 @@ static int bits_of(smma_format format) { return smma_encoding_of(format).bits; }
 
 static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_INTEGER; }
 
-/* `text` where integer sums saturate. */
+/* Returns `text` if integer sums saturate, otherwise "". */
 static const char *if_saturating(const smma_instruction *i, const char *text) {
   return is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_SATURATES ? text : "";
 }
 
-/* ".and.popc" or ".xor.popc" of single bits. */
+/* Returns ".and.popc" or ".xor.popc" for single bits. */
 static const char *bits_operation_of(const smma_instruction *i) {
   if (i->a != SMMA_B1) return "";
   return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_XOR ? ".xor.popc" : ".and.popc";
 }
 
-/* ".rz", ".rm" or ".rp" where FP64 is rounded so. */
+/* Returns ".rz", ".rm" or ".rp" for FP64 in that rounding direction. */
 static const char *direction_of(const smma_instruction *i) {
   if (i->rule->rule.algorithm != SMMA_FMA) return "";
   switch (i->rule->rule.with.fma.rounding) {
@@ -60,8 +60,8 @@ static const char *direction_of(const smma_instruction *i) {
   }
 }
 
-/* ".f32.e4m3.e4m3", before it ".satfinite" or ".rz", and ".f32", ".ue8m0", ".xor.popc" behind it where the instruction
-   has them. */
+/* Writes the types: ".f32.e4m3.e4m3", preceded by ".satfinite" or ".rz" and followed by ".f32", ".ue8m0" or ".xor.popc"
+   if the instruction has them. */
 static const char *types_of(const smma_instruction *i, char text[64]) {
   int n = smma_print(text, 64, "%s%s.%s.%s.%s", if_saturating(i, ".satfinite"), direction_of(i), smma_format_text(i->d),
                      smma_format_text(i->a), smma_format_text(i->b));
@@ -71,7 +71,7 @@ static const char *types_of(const smma_instruction *i, char text[64]) {
   return text;
 }
 
-/* The PTX kind and scale vector size of block-scaled instructions. */
+/* Returns the PTX kind and scale vector size of block-scaled instructions. */
 static const char *scaled_kind(const smma_instruction *i) {
   if (i->k == 32) return "mxf8f6f4";
   return i->scale_block == 32 && i->scale == SMMA_UE8M0 ? "mxf4" : "mxf4nvf4";
@@ -92,7 +92,7 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   }
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
-  if (i->a == SMMA_F64) { /* the direction may stand behind the types, and that to nearest be said */
+  if (i->a == SMMA_F64) { /* the direction may follow the types, and ".rn" may be written */
     const char *direction = *direction_of(i) ? direction_of(i) : ".rn";
     return say(v, "mma.sync.aligned.m%dn%dk%d.row.col.f64.f64.f64.f64%s", i->m, i->n, i->k, direction) ||
            (!*direction_of(i) && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.rn.f64.f64.f64.f64", i->m, i->n, i->k));
@@ -101,21 +101,21 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
          say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, i->k, types);
 }
 
-/* Integers of 4 bits that are widened to 8. */
+/* Reports whether the inputs are 4-bit integers that are widened to 8 bits. */
 static bool is_s4_by_s8(const smma_instruction *i) {
   return strncmp(i->rule->name, "nvidia_s4_by_s8", strlen("nvidia_s4_by_s8")) == 0;
 }
 
-/* BMMA, which Hopper has of and alone, and later architectures not at all. */
+/* Visits BMMA names. Hopper has only the AND operation, Blackwell and RTX Blackwell have none. */
 static bool sass_bits(const smma_instruction *i, const char *shape, const visitor *v) {
   const bool is_xor = smma_products_of(&i->rule->rule) == SMMA_PRODUCT_XOR;
   if (i->arch == SMMA_ARCH_blackwell || i->arch == SMMA_ARCH_rtx_blackwell) return false;
   return !(is_xor && i->arch == SMMA_ARCH_hopper) && say(v, "BMMA.%s.%s.POPC", shape, is_xor ? "XOR" : "AND");
 }
 
-/* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction, and
-   where 4 bits are by that of 8 none of 4. (For m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816
-   from Blackwell on.) */
+/* Visits SASS names, which join M, N and K: 16816 is 16x8x16. Architectures that compute FP8 by the FP16 unit have no
+   FP8 instruction, and those that compute 4-bit integers by the 8-bit unit have no 4-bit one. (For m8n8k16 CUDA 13 uses
+   IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on.) */
 static bool sass_mma(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], c[16], shape[16], direction[4] = "";
   size_t n;
@@ -142,8 +142,8 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
   return say(v, "HMMA.%s.%s.%s", shape, d, c) || (i->c == i->d && say(v, "HMMA.%s.%s", shape, d));
 }
 
-/* The shapes of wmma.mma whose K is a chain of this instruction, ended by NULL. What CUDA's assembler makes of them
-   says which; of Volta, Jia et al. (2018). Of c and d of different formats only Volta has an instruction. */
+/* Returns the shapes of wmma.mma whose K is a chain of this instruction; NULL ends the list. The mapping is that of
+   CUDA's assembler; for Volta, of Jia et al. (2018). Only Volta allows c and d of different formats. */
 static const char *const *wmma_shapes(const smma_instruction *i) {
   static const char *const usual[] = {"m16n16k16", "m32n8k16", "m8n32k16", NULL}, *const tf32[] = {"m16n16k8", NULL},
                            *const s4[] = {"m8n8k32", NULL}, *const b1[] = {"m8n8k128", NULL},
@@ -164,7 +164,7 @@ static const char *const *wmma_shapes(const smma_instruction *i) {
   }
 }
 
-/* The operation of single bits stands before ".sync". */
+/* Visits wmma names. The operation on single bits precedes ".sync". */
 static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
   const char *operation = bits_operation_of(i);
   char types[64];
@@ -197,7 +197,7 @@ static const char *unscaled_kind(const smma_instruction *i) {
   return i->a == SMMA_TF32 ? "tf32" : "f16";
 }
 
-/* Sparse: K counts what is not stored, too. */
+/* Visits names of sparse instructions, whose K also counts the elements that are not stored. */
 static bool sparse_names(const smma_instruction *i, const visitor *v) {
   char types[64], d[16], a[16], b[16];
   const int K = 2 * i->k;
@@ -231,8 +231,8 @@ static const char *tcgen05_sass(const smma_instruction *i) {
   return i->scale_block && i->k == 64 ? "UTCOMMA" : "UTCQMMA";
 }
 
-/* PTX leaves shape and types of tcgen05.mma to a descriptor, and so does SASS: these names fit several instructions.
-   Shape and types may follow. cta_group::2 doubles M and computes alike. */
+/* Visits names of tcgen05.mma. PTX specifies shape and types in a descriptor, and so does SASS, so these names fit
+   several instructions; shape and types may follow. cta_group::2 doubles M and does not change results. */
 static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
   char qualifiers[64], types[64];
   types_of(i, types);
@@ -266,14 +266,14 @@ static bool mfma_names(const smma_instruction *i, const visitor *v) {
   return false;
 }
 
-/* Whether the wave size counts: in RDNA 4's WMMA, but for integers that wrap. */
+/* Reports whether results depend on the wave size: in RDNA 4's WMMA, except for integers that wrap. */
 static bool wave_counts(const smma_instruction *i) {
   const bool wraps = is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   return i->arch == SMMA_ARCH_rdna4 && i->k > 4 && !wraps;
 }
 
-/* The name with a wave size and FP16_OVFL wherever they change nothing: behind the mnemonic and integer types
-   ".w32" or ".w64", then ".ovfl" or ".clamp". And the compiler's builtins. */
+/* Visits the name with a wave size and FP16_OVFL if they change nothing: after the mnemonic and the integer types
+   follows ".w32" or ".w64", then ".ovfl" or ".clamp". Also visits the compiler's builtins. */
 static bool wmma_names(const smma_instruction *i, const visitor *v) {
   static const char *const waves[] = {"", ".w32", ".w64"};
   const char *in_wave64 = strstr(i->name, ".w64"), *end = strstr(i->name, ".ovfl"), *last;
@@ -286,7 +286,7 @@ static bool wmma_names(const smma_instruction *i, const visitor *v) {
   smma_print(base, sizeof base, "%.*s", length, i->name);
   for (int wave = 0; wave < 3; wave++) {
     if (wave_counts(i) && (wave == 2) != (in_wave64 != NULL)) continue;
-    if (wave != (in_wave64 ? 2 : 0)) /* not the name itself */
+    if (wave != (in_wave64 ? 2 : 0)) /* except the name itself */
       if (say(v, "%s%s%s", base, waves[wave], last)) return true;
     if (!saturates && !counts && !is_integer(i) && say(v, "%s%s.ovfl", base, waves[wave])) return true;
     if (wave == 0 || *last || is_integer(i) || i->k <= 4) continue;
@@ -301,7 +301,8 @@ static bool wmma_names(const smma_instruction *i, const visitor *v) {
   return strncmp(base, "v_dot4_", strlen("v_dot4_")) == 0 && say(v, "__builtin_amdgcn_%s", base + strlen("v_"));
 }
 
-/* Intrinsics (Arm C Language Extensions), each with ".ebf" behind it where FPCR.EBF counts. */
+/* Visits intrinsics (Arm C Language Extensions), each with ".ebf" appended if the instruction's name has it (FPCR.EBF =
+   1). */
 static bool arm_names(const smma_instruction *i, const visitor *v) {
   static const struct {
     const char *name, *intrinsic[4];
@@ -336,7 +337,8 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
   return false;
 }
 
-/* Intrinsics (Intel's Intrinsics Guide): of vectors of each width, behind _avx where AVX has two; of tiles. */
+/* Visits intrinsics (Intel's Intrinsics Guide): of vectors of each width, with _avx if AVX has two spellings; and of
+   tiles. */
 static bool vector_names(const smma_instruction *i, const visitor *v) {
   const bool is_bf16 = i->d == SMMA_F32, is_vnni = strncmp(i->name, "vpdpbus", strlen("vpdpbus")) == 0;
   const char *what = i->name + strlen("vp");
@@ -369,7 +371,7 @@ static bool is_qualifier(const char *token, size_t length) {
   return length == strlen("block_scale") && strncmp(token, "block_scale", length) == 0;
 }
 
-/* Appends the tokens that are, or are not, qualifiers. */
+/* Appends either the qualifiers among the tokens or the other tokens. */
 static size_t append_tokens(const char *name, bool qualifiers, char *form, size_t used, size_t size) {
   for (const char *token = name; *token;) {
     size_t length = strcspn(token, ".");
@@ -394,5 +396,5 @@ void smma_normal_form(const char *name, char *form, size_t size) {
   lower[used] = 0;
   used = append_tokens(lower, false, form, 0, size);
   used = append_tokens(lower, true, form, used, size);
-  form[used ? used - 1 : 0] = 0; /* without the last dot */
+  form[used ? used - 1 : 0] = 0; /* removes the last dot */
 }

@@ -1,15 +1,15 @@
-/* Advanced SIMD, SVE and SME: a tile of SVE's is a segment of the vector, one of SME's as large as vectors of 512 bits
-   make it. FPCR is 0 but for EBF = 1 where the name ends so. */
+/* Advanced SIMD, SVE and SME. An SVE tile is one segment of the vector; an SME tile has the size for vectors of 512
+   bits. FPCR is 0, except that EBF = 1 if the name ends in ".ebf". */
 #include "isa/rows.h"
 
 #define ARM(name, m, n, k, d, a, b, rule) SMMA_ROW(arm, ARM, name, NULL, m, n, k, d, a, b, d, none, 0, rule)
 
-/* BFMMLA, BFDOT and BFMOPA of a kind. */
+/* BFMMLA, BFDOT and BFMOPA of one kind. */
 #define ARM_BF16(suffix, rule)                                                                                  \
   ARM("bfmmla" suffix, 2, 2, 4, f32, bf16, bf16, rule), ARM("bfmopa" suffix, 16, 16, 2, f32, bf16, bf16, rule), \
       ARM("bfdot" suffix, 1, 1, 2, f32, bf16, bf16, rule)
 
-/* The outer product and the dot product of a pair of signs. */
+/* The outer product and the dot product for one pair of signednesses. */
 #define ARM_INTEGER(prefix, a, b) \
   ARM(prefix "mopa", 16, 16, 4, s32, a, b, arm_integer), ARM(prefix "dot", 1, 1, 4, s32, a, b, arm_integer)
 

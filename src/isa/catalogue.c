@@ -34,7 +34,8 @@ void smma_set_operation(smma_operation *o, const smma_instruction *i) {
   if (rule->algorithm == SMMA_COMPOSITION)
     o->rule = *rule;
   else
-    memcpy(&o->rule, rule, offsetof(smma_rule, with) + sizeof rule->with.c_fdpa); /* the longest of the others */
+    memcpy(&o->rule, rule,
+           offsetof(smma_rule, with) + sizeof rule->with.c_fdpa); /* c_fdpa is the longest member except composition */
   o->a = i->a, o->b = i->b, o->c = i->c, o->d = i->d, o->scale = i->scale;
   o->k = i->k, o->scale_block = i->scale_block;
 }

@@ -16,7 +16,7 @@ smma_step smma_exact_step(int count, smma_format output) {
   return (smma_step)SMMA_EXACT_STEP(count, output, SMMA_ROUND_NEAREST_EVEN, .join = SMMA_JOIN_APART);
 }
 
-/* A chain of blocks over `count` nodes. */
+/* Returns a chain of blocks over `count` nodes. */
 static smma_step chain(int count, int block, smma_start start, smma_format output) {
   smma_step step = smma_exact_step(block, output);
   step.window = count;
@@ -34,7 +34,7 @@ static smma_step truncating_chain(const smma_t_fdpa *p, int count, int block, sm
 }
 
 static void add(smma_composition *to, smma_step step) {
-  if (step.join != SMMA_JOIN_CHAIN) step.accumulator = step.term; /* there is none */
+  if (step.join != SMMA_JOIN_CHAIN) step.accumulator = step.term; /* there is no accumulator */
   to->step[to->steps++] = step;
 }
 
@@ -46,7 +46,7 @@ static void compose_fp8_by_fp16(const smma_operation *o, smma_composition *to) {
   add(to, chain(1, 1, SMMA_START_C, o->d));
 }
 
-/* Products of a group are multiples of 2^-fraction, and at least one in exponent. */
+/* The products of a group are multiples of 2^-fraction and have an exponent of at least 0. */
 static void compose_gst_fdpa(const smma_operation *o, smma_composition *to) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   const int fraction = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits;
@@ -99,7 +99,7 @@ static void compose_ftz_fma(const smma_operation *o, smma_composition *to) {
   add(to, step);
 }
 
-/* Products among themselves, of GTR-FDPA even and odd ones apart; then with c. */
+/* Sums the products among themselves (GTR-FDPA: even and odd products separately), then adds c. */
 static bool compose_tr_fdpa(const smma_operation *o, smma_composition *to) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const int block = smma_block_of(o), bits = p->sum_bits + (p->revision > 1);
@@ -144,7 +144,7 @@ static void compose_integer(const smma_operation *o, smma_composition *to) {
   add(to, step);
 }
 
-/* C counts from its leading bit, as one of Fc bits; the sum is rounded to the output, or to FP32 before BF16. */
+/* Aligns to the leading bit of C, which has Fc bits; rounds the sum to the output, or to FP32 before BF16. */
 static smma_step chain_below_c(const smma_operation *o, int count, int take) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   const int least = smma_minimum_exponent(smma_encoding_of(p->output));
@@ -233,7 +233,7 @@ bool smma_compose(const smma_operation *o, smma_composition *to) {
   return true;
 }
 
-/* ---- Back ---- */
+/* ---- From a composition to the algorithm's parameters ---- */
 
 static smma_t_fdpa truncating_of(const smma_step *s) {
   return (smma_t_fdpa){s->term.bits, s->take, s->term.zero_exponent, s->output, s->rounding};
@@ -257,7 +257,7 @@ static smma_tr_fdpa rounding_down_of(const smma_composition *p) {
   return (smma_tr_fdpa){p->step[0].term.bits, last->term.bits - (revision > 1), p->step[0].window, revision};
 }
 
-/* The algorithm's parameters as they would stand in such steps. */
+/* Reads the parameters that the algorithm must have if the steps are its steps. */
 static void guess(const smma_composition *p, smma_rule *rule) {
   switch (rule->algorithm) {
     case SMMA_T_FDPA:
@@ -281,7 +281,8 @@ static void guess(const smma_composition *p, smma_rule *rule) {
   }
 }
 
-/* Whether the algorithm takes scale factors, or none, and its NaN is such a one. */
+/* Reports whether the operation has scale factors if and only if the algorithm does, and whether the algorithm supports
+   the operation's kind of NaN. */
 static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   const bool needs_scales = algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA;
   if ((o->scale_block > 0) != needs_scales) return false;
@@ -311,7 +312,7 @@ bool smma_recognise(const smma_operation *o, smma_rule *rule) {
   return false;
 }
 
-/* ---- As data ---- */
+/* ---- Steps as data: their numbers of nodes, and the keys that a text must contain ---- */
 
 int smma_composition_nodes(const smma_composition *p, int k, int step) {
   int count = k;

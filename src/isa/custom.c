@@ -50,9 +50,9 @@ static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
   return true;
 }
 
-/* ---- What goes together ---- */
+/* ---- Which values are allowed together ---- */
 
-/* The divisors of `of` from `least` on: "1, 2, 4, 8". */
+/* Writes the divisors of `of` that are at least `least`: "1, 2, 4, 8". */
 static const char *divisors(int of, int least, char *text, size_t size) {
   text[0] = 0;
   for (int d = least; d <= of; d++)
@@ -67,7 +67,7 @@ static bool divides(smma_custom_fault *fault, const char *key, int value, const 
               divisors(of, least, list, sizeof list));
 }
 
-/* Scale factors and their block are there together, or not at all. */
+/* Scale factors and their block must both be present or both absent. */
 static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
@@ -78,13 +78,13 @@ static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   return true;
 }
 
-/* The greatest number. */
+/* Returns the greatest finite number. */
 static double greatest_of(smma_encoding f) {
   const smma_number x = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
   return ldexp((double)x.significand, x.exponent - x.fraction_bits);
 }
 
-/* Whether every value of x, infinity and NaN is one of y's. */
+/* Reports whether every value of the inner format, including infinity and NaN, is a value of the outer. */
 static bool format_holds(smma_format outer, smma_format inner) {
   smma_encoding y = smma_encoding_of(outer), x = smma_encoding_of(inner);
   if (outer == inner) return true;
@@ -121,7 +121,7 @@ static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
               smma_format_text(custom->instruction.d));
 }
 
-/* L need not be at most K, but K be a multiple of what is left of it. */
+/* A block may exceed K; otherwise K must be a multiple of it. */
 static bool check_block(const smma_instruction *i, int block, smma_custom_fault *fault) {
   return block >= i->k || divides(fault, "block", block, "k", i->k, 1);
 }
@@ -130,7 +130,7 @@ static bool check_gst(const smma_instruction *i, const smma_gst_fdpa *p, smma_cu
   return divides(fault, "group", p->group, "scale_block", i->scale_block, 1) && check_output(i, p->fused.output, fault);
 }
 
-/* Pairs of k are dealt out. */
+/* Products are dealt to blocks in pairs. */
 static bool check_fp8_by_fp16(const smma_instruction *i, const smma_t_fdpa *p, smma_custom_fault *fault) {
   if (p->block % 2)
     return fail(fault, "block", "%d is odd, but products are dealt out in pairs; allowed: 2 to 64, even", p->block);
@@ -188,7 +188,7 @@ static bool is_power(int x, int of) {
   return x == 1;
 }
 
-/* How `count` nodes are dealt out. */
+/* Checks how `count` nodes are distributed over sums. */
 static bool check_dealing(const smma_step *s, int count, smma_custom_fault *fault) {
   const bool chain = s->join == SMMA_JOIN_CHAIN;
   if (!divides(fault, "window", s->window, "the number of nodes", count, 1)) return false;
@@ -205,7 +205,7 @@ static bool check_dealing(const smma_step *s, int count, smma_custom_fault *faul
 
 static bool is_cut(const smma_cut *cut) { return cut->bits != SMMA_EXACT_ALIGNMENT; }
 
-/* Keys that say nothing have the values that they have when left out: of the accumulator where there is none. */
+/* Checks that keys without effect have their defaults: those of the accumulator in a step without one. */
 static bool check_idle(const smma_step *s, smma_custom_fault *fault) {
   for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
     if (s->join != SMMA_JOIN_CHAIN && key->like && strncmp(key->key, "accumulator_", strlen("accumulator_")) == 0 &&
@@ -232,14 +232,15 @@ static bool is_ieee(smma_format format) { return smma_encoding_of(format).specia
 
 static int fraction_bits_of(smma_format format) { return smma_encoding_of(format).fraction_bits; }
 
-/* An operand's NaN goes through every step to d. */
+/* Checks that an operand's NaN reaches d through every step. */
 static bool check_operand_nan(const smma_custom *custom, int step, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_composition *p = &custom->named.rule.with.composition;
   const smma_format output = p->step[step].output;
   const int fraction_bits = fraction_bits_of(output);
   const smma_format of[] = {i->d, i->a, i->b, i->scale};
-  const int kept = smma_marks_nan(custom->named.rule.nan) ? 1 : 4; /* of factors marked NaN keep nothing */
+  const int kept =
+      smma_marks_nan(custom->named.rule.nan) ? 1 : 4; /* with marked NaN, the payloads of factors are not preserved */
   if (!is_ieee(output)) return fail(fault, "output", "%s has no NaN of operands", smma_format_text(output));
   for (int n = 0; n < kept; n++)
     if (fraction_bits_of(of[n]) > fraction_bits)
@@ -268,7 +269,7 @@ static bool check_integer_output(const smma_step *s, smma_custom_fault *fault) {
   return s->narrow_bits == SMMA_NONE || fail(fault, "narrow_bits", "integers have no fraction; allowed: none");
 }
 
-/* Scale factors multiply sums of consecutive products that share them. */
+/* Scale factors multiply sums of consecutive products that share a scale factor. */
 static bool check_scaled_step(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
   if (p->scaled_step >= p->steps)
     return fail(fault, "scaled_step", "the last step's result is d; allowed: 0 to %d", p->steps - 1);
@@ -317,7 +318,7 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   return check_scaled_step(i, p, fault);
 }
 
-/* Blocks come in strides; of GD-FDPA groups fill a block. */
+/* The stride must divide the number of blocks; in GD-FDPA, groups must divide a block. */
 static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smma_custom_fault *fault) {
   const smma_c_fdpa *p = &rule->with.c_fdpa;
   const int block = smma_minimum(p->block, i->k);
@@ -332,7 +333,7 @@ static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smm
          (p->stride == 1 || divides(fault, "stride", p->stride, "k / block", i->k / block, 1));
 }
 
-/* Stages take eights in turn. */
+/* The two stages take groups of eight products in turn. */
 static bool check_two_stages(const smma_instruction *i, smma_custom_fault *fault) {
   return i->k % 16 == 0 || fail(fault, "k", "%d is no multiple of 16, of which two stages take eights in turn", i->k);
 }
@@ -384,7 +385,7 @@ bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault) {
   return check_c(i, fault) && check_nan(custom, fault) && check_algorithm(custom, fault);
 }
 
-/* ---- Making one ---- */
+/* ---- Making a unit ---- */
 
 static const char *const no_texts[] = {NULL};
 
@@ -393,8 +394,8 @@ smma_custom smma_custom_of(const smma_instruction *i) {
   return custom;
 }
 
-/* What follows from other values: the groups that GST-FDPA fuses; integers have no NaN of any kind, FTZ-FMA
-   an operand's. */
+/* Sets values that follow from others: the number of groups that GST-FDPA fuses; the NaN of integers, which have none,
+   and of FTZ-FMA, which is the operand's. */
 static void settle(smma_custom *c) {
   smma_rule *rule = &c->named.rule;
   if (rule->algorithm == SMMA_INTEGER) rule->nan = SMMA_NAN_QUIET;
@@ -402,8 +403,7 @@ static void settle(smma_custom *c) {
   if (rule->algorithm == SMMA_GST_FDPA) rule->with.gst_fdpa.fused.block = c->instruction.k / rule->with.gst_fdpa.group;
 }
 
-/* A composition that is one of the other algorithms becomes that one, for which there are fast kernels, proofs and a
-   name. */
+/* Replaces a composition that equals another algorithm by that algorithm, which has fast kernels, proofs and a name. */
 static void recognise(smma_custom *c) {
   smma_custom other = *c;
   smma_custom_fault fault;
@@ -415,7 +415,7 @@ static void recognise(smma_custom *c) {
   if (smma_custom_check(&other, &fault)) c->named.rule = other.named.rule;
 }
 
-/* Makes a checked description the instruction that it is, but for its texts. */
+/* Completes a checked description to an instruction, except for its texts. */
 static void complete(smma_custom *c) {
   c->instruction.other_name = NULL;
   c->instruction.arch = SMMA_ARCH_COUNT;

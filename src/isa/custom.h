@@ -1,4 +1,4 @@
-/* Custom units: instructions described by a JSON text (docs/custom-units.md) instead of a row of the catalogue. */
+/* Custom units: instructions that a JSON text (docs/custom-units.md) describes instead of a row of the catalogue. */
 #ifndef SMMA_ISA_CUSTOM_H
 #define SMMA_ISA_CUSTOM_H
 
@@ -6,43 +6,44 @@
 #include "isa/key.h"
 #include "softmma/softmma.h"
 
-/* An instruction with its own rule; instruction.rule points to it once the unit is made. */
+/* An instruction with its own rule. Once the unit is made, instruction.rule points to that rule. */
 struct smma_custom {
   smma_instruction instruction;
   smma_named_rule named;
 };
 
-/* What is wrong with a description: at which key, of which step (-1: of none), and a line that names the allowed
-   values. */
+/* The fault in a description: the key, the step (-1: not in a step), and a line that names the allowed values. */
 typedef struct {
   const char *key;
   int step;
   char text[512];
 } smma_custom_fault;
 
-/* Any instruction as a description of its own. */
+/* Returns any instruction as a description with its own rule. */
 smma_custom smma_custom_of(const smma_instruction *instruction);
 
-/* Whether all values are allowed and go together. */
+/* Reports whether all values are allowed, and allowed together. */
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault);
 
 /* Reports whether G-FDPA with these parameters can be the unit's rule. */
 bool smma_custom_check_chain(const smma_custom *custom, const smma_g_fdpa *g, smma_custom_fault *fault);
 
-/* What a checked description's instruction computes. */
+/* Returns the operation that a checked description's instruction computes. */
 smma_operation smma_custom_operation(const smma_custom *custom);
 
-/* A checked description as an instruction: a copy, with copies of its name and origin. NULL without memory. */
+/* Makes a checked description an instruction: a copy, with copies of its name and origin. Returns NULL when memory is
+   short. */
 const smma_instruction *smma_custom_make(const smma_custom *custom);
 void smma_custom_release(const smma_instruction *instruction);
 
 /* ---- JSON ---- */
 
-/* The unit that a text describes, or NULL with an error: origin, line and column, what is wrong, what is allowed. */
+/* Returns the unit that a text describes, or NULL with an error: origin, line and column, the fault, the allowed
+   values. */
 const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, smma_error *error);
 
-/* Any instruction as such a text; returns the length of the whole, of which at most `size` bytes with the ending zero
-   are written. */
+/* Writes any instruction as such a text. Writes at most `size` bytes including the terminating zero; returns the length
+   of the whole text. */
 size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t size);
 
 /* ---- Keys ---- */
@@ -50,7 +51,7 @@ size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t
 int smma_custom_get(const smma_custom *custom, const smma_key *key);
 void smma_custom_set(smma_custom *custom, const smma_key *key, int value);
 
-/* Whether a unit without scale factors leaves the key out. */
+/* Reports whether the key is omitted because the unit has no scale factors. */
 bool smma_custom_left_out(const smma_custom *custom, const smma_key *key);
 
 #endif

@@ -1,5 +1,5 @@
-/* The JSON form of a custom unit: one object of words, whole numbers and flags, with a list of such objects for the
-   steps of a composition. A composition that is G-FDPA may have the keys of that in their place. */
+/* The JSON form of a custom unit: one object of strings, whole numbers and flags, with a list of such objects for the
+   steps of a composition. A composition that is G-FDPA may use the keys of G-FDPA instead of steps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,9 +13,9 @@ enum { VERSION = 1 };
 
 typedef struct {
   smma_json json;
-  smma_algorithm algorithm; /* whose keys the text has */
+  smma_algorithm algorithm; /* the algorithm whose keys the text uses */
   smma_custom custom;
-  smma_g_fdpa chain; /* with SMMA_KEYS_OF_G_FDPA, what the composition will be */
+  smma_g_fdpa chain; /* with SMMA_KEYS_OF_G_FDPA: the parameters of the composition to build */
   char name[128];
 } reader;
 
@@ -25,7 +25,7 @@ static const smma_json_value *find(const reader *r, const char *key) {
   return smma_json_find(&r->json, r->json.value, key);
 }
 
-/* Where a key that is missing is missed. */
+/* Returns the position to report for a missing key. */
 static const char *end_of(const reader *r) { return smma_json_end(r->json.value); }
 
 static bool read_version(reader *r) {
@@ -57,7 +57,7 @@ static bool read_algorithm(reader *r) {
               m ? "is none that there is" : "is missing", list);
 }
 
-/* The value of a member of its key; false where it is none of the allowed ones. */
+/* Reads the value of a key's member; returns false if it is not allowed. */
 static bool value_of(const smma_key *key, const smma_json_value *m, int *value) {
   switch (key->kind) {
     case SMMA_KEY_INTEGER:
@@ -71,10 +71,10 @@ static bool value_of(const smma_key *key, const smma_json_value *m, int *value) 
   return m->kind == SMMA_JSON_WORD && smma_key_word(key, smma_json_span(m).at, smma_json_span(m).length, value);
 }
 
-/* What keys are set in: a step, or the unit. */
+/* The object to which keys belong: a step, or the unit. */
 typedef struct {
   const smma_json_value *object;
-  smma_step *step; /* NULL: the unit */
+  smma_step *step; /* NULL: in the unit */
 } level;
 
 static const smma_key *next_key(const reader *r, const level *l, const smma_key *previous) {
@@ -136,7 +136,8 @@ static bool read_members(reader *r, const level *l) {
   return true;
 }
 
-/* Where a key takes another's value, that one comes first or is given. */
+/* Sets missing keys to their defaults. A default that is another key's value requires that key first in the table, or
+   in the text. */
 static bool fill_in(reader *r, const level *l) {
   char allowed[256];
   for (const smma_key *key = NULL; (key = next_key(r, l, key));) {
@@ -144,7 +145,7 @@ static bool fill_in(reader *r, const level *l) {
     if (key->like) {
       const smma_key *like = find_key(r, l, key->like, strlen(key->like));
       if (!smma_json_find(&r->json, l->object, key->like) && like->otherwise == SMMA_KEY_REQUIRED)
-        continue; /* it is missed in its turn */
+        continue; /* reported when its own turn comes */
       set(r, l, key, get(r, l, like));
     } else if (key->otherwise == SMMA_KEY_REQUIRED) {
       return FAIL(r, smma_json_end(l->object), "\"%s\" is missing; allowed: %s", key->key,
@@ -156,7 +157,7 @@ static bool fill_in(reader *r, const level *l) {
   return true;
 }
 
-/* Behind what else the unit has: a window of all nodes takes their number. */
+/* Reads the steps, after the rest of the unit: a window of all nodes needs their number. */
 static bool read_steps(reader *r) {
   smma_composition *p = &r->custom.named.rule.with.composition;
   const smma_json_value *list = find(r, "steps");
@@ -175,7 +176,7 @@ static bool read_steps(reader *r) {
   return true;
 }
 
-/* Where what is wrong stands. */
+/* Returns the value that a fault is about. */
 static const smma_json_value *find_fault(const reader *r, const smma_custom_fault *fault) {
   const bool in_step = fault->step >= 0 && r->algorithm == SMMA_COMPOSITION;
   const smma_json_value *m = in_step ? smma_json_first(&r->json, find(r, "steps")) : NULL;
@@ -183,7 +184,7 @@ static const smma_json_value *find_fault(const reader *r, const smma_custom_faul
   return in_step ? smma_json_find(&r->json, m, fault->key) : find(r, fault->key);
 }
 
-/* Makes G-FDPA the composition that it is, and checks the unit. */
+/* Builds the composition from G-FDPA's parameters if the text has these; checks the unit. */
 static bool check_unit(reader *r, smma_custom_fault *fault) {
   const smma_instruction *i = &r->custom.instruction;
   if (r->algorithm == SMMA_KEYS_OF_G_FDPA) {
@@ -231,7 +232,7 @@ static void put_value(smma_json_writer *w, const smma_key *key, int value) {
   smma_json_put(w, quoted ? "\"%s\": \"%s\"" : "\"%s\": %s", key->key, smma_key_value(key, value, text, sizeof text));
 }
 
-/* A step without what it need not say. */
+/* Writes a step without keys that have their defaults. */
 static void put_step(smma_json_writer *w, const smma_composition *p, int k, int step) {
   const char *comma = "";
   smma_json_put(w, "%s\n    { ", step ? "," : "");

@@ -72,7 +72,7 @@ static const smma_key *key_named(const smma_told_keys *t, const char *name) {
   return smma_find_key(t->algorithm, name, strlen(name));
 }
 
-/* Whether a key has another value than where it is not given. */
+/* Reports whether a key's value differs from its default. */
 static bool is_other(const smma_told_keys *t, const smma_key *key) {
   int otherwise = key->like ? smma_told_value(t, key_named(t, key->like)) : key->otherwise;
   return smma_told_value(t, key) != otherwise;
@@ -104,13 +104,13 @@ static void value_to_text(const smma_told_keys *t, const smma_key *key, char *te
   snprintf(text, size, "%d", value);
 }
 
-/* The order of a chain, which is no parameter; or NULL. */
+/* Returns the order of a chain, if the rule has one fixed order; otherwise NULL. */
 static const char *order_of(const smma_rule *rule) {
   if (rule->algorithm == SMMA_FMA) return "ascending";
   return rule->algorithm == SMMA_FTZ_FMA ? "descending" : NULL;
 }
 
-/* A step in the words of custom units, which say what is not usual. */
+/* Describes a step by the keys of custom units that differ from their defaults. */
 static bool step_parameter(const smma_composition *p, int step, const char **name, char *value, size_t size) {
   static const char *const names[SMMA_MAXIMUM_STEPS] = {"step1", "step2", "step3", "step4", "step5", "step6"};
   char text[32];
@@ -124,7 +124,7 @@ static bool step_parameter(const smma_composition *p, int step, const char **nam
   return true;
 }
 
-/* Tells how many products a chain deals out at a time, unless its blocks take consecutive products. */
+/* Describes how many products a chain deals out at a time, unless its blocks take consecutive products. */
 static bool window_parameter(const smma_composition *p, int i, const char **name, char *value, size_t size) {
   if (i > 0 || p->step[0].turn == p->step[0].take) return false;
   *name = "window";
@@ -132,7 +132,7 @@ static bool window_parameter(const smma_composition *p, int i, const char **name
   return true;
 }
 
-/* What is told of a sum of pairs. */
+/* Describes a sum of pairs. */
 static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, char *value, size_t size) {
   static const char *const names[] = {"pairs", "rho", "subnormals", "range"};
   const bool flushes = pairs->subnormals != SMMA_SUBNORMALS_KEPT;
@@ -150,7 +150,7 @@ static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, c
   return true;
 }
 
-/* What is told of a sum in two chains. */
+/* Describes a sum in two chains. */
 static bool chains_parameter(smma_subnormal_policy of_factors, int i, const char **name, char *value, size_t size) {
   static const char *const names[] = {"chains", "rho", "subnormals", "factors"};
   if (i >= 3 + (of_factors == SMMA_SUBNORMALS_KEPT)) return false;

@@ -33,7 +33,7 @@ const size_t smma_gpu_without_model_count = sizeof smma_gpus_without_model / siz
 
 static bool ignored_in_gpu(char c) { return smma_blank(c) || c == '-' || c == '_'; }
 
-/* Without the letters for tensor core and matrix core that the models of Khattak and Mikaitis (2025) have behind a
+/* Also removes the suffix for tensor core and matrix core that the models of Khattak and Mikaitis (2025) append to a
    GPU's name: "H100TC", "MI300XMC". */
 void smma_squeeze(const char *name, char *out, size_t size) {
   size_t used = 0;

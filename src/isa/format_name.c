@@ -19,7 +19,7 @@ typedef struct {
   smma_format format;
 } synonym;
 
-/* The names of C, NumPy, PyTorch, ml_dtypes, safetensors and the vendors' manuals. */
+/* The names in C, NumPy, PyTorch, ml_dtypes, safetensors and the vendors' manuals. */
 static const synonym synonyms[] = {
     {"fp64", SMMA_F64},
     {"float64", SMMA_F64},
@@ -82,7 +82,7 @@ static const synonym synonyms[] = {
     {"float8_e4m3b11fnuz", SMMA_SPELLED_FORMAT(1, 4, 3, 11, SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO)},
 };
 
-/* ---- Formats that are spelled out ---- */
+/* ---- Spelled-out formats ---- */
 
 enum { MOST_BITS = 16, LEAST_INTEGER = 2, MOST_INTEGER = 8, NAME_SIZE = 32 };
 
@@ -92,7 +92,7 @@ static const char *const specials_words[] = {[SMMA_SPECIALS_IEEE] = "ieee",
                                              [SMMA_SPECIALS_FINITE] = "finite"};
 enum { SPECIALS_WORDS = sizeof specials_words / sizeof *specials_words };
 
-/* Whether an operand's format of the table has as many bits of everything. */
+/* Reports whether an operand format of the table has the same numbers of bits. */
 static bool has_shape(smma_format format, smma_encoding x) {
   const smma_encoding y = smma_encoding_of(format);
   return smma_is_operand_format(format) && y.ignored_bits == 0 &&
@@ -100,7 +100,7 @@ static bool has_shape(smma_format format, smma_encoding x) {
          y.exponent_bits == x.exponent_bits && y.fraction_bits == x.fraction_bits;
 }
 
-/* What a name without a word means: as in the table, else as IEEE 754 has it. */
+/* Returns the meaning of a name without a suffix: that of the same shape in the table, otherwise IEEE 754. */
 static smma_specials usual_specials(smma_encoding x) {
   for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
     if (has_shape((smma_format)f, x)) return smma_encoding_of((smma_format)f).specials;
@@ -111,7 +111,7 @@ static int usual_bias(int exponent_bits, smma_specials specials) {
   return (1 << (exponent_bits - 1)) - (specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO);
 }
 
-/* Why these parameters are no format's; NULL if they are. */
+/* Returns why the parameters do not form a valid format; NULL if they do. */
 static const char *fault_of(smma_encoding f) {
   smma_number most;
   if (f.specials == SMMA_SPECIALS_INTEGER) {
@@ -130,7 +130,7 @@ static const char *fault_of(smma_encoding f) {
   return NULL;
 }
 
-/* The format of the table that is the same; SMMA_NO_FORMAT if there is none. */
+/* Returns the table's format that equals x; SMMA_NO_FORMAT if there is none. */
 static smma_format of_table(smma_encoding x) {
   for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
     const smma_encoding y = smma_encoding_of((smma_format)f);
@@ -139,7 +139,7 @@ static smma_format of_table(smma_encoding x) {
   return SMMA_NO_FORMAT;
 }
 
-/* Takes `word` from the front of what is left. */
+/* Skips `word` if the remaining text begins with it. */
 static bool take(const char **at, const char *end, const char *word) {
   const size_t length = strlen(word);
   if ((size_t)(end - *at) < length || memcmp(*at, word, length) != 0) return false;
@@ -147,7 +147,7 @@ static bool take(const char **at, const char *end, const char *word) {
   return true;
 }
 
-/* A number of at most four digits, without zeros before it. */
+/* Reads a number of at most four digits without leading zeros. */
 static bool take_number(const char **at, const char *end, int *number) {
   const char *first = *at;
   for (*number = 0; *at < end && **at >= '0' && **at <= '9' && *at - first < 4; ++*at)
@@ -161,7 +161,7 @@ static bool take_specials(const char **at, const char *end, smma_specials *speci
   return false;
 }
 
-/* Whether the text is of the form, and what it says. */
+/* Reports whether the text spells out an integer format, and reads it. */
 static bool read_integer(const char *at, const char *end, smma_encoding *f) {
   f->sign_bits = take(&at, end, "s");
   if (!f->sign_bits && !take(&at, end, "u")) return false;
@@ -222,7 +222,7 @@ static void spell(smma_format format, char name[NAME_SIZE]) {
            f.specials == usual_specials(f) ? "" : specials_words[f.specials]);
 }
 
-/* Names that somebody asked for, so that they stay. */
+/* The name of a spelled-out format that was requested; never freed, because callers retain the pointer. */
 typedef struct spelled_name {
   smma_format format;
   char name[NAME_SIZE];
@@ -262,7 +262,7 @@ bool smma_is_format(smma_format format) {
 
 bool smma_is_operand_format(smma_format format) { return format != SMMA_E8M13 && smma_is_format(format); }
 
-/* But for the case of letters. */
+/* Compares without regard to case. */
 static bool same_text(const char *x, const char *y) {
   while (*x && smma_lower(*x) == smma_lower(*y)) x++, y++;
   return *x == *y;

@@ -1,4 +1,4 @@
-/* Number formats by name: the names of format.def, and what other tools call the same formats. */
+/* Number formats by name: the names of format.def, and the names that other tools use for the same formats. */
 #ifndef SMMA_ISA_FORMAT_NAME_H
 #define SMMA_ISA_FORMAT_NAME_H
 
@@ -6,7 +6,7 @@
 
 #include "core/format.h"
 
-/* The formats by name, for tables of instructions and rules. */
+/* A format by its name, for tables of instructions and rules. */
 #define SMMA_FORMAT_NAMED(name) ((smma_format)SMMA_FORMAT_##name)
 enum {
 #define SMMA_FORMAT(symbol, name, ...) SMMA_FORMAT_##name = SMMA_##symbol,
@@ -15,23 +15,23 @@ enum {
   SMMA_FORMAT_none = SMMA_NO_FORMAT
 };
 
-/* The name in format.def, or what spells the format out ("e3m4", "e4m3-bias11-fnuz", "s5"); "none" for what is no
-   format. The text stays. */
+/* Returns the name in format.def, or the spelled-out form ("e3m4", "e4m3-bias11-fnuz", "s5"); "none" if it is not a
+   format. The text is valid until the program ends. */
 const char *smma_format_text(smma_format format);
 
-/* Whether the number is a format's: of format.def, or spelled out. */
+/* Reports whether the number denotes a format, from format.def or spelled out. */
 bool smma_is_format(smma_format format);
 
-/* All but e8m13, which only results are rounded to. */
+/* Reports whether operands can have the format: every format except e8m13, which is only for rounding results. */
 bool smma_is_operand_format(smma_format format);
 
-/* The format that a text of the form [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], sN or uN spells out, in lower case; one
-   of format.def if it has those parameters. SMMA_NO_FORMAT if it spells none, and then, if the text has that form, one
-   line in `why`, which is else empty. */
+/* Returns the format spelled out by a lower-case text of the form [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], sN or uN;
+   if format.def has a format with these parameters, that format. Otherwise returns SMMA_NO_FORMAT. If the text has this
+   form but is not a valid format, `why` receives one line, otherwise an empty text. */
 smma_format smma_spelled_from_text(const char *text, size_t length, char *why, size_t size);
 
-/* The format of a name, in either case of letters, or spelled out; SMMA_NO_FORMAT when it is unknown. Names that mean
-   different formats to different makers (fp8, bf8) are unknown; so is e8m13, which is no operand format. */
+/* Returns the format of a name, in upper or lower case, or spelled out; SMMA_NO_FORMAT if it is unknown. Names that
+   different vendors use for different formats (fp8, bf8) are unknown; so is e8m13, which operands cannot have. */
 smma_format smma_format_from_text(const char *text);
 
 #endif

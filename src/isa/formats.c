@@ -22,7 +22,7 @@ smma_format smma_usual_output(smma_format in) {
 
 /* ---- From text ---- */
 
-/* Whether a block-scaled format is called so: by its name, or that up to the underscore. */
+/* Reports whether `name` names a block-scaled format: by its full name, or by the part before the underscore. */
 static bool answers_to(const smma_block_format *format, const char *name) {
   size_t i = 0;
   for (; name[i]; i++)
@@ -43,7 +43,7 @@ smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error
   return smma_set_error(error, SMMA_NOT_FOUND, "unknown format '%.100s'; formats are %s", name, list);
 }
 
-/* One matrix; without scale factors `block` is 0. */
+/* Reads the format of one matrix; without scale factors `block` is 0. */
 static smma_status read_input(const char *name, smma_block_format *input, smma_error *error) {
   *input = (smma_block_format){name, smma_format_from_text(name), SMMA_NO_FORMAT, 0};
   if (input->element != SMMA_NO_FORMAT) return SMMA_OK;
@@ -112,13 +112,13 @@ static bool takes_scales(const smma_instruction_table *table) {
   return false;
 }
 
-/* Whether D is A B + C: of single bits there are instructions that count a xor b, which are asked for by name. */
+/* Reports whether D is A B + C. Some single-bit instructions count a xor b instead; they are found only by name. */
 static bool multiplies(const smma_instruction *i) {
   return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_MULTIPLIED;
 }
 
-/* "e4m3->f32, e4m3->f16, ...": what the architecture multiplies, with scale factors or without, where A and B have one
-   format. */
+/* Lists "e4m3->f32, e4m3->f16, ...": what the architecture multiplies, with or without scale factors, where A and B
+   have the same format. */
 static void list_formats(const smma_instruction_table *table, bool scaled, char *text, size_t size) {
   size_t used = 0;
   text[0] = 0;

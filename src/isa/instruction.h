@@ -1,4 +1,4 @@
-/* The catalogue's data: instructions, their rules, and what those rest on. */
+/* The catalogue's data: instructions, their rules, and the evidence for these. */
 #ifndef SMMA_ISA_INSTRUCTION_H
 #define SMMA_ISA_INSTRUCTION_H
 
@@ -6,19 +6,21 @@
 
 #include "isa/type.h"
 
-/* Each also as sparse instructions have it: on the selected products, which is assumed. */
+/* Each rule also has a variant for sparse instructions, which applies the rule to the selected products. This behaviour
+   is assumed. */
 #define SMMA_RULE(name, ...) extern const smma_named_rule smma_rule_##name, smma_sparse_rule_##name;
 #include "isa/rules.def"
 #undef SMMA_RULE
 
-/* One architecture's rows, in order of preference: where several instructions have the formats that a user asks
-   for, the first is taken. */
+/* The rows of one architecture, in order of preference: if several instructions have the requested formats, the first
+   is taken. */
 struct smma_instruction_table {
   const smma_instruction *row;
   size_t count;
 };
 
-/* The row of that index. The single header, whose rows stand for several instructions, makes it in `room`. */
+/* Returns the row of that index. In the single header a row stands for several instructions; there the instruction is
+   built in `room`. */
 typedef char smma_row_room;
 static inline const smma_instruction *smma_row_at(const smma_instruction_table *table, size_t index,
                                                   smma_row_room *room) {
@@ -32,20 +34,20 @@ extern const smma_architecture smma_architectures[SMMA_ARCH_COUNT];
 #include "isa/architectures.def"
 #undef SMMA_ARCHITECTURE
 
-/* "hopper"; of a custom unit its origin. */
+/* Returns for example "hopper"; for a custom unit its origin. */
 const char *smma_arch_name(const smma_instruction *instruction);
 
-/* What the core needs of an instruction. */
+/* Returns the part of an instruction that the core needs. */
 smma_operation smma_operation_of(const smma_instruction *instruction);
 
-/* The same into what need not be zero; of the rule only what its algorithm has. Compositions are long: this is for
-   where nanoseconds count. */
+/* Like smma_operation_of, into memory that need not be zero; copies only the members of the rule that its algorithm
+   uses. Compositions are long, so this saves time where nanoseconds count. */
 void smma_set_operation(smma_operation *operation, const smma_instruction *instruction);
 
-/* Whether two rules have the same algorithm and parameters. */
+/* Reports whether two rules have the same algorithm and parameters. */
 bool smma_same_rule(const smma_rule *x, const smma_rule *y);
 
-/* Whether two instructions compute the same function. */
+/* Reports whether two instructions compute the same function. */
 bool smma_same_operation(const smma_instruction *x, const smma_instruction *y);
 
 #endif

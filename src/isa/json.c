@@ -56,7 +56,7 @@ static bool take(reader *r, char wanted) {
   return true;
 }
 
-/* A string; the span has its quotes. */
+/* Reads a string; the span includes its quotes. */
 static bool read_word(reader *r, const char *what, smma_span *word) {
   if (!take(r, '"')) return FAIL(r, r->at, "%s is missing; write it in double quotes", what);
   word->at = r->at - 1;
@@ -75,7 +75,7 @@ static bool is_number(smma_span s) {
   return digits < end && end - digits <= MOST_DIGITS && (*digits != '0' || end - digits == 1);
 }
 
-/* A number or a flag: up to the next character that ends one. */
+/* Reads a number or a flag, up to the next delimiter. */
 static bool read_bare(reader *r, smma_span key, smma_json_value *value) {
   value->text.at = r->at;
   while (!at_end(r) && !strchr(" \t\r\n,]}:\"", *r->at)) r->at++;
@@ -88,7 +88,7 @@ static bool read_bare(reader *r, smma_span key, smma_json_value *value) {
               SMMA_SHOWN(key));
 }
 
-/* The next value's index; 0 without memory, as the whole has that. */
+/* Returns the index of a new value; 0 when memory is short, because index 0 belongs to the outermost value. */
 static size_t new_value(reader *r) {
   smma_json *j = r->json;
   if (j->count == j->room) {
@@ -103,7 +103,7 @@ static size_t new_value(reader *r) {
 
 static bool read_value(reader *r, size_t index, smma_span key, int depth);
 
-/* "key" and its colon, of the object at `parent`. */
+/* Reads a member's key and its colon, in the object at `parent`. */
 static bool read_key(reader *r, size_t parent, smma_span *key) {
   const smma_json *j = r->json;
   const char *start;
@@ -120,7 +120,7 @@ static bool read_key(reader *r, size_t parent, smma_span *key) {
   return true;
 }
 
-/* What stands between the brackets of `parent`, and the one that closes it. */
+/* Reads the contents of `parent` and its closing bracket. */
 static bool read_inner(reader *r, size_t parent, smma_span key, int depth) {
   const bool object = r->json->value[parent].kind == SMMA_JSON_OBJECT;
   const char close = object ? '}' : ']';
@@ -141,7 +141,7 @@ static bool read_inner(reader *r, size_t parent, smma_span key, int depth) {
   return FAIL(r, r->at, "a comma or the %s's end is missing; allowed: ',' or '%c'", object ? "object" : "list", close);
 }
 
-/* `key` is for messages: the value's, or that of the list it stands in. */
+/* Reads a value. `key` is for messages: the value's key, or the key of the list that contains it. */
 static bool read_value(reader *r, size_t index, smma_span key, int depth) {
   smma_json_value value = {0};
   skip_blanks(r);

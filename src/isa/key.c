@@ -11,13 +11,13 @@
 #define DOWN (A(TR_FDPA) | A(GTR_FDPA))
 #define OPPOSING (A(C_FDPA) | A(GD_FDPA))
 #define EVERY (~0u)
-#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
+#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have no NaN; FTZ-FMA returns the operand's */
 #define STEPS A(COMPOSITION)
 #define CHAIN (1u << SMMA_KEYS_OF_G_FDPA)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
-/* Formats that are spelled out, in sets of formats: integers; floating point whose values f32 has, with a sign, or
-   without; and that needs f64. */
+/* Bits for spelled-out formats in sets of formats: integers; floating point whose values f32 contains, signed or
+   unsigned; floating point that needs f64. */
 enum { SPELLED_INTEGER = 28, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
 _Static_assert(SMMA_FORMAT_COUNT <= (int)SPELLED_INTEGER, "a set of formats is one word");
 
@@ -60,7 +60,7 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define OF_CHAIN(name) .of_chain = true, .member = offsetof(smma_g_fdpa, name)
 #define OF_STEP(name) .member = offsetof(smma_step, name)
 
-/* Behind the limits: what it is where it is not given, and how it is told of in a rule's description. */
+/* After the limits: the default value, and the phrase used for this parameter in a rule's description. */
 #define NUMBER(name, has, place, from, to, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_INTEGER, place, .least = from, .most = to, __VA_ARGS__ }
 #define FORMAT(name, has, place, allowed, ...) \
@@ -81,8 +81,9 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define TOLD(name) .symbol = name
 #define TOLD_IF_OTHER(name) .symbol = name, .told_if_other = true
 
-/* In the order in which they are told and written: the rows of an algorithm's key are the first that has it. The limits
-   of each algorithm's numbers are those of its integers: see the bounds in its header. */
+/* In the order of descriptions and of written units. If several rows have the same key, an algorithm uses the first row
+   that includes it. The limits of an algorithm's numbers follow from the integers in which it computes: see the bounds
+   in its header. */
 static const smma_key keys[] = {
     NUMBER("m", EVERY, OF_INSTRUCTION(m), 1, 1024, ELSE(16)),
     NUMBER("n", EVERY, OF_INSTRUCTION(n), 1, 1024, ELSE(8)),
@@ -200,7 +201,7 @@ static const smma_key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-/* How terms of a class come into a sum; `otherwise`(value, key) is what a key is where it is not given. */
+/* The keys of one class of terms in a sum; `otherwise`(value, key) gives the default of a key. */
 #define CUT(class, before, otherwise)                                                                             \
   CHOICE(before "exponent", STEPS, OF_STEP(class.brings), brings, otherwise(SMMA_BRINGS_OWN, "exponent")),        \
       NUMBER(before "exponent_offset", STEPS, OF_STEP(class.offset), -100, 100, otherwise(0, "exponent_offset")), \
@@ -217,7 +218,7 @@ enum { KEYS = sizeof keys / sizeof keys[0] };
 #define GIVEN(value, key) ELSE(value)
 #define AS_OF_TERMS(value, key) AS(key)
 
-/* A window of all nodes is written as their number once that is known. */
+/* A window of all nodes is written as a number once the number of nodes is known. */
 static const smma_key step_keys[] = {
     NUMBER("take", STEPS, OF_STEP(take), 1, SMMA_MAXIMUM_K, NEEDED),
     NUMBER("turn", STEPS, OF_STEP(turn), 1, SMMA_MAXIMUM_K, AS("take")),
@@ -289,7 +290,7 @@ int smma_key_of_rule(const smma_rule *rule, const smma_key *key) { return value_
 smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g) {
   const smma_composition *p = &rule->with.composition;
   const smma_step *first = &p->step[0];
-  const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* than d, as far as is known here */
+  const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d, unknown here */
   const bool is_chain =
       rule->algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(p, first->window, narrow ? SMMA_F32 : first->output, g);
   return is_chain ? (smma_told_keys){SMMA_KEYS_OF_G_FDPA, g} : (smma_told_keys){rule->algorithm, rule};
@@ -313,7 +314,7 @@ unsigned smma_format_bit(smma_format format) {
   return !smma_is_in_range_of_f32(f) ? SPELLED(WIDE) : f.sign_bits ? SPELLED(SIGNED) : SPELLED(UNSIGNED);
 }
 
-/* The formats that are spelled out, as lists of what is allowed name them. */
+/* Returns the names of spelled-out formats for lists of allowed formats. */
 static const char *spelled_words(unsigned formats) {
   switch (formats >> SPELLED_INTEGER) {
     case 0: return "";

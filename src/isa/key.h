@@ -1,5 +1,5 @@
-/* What describes an instruction, one row for each number, format or choice: the members of its own, and the parameters
-   of its rule. Comparing and describing rules, custom units, and Python go by this table. */
+/* A table of everything that describes an instruction: one row for each number, format or choice, both of the
+   instruction itself and of its rule. Comparing rules, describing them, custom units and Python all use this table. */
 #ifndef SMMA_ISA_KEY_H
 #define SMMA_ISA_KEY_H
 
@@ -8,71 +8,72 @@
 typedef enum {
   SMMA_KEY_INTEGER,
   SMMA_KEY_FORMAT,
-  SMMA_KEY_CHOICE,   /* one of several words, the values of an enumeration in order */
-  SMMA_KEY_ROUNDING, /* a choice, too */
+  SMMA_KEY_CHOICE,   /* one of several words, which are the values of an enumeration in order */
+  SMMA_KEY_ROUNDING, /* a choice of a rounding mode */
   SMMA_KEY_FLAG      /* false or true */
 } smma_key_kind;
 
 typedef struct {
-  const char *key;     /* in a custom unit's JSON */
-  unsigned algorithms; /* that have it: bit SMMA_ALGORITHM */
+  const char *key;     /* name in a custom unit's JSON */
+  unsigned algorithms; /* algorithms that have this key: bit SMMA_ALGORITHM */
   smma_key_kind kind;
-  bool of_rule;  /* else of the instruction, of a step, or of G-FDPA */
-  bool of_chain; /* of G-FDPA */
-  size_t member; /* where its int, or enumeration, is in smma_rule, smma_instruction, smma_step or smma_g_fdpa */
+  bool of_rule;  /* a parameter of the rule; otherwise of the instruction, of a step, or of G-FDPA */
+  bool of_chain; /* a parameter of G-FDPA */
+  size_t member; /* offset of its int or enumeration in smma_rule, smma_instruction, smma_step or smma_g_fdpa */
   int least, most;
-  const char *word; /* what a number's or format's key may say instead, which stands for `meaning`; or NULL */
+  const char *word; /* a word permitted instead of a number or format, which stands for `meaning`; or NULL */
   int meaning;
-  const char *other_word; /* one more; or NULL */
+  const char *other_word; /* another such word; or NULL */
   int other_meaning;
-  unsigned formats;           /* the bits of smma_format_bit */
-  const char *const *choices; /* ended by NULL */
-  const char *like;           /* the key whose value it takes where it is not given; or NULL */
-  int otherwise;              /* else its value; SMMA_KEY_REQUIRED: it must be given */
+  unsigned formats;           /* allowed formats, as bits of smma_format_bit */
+  const char *const *choices; /* allowed words; NULL ends the list */
+  const char *like;           /* the key whose value is the default; or NULL */
+  int otherwise;              /* otherwise the default value; SMMA_KEY_REQUIRED: there is no default */
 
-  const char *symbol;     /* in descriptions of a rule, as in docs/algorithms; NULL: it is not told */
-  bool told_if_other;     /* told where it is not what it is if it is not given */
-  const char *told_where; /* the key that, as told, brings this one with it; or NULL */
-  const char *told_with;  /* the key of the format that is told with a rounding; or NULL */
+  const char *symbol;     /* symbol in descriptions of a rule, as in docs/algorithms; NULL: not described */
+  bool told_if_other;     /* described only if the value is not the default */
+  const char *told_where; /* the key whose description includes this key; or NULL */
+  const char *told_with;  /* for a rounding: the key of the format that is described with it; or NULL */
 } smma_key;
 
 #define SMMA_KEY_REQUIRED (-1000000)
 
-/* Stands for the keys of G-FDPA, which no rule has as its algorithm. Custom units may be written in these keys, and
-   they describe a composition that is G-FDPA. */
+/* Stands for the keys of G-FDPA, which is not the algorithm of any rule. Custom units may be written in these keys,
+   which describe a composition that is G-FDPA. */
 #define SMMA_KEYS_OF_G_FDPA ((smma_algorithm)(SMMA_COMPOSITION + 1))
 
-/* The words of smma_rounding's first values in order, which smma_convert takes: "nearest-even", ...; ended by NULL. */
+/* The words for smma_rounding's first values, in order, which smma_convert accepts: "nearest-even", ...; NULL ends the
+   list. */
 extern const char *const smma_roundings[];
 
-/* The name of an algorithm, or of G-FDPA, in a custom unit's text; empty behind the last. */
+/* Returns the name of an algorithm, or of G-FDPA, in a custom unit's text; empty past the last. */
 const char *smma_keys_name(smma_algorithm algorithm);
 
-/* The keys of an algorithm in order: the one behind `previous`, the first behind NULL, and NULL behind the last. */
+/* Returns the key of an algorithm that follows `previous`; the first if `previous` is NULL; NULL past the last. */
 const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous);
 
-/* Among those of an algorithm; NULL if it has none of that name. */
+/* Finds a key of an algorithm by name; returns NULL if the algorithm does not have it. */
 const smma_key *smma_find_key(smma_algorithm algorithm, const char *name, size_t length);
 
-/* The same of a step of a composition. */
+/* Like smma_next_key and smma_find_key, for the keys of a composition's step. */
 const smma_key *smma_next_step_key(const smma_key *previous);
 const smma_key *smma_find_step_key(const char *name, size_t length);
 
-/* The value of such a key. */
+/* Returns the value of a step's key; the next function sets it. */
 int smma_key_of_step(const smma_step *step, const smma_key *key);
 void smma_set_key_of_step(smma_step *step, const smma_key *key, int value);
 
-/* Returns, or sets, the value of a key whose `of_chain` is set. */
+/* Return and set the value of a key whose `of_chain` is set. */
 int smma_key_of_chain(const smma_g_fdpa *g, const smma_key *key);
 void smma_set_key_of_chain(smma_g_fdpa *g, const smma_key *key, int value);
 
-/* A value as custom units write it: "25", "exact", "toward-zero", "f32", "true" (returns `text`). */
+/* Writes a value as custom units have it: "25", "exact", "toward-zero", "f32", "true". Returns `text`. */
 const char *smma_key_value(const smma_key *key, int value, char *text, size_t size);
 
-/* The value that a word stands for; false if it stands for none. */
+/* Finds the value that a word stands for; returns false if the key does not have this word. */
 bool smma_key_word(const smma_key *key, const char *word, size_t length, int *value);
 
-/* The value of a key of the rule. */
+/* Returns the value of a rule's key. */
 int smma_key_of_rule(const smma_rule *rule, const smma_key *key);
 
 /* The keys that describe a rule, and the struct that holds their values: the rule itself, or `g`. */
@@ -81,22 +82,23 @@ typedef struct {
   const void *values;
 } smma_told_keys;
 
-/* Returns the keys of G-FDPA, and fills `g`, for a composition that is one; else those of the rule's algorithm. */
+/* Returns the keys of G-FDPA, and fills in `g`, if the rule is a composition that is G-FDPA; otherwise the keys of the
+   rule's algorithm. */
 smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g);
 int smma_told_value(const smma_told_keys *told, const smma_key *key);
 
-/* Whether a value is allowed; "1 to 64", "nearest-even, toward-zero, ..." (returns `text`). */
+/* The first reports whether a value is allowed. The second writes the allowed values: "1 to 64", "nearest-even,
+   toward-zero, ...", and returns `text`. */
 bool smma_key_allows(const smma_key *key, int value);
 const char *smma_key_allowed(const smma_key *key, char *text, size_t size);
 
-/* More text behind what is there. */
+/* Appends formatted text to the text in `text`. */
 void smma_append_text(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Floating-point formats of the table that can be operands. */
+/* Returns the table's floating-point formats that operands can have. */
 unsigned smma_operand_formats(void);
 
-/* A format's bit in sets of formats: bit SMMA_FORMAT_NAME; those that are spelled out have one in common with their
-   like. */
+/* Returns a format's bit in sets of formats: bit SMMA_FORMAT_NAME. Spelled-out formats of one group share a bit. */
 unsigned smma_format_bit(smma_format format);
 
 #endif

@@ -8,8 +8,8 @@
 #include "isa/key.h"
 #include "isa/nearest.h"
 
-/* What is known of GPUs without a model, in the order of smma_gpus_without_model: candidates, "" where none is named,
-   and experiments. */
+/* For GPUs without a model, in the order of smma_gpus_without_model: candidate rules ("" if none is named) and
+   experiments. */
 #define SMMA_GPU(...)
 #define SMMA_UNMODELLED(...)
 static const char *const gpu_candidates[] = {
@@ -31,7 +31,7 @@ static const char *const gpu_experiments[] = {
 #undef SMMA_GPU
 #undef SMMA_UNMODELLED
 
-/* Instructions without a model: what their names contain. */
+/* Instructions without a model, by a text that their names contain. */
 static const struct {
   const char *word;
   smma_arch_id arch;
@@ -97,7 +97,7 @@ static const smma_instruction *find_in(int arch, smma_query *q, bool *ambiguous)
   return &smma_architectures[arch].table->row[index];
 }
 
-/* Names for the error line: the distinct operations among several matches. */
+/* Sets the error for an ambiguous name: it lists the different operations among the matches. */
 static void explain_ambiguous(const char *name, const smma_instruction_table *table, smma_query *q, smma_error *error) {
   const smma_instruction *shown[4], *last = NULL;
   size_t count = 0;
@@ -117,7 +117,7 @@ static void explain_ambiguous(const char *name, const smma_instruction_table *ta
 
 enum { MOST_SHOWN = 5 };
 
-/* "ampere (A100, A30, ...)": compilers' targets, and more than a few, are left out. */
+/* Appends "ampere (A100, A30, ...)": omits compiler targets, and GPUs after the first MOST_SHOWN. */
 static void append_gpus(int arch, smma_error *error) {
   const char *before = " (";
   int shown = 0;
@@ -132,7 +132,7 @@ static void append_gpus(int arch, smma_error *error) {
   if (*before == ',') smma_append_text(error->text, sizeof error->text, ")");
 }
 
-/* The architectures and GPUs that have the name; false if none has. */
+/* Sets the error that names the architectures and GPUs with this instruction; returns false if none has it. */
 static bool explain_elsewhere(const char *gpu, const char *name, smma_query *q, smma_error *error) {
   bool any = false, ambiguous;
   smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; it is on: ", gpu, name);
@@ -145,7 +145,8 @@ static bool explain_elsewhere(const char *gpu, const char *name, smma_query *q, 
   return any;
 }
 
-/* Whether an instruction without a model is of that architecture, or of any but it; then the line. */
+/* Sets the error for an instruction without a model and returns true, if there is such an instruction on this
+   architecture (`of_it`) or on another one (otherwise). */
 static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, const char *name, const smma_query *q,
                                smma_error *error) {
   for (size_t i = 0; i < unmodelled_count; i++) {

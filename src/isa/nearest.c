@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Levenshtein distance, for names below SMMA_NAME_SIZE. */
+/* Returns the Levenshtein distance of two names shorter than SMMA_NAME_SIZE. */
 static int distance(const char *x, const char *y) {
   int row[SMMA_NAME_SIZE + 1], length = (int)strnlen(y, SMMA_NAME_SIZE);
   for (int j = 0; j <= length; j++) row[j] = j;
@@ -28,7 +28,7 @@ void smma_nearest_start(smma_nearest *n, const char *wanted) {
 }
 
 void smma_nearest_consider(smma_nearest *n, const char *name, const char *form) {
-  bool part = n->wanted[0] && strstr(form, n->wanted); /* a name that was not written out */
+  bool part = n->wanted[0] && strstr(form, n->wanted); /* part of a known name */
   int d = part ? 0 : distance(n->wanted, form), at = n->count;
   for (int i = 0; i < n->count; i++)
     if (strcmp(n->name[i], name) == 0) return;

@@ -15,10 +15,10 @@ typedef struct {
 
 void smma_nearest_start(smma_nearest *nearest, const char *wanted);
 
-/* Keeps `name` if its comparable form is among the nearest to `wanted` so far. */
+/* Adds `name` to the nearest names if the distance of `form`, its normal form, to `wanted` is small enough. */
 void smma_nearest_consider(smma_nearest *nearest, const char *name, const char *form);
 
-/* "x, y, z", best first. */
+/* Writes the names, best first: "x, y, z". */
 void smma_nearest_list(const smma_nearest *nearest, char *text, size_t size);
 
 #endif

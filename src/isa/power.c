@@ -1,4 +1,4 @@
-/* The matrix-multiply assist of Power ISA 3.1: an accumulator's 4 rows of 128 bits. FPSCR.RN is to nearest. */
+/* The matrix-multiply assist of Power ISA 3.1: an accumulator has 4 rows of 128 bits. FPSCR.RN rounds to nearest. */
 #include "isa/rows.h"
 
 #define POWER(name, n, k, d, a, b, rule) SMMA_ROW(power, POWER, name, NULL, 4, n, k, d, a, b, d, none, 0, power_##rule)

@@ -1,13 +1,13 @@
-/* Text from numbers and texts, without the C library's printf: the single header needs no stdio.h, and no locale
-   counts. */
+/* Formats text without the C library's printf, so that the single header does not need stdio.h and no locale has an
+   effect. */
 #ifndef SMMA_ISA_PRINT_H
 #define SMMA_ISA_PRINT_H
 
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Writes text into `room` (`size` bytes with the ending zero, at least 1) and counts the bytes that did not fit, too.
- */
+/* Output of at most `size` bytes into `room`, including the terminating zero (`size` is at least 1). Also counts the
+   bytes that did not fit. */
 typedef struct {
   char *room;
   size_t size, length;
@@ -26,7 +26,7 @@ static inline void smma_put_number(smma_printer *p, int number) {
   for (; unit; unit /= 10) smma_put_char(p, (char)('0' + magnitude / unit % 10));
 }
 
-/* Does what vsnprintf does with the conversions %d, %s and %.*s; the format has no others. */
+/* Like vsnprintf, with only the conversions %d, %s and %.*s. */
 static inline int smma_print_list(char *text, size_t size, const char *format, va_list arguments) {
   smma_printer p = {text, size, 0};
   for (; *format; format++) {
@@ -45,7 +45,7 @@ static inline int smma_print_list(char *text, size_t size, const char *format, v
   return (int)p.length;
 }
 
-/* Does what snprintf does with these conversions. */
+/* Like snprintf, with only these conversions. */
 __attribute__((format(printf, 3, 4))) static inline int smma_print(char *text, size_t size, const char *format, ...) {
   va_list arguments;
   int length;

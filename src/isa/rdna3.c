@@ -1,4 +1,4 @@
-/* RDNA 3 and 3.5 (gfx11): a step is two products, in wave32 and in wave64 alike. */
+/* RDNA 3 and 3.5 (gfx11): a step adds two products; wave32 and wave64 compute the same. */
 #include "isa/rows.h"
 
 static const smma_instruction rows[] = {

@@ -1,4 +1,4 @@
-/* RDNA 4 (gfx12): a step is four products, of which wave32 and wave64 take other ones. */
+/* RDNA 4 (gfx12): a step adds four products; wave32 and wave64 group different products. */
 #include "isa/rows.h"
 
 #define WMMA_OF_WAVES(suffix, wave)                                                                            \

@@ -1,4 +1,4 @@
-/* How an architecture's file writes its instructions: one row each, expanded to every legal N. */
+/* Macros for the instructions in an architecture's file: one row each, expanded to every legal N. */
 #ifndef SMMA_ISA_ROWS_H
 #define SMMA_ISA_ROWS_H
 
@@ -16,13 +16,13 @@
 #define MMA(arch, m, n, k, d, a, b, c, rule) \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
 
-/* FP64 in the directions besides to nearest. */
+/* FP64 in a rounding direction other than to nearest. */
 #define MMA_F64_IN(direction, arch, m, n, k)                                                                         \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #direction ".f64.f64.f64.f64", NULL, m, n, k, f64, f64, f64, f64, \
            none, 0, nvidia_fma_##direction)
 #define MMA_F64_DIRECTED(...) MMA_F64_IN(rz, __VA_ARGS__), MMA_F64_IN(rm, __VA_ARGS__), MMA_F64_IN(rp, __VA_ARGS__)
 
-/* That wraps, and that saturates. */
+/* The wrapping instruction and the saturating one. */
 #define MMA_INTEGER_BY(rule, a, b, arch, m, n, k)                                                                     \
   MMA(arch, m, n, k, s32, a, b, s32, rule),                                                                           \
       SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".satfinite.s32." #a "." #b ".s32", NULL, m, n, k, s32, a, b, s32, \
@@ -30,7 +30,7 @@
 #define MMA_INTEGER(...) MMA_INTEGER_BY(nvidia_integer, __VA_ARGS__)
 #define MMA_S4_BY_S8(...) MMA_INTEGER_BY(nvidia_s4_by_s8, __VA_ARGS__)
 
-/* Single bits: population counts of a and b, which is their product, and of a xor b. */
+/* Single bits: population counts of a and b (their product), and of a xor b. */
 #define MMA_B1(operation, arch, m, n, k)                                                                              \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".s32.b1.b1.s32." #operation ".popc", NULL, m, n, k, s32, b1, b1, s32, \
            none, 0, nvidia_b1_##operation)
@@ -68,20 +68,21 @@
            d, a, b, d, scale, block, rule)
 #define TCGEN05_SCALED(...) SMMA_N_STEP_8(TCGEN05_SCALED_N, __VA_ARGS__)
 
-/* name, the other spelling, M, N, K, then formats */
+/* name, alternative spelling, M, N, K, then formats */
 #define MFMA(arch, name, other, m, n, k, d, a, b, rule) \
   SMMA_ROW(arch, MFMA, name, other, m, n, k, d, a, b, d, none, 0, rule)
 
 /* name with its modifiers, M, N, K, then formats */
 #define WMMA(arch, name, m, n, k, d, a, b, rule) SMMA_ROW(arch, WMMA, name, NULL, m, n, k, d, a, b, d, none, 0, rule)
 
-/* The types as they are behind the name; that wraps, and that saturates. */
+/* The types, spelled as in the name; the wrapping instruction and the saturating one. */
 #define WMMA_INTEGER(a, b, arch, name, k, rule)               \
   WMMA(arch, name "." #a "." #b, 16, 16, k, s32, a, b, rule), \
       WMMA(arch, name "." #a "." #b ".clamp", 16, 16, k, s32, a, b, rule##_clamp)
 
-/* Sparse instructions: K as their names have it, then k, the products that are left of it, half as many, and the
-   elements of A that a group spans (docs/sparse.md). Source: PTX ISA, mma.sp, wgmma.mma_async.sp, tcgen05.mma.sp. */
+/* Sparse instructions: K is the one in the name; k is the number of products after selection, half of K; then the
+   number of elements of A that a group spans (docs/sparse.md). Source: PTX ISA, mma.sp, wgmma.mma_async.sp,
+   tcgen05.mma.sp. */
 #define MMA_SP(arch, K, k, group, d, a, b, c, rule)                                                                   \
   SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, MMA, "mma.sp.m16n8k" #K "." #d "." #a "." #b "." #c, NULL, 16, 8, \
               k, d, a, b, c, none, 0)
@@ -89,7 +90,8 @@
   MMA_SP(arch, K, k, group, s32, a, b, s32, rule),                       \
       SMMA_ROW_BY(smma_sparse_rule_##rule##_satfinite, group, arch, MMA, \
                   "mma.sp.m16n8k" #K ".satfinite.s32." #a "." #b ".s32", NULL, 16, 8, k, s32, a, b, s32, none, 0)
-/* What all have from compute capability 8.0 on: rules of 16 bits, of TF32, of FP16 output, of 4 bits. */
+/* The sparse instructions that every GPU from compute capability 8.0 on has. The rules are those of 16-bit inputs,
+   TF32, FP16 output and 4-bit integers. */
 #define MMA_SP_USUAL(arch, f32_rule, tf32_rule, f16_rule, s4_rule)                                                     \
   MMA_SP(arch, 32, 16, 4, f32, f16, f16, f32, f32_rule), MMA_SP(arch, 16, 8, 4, f32, f16, f16, f32, f32_rule),         \
       MMA_SP(arch, 32, 16, 4, f16, f16, f16, f16, f16_rule), MMA_SP(arch, 16, 8, 4, f16, f16, f16, f16, f16_rule),     \
@@ -124,7 +126,7 @@
       SMMA_N_INTEGER(TCGEN05_SP_N, arch, 128, 64, 32, 4, s32, a, b, nvidia_integer), \
       SMMA_N_INTEGER(TCGEN05_SP_SATFINITE_N, arch, 64, a, b), SMMA_N_INTEGER(TCGEN05_SP_SATFINITE_N, arch, 128, a, b)
 
-/* Every pair of FP8, of FP8, FP6 and FP4, and of 8-bit integers. */
+/* Every pair of FP8 formats; of FP8, FP6 and FP4 formats; and of 8-bit integers. */
 #define SMMA_FP8_PAIRS(ROW, ...) \
   ROW(e4m3, e4m3, __VA_ARGS__), ROW(e4m3, e5m2, __VA_ARGS__), ROW(e5m2, e4m3, __VA_ARGS__), ROW(e5m2, e5m2, __VA_ARGS__)
 #define SMMA_F8F6F4_WITH(a, ROW, ...)                                                                         \
@@ -141,11 +143,11 @@
 #define SMMA_S4_PAIRS(ROW, ...) \
   ROW(s4, s4, __VA_ARGS__), ROW(s4, u4, __VA_ARGS__), ROW(u4, s4, __VA_ARGS__), ROW(u4, u4, __VA_ARGS__)
 
-/* Every shape of mma.sync with 4-bit integers from compute capability 8.0 on. */
+/* Every shape of mma.sync with 4-bit integers, from compute capability 8.0 on. */
 #define SMMA_S4_SHAPES(ROW, arch) \
   SMMA_S4_PAIRS(ROW, arch, 16, 8, 64), SMMA_S4_PAIRS(ROW, arch, 16, 8, 32), SMMA_S4_PAIRS(ROW, arch, 8, 8, 32)
 
-/* Every shape of mma.sync with single bits from compute capability 8.0 on. */
+/* Every shape of mma.sync with single bits, from compute capability 8.0 on. */
 #define SMMA_B1_SHAPES(arch) MMA_B1_PAIR(arch, 16, 8, 256), MMA_B1_PAIR(arch, 16, 8, 128), MMA_B1_PAIR(arch, 8, 8, 128)
 
 #define SMMA_N_FROM_48(ROW, ...)                                                                                 \
@@ -154,7 +156,7 @@
       ROW(192, __VA_ARGS__), ROW(208, __VA_ARGS__), ROW(224, __VA_ARGS__), ROW(240, __VA_ARGS__),                \
       ROW(256, __VA_ARGS__)
 #define SMMA_N_STEP_16(ROW, ...) ROW(16, __VA_ARGS__), ROW(32, __VA_ARGS__), SMMA_N_FROM_48(ROW, __VA_ARGS__)
-/* Of integers. Source: PTX ISA, wgmma.mma_async, and tcgen05.mma with .kind::i8. */
+/* Instructions on integers. Source: PTX ISA, wgmma.mma_async, and tcgen05.mma with .kind::i8. */
 #define SMMA_N_INTEGER(ROW, ...)                                                         \
   ROW(8, __VA_ARGS__), ROW(16, __VA_ARGS__), ROW(24, __VA_ARGS__), ROW(32, __VA_ARGS__), \
       SMMA_N_FROM_48(ROW, __VA_ARGS__)
@@ -168,7 +170,7 @@
       ROW(224, __VA_ARGS__), ROW(232, __VA_ARGS__), ROW(240, __VA_ARGS__), ROW(248, __VA_ARGS__),                      \
       ROW(256, __VA_ARGS__)
 
-/* Closes an architecture's file: the table of its rows. */
+/* Ends an architecture's file: defines the table of its rows. */
 #define SMMA_TABLE(symbol) const smma_instruction_table smma_table_##symbol = {rows, sizeof rows / sizeof rows[0]}
 
 #endif

@@ -75,8 +75,8 @@
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 
-/* Arm's and Power's sums of pairs: two products, or their two roundings, then with the accumulator, pair after
-   pair. */
+/* Arm's and Power's sums of pairs: two products, or their two rounded values, are added, then the accumulator, one pair
+   after another. */
 #define IN_STEPS(nan_policy, subnormals, count, ...)                                   \
   {                                                                                    \
     .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_##nan_policy, .with.composition = { \
@@ -99,13 +99,14 @@
 #define FUSED_PAIRS(nan) \
   IN_STEPS(nan, KEPT, 2, ROUNDED(2, APART, f32, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
-/* A pair has the bits of binary32 and exponents of binary64. */
+/* A pair has the precision of binary32 and the exponent range of binary64. */
 #define WIDE_PAIRS(nan)                                                                                            \
   IN_STEPS(nan, KEPT, 2, SMMA_NARROWED_STEP(2, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_APART), \
            ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
-/* AMX: products with even k and with odd k in chains of fused multiply-adds from zero, which flush as FTZ-FMA does; the
-   sum of both, and that with c. FP16 has no subnormals here: FP32 has them all. */
+/* AMX: products with even k and products with odd k form two chains of fused multiply-adds from zero, which flush
+   subnormals as FTZ-FMA does; then both sums are added, then c. FP16 factors are never subnormal here, because FP32
+   represents them all as normal numbers. */
 #define EVEN_AND_ODD(count, of_factors)                                                                        \
   {                                                                                                            \
     .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET, .with.composition = {                                \

@@ -1,10 +1,10 @@
-/* The types of an instruction. The single header has this file, too (bindings/single_header). */
+/* The types that describe an instruction. The single header contains this file, too (bindings/single_header). */
 #ifndef SMMA_ISA_TYPE_H
 #define SMMA_ISA_TYPE_H
 
 #include "core/rule.h"
 
-/* A rule with the texts of its evidence and of its open questions, each list ended by NULL. */
+/* A rule with the texts of its evidence and of its open questions; NULL ends each list. */
 typedef struct {
   const char *name;
   smma_rule rule;
@@ -12,7 +12,7 @@ typedef struct {
   const char *const *questions;
 } smma_named_rule;
 
-/* How an instruction is spelt by its vendor. */
+/* Instruction families, which differ in how the vendor spells the name. */
 typedef enum {
   SMMA_FAMILY_MMA,
   SMMA_FAMILY_WGMMA,
@@ -34,15 +34,15 @@ typedef enum {
 
 struct smma_instruction {
   const char *name;
-  const char *other_name; /* AMD's other spelling, or NULL */
+  const char *other_name; /* AMD's alternative spelling, or NULL */
   smma_arch_id arch;      /* SMMA_ARCH_COUNT for a custom unit */
   smma_family family;
   int m, n, k;
   smma_format a, b, c, d, scale;
   int scale_block;
   const smma_named_rule *rule;
-  const char *origin; /* where a custom unit comes from; NULL in the catalogue */
-  int sparse;         /* elements of A that a group spans, half of which are stored and counted by k; 0: all are */
+  const char *origin; /* source of a custom unit; NULL in the catalogue */
+  int sparse;         /* elements of A in a group (half of them are stored and counted in k); 0 if not sparse */
 };
 typedef struct smma_instruction smma_instruction;
 
@@ -50,7 +50,7 @@ typedef struct smma_instruction_table smma_instruction_table;
 
 typedef struct {
   const char *name, *title, *vendor;
-  bool listed; /* among the architectures that are shown unasked */
+  bool listed; /* shown in lists without being named */
   const smma_instruction_table *table;
 } smma_architecture;
 

@@ -1,11 +1,11 @@
-/* AVX-512 and AVX, where each 32-bit lane is a dot product of its own, and AMX with its largest tiles. */
+/* AVX-512 and AVX, where each 32-bit lane is a separate dot product; and AMX with its largest tiles. */
 #include "isa/rows.h"
 
 #define X86(name, m, n, k, d, a, b, rule) SMMA_ROW(x86, VECTOR, name, NULL, m, n, k, d, a, b, d, none, 0, x86_##rule)
 #define VNNI(name, a, b, rule) X86(name, 1, 1, 4, s32, a, b, rule)
 #define AMX(name, k, d, a, b, rule) X86(name, 16, 16, k, d, a, b, amx_##rule)
 
-/* vpdpbuuds is missing: it clamps to 32 bits without a sign, for which there is no format. */
+/* vpdpbuuds is missing: it clamps to unsigned 32 bits, for which there is no format. */
 static const smma_instruction rows[] = {
     X86("vdpbf16ps", 1, 1, 2, f32, bf16, bf16, bf16),
     VNNI("vpdpbusd", u8, s8, vnni),

@@ -11,7 +11,7 @@
 typedef struct {
   const smma_question_request *request;
   smma_trial trial;
-  const smma_instruction **asked; /* about this question, in this architecture */
+  const smma_instruction **asked; /* instructions of this architecture asked about this question */
   size_t asked_count;
   smma_open_answers *answers;
   smma_error *error;
@@ -102,19 +102,20 @@ static bool ask(run *x, const smma_trial *t) {
 
 /* ---- Which instructions ---- */
 
-/* Whether an instruction shares rule and family with one that was asked, or all but N with the one before it. */
+/* Reports whether an instruction with the same rule and family was asked. */
 static bool is_asked(const run *x, const smma_instruction *i) {
   for (size_t n = 0; n < x->asked_count; n++)
     if (x->asked[n]->family == i->family && x->asked[n]->rule == i->rule) return true;
   return false;
 }
 
+/* Reports whether a row of the table computes the same as the previous row; only N differs. */
 static bool is_repeated(const smma_instruction_table *table, size_t i) {
   return i > 0 && table->row[i - 1].family == table->row[i].family &&
          smma_same_operation(&table->row[i - 1], &table->row[i]);
 }
 
-/* Instructions that compute the same have the same trial. */
+/* Asks about an instruction unless one that computes the same function was asked: their trials are the same. */
 static bool consider(run *x, const smma_question *e, const smma_instruction *i) {
   smma_trial *t = &x->trial;
   if (t->question == e && smma_same_operation(t->instruction, i))

@@ -4,7 +4,7 @@
 
 static bool is_e_fdpa(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_E_FDPA; }
 
-/* Products summed in pairs, the pairs of a block too, then d: every step rounded to f32. */
+/* Sums products in pairs, the pairs of a block likewise, then adds d; every step is rounded to f32. */
 static uint64_t in_pairs(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const smma_encoding f32 = smma_encoding_of(SMMA_F32);
   const smma_nan_policy nan = model->rule.nan;

@@ -4,7 +4,7 @@
 
 static bool is_ftz_addmul(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_FTZ_ADDMUL; }
 
-/* Products added to d one at a time. */
+/* Adds products to d one at a time. */
 static uint64_t one_at_a_time(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   uint64_t d = smma_ftz_addmul_start(smma_widen_c(model, c));
   (void)parameter;

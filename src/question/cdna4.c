@@ -1,10 +1,11 @@
-/* CDNA 4, of which nothing is published: asked through instructions that it has in common with CDNA 3. */
+/* CDNA 4, about which nothing is published: questions use instructions that it shares with CDNA 3. */
 #include "isa/catalogue.h"
 #include "question/operands.h"
 #include "question/question.h"
 #include "rows/generate.h"
 
-/* More than one sum of CDNA 3, so that those can be told from one sum of all products. */
+/* Reports whether the instruction has several sums on CDNA 3, so that they can be distinguished from one sum of all
+   products. */
 static bool has_two_sums(const smma_instruction *i) {
   return i->rule == &smma_rule_cdna3_half && i->k > i->rule->rule.with.tr_fdpa.block;
 }
@@ -16,7 +17,7 @@ static uint64_t in_one_sum(const smma_operation *model, smma_operands x, uint64_
   return smma_dot_add(&o, x, c);
 }
 
-/* The rules of older generations, whatever the formats. */
+/* The rules of older generations, for any formats. */
 typedef enum { OF_CDNA1, OF_CDNA2 } generation;
 
 static uint64_t as_older(const smma_operation *model, smma_operands x, uint64_t c, int of) {
@@ -30,7 +31,7 @@ static const smma_candidate sums[] = {{"one sum of all K products, else as CDNA 
                                       {"exact sums of four, as CDNA 1", as_older, OF_CDNA1},
                                       {0}};
 
-/* All that a trial holds: a unit that is no candidate should not pass for one. */
+/* Uses all rows that a trial holds, so that a unit that follows no candidate does not appear to follow one. */
 static const char *row_of_sums(const smma_operation *o, int index, smma_row *row) {
   static const smma_row_kind kinds[] = {SMMA_ROWS_NORMAL, SMMA_ROWS_CANCELLATION, SMMA_ROWS_ILL, SMMA_ROWS_NETWORK};
   if (index == SMMA_MOST_TRIAL_ROWS) return NULL;

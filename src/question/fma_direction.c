@@ -1,4 +1,4 @@
-/* The direction in which a chain of FMAs rounds. */
+/* The rounding direction of a chain of FMAs. */
 #include "question/operands.h"
 #include "question/question.h"
 
@@ -13,7 +13,7 @@ static uint64_t in_direction(const smma_operation *model, smma_operands x, uint6
   return smma_dot_add(&o, x, c);
 }
 
-/* The model, but for what IEEE 754 has overflow and exact zeros do in this direction. */
+/* Computes the model, with overflow and exact zeros as IEEE 754 requires for the rounding direction. */
 static uint64_t but_overflows(const smma_operation *model, smma_operands x, uint64_t c, int unused) {
   const smma_encoding f = smma_encoding_of(model->d);
   const uint64_t d = smma_dot_add(model, x, c);
@@ -40,7 +40,7 @@ static const smma_candidate directions[] = {{"to nearest even", in_direction, SM
 
 enum { BELOW = -60, LARGE = 600 };
 
-/* c, then one product: what is rounded off, both signs; the end of the range; an exact zero. */
+/* Rows of c and one product: a bit that is rounded off, for both signs; overflow; an exact zero. */
 static const char *row_of_directions(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {"1 + 2^-60", "-1 - 2^-60", "1 - 2^-60", "-1 + 2^-60",
                                      "overflow",  "-overflow",  "1 - 1"};
@@ -48,7 +48,7 @@ static const char *row_of_directions(const smma_operation *o, int index, smma_ro
   const bool overflows = index >= OVERFLOWS && index < ZERO, negative = index % 2;
   if (index == (int)(sizeof what / sizeof *what)) return NULL;
   clear_row(o, row);
-  for (int k = 1; k < o->k; k++) set_product(row, k, 0, zero_of(o->b, index == ZERO)); /* -0 keeps a sign */
+  for (int k = 1; k < o->k; k++) set_product(row, k, 0, zero_of(o->b, index == ZERO)); /* -0 preserves a sign */
   if (overflows) {
     set_product(row, 0, power_of_two(o->a, negative, LARGE), power_of_two(o->b, false, LARGE));
     return what[index];

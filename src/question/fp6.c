@@ -18,7 +18,7 @@ static uint64_t with_block(const smma_operation *model, smma_operands x, uint64_
   return smma_dot_add(&o, x, c);
 }
 
-/* As FP8 mma.sync; not with scale factors, which the FP16 unit does not have. */
+/* Computes by the FP16 unit, like FP8 mma.sync. Not for scale factors, which the FP16 unit does not have. */
 static uint64_t by_fp16(const smma_operation *model, smma_operands x, uint64_t c, int block) {
   smma_operation o = *model;
   if (!o.scale_block) o.rule.algorithm = SMMA_FP8_BY_FP16;
@@ -26,7 +26,7 @@ static uint64_t by_fp16(const smma_operation *model, smma_operands x, uint64_t c
   return smma_dot_add(&o, x, c);
 }
 
-/* Subnormal inputs have the exponent of their leading bit. */
+/* Gives subnormal inputs the exponent of their leading bit. */
 static uint64_t with_normal_inputs(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K];
   (void)parameter;

@@ -8,7 +8,7 @@ static bool is_fp8_k16(const smma_instruction *i) { return is_fp8_by_fp16(i) && 
 
 typedef enum { OTHER_HALF_FIRST, HALVES_OF_K, EVEN_AND_ODD } fp8_order;
 
-/* The model with other elements in its two blocks. */
+/* Computes the model with the elements distributed differently over its two blocks. */
 static uint64_t with_order(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K];
   const int half = smma_block_of(model);
@@ -23,20 +23,20 @@ static uint64_t with_order(const smma_operation *model, smma_operands x, uint64_
   return smma_dot_add(model, (smma_operands){a, b, NULL, NULL}, c);
 }
 
-/* One sum of all products: of c too, or c added last. */
+/* Computes one sum of all products, including c; or without c, which is added last. */
 static uint64_t in_one_sum(const smma_operation *model, smma_operands x, uint64_t c, int with_c) {
   smma_operation o = *model;
   o.rule.with.t_fdpa.block = o.k;
   return with_c ? smma_fused_chain(&o, x, c) : smma_dot_add(&o, x, c);
 }
 
-/* The first half's sum takes c. */
+/* Includes c in the sum of the first half. */
 static uint64_t from_c(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   (void)parameter;
   return smma_fused_chain(model, x, c);
 }
 
-/* Both halves' sums from zero, added, then c. */
+/* Computes both halves' sums from zero, adds them, then adds c. */
 static uint64_t both_from_zero(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const smma_encoding f = smma_encoding_of(model->d);
   smma_number term[SMMA_MAXIMUM_K + 1];

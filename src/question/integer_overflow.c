@@ -6,7 +6,7 @@ static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorit
 
 enum { WRAPS = 0 };
 
-/* Clamped after so many products, in order from c on. */
+/* Clamps after every `products` products, in order, starting from c. */
 static uint64_t clamped_after(const smma_operation *model, smma_operands x, uint64_t c, int products) {
   const smma_integer p = {.overflow = products == WRAPS ? SMMA_INTEGER_WRAPS : SMMA_INTEGER_SATURATES};
   const int length = products == WRAPS || products > model->k ? model->k : products;
@@ -26,7 +26,7 @@ static const smma_candidate overflows[] = {{"wraps", clamped_after, WRAPS},
                                            {"clamped after every 16 products", clamped_after, 16},
                                            {0}};
 
-/* c is the greatest number; products of one, then as many of minus one. */
+/* Sets c to the greatest number, and the products to some of 1, then as many of -1. */
 static const char *row_of_overflows(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {"one product above the range", "four above the range, and back",
                                      "eight above the range, and back", "sixteen above the range, and back"};

@@ -2,12 +2,12 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* The NaN of FP8 by FP16 is recorded on Hopper only. */
+/* Reports whether the NaN is unknown: that of FP8 computed by FP16 is recorded on Hopper only. */
 static bool has_unknown_nan(const smma_instruction *i) {
   return i->rule->rule.nan == SMMA_NAN_QUIET || i->rule->rule.algorithm == SMMA_FP8_BY_FP16;
 }
 
-/* The first NaN among c, a, b; NULL if the sum makes its own. */
+/* Returns the first NaN among c, a, b; NULL if the NaN arises in the sum. */
 static const smma_number *operand_nan(const smma_operation *o, const smma_operands *x, const smma_number *c) {
   if (c->kind == SMMA_NAN) return c;
   for (int k = 0; k < o->k; k++) {
@@ -36,7 +36,7 @@ static const smma_candidate nans[] = {
     {"the operand's NaN made quiet, else the quiet NaN with a sign", with_nan, OPERAND_OR_NEGATIVE},
     {0}};
 
-/* A NaN of the format with its sign and the payload 1 where it has those. */
+/* Returns a negative NaN with payload 1 if the format has such a NaN, otherwise its default NaN. */
 static uint64_t nan_with_payload(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   if (f.specials != SMMA_SPECIALS_IEEE) return smma_default_nan(f);

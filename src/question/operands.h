@@ -1,4 +1,4 @@
-/* What rows of questions are made of. */
+/* Building blocks for the rows of questions. */
 #ifndef SMMA_QUESTION_OPERANDS_H
 #define SMMA_QUESTION_OPERANDS_H
 
@@ -13,7 +13,7 @@ static inline uint64_t zero_of(smma_format format, bool negative) {
   return smma_sign_and_fields(smma_encoding_of(format), negative, 0);
 }
 
-/* Products (+0)(+0), c = +0, scale factors of one. */
+/* Sets all products to (+0)(+0), c to +0 and the scale factors to one. */
 static inline void clear_row(const smma_operation *o, smma_row *row) {
   for (int k = 0; k < o->k; k++) row->a[k] = row->b[k] = 0;
   for (int s = 0; s < smma_scale_count(o->k, o->scale_block); s++)
@@ -26,24 +26,25 @@ static inline void set_product(smma_row *row, int k, uint64_t a, uint64_t b) {
   row->b[k] = b;
 }
 
-/* The least exponent that the format has with subnormals. */
+/* Returns the least exponent of the format, subnormals included. */
 static inline int least_exponent(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   return smma_minimum_exponent(f) - (f.specials == SMMA_SPECIALS_POWERS_OF_TWO ? 0 : f.fraction_bits);
 }
 
-/* Whether 2^exponent is a product of the operation's inputs. */
+/* Reports whether 2^exponent is a product of the operation's inputs. */
 static inline bool reaches(const smma_operation *o, int exponent) {
   return least_exponent(o->a) + least_exponent(o->b) <= exponent;
 }
 
-/* +-2^exponent as a product, half of the exponent in a. */
+/* Sets product k to +-2^exponent, with half of the exponent in a. */
 static inline void set_power(const smma_operation *o, smma_row *row, int k, bool negative, int exponent) {
   const int half = exponent / 2;
   set_product(row, k, power_of_two(o->a, negative, half), power_of_two(o->b, false, exponent - half));
 }
 
-/* The k of product i in the first block, and of one that is added last: a chain's later blocks would hide a sign. */
+/* Returns the k of product i of the first block; the next function returns the k of a product that is added last.
+   (Later blocks of a chain would hide a sign.) */
 static inline int first_product(const smma_operation *o, int i) { return smma_product_index(o, 0, i); }
 
 static inline int last_product(const smma_operation *o) {

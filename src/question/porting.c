@@ -2,11 +2,11 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] -2^-2
-   for odd and -2^-3 for even k, the other B[k][j] 2^-3: the signs of its formula for D. */
+/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] are
+   -2^-2 for odd k and -2^-3 for even k, the other B[k][j] are 2^-3. The signs are those of its formula for D. */
 enum { FTTN_K = 8192 };
 
-/* With `negated`, of -A B. */
+/* Fills in the example's row; with `negated`, for -A B. */
 static const char *fttn_row(const smma_operation *o, int index, bool negated, smma_row *row) {
   if (index == FTTN_K / o->k) return NULL;
   clear_row(o, row);
@@ -36,7 +36,7 @@ static bool is_f16_to_f32(const smma_instruction *i) {
   return i->a == SMMA_F16 && i->b == SMMA_F16 && i->c == SMMA_F32 && i->d == SMMA_F32 && i->k % 2 == 0;
 }
 
-/* So many eighths, whatever the operands. */
+/* Returns a fixed number of eighths, whatever the operands. */
 static uint64_t eighths(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   (void)x, (void)c;
   return smma_encode(smma_encoding_of(model->d), parameter < 0, smma_magnitude(parameter), -3, false,

@@ -4,7 +4,7 @@
 
 static bool is_power_bf16(const smma_instruction *i) { return i->rule == &smma_rule_power_bf16; }
 
-/* As Arm's, and qemu. */
+/* Computes as Arm's instruction does, and as qemu does. */
 static uint64_t with_pairs_in_range(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_operation o = *model;
   (void)parameter;

@@ -5,7 +5,7 @@
 #include "rows/generate.h"
 #include "rows/rows.h"
 
-/* How many generated rows are looked through. */
+/* Number of generated rows that are searched. */
 enum { MOST_GENERATED = 16384 };
 
 static uint64_t compute_model(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
@@ -54,7 +54,8 @@ static bool told_apart(const smma_trial *t, int x, int y) {
   return memcmp(t->expected[x], t->expected[y], (size_t)t->results * sizeof(uint64_t)) != 0;
 }
 
-/* Whether results d tell two answers apart that the rows so far do not; `*left`: whether there are such two. */
+/* Reports whether results d distinguish two answers that the rows so far do not distinguish. Sets `*left` if such a
+   pair of answers exists. */
 static bool is_new(const smma_trial *t, const uint64_t *d, bool *left) {
   bool found = false;
   *left = false;
@@ -94,7 +95,8 @@ static void take_rows(smma_trial *t, const smma_operation *o) {
   }
 }
 
-/* Only the last result counts: the model's is computed step by step, the others' is the same from any operands. */
+/* Computes the results of a chain. Only the last result counts: the model's is computed step by step; the other
+   answers' is the same for any operands. */
 static void take_chain(smma_trial *t, const smma_operation *o) {
   smma_row row;
   uint64_t d[SMMA_MOST_ANSWERS] = {0};
@@ -105,7 +107,7 @@ static void take_chain(smma_trial *t, const smma_operation *o) {
   add_row(t, d);
 }
 
-/* Takes out every answer that equals one before it. */
+/* Removes every answer that no row distinguishes from an earlier one. */
 static void merge_answers(smma_trial *t) {
   int kept = 1;
   for (int n = 1; n < t->answers; n++) {
@@ -142,7 +144,8 @@ const char *smma_trial_row(const smma_trial *t, int index, smma_row *row) {
 
 /* ---- Asking ---- */
 
-/* Rows first .. first + count - 1 in one batch; the first one's c is `c` unless the trial begins there. */
+/* Computes rows first .. first + count - 1 in one batch. Unless the trial begins at `first`, `c` replaces the c of that
+   row. */
 static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first, int count, uint64_t c,
                 smma_error *error) {
   for (int n = 0; n < count; n++) {
@@ -154,7 +157,7 @@ static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first
   return smma_unit_ask(unit, rows, 0, (size_t)count, NULL, error);
 }
 
-/* A chain row by row, all others at once. */
+/* Computes the rows of a chain one by one, and those of any other trial in one batch. */
 static bool ask_all(const smma_trial *t, smma_unit *unit, smma_rows *rows, smma_trial_result *r, smma_error *error) {
   const smma_operation o = smma_operation_of(t->instruction);
   const int step = (int)rows->capacity;

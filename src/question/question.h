@@ -1,16 +1,15 @@
-/* Open questions that a unit can be asked: operands for which the candidate answers differ, and which answer it gives.
-   The command calls them experiments.
-
-   A question has candidate answers, each a function of operands; its trial on an instruction is rows of operands with
-   the result of each answer. Answer 0 is the model's. An answer that no row tells from one before it
-   is none of the trial's, and where none is left but the model's there is no trial. */
+/* Open questions about a unit. Each has operands for which the candidate answers differ, so that the unit's results
+   show which answer holds. The command calls them experiments. A question has candidate answers, each a function of the
+   operands. Its trial on an instruction consists of rows of operands, with the result that each answer gives. Answer 0
+   is the model's. A trial omits an answer if no row distinguishes it from an earlier one; if only the model's answer
+   remains, there is no trial. */
 #ifndef SMMA_QUESTION_QUESTION_H
 #define SMMA_QUESTION_QUESTION_H
 
 #include "rows/check.h"
 #include "unit/unit.h"
 
-/* `parameter` tells candidates of one function apart. */
+/* Computes d by one candidate answer. `parameter` distinguishes candidates that share a function. */
 typedef uint64_t smma_candidate_function(const smma_operation *model, smma_operands x, uint64_t c, int parameter);
 
 typedef struct {
@@ -19,15 +18,15 @@ typedef struct {
   int parameter;
 } smma_candidate;
 
-/* Operands of row `index`: returns what it is, or NULL past the last. */
+/* Fills in the operands of row `index` and returns their description, or NULL past the last row. */
 typedef const char *smma_question_row(const smma_operation *operation, int index, smma_row *row);
 
 typedef struct {
   const char *name, *text;
   bool (*concerns)(const smma_instruction *instruction);
-  smma_question_row *row;           /* NULL: the first rows of `softmma gen` that tell candidates apart */
-  bool chained;                     /* each row's result is the next one's c, and only the last one counts */
-  const smma_candidate *candidates; /* besides the model; the one behind the last has no text */
+  smma_question_row *row;           /* NULL: use the first rows of `softmma gen` that distinguish candidates */
+  bool chained;                     /* each row's result is the next row's c, and only the last result counts */
+  const smma_candidate *candidates; /* all except the model; the list ends with an entry without text */
 } smma_question;
 
 enum {
@@ -42,10 +41,10 @@ extern const smma_question *const smma_questions[SMMA_QUESTION_COUNT];
 #include "question/questions.def"
 #undef SMMA_QUESTION
 
-/* Whether it is asked of machines that no model claims to be, and only of those, or by name. */
+/* Reports whether the question is only for machines without a model; then it is asked only of these, or by name. */
 bool smma_question_is_of_unmodelled(const smma_question *question);
 
-/* NULL if there is no such question. */
+/* Returns the question of that name, or NULL. */
 const smma_question *smma_find_question(const char *name);
 
 enum { SMMA_MOST_ANSWERS = 7, SMMA_MOST_TRIAL_ROWS = 16 };
@@ -53,28 +52,30 @@ enum { SMMA_MOST_ANSWERS = 7, SMMA_MOST_TRIAL_ROWS = 16 };
 typedef struct {
   const smma_question *question;
   const smma_instruction *instruction;
-  int rows;    /* operands */
-  int results; /* that count: one of a chain, else one of each row */
+  int rows;    /* number of rows of operands */
+  int results; /* number of results that count: 1 for a chain, otherwise one for each row */
   int answers;
   const smma_candidate *answer[SMMA_MOST_ANSWERS];
   uint64_t expected[SMMA_MOST_ANSWERS][SMMA_MOST_TRIAL_ROWS];
-  uint64_t generated[SMMA_MOST_TRIAL_ROWS]; /* where rows were searched: their index */
+  uint64_t generated[SMMA_MOST_TRIAL_ROWS]; /* if generated rows were searched: their indices */
 } smma_trial;
 
-/* False if the question cannot tell any other answer from the model's. */
+/* Prepares the trial of a question on an instruction. Returns false if no row distinguishes another answer from the
+   model's. */
 bool smma_trial_prepare(const smma_question *question, const smma_instruction *instruction, smma_trial *trial);
 
-/* Operands of row `index`, which stands below trial->rows; returns what it is. In a chain c holds for the first row. */
+/* Fills in the operands of row `index`, which must be less than trial->rows; returns their description. In a chain only
+   the first row's c is valid. */
 const char *smma_trial_row(const smma_trial *trial, int index, smma_row *row);
 
 typedef struct {
-  uint64_t d[SMMA_MOST_TRIAL_ROWS]; /* trial->results of them */
-  int answer;                       /* -1: none of the trial's */
-  int different;                    /* the first row that the model computes otherwise; trial->rows if none */
-  smma_row example;                 /* that row, with the unit's d; in a chain its c is the unit's, too */
+  uint64_t d[SMMA_MOST_TRIAL_ROWS]; /* the unit's results, trial->results of them */
+  int answer;                       /* the answer that the results agree with; -1: none */
+  int different;                    /* the first row whose result differs from the model's; trial->rows if all agree */
+  smma_row example;                 /* that row, with the unit's d; in a chain also with the unit's c */
 } smma_trial_result;
 
-/* Asks the unit. False with one line if it fails. */
+/* Computes the trial's rows on the unit and finds the answer. Returns false with one error line if the unit fails. */
 bool smma_trial_run(const smma_trial *trial, smma_unit *unit, smma_trial_result *result, smma_error *error);
 
 #endif

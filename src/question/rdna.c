@@ -1,4 +1,4 @@
-/* RDNA 3 and 4: what recorded rows leave open. */
+/* RDNA 3 and 4: questions that recorded rows leave open. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const char *set_row(const smma_operation *o, const two_products *x, smma_
 
 /* ---- Candidates ---- */
 
-/* The model as steps, of which candidates change one thing. */
+/* Returns the model as steps; candidates change one property of it. */
 static smma_operation as_steps(const smma_operation *model) {
   smma_operation steps = *model;
   smma_compose(model, &steps.rule.with.composition);
@@ -90,7 +90,7 @@ static const smma_candidate floors[] = {{"one less", with_least_exponent, -1},
                                         {"three more", with_least_exponent, 3},
                                         {0}};
 
-/* Half of the least result, and a little that is above or below what is kept. */
+/* Half of the least result plus a smaller power of two. The least exponent of c decides whether the latter is cut. */
 static const char *row_of_floors(const smma_operation *o, int index, smma_row *row) {
   static const two_products f16[] = {{"2^-25 + 2^-41", {0x1p-14, 0x1p-17}, {0x1p-11, 0x1p-24}, 0},
                                      {"2^-25 + 2^-40", {0x1p-14, 0x1p-16}, {0x1p-11, 0x1p-24}, 0},

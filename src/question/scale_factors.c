@@ -4,13 +4,13 @@
 
 static bool is_gst_fdpa(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_GST_FDPA; }
 
-/* ST-FDPA of inputs without an exponent below zero, whose sums scaled_sums takes exactly. */
+/* Reports whether the rule is ST-FDPA with inputs that have no exponent below zero; scaled_sums sums these exactly. */
 static bool is_st_fdpa_of_e2(const smma_instruction *i) {
   return i->rule->rule.algorithm == SMMA_ST_FDPA && smma_minimum_exponent(smma_encoding_of(i->a)) >= 0 &&
          smma_minimum_exponent(smma_encoding_of(i->b)) >= 0;
 }
 
-/* GST-FDPA with `group` products to a sum. */
+/* Computes GST-FDPA with `group` products to a sum. */
 static uint64_t scaled_sums(const smma_operation *model, smma_operands x, uint64_t c, int group) {
   smma_operation o = *model;
   o.rule.algorithm = SMMA_GST_FDPA;
@@ -21,7 +21,7 @@ static uint64_t scaled_sums(const smma_operation *model, smma_operands x, uint64
 static const smma_candidate scales_of_sums[] = {
     {"groups of 32 summed, then scaled", scaled_sums, 32}, {"groups of 16 summed, then scaled", scaled_sums, 16}, {0}};
 
-/* ST-FDPA: every product scaled, all in one sum. */
+/* Computes ST-FDPA: scales every product, and sums all in one sum. */
 static uint64_t scaled_products(const smma_operation *model, smma_operands x, uint64_t c, int bits) {
   smma_operation o = *model;
   o.rule.algorithm = SMMA_ST_FDPA;

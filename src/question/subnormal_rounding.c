@@ -2,7 +2,7 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* To 11 bits with the exponents of f32, then to f16. */
+/* Rounds to 11 bits with the exponent range of f32, then to f16. */
 static uint64_t round_twice(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const smma_encoding f16 = smma_encoding_of(SMMA_F16), wide = smma_encoding_of(SMMA_TF32);
   const bool adds_c = model->rule.algorithm == SMMA_FP8_BY_FP16;

@@ -5,7 +5,7 @@
 
 typedef enum { ALL_NEGATIVE, ANY_NEGATIVE, SIGN_OF_C, NO_NEGATIVE } zero_rule;
 
-/* The model, but for the sign of a zero. */
+/* Computes the model with a different sign for a zero result. */
 static uint64_t with_sign_of_zero(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const uint64_t d = smma_dot_add(model, x, c);
   bool c_negative = smma_decode(smma_encoding_of(model->c), c).negative, all = c_negative, any = c_negative;
@@ -30,7 +30,7 @@ static const smma_candidate signs_of_zero[] = {
     {"the sign of c", with_sign_of_zero, SIGN_OF_C},
     {0}};
 
-/* A sum that is exactly zero: c, the first two products, all others. */
+/* A summand of a sum that is exactly zero: c, the first two products, or all others. */
 typedef enum { MINUS_ONE, MINUS_ZERO, PLUS_ZERO, PLUS_ONE, ZERO_BY_ZERO } zero_term;
 typedef struct {
   const char *what;
@@ -56,7 +56,7 @@ static void set_zero_term(const smma_operation *o, smma_row *row, int k, zero_te
               zero || term == ZERO_BY_ZERO ? 0 : power_of_two(o->b, false, 0));
 }
 
-/* Whether K products and the format of a can make the case. */
+/* Reports whether K products and the format of a can represent the case. */
 static bool has_case(const smma_operation *o, const zero_case *z) {
   if (o->k == 1 && z->second != z->others) return false;
   return z->first != ZERO_BY_ZERO || smma_encoding_of(o->a).specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
@@ -75,7 +75,7 @@ static const char *row_of_zeros(const smma_operation *o, int index, smma_row *ro
   return NULL;
 }
 
-/* The model, but for the sign of a zero where a product is negative and not zero. */
+/* Computes the model, with a different sign of a zero result if a product is negative and not zero. */
 static uint64_t with_sign_of_underflow(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   const uint64_t d = smma_dot_add(model, x, c);
   bool negative = false;
@@ -86,7 +86,7 @@ static uint64_t with_sign_of_underflow(const smma_operation *model, smma_operand
   return zero_of(model->d, parameter);
 }
 
-/* The model, but a negative sum that rounds to zero stays negative. */
+/* Computes the model, except that a negative sum that rounds to zero gives -0. */
 static uint64_t with_sign_of_sum(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_operation o = *model;
   smma_composition *p = &o.rule.with.composition, composed;
@@ -104,7 +104,7 @@ static const smma_candidate signs_of_underflow[] = {{"+0 for every underflow", w
                                                     {"the sign of the sum that rounds to zero", with_sign_of_sum, 0},
                                                     {0}};
 
-/* One product is negative. In scaled instructions, which are one block, the first scale factors make it small. */
+/* Makes one product negative. In scaled instructions, which have one block, the first scale factors make it small. */
 static const char *row_of_underflows(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {"-1/4 of the least result, c = +0", "-1/4 of the least result, c = -0",
                                      "the least negative product, c = +0", "the least negative product, c = -0"};

@@ -5,7 +5,7 @@
 
 #include "io/custom_file.h"
 
-/* ---- One report ---- */
+/* ---- Reading one report ---- */
 
 static bool take_text(const smma_datum *record, const char *key, char *to, size_t size) {
   const char *text = smma_datum_text_of(smma_datum_get(record, key));
@@ -32,7 +32,7 @@ static bool take_recipe(const smma_datum *data, smma_campaign *c) {
   return c->recipe.kind != SMMA_ROWS_KINDS;
 }
 
-/* The instructions of the entries, in their order. */
+/* Reads the instructions of the entries, in their order. */
 static bool take_instructions(const smma_datum *entries, const char *origin, smma_read_report *r, smma_error *error) {
   const size_t count = smma_datum_size(entries);
   const smma_instruction **list = calloc(count + 1, sizeof *list);
@@ -88,7 +88,7 @@ void smma_read_report_free(smma_read_report *r) {
   free(r);
 }
 
-/* ---- Several ---- */
+/* ---- Merging several reports ---- */
 
 static bool same_unit(const smma_unit *x, const smma_unit *y) {
   return strcmp(x->name, y->name) == 0 && strcmp(x->description.device, y->description.device) == 0 &&
@@ -102,7 +102,7 @@ static bool same_instructions(const smma_report *x, const smma_report *y) {
   return x->count == y->count;
 }
 
-/* What the two have otherwise; NULL: they are of one campaign. */
+/* Returns the first difference between the campaigns of two reports, or NULL if they are the same campaign. */
 static const char *difference_of(const smma_read_report *x, const smma_read_report *y) {
   const smma_campaign *c = &x->campaign, *d = &y->campaign;
   return !same_unit(&x->unit, &y->unit)                                             ? "unit, device or driver"
@@ -116,7 +116,7 @@ static const char *difference_of(const smma_read_report *x, const smma_read_repo
                                                                                     : NULL;
 }
 
-/* Which file has each shard; all have one, and only one. */
+/* Finds the file of each shard; reports whether every shard is present exactly once. */
 static bool all_there(smma_read_report *const *list, const char *const *origin, size_t count, smma_error *error) {
   const size_t of = (size_t)list[0]->report.shard.count;
   const char **from = calloc(of, sizeof *from);
@@ -134,8 +134,8 @@ static bool all_there(smma_read_report *const *list, const char *const *origin, 
   return good;
 }
 
-/* Each shard has all of its rows; of a recording there may be fewer than were asked for, of all instructions as many.
- */
+/* Reports whether each shard has all of its rows. A recording may have fewer rows than were requested, but then the
+   same number for all instructions. */
 static bool whole_rows(smma_read_report *const *list, const char *const *origin, size_t count, smma_error *error) {
   for (size_t n = 0; n < list[0]->report.count; n++) {
     uint64_t rows = 0;

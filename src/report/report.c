@@ -9,7 +9,7 @@
 #include "rows/check.h"
 #include "rows/datum.h"
 
-enum { LARGEST_REPORT = 1 << 28 /* thousands of instructions with an example and kept rows each */ };
+enum { LARGEST_REPORT = 1 << 28 /* thousands of instructions, each with an example and retained rows */ };
 
 bool smma_report_start(smma_report *r, const smma_campaign *campaign, const smma_instruction *const *list, size_t count,
                        smma_error *error) {
@@ -93,7 +93,8 @@ static smma_datum *example_datum(const smma_report_result *r) {
   return d;
 }
 
-/* What is kept, a sort to an entry; rows in a text, as there are many. */
+/* Returns the retained rows, one entry for each sort of mismatch. An entry's row numbers are one text, because there
+   can be many. */
 static smma_datum *kept_datum(const smma_sample *kept) {
   smma_datum *list = smma_datum_list();
   for (size_t n = 0; n < kept->count; n++) {
@@ -199,12 +200,12 @@ static bool read_example(const smma_datum *d, const smma_instruction *i, smma_ca
          smma_encodings_read(smma_datum_get(d, "against"), i->d, 1, &r->expected);
 }
 
-/* Whether the row is among the first `rows` of the share. */
+/* Reports whether the row is among the first `rows` rows of the share. */
 static bool is_among(const smma_share *share, uint64_t rows, uint64_t row) {
   return smma_share_has(share, row) && smma_share_rows(share, row) < rows;
 }
 
-/* "5 17 1009", each among the first `rows` of the share. */
+/* Reads row numbers "5 17 1009", each among the first `rows` rows of the share. */
 static bool read_rows(const char *text, const smma_share *share, uint64_t rows, smma_sort *s) {
   while (text && *text) {
     char *end;
@@ -216,7 +217,7 @@ static bool read_rows(const char *text, const smma_share *share, uint64_t rows, 
   return s->kept > 0;
 }
 
-/* What is kept; a report of a version that kept nothing has none. */
+/* Reads the retained rows. Reports of versions that retained none lack the list. */
 static bool read_kept(const smma_datum *list, const smma_share *share, const smma_campaign_result *r,
                       smma_sample *kept) {
   uint64_t all = 0;
@@ -235,8 +236,9 @@ static bool read_kept(const smma_datum *list, const smma_share *share, const smm
   return true;
 }
 
-/* Numbers that a campaign can have counted: an entry has rows, its first batch was checked where that is the share's,
-   and a row differs if and only if there is an example of it, which differs. Only a shard may have no row of one. */
+/* Reports whether a campaign can have counted these numbers: an entry has rows; the first batch was checked if it is
+   part of the share; there are mismatches if and only if there is an example, and the example differs. Only a shard may
+   lack rows of an instruction. */
 static bool is_possible(const smma_campaign_result *r, const smma_instruction *i, const smma_share *share,
                         uint64_t most_rows) {
   const smma_operation o = smma_operation_of(i);
@@ -278,10 +280,11 @@ static bool same_shard(const smma_report *r, const smma_datum *d) {
          s.part == r->shard.part;
 }
 
-/* The first thing that the data's campaign has otherwise. */
+/* Checks that the data have the same campaign; the error names the first difference. */
 static bool same_campaign(const smma_report *r, const smma_datum *data, const char *origin, smma_error *error) {
   const smma_campaign *c = r->campaign;
-  const smma_datum *seed = smma_datum_get(data, "seed"); /* as all seeds written in 63 bits and a sign */
+  const smma_datum *seed =
+      smma_datum_get(data, "seed"); /* a 63-bit number with a sign, which is how all seeds are written */
   if (!is_text(get_text(smma_datum_get(data, "unit"), "name"), c->unit->name))
     return smma_fail(error, "%s is of another unit than %s; name another file", origin, c->unit->name);
   if (!is_text(get_text(smma_datum_get(data, "against"), "name"), c->against->name))
@@ -296,7 +299,8 @@ static bool same_campaign(const smma_report *r, const smma_datum *data, const ch
   return true;
 }
 
-/* One entry of the data. What this campaign does not ask for would be lost when it is written again. */
+/* Reads one entry of the data. Fails if it is for an instruction that this campaign lacks, because it would be lost
+   when the report is written again. */
 static bool take_entry(smma_report *r, const smma_datum *entry, uint64_t most_rows, const char *origin,
                        smma_error *error) {
   const char *arch = get_text(entry, "arch"), *instruction = get_text(entry, "instr");

@@ -1,4 +1,4 @@
-/* Comparing what a report is of: which instructions, all of them in turn, their classes. */
+/* Runs a campaign: chooses the instructions, compares them in turn, and sorts their mismatches into classes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,15 +6,16 @@
 #include "host/clock.h"
 #include "report/report.h"
 
-/* Saving may wait for the disk: at most a twentieth of the time goes there. */
+/* Saving may wait for the disk, so it takes at most a twentieth of the time. */
 static const double seconds_between_saves = 0.2, share_of_saves = 20;
 
-/* Rows that units are asked for while an instruction's mismatches are sorted; after that no row is made simpler. */
+/* Maximum number of rows sent to the units while an instruction's mismatches are sorted; after that no counterexample
+   is minimised further. */
 enum { MOST_ASKED = 1000000 };
 
 /* ---- Which instructions ---- */
 
-/* Keeps those of the list that both units compute; `*why` says why the last one was left out. */
+/* Keeps the instructions that both units compute; `*why` receives the reason for the last omission. */
 static size_t keep_computed(const smma_campaign *c, const smma_instruction **list, size_t count, smma_error *why) {
   size_t kept = 0;
   for (size_t n = 0; n < count; n++)
@@ -57,10 +58,10 @@ bool smma_report_choose(smma_report *r, const smma_campaign *c, smma_arch_id arc
 typedef struct {
   smma_report *report;
   const smma_report_watcher *watcher;
-  size_t at;             /* the instruction whose turn it is */
+  size_t at;             /* the current instruction */
   uint64_t done, all;    /* rows */
-  double saved, seconds; /* when it was saved last, and how long that took */
-  bool failed;           /* saving did; `error` says why */
+  double saved, seconds; /* time of the last save, and its duration */
+  bool failed;           /* saving failed; `error` has the reason */
   smma_error error;
 } work;
 

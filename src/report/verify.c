@@ -13,12 +13,13 @@ typedef struct {
   smma_verification *result;
   size_t at;               /* number of the next file */
   size_t rank, ranks;      /* of a survey */
-  smma_clean_files *found; /* by a survey; NULL: it is none */
+  smma_clean_files *found; /* result of a survey; NULL: this is not a survey */
   bool has_memory;
   smma_error *error;
 } work;
 
-/* Reports whether another unit than the model computes: then its results are explained, otherwise the file's. */
+/* Reports whether a unit other than the model computes the results. Then the classes explain the unit's results,
+   otherwise the file's. */
 static bool has_unit(const smma_verify_request *q) { return q->unit && q->unit->methods != &smma_unit_model; }
 
 /* ---- Mismatches ---- */
@@ -28,7 +29,7 @@ static bool same_instruction(const smma_vector_header *x, const smma_vector_head
          x->wave == y->wave && x->fp16_ovfl == y->fp16_ovfl && x->clamp == y->clamp;
 }
 
-/* Returns where mismatches of these rows are collected; NULL where there are too many instructions. */
+/* Returns the collection for mismatches of these rows; NULL if there are too many instructions. */
 static smma_collection *collection_of(work *w, const smma_mismatch *m, bool add) {
   smma_verification *v = w->result;
   const smma_instruction *i;
@@ -146,7 +147,7 @@ static bool check(work *w, FILE *stream, const char *path) {
   return true;
 }
 
-/* A file, unless it is known to be right, or another rank's to survey. */
+/* Checks a file, unless it is known to be correct or belongs to another rank's survey. */
 static bool check_file(work *w, FILE *stream, const char *path) {
   const smma_clean_files *clean = w->request->clean;
   const size_t at = w->at;
@@ -188,7 +189,8 @@ static bool is_named_text(const char *path) {
   return length >= 4 && strcmp(path + length - 4, ".txt") == 0;
 }
 
-/* In folders only files that begin as vector files count, of text those named .txt, and links are not followed. */
+/* Reports whether a file in a folder is a vector file: it begins as one, and has the suffix .txt if it is text. Links
+   are not followed. */
 static bool is_vector_file(FILE *stream, const char *path) {
   return smma_vector_is_binary(stream) || (is_named_text(path) && smma_vector_is_text(stream));
 }

@@ -1,4 +1,5 @@
-/* Vector files held against the models, or against a unit: how many rows differ, which, and in which classes. */
+/* Compares vector files with the models, or with a unit: counts the rows that differ, lists them, and sorts them into
+   classes. */
 #ifndef SMMA_REPORT_VERIFY_H
 #define SMMA_REPORT_VERIFY_H
 
@@ -6,31 +7,32 @@
 #include "report/report.h"
 #include "rows/check.h"
 
-/* How many rows each file has, by its number, if all of them are right; 0 if that is not known. */
+/* For each file, by number: the number of its rows if all of them are correct; 0 if that is not known. */
 typedef struct {
   uint64_t *rows;
   size_t count;
 } smma_clean_files;
 
 typedef struct {
-  const char *const *paths;      /* files and folders, ended by NULL */
-  FILE *input;                   /* what "-" stands for; NULL: a file of that name */
-  const smma_rows *rows;         /* rows in memory, instead of files, whose name is "rows"; or NULL */
-  size_t count;                  /* of them */
-  smma_unit *unit;               /* NULL: the models */
-  uint64_t most_shown;           /* mismatches */
-  const smma_clean_files *clean; /* files that need no look; or NULL */
-  /* Told of each mismatch to be shown, of which the result then has no list; or NULL. */
+  const char *const *paths;      /* files and folders; NULL ends the list */
+  FILE *input;                   /* the stream for "-"; NULL: "-" is a file name */
+  const smma_rows *rows;         /* rows in memory to check instead of files, named "rows" in messages; or NULL */
+  size_t count;                  /* number of these rows */
+  smma_unit *unit;               /* NULL: compare with the models */
+  uint64_t most_shown;           /* maximum number of mismatches to show */
+  const smma_clean_files *clean; /* files known to be correct, which are skipped; or NULL */
+  /* Called for each mismatch to be shown; the result then has no list of them. May be NULL. */
   void (*mismatch)(const smma_mismatch *mismatch, void *context);
-  /* Told why a file cannot be read; the others are still checked. NULL: the first such file is an error. */
+  /* Called with the reason when a file cannot be read; the other files are still checked. NULL: the first such file is
+     an error. */
   void (*unreadable)(const char *why, void *context);
-  /* Told of a file that has a header and no rows; or NULL. */
+  /* Called for a file that has a header and no rows. May be NULL. */
   void (*empty)(const char *path, void *context);
-  void (*progress)(uint64_t rows, void *context); /* or NULL */
+  void (*progress)(uint64_t rows, void *context); /* may be NULL */
   void *context;
 } smma_verify_request;
 
-/* The mismatches of one instruction, as headers name it. */
+/* The mismatches of one instruction, under the name that the headers use. */
 typedef struct {
   smma_vector_header header;
   smma_collection collection;
@@ -40,33 +42,34 @@ typedef struct {
 typedef struct {
   uint64_t files;
   smma_check_totals totals;
-  bool is_whole;              /* every file could be read */
-  const char *unit, *against; /* whose results the classes explain, and whose they are compared with */
-  smma_datum *shown;          /* a record for each mismatch */
+  bool is_whole; /* every file was readable */
+  const char *unit,
+      *against;      /* the unit or file whose results the classes explain, and the one that it is compared with */
+  smma_datum *shown; /* a record for each mismatch */
   smma_verified_instruction of[SMMA_MOST_CLASSIFIED];
   int count;
-  uint64_t unsorted; /* mismatches of other instructions */
-  char **path;       /* of files with mismatches: smma_file_of_index */
+  uint64_t unsorted; /* mismatches of instructions beyond the limit */
+  char **path;       /* files with mismatches, by smma_file_of_index */
   size_t paths;
 } smma_verification;
 
-/* Checks all files. Folders are searched for binary vector files, and for .txt files with the header of one. False with
-   one line if a path is not there, nothing was found, or the unit fails. Free the result in both cases. */
+/* Checks all files. In folders, checks binary vector files and .txt files with a vector header. Returns false with one
+   error line if a path does not exist, no file was found, or the unit fails. Free the result in both cases. */
 bool smma_verify(const smma_verify_request *request, smma_verification *result, smma_error *error);
 void smma_verification_free(smma_verification *result);
 
-/* Looks at every file whose number leaves the rest `rank`, of `ranks`, and notes those that are right. `clean` is the
-   caller's to free. */
+/* Checks every file whose number modulo `ranks` is `rank`, and notes the correct files in `clean`, which the caller
+   frees. */
 bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t ranks, smma_clean_files *clean,
                         smma_error *error);
 
-/* Notes how many rows a clean file has. False with one line without memory. */
+/* Notes the number of rows of a correct file. Returns false with one error line when memory is short. */
 bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_error *error);
 
-/* Whose the classes of instruction number `n` are. */
+/* Returns the names and counts that the description of instruction number `n`'s classes needs. */
 smma_class_words smma_verification_words(const smma_verification *result, int n);
 
-/* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. The mismatches move into it. */
+/* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. Moves the list of mismatches into the result. */
 smma_datum *smma_verification_datum(smma_verification *result);
 
 #endif

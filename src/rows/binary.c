@@ -14,24 +14,24 @@
 #include "rows/text.h"
 
 enum {
-  ALIGNMENT = 64,      /* of the first row: a line of the cache */
+  ALIGNMENT = 64,      /* alignment of the first row: one cache line */
   MOST_TEXT = 1 << 16, /* bytes of a header's text */
-  BLOCKS = 8           /* that are read together */
+  BLOCKS = 8           /* number of blocks read together */
 };
 
-/* Of what comes through a pipe: more than anybody sends, less than what fills a disk. */
+/* Limit for data from a pipe: more than a pipe usually carries, less than what fills a disk. */
 static const uint64_t pipe_limit = UINT64_C(1) << 30;
 
 const unsigned char smma_binary_magic[SMMA_BINARY_MAGIC_BYTES] = {0x89, 's', 'o',  'f',  't',  'm',
                                                                   'm',  'a', '\r', '\n', 0x1a, '\n'};
 
-/* What a file begins with; little-endian. The text and zeros up to the first row follow. */
+/* The fixed part at the start of a file, little-endian. The header text follows, then zeros up to the first row. */
 typedef struct {
   unsigned char magic[SMMA_BINARY_MAGIC_BYTES];
   uint32_t version;
   uint64_t rows;
   uint32_t row_bytes, first_row /* where it begins */, block_rows, text_bytes;
-  uint32_t checksum; /* of all before the first row, with this zero */
+  uint32_t checksum; /* of everything before the first row, with this field zero */
   uint32_t zero;
 } file_header;
 
@@ -58,7 +58,7 @@ smma_binary_layout smma_binary_layout_of(const smma_row_layout *l) {
 
 /* ---- Columns of rows ---- */
 
-/* Pieces of a constant size. */
+/* Copies elements of a constant size. */
 static inline void copy_pieces(size_t size, const unsigned char *from, size_t from_stride, unsigned char *to,
                                size_t to_stride, size_t count) {
   for (size_t i = 0; i < count; i++) memcpy(to + i * to_stride, from + i * from_stride, size);
@@ -103,7 +103,7 @@ bool smma_binary_write_header(FILE *stream, const smma_vector_header *header, ui
   return true;
 }
 
-/* Of each block of rows. */
+/* Writes the checksum of each block of rows. */
 static void put_checksums(const unsigned char *rows, size_t row_bytes, size_t count, unsigned char *to) {
   const size_t block_bytes = SMMA_BINARY_BLOCK * row_bytes;
   size_t left = count * row_bytes;
@@ -134,27 +134,27 @@ void smma_binary_put_rows(const smma_rows *rows, size_t count, void *to) {
 
 /* ---- Reading ---- */
 
-/* What is wrong with a block. */
+/* The state of a block. */
 typedef enum { BLOCK_GOOD, BLOCK_UNREADABLE, BLOCK_SHORTENED, BLOCK_DAMAGED, BLOCK_TOO_WIDE } block_state;
 
 struct smma_binary_reader {
   char *path;
-  FILE *copy;          /* of what comes through a pipe; NULL: none */
-  uint64_t copied;     /* bytes of it */
-  int descriptor;      /* of the stream, or the copy */
-  uint64_t start;      /* of the file, in bytes */
-  uint64_t first_row;  /* of its start */
-  uint64_t rows, next; /* in the file, returned */
+  FILE *copy;          /* temporary copy of data from a pipe; NULL: none */
+  uint64_t copied;     /* bytes copied so far */
+  int descriptor;      /* of the stream, or of the copy */
+  uint64_t start;      /* byte position in the stream at which the vector file starts */
+  uint64_t first_row;  /* relative to `start`, in bytes */
+  uint64_t rows, next; /* number of rows in the file, and number returned so far */
   smma_binary_layout layout;
-  uint32_t *checksum;    /* of each block */
-  unsigned char *buffer; /* blocks as they are in the file */
-  smma_rows ahead;       /* the same as rows */
-  size_t taken, filled;  /* of them */
-  block_state state;     /* of the block behind them */
-  int cause;             /* errno, where it cannot be read */
+  uint32_t *checksum;    /* one for each block */
+  unsigned char *buffer; /* blocks in the form of the file */
+  smma_rows ahead;       /* the same blocks as rows */
+  size_t taken, filled;  /* rows of `ahead` returned, and rows valid */
+  block_state state;     /* of the block after the valid rows */
+  int cause;             /* errno if that block is unreadable */
 };
 
-/* Reads all of it, or returns how much there was, or -1 with errno. */
+/* Reads `size` bytes. Returns how many there were, which is fewer at the end of the file, or -1 with errno set. */
 static ssize_t read_at(int descriptor, void *to, size_t size, uint64_t position) {
   size_t got = 0;
   while (got < size) {
@@ -173,7 +173,7 @@ static bool read_all(const smma_binary_reader *r, void *to, size_t size, uint64_
   return got == (ssize_t)size || smma_fail(error, "%s: the file was shortened while it was read", r->path);
 }
 
-/* Goes on until the copy has so many bytes, or the stream ends. */
+/* Copies until the copy has `until` bytes or the stream ends. */
 static bool copy_stream(smma_binary_reader *r, FILE *stream, uint64_t until, smma_error *error) {
   char bytes[1 << 16];
   size_t got = 1;
@@ -188,7 +188,7 @@ static bool copy_stream(smma_binary_reader *r, FILE *stream, uint64_t until, smm
   return true;
 }
 
-/* What comes through a pipe, or is no file at all, begins a file. */
+/* Starts a temporary copy of a stream that is a pipe or not a file; copies enough for the header. */
 static bool begin_copy(smma_binary_reader *r, FILE *stream, smma_error *error) {
   r->copy = tmpfile();
   if (!r->copy) return smma_fail(error, "%s: cannot make a temporary file: %s", r->path, strerror(errno));
@@ -196,7 +196,7 @@ static bool begin_copy(smma_binary_reader *r, FILE *stream, smma_error *error) {
   return copy_stream(r, stream, sizeof(file_header) + MOST_TEXT + ALIGNMENT, error);
 }
 
-/* Descriptor, start and size of the file. */
+/* Finds descriptor, start and size of the file. */
 static bool find_file(smma_binary_reader *r, FILE *stream, uint64_t *size, smma_error *error) {
   struct stat status;
   off_t position;
@@ -216,7 +216,7 @@ static bool fail_cut(const smma_binary_reader *r, uint64_t size, const char *wha
                    (unsigned long long)size, what);
 }
 
-/* The header's fixed part, as far as it does not depend on the text. */
+/* Reads the header's fixed part and checks what does not depend on the text. */
 static bool read_fixed(const smma_binary_reader *r, uint64_t size, file_header *h, smma_error *error) {
   size_t known = sizeof h->magic + sizeof h->version;
   memset(h, 0, sizeof *h);
@@ -236,7 +236,7 @@ static bool read_fixed(const smma_binary_reader *r, uint64_t size, file_header *
   return size >= h->first_row || fail_cut(r, size, "the header", error);
 }
 
-/* The keys, by the reader of text. */
+/* Parses the keys with the reader of text files. */
 static bool parse_text(const smma_binary_reader *r, char *text, size_t size, smma_vector_header *header,
                        smma_error *error) {
   char where[4096];
@@ -257,7 +257,7 @@ static bool parse_text(const smma_binary_reader *r, char *text, size_t size, smm
   return good;
 }
 
-/* All before the first row, of which `h` has the fixed part. */
+/* Reads everything before the first row; `h` receives the fixed part. */
 static bool read_header(const smma_binary_reader *r, file_header *h, smma_vector_header *header, smma_error *error) {
   const uint32_t checksum = h->checksum;
   uint32_t found;
@@ -278,7 +278,7 @@ static bool read_header(const smma_binary_reader *r, file_header *h, smma_vector
   return good;
 }
 
-/* The bytes of the file that its header says, or 0 with an error. */
+/* Returns the file size that follows from the header, or 0 with an error. */
 static uint64_t expected_size(const smma_binary_reader *r, const file_header *h, smma_error *error) {
   const uint64_t per_row = (uint64_t)h->row_bytes + 4,
                  blocks = h->rows / SMMA_BINARY_BLOCK + (h->rows % SMMA_BINARY_BLOCK > 0);
@@ -293,7 +293,7 @@ static uint64_t expected_size(const smma_binary_reader *r, const file_header *h,
   return size;
 }
 
-/* That it has these, no more and no less. */
+/* Checks that the file has exactly this size. */
 static bool check_size(smma_binary_reader *r, FILE *stream, const file_header *h, uint64_t size, smma_error *error) {
   const uint64_t expected = expected_size(r, h, error);
   if (!expected || (r->copy && !copy_stream(r, stream, expected + 1, error))) return false;
@@ -329,7 +329,7 @@ static bool open_file(smma_binary_reader *r, FILE *stream, smma_vector_header *h
   r->buffer = malloc(capacity * h.row_bytes + 1);
   if (!r->checksum || !r->buffer || !smma_rows_allocate(&shape, capacity + 1, &r->ahead))
     return smma_fail(error, "%s: no memory", r->path);
-  r->ahead.instruction = NULL; /* it ends here */
+  r->ahead.instruction = NULL; /* `shape` ends with this function */
   return read_all(r, r->checksum, table, h.first_row + h.rows * h.row_bytes, error);
 }
 
@@ -357,7 +357,8 @@ void smma_binary_close(smma_binary_reader *r) {
 uint64_t smma_binary_rows(const smma_binary_reader *r) { return r->rows; }
 uint64_t smma_binary_row(const smma_binary_reader *r) { return r->next; }
 
-/* Of the constant size: the first element with a bit that its format has not; `count` if none has. */
+/* Returns the index of the first element with a bit outside its format; `count` if there is none. `bytes` is a constant
+   at each call. */
 static inline size_t first_too_wide(size_t bytes, const void *array, size_t count, int bits) {
   uint64_t surplus = 0;
   for (size_t i = 0; i < count; i++) surplus |= smma_load(bytes, array, i);
@@ -367,7 +368,7 @@ static inline size_t first_too_wide(size_t bytes, const void *array, size_t coun
   return count;
 }
 
-/* The same of rows; the least row that has such an element, or `end`. */
+/* Returns the first row with such an element, or `end`. */
 static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   size_t wrong = end;
   for (int p = 0; p < SMMA_PARTS; p++) {
@@ -384,7 +385,8 @@ static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   return wrong;
 }
 
-/* One block of those that are read together. `*wrong`: the row that is too wide, of them, or errno. */
+/* Reads one of the blocks that are read together. `*wrong` receives the first row whose element is too wide, or errno.
+ */
 static block_state read_block(smma_binary_reader *r, size_t index, size_t first, size_t end, size_t *wrong) {
   const size_t row_bytes = r->layout.row_bytes, size = (end - first) * row_bytes;
   const uint64_t position = r->start + r->first_row + (r->next + first) * row_bytes;
@@ -403,7 +405,7 @@ static block_state read_block(smma_binary_reader *r, size_t index, size_t first,
   return *wrong < end ? BLOCK_TOO_WIDE : BLOCK_GOOD;
 }
 
-/* Reads the next blocks where all rows were returned; nothing behind one that is wrong. */
+/* Reads the next blocks once all rows were returned. Rows after a faulty block are not valid. */
 static void fill(smma_binary_reader *r) {
   const uint64_t left = r->rows - r->next;
   const size_t count = left < BLOCKS * SMMA_BINARY_BLOCK ? (size_t)left : BLOCKS * SMMA_BINARY_BLOCK;
@@ -426,7 +428,7 @@ static void fill(smma_binary_reader *r) {
   }
 }
 
-/* In the row behind all good ones. */
+/* Reports the element that is too wide, in the row after the valid ones. */
 static void fail_wide(const smma_binary_reader *r, smma_error *error) {
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &r->ahead.layout.part[p];

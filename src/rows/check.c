@@ -6,18 +6,18 @@
 #include "host/load.h"
 #include "rows/rows.h"
 
-/* Rows that are computed together, and compared together. */
+/* Rows computed in one call; rows compared with one memcmp; number of rows in a batch tried as correct examples. */
 enum { BATCH = 8192, PIECE = 64, TOLD_RIGHT = 1024 };
 
-/* Rows that were read, and where. */
+/* A batch of rows, with their positions in the file. */
 typedef struct {
   smma_rows rows;
   size_t count;
   unsigned long long line[BATCH];
-  uint64_t got[BATCH]; /* in containers of d */
+  uint64_t got[BATCH]; /* computed results, in containers of d's format */
 } batch;
 
-/* What one stream is checked with. */
+/* Data for checking one stream. */
 typedef struct {
   const char *path;
   const smma_vector_header *header;
@@ -39,7 +39,7 @@ static void check_row(const check *c, const batch *b, size_t i) {
   }
 }
 
-/* Rows `first` to end - 1, one by one where not all are right. */
+/* Checks rows `first` to end - 1; compares them one by one only if some differ. */
 static void check_piece(const check *c, const batch *b, size_t first, size_t end) {
   const size_t bytes = b->rows.layout.part[SMMA_PART_D].bytes;
   const unsigned char *expected = b->rows.part[SMMA_PART_D] + first * bytes, *got = (const unsigned char *)b->got;
@@ -48,7 +48,8 @@ static void check_piece(const check *c, const batch *b, size_t first, size_t end
     for (size_t i = first; i < end; i++) check_row(c, b, i);
 }
 
-/* Those that are right of at most TOLD_RIGHT rows, spread over the batch so that they are of all kinds. */
+/* Reports the correct ones among at most TOLD_RIGHT rows. The rows are spread over the batch so that all kinds are
+   included. */
 static void tell_right(const check *c, const batch *b) {
   const size_t step = (b->count + TOLD_RIGHT - 1) / TOLD_RIGHT;
   for (size_t at = 0; at < b->count; at += step) {
@@ -76,7 +77,7 @@ static bool check_batch(const check *c, batch *b, smma_error *error) {
   return true;
 }
 
-/* All rows of an open reader. */
+/* Checks all rows of an open reader. */
 static bool check_rows(const check *c, smma_vector_reader *reader, batch *b, smma_error *error) {
   smma_vector_status status;
   do {

@@ -1,13 +1,13 @@
-/* A vector file in another format. */
+/* Converts a vector file to another format. */
 #ifndef SMMA_ROWS_COPY_H
 #define SMMA_ROWS_COPY_H
 
 #include "rows/vectors.h"
 
-/* Writes the rows of a stream, whose name `path` begins messages, to another one. Header and rows are kept, comments
-   are not; the header must name an instruction, as everything that reads the copy asks for. `watch`, if not NULL, is
-   called now and then with how many rows are done, of how many (0: not known). Ends early where the second stream
-   fails, which the caller looks for. False with one line. */
+/* Copies the rows of stream `in` to stream `out` in another format. `path` is the input's name in messages. Copies
+   header and rows, but not comments. The header must name an instruction, because every reader of the copy requires
+   one. Calls `watch`, unless NULL, at intervals with the number of rows done and the total (0: not known). Ends early
+   when `out` fails, which the caller has to check. Returns false with one error line. */
 bool smma_vectors_copy(FILE *in, const char *path, FILE *out, smma_vector_format format,
                        bool (*watch)(uint64_t done, uint64_t all, void *context), void *context, smma_error *error);
 

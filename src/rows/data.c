@@ -59,7 +59,7 @@ const char *smma_data_text(smma_data data, char text[32]) {
   return text;
 }
 
-/* ---- What formats have ---- */
+/* ---- Properties of formats ---- */
 
 static bool has_nan(smma_encoding f) {
   return f.specials != SMMA_SPECIALS_FINITE && f.specials != SMMA_SPECIALS_INTEGER;
@@ -88,10 +88,10 @@ bool smma_data_fits(smma_data data, const smma_operation *o) {
 
 /* ---- Numbers ---- */
 
-/* The random bits of element `index` of a part. */
+/* The random bits for element `index` of a part. */
 typedef struct {
   uint64_t bits;
-  uint32_t small;  /* others, for small choices */
+  uint32_t small;  /* independent bits, for small choices */
   double interval; /* in [0, 1) */
 } dice;
 
@@ -107,7 +107,7 @@ static uint64_t sign_of(smma_encoding f, const dice *x) {
   return (x->bits >> 63 & (uint64_t)f.sign_bits) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
-/* A number of this exponent, which is brought into the format's normal range, and random sign and fraction. */
+/* Returns a number with this exponent, clamped to the format's normal range, and with random sign and fraction. */
 static uint64_t at_exponent(smma_encoding f, const dice *x, int exponent) {
   const int least = smma_minimum_exponent(f), greatest = greatest_exponent(f);
   const uint64_t fraction = smma_low_bits(x->bits, f.fraction_bits);
@@ -119,7 +119,8 @@ static uint64_t at_exponent(smma_encoding f, const dice *x, int exponent) {
   return (fields << f.ignored_bits) | sign_of(f, x);
 }
 
-/* Random bits; what is not finite loses the highest bit of its exponent (NaN for negative zero: becomes zero). */
+/* Returns a random finite encoding. In an infinity or NaN, clears the highest exponent bit; the NaN in place of
+   negative zero becomes zero. */
 static uint64_t finite(smma_encoding f, const dice *x) {
   const uint64_t encoding = smma_low_bits(x->bits, f.bits);
   if (smma_decode(f, encoding).kind <= SMMA_FINITE) return encoding;
@@ -136,7 +137,8 @@ static uint64_t subnormal(smma_encoding f, const dice *x) {
   return fraction ? fraction << f.ignored_bits | sign_of(f, x) : 0;
 }
 
-/* The share of random walks that leave [-x, x], x in standard deviations of where they end: Feller's series. */
+/* Returns the share of random walks that leave [-x, x] at any step, with x in standard deviations of their end points:
+   Feller's series. */
 static double share_outside(double x) {
   double inside = 0;
   for (int k = 0; k < 40; k++) {
@@ -146,7 +148,7 @@ static double share_outside(double x) {
   return 1 - 0x1.45f306dc9c883p+0 * inside; /* 4 / pi */
 }
 
-/* The standard deviation of A and B for which that share of sums of `depth` products leaves FP16's range. */
+/* Returns the standard deviation of A and B for which that share of sums of `depth` products leaves FP16's range. */
 static double overflowing_deviation(double share, size_t depth) {
   double low = 0.1, high = 10;
   for (int i = 0; i < 40; i++) {
@@ -159,7 +161,7 @@ static double overflowing_deviation(double share, size_t depth) {
   return sqrt(65504 / (low * sqrt((double)depth)));
 }
 
-/* exp(deviation N(0, 1)), by Box and Muller. */
+/* Returns exp(deviation N(0, 1)), by the Box-Muller method. */
 static double lognormal(const dice *x, double deviation) {
   const double radius = sqrt(-2 * log(((double)(x->bits >> 32) + 1) * 0x1p-32));
   return exp(deviation * radius * cos(0x1.921fb54442d18p+2 * x->interval)); /* 2 pi */
@@ -167,7 +169,7 @@ static double lognormal(const dice *x, double deviation) {
 
 /* ---- Arrays ---- */
 
-/* Elements, in the order of memory, are those of generated rows one behind the other. */
+/* Fills A and B, in memory order, with the elements of consecutive generated rows. */
 static void fill_normal(const smma_operation *o, const smma_data_counts *counts, const smma_data_arrays *arrays) {
   const size_t row_length = (size_t)o->k, a_bytes = smma_bytes_of(o->a), b_bytes = smma_bytes_of(o->b);
   smma_row row;
@@ -180,7 +182,7 @@ static void fill_normal(const smma_operation *o, const smma_data_counts *counts,
   }
 }
 
-/* What becomes of a normal element of A or B. */
+/* Returns the element of A or B that replaces a normally distributed element. */
 static uint64_t element(smma_data data, smma_format format, double factor, const dice *x, uint64_t normal) {
   const smma_encoding f = smma_encoding_of(format);
   const bool chosen = x->interval < data.amount;
@@ -224,7 +226,7 @@ static void fill_c(smma_data data, smma_format format, size_t count, void *array
   }
 }
 
-/* From 1/4 to 4 (ue8m0), from 1/2 to 2 (ue4m3). */
+/* Returns a scale factor from 1/4 to 4 (ue8m0) or from 1/2 to 2 (ue4m3). */
 static uint64_t usual_scale(smma_format format, const dice *x) {
   const uint64_t one = smma_format_encode(format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   const uint32_t span = format == SMMA_UE8M0 ? 2 : 8;

@@ -1,6 +1,6 @@
-/* Kinds of operands on which products are measured and tested: what is in A, B, C and the scale factors. The same
-   numbers on every machine, whatever the matrix, but for `overflow`, whose factor comes from native arithmetic, and
-   `lognormal`. */
+/* Kinds of operand data on which products are measured and tested: the contents of A, B, C and the scale factors. The
+   numbers are the same on every machine and for every matrix, except for `overflow`, whose factor is computed in native
+   arithmetic, and for `lognormal`. */
 #ifndef SMMA_ROWS_DATA_H
 #define SMMA_ROWS_DATA_H
 
@@ -16,7 +16,7 @@ typedef enum {
 
 typedef struct {
   const char *name, *what;
-  double amount, greatest; /* the usual and the greatest; 0 where there is none */
+  double amount, greatest; /* the default amount and the greatest one; 0 if the kind has no amount */
 } smma_data_info;
 
 extern const smma_data_info smma_data_infos[SMMA_DATA_KINDS];
@@ -26,28 +26,28 @@ typedef struct {
   double amount;
 } smma_data;
 
-/* "nan", "nan=0.0001"; false with one line. */
+/* Reads "nan" or "nan=0.0001". Returns false with one error line. */
 bool smma_data_from_text(const char *text, smma_data *data, smma_error *error);
 
-/* The reverse, with the amount: "nan=0.01". */
+/* Writes the kind with its amount: "nan=0.01". The reverse of smma_data_from_text. */
 const char *smma_data_text(smma_data data, char text[32]);
 
-/* Whether the operation's formats have it: NaN, infinity, subnormals, FP16 sums, scale factors. */
+/* Reports whether the operation's formats can hold such data: NaN, infinity, subnormals, FP16 sums, scale factors. */
 bool smma_data_fits(smma_data data, const smma_operation *operation);
 
-/* Whether C takes part; else it is zero. */
+/* Reports whether C has values; otherwise it is zero. */
 bool smma_data_has_c(smma_data data);
 
 /* Arrays of encodings, each in its format's container. */
 typedef struct {
-  void *a, *b, *c, *scale_a, *scale_b; /* the last three NULL where there are none */
+  void *a, *b, *c, *scale_a, *scale_b; /* the last three are NULL if the operation does not have them */
 } smma_data_arrays;
 
 typedef struct {
   size_t a, b, c, scale_a, scale_b;
 } smma_data_counts;
 
-/* Fills them. `depth` is the K of the sums. */
+/* Fills the arrays. `depth` is the K of the sums. */
 void smma_data_fill(smma_data data, const smma_operation *operation, size_t depth, const smma_data_counts *counts,
                     const smma_data_arrays *arrays);
 

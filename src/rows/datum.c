@@ -13,7 +13,7 @@ const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]) 
   return text;
 }
 
-/* Whether the text reads back as the value: exactly, or rounded to the format. */
+/* Reports whether the text reads back as the value: exactly, or after rounding to the format. */
 static bool reads_back(const char *text, double value, smma_format format, bool exactly) {
   double read = strtod(text, NULL);
   if (exactly) return read == value;

@@ -1,4 +1,4 @@
-/* Encodings and rows as data. */
+/* Encodings and rows in the form of data (smma_datum). */
 #ifndef SMMA_ROWS_DATUM_H
 #define SMMA_ROWS_DATUM_H
 
@@ -9,8 +9,8 @@
 /* Writes an encoding with all its hexadecimal digits; returns `text`. */
 const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]);
 
-/* Writes the exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding; returns
-   `text`. */
+/* Writes the exact value if nine digits suffice, otherwise the shortest decimal that rounds back to the encoding;
+   returns `text`. */
 const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);
 
 /* Returns a list of encodings as hexadecimal texts. */
@@ -19,17 +19,17 @@ smma_datum *smma_encodings_datum(smma_format format, const uint64_t *encoding, i
 /* Reads such a list. Returns false if it does not have exactly `count` encodings of the format. */
 bool smma_encodings_read(const smma_datum *list, smma_format format, int count, uint64_t *encoding);
 
-/* Returns an instruction as its custom unit's file has it. */
+/* Returns an instruction in the form of a custom unit's file. */
 smma_datum *smma_description_datum(const smma_instruction *instruction);
 
 /* Puts "a", "b", "c", "scale_a" and "scale_b" into a record, each a list of encodings. */
 void smma_put_operands(smma_datum *record, const smma_instruction *instruction, const smma_row *row);
 
-/* Takes these from it. Returns false if one of them is not the instruction's. */
+/* Reads these members of a record. Returns false if one of them does not fit the instruction. */
 bool smma_get_operands(const smma_datum *record, const smma_instruction *instruction, smma_row *row);
 
-/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b"
-   where there are scale factors; c and d are texts. */
+/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b" if
+   the instruction has scale factors. c and d are texts. */
 smma_datum *smma_row_datum(const smma_instruction *instruction, const smma_row *row);
 
 #endif

@@ -11,12 +11,12 @@
 #include "softmma/rows.h"
 
 enum {
-  PART = 256, /* rows that a thread makes at a time */
+  PART = 256, /* number of rows that a thread generates at a time */
   NORMAL_BLOCKS = SMMA_NORMAL_WORDS / 4,
-  MOST_WORDS = 13 * (5 * SMMA_MAXIMUM_K + 2) /* a number takes at most 13, and ill rows draw a and b again */
+  MOST_WORDS = 13 * (5 * SMMA_MAXIMUM_K + 2) /* a number takes at most 13; ill-conditioned rows draw a and b twice */
 };
 
-/* ---- Random numbers, many at once: of one row after another ---- */
+/* ---- Random numbers, generated in bulk for one row after another ---- */
 
 typedef struct {
   smma_philox_function *philox;
@@ -27,7 +27,7 @@ typedef struct {
   uint64_t sums[NORMAL_BLOCKS * (2 * SMMA_MAXIMUM_K + 1) + SMMA_PHILOX_STEP];
 } stream;
 
-/* What will be drawn next of it. */
+/* The next words and sums to draw from a stream. */
 typedef struct {
   stream *from;
   const uint32_t *word;
@@ -45,7 +45,7 @@ static smma_draws draws_of_row(stream *s, uint64_t row) {
   return (smma_draws){s, s->words, s->sums};
 }
 
-/* As many words as that from the row's start on. */
+/* Extends the generated words to at least `count`, counted from the row's start. */
 static __attribute__((noinline)) void make(stream *s, size_t count) {
   const size_t step = 4 * SMMA_PHILOX_STEP, words = (count - s->made + step - 1) / step * step;
   s->philox(&s->keys, s->counter, words / 4, s->words + s->made, NULL);
@@ -60,7 +60,8 @@ static inline void smma_expect(smma_draws *s, int count) {
   if (end > s->from->made) make(s->from, end);
 }
 
-/* The sums of the words of each block, all that a row has drawn so far. */
+/* Generates the sums of each block's words, for `count` normal numbers; these must be the first numbers that a row
+   draws. */
 static inline void smma_expect_normals(smma_draws *s, int count) {
   const size_t step = SMMA_PHILOX_STEP, blocks = NORMAL_BLOCKS * (size_t)count;
   stream *from = s->from;
@@ -90,15 +91,15 @@ static inline double double_of(uint64_t code) {
   return x;
 }
 
-/* x as a double, for |x| < 2^51: 2^52 + 2^51 + x has it as its last bits. */
+/* Returns x as a double, for |x| < 2^51: the last bits of 2^52 + 2^51 + x are those of x. */
 static inline double exact_double(int64_t x) {
   const double offset = 0x1.8p52;
   return double_of(code_of(offset) + (uint64_t)x) - offset;
 }
 
-/* smma_encode of sum * 2^exponent to nearest even, saturating, for sums below 2^51 and formats with sign, exponent, at
-   most 51 fraction bits and subnormals below 2^200, without branches: a power of two whose last bit has the value of
-   the result's is added, and what it gains is the result's significand. */
+/* Computes smma_encode of sum * 2^exponent, to nearest even, saturating, without branches. For sums below 2^51 and
+   formats with a sign, an exponent, at most 51 fraction bits and subnormals below 2^200. Adds a power of two whose last
+   bit has the weight of the result's last bit; the increase of its code is the result's significand. */
 static inline void encode_floats(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
   const uint64_t largest = smma_largest_fields(f), has_zero = f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
   const uint64_t least = (uint64_t)(1023 + smma_minimum_exponent(f) - exponent);
@@ -115,7 +116,7 @@ static inline void encode_floats(smma_encoding f, int exponent, int count, const
   }
 }
 
-/* The same in f64, which has them all. */
+/* Like encode_floats, for f64, in which every sum is exact. */
 static inline void encode_doubles(int exponent, int count, const int64_t *sum, uint64_t *out) {
   for (int i = 0; i < count; i++) {
     const uint64_t code = code_of(exact_double(sum[i]));
@@ -138,13 +139,13 @@ static inline void smma_encode_normals(smma_encoding f, int exponent, int count,
 
 /* ---- Rows ---- */
 
-/* Which rows are made. */
+/* The rows to generate. */
 typedef struct {
   smma_row_recipe recipe;
   smma_row_selection rows;
 } selection;
 
-/* From row `from` on, counted from the first one. */
+/* Generates rows `from` to end - 1, counted from the first row of the selection. */
 static inline void fill_rows_of(const selection *x, const smma_row_recipe *recipe, size_t from, size_t end,
                                 smma_rows *rows) {
   stream s;
@@ -159,7 +160,7 @@ static inline void fill_rows_of(const selection *x, const smma_row_recipe *recip
   }
 }
 
-/* The formats that most rows have as constants, which compilers make the most of. */
+/* Calls fill_rows_of with the most frequent formats as constants, so that compilers optimise for them. */
 static inline void fill_rows(const selection *x, size_t from, size_t end, smma_rows *rows) {
   const smma_instruction *i = rows->instruction;
   smma_row_recipe r = x->recipe;
@@ -189,7 +190,7 @@ __attribute__((target("avx2"), flatten)) static void fill_rows_avx2(const select
 }
 #endif
 
-/* On the widest vectors of this CPU. */
+/* Returns the variant for the widest SIMD vectors of this CPU. */
 static fill_function *fill_function_here(void) {
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX512)) return fill_rows_avx512;
@@ -211,7 +212,7 @@ void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t c
   const smma_operation o = smma_operation_of(rows->instruction);
   const selection x = {smma_row_recipe_of(&o), {seed, first, kinds, (int)one}};
   fill_function *const fill = fill_function_here();
-  if (count <= PART) { /* without OpenMP, whose calls cost more than some rows */
+  if (count <= PART) { /* without OpenMP, whose overhead exceeds the time for a few rows */
     fill(&x, 0, count, rows);
     return;
   }
@@ -230,7 +231,7 @@ smma_row_kind smma_row_kind_from_text(const char *text) {
   return (smma_row_kind)kind;
 }
 
-/* ---- For others ---- */
+/* ---- Functions for other files ---- */
 
 void smma_row_request_defaults(smma_row_request *request, size_t size) {
   const smma_row_request defaults = {.rows = 0};

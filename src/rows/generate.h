@@ -1,25 +1,25 @@
-/* Operands for vector rows. Counter-based random numbers (Philox): row i of seed s is the same everywhere. */
+/* Generates operands for rows with counter-based random numbers (Philox): row i of seed s is the same everywhere. */
 #ifndef SMMA_ROWS_GENERATE_H
 #define SMMA_ROWS_GENERATE_H
 
 #include "core/generated.h"
 #include "rows/rows.h"
 
-/* The first six, which `softmma gen` takes in turn. */
+/* The first six kinds, which `softmma gen` takes in turn. */
 enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };
 
 /* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed". */
 const char *smma_row_kind_text(smma_row_kind kind);
 
-/* SMMA_ROWS_KINDS if there is no such kind. */
+/* Returns SMMA_ROWS_KINDS if there is no such kind. */
 smma_row_kind smma_row_kind_from_text(const char *text);
 
-/* Fills a, b, c and scales of row `index`; d is left alone. */
+/* Fills a, b, c and the scale factors of row `index`; does not set d. */
 void smma_generate_row(const smma_operation *operation, uint64_t seed, uint64_t index, smma_row_kind kind,
                        smma_row *row);
 
-/* Rows `first` to first + count - 1 as the first ones of `rows`, d zero, on all cores: the first `kinds` kinds in turn,
-   or one kind alone if `kinds` is 0. */
+/* Generates rows `first` to first + count - 1 into the start of `rows`, with d zero, on all cores. Takes the first
+   `kinds` kinds in turn, or only kind `one` if `kinds` is 0. */
 void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t count, int kinds, smma_row_kind one);
 
 #endif

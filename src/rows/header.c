@@ -1,4 +1,4 @@
-/* Vector files' headers and the instructions that they name. */
+/* Headers of vector files, and the instructions that they name. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "isa/key.h"
 #include "rows/vectors.h"
 
-/* The first key of which header and instruction say different formats, as a line; false if there is none. */
+/* Sets an error for the first key whose format differs between header and instruction; returns false if all agree. */
 static bool formats_disagree(const smma_vector_header *h, const smma_instruction *i, const char *path,
                              smma_error *error) {
   const struct {
@@ -22,7 +22,8 @@ static bool formats_disagree(const smma_vector_header *h, const smma_instruction
   return false;
 }
 
-/* The instruction with what AMD writes apart from its name: integer types, wave size, overflow mode, clamp. */
+/* Writes the instruction's name with the modifiers that AMD writes separately: integer types, wave size, overflow mode,
+   clamp. */
 static void name_of(const smma_vector_header *h, char *name, size_t size) {
   const size_t length = strlen(h->instruction);
   const bool untyped = length > 4 && strncmp(h->instruction + length - 4, "_iu", 3) == 0;

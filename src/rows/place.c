@@ -27,7 +27,7 @@ bool smma_in_units(smma_dyadic x, int exponent, int64_t *units) {
 
 /* ---- Placing ---- */
 
-/* significand * 2^exponent if the format has it, with a normal number unless `subnormal`. */
+/* Encodes significand * 2^exponent if the format has this value; unless `subnormal`, only as a normal number. */
 static bool encode(smma_format format, int64_t significand, int exponent, bool subnormal, uint64_t *encoding) {
   const smma_encoding f = smma_encoding_of(format);
   smma_number back;
@@ -44,7 +44,7 @@ bool smma_place_subnormal_c_in(const smma_instruction *i, smma_row *row, int64_t
   return encode(i->c, significand, exponent, true, &row->c);
 }
 
-/* The exponent is shared as evenly as both formats allow; b has the sign where a has none. */
+/* Distributes the exponent over a and b as evenly as both formats allow; b takes the sign if a is unsigned. */
 bool smma_place_product_in(const smma_instruction *i, smma_row *row, int k, int64_t significand_a,
                            int64_t significand_b, int exponent) {
   const smma_encoding b = smma_encoding_of(i->b);

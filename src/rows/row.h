@@ -1,4 +1,4 @@
-/* How one row is laid out. */
+/* The layout of one row: a test vector's operands and result. */
 #ifndef SMMA_ROWS_ROW_H
 #define SMMA_ROWS_ROW_H
 
@@ -13,9 +13,9 @@ enum { SMMA_PARTS = SMMA_PART_D + 1 };
 typedef struct {
   const char *name; /* "a" */
   smma_format format;
-  int count;     /* 0: the row has none */
-  size_t bytes;  /* of one in memory; 0 where there are none */
-  size_t offset; /* of the first in smma_row */
+  int count;     /* 0: the row does not have this part */
+  size_t bytes;  /* bytes of one element in memory; 0 if the row does not have this part */
+  size_t offset; /* offset of the first element in smma_row */
 } smma_part;
 
 typedef struct {
@@ -32,7 +32,7 @@ static inline const uint64_t *smma_part_in(const smma_row *row, const smma_part 
   return (const uint64_t *)((const char *)row + part->offset);
 }
 
-/* Whether a, b, c and scale factors are the same encodings. */
+/* Reports whether a, b, c and the scale factors have the same encodings in both rows. */
 bool smma_same_operands_in(const smma_row_layout *layout, const smma_row *x, const smma_row *y);
 
 #endif

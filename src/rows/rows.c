@@ -12,7 +12,7 @@ bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r
   for (int p = 0; p < SMMA_PARTS; p++) row += smma_part_stride(&r->layout.part[p]);
   r->memory = next = calloc(capacity, row);
   if (!next) return false;
-  /* The widest elements first, so that each part is aligned. */
+  /* Places the widest elements first, so that each part is aligned. */
   for (size_t bytes = 8; bytes > 0; bytes /= 2)
     for (int p = 0; p < SMMA_PARTS; p++) {
       if (r->layout.part[p].bytes != bytes) continue;
@@ -43,7 +43,8 @@ bool smma_rows_grow(smma_rows *r, size_t capacity) {
   return true;
 }
 
-/* With a constant for `bytes`, so that compilers make vectors of the loop. */
+/* Loads elements from containers of `bytes` bytes. Call it with a constant `bytes`, so that the compiler vectorises the
+   loop. */
 static inline void widen(size_t bytes, const unsigned char *in, size_t count, uint64_t *x) {
   for (size_t i = 0; i < count; i++) x[i] = smma_load(bytes, in, i);
 }
@@ -68,7 +69,7 @@ uint64_t smma_rows_result(const smma_rows *r, size_t index) {
   return smma_load(r->layout.part[SMMA_PART_D].bytes, r->part[SMMA_PART_D], index);
 }
 
-/* The part of row `first` on; NULL where rows have none. */
+/* Returns the part's elements from row `first` on; NULL if rows do not have the part. */
 static unsigned char *from_row(const smma_rows *r, smma_part_id p, size_t first) {
   return r->part[p] ? r->part[p] + first * smma_part_stride(&r->layout.part[p]) : NULL;
 }

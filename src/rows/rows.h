@@ -1,4 +1,5 @@
-/* Many rows for one instruction, as units take them: each part's elements in their containers, row behind row. */
+/* Many rows of one instruction, in the form that units take: one array for each part, with the elements in their
+   containers, one row after another. */
 #ifndef SMMA_ROWS_ROWS_H
 #define SMMA_ROWS_ROWS_H
 
@@ -11,25 +12,27 @@ typedef struct {
   smma_row_layout layout;
   size_t capacity;
   unsigned char *memory;
-  unsigned char *part[SMMA_PARTS]; /* of it; NULL where rows have none */
+  unsigned char *part[SMMA_PARTS]; /* NULL if rows do not have the part */
 } smma_rows;
 
-/* Room for `capacity` rows of zeros; false without memory. */
+/* Allocates room for `capacity` rows of zeros; returns false when memory is short. */
 bool smma_rows_allocate(const smma_instruction *instruction, size_t capacity, smma_rows *rows);
 void smma_rows_free(smma_rows *rows);
 
-/* Room for `capacity` rows, with the first ones as they were; false without memory, with all as it was. */
+/* Enlarges the room to `capacity` rows and keeps the existing ones. Returns false when memory is short; then nothing
+   changes. */
 bool smma_rows_grow(smma_rows *rows, size_t capacity);
 
-/* Bytes of a part of one row. */
+/* Returns the number of bytes that a part takes in one row. */
 static inline size_t smma_part_stride(const smma_part *part) { return (size_t)part->count * part->bytes; }
 
-/* With a constant for `bytes`, so that compilers make vectors of the loop. */
+/* Stores elements in containers of `bytes` bytes. Call it with a constant `bytes`, so that the compiler vectorises the
+   loop. */
 static inline void smma_narrow(size_t bytes, const uint64_t *x, size_t count, unsigned char *out) {
   for (size_t i = 0; i < count; i++) smma_store(bytes, out, i, x[i]);
 }
 
-/* Row `index` in, d included; here, so that what makes rows has it in its own vectors. */
+/* Stores a row, including d, at `index`. Defined here so that row generators inline and vectorise it. */
 static inline void smma_rows_put(smma_rows *rows, size_t index, const smma_row *row) {
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &rows->layout.part[p];
@@ -46,20 +49,21 @@ static inline void smma_rows_put(smma_rows *rows, size_t index, const smma_row *
   }
 }
 
-/* And out. */
+/* Loads the row at `index`. */
 void smma_rows_get(const smma_rows *rows, size_t index, smma_row *row);
 
-/* Row `from` of another one's rows, of the same instruction. */
+/* Copies row `from` of other rows of the same instruction to `index`. */
 void smma_rows_copy(smma_rows *rows, size_t index, const smma_rows *other, size_t from, size_t count);
 
-/* d of one row. */
+/* Returns d of one row. */
 uint64_t smma_rows_result(const smma_rows *rows, size_t index);
 
-/* `count` rows from `first` on, as a unit takes them; `d` receives the results, from its start on, or those of the rows
-   themselves if it is NULL. */
+/* Returns `count` rows starting at `first` as a unit's batch. `d` receives the results, from its start on; if it is
+   NULL, the rows' own d receives them. */
 smma_batch smma_rows_batch(const smma_rows *rows, size_t first, size_t count, void *d);
 
-/* A unit's batch as rows of an instruction: a view of the batch's memory, only to be read and not to be freed. */
+/* Returns a unit's batch as rows of an instruction. The rows are a read-only view of the batch's memory; do not free
+   them. */
 smma_rows smma_rows_of_batch(const smma_instruction *instruction, const smma_batch *batch);
 
 #endif

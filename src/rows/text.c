@@ -11,13 +11,13 @@
 #include "isa/format_name.h"
 
 enum {
-  LINE_LIMIT = 65536, /* a row has at most 642 numbers of 16 digits, and room for leading zeros */
-  CHUNK = 1 << 21,    /* bytes that are read together */
-  VALUE_LIMIT = 128,  /* characters of a header value, with the final zero */
-  DIGITS = 16,        /* of the widest format */
-  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 2, /* in the longest row */
-  LINES_WITHOUT_ROW = 10000,                                   /* of comments and blank lines, one after the other */
-  RECOGNIZED_LINES = 64                                        /* in which a header must name its instruction */
+  LINE_LIMIT = 65536, /* a row has at most 642 numbers of 16 digits; the rest is room for leading zeros */
+  CHUNK = 1 << 21,    /* number of bytes read together */
+  VALUE_LIMIT = 128,  /* bytes of a header value, including the terminating zero */
+  DIGITS = 16,        /* number of digits of the widest format */
+  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 2, /* numbers in the longest row */
+  LINES_WITHOUT_ROW = 10000,                                   /* limit of consecutive comments and blank lines */
+  RECOGNIZED_LINES = 64 /* lines within which a header must name its instruction */
 };
 
 typedef enum {
@@ -28,9 +28,9 @@ typedef enum {
   KEY_B,
   KEY_C,
   KEY_D,
-  KEY_SCALE, /* from here on not required */
+  KEY_SCALE, /* from here on optional */
   KEY_RECORDED_ON,
-  KEY_WAVE, /* modifiers of AMD's instructions that their names do not say */
+  KEY_WAVE, /* modifiers of AMD's instructions that are not part of the name */
   KEY_FP16_OVFL,
   KEY_CLAMP,
   KEY_COUNT
@@ -57,16 +57,16 @@ struct smma_text_reader {
   char values[KEY_COUNT][VALUE_LIMIT]; /* as written; empty: not seen */
   bool in_rows;                        /* the header is complete */
   bool pending;                        /* `text` holds a row that was not returned yet */
-  bool ended;                          /* the line had its end; the last line of a file may have none */
-  bool too_long;                       /* the line had none within the limit: nothing is read behind it */
+  bool ended;                          /* the line had a line end; the last line of a file may lack it */
+  bool too_long;                       /* no line end within the limit; reading stops there */
   unsigned long long line;
   size_t length;
   char text[LINE_LIMIT];
   size_t taken, filled; /* of the chunk */
-  char chunk[CHUNK];    /* what was read of the stream */
+  char chunk[CHUNK];    /* data read from the stream */
 };
 
-/* A part of a line. */
+/* A section of a line. */
 typedef struct {
   const char *text;
   size_t length;
@@ -80,7 +80,7 @@ static span trim(span s) {
   return s;
 }
 
-/* Splits "# key: value"; false for a comment without a key. */
+/* Splits "# key: value"; returns false for a comment without a key. */
 static bool split_key(span line, span *key, span *value) {
   const char *colon = memchr(line.text, ':', line.length);
   if (!colon) return false;
@@ -92,7 +92,7 @@ static bool split_key(span line, span *key, span *value) {
 
 static bool equals(span s, const char *text) { return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0; }
 
-/* An error at a place in the current line. */
+/* Sets an error at a position in the current line; returns false. */
 __attribute__((format(printf, 4, 5))) static bool fail_at(const smma_text_reader *reader, const char *place,
                                                           smma_error *error, const char *format, ...) {
   char what[512];
@@ -109,7 +109,7 @@ static smma_vector_status fail_long_line(const smma_text_reader *reader, smma_er
   return SMMA_VECTOR_ERROR;
 }
 
-/* Whether there are bytes that were read and not taken, after reading more where there were none. */
+/* Reports whether unread bytes are at hand; reads more if there are none. */
 static bool fill_chunk(smma_text_reader *reader) {
   if (reader->taken < reader->filled) return true;
   reader->taken = 0;
@@ -117,7 +117,7 @@ static bool fill_chunk(smma_text_reader *reader) {
   return reader->filled > 0;
 }
 
-/* Takes bytes up to the line's or the chunk's end. */
+/* Takes bytes up to the end of the line or of the chunk. */
 static void take_bytes(smma_text_reader *reader) {
   const char *from = reader->chunk + reader->taken;
   const size_t there = reader->filled - reader->taken, room = LINE_LIMIT - reader->length;
@@ -131,7 +131,7 @@ static void take_bytes(smma_text_reader *reader) {
   reader->taken += count + reader->ended;
 }
 
-/* Reads one line, without its end, into reader->text. */
+/* Reads one line into reader->text, without its line end. */
 static smma_vector_status read_line(smma_text_reader *reader, smma_error *error) {
   if (reader->too_long) return fail_long_line(reader, error);
   reader->length = 0;
@@ -146,7 +146,7 @@ static smma_vector_status read_line(smma_text_reader *reader, smma_error *error)
   return reader->ended || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
 }
 
-/* A decimal count from 1 to the maximum K, or 0. */
+/* Reads a decimal count from 1 to the maximum K; returns 0 for anything else. */
 static int parse_count(span s) {
   int value = 0;
   if (s.length < 1 || s.length > 4) return 0;
@@ -173,7 +173,7 @@ static bool parse_format(const smma_text_reader *reader, span value, smma_format
                  (int)(value.length < 64 ? value.length : 64), value.text);
 }
 
-/* "FORMAT per N". */
+/* Reads "FORMAT per N". */
 static bool parse_scale(smma_text_reader *reader, span value, smma_error *error) {
   static const char separator[] = " per ";
   const size_t width = sizeof separator - 1;
@@ -189,7 +189,7 @@ static bool parse_scale(smma_text_reader *reader, span value, smma_error *error)
   return fail_at(reader, value.text, error, "expected a scale like 'ue8m0 per 32'");
 }
 
-/* One of two numbers. */
+/* Reads one of two numbers. */
 static bool parse_modifier(const smma_text_reader *reader, span value, int one, int other, int *to, smma_error *error) {
   char words[2][8];
   snprintf(words[0], sizeof words[0], "%d", one);
@@ -222,7 +222,8 @@ static bool parse_value(smma_text_reader *reader, header_key key, span value, sm
   return fail_at(reader, value.text, error, "k must be a count from 1 to %d", SMMA_MAXIMUM_K);
 }
 
-/* A key again, or after rows, must say what the header says, so that files of one instruction can be joined. */
+/* Sets a key's value. A repeated key must have the same value, also between rows, so that files of one instruction can
+   be concatenated. */
 static bool set_value(smma_text_reader *reader, header_key key, span value, smma_error *error) {
   char *known = reader->values[key];
   const char *name = key_names[key];
@@ -238,7 +239,7 @@ static bool set_value(smma_text_reader *reader, header_key key, span value, smma
   return parse_text(reader, value, known, VALUE_LIMIT, error) && parse_value(reader, key, value, error);
 }
 
-/* A line beginning with '#'. Unknown keys are passed over. */
+/* Reads a line that begins with '#'. Ignores unknown keys. */
 static bool parse_comment(smma_text_reader *reader, span line, smma_error *error) {
   span key, value;
   const char *nul = memchr(line.text, '\0', line.length);
@@ -249,7 +250,7 @@ static bool parse_comment(smma_text_reader *reader, span line, smma_error *error
   return true;
 }
 
-/* The next line that is neither blank nor a comment. */
+/* Reads up to the next line that is neither blank nor a comment. */
 static smma_vector_status next_row_line(smma_text_reader *reader, smma_error *error) {
   for (int lines = 0; lines < LINES_WITHOUT_ROW; lines++) {
     smma_vector_status status = read_line(reader, error);
@@ -263,7 +264,7 @@ static smma_vector_status next_row_line(smma_text_reader *reader, smma_error *er
   return SMMA_VECTOR_ERROR;
 }
 
-/* All required keys are there, and the scales fit k. */
+/* Checks that all required keys are present and that the scale block fits k. */
 static bool check_header(const smma_text_reader *reader, smma_error *error) {
   const smma_vector_header *header = &reader->header;
   bool any = false;
@@ -318,7 +319,7 @@ size_t smma_text_line_length(const smma_row_layout *layout) {
   return length;
 }
 
-/* The value of a hexadecimal digit, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. */
 static int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   c = (char)(c | 0x20);
@@ -333,7 +334,7 @@ static bool fail_character(const smma_text_reader *reader, const char *place, sm
   return fail_at(reader, place, error, "'%c' is no hexadecimal digit; rows are raw encodings in hex, without 0x", c);
 }
 
-/* False, with an error, when the row does not hold the expected number of numbers. */
+/* Checks that the row holds the expected number of numbers; otherwise sets an error and returns false. */
 static bool check_count(const smma_text_reader *reader, smma_error *error) {
   char columns[128];
   const char *place = reader->text, *end = reader->text + reader->length, *surplus = NULL;
@@ -357,7 +358,7 @@ static bool check_count(const smma_text_reader *reader, smma_error *error) {
                  found);
 }
 
-/* The number at *place, the i-th of a part. */
+/* Reads the number at *place, number i of a part. */
 static bool parse_number(const smma_text_reader *reader, const char **place, const smma_part *part, int i,
                          uint64_t *number, smma_error *error) {
   const char *c = *place, *end = reader->text + reader->length;
@@ -379,19 +380,20 @@ static bool parse_number(const smma_text_reader *reader, const char **place, con
   *place = c;
   *number = value;
   if (lost == 0) return true;
-  if (!check_count(reader, error)) return false; /* likelier the cause */
+  if (!check_count(reader, error)) return false; /* the more likely cause */
   return fail_at(reader, start, error,
                  part->count > 1 ? "%.*s does not fit %s's %d bits (%s[%d])" : "%.*s does not fit %s's %d bits (%s)",
                  c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(part->format), bits, part->name, i);
 }
 
-/* The value of a hexadecimal digit, and bit 4 to say that it is one. */
+/* The value of a hexadecimal digit, with bit 4 set for digits. */
 static const uint8_t hexadecimal[256] = {
     ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
     ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1a, ['b'] = 0x1b, ['c'] = 0x1c, ['d'] = 0x1d, ['e'] = 0x1e, ['f'] = 0x1f,
     ['A'] = 0x1a, ['B'] = 0x1b, ['C'] = 0x1c, ['D'] = 0x1d, ['E'] = 0x1e, ['F'] = 0x1f};
 
-/* A number as it is written: a blank, unless it is the first, and its format's digits. False: parse_number reads it. */
+/* Reads a number in the usual form: an optional blank and exactly the digits of its format. Returns false for any other
+   form, which parse_number reads. */
 static inline bool take_number(const char **place, const char *end, int digits, int bits, uint64_t *number) {
   const char *c = *place;
   uint64_t value = 0;
@@ -409,7 +411,7 @@ static inline bool take_number(const char **place, const char *end, int digits, 
   return true;
 }
 
-/* All numbers of a part. */
+/* Reads all numbers of a part. */
 static bool parse_part(const smma_text_reader *reader, const char **place, const smma_part *part, uint64_t *number,
                        smma_error *error) {
   const char *end = reader->text + reader->length;
@@ -443,15 +445,15 @@ smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_
   return SMMA_VECTOR_ROW;
 }
 
-/* Whether a character is a hexadecimal digit, and its value. */
+/* Reports whether a character is a hexadecimal digit, and returns its value in `*value`. */
 static inline bool take_digit(char c, uint8_t *value) {
   const uint8_t number = (uint8_t)(c - '0'), letter = (uint8_t)((c | 0x20) - 'a');
   *value = number < 10 ? number : (uint8_t)(letter + 10);
   return (number < 10) | (letter < 6);
 }
 
-/* Numbers of so many digits, a constant, with one character between them, into containers of `bytes`, one, too. Whether
-   all have at most so many bits. */
+/* Stores numbers of `digits` digits each, with one character between them, in containers of `bytes` bytes; `digits` and
+   `bytes` are constants at each call. Reports whether every number has at most `bits` bits. */
 static inline bool store_numbers(const uint8_t *digit, int digits, int bits, size_t bytes, void *to, size_t count) {
   uint64_t surplus = 0;
   for (size_t i = 0; i < count; i++, digit += digits + 1) {
@@ -475,7 +477,7 @@ static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
   }
 }
 
-/* A line of just this length as a row; false if it is another one. */
+/* Reads a line of the usual length as a row; returns false if the line has another form. */
 static bool take_line(const char *text, size_t length, const char *blanks, smma_rows *rows, size_t index) {
   uint8_t digit[NUMBERS * (DIGITS + 1)];
   const uint8_t *next = digit;
@@ -495,7 +497,7 @@ static bool take_line(const char *text, size_t length, const char *blanks, smma_
   return good;
 }
 
-/* What a line has where it has no digits. */
+/* Fills in the characters between the digits of a line in the usual form; 0 stands for a digit. */
 static void find_blanks(const smma_row_layout *layout, char *blanks) {
   char *c = blanks;
   for (int p = 0; p < SMMA_PARTS; p++)
@@ -544,7 +546,7 @@ bool smma_vector_is_text(FILE *stream) {
   return recognized;
 }
 
-/* The header's lines, each behind what makes it a comment. */
+/* Writes the header's lines, each after the comment mark. */
 static void write_keys(FILE *stream, const char *mark, const smma_vector_header *h) {
   if (h->recorded_on[0]) fprintf(stream, "%s recorded on: %s\n", mark, h->recorded_on);
   fprintf(stream, "%s arch: %s\n%s instruction: %s\n%s k: %d\n", mark, h->arch, mark, h->instruction, mark, h->k);
@@ -579,13 +581,13 @@ void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header) 
   first "0" first "1" first "2" first "3" first "4" first "5" first "6" first "7" first "8" first "9" first "a" first \
         "b" first "c" first "d" first "e" first "f"
 
-/* "000102" and so on: the digits of a byte. */
+/* The two digits of every byte: "000102" and so on. */
 static const char hex_of_byte[] = HEX_DIGITS("0") HEX_DIGITS("1") HEX_DIGITS("2") HEX_DIGITS("3") HEX_DIGITS("4")
     HEX_DIGITS("5") HEX_DIGITS("6") HEX_DIGITS("7") HEX_DIGITS("8") HEX_DIGITS("9") HEX_DIGITS("a") HEX_DIGITS("b")
         HEX_DIGITS("c") HEX_DIGITS("d") HEX_DIGITS("e") HEX_DIGITS("f");
 
-/* Numbers in containers of `bytes`, of so many digits, both constants, each with a blank; returns what is behind them.
- */
+/* Writes numbers of `digits` digits, each followed by a blank, from containers of `bytes` bytes (both constants at each
+   call); returns the end of the text. */
 static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int count, int digits) {
   for (int i = 0; i < count; i++, *c++ = ' ') {
     const uint64_t number = smma_load(bytes, numbers, (size_t)i);
@@ -596,7 +598,7 @@ static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int 
   return c;
 }
 
-/* The same of a format, in its own containers or those of smma_row. */
+/* Calls put_numbers for a part's format, with the format's own containers or those of smma_row. */
 static inline char *put_part(char *c, bool own, const smma_part *part, const void *numbers) {
   switch (digits_of(part->format)) {
     case 1: return put_numbers(c, own ? 1 : 8, numbers, part->count, 1);
@@ -607,7 +609,7 @@ static inline char *put_part(char *c, bool own, const smma_part *part, const voi
   }
 }
 
-/* The first `parts` of the row, a line. */
+/* Writes the first `parts` parts of a row as a line. */
 static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_row *row, int parts) {
   char text[NUMBERS * (DIGITS + 1)], *c = text;
   for (int p = 0; p < parts; p++)

@@ -1,6 +1,5 @@
-/* Vector files as text: "# key: value" header lines, then one row per line of hexadecimal encodings, separated by
-   blanks: a[0..k-1] b[0..k-1] c [scale_a[..] scale_b[..]] d. For reading see vectors.h, which reads binary files alike.
- */
+/* Vector files as text: header lines "# key: value", then one row per line of hexadecimal encodings, separated by
+   blanks: a[0..k-1] b[0..k-1] c [scale_a[..] scale_b[..]] d. vectors.h reads text and binary files. */
 #ifndef SMMA_ROWS_TEXT_H
 #define SMMA_ROWS_TEXT_H
 
@@ -11,8 +10,8 @@ typedef struct smma_text_reader smma_text_reader;
 smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error);
 smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_error *error);
 
-/* As smma_vector_take_rows: rows that stand as they are written, each number with all its digits, a single blank
-   between, no comments. */
+/* Like smma_vector_take_rows, for rows in the form in which they are written: every number has all its digits, one
+   blank separates numbers, and there are no comments. */
 size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t first, size_t most);
 unsigned long long smma_text_line(const smma_text_reader *reader);
 void smma_text_close(smma_text_reader *reader);
@@ -22,18 +21,18 @@ void smma_text_close(smma_text_reader *reader);
 void smma_text_write_header(FILE *stream, const smma_vector_header *header);
 void smma_text_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
-/* A row's characters, and the first `count` rows as so many each. */
+/* Returns the length of a row's line; the next function writes the first `count` rows in lines of this length. */
 size_t smma_text_line_length(const smma_row_layout *layout);
 void smma_text_put_rows(char *text, const smma_rows *rows, size_t count);
 
-/* Writes them; false without memory. */
+/* Writes the first `count` rows; returns false when memory is short. */
 bool smma_text_write_rows(FILE *stream, const smma_rows *rows, size_t count);
 
-/* A row without d. */
+/* Writes a row without d. */
 void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
-/* ---- The same for SystemVerilog's $readmemh: comments, then a row per line as one number, from d at its top down to
-   a[0] in its lowest bits, with underscores between elements. ---- */
+/* ---- Files for SystemVerilog's $readmemh: comments, then one row per line as a single number, with d in the highest
+   bits down to a[0] in the lowest, and underscores between elements. ---- */
 
 void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header);
 void smma_readmemh_put_rows(char *text, const smma_rows *rows, size_t count);

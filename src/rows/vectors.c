@@ -14,7 +14,7 @@
 
 struct smma_vector_reader {
   smma_text_reader *text;
-  smma_binary_reader *binary; /* one of them */
+  smma_binary_reader *binary; /* exactly one of the two readers is set */
 };
 
 smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
@@ -94,7 +94,7 @@ struct smma_vector_writer {
   smma_vector_header header;
   smma_row_layout layout;
   uint64_t announced, rows;
-  uint32_t *checksum; /* of each block of a binary file */
+  uint32_t *checksum; /* one for each block of a binary file */
   size_t blocks, room;
 };
 
@@ -106,8 +106,8 @@ smma_vector_format smma_vector_format_from_text(const char *text) {
   return (smma_vector_format)format;
 }
 
-/* Whether the header can be written once more: the stream is at a file's start, and what is written there stays there.
- */
+/* Reports whether the header can be rewritten at the end: the stream is at the start of a seekable file and does not
+   append. */
 static bool can_go_back(FILE *stream) {
   const int flags = fcntl(fileno(stream), F_GETFL);
   return flags >= 0 && !(flags & O_APPEND) && ftello(stream) == 0 && fseeko(stream, 0, SEEK_SET) == 0;
@@ -161,7 +161,7 @@ static size_t rows_bytes(const smma_vector_writer *w, size_t count) {
   return count * smma_text_line_length(&w->layout);
 }
 
-/* A part: its rows, and behind those of a binary file a checksum of each block. */
+/* Returns the bytes of an encoded part: its rows, followed in a binary file by a checksum of each block. */
 static size_t part_bytes(const smma_vector_writer *w, size_t count) {
   const size_t checksums = w->format == SMMA_VECTOR_BINARY ? smma_binary_blocks(count) * sizeof *w->checksum : 0;
   return rows_bytes(w, count) + checksums;
@@ -175,7 +175,7 @@ static void encode(const smma_vector_writer *w, const smma_rows *rows, size_t co
   }
 }
 
-/* The checksums of a part's blocks, kept for the end of the file. */
+/* Retains the checksums of a part's blocks until the end of the file. */
 static bool keep_checksums(smma_vector_writer *w, const void *checksums, size_t blocks) {
   if (w->blocks + blocks > w->room) {
     const size_t room = 2 * w->room + blocks + 1024;
@@ -189,7 +189,7 @@ static bool keep_checksums(smma_vector_writer *w, const void *checksums, size_t 
   return true;
 }
 
-/* False without memory. */
+/* Appends an encoded part to the file. Returns false when memory is short. */
 static bool append(smma_vector_writer *w, const void *part, size_t count) {
   const size_t bytes = rows_bytes(w, count);
   fwrite(part, 1, bytes, w->stream);
@@ -236,7 +236,7 @@ bool smma_vector_finish(smma_vector_writer *w, smma_error *error) {
   if (w->announced != SMMA_ROWS_LATER)
     return w->rows == w->announced || smma_fail(error, "%llu rows were announced, and %llu came",
                                                 (unsigned long long)w->announced, (unsigned long long)w->rows);
-  if (ferror(w->stream)) return true; /* the caller says so */
+  if (ferror(w->stream)) return true; /* the caller reports it */
   if (fseeko(w->stream, 0, SEEK_SET) == 0 && write_header(w, error) && fseeko(w->stream, 0, SEEK_END) == 0) return true;
   return smma_fail(error, "the header cannot be completed: %s", strerror(errno));
 }

@@ -1,5 +1,5 @@
-/* Vector files: rows of recorded or computed dot-product-adds, as text (text.h) or binary (binary.h), which are read
-   alike. docs/vector-files.md has both formats. */
+/* Vector files: test vectors of a dot-product-add, recorded or computed, as text (text.h) or binary (binary.h). Both
+   forms are read alike. docs/vector-files.md describes them. */
 #ifndef SMMA_ROWS_VECTORS_H
 #define SMMA_ROWS_VECTORS_H
 
@@ -10,24 +10,25 @@
 #include "rows/rows.h"
 
 typedef struct {
-  char arch[512], instruction[128]; /* arch: or the file of a custom unit */
-  char recorded_on[128];            /* empty when the header has none */
-  smma_format a, b, c, d, scale;    /* scale: SMMA_NO_FORMAT without scales */
-  int k, scale_block;               /* scale_block: 0 without scales */
-  int wave;                         /* AMD RDNA: 32, 64, or 0 where the header does not say */
+  char arch[512], instruction[128]; /* arch: a custom unit's file name if the instruction is a custom unit */
+  char recorded_on[128];            /* empty if the header does not have this key */
+  smma_format a, b, c, d, scale;    /* scale: SMMA_NO_FORMAT if there are no scale factors */
+  int k, scale_block;               /* scale_block: 0 if there are no scale factors */
+  int wave;                         /* AMD RDNA: 32, 64, or 0 if the header does not say */
   int fp16_ovfl, clamp;             /* AMD RDNA: 1 if set */
-  unsigned long long line;          /* where the header names the instruction, from 1; not written */
+  unsigned long long line;          /* the header's line that names the instruction, from 1; not written */
 } smma_vector_header;
 
-/* The instruction that a header names, checked against the header's own formats and K; NULL with one line. */
+/* Returns the instruction that a header names, after checking it against the formats and K of the header; NULL with one
+   error line. */
 const smma_instruction *smma_instruction_of_header(const smma_vector_header *header, const char *path,
                                                    smma_error *error);
 
-/* The header of an instruction's rows. */
+/* Fills in the header for rows of an instruction. */
 void smma_vector_header_of(const smma_instruction *instruction, smma_vector_header *header);
 
-/* An instruction of the header's formats and sizes and nothing else, for smma_rows_allocate, and how a row is laid out.
- */
+/* Returns an instruction with only the header's formats and sizes, for smma_rows_allocate; the next function returns
+   the layout of its rows. */
 smma_instruction smma_vector_shape(const smma_vector_header *header);
 smma_row_layout smma_vector_layout(const smma_vector_header *header);
 
@@ -35,38 +36,39 @@ smma_row_layout smma_vector_layout(const smma_vector_header *header);
 
 typedef struct smma_vector_reader smma_vector_reader;
 
-/* Opens and reads the header. The first byte tells a binary file, of which every block of rows is checked before any of
-   it is returned; one that comes through a pipe, of at most 1 GiB, is put into a temporary file first. `path` is for
-   messages; the stream stays the caller's. NULL on failure. */
+/* Opens a vector file and reads its header. The first byte distinguishes binary files. In a binary file each block of
+   rows is checked before any row of it is returned. A binary file from a pipe (at most 1 GiB) is first copied to a
+   temporary file. `path` is for messages; the caller still owns the stream. Returns NULL on failure. */
 smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error);
 void smma_vector_close(smma_vector_reader *reader);
 
-/* How many rows there are where the header says that, of a binary file; false else. */
+/* Sets `*rows` to the number of rows if the file is binary; returns false for text, whose header does not say. */
 bool smma_vector_count(const smma_vector_reader *reader, uint64_t *rows);
 
 typedef enum { SMMA_VECTOR_ROW, SMMA_VECTOR_END, SMMA_VECTOR_ERROR } smma_vector_status;
 
-/* The next row. In text blank lines and comments are skipped; a header key among the rows must say what the header
-   said. After an error the next call goes on with the next line, but behind one that is too long, and in a binary file,
-   there is none. */
+/* Reads the next row. In text, skips blank lines and comments; a header key among the rows must have the value it has
+   in the header. After an error the next call continues with the next line, except after a line that is too long and in
+   a binary file: there reading has ended. */
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error);
 
-/* As many of the next rows, `most` at most, as are at hand; into `rows`, of the header's layout, from `first` on, on
-   all cores. None where smma_vector_next has to look. */
+/* Reads rows that are already at hand, at most `most`, into `rows` from index `first` on, using all cores. `rows` must
+   have the header's layout. Returns their number; 0 if smma_vector_next has to read the next row. */
 size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t first, size_t most);
 
-/* Next rows as the first ones of `rows`, up to its capacity. With each, unless `at` is NULL, where it stands. The rows
-   count whatever is returned: SMMA_VECTOR_ROW where there may be more. */
+/* Reads the next rows into the start of `rows`, up to its capacity. Stores the position of each in `at` unless that is
+   NULL. The rows read are valid whatever is returned; SMMA_VECTOR_ROW means that more may follow. */
 smma_vector_status smma_vector_read_rows(smma_vector_reader *reader, smma_rows *rows, unsigned long long *at,
                                          size_t *count, smma_error *error);
 
-/* Where the last row stands, from 1: the line of a text, the number of a binary file's row; and the word for that. */
+/* Returns the position of the last row, from 1: the line of a text file, or the row number in a binary file. The next
+   function returns the word for it. */
 unsigned long long smma_vector_place(const smma_vector_reader *reader);
 const char *smma_vector_place_word(const smma_vector_reader *reader);
 
-/* Whether the stream starts as a vector file. Text: the first lines are "# key: value" and one key is "instruction".
-   Reads from the start and rewinds, so the stream must be a file's; for directories, where other files are passed over.
- */
+/* Report whether the stream starts as a vector file: binary by its magic number, text if the first lines are "# key:
+   value" and one key is "instruction". They read from the start and rewind, so the stream must be a regular file. Used
+   to select the vector files in a directory. */
 bool smma_vector_is_binary(FILE *stream);
 bool smma_vector_is_text(FILE *stream);
 
@@ -74,36 +76,37 @@ bool smma_vector_is_text(FILE *stream);
 
 typedef enum { SMMA_VECTOR_TEXT, SMMA_VECTOR_BINARY, SMMA_VECTOR_READMEMH, SMMA_VECTOR_FORMATS } smma_vector_format;
 
-/* "text", "binary", "readmemh"; SMMA_VECTOR_FORMATS if there is none of this name. */
+/* Reads "text", "binary" or "readmemh"; returns SMMA_VECTOR_FORMATS for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
-/* Rows go into a file in parts of so many, which threads encode while another one appends. Of the calls below all but
-   the last write a multiple of it. */
+/* Number of rows in a part. Threads encode parts while another thread appends them to the file. Every call of the
+   functions below, except the last, must write a multiple of this number. */
 enum { SMMA_VECTOR_PART = 4096 };
 
 typedef struct smma_vector_writer smma_vector_writer;
 
-/* For a number of rows that is known at the end. */
+/* The number of rows is known only at the end. */
 #define SMMA_ROWS_LATER UINT64_MAX
 
-/* Writes the header of a file that will have so many rows. With SMMA_ROWS_LATER a binary file's stream must be at the
-   start of a file, as the number is put there behind all rows. The stream stays the caller's, who looks for its errors.
-   NULL with one line, also without memory. */
+/* Writes the header of a file that will have `rows` rows. With SMMA_ROWS_LATER the stream of a binary file must be at
+   the start of a file, because the number is written there after all rows. The caller still owns the stream and checks
+   it for errors. Returns NULL with one error line, also when memory is short. */
 smma_vector_writer *smma_vector_create(FILE *stream, smma_vector_format format, const smma_vector_header *header,
                                        uint64_t rows, smma_error *error);
 
-/* What makes `count` rows from `first` on, counted from the start of the file, as the first ones of `rows`. On any
-   thread. */
+/* Generates `count` rows starting at `first`, counted from the start of the file, into the start of `rows`. Called on
+   any thread. */
 typedef void smma_vector_source(void *context, uint64_t first, size_t count, smma_rows *rows);
 
-/* Makes rows `first` to first + count - 1 and writes them, on all cores; false with one line without memory. */
+/* Generates rows `first` to first + count - 1 and writes them, on all cores; returns false with one error line when
+   memory is short. */
 bool smma_vector_produce(smma_vector_writer *writer, const smma_instruction *instruction, uint64_t first, size_t count,
                          smma_vector_source *source, void *context, smma_error *error);
 
-/* Writes the first `count` rows, on all cores; false with one line without memory. */
+/* Writes the first `count` rows, on all cores; returns false with one error line when memory is short. */
 bool smma_vector_write_rows(smma_vector_writer *writer, const smma_rows *rows, size_t count, smma_error *error);
 
-/* Writes what stands behind the rows, of which there are as many as were announced. False with one line. */
+/* Writes what follows the rows, whose number must be the announced one. Returns false with one error line. */
 bool smma_vector_finish(smma_vector_writer *writer, smma_error *error);
 void smma_vector_free(smma_vector_writer *writer);
 
