@@ -331,8 +331,8 @@ static bool judge_two(search *s, smma_stages *stages) {
   return true;
 }
 
-/* Finds two terms of one group, terms 1 and 2 if possible, and a term outside that group. Returns false if the
-   groups leave no such terms besides c. */
+/* Finds two terms, 1 and 2 or else term 1 and another term of its group, and a third term outside their groups.
+   Returns false if the groups leave no such term. */
 static bool find_halves(const search *s, const int *group, place *halves, int *last) {
   for (int y = 2; y < s->count; y++) {
     if (y > 2 && group[y] != group[1]) continue;

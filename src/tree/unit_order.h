@@ -28,7 +28,7 @@ typedef struct {
 } smma_unit_order;
 
 /* Finds the order. Returns false with a one-line message if the plan has no such K, the results do not determine an
-   order, or the unit fails. Call smma_free_unit_order in both cases. */
+   order, or the unit fails. Call smma_unit_order_free in both cases. */
 bool smma_find_unit_order(const smma_unit_order_request *request, smma_unit_order *order, smma_error *error);
 void smma_unit_order_free(smma_unit_order *order);
 
