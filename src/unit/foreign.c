@@ -143,7 +143,8 @@ static int open_foreign(const char *path, const char *arguments, void **unit, ch
   return 1;
 }
 
-/* Opens a plug-in. Adds a slash to its name if needed, because otherwise the system searches only its own libraries. */
+/* Opens a plug-in. Prepends "./" to a path without a slash, because otherwise the system searches only its own
+   libraries. */
 static int plugin_open(const char *arguments, void **unit, char *message, size_t size) {
   const size_t length = strcspn(arguments, ":");
   char path[2048];
