@@ -1,4 +1,4 @@
-/* Accurate products from words in narrow formats, on many units. */
+/* Measures the error of accurate products from words in narrow formats, on many units. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ typedef struct {
   combination combinations[UNITS * FORMATS];
 } settings;
 
-/* The description of an instruction with another value behind a key. */
+/* Returns an instruction's description with another value for a key. */
 static const smma_instruction *changed(const smma_instruction *instruction, const char *key, const char *value,
                                        smma_error *error) {
   char text[2048], quoted[64], other[2048], *found, *behind;
@@ -78,7 +78,7 @@ static const smma_instruction *changed(const smma_instruction *instruction, cons
   return smma_custom_read("custom", other, strlen(other), error);
 }
 
-/* Whether a list with commas has the name. */
+/* Reports whether a comma-separated list holds the name. */
 static bool lists(const char *list, const char *name, size_t length) {
   while (list) {
     if (strncmp(list, name, length) == 0 && (list[length] == ',' || !list[length])) return true;

@@ -10,8 +10,8 @@
    if four significant bits are sufficient. Otherwise, or if `exact` is false, writes `digits` digits after "~". */
 void smma_decimal_text(char *text, size_t size, double value, bool exact, int digits);
 
-/* Writes a lost amount, as smma_decimal_text does with `exact`. Below the normal range of double, where `lost` is
-   not close to the true amount, the text only says that it is below. */
+/* Writes a lost amount, as smma_decimal_text does with `exact`. Below the normal range of double `lost` is not close
+   to the true amount, so the text is only "less than 2^-1022". */
 void smma_lost_text(char *text, size_t size, double lost, bool exact, int digits);
 
 /* Writes the shortest decimal that identifies a value of the format (for f16 its exact value). */
