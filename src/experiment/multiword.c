@@ -18,9 +18,10 @@ static const struct {
   int words[NUMBERS_OF_WORDS];
 } formats[FORMATS] = {{"e5m2", "FP8 E5M2", {1, 4, 6}}, {"f16", "FP16", {1, 2, 3}}, {"bf16", "BF16", {1, 2, 3}}};
 
-/* The models of the H100 and the B200 are the same but for FP8: there mma.sync, which the source has, goes through
-   FP16, and each has an instruction of its own. With `key` and `value` the unit is a custom one: the instruction's
-   description with that value in place of its own. `line` is of the picture; 0: none. */
+/* A unit. The models of the H100 and the B200 differ only for FP8: mma.sync, which the source uses, goes through
+   FP16 there, and each GPU has an instruction of its own for FP8. If `key` and `value` are given, the unit is a
+   custom one: the instruction's description with this value for the key. `line`: line type in the picture; 0: not
+   drawn. */
 typedef struct {
   const char *name, *arch, *instruction[FORMATS], *key, *value;
   int line;

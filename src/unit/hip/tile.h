@@ -15,7 +15,7 @@ namespace SMMA_WAVEFRONT {
 
 template <class I>
 struct tile {
-  static constexpr int ROWS = I::M / 2; /* of the batch, in a block */
+  static constexpr int ROWS = I::M / 2; /* test vectors of the batch in a block */
   size_t rows, first;
   int lane, turn_a, turn_b;
 
@@ -28,7 +28,7 @@ struct tile {
     return (first * I::BLOCKS + (size_t)block) * ROWS + (size_t)(position % ROWS);
   }
 
-  /* Behind the batch, its last row again. */
+  /* Returns the test vector to use; after the end of the batch, its last one. */
   __device__ size_t present(size_t row) const { return row < rows ? row : rows - 1; }
 
   __device__ typename I::operand operand(const unsigned char *rows_of_it, int turn) const {
@@ -49,7 +49,7 @@ struct tile {
     return x;
   }
 
-  /* Writes PLACES results a row. */
+  /* Writes PLACES results per test vector. */
   __device__ void store(typename I::accumulators x, typename I::element *d) const {
     typename I::element elements[I::ITEMS * I::STEP];
     __builtin_memcpy(elements, &x, sizeof x);
