@@ -229,7 +229,7 @@ static fused generic(const smma_g_fdpa *p) {
   if (p->zero_exponent == SMMA_NO_EXPONENT) f.zero_lead = 0;
   if (p->alignment_bits == SMMA_EXACT_ALIGNMENT) f.kept = 0;
   if (p->overflow != SMMA_SUM_TO_INFINITY)
-    f.rounding.limit = smma_bound_rounding_to(p->output, SMMA_ROUND_DOWN).limit; /* above this limit a sum may saturate */
+    f.rounding.limit = smma_bound_rounding_to(p->output, SMMA_ROUND_DOWN).limit; /* above it a sum may saturate */
   if (!p->sticky_bit && direction == SMMA_ROUND_TOWARD_ZERO) return f;
   f.truncates = false;
   f.kept_unit = p->sticky_bit ? 0.5 : 1;
@@ -422,7 +422,7 @@ static void add_below_c(const smma_operation *o, const terms *t, const accumulat
   double lead[LANES];
   rounding.flushes = o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT;
   if (p->overflow != SMMA_SUM_TO_INFINITY)
-    rounding.limit = smma_bound_rounding_to(wide, SMMA_ROUND_DOWN).limit; /* above this limit a sum may saturate */
+    rounding.limit = smma_bound_rounding_to(wide, SMMA_ROUND_DOWN).limit; /* above it a sum may saturate */
   greatest_leads(t, 0, 1, lead);
   for (int j = 0; j < LANES; j++) {
     const double q =

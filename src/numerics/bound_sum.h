@@ -35,7 +35,7 @@ typedef struct {
 
 /* A rounding to a format: to nearest even, or in the rule's rounding mode. */
 typedef struct {
-  double least, ulp, limit; /* 2^emin; the ulp of 1; the magnitude from which on results are not finite */
+  double least, ulp, limit; /* 2^emin; the ulp of 1; the least magnitude that is not finite */
   int fraction_bits;
   smma_rounding direction;
   bool flushes; /* subnormal results become zero */
@@ -52,7 +52,7 @@ smma_bound_factor smma_bound_factor_of(const smma_operation *operation, smma_num
 /* Adds the number x to the exact sum; its error is `rest`. */
 void smma_bound_add_exact(smma_bound_sum *sum, int lane, double x, double rest);
 
-/* Returns the range in which the unit's sum must lie. */
+/* Returns the range of possible values of the unit's sum. */
 void smma_bound_range(const smma_bound_sum *sum, int lane, double slack, double *from, double *to);
 
 /* Accounts for a rounding of the unit's sum. */

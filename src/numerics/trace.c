@@ -228,7 +228,7 @@ static void watch(void *context, size_t steps, int at, uint64_t value) {
   t->trace->folds++;
 }
 
-/* Finds the part whose scale factors multiply each register on its way to the result. Goes backward from the result. */
+/* Finds the part whose scale factors will multiply each register, going backward from the result. */
 static void find_parts(tracer *t) {
   const smma_schedule *s = &t->trace->schedule;
   size_t task = s->tasks;

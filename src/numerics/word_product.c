@@ -16,7 +16,7 @@ typedef struct {
   smma_operand_lines lines;
   smma_word_format format;
   int step;             /* word i has the weight 2^(-step i) */
-  int *exponents;       /* exponent of the power of two by which each line was scaled */
+  int *exponents;       /* exponent of each line's scaling, a power of two */
   bool *special;        /* whether a line holds infinity or NaN */
   unsigned char *words; /* word matrices in order; each holds its lines in order */
   unsigned char *ones;  /* the scale factors of block-scaled instructions; else NULL */

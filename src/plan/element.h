@@ -5,7 +5,8 @@
 #include "core/rule.h"
 #include "plan/schedule.h"
 
-/* The operands of an element, indexed by k except scale factors of blocks. All but a and b are encodings. */
+/* The operands of an element. Arrays are indexed by k, except scale factors of blocks. Values are encodings, except
+   a and b. */
 typedef struct {
   smma_operation operation; /* c in D's format */
   const smma_schedule *schedule;

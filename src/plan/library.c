@@ -45,13 +45,14 @@ typedef enum {
   CUTLASS, /* (tile, group or 0, bytes of an element of A): the first tile takes the residue, in separate groups */
   XMMA,    /* (tile, restart): slices take tiles in turn */
   EXACT,   /* integers: the order has no effect on the result */
-  GEMMSN,  /* (parts, products, lanes, products): parts of K, and parts of so many products of these, 0 for one; but
-              if A and B are contiguous along K and lanes is not 0, lanes take products in turn, in chunks */
-  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x, half as many in f64; tiles
-              of a chunk or 0 */
-  GEMV_SLICES, /* (lanes, products): a lane has a slice of K, in chunks */
-  DOT          /* (products or 0): blocks take tiles of 128 threads in turn, each so many products, one if A or B is
-                  strided along K; 0: two if N is 1, else one */
+  GEMMSN,  /* (parts, products, lanes, products): K is divided into parts, and each part into parts of `products`
+              products, 0 for a single one. But if A and B are contiguous along K and lanes is not 0, products go to
+              lanes in turn, and each lane sums chunks of the second `products` */
+  GEMV, /* (products, lanes, tiles, halved): products that a lane loads, at most -x for negative x, half of that in f64;
+           tiles of a chunk or 0 */
+  GEMV_SLICES, /* (lanes, products): each lane has a slice of K, in chunks */
+  DOT /* (products or 0): blocks take tiles of 128 threads in turn. Each thread takes this number of products, but one
+         if A or B is strided along K. 0: two products if N is 1, otherwise one */
 } way;
 
 typedef struct {

@@ -18,8 +18,8 @@ typedef enum {
   SMMA_DEAL_LIST         /* given ranges of the whole K */
 } smma_deal;
 
-/* The order in which parts p_0, p_1, ... are added. An addition with stride s adds all parts whose indices are equal
-   modulo s, in order, which leaves s sums. */
+/* The order of adding parts p_0, p_1, ... An addition with stride s adds all parts whose indices are equal modulo s,
+   in order, which leaves s sums. */
 typedef enum {
   SMMA_FOLD_SERIAL,     /* stride 1 */
   SMMA_FOLD_HALVING,    /* stride of half the number of sums (rounded up), repeated */
@@ -57,15 +57,14 @@ typedef struct {
   smma_fold fold;
   size_t stride[SMMA_MOST_STRIDES], strides;
   smma_with with;
-  bool from_zero; /* the total starts from +0 (or C, see smma_plan_text); otherwise it starts from the first part */
-  int stored,
-      total; /* formats to which each part and each total are rounded: a smma_format or one of the values above */
+  bool from_zero;    /* the total starts from +0 (or C, see smma_plan_text); otherwise it starts from the first part */
+  int stored, total; /* rounding of each part, and of each total: a smma_format or one of the values above */
 } smma_plan_level;
 
 /* Which group of a sequence of n indices is shorter, if n is not a multiple of the group size. */
 typedef enum {
   SMMA_RESIDUE_LAST,       /* the last */
-  SMMA_RESIDUE_FIRST_TILE, /* the first n mod `tile` indices form separate groups, the last of which is short */
+  SMMA_RESIDUE_FIRST_TILE, /* the first n mod `tile` indices form separate groups; the last of these groups is short */
   SMMA_RESIDUE_FIRST,      /* the first */
   SMMA_RESIDUE_NONE        /* no rule is known */
 } smma_residue;

@@ -136,7 +136,7 @@ static bool read_stored(reader *r, const smma_json_value *level, const char *key
   return must_be(r, m, "as-is, d, f16, bf16, tf32");
 }
 
-/* Reads a range [first, end]; `end` is one after the last index. */
+/* Reads a range [first, end) from an array of two numbers. */
 static bool read_range(reader *r, const smma_json_value *pair, smma_plan_range *range) {
   const smma_json_value *x = pair->kind == SMMA_JSON_LIST ? smma_json_first(&r->json, pair) : NULL;
   const smma_json_value *y = x ? smma_json_next(&r->json, x) : NULL;

@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "softmma/softmma.h"
 
-/* Where a sum is held: the instruction's accumulator, or a register, numbered from 0. */
+/* The location of a sum: the instruction's accumulator, or a register, numbered from 0. */
 enum { SMMA_IN_ACCUMULATOR = -1 };
 
 /* A task between steps. After a task takes the value of the instruction's accumulator, the accumulator is +0. */

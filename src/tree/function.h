@@ -1,6 +1,6 @@
-/* Finds the order in which a function, such as a library's matrix product or a kernel, sums K products. The search
-   is the one used for units (tree/order.h). A function differs from a unit in three points: K may be thousands,
-   there is no c, and each question is a call. Therefore M and ones are chosen, and the order is checked, on samples. */
+/* Finds the order in which a function, such as a library's matrix product or a kernel, sums K products. Uses the
+   search for units (tree/order.h). A function differs from a unit in three points: K may be thousands, there is no
+   c, and each question is a call. Therefore M and ones are chosen, and the order is checked, on samples. */
 #ifndef SMMA_TREE_FUNCTION_H
 #define SMMA_TREE_FUNCTION_H
 

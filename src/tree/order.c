@@ -59,7 +59,7 @@ static smma_tree_status belongs(search *s, const partner *p, int other, int size
   smma_tree_status status;
   int left = 0;
   *same = !fits(vanishing, size, length);
-  if (*same || vanishing == size + length) return SMMA_TREE_FOUND; /* the next sum, in which all vanish */
+  if (*same || vanishing == size + length) return SMMA_TREE_FOUND; /* the next sum, because all vanish */
   status = s->asker->ask(s->asker->context, p[0].summand, &p[size].summand, 1, p[other].summand, &left);
   *same = left > 0;
   return status;

@@ -35,9 +35,8 @@ typedef struct {
   smma_tree_status (*refuse)(void *context, int plus, int minus);
 } smma_order_asker;
 
-/* Finds the order of `order->count` summands. The caller has to check it. `rank` gives the sequence in which
-   summands are paired with others; NULL: by number. A chain takes about 2 K questions, pairs of pairs K/2 log2 K, a
-   fused sum K^2/2. */
+/* Finds the order of `order->count` summands. The caller has to check it. `rank` is the turn of each summand in the
+   pairing; NULL: by number. A chain takes about 2 K questions, pairs of pairs K/2 log2 K, a fused sum K^2/2. */
 smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank, smma_sum_order *order);
 
 /* The value of a sum: a multiple of M or, if that multiple is zero, a number of ones. */

@@ -235,7 +235,7 @@ smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
     int child[SMMA_MOST_SUMMANDS];
     if (smma_tree_children(t, sum, child) < 3 || t->exact[sum]) continue;
     if (t->summands.left) {
-      t->hidden[sum] = true; /* +M and -M leave a remainder, next to which no question is possible */
+      t->hidden[sum] = true; /* +M and -M leave a remainder, so that no further question is possible */
       continue;
     }
     if (!find_stages_or_parts(asker, t, sum, &nodes, &checks)) return SMMA_TREE_FAILED;

@@ -69,8 +69,8 @@ static bool ask_lost(search *s, const int *one, const smma_tree_question *q, siz
 
 static bool is_at(place at, int term) { return at.plus == term || at.minus == term; }
 
-/* Fills s->lost: for each term the least loss over all places. Uses bisection between M and the ones with which the
-   tree was found, which vanish. */
+/* Fills s->lost: for each term the least loss over all places. Bisects between the original ones, which vanish, and
+   M. */
 static bool find_lost(search *s) {
   smma_tree_question q[SMMA_MOST_SUMMANDS];
   int least[SMMA_MOST_SUMMANDS], greatest[SMMA_MOST_SUMMANDS], middle[SMMA_MOST_SUMMANDS];
@@ -192,7 +192,7 @@ static bool check_evenness(search *s, smma_stages *stages) {
 
 /* ---- c ---- */
 
-/* A test vector with M at c, in which d is nearly M and a one may change d. */
+/* A test vector with M at c. d is nearly M, and a one may change it. */
 typedef struct {
   smma_tree_question row; /* the test vector without ones */
   int term;               /* the term that gets the one */
@@ -242,9 +242,9 @@ static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) 
   return true;
 }
 
-/* Judges the case in which every one changes d, because alignment may round it to a unit. If a one at another term
-   undoes the change, the two are added first. But if c undoes it in the same way with M at that term, the rounding
-   is that of the sum. */
+/* Judges whether c is apart if every one changes d, because alignment may round it to a unit. If a one at another
+   term undoes the change, the two are added first. But if c undoes it in the same way with M at that term, the
+   rounding is that of the sum. */
 static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   beside_c turned = *b;
   bool by_other, by_c;
@@ -255,7 +255,7 @@ static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   return true;
 }
 
-/* Judges the case in which ones up to 2^lost do not change d: adds another one of 2^lost at s->other. If each is
+/* Judges whether c is apart if ones up to 2^lost do not change d. Adds another one of 2^lost at s->other. If each is
    truncated, the limit stays. If both are added first, ones of 2^lost now change d, and smaller ones do not. Any
    other result may come from the rounding of d. */
 static bool judge_lost(search *s, const beside_c *b, int lost, judgement *j) {

@@ -7,8 +7,8 @@
 #include "isa/format_name.h"
 #include "rows/place.h"
 
-/* LEAST_FRACTION_BITS: fraction bits of the narrowest format to which the unit may round FP32 sums internally.
-   MOST_NAMES: most ones that a text names. */
+/* LEAST_FRACTION_BITS: fraction bits of the narrowest internal rounding of FP32 sums in a unit. MOST_NAMES: most
+   ones that a text names. */
 enum { LEAST_FRACTION_BITS = 10, MOST_NAMES = 3 };
 
 /* The exponents of a format's powers of two. */
@@ -38,7 +38,8 @@ static range product_range(const smma_instruction *i, bool scaled) {
   return scaled ? times(product, times(range_of(i->scale), range_of(i->scale))) : product;
 }
 
-/* Returns the bits with which M + K ones rounds to M in d's format, and in FP32, which the unit may use internally. */
+/* Returns the bits that suffice for M + K ones to round to M in d's format, and in FP32, because the unit may use
+   FP32 internally. */
 int smma_necessary_bits(const smma_summands *s) {
   const int precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
   return smma_maximum(precision, 24) + 1 + smma_bit_length((uint64_t)s->count);

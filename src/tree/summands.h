@@ -15,7 +15,7 @@ typedef enum { SMMA_SUMMAND_ZERO, SMMA_SUMMAND_ONE, SMMA_SUMMAND_HUGE, SMMA_SUMM
 typedef struct {
   const smma_instruction *instruction;
   int count;    /* number of summands; c is the last */
-  int products; /* products per summand: 1, or the size of a scale block, in which one product is not zero */
+  int products; /* products per summand: 1, or the size of a scale block, with one nonzero product */
   int huge, one;
   bool negative_ones;
   int left; /* M and -M may leave a remainder, a multiple of 2^(huge - left), which does not count as ones; 0: no
@@ -33,7 +33,7 @@ int smma_necessary_bits(const smma_summands *summands);
 /* One question: the summands of a test vector. */
 typedef struct {
   smma_summand what[SMMA_MOST_SUMMANDS];
-  int smaller[SMMA_MOST_SUMMANDS]; /* number of binades by which a summand is smaller than M or a one */
+  int smaller[SMMA_MOST_SUMMANDS]; /* size of a summand below M or a one, in binades */
   int product[SMMA_MOST_SUMMANDS]; /* index of the product within a summand */
   int lean[SMMA_MOST_SUMMANDS];    /* exponent of the second factor beyond half of the product's exponent */
   bool odd_c;                      /* c is greater by one unit of d's last place */

@@ -21,8 +21,8 @@ struct device_batch {
 /* Starts the kernel that computes a batch. */
 using launcher = void(const smma_instruction_info &instruction, const device_batch &batch);
 
-/* One function per family. Each returns an instruction's launcher, or NULL if the instruction is not of the family,
-   or if a device of this compute capability (90: 9.0) does not have it. */
+/* The families. find_FAMILY returns an instruction's launcher, or NULL if the instruction is not of the family, or
+   if a device of this compute capability (90: 9.0) does not have it. */
 launcher *find_mma(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_sp(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_volta(const smma_instruction_info &instruction, int capability);

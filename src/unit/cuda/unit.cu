@@ -76,7 +76,7 @@ void cuda_describe(void *unit, smma_unit_description *description) {
 
 using finder = launcher *(const smma_instruction_info &, int capability);
 
-/* The families that the module was built with. All except dense mma.sync need targets of their own. */
+/* The families that the module was built with. Every family except dense mma.sync needs a target of its own. */
 finder *const families[] = {
     find_mma,
 #ifdef SMMA_CUDA_MMA_SP

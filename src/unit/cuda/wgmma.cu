@@ -52,8 +52,9 @@ constexpr bool PAIRS = types[TYPE].output[1] == '1';
 
 /* ---- The assembler's text ---- */
 
-/* The assembler texts for COUNT accumulators: their names, their values from `even` and, if a register holds one
-   value, `odd`, and the bits in which they differ from the first of their parity. */
+/* The assembler texts for COUNT accumulators: their names, their initial values, and the difference of their bits
+   from the first one of their parity. The initial values come from `even` and, if each register holds a single
+   value, from `odd`. */
 template <int COUNT, bool PAIRS>
 struct accumulators;
 

@@ -17,8 +17,7 @@
 #undef SMMA_LANES
 #undef SMMA_WMMA_ROWS
 
-/* The same functions compiled for 64 lanes on RDNA, because functions for 32 lanes can neither be called nor inlined
-   there. */
+/* The functions compiled for 64 lanes on RDNA, because those for 32 lanes can neither be called nor inlined there. */
 #define SMMA_WAVEFRONT wave64
 #define SMMA_LANES 64
 #define SMMA_WMMA_ROWS "wmma_wave64.def"
