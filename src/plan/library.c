@@ -280,7 +280,7 @@ static bool make_kernel(maker *m) {
   return false;
 }
 
-/* ---- What is asked for ---- */
+/* ---- Requests ---- */
 
 static const library *find_library(const char *name) {
   for (size_t i = 0; name && i < LIBRARIES; i++)

@@ -49,7 +49,7 @@ static bool is_zero(const search *s, uint64_t d) {
   return smma_decode(smma_encoding_of(s->m.instruction->d), d).kind == SMMA_ZERO;
 }
 
-/* ---- What is lost beside M ---- */
+/* ---- Loss next to M ---- */
 
 /* Finds out which test vectors give zero, as they are or with M and -M exchanged. A one in the group of the M of its
    own sign is lost. With the opposite sign it reduces M, and rounding may turn that into a whole unit. */

@@ -170,7 +170,8 @@ static const extension avx512_bf16 = {"AVX512_BF16", {{1, EAX, 5}, AVX512VL}, 2,
                        amx_int8 = {"AMX-INT8", {{0, EDX, 25}, AMX_TILE}, 2, KEEPS_TILES},
                        amx_fp16 = {"AMX-FP16", {{1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES};
 
-/* Reports whether the CPU has the extension. SOFTMMA_CPU can hide those with AVX-512: all are newer than AVX2. */
+/* Reports whether the CPU has the extension. If SOFTMMA_CPU hides AVX-512, it also hides all of these, which are
+   newer than AVX2. */
 static bool has(const extension *x) {
   if (smma_cpu_hides(SMMA_CPU_AVX512)) return false;
   for (int i = 0; i < x->flags; i++)

@@ -1,16 +1,17 @@
-/* How mma.sync is computed by a warp: a tile of M x 8 elements.
+/* Computes mma.sync in a warp: a tile of M x 8 elements.
 
-   Fragments are laid out as in the PTX ISA, "Matrix Fragments for mma.m16n8kK": with g = lane / 4, t = lane % 4 and E
-   elements in a register, register r of A holds row g + 8 (r % 2) (M = 8: row g) and k from 4 E (r / 2) + E t on,
-   register r of B column g and k from 4 E r + E t on; accumulator i is element (g + 8 (i / 2), 2 t + i % 2). Scale
-   factors of row g, of row g + 8 and of column g come from threads of the group g that the instruction names; since
-   both rows hold the same row of the batch, all four threads may have the same.
+   Fragments are laid out as in the PTX ISA, "Matrix Fragments for mma.m16n8kK". With g = lane / 4, t = lane % 4 and E
+   elements in a register, register r of A holds row g + 8 (r % 2) (M = 8: row g) and k from 4 E (r / 2) + E t on.
+   Register r of B holds column g and k from 4 E r + E t on. Accumulator i is element (g + 8 (i / 2), 2 t + i % 2).
+   Scale factors of row g, of row g + 8 and of column g come from threads of the group g that the instruction names.
+   Both rows hold the same test vector, so all four threads may hold the same factors.
 
-   A sparse instruction has A as a dense one of its K, which counts what is stored, and B as one of twice that.
+   A sparse instruction has A as a dense one of its K, where K counts the stored elements, and B as a dense one of twice
+   that K.
 
-   An instruction is a struct { M, K, A and B (registers), SCALES (a row), GROUP (of sparse ones, else 0), operands_a,
-   operands_b, accumulators, run(accumulators, registers of A, of B, and, with SCALES, scale factors, with GROUP
-   metadata) }. */
+   An instruction is a struct { M, K, A and B (numbers of registers), SCALES (scale factors per test vector), GROUP
+   (of sparse instructions, otherwise 0), operands_a, operands_b, accumulators, run(accumulators, registers of A, of
+   B, and, with SCALES, scale factors, with GROUP metadata) }. */
 #ifndef SMMA_UNIT_CUDA_MMA_H
 #define SMMA_UNIT_CUDA_MMA_H
 

@@ -69,7 +69,7 @@ __device__ uint64_t describe(const void *matrix, int pieces) {
          (uint64_t)(pieces * LEADING_BYTES >> 4) << 32 | (uint64_t)1 << 46;
 }
 
-/* ---- Tiles, one behind another in a block ---- */
+/* ---- Tiles, one after another in a block ---- */
 
 /* The selection for sparse kinds. */
 template <kind KIND>
