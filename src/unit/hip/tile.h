@@ -1,12 +1,14 @@
-/* The tile that a wavefront computes. Included once for each size of wavefront, in the namespace SMMA_WAVEFRONT.
+/* The tile that a wavefront computes. This file is included once for each size of wavefront, in the namespace
+   SMMA_WAVEFRONT.
 
-   A wavefront executes one instruction, which multiplies one or more blocks, pairs of matrices with M = N. M / 2 rows
-   of the batch belong to a block. Its columns of B hold their operands twice, turned by a number of places; so do its
-   rows of A, turned by another. Element (m, n) is of use where both are the same row's: at four places for each row,
-   and all four results must be the same. From tile to tile the places change, so that every element serves.
+   A wavefront executes one instruction, which multiplies one or more blocks, pairs of matrices with M = N. A block
+   holds M / 2 test vectors. The columns of B hold the vectors' operands twice, rotated by a number of places; so do the
+   rows of A, rotated by another number. Element (m, n) is valid if its row and column belong to the same vector. This
+   holds at four places for each vector, and all four results must be the same. The rotations change from tile to tile,
+   so that every element is used.
 
-   An instruction is a struct { TARGETS, WAVE (lanes), M, BLOCKS, ITEMS (elements of C and D in a lane), STEP (of the
-   elements of the accumulators every so manieth is an item), ROW (bytes of a row of A in the batch), operand,
+   An instruction is a struct { TARGETS, WAVE (lanes), M, BLOCKS, ITEMS (elements of C and D in a lane), STEP (every
+   STEP-th element of the accumulators is an item), ROW (bytes of A in one test vector of the batch), operand,
    accumulators, element, operand_at(a row, lane), place_of(lane, item), run(a, b, accumulators) }. */
 #include "family.h"
 
