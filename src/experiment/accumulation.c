@@ -1,4 +1,4 @@
-/* How the error of a dot product grows with its length, for accumulators of different width. */
+/* Measures how the error of a dot product grows with its length, for accumulators of different width. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 /* ---- Units and operands ---- */
 
-/* Products are exact: only sums make errors. FP32 gets the FP16 units' entries. */
+/* The entries of A and B. Their products are exact, so that only sums cause errors. FP32 gets the entries of the
+   FP16 units. */
 typedef enum { E4M3_ENTRIES, F16_ENTRIES, PRECISIONS } precision;
 
 static const smma_format entry_format[PRECISIONS] = {SMMA_E4M3, SMMA_F16};
@@ -64,13 +65,13 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
 
 static void finish(smma_experiment_run *run) { free(run->context); }
 
-/* The format's nearest number to a random one. */
+/* Returns the format's nearest number to a random one. */
 static double random_entry(const smma_experiment_run *run, smma_format format, bool normal, uint32_t stream, size_t i) {
   double x = (normal ? smma_random_normal : smma_random_uniform)(run->seed, stream, i);
   return smma_format_decode(format, smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
-/* Of a cell: `side` rows of A and columns of B, each of k numbers, and what each pair of them gives. */
+/* The products of a cell: `side` rows of A and columns of B, each of k numbers, and a result for each pair. */
 typedef struct {
   size_t k, side;
   double *a, *b;
@@ -111,7 +112,7 @@ static bool make_products(const smma_experiment_run *run, size_t cell, precision
 
 /* ---- Cells ---- */
 
-/* (d - exact), toward zero negative, over the sum of |a b|, of every pair. */
+/* Computes the error of every pair: d - exact, negative if d is nearer to zero, divided by the sum of |a b|. */
 static bool find_errors(const products *p, const accumulator *a, size_t promote, smma_error *error) {
   const smma_instruction *instruction = smma_find(a->gpu, a->instruction, NULL);
   size_t count = p->k * p->side;
@@ -188,7 +189,7 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
   }
 }
 
-/* One panel: every accumulator's curve. */
+/* Plots one panel, with the curve of every accumulator. */
 static void plot_panel(const smma_experiment_run *run, FILE *script, const char *distribution, const char *column) {
   const char *const columns[] = {"k", column, NULL};
   for (size_t i = 0; i < ACCUMULATORS; i++) {

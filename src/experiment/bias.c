@@ -1,4 +1,5 @@
-/* Errors of CDNA 3's products, which are rounded down: their distribution.
+/* Measures the distribution of the errors of CDNA 3's products, which are rounded down.
+
    Source: P. Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", section VI-C and
    figure 2. */
 #include <math.h>
@@ -14,17 +15,18 @@
 #include "numerics/exact.h"
 #include "softmma/softmma.h"
 
-/* Where c is added: in the unit, or to the product of A and B with c = 0, RNE in FP32. */
+/* Where c is added: inside the unit, or outside, to the unit's result for c = 0, RNE in FP32. */
 typedef enum { C_INSIDE, C_OUTSIDE } place_of_c;
 
 typedef struct {
-  const char *name;              /* of the case */
-  const char *gpu, *instruction; /* of the catalogue; no GPU: a custom unit's text */
+  const char *name;              /* name of the case */
+  const char *gpu, *instruction; /* from the catalogue; no GPU: the text of a custom unit */
   place_of_c place;
 } trial;
 
-/* CDNA 3's rule with every rounding down turned toward zero. As long as no exponent of c is above those of all products
-   G-FDPA is that: products and c are then cut off at the same bit, and 31 bits hold every sum. */
+/* CDNA 3's rule with every rounding down replaced by rounding toward zero. G-FDPA computes this as long as the
+   exponent of c does not exceed those of all products: products and c are then truncated at the same bit, and 31
+   bits hold every sum. */
 #define TOWARD_ZERO(format, products)                                                                                 \
   "{\"softmma-unit\": 1, \"name\": \"toward-zero\", \"algorithm\": \"G-FDPA\", \"k\": " products ", \"a\": \"" format \
   "\", \"b\": \"" format "\", \"d\": \"f32\", \"alignment_bits\": 24}"
@@ -46,8 +48,8 @@ static const trial trials[] = {{"f16 down", "MI300X", "v_mfma_f32_32x32x8_f16", 
                                {"bf16 RDNA 4", "RX 9070 XT", "v_wmma_f32_16x16x16_bf16", C_INSIDE}};
 enum { TRIALS = sizeof trials / sizeof *trials };
 
-/* A row of the table has the lower end of its bin; the middle one is around zero. Deltas beyond the outer bins are
-   counted in these. */
+/* Number of bins. A row of the table holds the lower end of its bin; the middle bin is around zero. Deltas beyond
+   the outer bins are counted in the outer bins. */
 enum { BINS = 97 };
 static const double bin_width = 1.0 / 64;
 
@@ -63,14 +65,14 @@ typedef struct {
   place_of_c place;
 } unit;
 
-/* Rounds to a format and stores at a place of an array; the value. */
+/* Rounds a value to a format, stores it in an array, and returns the rounded value. */
 static double put(smma_format format, unsigned char *array, int index, double value) {
   const uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   smma_store(smma_format_bytes(format), array, (size_t)index, x);
   return smma_format_decode(format, x);
 }
 
-/* d of a row that is rounded to the unit's formats, and its exact sum. */
+/* Returns d of a test vector rounded to the unit's formats, and its exact sum. */
 static double result_of(const unit *u, const double *a, const double *b, double c, smma_double_double *exact) {
   unsigned char a_row[4 * SMMA_MAXIMUM_ROUNDED_K], b_row[4 * SMMA_MAXIMUM_ROUNDED_K], c_element[4], d_element[4];
   double d;
@@ -81,13 +83,13 @@ static double result_of(const unit *u, const double *a, const double *b, double 
   if (u->place == C_OUTSIDE) put(SMMA_F32, c_element, 0, 0);
   smma_dot(u->instruction, a_row, b_row, c_element, NULL, NULL, d_element);
   d = smma_format_decode(SMMA_F32, smma_load(sizeof d_element, d_element, 0));
-  /* FP64 has more than 2 * 24 + 2 bits, so that rounding the sum there first does not matter. */
+  /* FP64 has more than 2 * 24 + 2 bits, so the first rounding of the sum to FP64 has no effect. */
   return u->place == C_INSIDE ? d : put(SMMA_F32, c_element, 0, d + c);
 }
 
 enum { STREAM_A, STREAM_B, STREAM_C };
 
-/* Sample `index`: the same numbers for every unit. */
+/* Returns the delta of sample `index`, which has the same numbers for every unit. */
 static double delta_of(const smma_experiment_run *run, const unit *u, size_t index) {
   const setup *s = run->context;
   double a[SMMA_MAXIMUM_ROUNDED_K], b[SMMA_MAXIMUM_ROUNDED_K], d;
@@ -101,7 +103,7 @@ static double delta_of(const smma_experiment_run *run, const unit *u, size_t ind
   return smma_difference_from(d, exact);
 }
 
-/* Of the samples whose c is negative, or is not. */
+/* Returns the mean over the samples with a negative c, or over the other samples. */
 static double mean_where(const smma_experiment_run *run, const double *delta, bool negative) {
   const setup *s = run->context;
   double sum = 0, count = 0;
@@ -113,7 +115,7 @@ static double mean_where(const smma_experiment_run *run, const double *delta, bo
   return count > 0 ? sum / count : 0;
 }
 
-/* The paper's example: 2048 * 2048 - 2048 * 2048 - 0.000001. */
+/* Returns the unit's result for the paper's example: 2048 * 2048 - 2048 * 2048 - 0.000001. */
 static double example_of(const unit *u) {
   const double a[SMMA_MAXIMUM_ROUNDED_K] = {2048, 2048}, b[SMMA_MAXIMUM_ROUNDED_K] = {2048, -2048};
   smma_double_double exact;
@@ -123,8 +125,8 @@ static double example_of(const unit *u) {
 /* ---- Their distribution ---- */
 
 typedef struct {
-  double mean, deviation, skewness, negative; /* skewness 0 where all deltas are one */
-  double bins[BINS];                          /* shares */
+  double mean, deviation, skewness, negative; /* skewness: 0 if all deltas are equal */
+  double bins[BINS];                          /* shares of the samples */
 } distribution;
 
 static int bin_of(double delta) {
@@ -238,7 +240,7 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
   }
 }
 
-/* Two cases in one panel. */
+/* Plots two cases in one panel. */
 static void plot_pair(const smma_experiment_run *run, FILE *script, int panel, const char *first, const char *second) {
   static const char *const columns[] = {"delta", "value", NULL};
   const char *const names[] = {first, second};

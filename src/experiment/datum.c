@@ -32,7 +32,7 @@ smma_datum *smma_experiments_datum(void) {
   return list;
 }
 
-/* A field of the table: a number, if it is one. */
+/* Returns a field of the table, as a number if possible. */
 static smma_datum *field_datum(const char *text) {
   char *end;
   const double number = strtod(text, &end);

@@ -9,8 +9,8 @@
    "small", "meaning"}. */
 smma_datum *smma_experiments_datum(void);
 
-/* Returns the table of a run whose cells are all computed: {"experiment", "softmma", "seed", "parameters", "rows"}, a
-   row with a member for each column, a number where the field is one. */
+/* Returns the table of a run whose cells are all computed: {"experiment", "softmma", "seed", "parameters", "rows"}.
+   A row has a member for each column, with a number if the field is a number. */
 smma_datum *smma_experiment_datum(const smma_experiment_run *run);
 
 #endif

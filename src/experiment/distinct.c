@@ -10,7 +10,7 @@ static bool same_chain(const smma_instruction *x, const smma_instruction *y) {
          x->scale == y->scale && x->scale_block == y->scale_block && smma_block_of(&p) == smma_block_of(&q);
 }
 
-/* `before` is the number of rows of the catalogue that stand before it. */
+/* Reports whether an earlier row of the catalogue has the same chain; `before` is the number of earlier rows. */
 static bool is_known(const smma_instruction *instruction, size_t before) {
   for (size_t i = 0; i < before; i++)
     if (same_chain(smma_catalogue_at(i), instruction)) return true;

@@ -55,7 +55,7 @@ static size_t column_count(const smma_experiment *e) {
   return count;
 }
 
-/* What stands behind the field that is about to be written. */
+/* Returns the character after the field that is written next. */
 static char end_of_field(smma_experiment_run *run) {
   run->fields = (run->fields + 1) % column_count(run->experiment);
   return run->fields ? ',' : '\n';

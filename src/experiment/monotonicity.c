@@ -1,7 +1,8 @@
-/* Whether a greater operand can make a smaller d.
-   Source: M. Mikaitis, "Monotonicity of Multi-Term Floating-Point Adders", IEEE Transactions on Computers 73 (2024); M.
-   Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7
-   (2021). */
+/* Tests whether a greater operand can produce a smaller d.
+
+   Source: M. Mikaitis, "Monotonicity of Multi-Term Floating-Point Adders", IEEE Transactions on Computers 73 (2024);
+   M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer
+   Science 7 (2021). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,8 @@
 typedef struct {
   smma_operation operation;
   int precision;       /* significand bits of a block's result */
-  int alignment_bits;  /* F; the fraction bits of a result where nothing is aligned */
-  int least, greatest; /* of the exponents E for which products of 2^(E - F - 2) can be made, and c = 2^E */
+  int alignment_bits;  /* F; if nothing is aligned, the fraction bits of a result */
+  int least, greatest; /* range of the exponents E for which products of 2^(E - F - 2) and c = 2^E can be represented */
 } subject;
 
 static int least_exponent(smma_format format) {
@@ -68,8 +69,8 @@ static subject subject_of(const smma_instruction *i) {
   return s;
 }
 
-/* What a bound says of the search. c, or what a block has for it, steps over 2^E by 2^(E - t), t being the bits that
-   are kept of it; each of L products loses up to 2^(E - 1 - F). */
+/* Reports whether d can fall, by a bound. c, or the block's equivalent of c, crosses 2^E with a step of 2^(E - t),
+   where t is the number of its retained bits; each of L products loses up to 2^(E - 1 - F). */
 static bool can_fall(const subject *s) {
   const smma_operation *o = &s->operation;
   int kept;
@@ -89,12 +90,12 @@ typedef struct {
   uint64_t c;
 } operands;
 
-/* Two rows that differ in one operand, such that the sum is to grow. */
+/* Two test vectors that differ in one operand, so that the exact sum grows. */
 typedef struct {
   operands before, after;
 } pair;
 
-/* Where a pair has its random numbers from: 64 bits for each k, and as many for itself. */
+/* The source of a pair's random numbers: 64 bits for each k, and 64 bits for the pair itself. */
 typedef struct {
   uint64_t seed, index;
   uint32_t stream;
@@ -113,7 +114,7 @@ static smma_number number_of(smma_format format, uint64_t encoding) {
   return smma_decode(smma_encoding_of(format), encoding);
 }
 
-/* Zeros, and scale factors of one. */
+/* Sets all operands to zero and all scale factors to one. */
 static void clear(const smma_operation *o, operands *r) {
   for (int k = 0; k < o->k; k++) {
     r->a[k] = number_of(o->a, 0);
@@ -123,7 +124,7 @@ static void clear(const smma_operation *o, operands *r) {
   r->c = 0;
 }
 
-/* Product k becomes (+-) x y 2^exponent. */
+/* Sets product k to (+-) x y 2^exponent. */
 static void put_product(const smma_operation *o, operands *r, int k, bool negative, uint64_t x, uint64_t y,
                         int exponent) {
   const int half = exponent / 2;
@@ -131,7 +132,7 @@ static void put_product(const smma_operation *o, operands *r, int k, bool negati
   r->b[k] = number_of(o->b, encoding_of(o->b, false, y, exponent - half));
 }
 
-/* A product near the last bit that is kept below 2^(E - 1), or none; with `mixed`, of any sign. */
+/* Sets product k to a value near the last retained bit below 2^(E - 1), or to nothing; with `mixed`, of either sign. */
 static void put_small_product(const subject *s, operands *r, int k, int exponent, bool mixed, uint64_t bits) {
   const int place = exponent - 2 - s->alignment_bits + (int)((bits >> 32) % 3);
   const bool power = bits & 1, none = (bits >> 1 & 7) == 0, negative = mixed && bits >> 4 & 1;
@@ -150,7 +151,7 @@ static int choose_exponent(const subject *s, uint64_t bits) {
   return s->least + (int)((bits >> 8) % (uint64_t)(s->greatest - s->least + 1));
 }
 
-/* c from the number below a power of two to that; small products. */
+/* Makes a pair in which c steps from the number below a power of two to that power, with small products. */
 static void raise_c(const subject *s, const source *x, pair *p) {
   const smma_operation *o = &s->operation;
   const uint64_t bits = bits_of(x, o->k);
@@ -162,8 +163,8 @@ static void raise_c(const subject *s, const source *x, pair *p) {
   p->before.c = p->after.c - 1;
 }
 
-/* Makes the sum of the first block the number below 2^exponent: in c or, where that is added last, in products that are
-   1, 3, 7 or 15 times a power of two. Returns the number of products used. */
+/* Sets the sum of the first block to the number below 2^exponent. It is put in c or, if the unit adds c last, in
+   products that are 1, 3, 7 or 15 times a power of two. Returns the number of products used. */
 static int put_number_below(const subject *s, operands *r, int exponent) {
   static const uint8_t factors[][2] = {{0, 0}, {1, 1}, {3, 1}, {7, 1}, {5, 3}};
   const smma_operation *o = &s->operation;
@@ -181,7 +182,7 @@ static int put_number_below(const subject *s, operands *r, int exponent) {
   return used;
 }
 
-/* In all blocks but the first; in this one, too, if it is the only one. */
+/* Puts small products in all blocks except the first, or in the first one if it is the only one. */
 static void put_small_products(const subject *s, const source *x, operands *r, int exponent, bool mixed) {
   const smma_operation *o = &s->operation;
   const int block = smma_block_of(o), blocks = o->k / block;
@@ -192,7 +193,8 @@ static void put_small_products(const subject *s, const source *x, operands *r, i
     }
 }
 
-/* A product of the first block such that its sum reaches a power of two; small products. */
+/* Makes a pair in which a product of the first block grows so that the block's sum reaches a power of two, with
+   small products. */
 static void raise_product(const subject *s, const source *x, pair *p) {
   const smma_operation *o = &s->operation;
   const uint64_t bits = bits_of(x, o->k);
@@ -218,7 +220,7 @@ static uint64_t encode_normal(smma_format format, double value) {
   return smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* The next encoding toward infinity, or toward minus infinity, by way of +0. */
+/* Returns the next encoding toward infinity, or toward minus infinity (`down`); passes through +0. */
 static uint64_t next_to(smma_format format, uint64_t encoding, bool down) {
   const smma_number x = number_of(format, encoding);
   const uint64_t one = (uint64_t)1 << smma_encoding_of(format).ignored_bits;
@@ -227,7 +229,8 @@ static uint64_t next_to(smma_format format, uint64_t encoding, bool down) {
   return x.significand == 1 ? 0 : encoding - one; /* 1: the least subnormal */
 }
 
-/* Any operand by one step where all are normal; c in every second pair. */
+/* Makes a pair in which any operand grows by one step, with all operands normally distributed. In every second pair
+   the operand is c. */
 static void raise_any(const subject *s, const source *x, pair *p) {
   const smma_operation *o = &s->operation;
   const uint64_t bits = bits_of(x, o->k);
@@ -252,7 +255,8 @@ enum { FAMILIES = sizeof families / sizeof *families };
 
 /* ---- Curves ---- */
 
-/* d for c around 1 and products of 2^exponent, as many as are added at once: the last bits that c < 1 leaves them. */
+/* Curves of d for c around 1 and as many products of 2^exponent as are added at once. They show the bits that d
+   retains for c < 1. */
 static const struct {
   const char *title, *gpu, *instruction;
   int products, exponent, unit, reach; /* c - 1 is up to +-reach in units of 2^unit */
@@ -295,10 +299,10 @@ static bool compute_curve(smma_experiment_run *run, int curve, smma_error *error
 
 /* ---- Adders of few terms ---- */
 
-/* Of two to five, c and products: V100's rule. The theorem is that from four on d can fall. */
+/* Adders of two to five terms, c and products, by V100's rule. The theorem says that d can fall from four terms on. */
 enum { LEAST_TERMS = 2, ADDERS = 4 };
 
-/* NULL with one line. */
+/* Returns an adder, or NULL with a one-line message. */
 static const smma_instruction *make_adder(int terms, smma_error *error) {
   char text[300];
   snprintf(text, sizeof text,
@@ -343,7 +347,7 @@ static void finish(smma_experiment_run *run) {
   free(s);
 }
 
-/* The greatest drop, in units of the last place of the greater d's binade. */
+/* The greatest drop, in units of the last place in the binade of the greater d. */
 typedef struct {
   size_t count;
   double drop, before, after;
@@ -427,7 +431,7 @@ static double violations_of(const smma_experiment_run *run, size_t first, int fa
   return smma_table_number(run, first + (size_t)family, "violations");
 }
 
-/* Violations in a million pairs of each family, and the greatest drop; `first` is the instruction's first row. */
+/* Prints violations per million pairs of each family, and the greatest drop; `first` is the instruction's first row. */
 static void print_violations(const smma_experiment_run *run, size_t first, FILE *out) {
   double drop = 0;
   fprintf(out, "%-13s  %-41s", smma_table_text(run, first, "unit"), smma_table_text(run, first, "instruction"));
@@ -448,7 +452,7 @@ static void print_monotone(const smma_experiment_run *run, size_t first, FILE *o
   fprintf(out, "  %-13s  %s\n", smma_table_text(run, first, "unit"), smma_table_text(run, first, "instruction"));
 }
 
-/* The first row of a part. */
+/* Returns the first row of a part. */
 static size_t first_of(const smma_experiment_run *run, const char *part) {
   size_t row = 0;
   while (strcmp(smma_table_text(run, row, "part"), part) != 0) row++;
@@ -477,7 +481,7 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
 
 /* ---- The picture ---- */
 
-/* The points whose d is below that of the c before. */
+/* Writes the points whose d is below the d of the previous c. */
 static void write_drops(const smma_experiment_run *run, FILE *script, const char *const *where) {
   double last = 0;
   fputs("$drops << END\n", script);

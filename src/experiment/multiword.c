@@ -1,4 +1,4 @@
-/* Accurate products from words in narrow formats, on many units. */
+/* Measures the error of accurate products from words in narrow formats, on many units. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +18,10 @@ static const struct {
   int words[NUMBERS_OF_WORDS];
 } formats[FORMATS] = {{"e5m2", "FP8 E5M2", {1, 4, 6}}, {"f16", "FP16", {1, 2, 3}}, {"bf16", "BF16", {1, 2, 3}}};
 
-/* The models of the H100 and the B200 are the same but for FP8: there mma.sync, which the source has, goes through
-   FP16, and each has an instruction of its own. With `key` and `value` the unit is a custom one: the instruction's
-   description with that value in place of its own. `line` is of the picture; 0: none. */
+/* A unit. The models of the H100 and the B200 differ only for FP8: mma.sync, which the source uses, goes through
+   FP16 there, and each GPU has an instruction of its own for FP8. If `key` and `value` are given, the unit is a
+   custom one: the instruction's description with this value for the key. `line`: line type in the picture; 0: not
+   drawn. */
 typedef struct {
   const char *name, *arch, *instruction[FORMATS], *key, *value;
   int line;
@@ -66,7 +67,7 @@ typedef struct {
   combination combinations[UNITS * FORMATS];
 } settings;
 
-/* The description of an instruction with another value behind a key. */
+/* Returns an instruction's description with another value for a key. */
 static const smma_instruction *changed(const smma_instruction *instruction, const char *key, const char *value,
                                        smma_error *error) {
   char text[2048], quoted[64], other[2048], *found, *behind;
@@ -78,7 +79,7 @@ static const smma_instruction *changed(const smma_instruction *instruction, cons
   return smma_custom_read("custom", other, strlen(other), error);
 }
 
-/* Whether a list with commas has the name. */
+/* Reports whether a comma-separated list holds the name. */
 static bool lists(const char *list, const char *name, size_t length) {
   while (list) {
     if (strncmp(list, name, length) == 0 && (list[length] == ',' || !list[length])) return true;

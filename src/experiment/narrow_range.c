@@ -1,4 +1,4 @@
-/* What the narrow range of FP8 does to accurate products, with and without subnormals. */
+/* Measures the effect of FP8's narrow range on accurate products, with and without subnormals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { MOST_WORDS = 3, RANGES = 3, ACCUMULATIONS = 2, MOST_LENGTHS = 100, LONGEST = 1 << 24, DECADES = 10 };
 
-/* What words and sums are rounded to. */
+/* The number range to which words and sums are rounded. */
 typedef enum { SUBNORMALS_OFF, SUBNORMALS_ON, UNBOUNDED } range;
 
 static const char *const ranges[RANGES] = {"subnormals-off", "subnormals-on", "unbounded"};
@@ -48,7 +48,7 @@ typedef struct {
   range range;
   int precision;
   double normal;
-  double magic; /* added and subtracted it rounds to multiples of the smallest subnormal number */
+  double magic; /* adding and subtracting this rounds to multiples of the smallest subnormal number */
 } rounding;
 
 static rounding rounding_of(range r, size_t accumulation) {
@@ -57,8 +57,8 @@ static rounding rounding_of(range r, size_t accumulation) {
   return f;
 }
 
-/* To the nearest number in the format's range; nothing overflows here. Without subnormals a number below the smallest
-   normal one becomes that one above half of it, else zero. */
+/* Rounds to the nearest number in the format's range; nothing overflows here. Without subnormals, a number below the
+   smallest normal one becomes that number if it is above half of it, and otherwise zero. */
 static inline double round_to(const rounding *f, double x) {
   if (f->range == UNBOUNDED || fabs(x) >= f->normal) return smma_round_significand(x, f->precision);
   if (f->range == SUBNORMALS_ON) return (x + f->magic) - f->magic;
@@ -67,16 +67,17 @@ static inline double round_to(const rounding *f, double x) {
 
 /* ---- Words ---- */
 
-/* Words of A and of B: word i of entry e is at i * count + e. Each is exact in FP32, the unbounded ones, too. */
+/* The words of A and of B: word i of entry e is at i * count + e. Each is exact in FP32, including the unbounded
+   ones. */
 typedef struct {
   float *a, *b;
   size_t count;
   int exponents_a[SMMA_RANDOM_PRODUCT_SIDE],
-      exponents_b[SMMA_RANDOM_PRODUCT_SIDE]; /* of the factors of rows and columns */
+      exponents_b[SMMA_RANDOM_PRODUCT_SIDE]; /* exponents of the factors of rows and columns */
   size_t lost;                               /* entries whose first word is zero */
 } words;
 
-/* Four bits, as E4M3, of any exponent. */
+/* Splits x into words of four significant bits, as in E4M3, with unbounded exponents. */
 static void split_unbounded(double x, const smma_word_format *f, double *word) {
   for (int i = 0; i < MOST_WORDS; i++) {
     word[i] = smma_round_significand(x, f->precision);
@@ -94,7 +95,7 @@ static void split(double x, const smma_word_format *f, range r, double *word) {
   for (int i = 0; i < MOST_WORDS; i++) word[i] = smma_format_decode(f->format, encodings[i]);
 }
 
-/* Rows of A, or columns of B, scaled by powers of two to at most theta. */
+/* Splits the rows of A, or the columns of B, scaled by powers of two to at most theta. */
 static void split_lines(words *w, const double *x, float *out, int *exponents, double theta, range r) {
   const smma_word_format f = smma_word_format_of(SMMA_E4M3);
   const size_t n = w->count / SMMA_RANDOM_PRODUCT_SIDE;
@@ -124,7 +125,8 @@ static bool make_words(words *w, const smma_random_product *p, size_t accumulati
 
 /* ---- Sums ---- */
 
-/* C = fl(C + factor fl(a b)) for every k in turn, as the published program has it; the addition inside is FP64's. */
+/* Computes C = fl(C + factor fl(a b)) for every k in order, as in the published program; the inner addition is in
+   FP64. */
 static void add_words(const words *w, size_t i, size_t j, double factor, const rounding *f, double *c) {
   const size_t n = w->count / SMMA_RANDOM_PRODUCT_SIDE;
   const float *a = w->a + i * w->count, *b = w->b + j * w->count;
@@ -217,7 +219,7 @@ static void plot_panel(const smma_experiment_run *run, FILE *script, size_t accu
   fputc('\n', script);
 }
 
-/* A colour for each number of words; dashes and open marks where the range is unbounded. */
+/* Sets a colour for each number of words; dashes and open marks if the range is unbounded. */
 static void set_line_types(FILE *script) {
   static const char *const colours[MOST_WORDS] = {"#0072B2", "#D55E00", "#009E73"};
   static const int marks[2 * MOST_WORDS] = {7, 6, 5, 4, 9, 8};

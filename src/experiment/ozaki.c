@@ -1,4 +1,4 @@
-/* The error of the Ozaki scheme over the number of slices and the gap between exponents in a row. */
+/* Measures the error of the Ozaki scheme by the number of slices and the gap between exponents in a row. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static void finish(smma_experiment_run *run) { free(run->context); }
 
 /* ---- Cells ---- */
 
-/* `side` rows (2^-gap x, 1) of A and as many columns (2^gap y, 1) of B: all pairs. */
+/* The products of a cell: all pairs of `side` rows (2^-gap x, 1) of A and `side` columns (2^gap y, 1) of B. */
 typedef struct {
   size_t side;
   double a[2 * MOST_SIDE], b[2 * MOST_SIDE], d[MOST_SIDE * MOST_SIDE];
@@ -115,7 +115,7 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
 
 /* ---- Words and pictures ---- */
 
-/* How many rows each gap has; the gaps follow one another. */
+/* Returns the number of rows of each gap; the rows are ordered by gap. */
 static size_t rows_of_gap(const smma_experiment_run *run) {
   const char *first = smma_table_text(run, 0, "gap");
   const char *const where[] = {"gap", first, NULL};
@@ -124,7 +124,7 @@ static size_t rows_of_gap(const smma_experiment_run *run) {
   return rows;
 }
 
-/* The fewest slices whose median error is at most twice that of FP64; 0 if none is. */
+/* Returns the least number of slices whose median error is at most twice that of FP64; 0 if no number is sufficient. */
 static size_t enough_slices(const smma_experiment_run *run, const char *gap, const char *kind) {
   const char *const reference[] = {"gap", gap, "products", "f64", NULL};
   double limit = 2 * smma_table_find(run, reference, "median_error");
@@ -156,7 +156,7 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
   }
 }
 
-/* The error of leading products as a map, errors below what FP64 tells apart drawn as 1e-17. */
+/* Plots the error of leading products as a map. Errors below the resolution of FP64 are drawn as 1e-17. */
 static void plot_map(const smma_experiment_run *run, FILE *script) {
   static const char *const where[] = {"products", "leading", NULL};
   static const char *const columns[] = {"slices", "gap", "median_error", NULL};
@@ -171,7 +171,7 @@ static void plot_map(const smma_experiment_run *run, FILE *script) {
       script);
 }
 
-/* The error over the number of slices, for gaps spread over those computed. */
+/* Plots the error over the number of slices, for some of the computed gaps, evenly spread. */
 static void plot_curves(const smma_experiment_run *run, FILE *script) {
   static const char *const columns[] = {"slices", "median_error", NULL};
   size_t of_gap = rows_of_gap(run), gaps = smma_table_rows(run) / of_gap;

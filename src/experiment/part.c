@@ -11,9 +11,9 @@
 
 #include "io/file.h"
 
-enum { LARGEST_FILE = 1 << 28 /* a thousand times that of the largest experiment */ };
+enum { LARGEST_FILE = 1 << 28 /* a thousand times the size of the largest experiment */ };
 
-/* FNV-1a. */
+/* Returns the FNV-1a hash of a text. */
 static uint64_t digest(const char *text, size_t size) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
@@ -22,7 +22,7 @@ static uint64_t digest(const char *text, size_t size) {
 
 static const char end_format[] = "# cell %zu: %016" PRIx64 "\n";
 
-/* The end line of these rows, if `line` is that; else the number of cells. */
+/* Returns the cell whose end line `line` is, if it matches these rows; otherwise the number of cells. */
 static size_t ended_cell(const char *line, size_t length, const char *rows, size_t cells) {
   char wanted[64];
   size_t cell;
@@ -31,7 +31,7 @@ static size_t ended_cell(const char *line, size_t length, const char *rows, size
   return strlen(wanted) == length && memcmp(line, wanted, length) == 0 ? cell : cells;
 }
 
-/* Takes the cells of `text`; `*good` becomes the length of what is whole. The text is ended by zero. */
+/* Reads the cells of `text`, which ends with a zero byte; `*good` becomes the length of the complete cells. */
 static bool take_cells(const char *path, const char *text, size_t *good, char **rows, size_t cells, smma_error *error) {
   const char *first = text, *line = text, *end;
   for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
@@ -57,7 +57,7 @@ static bool take(const char *path, const char *head, char **rows, size_t cells, 
   const char *text = file.bytes;
   *good = 0;
   if (strlen(text) < length && strncmp(text, head, strlen(text)) == 0)
-    taken = true; /* interrupted in its head */
+    taken = true; /* the run was interrupted while writing the head */
   else if (strncmp(text, head, length) != 0)
     smma_fail(error,
               "%s: rows of another version, seed or other parameters; ask for these to go on, or remove the file",

@@ -1,5 +1,5 @@
-/* The file of an unfinished run: the head of the CSV, then the rows of each finished cell and "# cell 3: " with a
-   digest of these. Cells stand in the order in which they were finished. */
+/* The file of an unfinished run: the head of the CSV, then, for each finished cell, its rows and "# cell 3: " with
+   their digest. Cells are in the order of completion. */
 #ifndef SMMA_EXPERIMENT_PART_H
 #define SMMA_EXPERIMENT_PART_H
 
@@ -10,11 +10,11 @@ typedef struct {
   const char *path;
 } smma_part;
 
-/* Opens the file for appending and takes what it knows: rows[i] becomes the text of cell i. The end of a cell that was
-   being written is cut off. A file that begins otherwise than with `head`, or holds what nobody wrote, is an error. */
+/* Opens the file for appending and reads its cells: rows[i] becomes the text of cell i. An incomplete cell at the
+   end is cut off. A file with another head than `head`, or with invalid content, is an error. */
 bool smma_part_open(smma_part *part, const char *path, const char *head, char **rows, size_t cells, smma_error *error);
 
-/* Takes what another run's file knows, which stays as it is: cells that rows[] has not yet. */
+/* Reads the cells of another run's file that rows[] does not yet hold. The file is not changed. */
 bool smma_part_read(const char *path, const char *head, char **rows, size_t cells, smma_error *error);
 
 /* Appends a cell's rows. */

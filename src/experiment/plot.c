@@ -1,6 +1,6 @@
 #include "experiment/plot.h"
 
-/* The marks are filled and open by turns, so that two curves in the same place are seen to be two. */
+/* The marks alternate between filled and open, so that two coinciding curves are visible as two. */
 static const struct {
   const char *colour;
   int mark;

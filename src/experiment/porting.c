@@ -1,6 +1,7 @@
-/* FTTN's porting example on every unit, in every way to read it.
-   Source: X. Li et al., "FTTN: Feature-Targeted Testing for Numerical Properties of NVIDIA & AMD Matrix Accelerators",
-   CCGrid 2024, section V. */
+/* Runs FTTN's porting example on every unit, in every possible reading.
+
+   Source: X. Li et al., "FTTN: Feature-Targeted Testing for Numerical Properties of NVIDIA & AMD Matrix
+   Accelerators", CCGrid 2024, section V. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,9 @@
 
 enum { PUBLISHED_K = 8192 };
 
-/* What the paper leaves open. Its text has A and B positive; its formula for D subtracts all products but the first. It
-   does not say whether the loop over K begins with C, nor in which order it runs. */
+/* A reading of the points that the paper does not define. In its text A and B are positive, but its formula for D
+   subtracts all products except the first. It does not say whether the loop over K starts with C, or in which order
+   it runs. */
 typedef struct {
   const char *start, *others, *order;
 } reading;
@@ -24,7 +26,7 @@ static const reading readings[] = {{"zero", "positive", "forward"},  {"zero", "n
                                    {"C", "positive", "backward"},    {"C", "negative", "backward"}};
 enum { READINGS = sizeof readings / sizeof *readings, FORWARD_READINGS = 4 };
 
-/* The paper's results, for FP16; of a CPU we take a loop of fused multiply-adds in FP32. */
+/* The paper's results, for FP16. For the CPU the experiment uses a loop of fused multiply-adds in FP32. */
 static const struct {
   const char *gpu, *arch, *inputs, *d;
 } published[] = {{"V100", "volta", "f16", "0"},        {"A100", "ampere", "f16", "0"},
@@ -37,13 +39,14 @@ static const char cpu[] =
     "\"f32\"}";
 
 typedef struct {
-  const smma_instruction **units; /* the CPU is the last */
+  const smma_instruction **units; /* the CPU is last */
   size_t count, k;
 } setup;
 
 /* ---- The product ---- */
 
-/* A[0][0] = B[0][0] = 2^10, the other A[0][k] 2^-2 for odd k and 2^-3 for even k, the other B[k][0] 2^-3. */
+/* Returns A[0][k]. A[0][0] = B[0][0] = 2^10; the other A[0][k] are 2^-2 for odd k and 2^-3 for even k; the other
+   B[k][0] are 2^-3. */
 static double element_of_a(const reading *r, size_t k) {
   const double size = k == 0 ? 0x1p10 : k % 2 ? 0x1p-2 : 0x1p-3;
   return k > 0 && r->others[0] == 'n' ? -size : size;
@@ -72,7 +75,7 @@ static double load(smma_format format, const void *array) {
   return smma_format_decode(format, smma_load(smma_format_bytes(format), array, 0));
 }
 
-/* D = -A B + C: with C first in the loop and A negated, or as an FMA on the product. */
+/* Computes D = -A B + C: with C first in the loop and A negated, or as an FMA on the product. */
 static bool compute_product(const smma_instruction *i, const reading *r, size_t k, double *d, smma_error *error) {
   const bool from_c = r->start[0] == 'C';
   uint64_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b), c_element, d_element = 0;
@@ -127,7 +130,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   return false;
 }
 
-/* The paper's figure for a unit, its index or PUBLISHED. */
+/* Returns the index of the paper's result for a unit, or PUBLISHED. */
 static int published_for(const smma_instruction *i, const setup *s) {
   int p = 0;
   while (p < PUBLISHED && (strcmp(published[p].arch, smma_arch_name(i)) != 0 ||
@@ -171,7 +174,7 @@ static bool is_of(const smma_experiment_run *run, size_t row, const reading *r) 
   return smma_table_has(run, row, where);
 }
 
-/* Whether an instruction with the paper's inputs gives its figure. */
+/* Reports whether an instruction with the paper's inputs gives the paper's result. */
 static bool gives(const smma_experiment_run *run, int p, const reading *r) {
   const char *const where[] = {"gpu",   published[p].gpu, "inputs", published[p].inputs,
                                "start", r->start,         "others", r->others,
@@ -199,7 +202,7 @@ static bool explains(const smma_experiment_run *run, size_t row, int p, const re
   return is_of(run, row, r) && smma_table_number(run, row, "d") == atof(published[p].d);
 }
 
-/* The rules that would give a figure, and where they are at work. */
+/* Prints the rules that would give a published result, and the GPUs that use them. */
 static void print_explanations(const smma_experiment_run *run, int p, const reading *r, FILE *out) {
   for (size_t row = 0; row < smma_table_rows(run); row++) {
     const char *rule = smma_table_text(run, row, "rule");
@@ -252,7 +255,8 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
 
 enum { MOST_LINES = 16 };
 
-/* The rows of the table with which the lines begin: of each GPU the first instruction with the paper's inputs. */
+/* Finds the first table row of each line of the picture: for each GPU, the first instruction with the paper's
+   inputs. */
 static int find_lines(const smma_experiment_run *run, size_t lines[MOST_LINES]) {
   int count = 0;
   for (size_t row = 0; row < smma_table_rows(run) && count < MOST_LINES; row += READINGS) {
@@ -263,7 +267,7 @@ static int find_lines(const smma_experiment_run *run, size_t lines[MOST_LINES]) 
   return count;
 }
 
-/* |C - A B| in exact arithmetic, which C and the first product leave to the others. */
+/* Returns |C - A B| in exact arithmetic. C and the first product cancel, so it is the sum of the other products. */
 static double exact_result(const smma_experiment_run *run) {
   const size_t k = strtoul(smma_parameter_text(run, "k"), NULL, 10);
   double sum = 0;
@@ -271,7 +275,7 @@ static double exact_result(const smma_experiment_run *run) {
   return sum;
 }
 
-/* Data blocks: the published figures, each forward reading's results, the exact ones. */
+/* Writes the data blocks: the published results, the results of each forward reading, the exact ones. */
 static void write_blocks(const smma_experiment_run *run, FILE *script, const size_t *lines, int count) {
   static const double places[FORWARD_READINGS] = {-0.28, 0, 0.28, 0.28}; /* above and below the GPU's line */
   const double exact = exact_result(run);

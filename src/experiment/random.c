@@ -5,7 +5,7 @@
 
 #include "host/philox.h"
 
-/* Draw `attempt` of an index: 128 bits. */
+/* Returns 128 bits for attempt `attempt` of an index. */
 static smma_philox_block draw(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt) {
   smma_philox_block counter = {{(uint32_t)index, (uint32_t)(index >> 32), stream, attempt}};
   return smma_philox(counter, seed);
@@ -24,8 +24,8 @@ double smma_random_uniform(uint64_t seed, uint32_t stream, uint64_t index) {
   return unit_interval(smma_random_bits(seed, stream, index));
 }
 
-/* Whether x^2 <= -4 log u. The series of log u = 2 artanh((m - 1) / (m + 1)) + e log 2, m in [1/2, 1), is cut where its
-   terms are below 2^-53: every machine accepts the same. */
+/* Reports whether x^2 <= -4 log u. The series of log u = 2 artanh((m - 1) / (m + 1)) + e log 2, m in [1/2, 1), ends
+   where its terms are below 2^-53, so that every machine accepts the same numbers. */
 static bool accepted(double x, double u) {
   int e;
   double m = frexp(u, &e), z = (m - 1) / (m + 1), sum = 0;
@@ -33,7 +33,8 @@ static bool accepted(double x, double u) {
   return x * x <= -4 * (2 * z * sum + e * 0x1.62e42fefa39efp-1);
 }
 
-/* The ratio of uniforms (Kinderman and Monahan 1977): v / u is normal for (u, v) uniform where v^2 <= -4 u^2 log u. */
+/* Uses the ratio of uniforms (Kinderman and Monahan 1977): v / u is normal for (u, v) uniform where v^2 <= -4 u^2
+   log u. */
 double smma_random_normal(uint64_t seed, uint32_t stream, uint64_t index) {
   const double width = 0x1.b72cd3f331398p+0; /* 2 sqrt(2 / e) */
   for (uint32_t attempt = 0;; attempt++) {
@@ -45,7 +46,7 @@ double smma_random_normal(uint64_t seed, uint32_t stream, uint64_t index) {
   }
 }
 
-/* 2^x: of the fraction by the Taylor series of exp, whose next term is below 2^-57. */
+/* Returns 2^x. Uses the Taylor series of exp for the fraction; its next term is below 2^-57. */
 static double power_of_two(double x) {
   static const double inverse_factorial[] = {1.0,
                                              1.0,

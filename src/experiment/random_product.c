@@ -4,7 +4,7 @@
 
 #include "experiment/random.h"
 
-/* The greatest sum of magnitudes of a row. */
+/* Returns the greatest sum of magnitudes of a row. */
 static double norm(const double *x, size_t rows, size_t columns, size_t row_stride, size_t column_stride) {
   double greatest = 0;
   for (size_t i = 0; i < rows; i++) {

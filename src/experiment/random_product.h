@@ -17,20 +17,21 @@ typedef struct {
   double norms; /* ||A|| ||B|| */
 } smma_random_product;
 
-/* Entries of one n are the same in every experiment. Release it with smma_random_product_free, also after false,
-   which says that memory ran out. */
+/* Makes the product. Entries for one n are the same in every experiment. Returns false if memory runs out. Release
+   it with smma_random_product_free in both cases. */
 bool smma_random_product_make(smma_random_product *product, uint64_t seed, size_t n, double decades, smma_error *error);
 
 void smma_random_product_free(smma_random_product *product);
 
-/* Of a computed C, row by row. */
+/* Returns the error of a computed C, given row by row. */
 double smma_random_product_error(const smma_random_product *product, const double *c);
 
-/* The share of C's elements that are nearer to zero than the exact ones: 1/2 where errors have no direction. */
+/* Returns the share of C's elements that are nearer to zero than the exact ones: 1/2 if errors have no preferred
+   direction. */
 double smma_random_product_toward_zero(const smma_random_product *product, const double *c);
 
-/* The i-th of `count` values of n, logarithmically even from 10 to `greatest` and rounded down, as in the published
-   programs: floor(logspace(1, 6, 20)). */
+/* Returns the i-th of `count` values of n, logarithmically even from 10 to `greatest` and rounded down, as in the
+   published programs: floor(logspace(1, 6, 20)). */
 size_t smma_random_product_length(size_t i, size_t count, size_t greatest);
 
 #endif

@@ -70,7 +70,7 @@ static char *join(char *const *rows, size_t cells) {
   return text;
 }
 
-/* Cuts the text into fields. */
+/* Splits the text into fields. */
 static bool make_table(smma_experiment_run *run, char *const *rows, size_t cells, smma_error *error) {
   size_t fields = 0, columns = 0;
   char *at;
@@ -99,15 +99,15 @@ void smma_experiment_end(smma_experiment_run *run) {
 typedef struct {
   const smma_experiment_state *state;
   smma_part part;
-  char **rows;             /* of each cell; NULL: not computed */
-  size_t cells, all, done; /* of all shards; of this one */
+  char **rows;             /* rows of each cell; NULL: not computed */
+  size_t cells, all, done; /* cells: number in all shards; all: number in this shard; done: number completed */
   smma_experiment_watcher *watcher;
   void *context;
   bool stopped, failed;
   smma_error *error;
 } progress;
 
-/* The rows of one cell, or NULL with one line. */
+/* Returns the rows of one cell, or NULL with a one-line message. */
 static char *compute_cell(const smma_experiment_run *run, size_t cell, smma_error *error) {
   smma_experiment_run own = *run;
   char *text = NULL;
@@ -125,7 +125,7 @@ static char *compute_cell(const smma_experiment_run *run, size_t cell, smma_erro
   return NULL;
 }
 
-/* By one thread at a time. */
+/* Stores the rows of a cell. Called by one thread at a time. */
 static void keep(progress *p, size_t cell, char *rows, const smma_error *error) {
   p->rows[cell] = rows;
   if (p->failed) return;
@@ -162,7 +162,7 @@ static void compute_cells(const smma_experiment_run *run, progress *p, int threa
   }
 }
 
-/* What is known: of this shard's file, which goes on, and of others. */
+/* Opens the files and takes the rows that they hold: this shard's file, which is continued, and the others. */
 static bool open_files(smma_experiment_run *run, progress *p) {
   char *head = head_text(run);
   bool opened = head || smma_no_memory(p->error);

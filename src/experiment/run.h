@@ -1,36 +1,38 @@
-/* Running an experiment: cells in parallel, rows that survive an interruption, the files at the end. */
+/* Runs an experiment: computes cells in parallel, saves rows so that they survive an interruption, and writes the
+   files at the end. */
 #ifndef SMMA_EXPERIMENT_RUN_H
 #define SMMA_EXPERIMENT_RUN_H
 
 #include "experiment/experiment.h"
 
-/* Told behind each cell, by one thread at a time; true stops the run when the cells under way are done. */
+/* Called after each cell, by one thread at a time. A return value of true stops the run after the cells in progress. */
 typedef bool smma_experiment_watcher(size_t done, size_t cells, void *context);
 
-/* Everything is as the experiment has it, `small` or not. */
+/* Starts a run with the experiment's default parameters, or the `small` ones. */
 void smma_experiment_start(smma_experiment_run *run, const smma_experiment *experiment, bool small);
 
-/* "name=value" replaces the value of a parameter; the text must live as long as the run. */
+/* Replaces the value of a parameter by an assignment "name=value". The text must live as long as the run. */
 bool smma_experiment_set(smma_experiment_run *run, const char *assignment, smma_error *error);
 
-/* Where rows are kept, and which are to be computed. */
+/* The files of a run, and the cells to compute. */
 typedef struct {
-  const char *part;        /* the file to which rows of cells go as soon as they are done; NULL: none */
-  const char *const *more; /* files of other shards, whose cells are taken, too */
-  size_t count;            /* of these */
+  const char *part;        /* the file to which rows are written as soon as their cell is done; NULL: no file */
+  const char *const *more; /* files of other shards; their cells are used, too */
+  size_t count;            /* number of these files */
   size_t shard, shards;    /* only cells shard, shard + shards, ...; shards 0: all */
 } smma_experiment_state;
 
-/* Computes all cells with so many threads (0: as many as OpenMP gives) and makes the table. What files hold already is
-   not computed again. `*stopped`: the watcher ended the run, and there is no table; nor has a shard one. False with one
-   line on errors, also if a file is of another run or damaged. The number of threads does not change a bit. */
+/* Computes all cells that the files do not already hold, and makes the table. `threads` 0 uses the default of
+   OpenMP. If the watcher ends the run, `*stopped` is true and there is no table; a shard has no table either. On
+   errors, also if a file belongs to another run or is damaged, returns false with a one-line message. The number of
+   threads has no effect on the results. */
 bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_experiment_state *state,
                              smma_experiment_watcher *watcher, void *context, bool *stopped, smma_error *error);
 
-/* "# key: value" lines: experiment, version, seed, parameters. */
+/* Prints "# key: value" lines: experiment, version, seed, parameters. */
 void smma_experiment_print_head(const smma_experiment_run *run, FILE *out);
 
-/* The table as CSV: these lines, the names of the columns, the rows. */
+/* Prints the table as CSV: the lines of smma_experiment_print_head, the names of the columns, the rows. */
 void smma_experiment_print_csv(const smma_experiment_run *run, FILE *out);
 
 /* Releases the table. */

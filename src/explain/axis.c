@@ -2,18 +2,19 @@
 
 #include <string.h>
 
-/* The shortest runs that become a gap: of weights where nothing lies, and where every number has the same digit. */
+/* The shortest runs that become gaps: of weights without bits, and of weights at which every number repeats its
+   digit. */
 #define SHORTEST_EMPTY 6
 #define SHORTEST_RUN 12
 
-/* An axis that is no longer than this has no gaps: how far things lie apart is then seen. */
+/* An axis of at most this length has no gaps, so that distances are visible. */
 #define LONGEST_WHOLE 72
 
 static char digit(const smma_axis_row *row, int weight) {
   return weight < row->floor ? '.' : smma_drawn_bit(row->x, weight);
 }
 
-/* Whether every row has the same digit in both; `*empty` is cleared if one of them is a bit. */
+/* Reports whether every row has the same digit at both weights; clears `*empty` if one of them is a bit. */
 static bool same_digits(const smma_axis_row *row, int rows, int weight, int other, bool *empty) {
   for (int i = 0; i < rows; i++) {
     char bit = digit(&row[i], weight);

@@ -1,17 +1,17 @@
-/* The axis of a picture: a cell for each power of two that has something to show, the highest first. */
+/* The axis of a picture: a cell for each power of two that is shown, the highest first. */
 #ifndef SMMA_EXPLAIN_AXIS_H
 #define SMMA_EXPLAIN_AXIS_H
 
 #include "explain/ruler.h"
 
-/* Weights from SMMA_WIDE_LEAST to below the top. */
+/* Number of weights, from SMMA_WIDE_LEAST to below the top. */
 #define SMMA_AXIS_WEIGHTS (32 * SMMA_WIDE_LIMBS)
 #define SMMA_AXIS_TOP (SMMA_WIDE_LEAST + SMMA_AXIS_WEIGHTS)
 
-/* Cells that a gap takes: a run of powers of two in each of which every number has the same digit. */
+/* Width of a gap in cells. A gap is a run of powers of two in which every number has one repeated digit. */
 #define SMMA_AXIS_GAP 3
 
-/* What a row needs of the axis: the bits of x from 2^floor on. */
+/* The part of the axis that a row needs: the bits of x from 2^floor on. */
 typedef struct {
   const smma_drawn *x;
   int floor;
@@ -20,18 +20,18 @@ typedef struct {
 typedef struct {
   int first, last;               /* the highest and the lowest weight */
   int cells;                     /* the width */
-  int16_t at[SMMA_AXIS_WEIGHTS]; /* the cell of a weight, by its distance from SMMA_WIDE_LEAST; weights of a gap share
-                                   its first cell */
+  int16_t at[SMMA_AXIS_WEIGHTS]; /* cell of each weight, indexed by its distance from SMMA_WIDE_LEAST; weights of a gap
+                                    share its first cell */
   bool gap[SMMA_AXIS_WEIGHTS];
 } smma_axis;
 
-/* The weights in `mark` and the next lower ones have cells of their own. */
+/* Makes an axis. The weights in `mark` and the next lower ones have cells of their own. */
 void smma_axis_make(smma_axis *axis, const smma_axis_row *row, int rows, const int *mark, int marks);
 
-/* The cell of a weight, or -1 where it lies in a gap or outside. */
+/* Returns the cell of a weight; -1 if it is in a gap or outside the axis. */
 int smma_axis_cell(const smma_axis *axis, int weight);
 
-/* The cell of the gap that a weight lies in, or -1. */
+/* Returns the cell of the gap that contains a weight; -1 if it is not in a gap. */
 int smma_axis_gap(const smma_axis *axis, int weight);
 
 #endif

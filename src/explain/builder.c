@@ -1,4 +1,4 @@
-/* What all algorithms' explanations are made of. */
+/* Common parts of the explanations of all algorithms. */
 #include "explain/builder.h"
 
 #include "isa/catalogue.h"

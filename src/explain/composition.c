@@ -1,27 +1,27 @@
-/* Compositions: step after step, every sum of it with its terms aligned or exact. */
+/* Explains compositions step by step: every sum of a step, with its terms aligned or exact. */
 #include <string.h>
 
 #include "explain/builder.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
 
-/* A node with the name under which it was made. */
+/* A node and its name. */
 typedef struct {
   smma_node node;
   char label[24];
-  int k; /* of a product; else -1 */
+  int k; /* index of a product; otherwise -1 */
 } named;
 
-/* The sum that is explained. */
+/* The sum to explain. */
 typedef struct {
   smma_explain_builder *builder;
   const smma_step *step;
   char where[64]; /* "step 2 of 3, sum 1 of 4" */
   const named *term;
-  int count; /* of terms, the accumulator the last if there are more than a group takes */
+  int count; /* number of terms; the accumulator is the last one if there are more terms than a group has */
 } sum;
 
-/* A node as far as 64 bits show it. */
+/* Returns the part of a node that fits in 64 bits. */
 static smma_number number_of(smma_node n) {
   const smma_leading x = smma_leading_of(n);
   return (smma_number){.significand = x.significand,
@@ -51,7 +51,8 @@ static int64_t signed_value(smma_bits128 magnitude, bool negative) {
   return negative ? -(int64_t)magnitude.low : (int64_t)magnitude.low;
 }
 
-/* Rows of the stage as they are added; false if one, or the sum, has more bits than are drawn. */
+/* Fills the rows of the stage with the terms as added. Returns false if a term or the sum has more bits than can be
+   drawn. */
 static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_node total) {
   const int bits = smma_sum_bits(s->step, s->count);
   const smma_bits128 zero = {0, 0};
@@ -65,7 +66,8 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
     if (below) kept = smma_subtract_bits128(zero, kept);
     if (!fits(kept)) return false;
     stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits;
-    const int shift = stage->row[i].cut - (total.exponent - bits); /* of what fits, 62 leave nothing */
+    const int shift =
+        stage->row[i].cut - (total.exponent - bits); /* a shift by 62 leaves nothing of the bits that fit */
     stage->row[i].kept = signed_value(kept, below != frame) >> (shift < 62 ? shift : 62);
     stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN && !smma_is_dropped(s->step, i, term[i], total.exponent);
   }
@@ -95,7 +97,8 @@ static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
   if (s->count > s->step->take) tell_cut("the accumulator", &s->step->accumulator, reference, text, size);
 }
 
-/* What becomes of the sum, besides its rounding to the output; what complements are on a line of its own. */
+/* Writes a note on changes to the sum other than its rounding to the output. The effect of complements has a line of
+   its own. */
 static void note_sum(const smma_step *p, char *note, size_t size) {
   if (p->opposing == SMMA_OPPOSING_COMPLEMENT)
     smma_append_text(note, size, "terms whose sign is not the accumulator's count one unit less, zeros, too\n  ");
@@ -109,7 +112,7 @@ static void note_sum(const smma_step *p, char *note, size_t size) {
   for (size_t end = strlen(note); end > 0 && strchr(" ;\n", note[end - 1]); end--) note[end - 1] = 0;
 }
 
-/* A term that brings too little counts as zero. */
+/* Writes a note on terms that are too small and count as zero. */
 static void note_dropped(const sum *s, const smma_node *term, int reference, char *note, size_t size) {
   for (int i = 0; i < s->count; i++)
     if (term[i].kind == SMMA_FINITE && smma_is_dropped(s->step, i, term[i], reference))
@@ -132,7 +135,7 @@ static smma_stage *explain_special(const sum *s) {
   return stage;
 }
 
-/* Of terms that are not cut, or of which some are. */
+/* Explains a sum whose terms are exact, or truncated only in part. */
 static smma_stage *explain_exact(const sum *s, const smma_node *term) {
   const bool cut = s->step->term.bits != s->step->accumulator.bits && s->count > s->step->take;
   smma_stage *stage = smma_explain_add_stage(s->builder, cut ? SMMA_STAGE_NOTE : SMMA_STAGE_EXACT);
@@ -181,14 +184,14 @@ static smma_node explain_sum(const sum *s) {
 
 typedef struct {
   smma_explain_builder *builder;
-  int step, sums; /* the step's number, and of its sums */
+  int step, sums; /* number of the step; number of its sums */
   named node[SMMA_MAXIMUM_K];
   int count;
 } walk;
 
 static const smma_composition *composition_of(const walk *w) { return &w->builder->operation->rule.with.composition; }
 
-/* The next sum of a step, named after it. */
+/* Returns the next sum of a step, with its name. */
 static named next_sum(walk *w, const named *term, int count) {
   const smma_composition *p = composition_of(w);
   sum s = {.builder = w->builder, .step = &p->step[w->step], .term = term, .count = count};

@@ -11,10 +11,10 @@
 #define TOP 74.0
 #define WIDTH 760.0
 #define HEIGHT 380.0
-#define COLUMNS 1520 /* of points that share one: the first, the least, the greatest and the last are drawn */
+#define COLUMNS 1520 /* of the points in one column, the first, the least, the greatest and the last are drawn */
 #define LEGEND_ROW 18.0
 
-/* Of Okabe and Ito's palette, then the same, dashed. */
+/* Colours of Okabe and Ito's palette, solid first, then dashed. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
 enum { COLOURS = sizeof colours / sizeof *colours, MOST_TICKS = 64 };
 
@@ -24,15 +24,15 @@ static const char grid_line[] = "stroke=\"#e0e0e0\" stroke-width=\"1\"";
 typedef struct {
   const smma_curves *curves;
   smma_svg svg;
-  double x_end;        /* x goes from 0 to it */
-  double linear;       /* y is in proportion up to it */
+  double x_end;        /* x goes from 0 to this value */
+  double linear;       /* y is linear up to this value */
   double below, above; /* the scaled ends of y */
   smma_svg_font font;
 } plot;
 
 /* ---- The axes ---- */
 
-/* y where it is in proportion, its logarithm beyond: one unit for each decade. */
+/* Returns y in the linear range, and its logarithm above: one unit for each decade. */
 static double scaled(const plot *p, double y) {
   const double size = fabs(y) / p->linear;
   return copysign(size <= 1 ? size : 1 + log10(size), y);
@@ -43,7 +43,7 @@ static double place_y(const plot *p, double y) {
   return TOP + HEIGHT * (p->above - scaled(p, y)) / (p->above - p->below);
 }
 
-/* The greatest finite magnitude of a curve. */
+/* Returns the greatest finite magnitude of a curve. */
 static double reach_of(const smma_curve *c) {
   double reach = 0;
   for (size_t i = 0; i < c->count; i++)
@@ -76,7 +76,7 @@ static void find_ends(plot *p) {
   p->below -= room, p->above += room;
 }
 
-/* 1, 2 or 5 times a power of ten, so that about `count` of them are in `length`. */
+/* Returns 1, 2 or 5 times a power of ten, so that `length` holds about `count` ticks. */
 static double tick_step(double length, int count) {
   const double power = pow(10, floor(log10(length / count))), times = length / count / power;
   return power * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
@@ -92,7 +92,7 @@ static void draw_tick_y(plot *p, double y) {
   smma_svg_text(&p->svg, LEFT - 8, at + 4, &p->font, text);
 }
 
-/* Whether y goes beyond where it is in proportion; the ends have 5 % of room. */
+/* Reports whether y exceeds the linear range; the ends have 5 % margin. */
 static bool has_logarithm(const plot *p) { return fmax(-p->below, p->above) > 1.2; }
 
 static void draw_axis_y(plot *p) {
@@ -128,7 +128,7 @@ static void draw_point(plot *p, smma_point point, bool *pen) {
   *pen = true;
 }
 
-/* What shares a column of the picture, in order. */
+/* Draws the points in one column of the picture, in order. */
 static size_t draw_column(plot *p, const smma_curve *c, size_t first, bool *pen) {
   const double column = floor(c->point[first].x / p->x_end * COLUMNS);
   size_t least = first, most = first, last = first;

@@ -12,21 +12,21 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const smma_point *point; /* in order of x; the curve is broken where y is not finite */
+  const smma_point *point; /* in order of x; the curve has a break where y is not finite */
   size_t count;
 } smma_curve;
 
-/* y is drawn in proportion as far as the flattest curve reaches that is not zero; where another goes beyond ten times
-   that, by its logarithm from there on. */
+/* A picture of curves. y is linear up to the maximum of the flattest nonzero curve. If another curve exceeds ten
+   times that value, y is logarithmic above it. */
 typedef struct {
   const char *title, *subtitle, *x_title, *y_title;
   const smma_curve *curve;
   size_t count;
-  double mark; /* an x that is marked with mark_text, unless that is NULL */
+  double mark; /* an x to mark with mark_text; no mark if mark_text is NULL */
   const char *mark_text;
 } smma_curves;
 
-/* False when memory runs out. */
+/* Writes the picture. Returns false if memory runs out. */
 bool smma_curves_write(FILE *stream, const smma_curves *curves);
 
 #endif

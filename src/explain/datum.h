@@ -8,7 +8,7 @@
 /* Returns {"unit", "instruction", "model", "stages", "d", "value", "exact"}. */
 smma_datum *smma_explanation_datum(const smma_explained *unit);
 
-/* Returns that of one unit; of two {"first_difference", "units"}. */
+/* Returns the data of one unit; for two units {"first_difference", "units"}. */
 smma_datum *smma_explanations_datum(const smma_explained *unit, int count);
 
 #endif

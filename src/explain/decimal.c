@@ -12,7 +12,7 @@ static bool special_text(char *text, size_t size, double value) {
   return true;
 }
 
-/* "2^-23" or "-1.25*2^30": numbers of at most four bits. */
+/* Writes a number of at most four bits as "2^-23" or "-1.25*2^30". */
 static bool power_text(char *text, size_t size, double value) {
   int exponent;
   double significand = 2 * frexp(value, &exponent);
@@ -24,8 +24,8 @@ static bool power_text(char *text, size_t size, double value) {
   return true;
 }
 
-/* Whether the decimal of `digits` significant digits is the value and no rounded one: it reads back as the value, and the
-   value's own decimal, which has at most 767 significant digits, has none but zeros behind them. */
+/* Reports whether the decimal of `digits` significant digits is exactly the value, not rounded: it reads back as the
+   value, and the value's full decimal, which has at most 767 significant digits, has only zeros after these digits. */
 static bool is_value(const char *decimal, double value, int digits) {
   char all[800];
   if (strtod(decimal, NULL) != value) return false;
@@ -34,7 +34,7 @@ static bool is_value(const char *decimal, double value, int digits) {
   return strspn(behind, "0") == strcspn(behind, "e");
 }
 
-/* Whether the decimal is one that a reader takes in at once: 8192 and not 8e+03. */
+/* Reports whether the decimal is easy to read: 8192, not 8e+03. */
 static bool is_plain(const char *text, double value) {
   return !strchr(text, 'e') || fabs(value) >= 1e9 || fabs(value) < 1e-4;
 }

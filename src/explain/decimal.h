@@ -1,4 +1,4 @@
-/* Numbers as people read them. */
+/* Numbers as readable text. */
 #ifndef SMMA_EXPLAIN_DECIMAL_H
 #define SMMA_EXPLAIN_DECIMAL_H
 
@@ -6,28 +6,28 @@
 
 #include "core/wide.h"
 
-/* The shortest decimal that is exactly `value`; if that takes more than `digits` digits, "1.25*2^-30" where four
-   significant bits are enough; else, and if `exact` is false, that many digits behind "~". */
+/* Writes the shortest decimal that is exactly `value`. If that takes more than `digits` digits, writes "1.25*2^-30"
+   if four significant bits are sufficient. Otherwise, or if `exact` is false, writes `digits` digits after "~". */
 void smma_decimal_text(char *text, size_t size, double value, bool exact, int digits);
 
-/* What was lost, as smma_decimal_text with `exact`; below the normal range of double, where the value given is no
-   longer near the true one, only that. */
+/* Writes a lost amount, as smma_decimal_text does with `exact`. Below the normal range of double `lost` is not close
+   to the true amount, so the text is only "less than 2^-1022". */
 void smma_lost_text(char *text, size_t size, double lost, bool exact, int digits);
 
-/* The shortest decimal that identifies a value of the format (f16: that is its exact value). */
+/* Writes the shortest decimal that identifies a value of the format (for f16 its exact value). */
 void smma_encoding_text(char *text, size_t size, smma_format format, uint64_t encoding);
 
-/* All hexadecimal digits: "0xbf400000". */
+/* Writes all hexadecimal digits: "0xbf400000". */
 void smma_encoding_hex(char *text, size_t size, smma_format format, uint64_t encoding);
 
-/* A number of any kind; exact below 2^53 (every format and every product but f64's). */
+/* Returns a number of any kind as a double; exact up to 53 bits (every format, and every product except f64's). */
 double smma_number_value(smma_number x);
 
 /* Adds a finite number, or its negative. */
 void smma_wide_add_number(smma_wide *w, smma_number x, bool negated);
 
-/* The accumulated sum to nearest as a double, zero only if it is zero; `exact`, unless NULL, receives whether the
-   double is the sum itself. The accumulator is left holding the sum's magnitude. */
+/* Returns the accumulated sum as the nearest double, which is zero only if the sum is zero. `exact`, unless NULL,
+   receives whether the double equals the sum. Afterwards the accumulator holds the sum's magnitude. */
 double smma_wide_value(smma_wide *w, bool *exact);
 
 #endif

@@ -10,7 +10,8 @@
 
 /* ---- Outcomes ---- */
 
-/* (-1)^negative * magnitude * 2^exponent, the magnitude odd or zero, so that equal amounts are equal in all parts. */
+/* The amount (-1)^negative * magnitude * 2^exponent. The magnitude is odd or zero, so that equal amounts have equal
+   members. */
 typedef struct {
   bool negative;
   uint64_t magnitude;
@@ -31,7 +32,7 @@ static bool same_amount(amount x, amount y) {
   return x.negative == y.negative && x.magnitude == y.magnitude && x.exponent == y.exponent;
 }
 
-/* What of a row goes into the sum. */
+/* Returns the amount that a row contributes to the sum. */
 static amount row_outcome(const smma_stage *stage, const smma_explain_row *row) {
   if (stage->kind == SMMA_STAGE_ALIGN) return amount_of(row->kept < 0, smma_magnitude(row->kept), row->cut);
   return amount_of(row->exact.negative, row->exact.kind == SMMA_ZERO ? 0 : row->exact.significand,
@@ -163,7 +164,7 @@ static bool compare_steps(const smma_explained unit[2], smma_stage *const stage[
   return false;
 }
 
-/* Whether the stages that end the blocks have different outcomes. */
+/* Reports whether the last stages of the blocks have different outcomes. */
 static bool compare_ends(const smma_explained unit[2], const block b[2], smma_difference *d) {
   bool steps[2] = {last_stage(b[0])->kind == SMMA_STAGE_STEPS, last_stage(b[1])->kind == SMMA_STAGE_STEPS};
   bool differ = true;
@@ -176,7 +177,7 @@ static bool compare_ends(const smma_explained unit[2], const block b[2], smma_di
   return differ;
 }
 
-/* Whether the blocks' outcomes differ. */
+/* Reports whether the blocks' outcomes differ. */
 static bool compare_blocks(const smma_explained unit[2], const block b[2], smma_difference *d) {
   smma_stage *const last[2] = {last_stage(b[0]), last_stage(b[1])};
   if (last[0]->kind == SMMA_STAGE_STEPS && last[1]->kind == SMMA_STAGE_STEPS) return compare_steps(unit, last, d);

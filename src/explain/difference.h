@@ -1,10 +1,10 @@
-/* Two computations of the same operands: the first step whose outcome differs, in words. */
+/* Finds and describes the first step at which two computations of the same operands differ. */
 #ifndef SMMA_EXPLAIN_DIFFERENCE_H
 #define SMMA_EXPLAIN_DIFFERENCE_H
 
 #include "explain/explain.h"
 
-/* A computation and whose it is. */
+/* A computation and its unit. */
 typedef struct {
   const char *unit, *instruction; /* "H100", "mma.m16n8k16.f32.f16.f16.f32" */
   const smma_operation *operation;
@@ -12,22 +12,24 @@ typedef struct {
 } smma_explained;
 
 typedef struct {
-  char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are the same */
+  char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are equal */
 } smma_difference;
 
-/* Marks the row, step or stage of each of the two where their outcomes part. */
+/* Finds the first difference, and marks the row, step or stage of each computation at which it occurs. */
 smma_difference smma_find_difference(const smma_explained unit[2]);
 
-/* The text of both under one axis, with their first difference marked, and the results bit by bit. */
+/* Prints both computations under one axis, with their first difference marked, and the results bit by bit. */
 void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width);
 
-/* False with one line if the operations do not take the same operands, or give results of different formats. */
+/* Reports whether two operations take the same operands and give results of one format. If not, `why` is one line
+   with the reason. */
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 
-/* "1 01111110 10000000000000000000000": sign, exponent, fraction, and what a container has besides. */
+/* Writes the bits of an encoding, "1 01111110 10000000000000000000000": sign, exponent, fraction, and unused bits of
+   the container. */
 void smma_encoding_bits(char *text, size_t size, smma_format format, uint64_t encoding);
 
-/* A line for each result, and one with "^" below the bits that differ from the first. */
+/* Prints a line for each result, and a line with "^" below the bits that differ from the first result. */
 void smma_print_results(FILE *stream, smma_format format, const char *const *name, const uint64_t *result, int count);
 
 #endif

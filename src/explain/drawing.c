@@ -8,11 +8,11 @@
 
 #define DIGITS 8
 
-/* How much a drawing may show: tried in turn until the lines are short enough. */
+/* The detail of a drawing. Levels are tried in order until the lines are short enough. */
 typedef struct {
   bool factors;
-  int rest;   /* bits behind the cut */
-  int digits; /* of values */
+  int rest;   /* bits shown after the cut */
+  int digits; /* digits of values */
 } drawing_detail;
 
 static const drawing_detail details[] = {{true, 16, DIGITS}, {true, 8, DIGITS}, {true, 8, 6}, {true, 4, 6},
@@ -22,7 +22,7 @@ static void set_sign(smma_table_row *line, const smma_drawn *x) {
   line->sign = x->zero ? ' ' : x->negative ? '-' : '+';
 }
 
-/* The term as it goes in, with what alignment leaves of it. */
+/* Adds a term: its exact value and the value after alignment. */
 static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_term *term, drawing_detail detail) {
   smma_table_row *line = smma_table_add(t);
   const bool align = stage->kind == SMMA_STAGE_ALIGN;
@@ -41,7 +41,7 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_te
   smma_decimal_text(line->kept + 3, sizeof line->kept - 3, term->kept_value, term->kept_is_exact, detail.digits);
 }
 
-/* A sum, or what rounding makes of it. */
+/* Adds a sum or its rounded value. */
 static void add_sum(smma_table *t, const char *label, double value, bool exact, int digits, const smma_drawn *x) {
   smma_table_row *line = smma_table_add(t);
   snprintf(line->label, sizeof line->label, "%s", label);
@@ -50,7 +50,7 @@ static void add_sum(smma_table *t, const char *label, double value, bool exact, 
   smma_ruler_draw(&t->ruler, x, NULL, line->bits);
 }
 
-/* Where rounding down takes a term to the next multiple below, that multiple gets a line of its own. */
+/* Adds a line for a term that was rounded down to the next lower multiple, with that multiple. */
 static void add_rounded_down(smma_table *t, const smma_shown_term *term, int digits) {
   if (!term->row->down || !term->is_cut || !term->exact.negative || term->kept.zero) return;
   add_sum(t, "  rounded down", term->kept_value, term->kept_is_exact, digits, &term->kept);
@@ -67,7 +67,7 @@ static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail det
   t->terms = t->count;
 }
 
-/* Each rounding gets a line only where it changes the value above. */
+/* Adds the sums. A rounding has a line only if it changes the value above. */
 static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int digits) {
   double before = s->sum_value;
   char name[sizeof t->row->label];
@@ -116,7 +116,7 @@ static void exact_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage
   smma_ruler_exact(r, x, count);
 }
 
-/* "-0.125 in alignment" */
+/* Prints a part of the lost amount: "-0.125 in alignment". */
 static void print_part_lost(FILE *stream, const char *before, smma_wide *sum, const char *where) {
   char text[32];
   bool exact;
@@ -155,7 +155,7 @@ static void widen(int *width, int other) {
   if (*width < other) *width = other;
 }
 
-/* Sums of 32-bit integers have up to ten digits, all of which are shown. */
+/* Makes the table. Shows all digits of sums of 32-bit integers, up to ten. */
 static void make_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, drawing_detail detail,
                        const smma_drawing_frame *frame) {
   bool align = stage->kind == SMMA_STAGE_ALIGN;
@@ -190,7 +190,7 @@ void smma_drawing_widen(smma_drawing_frame *frame, const smma_stage *stage) {
   widen(&frame->exponent_width, table.exponent_width);
 }
 
-/* With as much detail as `width` has room for; false if even the least is too much. */
+/* Makes the table with the most detail that fits in `width`; returns false if even the least detail does not fit. */
 static bool fit_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int width,
                       const smma_drawing_frame *frame) {
   for (size_t i = 0; i < sizeof details / sizeof *details; i++) {

@@ -8,7 +8,7 @@
 #include "host/locale.h"
 #include "isa/compose.h"
 
-/* The exact sum, and how far the result is from it. */
+/* Computes the exact sum and its distance from the result. */
 static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   const smma_operation *o = b->operation;
   smma_explanation *e = b->explanation;
@@ -37,7 +37,7 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum, &e->lost_is_exact);
 }
 
-/* Without a drawing of its own: as a composition. */
+/* Explains an algorithm that has no drawing of its own as a composition. */
 static uint64_t explain_as_steps(smma_explain_builder *b) {
   smma_operation steps = *b->operation;
   smma_explain_builder of_steps = *b;
@@ -69,8 +69,8 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
   }
 }
 
-/* A block of L products takes at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c), or 2 L steps; a step
-   of a composition has at most K sums, of K nodes and as many accumulators. */
+/* Allocates the arrays. A block of L products has at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join,
+   c), or 2 L steps. A step of a composition has at most K sums, of K nodes and K accumulators. */
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
   smma_composition composition;

@@ -1,5 +1,5 @@
-/* One dot-product-add as one would draw it on paper: the terms' bits aligned on a common axis, what alignment keeps and
-   cuts, the sum, the rounding. First the drawing's content (data), then its text. */
+/* Explains one dot-product-add like a drawing on paper: the bits of the terms aligned on a common axis, the bits
+   that alignment keeps and cuts, the sum, and the rounding. First the content of the drawing as data, then its text. */
 #ifndef SMMA_EXPLAIN_EXPLAIN_H
 #define SMMA_EXPLAIN_EXPLAIN_H
 
@@ -9,17 +9,17 @@
 
 #include "rows/row.h"
 
-/* One line of a drawing: an exact term and what alignment makes of it. */
+/* One line of a drawing: an exact term and its aligned value. */
 typedef struct {
   char label[32];    /* "a[3]*b[3]", "c", "group 0", "even k", ... */
-  char factors[72];  /* "1.5 * 2.25"; empty for a term that is no product */
-  smma_number exact; /* what goes in: finite or zero */
-  int exponent;      /* the one that it brings to the alignment */
-  bool counts;       /* false: a zero that takes no part in the maximum, or an integer, which has no exponent */
-  bool product;      /* one of the products; those that are zero are drawn together */
+  char factors[72];  /* "1.5 * 2.25"; empty for a term that is not a product */
+  smma_number exact; /* the exact term: finite or zero */
+  int exponent;      /* its exponent in the alignment */
+  bool counts;       /* false: a zero that does not count for the maximum, or an integer, which has no exponent */
+  bool product;      /* the term is a product; products that are zero are drawn together */
   bool down;         /* cut bits round down instead of toward zero */
   int64_t kept;      /* the aligned term: a multiple of 2^cut */
-  int cut;           /* exponent of the last bit kept */
+  int cut;           /* exponent of the last retained bit */
   bool marked;       /* the first difference from another computation is here */
 } smma_explain_row;
 
@@ -27,19 +27,19 @@ typedef struct {
 typedef struct {
   char text[40];                    /* "d = fma(a[1], b[1], d)" */
   char operands[88];                /* "1.5 * 2 + 0.25" */
-  char note[64];                    /* what was flushed, or empty */
-  smma_number factor[2], addend[2]; /* as they come in, before any is flushed */
+  char note[64];                    /* the flushed operands, or empty */
+  smma_number factor[2], addend[2]; /* values before flushing */
   int factors, addends;             /* 0 or 2; 0 to 2 */
   bool product_flushed, addend_flushed, result_flushed;
-  bool marked; /* as a row */
+  bool marked; /* as in a row */
   smma_format format;
   uint64_t result;
-  double lost; /* the exact value minus the result; NaN where one of them is not finite */
-  bool lost_is_exact; /* whether the double is the difference itself */
+  double lost;        /* the exact value minus the result; NaN if either is not finite */
+  bool lost_is_exact; /* whether the double is exactly the difference */
 } smma_explain_step;
 
 typedef enum {
-  SMMA_STAGE_ALIGN, /* rows cut under emax, and their sum */
+  SMMA_STAGE_ALIGN, /* rows truncated under emax, and their sum */
   SMMA_STAGE_EXACT, /* rows summed exactly */
   SMMA_STAGE_STEPS, /* operations with one rounding each */
   SMMA_STAGE_NOTE   /* nothing to draw: special values, an empty sum */
@@ -56,12 +56,12 @@ typedef struct {
   const char *sum_name; /* "sum", "t" */
   int64_t sum;          /* SMMA_STAGE_ALIGN: a multiple of 2^sum_exponent */
   int sum_exponent;
-  smma_number rounded_down; /* the sum on its way to the result, where rounds_down */
+  smma_number rounded_down; /* the sum after rounding down, if rounds_down */
   bool rounds_down;
   char rounding[96];         /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
-  smma_format result_format; /* SMMA_NO_FORMAT where the sum itself goes on to the next stage */
+  smma_format result_format; /* SMMA_NO_FORMAT if the sum itself is passed to the next stage */
   uint64_t result;
-  bool marked; /* as a row */
+  bool marked; /* as in a row */
 } smma_stage;
 
 typedef struct {
@@ -71,24 +71,24 @@ typedef struct {
   smma_explain_step *steps; /* of all stages */
   smma_format result_format;
   uint64_t result; /* equals smma_dot_add's, which the tests check */
-  bool finite;     /* no operand is infinity or NaN: then */
+  bool finite;     /* no operand is infinity or NaN; only then `exact` and `lost` are valid */
   uint64_t exact;  /* the exact c + sum a_k b_k (with scales), rounded once to nearest even */
-  double lost;     /* and that sum minus the result; NaN if the result is infinite */
+  double lost;     /* the exact sum minus the result; NaN if the result is infinite */
   bool lost_is_exact;
 } smma_explanation;
 
-/* Builds the explanation; false only when memory runs out. Free with smma_explanation_free. */
+/* Builds the explanation. Returns false only if memory runs out. Free it with smma_explanation_free. */
 bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation);
 void smma_explanation_free(smma_explanation *explanation);
 
-/* "T-FDPA, F = 25, ..." and "d = c + sum of a[k]*b[k], K = 16, ...". */
+/* The headings of an explanation: "T-FDPA, F = 25, ..." and "d = c + sum of a[k]*b[k], K = 16, ...". */
 typedef struct {
   char model[4096], formats[256];
 } smma_explain_heading;
 smma_explain_heading smma_explain_heading_of(const smma_operation *operation);
 
-/* Draws it as text, with less detail where lines would be longer than `width`. Every instruction of the catalogue fits
-   120 columns. */
+/* Prints the explanation as text, with less detail if lines would be longer than `width`. Every instruction of the
+   catalogue fits in 120 columns. */
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width);
 
 #endif

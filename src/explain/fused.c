@@ -1,4 +1,4 @@
-/* The fused algorithms: block after block, the terms under their greatest exponent, or summed exactly. */
+/* Explains the fused algorithms block by block, with the terms aligned to their greatest exponent or summed exactly. */
 #include "explain/builder.h"
 
 static const smma_t_fdpa *fused_parameters(const smma_rule *rule) {
@@ -31,7 +31,7 @@ static void add_truncated_block(smma_explain_builder *b, int block, const smma_n
   stage->result = result;
 }
 
-/* How the products came about, where that is not plain. */
+/* Writes a note on how the products are formed, if that is not obvious. */
 static void note_products(const smma_explain_builder *b, int block, char *note, size_t size) {
   const smma_operation *o = b->operation;
   if (o->rule.algorithm == SMMA_FP8_BY_FP16)
@@ -52,7 +52,7 @@ static void note_products(const smma_explain_builder *b, int block, char *note, 
   }
 }
 
-/* `then` is what becomes of the sum. */
+/* Adds a block with an exact sum; `then` describes the next operation on the sum. */
 static smma_stage *add_exact_block(smma_explain_builder *b, int block, const smma_number *term, int count,
                                    const char *then, uint64_t result) {
   smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_EXACT);
@@ -74,7 +74,7 @@ static void add_e_fdpa_block(smma_explain_builder *b, int block, const smma_numb
   snprintf(stage->rounding, sizeof stage->rounding, "RNE-FP32, to nearest even");
 }
 
-/* Integers bring no exponent. */
+/* Adds a block of integers, which have no exponent. */
 static void add_integer_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
   const bool wraps = b->operation->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   smma_stage *stage = add_exact_block(b, block, term, count, wraps ? "modulo 2^32" : "clamped to 32 bits", result);
@@ -112,7 +112,7 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16: add_noted_block(b, block, term, count, result); break;
-    default: break; /* explained step by step: steps.c */
+    default: break; /* steps.c explains these step by step */
   }
 }
 

@@ -7,11 +7,11 @@
 
 #include "explain/numbers.h"
 
-/* Digits of values; all that a sum of 32-bit integers can have. */
+/* Digits of values, and of sums of 32-bit integers, which are shown in full. */
 #define DIGITS 8
 #define DIGITS_OF_INTEGERS 10
 
-/* Bits behind the last one kept that are drawn, and of a term that lies below them all. */
+/* Bits drawn after the last retained bit, and of a term that lies entirely below it. */
 #define BEHIND 12
 #define BEHIND_BRIEF 6
 #define LOWEST 3
@@ -43,7 +43,7 @@ __attribute__((format(printf, 3, 4))) static smma_line *add_text(smma_lines *l, 
   return line;
 }
 
-/* Each line of a note. */
+/* Adds each line of a note. */
 static void add_note(smma_lines *l, const char *note) {
   while (*note) {
     int length = (int)strcspn(note, "\n");
@@ -74,7 +74,7 @@ static void set_limit(const smma_lines *l, smma_line *line, int top, int limit) 
 
 static int bit_of(const smma_drawn *x, int weight) { return smma_drawn_bit(x, weight) == '1'; }
 
-/* Whether the result has the sum's bits down to the last one of the significand. */
+/* Reports whether the result has the sum's bits down to the last one of the significand. */
 static bool is_truncation(const smma_drawn *sum, const smma_drawn *result, int last) {
   int top = sum->top > result->top && !sum->zero ? sum->top : result->top;
   for (int weight = result->zero ? sum->top : top; weight >= last; weight--)
@@ -97,8 +97,8 @@ static void describe_rounding(smma_line *line, const smma_drawn *result, bool ov
              is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
 }
 
-/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not, and the format is no integer;
-   then the result, whose line it returns. */
+/* Adds the rounding of `x`: a line with `x` normalised and the bits of the format, if requested or if bits are lost
+   and the format is not an integer; then the result. Returns the line of the result. */
 static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, bool exact, smma_format format,
                                uint64_t result, const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
@@ -132,7 +132,8 @@ static void add_term(smma_lines *l, const smma_stage *stage, const smma_shown_te
   if (stage->kind != SMMA_STAGE_ALIGN) return;
   set_limit(l, line, stage->emax, row->cut);
   if (t->exact.zero || is_truncation(&t->exact, &t->kept, row->cut)) return;
-  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", t->kept_value, t->kept_is_exact, &t->kept);
+  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", t->kept_value, t->kept_is_exact,
+                    &t->kept);
   set_limit(l, line, stage->emax, row->cut);
 }
 
@@ -154,7 +155,7 @@ static void add_axis(smma_lines *l, const smma_stage *stage) {
       line->marks[line->mark_count++] = stage->row[i].cut;
 }
 
-/* The highest bit of what the terms bring. */
+/* Returns the highest bit of the aligned terms. */
 static int highest_bit(const smma_stage *stage) {
   int highest = SMMA_WIDE_LEAST;
   for (int i = 0; i < stage->row_count; i++) {
@@ -212,14 +213,14 @@ static bool has_product(const smma_explain_step *step) {
   return step->factors && step->factor[0].kind != SMMA_ZERO && step->factor[1].kind != SMMA_ZERO;
 }
 
-/* Whether the step only adds zeros. */
+/* Reports whether the step only adds zeros. */
 static bool is_idle(const smma_explain_step *step) {
   int addends = 0;
   for (int i = 0; i < step->addends; i++) addends += step->addend[i].kind != SMMA_ZERO;
   return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
 }
 
-/* A term of a step; what is flushed is cut off whole. */
+/* Adds a term of a step. A flushed term is truncated completely. */
 static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
   smma_wide copy = *exact;
   bool is_exact;
@@ -273,8 +274,7 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   copy = sum;
   value = smma_wide_value(&copy, &exact);
   bits = smma_drawn_wide(&sum);
-  if (step->addends && has_product(step) + step->addends > 1)
-    add_number(l, SMMA_LINE_SUM, "sum", value, exact, &bits);
+  if (step->addends && has_product(step) + step->addends > 1) add_number(l, SMMA_LINE_SUM, "sum", value, exact, &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
   line = add_rounding(l, &bits, value, exact, step->format, step->result, text, false);
   if (step->result_flushed)

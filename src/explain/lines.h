@@ -1,4 +1,4 @@
-/* The lines of a picture, one below the other: what stands in each, not yet where. */
+/* The content of each line of a picture, in order, without positions. */
 #ifndef SMMA_EXPLAIN_LINES_H
 #define SMMA_EXPLAIN_LINES_H
 
@@ -6,7 +6,7 @@
 #include "explain/difference.h"
 
 typedef enum {
-  SMMA_LINE_UNIT,       /* whose computation follows */
+  SMMA_LINE_UNIT,       /* the unit of the following computation */
   SMMA_LINE_HEADING,    /* its model and formats */
   SMMA_LINE_DIFFERENCE, /* the first difference in words */
   SMMA_LINE_TITLE,      /* of a stage */
@@ -23,29 +23,29 @@ typedef enum {
 typedef struct {
   smma_line_kind kind;
   bool marked;    /* the first difference is here */
-  char text[360]; /* of lines that are text only */
+  char text[360]; /* text of lines without bits */
   char label[40], factors[88], value[40], exponent[8], remark[96];
   smma_drawn bits;
   bool has_limit;
   int top;      /* TERM with a limit: the greatest exponent; NORMALISED: exponent of the significand */
-  int limit;    /* TERM: exponent of the last bit kept; NORMALISED: of the last bit of the significand */
-  int floor;    /* bits below are told, not drawn */
-  int highest;  /* SUM: the highest bit of a term; what is above is carry */
-  int marks[3]; /* AXIS: exponents to be labelled before others */
+  int limit;    /* TERM: exponent of the last retained bit; NORMALISED: exponent of the last bit of the significand */
+  int floor;    /* bits below this exponent are described, not drawn */
+  int highest;  /* SUM: the highest bit of a term; bits above it are carries */
+  int marks[3]; /* AXIS: exponents to label first */
   int mark_count;
   smma_format format; /* ENCODING */
   uint64_t encoding, other;
 } smma_line;
 
 typedef struct {
-  smma_line *line, lost; /* `lost` takes what memory does not hold */
+  smma_line *line, lost; /* `lost`: receives lines for which there is no memory */
   int count, capacity;
-  int digits; /* of values */
-  bool brief; /* show fewer of the bits that are cut */
+  int digits; /* digits of values */
+  bool brief; /* show fewer of the bits that are truncated */
   bool failed;
 } smma_lines;
 
-/* All lines of one computation, or of two with their difference. False when memory runs out. */
+/* Makes all lines of one computation, or of two with their difference. Returns false if memory runs out. */
 bool smma_lines_make(smma_lines *lines, const smma_explained *unit, int count, bool brief);
 void smma_lines_free(smma_lines *lines);
 

@@ -10,14 +10,14 @@ bool smma_fits_double(uint64_t significand) { return smma_bit_length(significand
 
 static bool is_zero_product(const smma_explain_row *row) { return row->product && row->exact.kind == SMMA_ZERO; }
 
-/* Zero products without a mark of their own. */
+/* Returns the number of zero products without a mark of their own. */
 static int count_shared_zeros(const smma_stage *stage) {
   int count = 0;
   for (int i = 0; i < stage->row_count; i++) count += is_zero_product(&stage->row[i]) && !stage->row[i].marked;
   return count;
 }
 
-/* Whether a zero term, and nothing else, has the greatest exponent. */
+/* Reports whether only a zero term has the greatest exponent. */
 static bool zero_decides(const smma_stage *stage, const smma_explain_row *row) {
   if (stage->kind != SMMA_STAGE_ALIGN || row->exact.kind != SMMA_ZERO || !row->counts || row->exponent != stage->emax)
     return false;

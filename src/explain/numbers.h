@@ -1,4 +1,4 @@
-/* The numbers of a stage that its text and its picture both show. */
+/* The numbers of a stage that both its text and its picture show. */
 #ifndef SMMA_EXPLAIN_NUMBERS_H
 #define SMMA_EXPLAIN_NUMBERS_H
 
@@ -9,18 +9,19 @@ double smma_sum_value(int64_t sum, int exponent);
 
 bool smma_fits_double(uint64_t significand);
 
-/* A line among a stage's terms. */
+/* One line of a stage's terms. */
 typedef struct {
   char label[40], exponent[8];
   const char *factors, *remark; /* empty: none */
-  const smma_explain_row *row;  /* of zeros that share the line, the first */
+  const smma_explain_row *row;  /* the first row, if zeros share the line */
   smma_drawn exact, kept;
   double value, kept_value;
   bool value_is_exact, kept_is_exact;
-  bool is_cut; /* has bits below the last one kept */
+  bool is_cut; /* has bits below the last retained one */
 } smma_shown_term;
 
-/* The lines of a stage with rows; products that are zero share one. Returns their number, at most the stage's rows. */
+/* Fills `term` with the lines of a stage with rows; products that are zero share one line. Returns their number,
+   which is at most the stage's number of rows. */
 int smma_shown_terms(const smma_stage *stage, smma_shown_term *term);
 
 smma_wide smma_stage_exact_sum(const smma_stage *stage);

@@ -6,7 +6,7 @@
 #include "explain/lines.h"
 #include "host/locale.h"
 
-/* Colours of Okabe and Ito, which colour-blind readers tell apart, with pale tints for zeros. */
+/* Colours of Okabe and Ito, distinct for colour-blind readers, with pale tints for zeros. */
 typedef struct {
   const char *one, *zero;
 } shade;
@@ -22,9 +22,9 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 #define GAP 12.0           /* between columns of the table */
 #define LEAST_WIDTH 700.0  /* of the legend */
 #define ENCODING_CELL 10.0 /* a bit of an encoding */
-#define MOST_CELLS 150     /* wider pictures show fewer of the bits that are cut */
-#define MANY_ROWS 40       /* rows are lower where there are more */
-#define BITS_WIDTH 900.0   /* what the bits may take; */
+#define MOST_CELLS 150     /* wider pictures show fewer of the truncated bits */
+#define MANY_ROWS 40       /* from this number of rows on, rows are lower */
+#define BITS_WIDTH 900.0   /* the greatest width of the bits */
 #define WIDEST_CELL 9.0    /* a cell is at most as wide as this, */
 #define NARROWEST_CELL 2.5 /* and at least as this */
 
@@ -33,7 +33,7 @@ typedef struct {
   const smma_lines *lines;
   smma_axis axis;
   double cell, row, y;                                            /* y: the top of the current line */
-  double label_x, factors_x, value_x, exponent_x, sign_x, bits_x; /* value and exponent end there */
+  double label_x, factors_x, value_x, exponent_x, sign_x, bits_x; /* value and exponent end at their positions */
   smma_svg_font mono, sans;
 } picture;
 
@@ -81,7 +81,7 @@ static void set_sizes(picture *p) {
   if (p->cell < NARROWEST_CELL) p->cell = NARROWEST_CELL;
 }
 
-/* False when memory runs out. */
+/* Makes the axis. Returns false if memory runs out. */
 static bool make_axis(picture *p) {
   int rows = 0, marks = 0;
   smma_axis_row *row = malloc(((size_t)p->lines->count + 1) * sizeof *row);
@@ -104,7 +104,7 @@ static double base_line(const picture *p) { return p->y + 0.5 * p->row + 0.36 * 
 
 /* ---- Bits ---- */
 
-/* What a bit of the line is drawn with. */
+/* Returns the shade of a bit of the line. */
 static const shade *shade_of(const smma_line *line, int weight) {
   switch (line->kind) {
     case SMMA_LINE_TERM: return line->has_limit && weight < line->limit ? &cut : &kept;
@@ -118,7 +118,7 @@ static int lowest_drawn(const smma_line *line) {
   return line->bits.bottom > line->floor ? line->bits.bottom : line->floor;
 }
 
-/* One path for the bits of one shade and digit, a block each; in a gap the block is as wide as the gap. */
+/* Draws the bits of one shade and digit as one path, a block each; in a gap the block is as wide as the gap. */
 static void draw_shade(picture *p, const smma_line *line, const shade *s, char digit) {
   bool begun = false;
   int last_gap = -1;
@@ -144,7 +144,7 @@ static void draw_bits(picture *p, const smma_line *line) {
   }
 }
 
-/* The last bit of the significand has a frame: it decides ties. */
+/* Draws a frame around the last bit of the significand, which decides ties. */
 static void draw_last(picture *p, const smma_line *line) {
   int cell = smma_axis_cell(&p->axis, line->limit);
   if (cell < 0) return;
@@ -152,7 +152,7 @@ static void draw_last(picture *p, const smma_line *line) {
                      "fill=\"none\" stroke=\"#000000\" stroke-width=\"1\"");
 }
 
-/* The bits that alignment keeps, or that the significand has. */
+/* Draws the window of the bits that alignment retains, or that the significand has. */
 static void draw_window(picture *p, const smma_line *line) {
   int first = smma_axis_cell(&p->axis, line->top), last = smma_axis_cell(&p->axis, line->limit);
   if (first < 0 || last < first) return;
@@ -166,7 +166,7 @@ static void draw_limit(picture *p, const smma_line *line) {
   if (cell >= 0) smma_svg_line(p->svg, x, p->y, x, p->y + p->row, limit_line);
 }
 
-/* "kept 101, cut 01": the digits from the first to the last one. */
+/* Writes the digits from the first to the last one: "kept 101, cut 01". */
 static void digits_text(const smma_line *line, char *text, size_t size) {
   size_t length = (size_t)snprintf(text, size, "%s%s%s:", line->label, *line->factors ? " = " : "", line->factors);
   bool behind = false;
@@ -202,7 +202,7 @@ static void draw_cells(picture *p, const smma_line *line) {
   draw_text(p, p->exponent_x, line->exponent, SMMA_SVG_END);
 }
 
-/* What is not drawn of the bits, and the line's own remark. */
+/* Draws text for the bits that are not drawn, and the line's own remark. */
 static void draw_remark(picture *p, const smma_line *line) {
   char text[128];
   const smma_drawn *x = &line->bits;
@@ -244,7 +244,7 @@ typedef struct {
   int count;
 } axis_labels;
 
-/* Writes the power where there is room for it. */
+/* Writes the power if there is room for it. */
 static bool label_weight(picture *p, axis_labels *labels, int weight) {
   int cell = smma_axis_cell(&p->axis, weight);
   double size = p->mono.size - 1, x = cell_x(p, cell) + p->cell / 2, bottom = p->y + 2 * p->row - 2;
@@ -312,7 +312,7 @@ static void draw_encoding(picture *p, const smma_line *line) {
   p->y += p->row;
 }
 
-/* Text over the whole width, in the style of its kind. */
+/* Draws text over the whole width, in the style of its kind. */
 static void draw_words(picture *p, const smma_line *line) {
   smma_svg_font font = p->sans;
   bool title = line->kind == SMMA_LINE_TITLE, indented = line->kind == SMMA_LINE_NOTE;
@@ -331,7 +331,7 @@ static void draw_rule(picture *p) {
   p->y += 4;
 }
 
-/* A frame around the line, and a pointer in the margin. */
+/* Draws a frame around the line, and a pointer in the margin. */
 static void draw_mark(picture *p, double top) {
   double right = cell_x(p, p->axis.cells) + 3, middle = (top + p->y) / 2;
   char style[64];

@@ -87,14 +87,14 @@ void smma_explain_print(FILE *stream, const smma_operation *operation, const smm
   smma_locale_leave(locale);
 }
 
-/* One of two; what both share has been printed before. */
+/* Prints one of two computations, without the parts that both share. */
 static void print_one(FILE *stream, const smma_explained *unit, int width, const smma_drawing_frame *frame) {
   const smma_explanation *e = unit->explanation;
   fprintf(stream, "\n%s: %s\n%s\n", unit->unit, unit->instruction, smma_explain_heading_of(unit->operation).model);
   for (size_t i = 0; i < e->count; i++) print_stage(stream, &e->stage[i], width, frame);
 }
 
-/* Words that do not fit the line go on in the next one. */
+/* Prints the difference, wrapped to the width. */
 static void print_difference(FILE *stream, const smma_difference *d, int width) {
   const char *before = "first difference:", *word = d->text;
   int column = (int)strlen(before);

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns that a collapsed run takes, and the shortest that is collapsed. */
+/* Width of a collapsed run in columns, and the shortest run that is collapsed. */
 #define RUN_WIDTH 5
 #define SHORTEST_RUN 10
 
-/* Columns between marks that are not the ends of something. */
+/* Columns between marks that are not at the end of a run or number. */
 #define MARK_STEP 8
 
 smma_drawn smma_drawn_wide(smma_wide *sum) {
@@ -47,7 +47,7 @@ char smma_drawn_bit(const smma_drawn *x, int weight) {
 static void add_column(smma_ruler *r, int weight, bool run) {
   int width = run ? RUN_WIDTH : 1;
   if (r->length + width > SMMA_RULER_SIZE)
-    return; /* sums of scaled FP32 products may be wider: the rest is not drawn */
+    return; /* sums of scaled FP32 products may be wider: the remaining bits are not drawn */
   r->column[r->count++] = (smma_ruler_column){weight, r->length, run};
   r->length += width;
 }
@@ -90,7 +90,7 @@ void smma_ruler_exact(smma_ruler *r, const smma_drawn *x, int count) {
   }
 }
 
-/* Writes the label where there is room for it. */
+/* Writes the label if there is room for it. */
 static bool place_label(const smma_ruler *r, char *labels, char *marks, int column, bool ends_here) {
   char text[16];
   int length = snprintf(text, sizeof text, "2^%d", r->column[column].weight);

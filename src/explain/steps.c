@@ -1,4 +1,4 @@
-/* The sequential algorithms: one line for each rounded operation. */
+/* Explains the sequential algorithms: one line for each rounded operation. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static smma_number decode_f32(uint64_t encoding) { return smma_decode(smma_encoding_of(SMMA_F32), encoding); }
 
-/* a * b + c with factors as in smma_explain_factors. */
+/* Writes a * b + c, with factors as in smma_explain_factors. */
 static void operands_text(char *text, size_t size, smma_number a, smma_number b, const smma_number *c) {
   smma_number factor[2] = {a, b};
   char addend[32];
@@ -17,7 +17,8 @@ static void operands_text(char *text, size_t size, smma_number a, smma_number b,
   snprintf(text + strlen(text), size - strlen(text), " + %s", addend);
 }
 
-/* The terms of a step, a * b + c (either part may be missing), and what they lose when they become its result. */
+/* Sets the terms of a step, a * b + c (either part may be missing), and the amount lost in the rounding to its
+   result. */
 static void set_terms(smma_explain_step *step, const smma_number *factor, const smma_number *addend, int addends) {
   smma_number term[3] = {smma_zero(), smma_zero(), smma_zero()};
   smma_wide exact;
@@ -36,8 +37,9 @@ static void set_terms(smma_explain_step *step, const smma_number *factor, const 
   }
   smma_number result = smma_decode(smma_encoding_of(step->format), step->result);
   smma_wide_add_number(&exact, result, true);
-  step->lost =
-      result.kind > SMMA_FINITE || smma_special_sum(term, 3).kind != SMMA_FINITE ? NAN : smma_wide_value(&exact, &step->lost_is_exact);
+  step->lost = result.kind > SMMA_FINITE || smma_special_sum(term, 3).kind != SMMA_FINITE
+                   ? NAN
+                   : smma_wide_value(&exact, &step->lost_is_exact);
 }
 
 static smma_explain_step *add_fma_step(smma_explain_builder *b, int k, smma_number c, const char *name_of_c,
@@ -83,7 +85,7 @@ static void note_flushed_result(smma_explain_step *step) {
   step->result_flushed = true;
 }
 
-/* Which NaN the result is. */
+/* Writes a note on the origin of a NaN result. */
 static void note_nan(smma_explain_step *step, smma_number a, smma_number b, smma_number c) {
   const char *operand = a.kind == SMMA_NAN ? "a" : b.kind == SMMA_NAN ? "b" : c.kind == SMMA_NAN ? "the addend" : NULL;
   size_t length = strlen(step->note);
@@ -151,7 +153,7 @@ static uint64_t add_ftz_addition(smma_explain_builder *b, uint64_t x, uint64_t y
   return flushed;
 }
 
-/* The products that start at k, summed pairwise: the order of smma_ftz_pairwise_sum. */
+/* Explains the products that start at k, summed pairwise in the order of smma_ftz_pairwise_sum. */
 static uint64_t add_pairwise_sum(smma_explain_builder *b, int k, int pairwise) {
   uint64_t p[4] = {0, 0, 0, 0}, s, t;
   char text[40];

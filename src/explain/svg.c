@@ -8,11 +8,11 @@
 #define SANS_WIDTH 0.6
 #define BOLD_WIDTH 0.68
 
-/* The families; monospace is the whole picture's. */
+/* The font families; monospace is the default of the whole picture. */
 #define SANS "Helvetica, Arial, sans-serif"
 #define MONOSPACE "DejaVu Sans Mono, Consolas, Menlo, monospace"
 
-/* Exponents are set smaller, and above the line. */
+/* Exponents are smaller, and raised. */
 #define EXPONENT_SIZE 0.75
 #define EXPONENT_RISE 0.4
 
@@ -41,7 +41,7 @@ static void put_escaped(FILE *stream, const char *text) {
   }
 }
 
-/* Hatches of bits that are cut, dark for ones and pale for zeros. */
+/* Hatch patterns of truncated bits, dark for ones and pale for zeros. */
 static const char patterns[] =
     "<defs>\n"
     "<pattern id=\"cut-one\" width=\"3\" height=\"3\" patternUnits=\"userSpaceOnUse\" "

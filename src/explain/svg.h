@@ -1,4 +1,4 @@
-/* A small writer of SVG 1.1 that knows where its labels are. */
+/* A small writer of SVG 1.1 that tracks the positions of its labels. */
 #ifndef SMMA_EXPLAIN_SVG_H
 #define SMMA_EXPLAIN_SVG_H
 
@@ -17,13 +17,13 @@ typedef struct {
   enum { SMMA_SVG_START, SMMA_SVG_MIDDLE, SMMA_SVG_END } anchor;
 } smma_svg_font;
 
-/* What is drawn grows in memory until the whole size is known. */
+/* A picture in memory, until its size is known. */
 typedef struct {
   FILE *body;
   char *text;
   size_t size;
-  double width, height; /* as far as something is drawn */
-  smma_svg_box *label;  /* boxes that hold the labels, on the safe side */
+  double width, height; /* extent of everything drawn so far */
+  smma_svg_box *label;  /* boxes around the labels, at least as large as these */
   size_t labels, capacity;
   bool failed; /* out of memory */
 } smma_svg;
@@ -31,29 +31,29 @@ typedef struct {
 bool smma_svg_open(smma_svg *svg);
 void smma_svg_close(smma_svg *svg);
 
-/* The whole file, on a white ground with a margin. */
+/* Writes the whole file, on a white background with a margin. */
 void smma_svg_write(FILE *stream, smma_svg *svg, const char *title, double margin);
 
-/* What a text takes at most. */
+/* Returns the greatest width of a text. */
 double smma_svg_text_width(const smma_svg_font *font, const char *text);
 
 /* y is the base line. */
 void smma_svg_text(smma_svg *svg, double x, double y, const smma_svg_font *font, const char *text);
 
-/* 2 with the exponent above it, centred on x; its box is told beforehand, so that the caller can see whether it fits.
- */
+/* Returns the box of a power label, 2 with its exponent, centred on x, so that the caller can check whether it fits
+   before drawing it. */
 smma_svg_box smma_svg_power_box(double x, double y, double size, int exponent);
 void smma_svg_power(smma_svg *svg, double x, double y, double size, int exponent);
 
 void smma_svg_line(smma_svg *svg, double x1, double y1, double x2, double y2, const char *attributes);
 void smma_svg_rectangle(smma_svg *svg, smma_svg_box box, const char *attributes);
 
-/* A path of rectangles that share their fill. */
+/* Starts a path of rectangles with a common fill. */
 void smma_svg_blocks_begin(smma_svg *svg, const char *fill);
 void smma_svg_block(smma_svg *svg, smma_svg_box box);
 void smma_svg_blocks_end(smma_svg *svg);
 
-/* A group with a title, which viewers show under the pointer. */
+/* Starts a group with a title, which viewers show as a tooltip. */
 void smma_svg_group_begin(smma_svg *svg, const char *kind, const char *title);
 void smma_svg_group_end(smma_svg *svg);
 

@@ -30,7 +30,7 @@ void smma_table_measure(smma_table *t) {
   }
 }
 
-/* Columns left of the bits: indent, label, factors, value, exponent, sign. */
+/* Returns the width before the bits: indent, label, factors, value, exponent, sign. */
 static int width_before_bits(const smma_table *t) {
   return 2 + t->label_width + (t->factors_width ? 2 + t->factors_width : 0) + 2 + t->value_width + 2 +
          t->exponent_width + 4;
@@ -41,13 +41,13 @@ int smma_table_width(const smma_table *t) {
   return width_before_bits(t) + longer(bits, t->labels);
 }
 
-/* Columns for bits in lines of `width`, with a margin for a label that begins in the last one. */
+/* Returns the columns for bits in lines of `width`, with a margin for a label that starts in the last column. */
 static int room_for_bits(const smma_table *t, int width) {
   int room = width - width_before_bits(t) - 6;
   return room < 16 ? 16 : room;
 }
 
-/* Prints without blanks at the end. */
+/* Prints a line without trailing blanks. */
 static void put_line(FILE *stream, char *line) {
   size_t length = strlen(line);
   while (length > 0 && line[length - 1] == ' ') length--;
@@ -76,7 +76,7 @@ static void put_rule(FILE *stream, const smma_table *t, int from, int to) {
   fprintf(stream, "%*s%s\n", width_before_bits(t) - 2, "", rule);
 }
 
-/* Whether a row has something to show between two places of the drawing. */
+/* Reports whether a row is blank between two positions of the drawing. */
 static bool is_blank(const smma_table_row *row, int from, int to) {
   int length = (int)strlen(row->bits);
   for (int i = from; i < to && i < length; i++)
@@ -89,7 +89,7 @@ static void put_panel(FILE *stream, const smma_table *t, int from, int to) {
   int labels_end = to;
   smma_table_row axis = {.label = "term", .value = "value", .exponent = "e", .sign = ' '};
   snprintf(axis.bits, sizeof axis.bits, "%s", t->labels);
-  /* A label that the panel before has completed does not go on here. */
+  /* A label that the previous panel has completed is not continued here. */
   for (int i = from; from > 0 && axis.bits[i] && axis.bits[i] != ' ' && t->labels[i - 1] != ' '; i++)
     axis.bits[i] = ' ';
   while (labels_end < (int)strlen(axis.bits) && axis.bits[labels_end] != ' ' && axis.bits[labels_end - 1] != ' ')

@@ -9,9 +9,9 @@
 typedef struct {
   char label[40], factors[72], value[32], exponent[8];
   char sign;
-  bool marked; /* ">" stands before the row */
+  bool marked; /* ">" is printed before the row */
   char bits[SMMA_RULER_SIZE + 1];
-  char rest[40]; /* what the last bar cuts off */
+  char rest[40]; /* the bits after the last bar */
   char kept[40];
 } smma_table_row;
 
@@ -30,10 +30,10 @@ smma_table_row *smma_table_add(smma_table *t);
 /* Sets the widths from the rows. */
 void smma_table_measure(smma_table *t);
 
-/* Columns that the widest line takes. */
+/* Returns the width of the widest line in columns. */
 int smma_table_width(const smma_table *t);
 
-/* A drawing without bars that is too wide is broken into panels one below the other. */
+/* Prints the table. A drawing without bars that is too wide is split into panels, one below the other. */
 void smma_table_print(FILE *stream, const smma_table *t, int width);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the terms of a block are called, and what special values among them lead to. */
+/* Names the terms of a block, and explains the effect of special values among them. */
 #include <string.h>
 
 #include "explain/builder.h"
@@ -33,7 +33,7 @@ static void describe_accumulator(const smma_explain_builder *b, int block, smma_
     snprintf(row->label, sizeof row->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
 }
 
-/* The exact sum of a group: the same group with scales of one. */
+/* Returns the exact sum of a group, as the same group with scales of one. */
 static smma_number unscaled_group(const smma_explain_builder *b, int k) {
   smma_number one = smma_decode(smma_encoding_of(SMMA_UE8M0), 127);
   return smma_gst_fdpa_group(b->x.a + k, b->x.b + k, b->operation->rule.with.gst_fdpa.group, one, one);
@@ -61,7 +61,7 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
   }
   k = smma_product_index(o, block, i);
   smma_number factor[2] = {b->x.a[k], b->x.b[k]};
-  if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* of single bits */
+  if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* single bits */
     snprintf(row->label, sizeof row->label, "a[%d]^b[%d]", k, k);
     snprintf(row->factors, sizeof row->factors, "%d xor %d", (int)factor[0].significand, (int)factor[1].significand);
     return;
@@ -70,7 +70,7 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
   smma_explain_factors(row->factors, sizeof row->factors, factor, 2);
 }
 
-/* "scale_a[1] is NaN"; nothing if no scale of the term is. */
+/* Writes "scale_a[1] is NaN"; writes nothing if no scale of the term is NaN. */
 static void scale_reason(const smma_explain_builder *b, int k, char *text, size_t size) {
   int s = b->operation->scale == SMMA_NO_FORMAT ? 0 : k / b->operation->scale_block;
   text[0] = 0;
@@ -81,7 +81,7 @@ static void scale_reason(const smma_explain_builder *b, int k, char *text, size_
     snprintf(text, size, "scale_b[%d] is NaN", s);
 }
 
-/* Why a product is not finite: "a[1]*b[1] = 0 * +infinity". */
+/* Writes the reason why a product is not finite: "a[1]*b[1] = 0 * +infinity". */
 static void product_reason(const smma_explain_builder *b, int k, const smma_explain_row *row, char *text, size_t size) {
   scale_reason(b, k, text, size);
   if (b->x.a[k].kind == SMMA_NAN)
@@ -109,7 +109,7 @@ static void term_reason(const smma_explain_builder *b, int block, int i, const s
     product_reason(b, smma_product_index(b->operation, block, i), &row, text, size);
 }
 
-/* The first term of that kind, and of that sign unless it is NaN; -1 if there is none. */
+/* Returns the first term of that kind, and of that sign unless it is NaN; -1 if there is no such term. */
 static int find_term(const smma_number *term, int count, smma_kind kind, bool negative) {
   for (int i = 0; i < count; i++)
     if (term[i].kind == kind && (kind == SMMA_NAN || negative == (term[i].negative != 0))) return i;

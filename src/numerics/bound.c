@@ -14,27 +14,27 @@
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* Below it one thread is faster. */
+/* Products with fewer scalar multiplications than this run on one thread, which is faster. */
 enum { SMALL_PRODUCTS = 1 << 20 };
 
-/* The product, and what is the same for all its elements. */
+/* The product and the values that are the same for all its elements. */
 typedef struct {
   smma_multiplier multiplier;
   smma_format stored;
   size_t depth;             /* K, padded */
-  size_t *lost, lost_count; /* which of K the plan leaves out */
+  size_t *lost, lost_count; /* indices k that the plan leaves out */
   double slack, alpha, beta;
 } problem;
 
-/* What one thread works in: a row of A and sixteen columns of B. */
+/* The working memory of one thread: for a row of A and sixteen columns of B. */
 typedef struct {
   smma_bound_factor *a;
   smma_bound_factors *b;
-  smma_bound_factor step_a[SMMA_MAXIMUM_K]; /* of one step, where K is not taken in order */
+  smma_bound_factor step_a[SMMA_MAXIMUM_K]; /* factors of one step, used if the plan does not take K in order */
   smma_bound_factors step_b[SMMA_MAXIMUM_K];
   smma_bound_sum *places; /* the accumulators, then registers */
   smma_number *number;
-  double column[LANES]; /* 1 where a column holds what is not finite */
+  double column[LANES]; /* 1 if the column holds a NaN or an infinity */
 } workspace;
 
 static double value_of(smma_format format, uint64_t encoding) { return smma_format_decode(format, encoding); }
@@ -45,7 +45,7 @@ static double load_value(smma_format format, const void *array, size_t index) {
 
 /* ---- Operands ---- */
 
-/* A row of A or column of B. NaN and infinity are in `used`, and count as zero in `value`. */
+/* Reads a row of A or a column of B. `used` keeps NaN and infinity; `value` holds zero in their place. */
 static void read_line(const problem *p, bool of_a, size_t line, workspace *w, int lane) {
   const smma_operation *o = &p->multiplier.operation;
   const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
@@ -97,7 +97,7 @@ static double last_place(smma_format format, uint64_t encoding) {
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : 0x1p400;
 }
 
-/* The exact beta c, and what the unit starts from, which is known. */
+/* Starts a sum with the exact beta c. The value that the unit starts from is known exactly. */
 static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bound_sum *s) {
   uint64_t start[LANES];
   const bool from_c = p->multiplier.starts_from_c;
@@ -117,7 +117,7 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
   }
 }
 
-/* The part's scale factors of a row of A, and of the columns of B. */
+/* Returns the part's scale factor: of a row of A, or of a column of B. */
 static double scale_of(const problem *p, bool of_a, size_t line, const smma_task *t) {
   const size_t part = p->multiplier.part_k, parts = (p->multiplier.with.k + part - 1) / part;
   const void *scales = of_a ? p->multiplier.with.scale_a : p->multiplier.with.scale_b;
@@ -139,7 +139,7 @@ static void do_task(const problem *p, const workspace *w, const smma_task *t, si
   if (t->from == SMMA_IN_ACCUMULATOR) place[SMMA_IN_ACCUMULATOR] = smma_bound_empty(p->multiplier.operation.d);
 }
 
-/* The operands of a step; +0 stands behind the last of K. */
+/* Adds one step. Past the last element of K its operands are +0. */
 static void do_step(const problem *p, workspace *w, size_t step, smma_bound_sum *sum) {
   const smma_schedule *s = &p->multiplier.schedule;
   const size_t count = s->k_per_step, first = step * count;
@@ -154,7 +154,7 @@ static void do_step(const problem *p, workspace *w, size_t step, smma_bound_sum 
   smma_bound_step(&p->multiplier.operation, w->step_a, w->step_b, p->slack, sum);
 }
 
-/* As gemm/run.c: steps, and what happens between. */
+/* Runs the steps, and the plan's tasks between them, in the order of gemm/run.c. */
 static smma_bound_sum sum_steps(const problem *p, workspace *w, const smma_bound_sum *start, size_t i, size_t j,
                                 size_t columns) {
   const smma_schedule *s = &p->multiplier.schedule;
@@ -169,7 +169,7 @@ static smma_bound_sum sum_steps(const problem *p, workspace *w, const smma_bound
   }
 }
 
-/* Products that the plan leaves out are missing from the unit's sum. */
+/* Accounts for the products that the plan leaves out: the unit's sum lacks them. */
 static void miss_lost(const problem *p, const workspace *w, int lane, smma_bound_sum *s) {
   const double size = s->size[lane];
   double lost = 0, inexact = 0;
@@ -187,27 +187,28 @@ static void miss_lost(const problem *p, const workspace *w, int lane, smma_bound
 
 /* ---- The end ---- */
 
-/* What the unit returns where an operand is NaN or infinite. */
+/* Returns the unit's result if an operand is NaN or infinite. */
 static double special_of(const problem *p, const workspace *w, double c, int lane) {
   double sum = p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c;
   for (size_t k = 0; k < p->depth; k++) sum += w->a[k].used * w->b[k].used[lane];
   return p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? p->alpha * sum + p->beta * c : sum;
 }
 
-/* Whether D's format holds the sum already, as every step leaves it. */
+/* Reports whether every step leaves the sum in D's format already. */
 static bool is_narrow(const problem *p) {
   const smma_multiplier *multiplier = &p->multiplier;
   const bool as_chain = multiplier->epilogues == 0 && multiplier->schedule.tasks == 0;
   return multiplier->d_format == multiplier->outer || (as_chain && multiplier->d_format == multiplier->operation.d);
 }
 
-/* Nothing overflows before the infinity or NaN is met, and it is stored as such: not known of plans. */
+/* Reports whether no sum overflows before the infinity or NaN is met, and D stores it unchanged. For plans this is
+   not known. */
 static bool is_sure(const problem *p, double size) {
   return !p->multiplier.with.plan && smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
          size < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
 }
 
-/* C as an epilogue reads it. */
+/* Returns the operands of an epilogue, with C as it reads it. */
 static smma_bound_operands operands_of(const problem *p, double c, size_t column) {
   const smma_gemm_arguments *g = &p->multiplier.with;
   const double bias = g->bias ? load_value(SMMA_F32, g->bias, column) : 0;
@@ -230,7 +231,7 @@ static smma_bounded finish(const problem *p, const workspace *w, double c, size_
   if (p->stored != p->multiplier.d_format) smma_bound_round_to(p->stored, p->slack, lane, s);
   x.exact = s->high[lane] + s->low[lane];
   x.rest = s->low[lane] - (x.exact - s->high[lane]);
-  /* Bounds are sums of positive numbers in double; then the exact sum's own rounding. */
+  /* The bounds are sums of positive numbers in double. The rounding of the exact sum itself comes on top. */
   inexact = s->size[lane] * p->slack;
   x.below = s->below[lane] * (1 + 0x1p-30) + inexact;
   x.above = s->above[lane] * (1 + 0x1p-30) + inexact;
@@ -254,8 +255,8 @@ static void bound_columns(const problem *p, workspace *w, size_t first, size_t r
 
 /* ---- Integers ---- */
 
-/* Exact, but for what leaves the range of s32: a sum that wraps comes back if the whole does not leave it, a clamped
-   one need not. Every integer here is below 2^53. */
+/* Bounds an integer result. It is exact unless a sum leaves the range of s32. A sum that wraps is correct again if
+   the final sum is in range; a clamped sum need not be. Every integer here is below 2^53. */
 static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->multiplier.with;
   const bool wraps = p->multiplier.operation.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
@@ -286,7 +287,7 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
 
 /* ---- Rows ---- */
 
-/* +0 behind K, whatever K is. */
+/* Puts +0 after the last element of K, for any K. */
 static void put_zero(const problem *p, workspace *w) {
   const smma_operation *o = &p->multiplier.operation;
   const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
@@ -339,13 +340,13 @@ static void bound_integers(const problem *p, size_t first, size_t rows, smma_bou
     for (size_t j = 0; j < n; j++) bounds[i * n + j] = bound_integer(p, first + i, j);
 }
 
-/* The epilogue has its factors in FP32. */
+/* Returns the factor as the epilogue reads it: in FP32. */
 static double factor_of(const smma_multiplier *multiplier, double factor) {
   const bool narrow = multiplier->epilogues && multiplier->outer == SMMA_F32;
   return narrow ? (double)(float)factor : factor;
 }
 
-/* Which of K no step has; false without memory. */
+/* Finds the indices k that no step takes; false without memory. */
 static bool find_lost(problem *p) {
   const smma_schedule *s = &p->multiplier.schedule;
   const size_t k = p->multiplier.with.k;

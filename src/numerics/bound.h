@@ -7,25 +7,29 @@
 
 #include "softmma/softmma.h"
 
-/* One element of D. Where operands are finite: the exact alpha A B + beta C is exact + rest, and the unit's result is
-   not below that by more than `below`, nor above it by more than `above`; these are infinite where a sum may leave the
-   range of a format, or exact ones that of a double. Where an operand is NaN or infinite: `exact` is what the unit
-   returns, NaN or an infinity, with bounds of 0; or bounds are infinite where a sum may overflow before. */
+/* The bound for one element of D.
+
+   If all operands are finite, the exact alpha A B + beta C is exact + rest, and the unit's result lies between exact +
+   rest - below and exact + rest + above. `below` and `above` are infinite if a sum may leave the range of a format, or
+   an exact sum the range of a double.
+
+   If an operand is NaN or infinite, `exact` is the unit's result, NaN or an infinity, and the bounds are 0; if a sum
+   may overflow before that, the bounds are infinite. */
 typedef struct {
   double exact, rest, below, above;
 } smma_bounded;
 
-/* The elements of rows first .. first + rows - 1, N each, of the product that smma_gemm would compute from `product`,
-   of which d, threads, kernel and progress do not count. `stored` is the format that results are rounded to at last, to
-   nearest even and to infinity or the end of its range; D's if it is SMMA_NO_FORMAT.
+/* Bounds the elements of rows first .. first + rows - 1, N in each row, of the product that smma_gemm would compute
+   from `product`. The members d, threads, kernel and progress are ignored. Results are finally rounded to `stored`:
+   to nearest even, and on overflow to infinity or the largest finite number. SMMA_NO_FORMAT stands for D's format.
    Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for alpha other than 1 with SMMA_SCALING_OPERANDS. */
 smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                             size_t first, size_t rows, smma_bounded *bounds);
 
-/* Result minus exact, rounded once or twice; NaN where one of them is not finite. */
+/* Returns result minus exact, rounded once or twice; NaN if either is not finite. */
 double smma_bounded_error(const smma_bounded *x, double result);
 
-/* Whether a result is one that the unit could have returned, as far as the bound says. */
+/* Reports whether the bound allows this result. */
 bool smma_bounded_accepts(const smma_bounded *x, double result);
 
 #endif

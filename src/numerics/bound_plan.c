@@ -7,7 +7,7 @@
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* Of zero every power of two is a unit. */
+/* The `unit` of zero, which is a multiple of every power of two. */
 static const double great = 0x1p400;
 
 smma_bound_sum smma_bound_empty(smma_format format) {
@@ -23,7 +23,7 @@ void smma_bound_round_to(smma_format format, double slack, int lane, smma_bound_
   smma_bound_round(s, lane, slack, &rounding);
 }
 
-/* The unit multiplies by x, exactly as yet, where x + rest is meant. */
+/* Multiplies the sum: the unit multiplies by x, the exact factor is x + rest. Adds no rounding error yet. */
 static void scale(double x, double rest, int lane, smma_bound_sum *s) {
   const double high = s->high[lane] * x, lost = s->high[lane] * rest;
   const double low = fma(s->high[lane], x, -high) + s->low[lane] * x;
@@ -35,7 +35,7 @@ static void scale(double x, double rest, int lane, smma_bound_sum *s) {
   s->unit[lane] = 0;
 }
 
-/* Adds another sum, exactly as yet. */
+/* Adds another sum, without a rounding error yet. */
 static void add(const smma_bound_sum *x, int lane, smma_bound_sum *to) {
   const double size = to->size[lane] + x->size[lane];
   smma_bound_add_exact(to, lane, x->high[lane], x->low[lane]);
@@ -50,7 +50,7 @@ static void round_as(int stored, double slack, int lane, smma_bound_sum *s) {
   if (stored != SMMA_STORED_AS_IS) smma_bound_round_to((smma_format)stored, slack, lane, s);
 }
 
-/* The product of two numbers of 24 bits is exact here. */
+/* Multiplies by the scale factors of a part. The product of two numbers of 24 bits is exact here. */
 static void scale_part(const smma_task *t, smma_format outer, double slack, double a, double b, int lane,
                        smma_bound_sum *s) {
   const double factor = (double)(float)(a * b);
@@ -78,7 +78,7 @@ void smma_bound_task(const smma_task *t, smma_format outer, double slack, double
 
 /* ---- Epilogues ---- */
 
-/* The product of a factor and a number, rounded. */
+/* Returns the rounded product of a factor and a number. */
 static smma_bound_sum product(double x, double y, smma_format outer, double slack, int lane) {
   smma_bound_sum s = smma_bound_empty(outer);
   s.unit[lane] = 0;
@@ -89,7 +89,7 @@ static smma_bound_sum product(double x, double y, smma_format outer, double slac
 
 static double between(double x, double least, double most) { return x < least ? least : x > most ? most : x; }
 
-/* Numbers below `least` become that, those above `most` likewise: what was between two ends is between theirs. */
+/* Clamps the unit's sum to [least, most]. A sum between two bounds lies between the clamped bounds. */
 static void clamp(double least, double most, double slack, int lane, smma_bound_sum *s) {
   const double sum = s->high[lane] + s->low[lane], exact = between(sum, least, most);
   double from, to;

@@ -8,12 +8,12 @@
 
 enum { LANES = SMMA_BOUND_LANES };
 
-#define GREAT 0x1p400 /* of zero: the unit of all numbers */
+#define GREAT 0x1p400 /* the `unit` of zero */
 
 static double larger(double x, double y) { return x > y ? x : y; }
 static double smaller(double x, double y) { return x < y ? x : y; }
 
-/* 2^floor(log2 x) of a normal x, infinity of infinity, 0 of zero and of what is subnormal. */
+/* Returns 2^floor(log2 x) for a normal x, infinity for infinity, and 0 for zero and subnormal x. */
 static double power_below(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -33,7 +33,7 @@ static double value_of(smma_number x) {
   return x.negative ? -magnitude : magnitude;
 }
 
-/* The place of its last bit. */
+/* Returns the value of the last bit of the significand. */
 static double unit_of(smma_number x) {
   const uint64_t last = x.significand & (0 - x.significand);
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : GREAT;
@@ -41,8 +41,9 @@ static double unit_of(smma_number x) {
 
 static smma_subnormal_policy flush_of(const smma_rule *r) {
   if (r->algorithm == SMMA_FTZ_ADDMUL || r->algorithm == SMMA_FTZ_FMA) return SMMA_SUBNORMALS_TO_SIGNED_ZERO;
-  return r->algorithm == SMMA_COMPOSITION ? r->with.composition.subnormal_a /* where there is a bound, all others' */
-                                          : SMMA_SUBNORMALS_KEPT;
+  return r->algorithm == SMMA_COMPOSITION
+             ? r->with.composition.subnormal_a /* if a bound exists, the other operands are read in the same way */
+             : SMMA_SUBNORMALS_KEPT;
 }
 
 smma_bound_factor smma_bound_factor_of(const smma_operation *o, smma_number x, smma_number scale) {
@@ -86,7 +87,7 @@ void smma_bound_add_exact(smma_bound_sum *s, int lane, double x, double rest) {
   s->size[lane] += fabs(x) + fabs(rest);
 }
 
-/* The ends are moved outward by what rounding can have done to them here. */
+/* Returns the range of the sum, widened by the rounding errors of this computation. */
 void smma_bound_range(const smma_bound_sum *s, int lane, double slack, double *from, double *to) {
   const double high = s->high[lane], low = s->low[lane], below = s->below[lane], above = s->above[lane];
   const double inexact = (fabs(high) + fabs(low)) * 0x1p-48 + s->size[lane] * slack;
@@ -94,12 +95,12 @@ void smma_bound_range(const smma_bound_sum *s, int lane, double slack, double *f
   *to = high + (low + above) + (inexact + above * 0x1p-48);
 }
 
-/* What rounding a value between the two, a multiple of `unit`, can add. */
+/* Adds the largest errors that rounding a value in [from, to], a multiple of `unit`, can cause. */
 static void add_rounding(const smma_bound_rounding *r, double from, double to, double unit, double *below,
                          double *above) {
   const double most = larger(-from, to), ulp = larger(power_below(most), r->least) * r->ulp;
   double down = 0, up = 0;
-  if (!(most < r->limit)) { /* or NaN: a sum that a double cannot hold */
+  if (!(most < r->limit)) { /* or NaN, if a double cannot hold the sum */
     *below = *above = INFINITY;
     return;
   }
@@ -125,7 +126,7 @@ void smma_bound_round(smma_bound_sum *s, int lane, double slack, const smma_boun
 
 /* ---- Terms ---- */
 
-/* Whether products can be beyond a double's range, or have more bits. */
+/* Reports whether products can exceed a double's range or precision. */
 static bool is_wide(smma_format format) { return !smma_is_in_range_of_f32(smma_encoding_of(format)); }
 
 /* Reports whether the operation is a composition that is G-FDPA, in formats whose products a double holds. */
@@ -142,19 +143,19 @@ typedef struct {
   double value[SMMA_MAXIMUM_K][LANES], lead[SMMA_MAXIMUM_K][LANES], unit[SMMA_MAXIMUM_K][LANES];
 } terms;
 
-/* What flushing an operand changes. */
+/* Adds the error of flushing an operand. */
 static void note_flush(double exact, double used, double *below, double *above) {
   *below += larger(exact - used, 0);
   *above += larger(used - exact, 0);
 }
 
-/* Whether products with their scale factors have more bits than a double: of f32 with ue4m3. */
+/* Reports whether scaled products have more bits than a double: f32 with ue4m3. */
 static bool has_long_products(const smma_operation *o) {
   const int scales = o->scale_block ? 2 * (smma_encoding_of(o->scale).fraction_bits + 1) : 0;
   return smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits + 2 + scales > 53;
 }
 
-/* Adds the product of k to the exact sum, and what the unit makes of it to the terms as number i. */
+/* Adds a product to the exact sum, and the product as the unit computes it to the terms, as term i. */
 static void take_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s, terms *t, int i) {
   for (int j = 0; j < LANES; j++) {
     const double x = a->value * b->value[j], sum = s->high[j] + x, part = sum - s->high[j];
@@ -171,7 +172,7 @@ static void take_product(const smma_bound_factor *a, const smma_bound_factors *b
       note_flush(a->value * b->value[j], t->value[i][j], &s->below[j], &s->above[j]);
 }
 
-/* Terms 0 .. count - 1 become one, their exact sum: of products below 2^13 with scale factors of 8 bits. */
+/* Replaces `count` terms by one term, their exact sum: products below 2^13 with scale factors of 8 bits. */
 static void join_terms(terms *t, int first, int count, int into) {
   for (int j = 0; j < LANES; j++) {
     double value = 0, lead = 0, unit = GREAT;
@@ -199,13 +200,14 @@ static void take_terms(const smma_operation *o, const smma_g_fdpa *g, const smma
 
 /* ---- Fused sums ---- */
 
-/* How a term is brought to a multiple of q = kept 2^emax: which part of q it can lose, down and up, by its sign. */
+/* How a term is rounded to a multiple of q = kept 2^emax. The members give the share of q that a term can lose,
+   downward and upward, by its sign. */
 typedef struct {
   double kept; /* 2^-F; 0: exact */
   double zero_lead;
-  bool normalized, truncates; /* truncates: toward zero, where no more is lost than there is */
+  bool normalized, truncates; /* truncates: toward zero, so that the loss is at most the term itself */
   double positive_down, positive_up, negative_down, negative_up;
-  double kept_unit; /* of the sum, in q */
+  double kept_unit; /* `unit` of the sum, in multiples of q */
   smma_bound_rounding rounding;
 } fused;
 
@@ -227,7 +229,7 @@ static fused generic(const smma_g_fdpa *p) {
   if (p->zero_exponent == SMMA_NO_EXPONENT) f.zero_lead = 0;
   if (p->alignment_bits == SMMA_EXACT_ALIGNMENT) f.kept = 0;
   if (p->overflow != SMMA_SUM_TO_INFINITY)
-    f.rounding.limit = smma_bound_rounding_to(p->output, SMMA_ROUND_DOWN).limit; /* beyond it a sum may saturate */
+    f.rounding.limit = smma_bound_rounding_to(p->output, SMMA_ROUND_DOWN).limit; /* above it a sum may saturate */
   if (!p->sticky_bit && direction == SMMA_ROUND_TOWARD_ZERO) return f;
   f.truncates = false;
   f.kept_unit = p->sticky_bit ? 0.5 : 1;
@@ -246,10 +248,10 @@ static fused fused_of(const smma_rule *r) {
   return truncated(t->alignment_bits, t->zero_exponent, t->output, t->rounding);
 }
 
-/* The unit's accumulator before a block: between which values, of what magnitude, and the place of its last bit. */
+/* The unit's accumulator before a block: its range, its magnitude, and the value of its last bit. */
 typedef struct {
   double from, to, most, least, last;
-  double lead_most, lead_least; /* of its exponent; 0 where it is, or may be, zero */
+  double lead_most, lead_least; /* 2^exponent, greatest and least; 0 if the accumulator is or may be zero */
 } accumulator;
 
 static accumulator accumulator_of(const smma_bound_sum *s, int lane, double slack, double least_normal) {
@@ -263,7 +265,7 @@ static accumulator accumulator_of(const smma_bound_sum *s, int lane, double slac
   return c;
 }
 
-/* What the terms lose, those of one lane apart from the others; q of each. */
+/* Adds the truncation errors of the terms, for each lane with its own q. */
 static void lose_terms(const fused *f, const terms *t, int first, int stride, const double q[LANES],
                        smma_bound_sum *s) {
   double positive[LANES] = {0}, negative[LANES] = {0};
@@ -296,7 +298,7 @@ static void greatest_leads(const terms *t, int first, int stride, double lead[LA
     for (int j = 0; j < LANES; j++) lead[j] = t->lead[i][j] > lead[j] ? t->lead[i][j] : lead[j];
 }
 
-/* Leads as those of normalised products, whose values a double holds. */
+/* Sets the leads to those of normalised products, whose values fit in a double. */
 static void normalize_leads(terms *t) {
   for (int i = 0; i < t->count; i++)
     for (int j = 0; j < LANES; j++) t->lead[i][j] = power_below(fabs(t->value[i][j]));
@@ -307,7 +309,7 @@ static void lower_units(const terms *t, double unit[LANES]) {
     for (int j = 0; j < LANES; j++) unit[j] = t->unit[i][j] < unit[j] ? t->unit[i][j] : unit[j];
 }
 
-/* One block of T-FDPA, ST-FDPA, GST-FDPA, E-FDPA, or of G-FDPA; `c` is what the accumulator was before its terms. */
+/* Accounts for one block of T-FDPA, ST-FDPA, GST-FDPA, E-FDPA or G-FDPA. `c` is the accumulator before the block. */
 static void fuse(const fused *f, const terms *t, const accumulator c[LANES], double slack, smma_bound_sum *s) {
   double lead[LANES], q[LANES], surely[LANES];
   greatest_leads(t, 0, 1, lead);
@@ -330,8 +332,8 @@ static void fuse(const fused *f, const terms *t, const accumulator c[LANES], dou
 
 /* ---- TR-FDPA, GTR-FDPA ---- */
 
-/* Their products, of stride 2 the even and the odd apart, truncated under their own exponents; returns the exponent
-   under which the sums are joined. */
+/* Truncates the products under their greatest exponent. With stride 2, even and odd products have separate
+   exponents. Returns the exponent under which the sums are added. */
 static void truncate_products(const smma_tr_fdpa *p, int stride, const terms *t, smma_bound_sum *s,
                               double joined[LANES]) {
   const fused f = {.truncates = true, .positive_down = 1, .negative_up = 1};
@@ -345,11 +347,11 @@ static void truncate_products(const smma_tr_fdpa *p, int stride, const terms *t,
   for (int j = 0; j < LANES; j++) {
     joined[j] = larger(lead[0][j], lead[1][j]);
     if (stride == 2 && smaller(lead[0][j], lead[1][j]) > 0 && lead[0][j] != lead[1][j])
-      s->below[j] += joined[j] * kept; /* the lesser sum is rounded down */
+      s->below[j] += joined[j] * kept; /* the smaller sum is rounded down */
   }
 }
 
-/* The sum of products, then c, each rounded down under the common exponent; the total to F2 bits, then to FP32. */
+/* Rounds the sum of products and c down under their common exponent, then the total to F2 bits and to FP32. */
 static void finish_rounding_down(const smma_rule *r, const accumulator *c, double products, double slack,
                                  smma_bound_sum *s, int lane) {
   const smma_tr_fdpa *p = &r->with.tr_fdpa;
@@ -360,7 +362,7 @@ static void finish_rounding_down(const smma_rule *r, const accumulator *c, doubl
   if (products > 0 && products * kept < products_kept) s->below[lane] += products_kept;
   if (c->most > 0 && c->last < common * kept) s->below[lane] += common * kept;
   if (r->algorithm == SMMA_GTR_FDPA && c->from < 0 && products > 0)
-    s->above[lane] += smaller(-c->from, common * kept / 2); /* a c that is far below counts as zero */
+    s->above[lane] += smaller(-c->from, common * kept / 2); /* a c far below the sum of products counts as zero */
   s->unit[lane] = 0;
   smma_bound_range(s, lane, slack, &from, &to);
   if (p->revision > 1) s->below[lane] += larger(power_below(larger(-from, to)), f32.least) * power(-p->sum_bits);
@@ -380,8 +382,9 @@ static void round_down_block(const smma_rule *r, const terms *t, const accumulat
 
 /* ---- C-FDPA, GD-FDPA ---- */
 
-/* In the sign of c every term of C-FDPA is at most one unit less: cut, or the complement of what opposes. What agrees
-   with c and has no bits below a unit is as it is; a zero c has either sign. */
+/* Bounds the terms of C-FDPA, seen in the sign of c. Each term is at most one unit too small: a term with the sign
+   of c is truncated, a term of the opposite sign becomes its complement. A term with the sign of c and no bits below
+   a unit is exact; a zero c may have either sign. */
 static void lose_to_complements(const terms *t, const accumulator *c, double q, smma_bound_sum *s, int lane) {
   double loss = c->last < q && c->most > 0 ? q : 0;
   for (int i = 0; i < t->count; i++) {
@@ -393,7 +396,8 @@ static void lose_to_complements(const terms *t, const accumulator *c, double q, 
   if (c->from <= 0) s->above[lane] += loss;
 }
 
-/* Products are rounded down in their group, groups and c under the common unit; a c below it counts as zero. */
+/* Bounds the terms that are rounded down: products within their group, then groups and c under the common unit. A c
+   below that unit counts as zero. */
 static void lose_downward(const smma_c_fdpa *p, const terms *t, const accumulator *c, double q, smma_bound_sum *s,
                           int lane) {
   const int length = smma_minimum(p->group, t->count);
@@ -418,7 +422,7 @@ static void add_below_c(const smma_operation *o, const terms *t, const accumulat
   double lead[LANES];
   rounding.flushes = o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT;
   if (p->overflow != SMMA_SUM_TO_INFINITY)
-    rounding.limit = smma_bound_rounding_to(wide, SMMA_ROUND_DOWN).limit; /* beyond it a sum may saturate */
+    rounding.limit = smma_bound_rounding_to(wide, SMMA_ROUND_DOWN).limit; /* above it a sum may saturate */
   greatest_leads(t, 0, 1, lead);
   for (int j = 0; j < LANES; j++) {
     const double q =
@@ -438,7 +442,7 @@ static void add_below_c(const smma_operation *o, const terms *t, const accumulat
 
 /* ---- Operations that round one after another ---- */
 
-/* A number on its way: the value and what roundings have done to it. */
+/* A partial sum: its value and the error of its roundings. */
 typedef struct {
   double value, below, above, unit;
 } rounded;
@@ -478,7 +482,8 @@ static void add_pairwise(const smma_operation *o, const smma_bound_rounding *f32
   }
 }
 
-/* Products of FP64, which a double does not hold; what is lost below its least number. */
+/* Adds a product of FP64 factors, which a double cannot hold exactly. Includes the error of products below the least
+   double. */
 static void add_wide_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s) {
   for (int j = 0; j < LANES; j++) {
     const double x = a->value * b->value[j];
@@ -509,7 +514,7 @@ static void add_one_by_one(const smma_operation *o, const smma_bound_rounding *r
 static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const smma_bound_rounding *r,
                       const smma_bound_factor *a, const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const bool wide = is_wide(o->a) || is_wide(o->b);
-  const double least = wide ? 0x1p-1074 : 0; /* what is lost of a product of FP64 below a double's range */
+  const double least = wide ? 0x1p-1074 : 0; /* the error of an FP64 product below a double's range */
   smma_bound_rounding of_pair = *r;
   terms t;
   if (pairs->range != pairs->output) {
@@ -533,7 +538,7 @@ static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const sm
   }
 }
 
-/* A chain's sum becomes the accumulator's next term. */
+/* Adds a chain's sum to the accumulator. */
 static void add_part(const smma_bound_sum *part, const smma_bound_rounding *r, double slack, smma_bound_sum *s) {
   for (int j = 0; j < LANES; j++) {
     const double size = s->size[j] + part->size[j];
@@ -550,7 +555,7 @@ static void add_chains(const smma_operation *o, const smma_bound_rounding *r, co
   smma_bound_sum chain[2] = {{.fraction_bits = r->fraction_bits}, {.fraction_bits = r->fraction_bits}};
   terms t;
   t.count = 1, t.flushes = true, t.is_long = has_long_products(o);
-  for (int j = 0; j < LANES; j++) chain[0].unit[j] = chain[1].unit[j] = GREAT; /* of zero */
+  for (int j = 0; j < LANES; j++) chain[0].unit[j] = chain[1].unit[j] = GREAT; /* `unit` of zero */
   for (int k = 0; k < o->k; k++) {
     take_product(&a[k], &b[k], &chain[k % 2], &t, 0);
     lower_units(&t, chain[k % 2].unit);
@@ -562,7 +567,7 @@ static void add_chains(const smma_operation *o, const smma_bound_rounding *r, co
 
 /* ---- All ---- */
 
-/* What the unit does to a subnormal c where it reads it as zero. */
+/* Accounts for a subnormal c that the unit reads as zero. */
 static void flush_accumulator(const smma_bound_rounding *r, double slack, smma_bound_sum *s) {
   const smma_bound_rounding flush = {.least = r->least, .ulp = 0, .limit = INFINITY, .flushes = true};
   for (int j = 0; j < LANES; j++) smma_bound_round(s, j, slack, &flush);
@@ -570,7 +575,7 @@ static void flush_accumulator(const smma_bound_rounding *r, double slack, smma_b
 
 static bool adds_below_c(const smma_rule *r) { return r->algorithm == SMMA_C_FDPA || r->algorithm == SMMA_GD_FDPA; }
 
-/* Adds block after block. `g` has the parameters of a composition that is G-FDPA, and is NULL for an algorithm. */
+/* Adds the blocks in order. */
 static void add_blocks(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
                        const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const bool rounds_down = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
@@ -594,7 +599,7 @@ static void add_blocks(const smma_operation *o, const smma_g_fdpa *g, const smma
   }
 }
 
-/* Blocks from +0, then c is added to them. */
+/* Adds the blocks, starting from +0, and then c. */
 static void add_apart(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
                       const smma_bound_factors *b, double slack, const smma_bound_rounding *rounding,
                       smma_bound_sum *s) {
@@ -605,7 +610,7 @@ static void add_apart(const smma_operation *o, const smma_g_fdpa *g, const smma_
   s->fraction_bits = rounding->fraction_bits;
 }
 
-/* Adds what a composition that is G-FDPA computes. */
+/* Adds the sum of a composition that is G-FDPA. */
 static void add_chain(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
                       const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const double limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
@@ -665,7 +670,7 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
     case SMMA_INTEGER: add_blocks(o, NULL, a, b, slack, s); return;
     default: break;
   }
-  /* Of the unit nothing is known, but the exact sum goes on. */
+  /* No bound is known for the unit's sum; the exact sum continues. */
   add_one_by_one(o, &rounding, a, b, slack, s);
   for (int j = 0; j < LANES; j++) s->below[j] = s->above[j] = INFINITY;
 }

@@ -1,5 +1,6 @@
-/* Sums in a unit, of the elements of sixteen columns side by side: the exact value, and how far the unit's can be from
-   it. What a block of products adds, by each algorithm (docs/tolerance.md, "One block"). */
+/* Bounds on the sums that a unit computes, for the elements of sixteen columns at once: the exact value and the
+   distance of the unit's sum from it. Each algorithm has its own bound for one block of products (docs/tolerance.md,
+   "One block"). */
 #ifndef SMMA_NUMERICS_BOUND_SUM_H
 #define SMMA_NUMERICS_BOUND_SUM_H
 
@@ -9,11 +10,12 @@
 
 enum { SMMA_BOUND_LANES = 16 };
 
-/* The unit's sum lies in [exact - below, exact + above], the exact one being high + low but for size times `slack`, and
-   is a multiple of `unit`, a power of two (0: not known). Where it is normal its significand has `fraction_bits`. */
+/* A sum and its bounds. The unit's sum lies in [exact - below, exact + above]. The exact sum is high + low, up to an
+   error of size times `slack`. The unit's sum is a multiple of `unit`, a power of two (0: not known). If it is
+   normal, its significand has `fraction_bits`. */
 typedef struct {
   double high[SMMA_BOUND_LANES], low[SMMA_BOUND_LANES];
-  double size[SMMA_BOUND_LANES]; /* the sum of the magnitudes of all that was added */
+  double size[SMMA_BOUND_LANES]; /* the sum of the magnitudes of all terms */
   double below[SMMA_BOUND_LANES], above[SMMA_BOUND_LANES];
   double unit[SMMA_BOUND_LANES];
   int fraction_bits;
@@ -21,42 +23,42 @@ typedef struct {
 
 /* An element of A or B, times its scale factor. */
 typedef struct {
-  double value, used; /* as it is, and as the unit reads it: 0 where it flushes subnormals */
-  double lead;        /* 2^exponent, the encoding's (GST-FDPA: the scale factor's); 0 for zero */
-  double unit;        /* the greatest power of two that it is a multiple of; great for zero */
+  double value, used; /* the exact value; the value that the unit reads, 0 if it flushes subnormals */
+  double lead;        /* 2^exponent of the encoding (GST-FDPA: of the scale factor); 0 for zero */
+  double unit;        /* the greatest power of two that divides it; `great` for zero */
 } smma_bound_factor;
 
-/* The same of sixteen columns. */
+/* The factors of sixteen columns. */
 typedef struct {
   double value[SMMA_BOUND_LANES], used[SMMA_BOUND_LANES], lead[SMMA_BOUND_LANES], unit[SMMA_BOUND_LANES];
 } smma_bound_factors;
 
-/* A rounding to a format: to nearest even, or as the rule has it. */
+/* A rounding to a format: to nearest even, or in the rule's rounding mode. */
 typedef struct {
-  double least, ulp, limit; /* 2^emin; that of 1; the magnitude from which on results are not finite */
+  double least, ulp, limit; /* 2^emin; the ulp of 1; the least magnitude that is not finite */
   int fraction_bits;
   smma_rounding direction;
-  bool flushes; /* subnormal results to zero */
+  bool flushes; /* subnormal results become zero */
 } smma_bound_rounding;
 
 smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding direction);
 
-/* The relative error of sums of `count` products in high + low, times their magnitudes. */
+/* Returns the relative error of sums of `count` products in high + low, relative to the sum of their magnitudes. */
 double smma_bound_slack(size_t count);
 
-/* An element with its scale factor (1 without), as the operation reads it. */
+/* Returns the factor of an element with its scale factor (1 if there is none), as the operation reads it. */
 smma_bound_factor smma_bound_factor_of(const smma_operation *operation, smma_number x, smma_number scale);
 
-/* Adds a number, the error of which is known, to the exact sum. */
+/* Adds the number x to the exact sum; its error is `rest`. */
 void smma_bound_add_exact(smma_bound_sum *sum, int lane, double x, double rest);
 
-/* What lies between the least and the greatest that the unit's sum can be. */
+/* Returns the range of possible values of the unit's sum. */
 void smma_bound_range(const smma_bound_sum *sum, int lane, double slack, double *from, double *to);
 
-/* The unit rounds its sum. */
+/* Accounts for a rounding of the unit's sum. */
 void smma_bound_round(smma_bound_sum *sum, int lane, double slack, const smma_bound_rounding *rounding);
 
-/* One instruction: operation->k elements of A and of B are added to the sum. */
+/* Accounts for one instruction, which adds operation->k products to the sum. */
 void smma_bound_step(const smma_operation *operation, const smma_bound_factor *a, const smma_bound_factors *b,
                      double slack, smma_bound_sum *sum);
 

@@ -8,13 +8,13 @@
 #include "host/thread.h"
 #include "softmma/softmma.h"
 
-/* How many encodings a finite one is away from zero. */
+/* Returns the number of encodings from zero to a finite one. */
 static uint64_t units_of(smma_encoding f, uint64_t x) {
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_decode(f, x).significand;
   return smma_low_bits(x >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
 }
 
-/* Encodings between two finite ones; 1 for -0 and +0. */
+/* Returns the number of encodings between two finite ones; 1 for -0 and +0. */
 static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
   uint64_t a = units_of(f, x), b = units_of(f, y);
   if (smma_decode(f, x).negative != smma_decode(f, y).negative) return a + b ? a + b : 1;
@@ -58,7 +58,8 @@ static smma_number element(const smma_encoded_matrix *m, size_t i, size_t j) {
   return smma_decode(f, smma_load(smma_container_bytes(f), m->data, i * m->columns + j));
 }
 
-/* The exact element (i, j) and d minus it, each rounded once to double; false where something is not finite. */
+/* Computes the exact element (i, j) and d minus it, each rounded once to double; returns false if anything is not
+   finite. */
 static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matrix *b, smma_number d, size_t i, size_t j,
                           double *exact, double *error) {
   smma_encoding f64 = smma_encoding_of(SMMA_F64);
@@ -76,7 +77,7 @@ static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matri
   return true;
 }
 
-/* What one row of d adds to the whole. */
+/* The contribution of one row of d to the sums. */
 typedef struct {
   double largest_error, largest, error_squares, squares;
   size_t count;
@@ -97,7 +98,7 @@ static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_mat
   return r;
 }
 
-/* Rows are added in their order, so that the sums do not depend on the threads. */
+/* Adds the rows in order, so that the sums do not depend on the number of threads. */
 static smma_product_error combine(const row_sums *row, const smma_encoded_matrix *d) {
   row_sums all = {0, 0, 0, 0, 0};
   for (size_t i = 0; i < d->rows; i++) {

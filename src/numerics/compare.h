@@ -7,22 +7,22 @@
 #include "core/wide.h"
 
 typedef struct {
-  size_t different;      /* results that are not bit for bit equal; two NaNs count as equal */
-  size_t special;        /* of these, results where one is NaN or only one is infinite */
-  uint64_t largest_ulps; /* among the others: encodings between them, -0 and +0 next to each other */
-  double largest_difference; /* among the others: |x - y| */
+  size_t different;          /* results that are not bit for bit equal; two NaNs count as equal */
+  size_t special;            /* of these, results where one is NaN or only one is infinite */
+  uint64_t largest_ulps;     /* among the other results: number of encodings between them; -0 and +0 are neighbours */
+  double largest_difference; /* among the other results: the largest |x - y| */
   double largest;            /* the largest finite |x| of all results */
 } smma_comparison;
 
-/* The largest difference over the largest result: what tells how much results differ, as units in the last place of
-   a result near zero do not. 0 where no finite results differ; infinite where all of x is zero and y is not. */
+/* Returns the largest difference divided by the largest result. Near zero this is a better measure than units in the
+   last place. Returns 0 if no finite results differ, and infinity if x is all zero and y is not. */
 double smma_relative_difference(smma_comparison comparison);
 
 /* Compares `count` encodings of one format. */
 smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count);
 
-/* Errors of a computed product against the exact one. Elements where d or an operand is not finite are left out and
-   counted; the errors are NaN where all are. */
+/* The errors of a computed product against the exact one. Elements with a d or operand that is not finite are
+   omitted and counted; if all are omitted, the errors are NaN. */
 typedef struct {
   double largest;          /* the largest |d - exact|, divided by the largest |exact| */
   double root_mean_square; /* the Frobenius norm of d - exact, divided by that of exact */
@@ -36,11 +36,11 @@ typedef struct {
   const void *data;
 } smma_encoded_matrix;
 
-/* Called now and then by one thread, if not NULL; what it returns does not matter. */
+/* Called occasionally by one thread, if not NULL; its return value is ignored. */
 typedef bool smma_row_progress(size_t rows_done, size_t rows, void *context);
 
-/* d against the exact a * b, which may be the matrices that d was computed from or unrounded ones. False only when
-   memory runs out. */
+/* Compares d with the exact a * b. `a` and `b` may be the matrices that d was computed from, or unrounded ones.
+   Returns false only if memory runs out. */
 bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
                               smma_row_progress *progress, void *context, smma_product_error *error);
 

@@ -14,7 +14,7 @@ static bool is_below(smma_error_point p, smma_error_point from, smma_error_point
   return (p.error - from.error) * (to.exact - from.exact) <= (to.error - from.error) * (p.exact - from.exact);
 }
 
-/* The line through two points of the hull, moved up by what rounding may have done to it. */
+/* Returns the line through two points of the hull, moved up by the possible rounding error. */
 static smma_tolerance line(smma_error_point from, smma_error_point to) {
   const double slope = (to.error - from.error) / (to.exact - from.exact);
   const double least = from.error - slope * from.exact;
@@ -52,7 +52,7 @@ bool smma_envelope_refuses(const smma_envelope *e, smma_error_point p) {
   return false;
 }
 
-/* As it is written with two digits. */
+/* Returns x rounded up to two significant digits, as printed. */
 static double rounded_up(double x) {
   char text[32];
   double y;

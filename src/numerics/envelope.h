@@ -16,26 +16,26 @@ typedef struct {
   double relative, absolute; /* rtol, atol */
 } smma_tolerance;
 
-/* The least that some rtol and atol, which accept all points, allow at each |exact|: the upper hull of the points and
-   of 0, as far as it rises. */
+/* The least error that tolerances accepting all points allow at each |exact|: the rising part of the upper hull of
+   the points and of 0. */
 typedef struct {
   smma_tolerance edge[SMMA_MOST_TOLERANCES]; /* from |exact| = 0 on; the last one is flat */
   int edges;
 } smma_envelope;
 
-/* Sorts the points, whose errors are finite. Where the hull has too many edges the envelope lies above it. A share
-   `near` of the points, those with the least |exact|, may have been at 0 as well: at 0 the greatest of their errors is
-   accepted. */
+/* Sorts the points, whose errors are finite, and returns their envelope. If the hull has more edges than there is
+   room for, the envelope lies above it. A share `near` of the points, those with the least |exact|, is treated as
+   possibly at 0: the tolerance at 0 accepts the greatest of their errors. */
 smma_envelope smma_envelope_of(smma_error_point *points, size_t count, double near);
 
-/* Whether some tolerance that accepts all points of the envelope refuses this one. */
+/* Reports whether a tolerance that accepts all points of the envelope rejects this point. */
 bool smma_envelope_refuses(const smma_envelope *envelope, smma_error_point point);
 
 static inline bool smma_tolerance_accepts(smma_tolerance t, smma_error_point p) {
   return p.error <= t.absolute + t.relative * p.exact; /* not NaN */
 }
 
-/* Both numbers rounded up to two digits. */
+/* Returns the tolerance with both numbers rounded up to two digits. */
 smma_tolerance smma_tolerance_rounded_up(smma_tolerance tolerance);
 
 #endif

@@ -10,21 +10,22 @@ typedef struct {
   double high, low;
 } smma_double_double;
 
-/* Adds a b: the product by an FMA and the sum by Knuth's TwoSum are error-free, their rests are added in FP64. After n
-   of these the error of high + low is at most about (n 2^-53)^2 times the sum of |a b| (Ogita, Rump and Oishi, SIAM J.
-   Sci. Comput. 26 (2005), algorithm Dot2): 10^-20 for a million. Without overflow and underflow. */
+/* Adds a b. The product by an FMA and the sum by Knuth's TwoSum are error-free; their remainders are added in FP64.
+   After n additions the error of high + low is at most about (n 2^-53)^2 times the sum of |a b| (Ogita, Rump and
+   Oishi, SIAM J. Sci. Comput. 26 (2005), algorithm Dot2): 10^-20 for a million. Valid if nothing overflows or
+   underflows. */
 static inline smma_double_double smma_add_product(smma_double_double sum, double a, double b) {
   double product = a * b, rest = fma(a, b, -product), high = sum.high + product, part = high - sum.high;
   double error = (sum.high - (high - part)) + (product - part);
   return (smma_double_double){high, sum.low + (error + rest)};
 }
 
-/* x - (high + low), rounded about once. */
+/* Returns x - (high + low), rounded about once. */
 static inline double smma_difference_from(double x, smma_double_double exact) {
   return (x - exact.high) - exact.low; /* x - high is exact where they are close, else its error does not matter */
 }
 
-/* Sum over k < n of a[k] b[k]. */
+/* Returns the sum over k < n of a[k] b[k]. */
 static inline smma_double_double smma_exact_dot(const double *a, const double *b, size_t n) {
   smma_double_double sum = {0, 0};
   for (size_t k = 0; k < n; k++) sum = smma_add_product(sum, a[k], b[k]);

@@ -1,4 +1,4 @@
-/* What accurate products have in common: FP64 operands seen as lines along K, and what is asked of the product. */
+/* Common parts of the accurate FP64 products: operands as lines along K, and the requested product. */
 #ifndef SMMA_NUMERICS_LINES_H
 #define SMMA_NUMERICS_LINES_H
 
@@ -12,22 +12,25 @@ typedef struct {
   size_t count, length, line_stride, stride;
 } smma_operand_lines;
 
-/* Of checked arguments. Without results (M or N is zero) lines are empty, as A and B may be missing. */
+/* Returns the lines of A from checked arguments. If M or N is zero, the lines are empty, because A and B may be
+   missing. */
 smma_operand_lines smma_operand_lines_of_a(const smma_gemm_arguments *g);
 smma_operand_lines smma_operand_lines_of_b(const smma_gemm_arguments *g);
 
 double smma_line_element(const smma_operand_lines *x, size_t line, size_t k);
 
-/* The greatest finite magnitude of a line; whether it holds infinity or NaN. */
+/* Returns the greatest finite magnitude of a line; `*special`: whether the line holds infinity or NaN. */
 double smma_line_largest(const smma_operand_lines *x, size_t line, bool *special);
 
-/* The sum of the products of row i and column j in which infinity or NaN takes part: what decides there. */
+/* Returns the sum of the products of row i and column j that involve infinity or NaN; this sum is the result of the
+   element. */
 double smma_sum_of_specials(const smma_operand_lines *a, const smma_operand_lines *b, size_t i, size_t j);
 
-/* D(i, j) = d, in FP64. */
+/* Stores D(i, j) = d, in FP64. */
 void smma_store_result(const smma_gemm_arguments *g, size_t i, size_t j, double d);
 
-/* The product, checked, as arguments of smma_gemm whose matrices hold FP64; leading dimensions are filled in. */
+/* Checks the product and converts it into arguments of smma_gemm, with FP64 matrices and all leading dimensions
+   filled in. */
 smma_status smma_take_product(const smma_f64_product *product, smma_gemm_arguments *g);
 
 #endif

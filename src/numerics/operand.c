@@ -17,20 +17,20 @@ enum { CHUNK = 1024, PARALLEL = 1 << 16 };
 typedef struct work {
   const smma_operand_rule *rule;
   smma_operand *operand;
-  size_t batch, outer, inner;      /* those of the operand; of a tensor with one factor one matrix */
+  size_t batch, outer, inner;      /* dimensions of the operand; one matrix if a tensor has a single factor */
   size_t block_outer, block_inner; /* elements that share a factor */
-  size_t strips, blocks, chunk;    /* of factors in a matrix: rows, columns; elements of a row at a time */
-  size_t bytes;                    /* of a value */
-  bool f64;                        /* scaled elements are */
-  int max_exponent;                /* of the greatest number */
-  double max, beyond;              /* the greatest number; the least magnitude that is not rounded to a finite one */
-  bool narrow;                     /* a byte, in which the sign stands before the magnitude: then `value` is known */
+  size_t strips, blocks, chunk;    /* rows and columns of factors in a matrix; elements of a row processed at a time */
+  size_t bytes;                    /* bytes of an encoding */
+  bool f64;                        /* scaled elements are FP64 */
+  int max_exponent;                /* exponent of the format's greatest number */
+  double max, beyond;              /* the greatest number; the least magnitude that does not round to a finite number */
+  bool narrow;                     /* an encoding is one byte, sign and magnitude; `value` is filled in */
   double value[256];               /* of each encoding */
-  float factor_value[128];         /* of each encoding of UE4M3, if factors are in it */
-  double *amax;                    /* of each block: the greatest magnitude */
-  float *scale, *element;          /* of each block: what elements are multiplied by before, and what they stand for */
-  unsigned char *code;             /* of each block: the factor as UE8M0 or UE4M3 */
-  float encode, factor;            /* of the tensor, where there are two levels */
+  float factor_value[128];         /* value of each encoding of UE4M3, if factors have that format */
+  double *amax;                    /* greatest magnitude of each block */
+  float *scale, *element; /* for each block: the multiplier before rounding, and the factor that restores the values */
+  unsigned char *code;    /* for each block: the factor as UE8M0 or UE4M3 */
+  float encode, factor;   /* factors of the tensor, if there are two levels */
   smma_operand_statistics *measured; /* of each row; or NULL */
   unsigned char *memory;             /* of each thread: `room` bytes */
   size_t room;
@@ -39,7 +39,7 @@ typedef struct work {
 
 static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
-/* All tasks, on threads in the usual floating-point mode; a task is a call that stays within it. */
+/* Runs all tasks on threads, in the usual floating-point mode. A task is a call, so that it stays within that mode. */
 static void run(const work *w, size_t tasks, void (*task)(const work *, size_t, void *)) {
 #pragma omp parallel num_threads(w->threads) if (w->threads > 1)
   {
@@ -91,7 +91,7 @@ static double greatest_f64(const uint64_t *bits, size_t count) {
   return x;
 }
 
-/* Of the blocks in one chunk of one strip. */
+/* Finds the greatest magnitudes of the blocks in one chunk of one strip. */
 static void find_greatest(const work *w, size_t task, void *memory) {
   const size_t chunks = (w->inner + w->chunk - 1) / w->chunk, strip = task / chunks, first = task % chunks * w->chunk;
   const size_t top = strip % w->strips * w->block_outer, rows = smaller(w->block_outer, w->outer - top);
@@ -127,7 +127,7 @@ static double greatest_number(smma_format format) {
                             smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
-/* Without saturation. */
+/* Returns the least magnitude that rounds to a value that is not finite, without saturation. */
 static double least_beyond(smma_format format) {
   const double max = greatest_number(format);
   if (smma_is_integer(format)) return max + 0.5;
@@ -151,7 +151,7 @@ float smma_operand_scale(float greatest, smma_format format, bool power_of_two) 
   return scale_of(greatest, greatest_number(format), power_of_two);
 }
 
-/* The exponent of a factor for UE8M0; the least for zeros. */
+/* Returns the exponent of a UE8M0 factor; the least exponent for zeros. */
 static int exponent_of(const work *w, double amax) {
   int exponent;
   double mantissa;
@@ -186,7 +186,8 @@ static void find_powers(const work *w, size_t block) {
   }
 }
 
-/* What is before and behind the rounding of factors to UE4M3, which is that of E4M3 for numbers without sign. */
+/* Computes the second-level factors: the scaling before and after the rounding to UE4M3. UE4M3 rounds as E4M3 does
+   for positive numbers. */
 static void find_second_level(const work *w, size_t first, size_t count, float *wanted) {
   const float sixth = w->encode * (float)(1. / 6);
   for (size_t i = 0; i < count; i++) wanted[i] = (float)w->amax[first + i] * sixth;
@@ -195,7 +196,7 @@ static void find_second_level(const work *w, size_t first, size_t count, float *
   for (size_t i = first; i < first + count; i++) {
     const float decode = w->factor_value[w->code[i]];
     w->element[i] = decode * w->factor;
-    /* Else elements that stand for nothing were the greatest. */
+    /* Without this test, elements whose factor is zero would saturate. */
     w->scale[i] = decode == 0 ? 0 : at_most(1 / (decode * (1 / w->encode)));
   }
 }
@@ -215,7 +216,7 @@ static void find_factors(const work *w, size_t task, void *memory) {
     }
 }
 
-/* NVFP4's factor of the tensor. */
+/* Computes NVFP4's factor of the tensor. */
 static void find_first_level(work *w) {
   const float six_times_448 = 6 * 448;
   const float greatest = w->rule->given ? w->rule->given * six_times_448 : (float)greatest_of_all(w);
@@ -227,12 +228,12 @@ static void find_first_level(work *w) {
 
 /* ---- Elements ---- */
 
-/* The factor's block of an element: its matrix, row and column. */
+/* Returns the block whose factor applies to an element, given its matrix, row and column. */
 static size_t block_at(const work *w, size_t matrix, size_t row, size_t column) {
   return (matrix * w->strips + row / w->block_outer) * w->blocks + column / w->block_inner;
 }
 
-/* A NaN stays what it is, whatever the scale; without a branch, for vectors. */
+/* Multiplies x by the scale; a NaN keeps its bits. Has no branch, so that it vectorises. */
 static inline float times_f32(float x, float scale) {
   const float product = x * scale;
   uint32_t bits, result, stays;
@@ -246,7 +247,7 @@ static inline float times_f32(float x, float scale) {
 
 static inline double times_f64(double x, double scale) { return isnan(x) ? x : x * scale; }
 
-/* Each has a scale of its own, or all have the first. */
+/* Multiplies elements by scales: each by its own (`own`), or all by the first. */
 static void multiply_f32(const float *x, const float *scale, bool own, size_t count, float *y) {
   const float common = *scale;
   if (own)
@@ -259,7 +260,7 @@ static void multiply_f64(const double *x, const float *scale, bool own, size_t c
   for (size_t i = 0; i < count; i++) y[i] = times_f64(x[i], scale[own ? i : 0]);
 }
 
-/* The elements as numbers of the scaled ones' format: those of a row where they are, or in y. */
+/* Returns the elements of a row in the format of scaled elements: in place, or converted into y. */
 static const void *numbers(const work *w, size_t at, void *y) {
   const float *x = (const float *)w->operand->x + at;
   const double *wide = (const double *)w->operand->x + at;
@@ -273,7 +274,7 @@ static const void *numbers(const work *w, size_t at, void *y) {
   return y;
 }
 
-/* The row times its scales, in y or where it is. */
+/* Returns the row times its scales, in y or in place. */
 static const void *scaled(const work *w, size_t row, void *y) {
   const void *x = numbers(w, row * w->inner, y);
   const float *scale = w->scale + block_at(w, row / w->outer, row % w->outer, 0);
@@ -306,8 +307,9 @@ static neighbours neighbours_of(const work *w, double exact) {
   return (neighbours){low, high, smma_format_decode(w->rule->format, low), smma_format_decode(w->rule->format, high)};
 }
 
-/* Of a number whose nearest is known, where the sign stands before the magnitude: the other has a magnitude next to it.
-   What the format has, and what is beyond its range, is between nothing. */
+/* Returns the neighbours of a number whose nearest encoding is known, in a sign-magnitude format: the other
+   neighbour has an adjacent magnitude. A number that the format holds exactly, or that is out of range, has no
+   neighbours. */
 static neighbours neighbours_by_nearest(const work *w, double exact, uint64_t nearest) {
   const double value = w->value[nearest];
   const bool between = value != exact && fabs(exact) < w->max;
@@ -321,7 +323,7 @@ static void round_to_nearest(const work *w, const void *y, void *values) {
                w->rule->random ? SMMA_ROUND_NEAREST_EVEN : w->rule->rounding, SMMA_OVERFLOW_DEFAULT, NULL);
 }
 
-/* To one of the two neighbours, by the random number of the element's place in its line. */
+/* Rounds each element to one of its two neighbours, by the random number at the element's place in its line. */
 static void round_randomly(const work *w, size_t row, const void *y, unsigned char *values) {
   const size_t outer = w->operand->outer, matrix = row / outer * outer * w->inner, r = row % outer;
   if (w->narrow) round_to_nearest(w, y, values);
@@ -340,14 +342,14 @@ static void round_row(const work *w, size_t row, const void *y, void *values) {
     round_to_nearest(w, y, values);
 }
 
-/* An element's value times its factor. */
+/* Returns an element's value times its factor. */
 static double value_at(const work *w, size_t row, const unsigned char *values, size_t i) {
   const double value = smma_format_decode(w->rule->format, smma_load(w->bytes, values, i));
   if (w->rule->factor == SMMA_NO_FORMAT) return value;
   return value * w->element[block_at(w, row / w->outer, row % w->outer, i)];
 }
 
-/* Multiplied out, in FP32 but where factors are powers of two. */
+/* Multiplies the values by their factors: in FP32, except if factors are powers of two. */
 static void compute_row(const work *w, size_t row, const unsigned char *values, void *computed) {
   const size_t bytes = smma_bytes_of(w->rule->compute);
   for (size_t i = 0; i < w->inner; i++) {
@@ -379,7 +381,7 @@ static void measure_row(const work *w, size_t row, const void *y, const unsigned
   }
 }
 
-/* In a thread's memory: the scaled row, and what is multiplied out. */
+/* Converts one row. The thread's memory holds the scaled row and the products of values and factors. */
 static void make_row(const work *w, size_t row, void *memory) {
   const bool computes = w->rule->compute != SMMA_NO_FORMAT;
   const size_t bytes = computes ? smma_bytes_of(w->rule->compute) : w->bytes;
@@ -409,7 +411,7 @@ static bool has_avx2(void) { return false; }
 
 /* ---- Results ---- */
 
-/* Of all blocks of a line. */
+/* Stores the scale factors of all blocks of a line. */
 static void give_scales(const work *w, size_t line, void *memory) {
   const bool along = w->operand->k_inner;
   const size_t lines = along ? w->outer : w->inner, blocks = along ? w->blocks : w->strips;
@@ -433,7 +435,8 @@ static void add_statistics(const work *w) {
   }
 }
 
-/* Elements that share a factor: all of a tensor, for which a matrix's rows are the blocks at first; of a matrix. */
+/* Divides the tensor or each matrix into blocks that share a factor. For one factor per tensor, the rows of a matrix
+   are the blocks at first. */
 static void divide(work *w) {
   const smma_operand *o = w->operand;
   const smma_operand_rule *rule = w->rule;
@@ -443,7 +446,7 @@ static void divide(work *w) {
   w->block_inner = whole ? o->inner + !o->inner : o->k_inner ? columns : rule->rows;
   w->strips = (o->outer + w->block_outer - 1) / w->block_outer;
   w->blocks = (o->inner + w->block_inner - 1) / w->block_inner;
-  if (!rule->columns) *(o->k_inner ? &w->blocks : &w->strips) += !k; /* a factor of nothing */
+  if (!rule->columns) *(o->k_inner ? &w->blocks : &w->strips) += !k; /* K = 0 still has one factor */
   w->chunk = w->block_inner < CHUNK ? CHUNK / w->block_inner * w->block_inner : w->block_inner;
 }
 
@@ -509,7 +512,8 @@ static int threads_for(const smma_operand *o) {
 }
 
 smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *operand) {
-  void (*volatile make_in_mode)(work *) = make; /* a call that stays where it is */
+  void (*volatile make_in_mode)(work *) =
+      make; /* volatile: the call must stay inside the changed floating-point mode */
   const smma_encoding f = smma_encoding_of(rule->format);
   work w = {.rule = rule, .operand = operand, .batch = operand->batch, .outer = operand->outer};
   smma_status status = SMMA_NO_MEMORY;

@@ -10,17 +10,17 @@
 #include "numerics/lines.h"
 #include "numerics/slices.h"
 
-/* A or B. */
+/* Operand A or B, split into slices. */
 typedef struct {
   smma_operand_lines lines;
   int slices;
-  int *exponents;  /* each line is below 2^exponent */
+  int *exponents;  /* magnitudes of each line are below 2^exponent */
   bool *special;   /* whether a line holds infinity or NaN */
-  int8_t *digits;  /* slice after slice, each with its lines one after the other */
+  int8_t *digits;  /* slice after slice; each slice holds its lines in order */
   bool *not_empty; /* whether a slice has any digit but zero */
 } operand;
 
-/* A_(i) B_(j) counts 2^(-bits level), level = i + j. */
+/* The product A_(i) B_(j) with the weight 2^(-bits level), level = i + j. */
 typedef struct {
   int i, j, level;
 } slice_pair;
@@ -34,21 +34,21 @@ typedef struct {
   size_t pair_count;
   size_t calls_done, calls; /* of smma_gemm */
   int first_level;          /* the smallest's; the largest's is 2 */
-  int32_t *result;          /* of the instruction, row-major */
-  double *sum;              /* SMMA_SLICES_F64: likewise */
-  int64_t *level_sum;       /* SMMA_SLICES_EXACT: of one level, and what the levels below carry into it */
-  unsigned char *low;       /* and the low bits of those levels, level after level */
+  int32_t *result;          /* results of the instruction, row-major */
+  double *sum;              /* SMMA_SLICES_F64: sums, row-major */
+  int64_t *level_sum;       /* SMMA_SLICES_EXACT: sum of one level and the carry from the levels below */
+  unsigned char *low;       /* SMMA_SLICES_EXACT: low bits of the levels below, level after level */
 } slices_product;
 
 /* ---- Splitting ---- */
 
-/* Infinity and NaN count as zero. */
+/* Returns the element, with infinity and NaN replaced by zero. */
 static double finite_element(const smma_operand_lines *x, size_t line, size_t k) {
   double value = smma_line_element(x, line, k);
   return isfinite(value) ? value : 0;
 }
 
-/* The shared exponents, and how many slices there are. */
+/* Finds the shared exponents and the number of slices. */
 static smma_status measure(operand *x, const smma_slices *how) {
   x->exponents = calloc(x->lines.count + 1, sizeof *x->exponents);
   x->special = calloc(x->lines.count + 1, sizeof *x->special);
@@ -85,7 +85,7 @@ static smma_status split(operand *x, int bits) {
   return SMMA_OK;
 }
 
-/* Smallest first; products with a slice of zeros are left out. */
+/* Lists the pairs of slices, smallest weight first, without pairs that have a slice of zeros. */
 static smma_status list_pairs(slices_product *p) {
   int most = p->a.slices > p->b.slices ? p->a.slices : p->b.slices;
   p->first_level = p->how.products == SMMA_PRODUCTS_ALL ? p->a.slices + p->b.slices : most + 1;
@@ -109,10 +109,10 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
   return p->with.progress(p->calls_done * rows + rows_done, p->calls * rows, p->with.progress_context);
 }
 
-/* The most products of two slices whose sum always fits a 32-bit integer. */
+/* Returns the largest number of products of two slices whose sum always fits a 32-bit integer. */
 static size_t most_products(int bits) { return (size_t)(INT32_MAX / (((1 << bits) - 1) * ((1 << bits) - 1))); }
 
-/* Elements first..first + length - 1 of K. */
+/* Multiplies a pair over elements first .. first + length - 1 of K. */
 static smma_status multiply(slices_product *p, const slice_pair *pair, size_t first, size_t length) {
   smma_gemm_arguments g = p->with;
   g.a = slice_matrix(&p->a, pair->i) + first, g.b = slice_matrix(&p->b, pair->j) + first, g.d = p->result;
@@ -130,7 +130,7 @@ static void take_result(slices_product *p, int level) {
     for (size_t e = 0; e < count; e++) p->sum[e] += ldexp(p->result[e], -p->how.bits * level);
 }
 
-/* The exact sum of a level is complete: its low bits stay, the others count for the next one. */
+/* Completes a level's exact sum: stores its low bits and carries the others to the next level. */
 static void carry(slices_product *p, int level) {
   size_t count = p->with.m * p->with.n;
   unsigned char *low = p->low + (size_t)(p->first_level - level) * count;
@@ -160,7 +160,7 @@ static smma_status add_products(slices_product *p) {
 
 /* ---- The result ---- */
 
-/* The levels of element e, rounded once; the lowest counts 2^exponent. */
+/* Returns the sum of all levels of element e, rounded once; the lowest level has the weight 2^exponent. */
 static double round_levels(const slices_product *p, size_t e, int exponent) {
   size_t count = p->with.m * p->with.n;
   smma_wide sum;
@@ -169,7 +169,7 @@ static double round_levels(const slices_product *p, size_t e, int exponent) {
   smma_wide_clear(&sum);
   for (int level = p->first_level; level > 2; level--, exponent += p->how.bits) {
     unsigned char low = p->low[(size_t)(p->first_level - level) * count + e];
-    if (low) smma_wide_add(&sum, false, low, exponent); /* not zero: at least 2^-2148, as every product */
+    if (low) smma_wide_add(&sum, false, low, exponent); /* if not zero, it is at least 2^-2148, as every product is */
   }
   if (p->level_sum[e]) smma_wide_add(&sum, p->level_sum[e] < 0, smma_magnitude(p->level_sum[e]), exponent);
   encoding = smma_wide_encode(&sum, smma_encoding_of(SMMA_F64), SMMA_ROUND_NEAREST_EVEN);
@@ -246,7 +246,8 @@ static const smma_slices slices_defaults = {0, 0, 7, SMMA_PRODUCTS_ALL, SMMA_SLI
 
 smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64_product *product,
                              const smma_slices *how) {
-  smma_status (*volatile run_in_mode)(slices_product *) = run; /* a call that stays where it is */
+  smma_status (*volatile run_in_mode)(slices_product *) =
+      run; /* volatile: the call must stay inside the changed floating-point mode */
   smma_float_state state;
   smma_status status;
   slices_product p = {.instruction = instruction};

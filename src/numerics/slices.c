@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* |x| = significand 2^exponent. */
+/* Returns the significand of |x| = significand 2^exponent. */
 static uint64_t significand_of(double x, int *exponent) {
   int of_fraction;
   double fraction = frexp(fabs(x), &of_fraction);

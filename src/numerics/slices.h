@@ -1,18 +1,18 @@
-/* Numbers as block fixed-point: integers of a few bits, its slices, that share an exponent. Pure functions; the
-   formulas and their sources are in docs/numerics.md. */
+/* Splits numbers into block fixed-point form: slices, integers of a few bits, that share an exponent. Pure
+   functions. The formulas and their sources are in docs/numerics.md. */
 #ifndef SMMA_NUMERICS_SLICES_H
 #define SMMA_NUMERICS_SLICES_H
 
 #include "softmma/softmma.h"
 
-/* The least e with magnitude < 2^e; 0 for magnitude 0. The magnitude is finite. */
+/* Returns the least e with magnitude < 2^e; 0 for magnitude 0. The magnitude is finite. */
 int smma_slice_exponent(double magnitude);
 
-/* Slice s = 1, 2, ... of x, finite with |x| < 2^exponent: the s-th digit of |x| / 2^exponent in base 2^bits, with the
-   sign of x. x is the sum of 2^(exponent - bits s) times slice s. bits: 1 to 31. */
+/* Returns slice s = 1, 2, ... of a finite x with |x| < 2^exponent: digit s of |x| / 2^exponent in base 2^bits, with
+   the sign of x. x is the sum of 2^(exponent - bits s) times slice s. bits: 1 to 31. */
 int smma_slice(double x, int exponent, int bits, int s);
 
-/* The fewest slices whose sum is x; 0 for x = 0. */
+/* Returns the least number of slices whose sum is x; 0 for x = 0. */
 int smma_slices_needed(double x, int exponent, int bits);
 
 #endif

@@ -15,10 +15,10 @@
 
 /* ---- Exact sums ---- */
 
-/* Finite terms, and how many of the others there are. */
+/* The exact sum of the finite terms, and the number of NaN and infinite terms. */
 typedef struct {
   smma_wide finite;
-  size_t nan, infinite[2]; /* the latter by sign */
+  size_t nan, infinite[2]; /* infinite: by sign */
 } exact_sum;
 
 static const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
@@ -34,9 +34,9 @@ static void clear(exact_sum *s) {
   s->nan = s->infinite[0] = s->infinite[1] = 0;
 }
 
-/* Adds x y, or takes it away again. */
+/* Adds x y, or subtracts it again. */
 static void add(exact_sum *s, smma_number x, smma_number y, bool taken_away) {
-  const smma_number product = smma_product(x, y); /* its kind and sign are right, whatever its bits */
+  const smma_number product = smma_product(x, y); /* its kind and sign are correct, for any significand */
   size_t *count = product.kind == SMMA_NAN ? &s->nan : &s->infinite[product.negative];
   x.negative ^= taken_away;
   if (product.kind <= SMMA_FINITE)
@@ -66,7 +66,7 @@ static double value_of(const exact_sum *s) {
   return rounded(&s->finite);
 }
 
-/* x - y, rounded once. */
+/* Returns x - y, rounded once. */
 static double difference(const exact_sum *x, const exact_sum *y) {
   smma_wide w;
   if (!is_finite(x) || !is_finite(y)) return value_of(x) - value_of(y);
@@ -76,7 +76,7 @@ static double difference(const exact_sum *x, const exact_sum *y) {
   return rounded(&w);
 }
 
-/* Multiplies the sum; NaN where the product leaves the accumulator's range. */
+/* Multiplies the sum; NaN if the product leaves the accumulator's range. */
 static void multiply(exact_sum *s, smma_number x) {
   exact_sum product;
   smma_leading leading;
@@ -103,28 +103,28 @@ static void multiply(exact_sum *s, smma_number x) {
 
 /* ---- The trace ---- */
 
-/* A place of accumulators and what it holds. */
+/* An accumulator or register and its content. */
 typedef struct {
   uint64_t encoding;
-  size_t part; /* whose scale factors it will be multiplied with, or NO_PART */
+  size_t part; /* the part whose scale factors will multiply it, or NO_PART */
 } place;
 
 enum { ACCUMULATOR = 0, FIRST_REGISTER = 1 };
 #define NO_PART SIZE_MAX
 
 typedef struct {
-  smma_multiplier multiplier; /* of the one element */
+  smma_multiplier multiplier; /* for the one traced element */
   smma_trace *trace;
-  size_t room; /* for events */
+  size_t room; /* capacity for events */
   bool no_memory;
-  smma_number *a, *b, *block_a, *block_b; /* as smma_plan_element has them */
+  smma_number *a, *b, *block_a, *block_b; /* as in smma_plan_element */
   uint32_t *part_a, *part_b;
-  size_t *step_part, *task_part; /* of the places that instructions and tasks change */
+  size_t *step_part, *task_part; /* parts of the registers that instructions and tasks change */
   place *places;                 /* the accumulator, then registers */
-  exact_sum live, exact;         /* the sum of all places; the exact one of the same products */
+  exact_sum live, exact;         /* the sum of all accumulators and registers; the exact sum of the same products */
   size_t used;                   /* places that are not +0 */
-  size_t products, most;         /* that are summed, and the greatest k of them and 1 */
-  size_t task;                   /* the next of the schedule */
+  size_t products, most;         /* the number of products summed, and their greatest k plus 1 */
+  size_t task;                   /* the next task of the schedule */
 } tracer;
 
 static void *zeroed(tracer *t, size_t count, size_t size) {
@@ -137,14 +137,14 @@ static smma_number in_outer(const tracer *t, uint64_t encoding) {
   return smma_decode(smma_encoding_of(t->trace->outer), encoding);
 }
 
-/* The product of a part's scale factors. */
+/* Returns the product of a part's scale factors. */
 static smma_number weight_of(const tracer *t, size_t part) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
   if (part == NO_PART) return one;
   return smma_product(smma_decode(f, t->part_a[part]), smma_decode(f, t->part_b[part]));
 }
 
-/* Records what the sums are now, behind a place's change. */
+/* Records the sums after a change of an accumulator or register. */
 static void record(tracer *t, smma_trace_kind kind, size_t index, smma_format format, uint64_t encoding) {
   const smma_number changed = smma_decode(smma_encoding_of(format), encoding);
   smma_trace *trace = t->trace;
@@ -174,7 +174,7 @@ static void record(tracer *t, smma_trace_kind kind, size_t index, smma_format fo
   if (e->value == 0 && changed.kind == SMMA_ZERO && changed.negative) e->value = -0.0;
 }
 
-/* A place has changed. */
+/* Updates the sums after accumulator or register `at` changed. */
 static void put(tracer *t, size_t at, uint64_t encoding, size_t part) {
   place *p = &t->places[at];
   add(&t->live, in_outer(t, p->encoding), weight_of(t, p->part), true);
@@ -184,7 +184,7 @@ static void put(tracer *t, size_t at, uint64_t encoding, size_t part) {
   add(&t->live, in_outer(t, encoding), weight_of(t, part), false);
 }
 
-/* The exact products of an instruction. */
+/* Adds the exact products of an instruction. */
 static void add_products(tracer *t, size_t step) {
   const smma_operation *o = &t->trace->operation;
   const size_t k = (size_t)o->k, block = (size_t)o->scale_block, scales = block ? k / block : 0;
@@ -210,7 +210,7 @@ static void add_products(tracer *t, size_t step) {
   }
 }
 
-/* smma_plan_watch: an instruction ends in its accumulator, a task in a register. */
+/* Implements smma_plan_watch: an instruction changes its accumulator, a task changes a register. */
 static void watch(void *context, size_t steps, int at, uint64_t value) {
   tracer *t = context;
   const smma_schedule *s = &t->trace->schedule;
@@ -220,7 +220,7 @@ static void watch(void *context, size_t steps, int at, uint64_t value) {
     record(t, SMMA_TRACE_INSTRUCTION, steps - 1, t->trace->outer, value);
     return;
   }
-  while (s->task[t->task].kind == SMMA_TASK_CLEAR) t->task++; /* of which nothing is told */
+  while (s->task[t->task].kind == SMMA_TASK_CLEAR) t->task++; /* cleared registers cause no call */
   const smma_task *task = &s->task[t->task];
   put(t, (size_t)(task->from + FIRST_REGISTER), 0, NO_PART);
   put(t, (size_t)(at + FIRST_REGISTER), value, t->task_part[t->task]);
@@ -228,7 +228,7 @@ static void watch(void *context, size_t steps, int at, uint64_t value) {
   t->trace->folds++;
 }
 
-/* By whose scale factors each place is multiplied on its way to the result: from there back. */
+/* Finds the part whose scale factors will multiply each register, going backward from the result. */
 static void find_parts(tracer *t) {
   const smma_schedule *s = &t->trace->schedule;
   size_t task = s->tasks;
@@ -254,7 +254,7 @@ static uint32_t bits_of(float value) {
   return bits;
 }
 
-/* C in the outer format, +0 without. */
+/* Returns C in the outer format; +0 if there is no C. */
 static uint64_t addend_of(const tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   uint64_t c;
@@ -263,7 +263,7 @@ static uint64_t addend_of(const tracer *t) {
   return smma_reformat(m->c_format, m->outer, m->operation.rule.nan, c);
 }
 
-/* What the operation makes of the exact sum; roundings nothing. */
+/* Applies the operation to the exact sum, without roundings. */
 static void operate_exactly(tracer *t, const smma_epilogue *e) {
   const smma_gemm_arguments *g = &t->multiplier.with;
   const bool single = t->trace->outer == SMMA_F32;
@@ -295,7 +295,8 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
   }
 }
 
-/* In FP32 the core's operation; in other formats there is alpha and beta alone, after which D is done. */
+/* Applies the operation to x. In FP32 it is the core's operation; other formats have only alpha and beta, and the
+   result is D. */
 static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
   const smma_multiplier *m = &t->multiplier;
   const smma_gemm_arguments *g = &m->with;
@@ -318,7 +319,7 @@ static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
   return smma_ieee_multiply(f, nan, smma_decode(f, with.beta), smma_decode(f, with.c));
 }
 
-/* All that there is now is this. */
+/* Replaces all sums by this single value. */
 static void hold(tracer *t, smma_trace_kind kind, size_t index, smma_format format, uint64_t encoding) {
   clear(&t->live);
   add(&t->live, smma_decode(smma_encoding_of(format), encoding), one, false);
@@ -326,7 +327,7 @@ static void hold(tracer *t, smma_trace_kind kind, size_t index, smma_format form
   record(t, kind, index, format, encoding);
 }
 
-/* The exact result in D's format; an integer out of range is its end. */
+/* Finds the exact result, rounded to D's format; an integer out of range is clamped. */
 static void find_best(tracer *t) {
   smma_trace *trace = t->trace;
   trace->has_best = is_finite(&t->exact);
@@ -357,7 +358,7 @@ static const void *moved(const void *matrix, smma_format format, size_t index) {
   return matrix ? (const char *)matrix + index * smma_bytes_of(format) : NULL;
 }
 
-/* The product of row i and column j alone. */
+/* Takes the product of row i and column j alone. */
 static smma_status take_element(const smma_operation *o, const smma_gemm_arguments *product, size_t i, size_t j,
                                 uint64_t *d, tracer *t) {
   const smma_scales factors = smma_scales_from(smma_plan_scaled_k(product->plan), (size_t)o->scale_block, o->scale);
@@ -377,7 +378,7 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
   return smma_multiplier_make(o, &g, &t->multiplier);
 }
 
-/* One chain has no schedule in a product. */
+/* Takes the schedule. A product with a single chain has no schedule, so one is made. */
 static smma_status take_schedule(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   const smma_plan chain = {.d = SMMA_NO_FORMAT};
@@ -409,7 +410,7 @@ static void take_operands(tracer *t) {
   if (parts) memcpy(t->part_b, m->with.scale_b, parts * sizeof *t->part_b);
 }
 
-/* The sum and what follows it. */
+/* Runs the sum and the epilogue. */
 static void run(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   const smma_schedule *s = &t->trace->schedule;
@@ -487,19 +488,20 @@ static bool same(const smma_trace_event *x, const smma_trace_event *y) {
   return x->value == y->value && x->rest == y->rest && signbit(x->value) == signbit(y->value);
 }
 
-/* The next event from `at` on with a sum of all products below some k; their number if there is none. */
+/* Returns the first event, from `at` on, after which all products below some k are summed; the number of events if
+   no such event exists. */
 static size_t next_whole(const smma_trace *t, size_t at) {
   while (at < t->events && !(t->event[at].kind == SMMA_TRACE_INSTRUCTION && t->event[at].whole)) at++;
   return at;
 }
 
-/* The last of the folds behind an instruction; itself without. */
+/* Returns the last fold after an instruction, or the instruction's own event if there is no fold. */
 static size_t last_fold(const smma_trace *t, size_t at) {
   while (at + 1 < t->events && t->event[at + 1].kind == SMMA_TRACE_FOLD) at++;
   return at;
 }
 
-/* The next events, from `at` on, behind which both have summed the same products. */
+/* Finds the next events, from `at` on, after which both traces have summed the same products. */
 static bool find_common(const smma_trace *const t[2], size_t at[2]) {
   for (int u = 0; u < 2; u++) at[u] = next_whole(t[u], at[u]);
   while (at[0] < t[0]->events && at[1] < t[1]->events) {

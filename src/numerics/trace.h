@@ -1,4 +1,4 @@
-/* One element of a product, instruction by instruction: what is summed so far, and how far that is from the exact sum
+/* A trace of one element of a product: after each instruction, the sum so far and its distance from the exact sum
    (docs/trace.md). */
 #ifndef SMMA_NUMERICS_TRACE_H
 #define SMMA_NUMERICS_TRACE_H
@@ -9,22 +9,22 @@
 
 typedef enum {
   SMMA_TRACE_START,       /* C begins the sum */
-  SMMA_TRACE_INSTRUCTION, /* one has added its products */
+  SMMA_TRACE_INSTRUCTION, /* an instruction has added its products */
   SMMA_TRACE_FOLD,        /* the plan has moved or added a part's sum */
   SMMA_TRACE_EPILOGUE,    /* an operation on the sum */
   SMMA_TRACE_STORE        /* the rounding to D's format */
 } smma_trace_kind;
 
-/* What is there behind one of these. All that is summed so far, wherever it is (an instruction's accumulator, totals of
-   a plan), is value + rest; `exact` is the exact sum of the same products. NaN where they are not finite, and where
-   what an epilogue makes of it leaves the range in which it is held. */
+/* The state after one event. The sum of everything accumulated so far, in the instruction's accumulator and in a
+   plan's partial sums, is value + rest. `exact` is the exact sum of the same products. Both are NaN if not finite,
+   or if the result of an epilogue operation leaves the range in which it is held. */
 typedef struct {
-  uint64_t encoding;                /* of the place that has changed: in the outer format, behind STORE in D's */
+  uint64_t encoding; /* of the accumulator or register that changed: in the outer format, after STORE in D's */
   double value, rest, exact, error; /* error: (value + rest) - exact, rounded once */
-  size_t products;                  /* that are summed */
+  size_t products;                  /* number of products summed so far */
   size_t index;                     /* of the instruction, of the schedule's task, of the epilogue's operation */
   smma_trace_kind kind;
-  bool whole; /* these are the products k = 0 to products - 1 */
+  bool whole; /* the summed products are k */
 } smma_trace_event;
 
 typedef struct {
@@ -40,22 +40,23 @@ typedef struct {
   bool has_best; /* the exact result is finite */
 } smma_trace;
 
-/* Traces element (i, j), which there must be, of the product that smma_gemm would compute; its d, threads and kernel do
-   not count. Errors: as smma_gemm. Freed by smma_trace_free, whatever is returned. */
+/* Traces element (i, j), which must exist, of the product that smma_gemm would compute. The product's d, threads and
+   kernel are ignored. Errors: as smma_gemm. Call smma_trace_free for any return value. */
 smma_status smma_trace_element(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
                                size_t j, smma_trace *trace);
 void smma_trace_free(smma_trace *trace);
 
-/* What the instruction of an event started from, in D's format of the operation. */
+/* Returns the accumulator that the instruction of an event started from, in the operation's D format. */
 uint64_t smma_trace_addend(const smma_trace *trace, size_t event);
 
-/* Where two traces part: the first time that they have summed the same products and hold something else. */
+/* The point at which two traces diverge: the first event after which both have summed the same products and hold
+   different values. */
 typedef struct {
   bool parted;
-  smma_trace_kind kind; /* INSTRUCTION; FOLD: behind the plans' folds, EPILOGUE: in what follows the sum */
-  size_t before;        /* the products after which they last held the same */
+  smma_trace_kind kind; /* INSTRUCTION; FOLD: after the plans' folds; EPILOGUE: in the steps after the sum */
+  size_t before;        /* number of products at which they last held the same value */
   size_t products;
-  size_t first[2], last[2]; /* the events between, of each trace */
+  size_t first[2], last[2]; /* the events between, for each */
 } smma_parting;
 
 smma_parting smma_find_parting(const smma_trace *first, const smma_trace *second);

@@ -11,18 +11,18 @@
 #include "numerics/lines.h"
 #include "numerics/words.h"
 
-/* A or B. */
+/* Operand A or B, split into words. */
 typedef struct {
   smma_operand_lines lines;
   smma_word_format format;
-  int step;             /* word i counts 2^(-step i) */
-  int *exponents;       /* of the power of two that scaled each line */
+  int step;             /* word i has the weight 2^(-step i) */
+  int *exponents;       /* exponent of each line's scaling, a power of two */
   bool *special;        /* whether a line holds infinity or NaN */
-  unsigned char *words; /* one after the other, each with its lines one after the other */
+  unsigned char *words; /* word matrices in order; each holds its lines in order */
   unsigned char *ones;  /* the scale factors of block-scaled instructions; else NULL */
 } operand;
 
-/* A^(i) B^(j), which counts 2^-weight. */
+/* The product A^(i) B^(j) with the weight 2^-weight. */
 typedef struct {
   int i, j, weight, order;
 } word_pair;
@@ -35,8 +35,8 @@ typedef struct {
   operand a, b;
   word_pair pairs[SMMA_MOST_WORDS * SMMA_MOST_WORDS];
   size_t pair_count, pairs_done;
-  unsigned char *result; /* of the instruction, row-major */
-  double *sum;           /* of the scaled problem, likewise */
+  unsigned char *result; /* results of the instruction, row-major */
+  double *sum;           /* sums of the scaled problem, row-major */
 } words_product;
 
 /* ---- Splitting ---- */
@@ -64,8 +64,8 @@ static unsigned char *word_matrix(const operand *x, int i) {
 
 /* ---- Products of words ---- */
 
-/* SMMA_SUM_UNIT takes the pairs in order of i and j, as the published program does; the others take the smallest
-   first. */
+/* Lists the pairs. SMMA_SUM_UNIT takes them in order of i and j, as the published program does; other modes take the
+   smallest first. */
 static void list_pairs(words_product *p) {
   const smma_words *how = &p->how;
   for (int i = 0; i < how->words; i++) {
@@ -86,7 +86,7 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
   return p->with.progress(p->pairs_done * rows + rows_done, p->pair_count * rows, p->with.progress_context);
 }
 
-/* The product of one pair, in the unit's sum with what it has so far. */
+/* Multiplies one pair. With SMMA_SUM_UNIT the unit adds the product to the previous sum. */
 static smma_status multiply(words_product *p, const word_pair *pair) {
   smma_gemm_arguments g = p->with;
   bool in_unit = p->how.sum == SMMA_SUM_UNIT || p->how.sum == SMMA_SUM_UNIT_SCALED;
@@ -95,14 +95,14 @@ static smma_status multiply(words_product *p, const word_pair *pair) {
   g.order_a = g.order_c = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = p->a.ones, g.scale_b = p->b.ones;
   g.c = in_unit && p->pairs_done ? p->result : NULL;
-  g.scaling = SMMA_SCALING_OPERANDS; /* of a sum in the unit */
+  g.scaling = SMMA_SCALING_OPERANDS; /* used when the unit adds the pairs */
   if (p->how.sum == SMMA_SUM_UNIT) g.alpha = ldexp(1, -pair->weight);
   if (p->how.sum == SMMA_SUM_UNIT_SCALED && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
   if (g.progress) g.progress = show_progress, g.progress_context = p;
   return smma_gemm(p->instruction, &g);
 }
 
-/* Adds the unit's result, or takes it where the unit added. */
+/* Adds the unit's result to the sum. If the unit itself adds the pairs, the result replaces the sum. */
 static void take_result(words_product *p, int weight) {
   size_t bytes = smma_format_bytes(p->info.d);
   for (size_t e = 0; e < p->with.m * p->with.n; e++) {
@@ -154,7 +154,8 @@ static smma_status make_operand(const words_product *p, operand *x, smma_format 
   x->words = calloc(x->lines.count * x->lines.length + 1, (size_t)p->how.words * smma_format_bytes(format));
   if (!x->exponents || !x->special || !x->words) return SMMA_NO_MEMORY;
   if (p->info.scale_block) {
-    size_t count = x->lines.count * x->lines.length + 1; /* more than there are blocks, and counted before */
+    size_t count =
+        x->lines.count * x->lines.length + 1; /* more than the number of blocks, and already checked for overflow */
     x->ones = malloc(count);
     if (!x->ones) return SMMA_NO_MEMORY;
     memset(x->ones, (int)smma_format_encode(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), count);
@@ -199,7 +200,8 @@ static const smma_words words_defaults = {.method = SMMA_WORDS_SCALED, .words = 
 
 smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_product *product,
                             const smma_words *how) {
-  smma_status (*volatile run_in_mode)(words_product *) = run; /* a call that stays where it is */
+  smma_status (*volatile run_in_mode)(words_product *) =
+      run; /* volatile: the call must stay inside the changed floating-point mode */
   words_product *p;
   smma_float_state state;
   smma_status status;

@@ -34,8 +34,9 @@ static uint64_t bits_of(double x) {
   return bits;
 }
 
-/* Rounds x, below the greatest finite number, to a format of at most 52 bits, as smma_format_encode does. Fields of the
-   encoding are those of FP64 with another bias; those of subnormal numbers are multiples of the smallest one. */
+/* Rounds x, whose magnitude is below the greatest finite number, to a format of at most 52 bits, with the result of
+   smma_format_encode. Uses the fields of x as FP64 with the bias changed; subnormal results are rounded to multiples
+   of the smallest subnormal. */
 static double round_narrow(const smma_word_format *f, double x, uint64_t *word) {
   const smma_encoding e = f->encoding;
   uint64_t fields, negative = signbit(x) != 0;
@@ -52,7 +53,7 @@ static double round_narrow(const smma_word_format *f, double x, uint64_t *word) 
   return x;
 }
 
-/* Rounds x to the format, and gives its encoding. */
+/* Rounds x to the format; `*word` receives the encoding. */
 static double nearest_word(const smma_word_format *f, double x, bool flush, uint64_t *word) {
   if (flush && fabs(x) < f->normal) x = copysign(fabs(x) > f->normal / 2 ? f->normal : 0, x);
   if (fabs(x) <= f->largest && f->precision < 53) return round_narrow(f, x, word);

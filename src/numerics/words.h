@@ -1,5 +1,5 @@
-/* Numbers as sums of words of a narrow format, and the powers of two that scale them: pure functions. The formulas and
-   their sources are in docs/numerics.md. */
+/* Splits numbers into sums of words of a narrow format, and computes the powers of two that scale them. Pure
+   functions. The formulas and their sources are in docs/numerics.md. */
 #ifndef SMMA_NUMERICS_WORDS_H
 #define SMMA_NUMERICS_WORDS_H
 
@@ -9,7 +9,7 @@
 #include "core/format.h"
 #include "softmma/accurate.h"
 
-/* To the nearest number of `precision` bits, at most 52, ties to even, whatever its exponent. x is zero or normal. */
+/* Rounds x to `precision` bits, at most 52, to nearest, ties to even, for any exponent. x is zero or normal. */
 static inline double smma_round_significand(double x, int precision) {
   const int dropped = 53 - precision;
   uint64_t bits;
@@ -30,21 +30,23 @@ typedef struct {
 
 smma_word_format smma_word_format_of(smma_format format);
 
-/* theta = min(f_max, sqrt(F_max / n)): what scaled operands may reach. n = 0 is taken as 1. */
+/* Returns theta = min(f_max, sqrt(F_max / n)), the largest magnitude of scaled operands. n = 0 is taken as 1. */
 double smma_words_theta(double word_largest, double result_largest, size_t n);
 
-/* The greatest e with 2^e magnitude <= theta; 0 for magnitude 0. Both are finite and theta is positive. */
+/* Returns the greatest e with 2^e magnitude <= theta; 0 for magnitude 0. Both arguments are finite and theta is
+   positive. */
 int smma_words_exponent(double magnitude, double theta);
 
-/* x = sum of 2^(-step i) word i, and a rest: each word is the nearest of the format to what is left, saturating, and
-   the rest is multiplied by 2^step for the next. x is finite. `flush`: no subnormal words; of zero and the smallest
-   normal number the nearer one is taken, zero from the middle. Fills `words` encodings. */
+/* Splits a finite x into `words` encodings, so that x is the sum of 2^(-step i) word i and a remainder. Each word is
+   the number of the format nearest to the remainder, saturating; the new remainder is then multiplied by 2^step.
+   `flush`: words are never subnormal. Instead of a subnormal word, the nearer of zero and the smallest normal number
+   is taken, and zero at half of that number. */
 void smma_words_split(const smma_word_format *f, double x, int step, bool flush, int words, uint64_t *word);
 
-/* The least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy; 0 if there is none. */
+/* Returns the least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy; 0 if no p is sufficient. */
 int smma_words_needed(int precision, double accuracy);
 
-/* "f64", "f32", "unit", "unit-scaled": of each smma_words_sum in turn, ended by NULL. */
+/* The names "f64", "f32", "unit", "unit-scaled" in the order of smma_words_sum, then NULL. */
 extern const char *const smma_words_sum_names[];
 
 #endif

@@ -57,7 +57,7 @@ static uint64_t add(const run *r, uint64_t x, uint64_t y) {
   return smma_ieee_add(smma_encoding_of(r->outer), rule->nan, x, y);
 }
 
-/* total + part with the part's scale factors. */
+/* Returns total + part, with the part's scale factors. */
 static uint64_t fold(const run *r, const smma_task *t, uint64_t total, uint64_t part) {
   const smma_plan_element *e = r->e;
   const smma_nan_policy nan = e->operation.rule.nan;
@@ -100,13 +100,13 @@ uint64_t smma_plan_sum(const smma_plan_element *e, uint64_t *registers, smma_pla
 
 /* ---- The epilogue ---- */
 
-/* A number of binary32 as an integer that is greater where the number is; both zeros are 0. */
+/* Maps a binary32 number to an integer in the same order; both zeros become 0. */
 static int32_t ordered(uint64_t x) {
   const int32_t magnitude = (int32_t)(x & 0x7fffffff);
   return x >> 31 ? -magnitude : magnitude;
 }
 
-/* To the range of a format; NaN stays. */
+/* Clamps to the range of a format; NaN is unchanged. */
 static uint64_t clamped(uint64_t x, smma_format format, smma_nan_policy nan) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t most = smma_reformat(format, SMMA_F32, nan, smma_greatest_of(f));

@@ -1,33 +1,34 @@
-/* One element of a product with a plan, by the core: what plans mean. */
+/* Computes one element of a product with a plan on the reference core. This defines the meaning of plans. */
 #ifndef SMMA_PLAN_ELEMENT_H
 #define SMMA_PLAN_ELEMENT_H
 
 #include "core/rule.h"
 #include "plan/schedule.h"
 
-/* An element's operands, all but scale factors of blocks by their k. Encodings but for a and b. */
+/* The operands of an element. Arrays are indexed by k, except scale factors of blocks. Values are encodings, except
+   a and b. */
 typedef struct {
   smma_operation operation; /* c in D's format */
   const smma_schedule *schedule;
   const smma_number *a, *b;
-  const smma_number *block_a, *block_b; /* scale factors of blocks, where the operation has them */
-  const uint32_t *part_a, *part_b;      /* those of parts in f32, number k / part_k; or NULL */
+  const smma_number *block_a, *block_b; /* scale factors of blocks, if the operation has them */
+  const uint32_t *part_a, *part_b;      /* f32 scale factors of parts, at index k / part_k; or NULL */
   size_t part_k;
-  uint64_t start; /* what C begins with, in the outer format */
+  uint64_t start; /* initial value of C, in the outer format */
 } smma_plan_element;
 
-/* Is told what is in a place of accumulators, behind so many steps; NULL: nothing is told. */
+/* Receives the value of an accumulator or register after a number of steps. May be NULL. */
 typedef void smma_plan_watch(void *context, size_t steps, int place, uint64_t value);
 
-/* The sum, in the outer format. `registers`: schedule->registers values to work in. */
+/* Returns the sum, in the outer format. `registers`: room for schedule->registers values. */
 uint64_t smma_plan_sum(const smma_plan_element *element, uint64_t *registers, smma_plan_watch *watch, void *context);
 
-/* What an epilogue takes beside the sum, in f32. */
+/* The f32 operands of an epilogue other than the sum. */
 typedef struct {
   uint32_t alpha, beta, c, bias, scale_d;
 } smma_epilogue_operands;
 
-/* The epilogue of a sum in f32: f32. */
+/* Applies the epilogue to a sum in f32; returns f32. */
 uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma_epilogue_operands *with, uint32_t sum);
 
 #endif

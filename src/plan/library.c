@@ -12,7 +12,7 @@
 
 enum { ANY = -1, CUDA_CORES = 1 };
 
-/* GPUs whose libraries have been measured: their architectures. */
+/* Architectures of the GPUs on which libraries have been measured. */
 typedef enum { H100, GB200, GB300, RTX4060, NO_GPU } gpu;
 
 static const struct {
@@ -23,11 +23,11 @@ static const struct {
             {"GB300", SMMA_ARCH_blackwell},
             {"RTX4060", SMMA_ARCH_ada}};
 
-/* The formats that kernels multiply and sum in. */
+/* The formats in which kernels multiply and sum. */
 typedef enum {
   HALF,     /* f16 or bf16, sums in f32 */
   F16,      /* f16 only: FP32 operands that cuBLASLt rounds to it */
-  BF16,     /* bf16 only: the same */
+  BF16,     /* bf16 only: FP32 operands that cuBLASLt rounds to it */
   F16_SUMS, /* f16, sums in f16 */
   FP8,      /* e4m3 or e5m2 */
   TF32,
@@ -38,20 +38,21 @@ typedef enum {
   FLOATS     /* f16, bf16, f32 or f64 on CUDA cores */
 } inputs;
 
-/* How a kernel sums. Parameters in brackets. */
+/* How a kernel sums; its parameters are in brackets. */
 typedef enum {
   NVJET,   /* one chain (stage, restart): slices are multiples of stages; FP8 without fast accumulation restarts */
   CHAIN,   /* one chain of wgmma, K not split */
-  CUTLASS, /* (tile, group or 0, bytes of an element of A): the first tile has the residue, in groups of its own */
+  CUTLASS, /* (tile, group or 0, bytes of an element of A): the first tile takes the residue, in separate groups */
   XMMA,    /* (tile, restart): slices take tiles in turn */
-  EXACT,   /* integers, whose order changes nothing */
-  GEMMSN,  /* (parts, products, lanes, products): parts of K, and parts of so many products of these, 0 for one; but
-              if A and B are contiguous along K and lanes is not 0, lanes take products in turn, in chunks */
-  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x, half as many in f64; tiles
-              of a chunk or 0 */
-  GEMV_SLICES, /* (lanes, products): a lane has a slice of K, in chunks */
-  DOT          /* (products or 0): blocks take tiles of 128 threads in turn, each so many products, one if A or B is
-                  strided along K; 0: two if N is 1, else one */
+  EXACT,   /* integers: the order has no effect on the result */
+  GEMMSN,  /* (parts, products, lanes, products): K is divided into parts, and each part into parts of `products`
+              products, 0 for a single one. But if A and B are contiguous along K and lanes is not 0, products go to
+              lanes in turn, and each lane sums chunks of the second `products` */
+  GEMV, /* (products, lanes, tiles, halved): products that a lane loads, at most -x for negative x, half of that in f64;
+           tiles of a chunk or 0 */
+  GEMV_SLICES, /* (lanes, products): each lane has a slice of K, in chunks */
+  DOT /* (products or 0): blocks take tiles of 128 threads in turn. Each thread takes this number of products, but one
+         if A or B is strided along K. 0: two products if N is 1, otherwise one */
 } way;
 
 typedef struct {
@@ -72,7 +73,7 @@ static const kernel cublaslt_13_1[] = {
 };
 #undef SMMA_KERNEL
 
-/* A plan that depends on no configuration, or a table of kernels. */
+/* A plan that needs no configuration, or a table of kernels. */
 typedef struct {
   const char *name;
   const char *text; /* the plan; or NULL */
@@ -112,14 +113,14 @@ const char *smma_plan_library_name(size_t index) { return index < LIBRARIES ? li
 
 typedef struct {
   const smma_plan_request *with;
-  smma_plan_request recorded; /* with the library's choice, where it is recorded */
+  smma_plan_request recorded; /* with the library's choice, if it is recorded */
   const library *from;
   const kernel *kernel;
   smma_plan *plan;
   smma_error *error;
 } maker;
 
-/* No plan is known, and why; or something of the request is missing. Both are false. */
+/* UNKNOWN: no plan is known, with the reason. MISSING: the request lacks an argument. Both are false. */
 #define UNKNOWN(m, ...) smma_fail_as((m)->error, SMMA_NOT_FOUND, __VA_ARGS__)
 #define MISSING(m, ...) smma_fail_as((m)->error, SMMA_INVALID_ARGUMENT, __VA_ARGS__)
 
@@ -134,7 +135,7 @@ static smma_plan_level *add_level(maker *m, smma_deal deal, size_t count, size_t
 
 static size_t slices_of(const maker *m) { return m->with->split_k > 1 ? (size_t)m->with->split_k : 1; }
 
-/* How slices are merged: REDUCTION_SCHEME. */
+/* Sets how slices are merged, by REDUCTION_SCHEME. */
 static bool merge(maker *m, smma_plan_level *l) {
   if (m->kernel->of == F16_SUMS) return l->total = SMMA_F16, true;
   if (m->kernel->of == DOUBLE) return true; /* D is what accumulators are */
@@ -170,9 +171,9 @@ static bool make_nvjet(maker *m) {
   return true;
 }
 
-/* Slices begin at multiples of 128 bytes, a cache line, if A or B is contiguous along K and K fills whole lines;
-   otherwise at multiples of 16 bytes (CUTLASS, gemm/kernel/params_universal_base.h). Slices that would begin behind K
-   are left out. */
+/* Makes a CUTLASS plan. Slices start at multiples of 128 bytes, a cache line, if A or B is contiguous along K and K
+   fills whole lines; otherwise at multiples of 16 bytes (CUTLASS, gemm/kernel/params_universal_base.h). Slices that
+   would start beyond K are omitted. */
 static bool make_cutlass(maker *m) {
   const size_t bytes = (size_t)m->kernel->with[2], line = 128 / bytes, k = m->with->k;
   const size_t grain = (m->with->a_strided && m->with->b_strided) || k % line ? 16 / bytes : line;
@@ -182,7 +183,7 @@ static bool make_cutlass(maker *m) {
   return slices <= 1 || merge(m, add_level(m, SMMA_DEAL_CONTIGUOUS, slices, grain));
 }
 
-/* cuBLASLt's SPLITK_NUM -1 is a stream-K kernel. */
+/* Makes a plan of one chain. cuBLASLt's SPLITK_NUM -1 is a stream-K kernel. */
 static bool make_chain(maker *m) {
   return m->with->split_k == 1 ||
          UNKNOWN(m, "splitk %d by algorithm %d: no rule is known, only of splitk 1", m->with->split_k, m->with->algo);
@@ -202,7 +203,7 @@ static bool make_xmma(maker *m) {
   return true;
 }
 
-/* What only one of the families does: no slices. */
+/* Checks that K is not split, for families without slices. */
 static bool unsplit(maker *m) {
   return slices_of(m) == 1 ||
          UNKNOWN(m, "%d slices by algorithm %d: no rule is known", m->with->split_k, m->with->algo);
@@ -279,7 +280,7 @@ static bool make_kernel(maker *m) {
   return false;
 }
 
-/* ---- What is asked for ---- */
+/* ---- Requests ---- */
 
 static const library *find_library(const char *name) {
   for (size_t i = 0; name && i < LIBRARIES; i++)
@@ -311,7 +312,7 @@ static bool is_one_of(smma_format f, smma_format x, smma_format y) { return f ==
 
 static bool is_fp8(smma_format f) { return is_one_of(f, SMMA_E4M3, SMMA_E5M2); }
 
-/* Whether a kernel multiplies an instruction's formats. */
+/* Reports whether a kernel multiplies an instruction's formats. */
 static bool takes(inputs of, const smma_instruction *i) {
   if (of == FP8) return is_fp8(i->a) && is_fp8(i->b) && !i->scale_block;
   if (i->a != i->b) return false;
@@ -416,7 +417,7 @@ static char *copy_of(const char *text) {
 
 static void add_epilogue(smma_plan *p, smma_epilogue_kind kind) { p->epilogue[p->epilogues++].kind = kind; }
 
-/* What cuBLASLt does behind alpha with D in FP8. */
+/* Adds the operations of cuBLASLt after alpha for D in FP8. */
 static void saturate(smma_plan *p) {
   if (!is_fp8(p->d)) return;
   add_epilogue(p, SMMA_EPILOGUE_SCALE_D);
@@ -478,7 +479,7 @@ static bool fill(maker *m) {
   return finish(m) && make_kernel(m);
 }
 
-/* The plan of a text, with D's format where it names none. */
+/* Reads the plan of a text, and sets D's format if the text has none. */
 static bool read_named(maker *m) {
   const smma_format d = m->with->d;
   m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->error);

@@ -1,5 +1,6 @@
-/* Plans: how one element of a product comes about from an instruction's results (docs/plans.md). A level deals k out to
-   parts and folds their sums into one; what the last level deals is a chain of instructions. */
+/* A plan describes how one element of a product is computed from the results of instructions (docs/plans.md). A
+   level divides the indices k into parts and adds the sums of the parts. The parts of the last level are chains of
+   instructions. */
 #ifndef SMMA_PLAN_PLAN_H
 #define SMMA_PLAN_PLAN_H
 
@@ -8,34 +9,35 @@
 #include "core/format.h"
 #include "softmma/status.h"
 
-/* How a sequence of n indices k is dealt out. */
+/* How a sequence of n indices k is divided into parts. */
 typedef enum {
-  SMMA_DEAL_CONTIGUOUS,  /* `count` parts, as long as each other but the last, multiples of `grain`; empty ones are none
-                          */
-  SMMA_DEAL_EVERY,       /* parts of `grain`, the last as long as is left */
-  SMMA_DEAL_INTERLEAVED, /* tiles of `grain` to `count` parts in turn; one that gets none is +0 */
-  SMMA_DEAL_LIST         /* ranges of the whole K, given */
+  SMMA_DEAL_CONTIGUOUS,  /* `count` parts of equal length, a multiple of `grain`, and a last part with the remaining
+                            indices; empty parts are omitted */
+  SMMA_DEAL_EVERY,       /* parts of `grain` indices; the last part has the remaining ones */
+  SMMA_DEAL_INTERLEAVED, /* tiles of `grain` indices go to `count` parts in turn; a part without tiles is +0 */
+  SMMA_DEAL_LIST         /* given ranges of the whole K */
 } smma_deal;
 
-/* In which order parts p_0, p_1, ... are added. By a stride s: those with the same index modulo s, one behind another,
-   which leaves s sums. */
+/* The order of adding parts p_0, p_1, ... An addition with stride s adds all parts whose indices are equal modulo s,
+   in order, which leaves s sums. */
 typedef enum {
-  SMMA_FOLD_SERIAL,     /* by 1 */
-  SMMA_FOLD_HALVING,    /* by half as many as there are, again and again */
-  SMMA_FOLD_NEIGHBOURS, /* two that follow each other, again and again */
-  SMMA_FOLD_LAST_FIRST, /* p_i + p_(i + ceil(n / 2)) where there are two before the last; these in order onto the last
-                         */
-  SMMA_FOLD_STRIDES     /* by those given, one after another; the last is 1 */
+  SMMA_FOLD_SERIAL,     /* stride 1 */
+  SMMA_FOLD_HALVING,    /* stride of half the number of sums (rounded up), repeated */
+  SMMA_FOLD_NEIGHBOURS, /* adds pairs of neighbours, repeated */
+  SMMA_FOLD_LAST_FIRST, /* p_i + p_(i + ceil(n / 2)) if there are two before the last; then these sums in order onto the
+                           last part */
+  SMMA_FOLD_STRIDES     /* the given strides in order; the last is 1 */
 } smma_fold;
 
-/* What an addition is, in the accumulators' format; s: the part's scale factors of A and B. */
+/* The addition of a part p to a total t, in the accumulators' format. s_a and s_b are the part's scale factors of A
+   and B. */
 typedef enum {
   SMMA_WITH_ADD,         /* t + p */
   SMMA_WITH_FMA,         /* fma(s_a * s_b, p, t) */
   SMMA_WITH_MULTIPLY_FMA /* fma(s_b, s_a * p, t) */
 } smma_with;
 
-/* Two values beside smma_format: as accumulators are, and D's own. */
+/* Two values in addition to those of smma_format: the accumulators' format, and D's format. */
 enum { SMMA_STORED_AS_IS = -1, SMMA_STORED_AS_D = -2 };
 
 enum { SMMA_MOST_STRIDES = 16, SMMA_MOST_LEVELS = 8, SMMA_MOST_EPILOGUE = 16, SMMA_MOST_SOURCES = 16 };
@@ -48,21 +50,21 @@ typedef struct {
 typedef struct {
   smma_deal deal;
   size_t count, grain;
-  bool fits;                    /* INTERLEAVED: a tile is at most what each part gets of a shorter sequence */
-  bool whole;                   /* INTERLEAVED: no rule is known for what is no multiple of count * grain */
-  const smma_plan_range *range; /* LIST: part by part, in order */
+  bool fits;                    /* INTERLEAVED: for a shorter sequence, a tile is at most each part's share */
+  bool whole;                   /* INTERLEAVED: no rule is known for a length that is not a multiple of count * grain */
+  const smma_plan_range *range; /* LIST: the ranges of each part in order */
   size_t ranges;
   smma_fold fold;
   size_t stride[SMMA_MOST_STRIDES], strides;
   smma_with with;
-  bool from_zero;    /* the total starts from +0 (or C, see smma_plan_text), else from the first part */
-  int stored, total; /* a smma_format or one of the above: what each part, and each total, is rounded to */
+  bool from_zero;    /* the total starts from +0 (or C, see smma_plan_text); otherwise it starts from the first part */
+  int stored, total; /* rounding of each part, and of each total: a smma_format or one of the values above */
 } smma_plan_level;
 
-/* Which group of a sequence of n the one is that is short, where n is no multiple of the group. */
+/* Which group of a sequence of n indices is shorter, if n is not a multiple of the group size. */
 typedef enum {
   SMMA_RESIDUE_LAST,       /* the last */
-  SMMA_RESIDUE_FIRST_TILE, /* the sequence's first n mod `tile` have groups of their own, the last of them short */
+  SMMA_RESIDUE_FIRST_TILE, /* the first n mod `tile` indices form separate groups; the last of these groups is short */
   SMMA_RESIDUE_FIRST,      /* the first */
   SMMA_RESIDUE_NONE        /* no rule is known */
 } smma_residue;
@@ -73,9 +75,9 @@ typedef enum {
   SMMA_EPILOGUE_BETA,    /* fma(beta, c, x) */
   SMMA_EPILOGUE_BIAS,    /* x + bias */
   SMMA_EPILOGUE_SCALE_D, /* x * scale_d */
-  SMMA_EPILOGUE_RELU,    /* the greater of x and +0; NaN stays */
-  SMMA_EPILOGUE_ROUND,   /* to a format, RNE */
-  SMMA_EPILOGUE_CLAMP    /* to the finite range of a format; NaN stays */
+  SMMA_EPILOGUE_RELU,    /* the greater of x and +0; NaN is unchanged */
+  SMMA_EPILOGUE_ROUND,   /* rounds to a format, RNE */
+  SMMA_EPILOGUE_CLAMP    /* clamps to the finite range of a format; NaN is unchanged */
 } smma_epilogue_kind;
 
 typedef struct {
@@ -83,41 +85,42 @@ typedef struct {
   smma_format format; /* ROUND, CLAMP */
 } smma_epilogue;
 
-/* A plan as its text says it. What it points to is its own. */
+/* A plan, as described by its text. It owns all memory that it points to. */
 typedef struct smma_plan {
   const char *name;
-  const char *source[SMMA_MOST_SOURCES]; /* what it rests on */
+  const char *source[SMMA_MOST_SOURCES]; /* sources of the plan */
   size_t sources;
   smma_plan_level level[SMMA_MOST_LEVELS]; /* outermost first */
   size_t levels;
-  size_t group; /* products that an instruction takes; 0: as many as it can */
+  size_t group; /* products per instruction; 0: the maximum */
   smma_residue residue;
-  size_t tile;        /* SMMA_RESIDUE_TILE */
-  size_t lost_tail;   /* the block of k whose incomplete last one is lost with some numbers of parts; 0: none is */
-  bool starts_from_c; /* the first chain, or the outermost total that would start from +0 */
-  bool has_operand_rounding;      /* the plan says how A and B are rounded to the instruction's formats: */
-  smma_rounding operand_rounding; /* so */
-  smma_format d;                  /* of D; SMMA_NO_FORMAT: the instruction's */
+  size_t tile;      /* SMMA_RESIDUE_TILE */
+  size_t lost_tail; /* block size in k; for some numbers of parts the kernel omits an incomplete last block; 0: nothing
+                       is omitted */
+  bool starts_from_c;        /* C starts the first chain, or the outermost total that would otherwise start from +0 */
+  bool has_operand_rounding; /* the plan defines how A and B are rounded to the instruction's formats */
+  smma_rounding operand_rounding; /* the rounding of A and B */
+  smma_format d;                  /* format of D; SMMA_NO_FORMAT: the instruction's */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE];
   size_t epilogues;
 } smma_plan;
 
-/* The plan that a JSON text describes, or NULL with one line: origin, line and column, what is wrong, what is allowed.
- */
+/* Reads a plan from a JSON text. Returns NULL with a one-line message: origin, line and column, the error, and the
+   allowed values. */
 smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, smma_error *error);
 void smma_plan_release(smma_plan *plan);
 
-/* The level whose parts have scale factors; NULL without. */
+/* Returns the level whose parts have scale factors; NULL if there is no such level. */
 const smma_plan_level *smma_plan_scaled_level(const smma_plan *plan);
 
-/* Whether an epilogue has an operation. */
+/* Reports whether the epilogue has an operation of this kind. */
 bool smma_plan_has(const smma_plan *plan, smma_epilogue_kind kind);
 
-/* Whether an epilogue has an operation that adds beta times C. */
+/* Reports whether the epilogue has an operation that adds beta times C. */
 bool smma_plan_adds_c(const smma_plan *plan);
 
-/* A plan as such a text; returns the length of the whole, of which at most `size` bytes with the ending zero are
-   written. */
+/* Writes a plan as JSON text, at most `size` bytes including the terminating zero. Returns the length of the whole
+   text. */
 size_t smma_plan_write(const smma_plan *plan, char *text, size_t size);
 
 #endif

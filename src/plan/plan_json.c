@@ -11,10 +11,10 @@
 
 enum { VERSION = 1, MOST_LANES = 4096 };
 
-/* The most of a number: products of indices stay in size_t. */
+/* The maximum of a number, so that products of indices fit in size_t. */
 static const int64_t most_number = INT64_C(1) << 40;
 
-/* The words of enumerations in order, each list ended by NULL. */
+/* The words of enumerations, in order; each list ends with NULL. */
 static const char *const deals[] = {"contiguous", "every", "interleaved", "list", NULL};
 static const char *const folds[] = {"serial", "halving", "neighbours", "last-first", "strides", NULL};
 static const char *const withs[] = {"add", "fma", "multiply-fma", NULL};
@@ -23,7 +23,7 @@ static const char *const starts[] = {"zero", "c", NULL};
 static const char *const froms[] = {"first", "zero", NULL};
 static const char *const epilogues[] = {"alpha", "linear", "beta", "bias", "scale-d", "relu", "round", "clamp", NULL};
 
-/* What keys a level has beside those of all, by how it deals; ended by NULL. */
+/* The additional keys of a level, by its `deal`; ended by NULL. */
 static const char *const level_keys[] = {"deal", "fold", "strides", "with", "from", "stored", "total", NULL};
 static const char *const deal_keys[][5] = {
     {"parts", "grain", NULL}, {"k", NULL}, {"parts", "tile", "fits", "whole", NULL}, {"list", NULL}};
@@ -38,7 +38,7 @@ typedef struct {
 
 #define FAIL(r, ...) smma_json_fail(&(r)->json, __VA_ARGS__)
 
-/* "x, y, z" */
+/* Joins words as "x, y, z". */
 static const char *list_of(const char *const *words, char *text, size_t size) {
   text[0] = 0;
   for (; *words; words++) {
@@ -53,7 +53,7 @@ static bool is_among(smma_span key, const char *const *words) {
   return *words != NULL;
 }
 
-/* Every key of an object is one of two lists. */
+/* Checks that every key of an object is in one of two lists. */
 static bool check_keys(reader *r, const char *what, const smma_json_value *object, const char *const *keys,
                        const char *const *more) {
   char first[256], second[128];
@@ -72,7 +72,7 @@ static bool must_be(reader *r, const smma_json_value *m, const char *allowed) {
   return FAIL(r, m->text.at, "\"%.*s\" cannot be %.*s; allowed: %s", SMMA_SHOWN(m->key), SMMA_SHOWN(shown), allowed);
 }
 
-/* A whole number from 1 on. `otherwise`: what it is if it is not there; 0: it must be. */
+/* Reads a whole number of at least 1. `otherwise` is the default; 0: the key is required. */
 static bool read_size(reader *r, const smma_json_value *object, const char *key, size_t otherwise, size_t *size) {
   const smma_json_value *m = smma_json_find(&r->json, object, key);
   *size = otherwise;
@@ -84,7 +84,7 @@ static bool read_size(reader *r, const smma_json_value *object, const char *key,
   return true;
 }
 
-/* One of several words; the first if it is not there. */
+/* Reads one of several words (default: the first). */
 static bool read_choice(reader *r, const smma_json_value *object, const char *key, const char *const *words,
                         int *choice) {
   const smma_json_value *m = smma_json_find(&r->json, object, key);
@@ -101,7 +101,7 @@ static bool read_flag(reader *r, const smma_json_value *object, const char *key,
   return !m || m->kind == SMMA_JSON_FLAG || must_be(r, m, "true, false");
 }
 
-/* Formats of results. */
+/* Reports whether results can have the format. */
 static bool is_floating(smma_format f) { return smma_is_operand_format(f) && !smma_is_integer(f); }
 
 static const char *formats_text(char *text, size_t size) {
@@ -122,7 +122,7 @@ static bool read_format(reader *r, const smma_json_value *m, smma_format *format
   return must_be(r, m, formats_text(list, sizeof list));
 }
 
-/* What parts and totals are rounded to. */
+/* Reads the format to which parts or totals are rounded. */
 static bool read_stored(reader *r, const smma_json_value *level, const char *key, int *stored) {
   const smma_json_value *m = smma_json_find(&r->json, level, key);
   *stored = SMMA_STORED_AS_IS;
@@ -136,7 +136,7 @@ static bool read_stored(reader *r, const smma_json_value *level, const char *key
   return must_be(r, m, "as-is, d, f16, bf16, tf32");
 }
 
-/* [first, end], one behind the last */
+/* Reads a range [first, end) from an array of two numbers. */
 static bool read_range(reader *r, const smma_json_value *pair, smma_plan_range *range) {
   const smma_json_value *x = pair->kind == SMMA_JSON_LIST ? smma_json_first(&r->json, pair) : NULL;
   const smma_json_value *y = x ? smma_json_next(&r->json, x) : NULL;
@@ -149,7 +149,7 @@ static bool read_range(reader *r, const smma_json_value *pair, smma_plan_range *
               "a range is [first, end], the k from first to end - 1; allowed: 0 <= first < end <= 2^40");
 }
 
-/* A list of parts, each a list of ranges. */
+/* Reads a list of parts, each a list of ranges. */
 static bool read_list(reader *r, const smma_json_value *object, smma_plan_level *level) {
   const smma_json_value *list = smma_json_find(&r->json, object, "list");
   smma_plan_range *range;
@@ -191,7 +191,7 @@ static bool others_scale(const smma_plan *p, const smma_plan_level *level) {
   return scaled && scaled != level;
 }
 
-/* What does not go together in a level. */
+/* Checks for combinations that a level does not allow. */
 static bool check_level(reader *r, const smma_json_value *object, const smma_plan_level *level, bool outermost) {
   if (level->deal == SMMA_DEAL_LIST && !outermost)
     return FAIL(r, object->text.at, "\"list\" deals out the whole K; allowed: as the first level");
@@ -207,7 +207,7 @@ static bool check_level(reader *r, const smma_json_value *object, const smma_pla
   return true;
 }
 
-/* Parts that may be empty. */
+/* Checks parts that may be empty. */
 static bool check_lanes(reader *r, const smma_json_value *object, const smma_plan_level *level) {
   return level->count <= MOST_LANES ||
          must_be(r, smma_json_find(&r->json, object, "parts"), "1 to 4096 where \"deal\" is interleaved");
@@ -255,7 +255,7 @@ static bool read_sum(reader *r) {
   return true;
 }
 
-/* "relu", or {"round": "f16"}. */
+/* Reads an operation: "relu", or {"round": "f16"}. */
 static bool read_operation(reader *r, const smma_json_value *x, smma_epilogue *e) {
   const smma_json_value *of = x->kind == SMMA_JSON_OBJECT ? smma_json_first(&r->json, x) : NULL;
   int kind = 0;
@@ -324,7 +324,7 @@ static bool read_version(reader *r) {
          must_be(r, m, "1, the version of this form");
 }
 
-/* Groups of an instruction's products, and the one that is short. */
+/* Reads the groups of an instruction's products, and which group is short. */
 static bool read_groups(reader *r) {
   const smma_json_value *whole = r->json.value, *tile = smma_json_find(&r->json, whole, "tile");
   const smma_json_value *group = smma_json_find(&r->json, whole, "group");
@@ -342,7 +342,7 @@ static bool read_groups(reader *r) {
          (!lost || read_size(r, whole, "lost_tail", 0, &p->lost_tail));
 }
 
-/* How A and B are rounded, where the plan says it. */
+/* Reads how A and B are rounded, if the plan defines it. */
 static bool read_round_in(reader *r) {
   int rounding;
   if (!read_choice(r, r->json.value, "round_in", smma_roundings, &rounding)) return false;

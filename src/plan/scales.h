@@ -1,4 +1,4 @@
-/* The scale factors that a product takes: of the parts of its plan, or of its instruction's blocks. */
+/* The scale factors of a product: for the parts of its plan, or for the blocks of its instruction. */
 #ifndef SMMA_PLAN_SCALES_H
 #define SMMA_PLAN_SCALES_H
 
@@ -7,7 +7,7 @@
 
 typedef struct {
   smma_format format;
-  size_t each; /* how many products of a sum one factor scales; 0: there are no scale factors */
+  size_t each; /* number of products of a sum that share one factor; 0: there are no scale factors */
 } smma_scales;
 
 /* Returns the factors of a plan's parts of `part_k` along K, or if that is 0 of blocks of `block` in `format`. */

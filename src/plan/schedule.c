@@ -6,7 +6,7 @@
 #include "host/count.h"
 #include "host/error.h"
 
-/* Beside sixteen for each index: parts without products are summed, too. */
+/* Maximum number of tasks in addition to sixteen per index, because parts without products are summed, too. */
 enum { MOST_TASKS = 1 << 20 };
 
 /* A sequence of indices. */
@@ -22,12 +22,12 @@ typedef struct {
   smma_schedule *out;
   size_t step_room, task_room;
   size_t used;        /* registers in use */
-  bool c_given;       /* C has begun a sum */
+  bool c_given;       /* C has already started a sum */
   smma_status status; /* of a failure */
   smma_error *error;
 } maker;
 
-/* False: the plan cannot be followed. */
+/* Fails because the plan cannot be followed; the value is false. */
 #define FAIL(m, ...) smma_fail_as((m)->error, SMMA_INVALID_PLAN, __VA_ARGS__)
 
 static bool no_memory(maker *m) {
@@ -73,7 +73,7 @@ static int take_register(maker *m) {
 
 /* ---- A chain ---- */
 
-/* Groups of at most `group`, from the first index on. */
+/* Adds steps for groups of at most `group` indices, from the first index on. */
 static bool add_groups(maker *m, sequence s, size_t group) {
   for (size_t i = 0; i < s.count; i += group)
     if (!add_step(m, s.k + i, smma_least(group, s.count - i))) return false;
@@ -95,7 +95,7 @@ static bool add_chain(maker *m, sequence s) {
 
 /* ---- Dealing out ---- */
 
-/* Parts of a sequence, part behind part, and where each ends. */
+/* The parts of a sequence: indices part after part, and the end of each part. */
 typedef struct {
   size_t *k, *end;
   size_t parts;
@@ -127,7 +127,7 @@ static void deal_list(dealt *d, const smma_plan_level *l) {
   }
 }
 
-/* Marks the indices of a range; false with a message where one lies behind K or has its mark. */
+/* Marks the indices of a range. Returns false with a message if an index is beyond K or already marked. */
 static bool mark(maker *m, const smma_plan_range *range, unsigned char *marks) {
   if (range->end > m->whole)
     return FAIL(m, "part %zu of the list ends at %zu, behind K, which is %zu", range->part, range->end, m->whole);
@@ -153,7 +153,7 @@ static bool check_deal(maker *m, const smma_plan_level *l, sequence s) {
   return l->deal != SMMA_DEAL_LIST || check_list(m, l);
 }
 
-/* The caller frees d->k, whatever is returned. */
+/* Divides a sequence into parts. The caller frees d->k for any return value. */
 static bool deal(maker *m, const smma_plan_level *l, sequence s, dealt *d) {
   const size_t share = smma_divide_up(s.count, l->count ? l->count : 1);
   const size_t parts = l->deal == SMMA_DEAL_INTERLEAVED ? l->count : l->deal == SMMA_DEAL_LIST ? l->ranges : s.count;
@@ -180,17 +180,17 @@ static bool deal(maker *m, const smma_plan_level *l, sequence s, dealt *d) {
 
 typedef struct {
   maker *m;
-  size_t depth; /* of the level */
+  size_t depth; /* index of the level */
   const smma_plan_level *level;
   dealt parts;
   size_t stages;
-  size_t terms[64]; /* of each stage */
+  size_t terms[64]; /* number of terms of each stage */
 } folding;
 
 static size_t stride_of(const folding *f, size_t stage) {
   switch (f->level->fold) {
     case SMMA_FOLD_SERIAL:
-    case SMMA_FOLD_LAST_FIRST: break;                                      /* of the second stage */
+    case SMMA_FOLD_LAST_FIRST: break;                                      /* in the second stage */
     case SMMA_FOLD_HALVING: return smma_divide_up(f->terms[stage - 1], 2); /* a power of two, or 1 */
     case SMMA_FOLD_NEIGHBOURS: return smma_divide_up(f->terms[stage - 1], 2);
     case SMMA_FOLD_STRIDES: return f->level->stride[stage - 1];
@@ -198,7 +198,7 @@ static size_t stride_of(const folding *f, size_t stage) {
   return 1;
 }
 
-/* Stages until one term is left. */
+/* Plans stages until one term is left. */
 static bool plan_stages(folding *f) {
   const size_t n = f->parts.parts;
   f->terms[f->stages = 0] = n;
@@ -211,8 +211,8 @@ static bool plan_stages(folding *f) {
   return true;
 }
 
-/* The j-th of what term i of a stage sums, as an index in the stage before; one behind the last: its number of terms or
-   more. */
+/* Returns the j-th summand of term i of a stage, as an index in the previous stage. After the last summand, returns
+   a value not less than that stage's number of terms. */
 static size_t summand(const folding *f, size_t stage, size_t i, size_t j) {
   const size_t n = f->terms[stage - 1];
   if (f->level->fold == SMMA_FOLD_NEIGHBOURS) return j < 2 ? 2 * i + j : n;
@@ -228,10 +228,10 @@ static bool sum_level(maker *m, size_t depth, sequence s, int *at);
 
 static bool sum_term(folding *f, size_t stage, size_t i, int *at);
 
-/* Whether the part summed next begins with C, or its first part does. */
+/* Reports whether the part that is summed next starts with C, or its first part does. */
 static bool awaits_c(const maker *m) { return m->plan->starts_from_c && !m->c_given; }
 
-/* Begins a total with +0, or with C rounded to what totals are rounded to. */
+/* Starts a total with +0, or with C rounded to the format of totals. */
 static bool begin_total(maker *m, int total, int *at) {
   *at = take_register(m);
   if (!awaits_c(m)) return add_task(m, (smma_task){.kind = SMMA_TASK_CLEAR, .to = *at});
@@ -242,7 +242,7 @@ static bool begin_total(maker *m, int total, int *at) {
       m, (smma_task){.kind = SMMA_TASK_MOVE, .to = *at, .from = *at, .stored = SMMA_STORED_AS_IS, .total = total});
 }
 
-/* The first term as the total: in a register if it is rounded or something is added. */
+/* Makes the first term the total: in a register if it is rounded or if a term is added. */
 static bool first_term(folding *f, smma_task task, bool alone, int *at) {
   const bool rounded = task.stored != SMMA_STORED_AS_IS || task.total != SMMA_STORED_AS_IS;
   *at = task.from;
@@ -252,7 +252,7 @@ static bool first_term(folding *f, smma_task task, bool alone, int *at) {
   return add_task(f->m, task);
 }
 
-/* What parts or totals are rounded to. */
+/* Returns the format to which parts or totals are rounded. */
 static int stored_as(const maker *m, int stored) {
   const int format = stored == SMMA_STORED_AS_D ? (int)m->d : stored;
   const bool wide = format == SMMA_F32 || format == SMMA_F64 || format == SMMA_S32;
@@ -275,7 +275,7 @@ static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
                     .with = l->with,
                     .stored = stage == 1 ? stored_as(m, l->stored) : SMMA_STORED_AS_IS,
                     .total = stored_as(m, l->total)};
-  /* The part that C begins is computed first, though last-first adds it as the second term. */
+  /* The part that C starts is computed first, although last-first adds it as the second term. */
   const bool second_first = awaits_c(m) && l->fold == SMMA_FOLD_LAST_FIRST && stage == 2;
   int second = SMMA_IN_ACCUMULATOR;
   size_t used;
@@ -301,7 +301,7 @@ static bool sum_term(folding *f, size_t stage, size_t i, int *at) {
   return stage ? sum_terms(f, stage, i, at) : sum_level(f->m, f->depth + 1, part_of(&f->parts, i), at);
 }
 
-/* The sum of a sequence, by the levels from `depth` on. */
+/* Sums a sequence, by the levels from `depth` on. */
 static bool sum_level(maker *m, size_t depth, sequence s, int *at) {
   folding f = {.m = m, .depth = depth};
   bool done;
@@ -318,7 +318,7 @@ static bool sum_level(maker *m, size_t depth, sequence s, int *at) {
 
 /* ---- The whole ---- */
 
-/* How many of K are summed. */
+/* Returns the number of indices of K that are summed. */
 static size_t used_of(const smma_plan *p, size_t k) {
   const size_t block = p->lost_tail, parts = p->levels ? p->level[0].count : 1;
   if (!block || k % block == 0 || k / block % parts || parts <= k % block) return k;
@@ -349,7 +349,7 @@ static bool make(maker *m) {
 
 smma_format smma_outer_format(smma_format d) { return d == SMMA_F64 || d == SMMA_S32 ? d : SMMA_F32; }
 
-/* What is defined for accumulators in FP32 only. */
+/* Checks features that are defined only for accumulators in FP32. */
 static bool check_accumulators(maker *m, smma_format d) {
   const smma_plan *p = m->plan;
   bool single = p->epilogues || (p->d != SMMA_NO_FORMAT && p->d != d);

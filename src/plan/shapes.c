@@ -25,7 +25,8 @@ static const struct {
 #undef SMMA_SHAPES
 };
 
-/* The number that a text begins with; the text goes on behind it and the character that follows. */
+/* Reads the number at the start of a text. Advances the text past it and past the next character, which `*follows`
+   receives. */
 static size_t take(const char **text, int base, char *follows) {
   char *end;
   const size_t number = (size_t)strtoull(*text, &end, base);
@@ -43,7 +44,7 @@ static bool has_shape(const char *shapes, size_t k, size_t n) {
   return false;
 }
 
-/* "1-16,32-64/16" */
+/* Reports whether a list such as "1-16,32-64/16" holds m. */
 static bool has_row(const char *list, size_t m) {
   while (*list) {
     char c;
@@ -55,7 +56,7 @@ static bool has_row(const char *list, size_t m) {
   return false;
 }
 
-/* "3/1:16 2/0:64 1" */
+/* Returns the choice for m from runs such as "3/1:16 2/0:64 1". */
 static smma_recorded_choice run_of(const char *runs, size_t m) {
   for (;;) {
     char c;
@@ -65,7 +66,7 @@ static smma_recorded_choice run_of(const char *runs, size_t m) {
   }
 }
 
-/* The setting's bit; false for formats that there are no records of. */
+/* Finds the setting's bit. Returns false for formats without records. */
 static bool setting_of(const smma_plan_request *r, uint64_t *bit) {
   static const smma_format outputs[] = {SMMA_F32, SMMA_BF16, SMMA_F16, SMMA_E4M3, SMMA_E5M2};
   const smma_instruction *i = r->instruction;
@@ -79,7 +80,7 @@ static bool setting_of(const smma_plan_request *r, uint64_t *bit) {
   return true;
 }
 
-/* "settings@list=runs;..." */
+/* Finds the choice in a text "settings@list=runs;...". */
 static bool find_choice(const char *choices, uint64_t bit, size_t m, smma_recorded_choice *choice) {
   while (choices && *choices) {
     char c;

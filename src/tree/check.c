@@ -8,7 +8,7 @@ enum { RANDOM_BATCHES = 4, RANDOM_ROWS = 64, MOST_PAIRS = 3, MOST_LEAN = 16 };
 
 /* ---- What all orders have in common ---- */
 
-/* One row for each summand, which is `what`, alone. */
+/* Writes one test vector for each summand: that summand is `what`, all others are zero. */
 static void write_alone(const smma_summands *m, smma_summand what, smma_tree_question *q) {
   for (int n = 0; n < m->count; n++) {
     q[n] = (smma_tree_question){.what = {SMMA_SUMMAND_ZERO}};
@@ -56,7 +56,7 @@ static smma_tree_status check_both_signs(smma_asker *asker, smma_summands m, int
   return status == SMMA_TREE_FOUND ? check_ones(asker, &m) : status;
 }
 
-/* The largest ones. */
+/* Checks the largest ones. */
 static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m, int one) {
   const smma_tree_status status = check_both_signs(asker, *m, one);
   if (status == SMMA_TREE_HIDDEN) {
@@ -66,13 +66,13 @@ static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m
   return status;
 }
 
-/* Different results of M and -M alone. */
+/* The distinct results of M and -M alone (remainders). */
 typedef struct {
   int count;
   uint64_t d[SMMA_MOST_QUESTIONS];
 } remainders;
 
-/* Puts d among them, and the bit of M above which all of them lie into m->left. */
+/* Adds d to the remainders. Sets m->left so that all remainders are multiples of 2^(huge - left). */
 static bool add_remainder(remainders *r, smma_summands *m, uint64_t d) {
   const smma_encoding f = smma_encoding_of(m->instruction->d);
   const smma_number x = smma_decode(f, d);
@@ -86,7 +86,8 @@ static bool add_remainder(remainders *r, smma_summands *m, uint64_t d) {
   return true;
 }
 
-/* What M and -M leave of themselves, wherever they stand: on RDNA 3 a term that opposes c takes a unit away. */
+/* Finds the remainders of M and -M for all pairs of summands. Example: on RDNA 3 a term whose sign is opposite to
+   c's subtracts a unit. */
 static smma_tree_status find_remainders(smma_asker *asker, smma_summands *m, remainders *r) {
   smma_tree_status status = SMMA_TREE_FOUND;
   r->count = 0;
@@ -103,7 +104,8 @@ static smma_tree_status find_remainders(smma_asker *asker, smma_summands *m, rem
   return status;
 }
 
-/* Ones at all products, or at the last, beside each remainder, which c is. */
+/* Checks that ones at all products, and a one at the last product, are added correctly to each remainder, which is
+   put at c. */
 static smma_tree_status check_beside(smma_asker *asker, const smma_summands *m, const remainders *r) {
   const smma_instruction *i = m->instruction;
   for (int n = 0; n < 2 * r->count; n++) {
@@ -126,7 +128,8 @@ static smma_tree_status check_beside(smma_asker *asker, const smma_summands *m, 
   return SMMA_TREE_FOUND;
 }
 
-/* Where M and -M leave something ones have one size: results reach only so far below it. */
+/* Chooses the ones if M and -M leave a remainder. Then there is only one size of ones, because results do not reach
+   far below the remainder. */
 static smma_tree_status settle_beside(smma_asker *asker, smma_summands *m, const remainders *r) {
   smma_summands negative = *m;
   smma_tree_status status;
@@ -136,7 +139,7 @@ static smma_tree_status settle_beside(smma_asker *asker, smma_summands *m, const
   return status == SMMA_TREE_FOUND ? check_beside(asker, &negative, r) : status;
 }
 
-/* The greatest ones, where M and -M leave something, must be numbers of the formats. */
+/* Checks that the formats hold the greatest ones, if M and -M leave a remainder. */
 static smma_tree_status check_reach(smma_asker *asker, const smma_summands *m, int greatest) {
   if (!m->left || greatest >= m->one) return SMMA_TREE_FOUND;
   smma_fail(asker->error,
@@ -202,8 +205,9 @@ static smma_tree_status check_pairs(smma_asker *asker, reader *r) {
   return status;
 }
 
-/* Ones at a quarter to all of the summands, and up to three pairs of +M and -M, all as products of various factors; no
-   sum is to be 2 M, which might overflow. One pair where it leaves something, which with another may hide ones. */
+/* Draws a question: ones at a quarter to all of the summands, and up to three pairs of +M and -M, as products with
+   different factors. No sum may be 2 M, which might overflow. If M and -M leave a remainder, there is one pair at
+   most, because two remainders may hide ones. */
 static smma_tree_question random_question(reader *r, uint64_t *state) {
   const smma_summands *m = &r->tree->summands;
   const int quarters = 1 + smma_draw_below(state, 4);

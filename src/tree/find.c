@@ -11,7 +11,7 @@ static smma_tree_status build_and_check(smma_asker *asker, smma_tree *t) {
   return status == SMMA_TREE_FOUND ? smma_check_tree(asker, t) : status;
 }
 
-/* With ones of either sign: units that round down, or up, lose those of one sign only. */
+/* Finds the tree with ones of either sign: units that round down, or up, lose ones of one sign only. */
 static smma_tree_status find_with_signs(smma_asker *asker, smma_tree *t) {
   smma_tree negative = {.summands = t->summands};
   smma_error *error = asker->error, second;
@@ -31,7 +31,7 @@ static smma_tree_status find_with_signs(smma_asker *asker, smma_tree *t) {
   return SMMA_TREE_FOUND;
 }
 
-/* Whether no other tree explains what is asked with this M and these ones. */
+/* Checks that this M and these ones do not lead to another tree. */
 static smma_tree_status confirm_at(smma_asker *asker, const smma_tree *t, int huge, int one) {
   smma_tree other = {.summands = t->summands};
   smma_error *error = asker->error, nowhere;
@@ -49,7 +49,8 @@ static smma_tree_status confirm_at(smma_asker *asker, const smma_tree *t, int hu
   return SMMA_TREE_HIDDEN;
 }
 
-/* What M and -M leave keeps its distance from M, and so do ones: both are as small as may be, and halfway. */
+/* Confirms the tree with smaller M and ones: the smallest possible, and halfway. A remainder of M and -M keeps its
+   distance from M, and so do the ones. */
 static smma_tree_status confirm_smaller(smma_asker *asker, const smma_tree *t) {
   smma_summands least;
   smma_error nowhere;

@@ -5,7 +5,7 @@
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* The tree, which predicts every row that was asked to find it and to check it. */
+/* Finds the tree. It predicts every test vector that was used to find and to check it. */
 smma_tree_status smma_find_tree(smma_unit *unit, const smma_instruction *instruction, smma_tree *tree,
                                 smma_error *error);
 

@@ -8,10 +8,11 @@
 
 enum { CHECKS = 64, MOST_PAIRS = 3, PRODUCTS_FOR_MORE_PAIRS = 8 };
 
-/* Binades between the middle and M, or ones, at most; and between ones, all together, and M, at least. */
+/* MOST_REACH: most binades between the middle and M, or ones. LEAST_BITS: least binades between the sum of all ones
+   and M. */
 enum { MOST_REACH = 70, LEAST_BITS = 25 };
 
-enum { MOST_ONES_BITS = 20 }; /* of the number of ones in a question */
+enum { MOST_ONES_BITS = 20 }; /* bits of the number of ones in a question */
 
 /* The factors of a product. */
 typedef struct {
@@ -22,11 +23,11 @@ typedef struct {
   const smma_function *function;
   smma_instruction formats;
   int huge, one;      /* M = 2^huge, and a one is 2^one */
-  int ones;           /* at most in one question: d's format counts no more */
-  factors kind[4];    /* by smma_summand */
+  int ones;           /* greatest number in one question, limited by d's format */
+  factors kind[4];    /* indexed by smma_summand */
   uint64_t *a, *b;    /* operands of a call */
   smma_summand *what; /* a question */
-  int *turn;          /* the products in random turn */
+  int *turn;          /* the products in random order */
   smma_order_entry *entry;
   uint64_t random;
   smma_error *error;
@@ -39,8 +40,8 @@ static smma_tree_status hide(const asker *s, const char *why) {
   return SMMA_TREE_HIDDEN;
 }
 
-/* Writes operands with M as in s->what, and with ones from product `from` on, as many as one question may have. Returns
-   the product behind the last of these, `*ones` in number. */
+/* Writes operands with M as in s->what, and with as many ones as one question may have, starting at product `from`.
+   Returns the product after the last of these ones; `*ones` is their number. */
 static int put(asker *s, int from, int *ones) {
   int end = s->function->k;
   *ones = 0;
@@ -57,7 +58,7 @@ static smma_tree_status call(asker *s, double *d) {
   return s->function->call(s->function->context, s->a, s->b, d) ? SMMA_TREE_FOUND : SMMA_TREE_FAILED;
 }
 
-/* Returns the first product that is `what` in the question. */
+/* Returns the first product whose summand is `what`. */
 static int place_of(const asker *s, smma_summand what) {
   int k = 0;
   while (k < s->function->k - 1 && s->what[k] != what) k++;
@@ -71,7 +72,7 @@ static smma_tree_status refuse_count(const asker *s, int ones, double found) {
   return SMMA_TREE_HIDDEN;
 }
 
-/* Counts the ones of s->what that come through. They are asked in portions that d's format can count. */
+/* Counts the ones of s->what that reach d, in several calls if d's format cannot count them all at once. */
 static smma_tree_status count(asker *s, int *left) {
   *left = 0;
   for (int from = 0, ones; from < s->function->k;) {
@@ -115,7 +116,7 @@ static smma_tree_status refuse_pair(void *context, int plus, int minus) {
 
 /* ---- M and ones ---- */
 
-/* Draws the first `number` of the products in random turn. */
+/* Draws the first `number` products of the random order. */
 static void draw(asker *s, int number) {
   for (int i = 0; i < number; i++) {
     const int other = i + smma_draw_below(&s->random, s->function->k - i), turn = s->turn[other];
@@ -124,7 +125,7 @@ static void draw(asker *s, int number) {
   }
 }
 
-/* Asks s->what while `*good` is true, and makes it false if d is not `expected`. */
+/* Runs s->what if `*good` is true; sets `*good` to false if d is not `expected`. */
 static smma_tree_status comes_through(asker *s, double expected, bool *good) {
   smma_tree_status status = SMMA_TREE_FOUND;
   double d;
@@ -136,7 +137,7 @@ static smma_tree_status comes_through(asker *s, double expected, bool *good) {
   return status;
 }
 
-/* Reports whether M and ones come through: each alone at three products, and s->ones of them at once. */
+/* Reports whether M and ones reach d: each alone at three products, and s->ones of them at once. */
 static smma_tree_status try_range(asker *s, bool *good) {
   const int k = s->function->k, alone[] = {0, k / 2, k - 1};
   smma_tree_status status;
@@ -163,7 +164,8 @@ static void set_range(asker *s, int huge, int one) {
   smma_split_product(i, huge, 0, true, &p[SMMA_SUMMAND_MINUS_HUGE].a, &p[SMMA_SUMMAND_MINUS_HUGE].b);
 }
 
-/* Returns the exponent of the least power of two that a product and d can be, as normal or subnormal numbers. */
+/* Returns the exponent of the least power of two that both a product and d can represent, as normal or subnormal
+   numbers. */
 static int least_one(const asker *s, bool subnormal) {
   const smma_function *f = s->function;
   const int a = smma_encoding_of(f->a).fraction_bits, b = smma_encoding_of(f->b).fraction_bits;
@@ -171,7 +173,7 @@ static int least_one(const asker *s, bool subnormal) {
   return smma_maximum(product - (subnormal ? a + b : 0), d - (subnormal ? smma_encoding_of(f->d).fraction_bits : 0));
 }
 
-/* Tries M and ones between 2^least and 2^greatest, as far apart as is useful, with 2^bits ones in a question. */
+/* Tries M and ones between 2^least and 2^greatest, at the largest useful distance, with 2^bits ones in a question. */
 static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, bool *good) {
   const int reach = smma_minimum((greatest - least) / 2, MOST_REACH), middle = least + (greatest - least) / 2;
   *good = false;
@@ -180,8 +182,8 @@ static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, b
   return 2 * reach - bits - 1 > LEAST_BITS ? try_range(s, good) : SMMA_TREE_FOUND;
 }
 
-/* Chooses M and ones. A sum of three M is in d's range. A question has as many ones as possible, because each portion
-   is a call; ones are normal numbers if that does not make them fewer. */
+/* Chooses M and ones. A sum of three M is in d's range. A question has as many ones as possible, because each part
+   is a call. Ones are normal numbers if that does not reduce their number. */
 static smma_tree_status settle(asker *s) {
   const smma_function *f = s->function;
   const int product = smma_summand_range(&s->formats, 0).greatest, d = smma_range_of_format(f->d).greatest;
@@ -200,7 +202,7 @@ static smma_tree_status settle(asker *s) {
 
 /* ---- Finding and checking ---- */
 
-/* Makes a question of one to three pairs of M, and ones, at random products. */
+/* Makes a question with one to three pairs of +M and -M, and ones, at random products. */
 static void make_question(asker *s) {
   const int k = s->function->k;
   const int huge = 2 * (k < PRODUCTS_FOR_MORE_PAIRS ? 1 : 1 + smma_draw_below(&s->random, MOST_PAIRS));
@@ -239,7 +241,7 @@ static smma_tree_status find(asker *s, smma_sum_order *order) {
   return status == SMMA_TREE_FOUND ? check(s, order) : status;
 }
 
-/* With room for K products. */
+/* Finds the order; the arrays have room for K products. */
 static smma_tree_status find_with_room(asker *s, smma_sum_order *order) {
   const size_t k = (size_t)s->function->k;
   smma_tree_status status = SMMA_TREE_FAILED;

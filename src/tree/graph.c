@@ -1,10 +1,11 @@
 #include "tree/planned.h"
 #include "tree/text.h"
 
-/* Of Okabe and Ito's palette, lightened: colours that differ for every kind of sight. What they say, shapes say too. */
+/* Colours of Okabe and Ito's palette, lightened: readers with colour blindness can tell them apart. Shapes carry the
+   same information. */
 static const char products_colour[] = "#cce3f2", c_colour[] = "#f9e2ae", fused_colour[] = "#cceadf";
 
-/* Text of HTML-like labels. */
+/* Writes text of HTML-like labels. */
 static void write_text(FILE *stream, const char *text) {
   for (; *text; text++) {
     if (*text == '&')
@@ -18,7 +19,7 @@ static void write_text(FILE *stream, const char *text) {
   }
 }
 
-/* A table of the single products of a sum, at most eight a row. */
+/* Writes a table of the single products of a sum, at most eight in a line. */
 static void write_products(FILE *stream, int sum, const int *product, int count) {
   const int columns = count > 8 ? 8 : count > 4 ? (count + 1) / 2 : count;
   fprintf(stream,
@@ -90,7 +91,7 @@ void smma_write_tree_graph(FILE *stream, const smma_tree *t, const char *title) 
 
 /* ---- Of plans ---- */
 
-/* Text of a label: a new line behind colons and semicolons. */
+/* Writes text of a label, with a line break after colons and semicolons. */
 static void write_lines(FILE *stream, const char *text) {
   for (; *text; text++) {
     if ((*text == ':' || *text == ';') && text[1] == ' ')

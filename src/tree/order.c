@@ -2,19 +2,20 @@
 
 #include <stdlib.h>
 
-/* A summand, and how many vanish when it is set against another one: both, and all ones that are lost. */
+/* A summand, and the number of summands that vanish when M and -M stand at it and at another summand: these two, and
+   all lost ones. */
 typedef struct {
   int summand, rank, vanishing;
 } partner;
 
-/* `minus` and `left`: room for questions to be asked at once. */
+/* The state of a search. `minus` and `left` have room for the questions of one call. */
 typedef struct {
   const smma_order_asker *asker;
   smma_sum_order *order;
   int *minus, *left;
 } search;
 
-/* The first of the partners against each of the others, with ones everywhere else. */
+/* Asks about the first partner paired with each of the others, with ones everywhere else. */
 static smma_tree_status ask_partners(search *s, partner *p, int count) {
   smma_tree_status status;
   for (int i = 1; i < count; i++) s->minus[i - 1] = p[i].summand;
@@ -28,7 +29,7 @@ static int compare_partners(const void *x, const void *y) {
   return p->vanishing != q->vanishing ? p->vanishing - q->vanishing : p->rank - q->rank;
 }
 
-/* Moves the partners with which at most `limit` summands vanish to the front; returns their number. */
+/* Moves the partners with `vanishing` of at most `limit` to the front; returns their number. */
 static int gather(partner *p, int count, int limit) {
   int near = 0;
   for (int i = 0; i < count; i++)
@@ -46,19 +47,19 @@ static int group_length(const partner *p, int count) {
   return length;
 }
 
-/* Whether a group of `length` partners, with each of which `vanishing` summands vanish, can be the further terms of a
-   sum that has `size` summands in one: all of them vanish, or those of that term and of one other, which have all the
-   same size. */
+/* Reports whether a group of `length` partners, all with the same `vanishing`, can be the further terms of a sum
+   whose first term has `size` summands. Either all of them vanish, or only their own term and the first one, and
+   then all terms have the same size. */
 static bool fits(int vanishing, int size, int length) { return vanishing > size && length % (vanishing - size) == 0; }
 
-/* Whether the group at p[size] meets p[0] in the sum that p[0 .. size - 1] is so far, else in the next. In the same,
-   which is exact then, a one at p[other], in another term than p[0], comes through. */
+/* Finds out whether the group at p[size] meets p[0] in the sum that p[0 .. size - 1] form so far, or in the next
+   sum. In the first case that sum is exact, and a one at p[other], in a term other than p[0]'s, reaches d. */
 static smma_tree_status belongs(search *s, const partner *p, int other, int size, int count, bool *same) {
   const int length = group_length(p + size, count - size), vanishing = p[size].vanishing;
   smma_tree_status status;
   int left = 0;
   *same = !fits(vanishing, size, length);
-  if (*same || vanishing == size + length) return SMMA_TREE_FOUND; /* the next, where all vanish */
+  if (*same || vanishing == size + length) return SMMA_TREE_FOUND; /* the next sum, because all vanish */
   status = s->asker->ask(s->asker->context, p[0].summand, &p[size].summand, 1, p[other].summand, &left);
   *same = left > 0;
   return status;
@@ -66,8 +67,8 @@ static smma_tree_status belongs(search *s, const partner *p, int other, int size
 
 static smma_tree_status build(search *s, partner *p, int count, int *root);
 
-/* Makes children of `sum` of partners that meet the same other summands at that sum. Two of a child meet below it, so
-   that no more than `limit` vanish; two of different children meet at the sum. */
+/* Makes children of `sum` from partners that meet the same other summands at that sum. Two partners of one child
+   meet below it, so at most `limit` summands vanish; partners of different children meet at the sum. */
 static smma_tree_status attach(search *s, int sum, partner *p, int count, int limit) {
   while (count > 0) {
     int size = 1, child;
@@ -84,7 +85,7 @@ static smma_tree_status attach(search *s, int sum, partner *p, int count, int li
   return SMMA_TREE_FOUND;
 }
 
-/* Adds the group at p[*size] to a sum that has p[0 .. child_size - 1] as its first term. */
+/* Adds the group at p[*size] to a sum whose first term is p[0 .. child_size - 1]. */
 static smma_tree_status add_group(search *s, int sum, partner *p, int child_size, int *size, int count) {
   const int length = group_length(p + *size, count - *size), limit = p[*size].vanishing - child_size;
   if (!fits(p[*size].vanishing, child_size, length))
@@ -94,12 +95,13 @@ static smma_tree_status add_group(search *s, int sum, partner *p, int child_size
   return attach(s, sum, p + *size - length, length, limit);
 }
 
-/* The tree of `count` partners, all that is below one sum, from what vanishes with the first of them: the path from it
-   upwards. What vanishes in a sum is more than its first term holds and no more than it holds itself, so groups of the
-   same number stand in order along the path. */
+/* Builds the tree of `count` partners, which are all summands below one sum, from the number that vanishes with the
+   first partner. Follows the path from the first partner upward. The number that vanishes in a sum is greater than
+   the size of its first term, and at most the size of the sum. Groups of equal numbers therefore stand in order
+   along the path. */
 static smma_tree_status build(search *s, partner *p, int count, int *root) {
   smma_tree_status status = SMMA_TREE_FOUND;
-  int size = 1; /* of *root, p[0 .. size - 1] */
+  int size = 1; /* size of *root, which holds p[0 .. size - 1] */
   qsort(p + 1, (size_t)count - 1, sizeof *p, compare_partners);
   *root = p[0].summand;
   while (status == SMMA_TREE_FOUND && size < count) {
@@ -154,7 +156,7 @@ static smma_sum_of_ones summand_of(smma_summand what) {
   return (smma_sum_of_ones){(what == SMMA_SUMMAND_HUGE) - (what == SMMA_SUMMAND_MINUS_HUGE), what == SMMA_SUMMAND_ONE};
 }
 
-/* Beside M ones are lost in a sum that is not exact, and where any sum is rounded. */
+/* Predicts d: ones added to M are lost if the sum is not exact, and in every sum that is rounded. */
 smma_sum_of_ones smma_predict(const smma_sum_order *o, smma_order_entry *e, const smma_summand *what, int *greatest) {
   *greatest = 0;
   for (int n = 0; n < o->nodes; n++) {

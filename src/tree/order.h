@@ -1,8 +1,8 @@
-/* An order of additions, what it leaves of ones beside +M and -M, and how it is found from that.
+/* Predicts which ones survive +M and -M in an order of additions, and finds an unknown order from such results.
 
-   With +M and -M at two summands and ones at all others, the ones that reach d are those that are added after the two
-   have met: the others vanish beside M. M, and the algorithm for binary trees and trees of fused sums, are those of
-   MMA-Sim, section III-C, and of FPRev (Xie, Gao, Wang, Xue, USENIX ATC 2025). */
+   A question sets +M and -M at two summands and ones at all others. The ones that reach d are those added after M
+   and -M have cancelled; all others vanish when they are added to M. M, and the algorithm for binary trees and trees
+   of fused sums, are those of MMA-Sim, section III-C, and of FPRev (Xie, Gao, Wang, Xue, USENIX ATC 2025). */
 #ifndef SMMA_TREE_ORDER_H
 #define SMMA_TREE_ORDER_H
 
@@ -12,49 +12,50 @@ enum { SMMA_NO_PARENT = -1, SMMA_ALL_OTHERS = -1 };
 
 typedef enum {
   SMMA_TREE_FOUND,
-  SMMA_TREE_HIDDEN, /* the results do not tell; the error says why */
-  SMMA_TREE_FAILED  /* the unit did not compute, or there is no memory */
+  SMMA_TREE_HIDDEN, /* the results do not determine an order; the error gives the reason */
+  SMMA_TREE_FAILED  /* the unit failed, or memory ran out */
 } smma_tree_status;
 
-/* Nodes are the summands, then the sums. A sum of two is an addition; of more, a fused sum, in which no order shows. */
+/* An order of summation as a tree. Nodes are the summands, then the sums. A sum of two terms is an addition. A sum
+   of more terms is a fused sum, whose terms have no order. */
 typedef struct {
-  int count;       /* of summands; the arrays have room for 2 count - 1 nodes */
-  int nodes, root; /* nodes: so far */
-  int *parent;     /* of the root: SMMA_NO_PARENT */
-  bool *exact;     /* a fused sum in which ones are not lost beside M */
+  int count;       /* number of summands; the arrays have room for 2 count - 1 nodes */
+  int nodes, root; /* nodes: number so far */
+  int *parent;     /* SMMA_NO_PARENT for the root */
+  bool *exact;     /* a fused sum that adds ones to M without loss */
 } smma_sum_order;
 
-/* Who answers questions about an order. */
+/* The source of answers to questions about an order. */
 typedef struct {
   void *context;
-  /* Sets +M at `plus` against -M at each of `count` others in turn, with ones at all remaining summands, or at `one`
-     alone. left[i] becomes the number of ones that come through beside minus[i]. */
+  /* Computes d with +M at `plus` and -M at each of `count` other summands in turn, and with ones at all remaining
+     summands, or at `one` alone. left[i] becomes the number of ones that reach d with -M at minus[i]. */
   smma_tree_status (*ask)(void *context, int plus, const int *minus, int count, int one, int *left);
-  /* HIDDEN, with the reason: no order explains what M at two summands leaves. */
+  /* Returns HIDDEN with the reason: no order explains the result with M at these two summands. */
   smma_tree_status (*refuse)(void *context, int plus, int minus);
 } smma_order_asker;
 
-/* Finds the order of `order->count` summands. The caller has to check it. `rank` says in which turn each summand is set
-   against others; NULL: by number. A chain takes about 2 K questions, pairs of pairs K/2 log2 K, a fused sum K^2/2. */
+/* Finds the order of `order->count` summands. The caller has to check it. `rank` is the turn of each summand in the
+   pairing; NULL: by number. A chain takes about 2 K questions, pairs of pairs K/2 log2 K, a fused sum K^2/2. */
 smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank, smma_sum_order *order);
 
-/* The value of a sum: a multiple of M, or, if that multiple is zero, a number of ones. */
+/* The value of a sum: a multiple of M or, if that multiple is zero, a number of ones. */
 typedef struct {
   int huge, ones;
 } smma_sum_of_ones;
 
-/* An order as it is evaluated: one entry for each node. */
+/* The state of evaluating an order: one entry for each node. */
 typedef struct {
-  int sequence; /* the nodes, each after those below it */
-  int terms;    /* that the node still waits for */
-  bool beside;  /* whether any of its terms is a multiple of M */
+  int sequence; /* the nodes in evaluation order, each after the nodes below it */
+  int terms;    /* number of terms not yet evaluated */
+  bool beside;  /* whether any of its terms is a nonzero multiple of M */
   smma_sum_of_ones sum;
 } smma_order_entry;
 
 /* Writes the sequence into `entry`, which has room for all nodes. */
 void smma_read_order(const smma_sum_order *order, smma_order_entry *entry);
 
-/* Returns d for summands that are `what`. `*greatest`: the greatest multiple of M that any sum is. */
+/* Returns d for the summands `what`. `*greatest` receives the greatest multiple of M among all sums. */
 smma_sum_of_ones smma_predict(const smma_sum_order *order, smma_order_entry *entry, const smma_summand *what,
                               int *greatest);
 

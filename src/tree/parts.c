@@ -4,19 +4,19 @@
 
 enum { NO_PART = -1, MOST_PARTNERS = 4 };
 
-/* A fused sum; each of its terms has a summand that stands for it. */
+/* A fused sum. One summand represents each of its terms. */
 typedef struct {
   smma_asker *asker;
   smma_tree *tree;
-  smma_summands cut; /* with ones that are just cut off beside M, but of the sign that rounding may make larger */
+  smma_summands cut; /* with the largest ones that are truncated next to M, of the sign that rounding may make larger */
   int sum, count, term[SMMA_MOST_SUMMANDS], summand[SMMA_MOST_SUMMANDS];
   int part[SMMA_MOST_SUMMANDS];
   size_t checks;
-  bool comparable; /* whether M at any two terms tells which others are cut off */
-  bool directed;   /* whether there is a rounding in one direction */
+  bool comparable; /* whether M at any two terms shows which other terms are truncated with them */
+  bool directed;   /* whether any rounding is directed */
 } fused_sum;
 
-/* Whether the results are zero. */
+/* Finds out which results are zero. */
 static bool ask(fused_sum *s, const smma_summands *m, const smma_tree_question *q, size_t count, bool *zero) {
   uint64_t d[SMMA_MOST_QUESTIONS];
   if (smma_ask(s->asker, m, q, count, d) != SMMA_TREE_FOUND) return false;
@@ -24,7 +24,8 @@ static bool ask(fused_sum *s, const smma_summands *m, const smma_tree_question *
   return true;
 }
 
-/* The largest ones that are cut off at the last term beside M at the first two; then their sign is turned. */
+/* Finds the largest ones that are truncated at the last term with M at the first two terms, then reverses their
+   sign. */
 static bool find_cut(fused_sum *s) {
   const int last = s->count - 1;
   smma_tree_question q = smma_pair_question(&s->cut, s->summand[last - 1], s->summand[last - 2], SMMA_SUMMAND_ZERO);
@@ -43,7 +44,7 @@ static bool find_cut(fused_sum *s) {
   return true;
 }
 
-/* One row for each term but x and y, in order, with a one there. */
+/* Writes one test vector for each term except x and y, in order, with a one at that term. */
 static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, smma_tree_question *q) {
   size_t count = 0;
   for (int i = 0; i < s->count; i++) {
@@ -54,7 +55,7 @@ static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, 
   return count;
 }
 
-/* Whether any term that is not `together` shows a one, of the size and the sign of `ones`, beside M at x and y. */
+/* Finds out whether any term outside `together` shows a one, of the size and sign of `ones`, with M at x and y. */
 static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, const bool *together, bool *any) {
   smma_tree_question q[SMMA_MOST_QUESTIONS];
   bool zero[SMMA_MOST_QUESTIONS];
@@ -66,9 +67,9 @@ static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, co
   return good;
 }
 
-/* The terms that are cut off together with x or y: a one at any of them does not show. At all others it does, but one
-   of the other sign does not; else M at x and y is no measure for them, and `s->comparable` becomes false. A one that
-   shows however small it is becomes `s->directed`. */
+/* Finds the terms that are truncated together with x or y: a one at such a term does not show. At all other terms a
+   one shows, and a one of the opposite sign does not. Otherwise M at x and y cannot decide, and `s->comparable`
+   becomes false. If the smallest ones show, too, `s->directed` becomes true. */
 static bool find_together(fused_sum *s, int x, int y, bool *together) {
   smma_tree_question q[SMMA_MOST_QUESTIONS];
   smma_summands turned = s->cut, small = s->cut;
@@ -87,8 +88,8 @@ static bool find_together(fused_sum *s, int x, int y, bool *together) {
   return true;
 }
 
-/* Of the terms next to the last, x, one that leaves others which are cut off neither with x nor with it; the number of
-   terms if there is none. */
+/* Finds a partner for the last term x among the terms before it, so that some terms are truncated neither with x nor
+   with the partner. `*partner` is the number of terms if no term qualifies. */
 static bool find_partner(fused_sum *s, int *partner) {
   smma_tree_question q[MOST_PARTNERS];
   bool zero[MOST_PARTNERS];
@@ -106,8 +107,8 @@ static bool find_partner(fused_sum *s, int *partner) {
   return true;
 }
 
-/* What is cut off with the last term must cut that off, too, beside M at it and at y, outside; else the parts are none.
- */
+/* Checks the first part: with M at another of its terms and at y outside the part, the last term must be truncated,
+   too. Otherwise the parts are not valid. */
 static bool confirm_first_part(fused_sum *s, int y) {
   const int x = s->count - 1;
   bool together[SMMA_MOST_SUMMANDS];
@@ -120,8 +121,8 @@ static bool confirm_first_part(fused_sum *s, int y) {
   return true;
 }
 
-/* The part of the last term, number 0: what is cut off both with it and y, and with it and z, where z is in neither's
-   part. */
+/* Finds part 0, the part of the last term: the terms truncated both with M at it and y, and with M at it and z,
+   where z is in neither's part. */
 static bool find_first_part(fused_sum *s, bool *found) {
   const int x = s->count - 1;
   bool with_y[SMMA_MOST_SUMMANDS], with_z[SMMA_MOST_SUMMANDS];
@@ -139,7 +140,7 @@ static bool find_first_part(fused_sum *s, bool *found) {
   return confirm_first_part(s, s->part[y] == 0 ? z : y);
 }
 
-/* The part of term x: what is cut off with it and the last term, but is in no part yet. */
+/* Finds the part of term x: the terms truncated with x and the last term that have no part yet. */
 static bool find_next_part(fused_sum *s, int x, int part) {
   bool together[SMMA_MOST_SUMMANDS];
   if (!find_together(s, x, s->count - 1, together)) return false;
@@ -148,7 +149,8 @@ static bool find_next_part(fused_sum *s, int x, int part) {
   return true;
 }
 
-/* Terms of a part become children of a sum of their own; of c and two others, c and another are none. */
+/* Makes the terms of a part children of a new sum. If the sum is c and two other terms, c and one other are not a
+   part. */
 static void make_part(fused_sum *s, int part) {
   smma_tree *t = s->tree;
   int members = 0;
@@ -181,7 +183,7 @@ static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *chec
   bool found;
   int parts = 0;
   if (!find_cut(&s)) return false;
-  /* The last term is a product; the first may be c or a result, and alone. */
+  /* Starts from the last term, which is a product. The first may be c or a result, and may be a part by itself. */
   if (!find_first_part(&s, &found)) return false;
   for (int x = s.count - 2; x > 0 && found; x--)
     if (s.part[x] == NO_PART && !find_next_part(&s, x, ++parts)) return false;
@@ -190,7 +192,7 @@ static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *chec
   return true;
 }
 
-/* Makes sums of the groups of a fused sum that are added first, if there are any. */
+/* Makes a sum of each group of a fused sum that is added first, if there are any. */
 static void make_stages(smma_tree *t, int sum, const smma_stages *stages, fused_sum *s) {
   int groups = 0;
   for (int i = 0; i < s->count; i++) {
@@ -201,7 +203,8 @@ static void make_stages(smma_tree *t, int sum, const smma_stages *stages, fused_
   t->uneven[sum] = stages->c_counts_less && !stages->c_is_apart;
 }
 
-/* `*nodes`: those whose stages are to be found, to which new ones are added. */
+/* Finds the stages, or else the parts, of a fused sum. `*nodes` is the number of nodes to examine; new ones are
+   added to it. */
 static bool find_stages_or_parts(smma_asker *asker, smma_tree *t, int sum, int *nodes, size_t *checks) {
   const size_t before = asker->asked;
   fused_sum s = fused_sum_of(asker, t, sum);
@@ -210,7 +213,8 @@ static bool find_stages_or_parts(smma_asker *asker, smma_tree *t, int sum, int *
   if (!smma_find_stages(asker, &t->summands, s.summand, s.count, &stages)) return false;
   *checks += asker->asked - before;
   t->uneven[sum] = stages.uneven;
-  t->hidden[sum] = !stages.uneven && stages.groups == 1; /* which a coarser sum shows, into which it goes */
+  t->hidden[sum] =
+      !stages.uneven && stages.groups == 1; /* the sum has the same loss as the coarser sum that it is a term of */
   if (stages.uneven || t->hidden[sum]) return true;
   if (stages.groups < s.count || stages.c_is_apart) {
     make_stages(t, sum, &stages, &s);
@@ -231,7 +235,7 @@ smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
     int child[SMMA_MOST_SUMMANDS];
     if (smma_tree_children(t, sum, child) < 3 || t->exact[sum]) continue;
     if (t->summands.left) {
-      t->hidden[sum] = true; /* +M and -M leave something, beside which nothing can be asked */
+      t->hidden[sum] = true; /* +M and -M leave a remainder, so that no further question is possible */
       continue;
     }
     if (!find_stages_or_parts(asker, t, sum, &nodes, &checks)) return SMMA_TREE_FAILED;

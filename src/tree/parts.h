@@ -1,13 +1,14 @@
-/* Parts of a fused sum: products that are aligned and cut off together, apart from the rest, as even and odd products
-   on CDNA 3. Parts meet below one greatest exponent, so that +M and -M in one of them take the ones of all others with
-   them; but where the rest is rounded, in one direction, what is cut off within a part is not. */
+/* Finds the parts of a fused sum: products that are aligned and truncated together, separately from other products,
+   as even and odd products on CDNA 3. All parts are then aligned to one greatest exponent, so +M and -M in one part
+   also remove the ones of all other parts. But if the other parts are rounded in one direction, their ones show in
+   the result, and ones truncated within the part do not. */
 #ifndef SMMA_TREE_PARTS_H
 #define SMMA_TREE_PARTS_H
 
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* Makes sums of the parts of each fused sum, where there are any. FOUND, or FAILED if the unit fails. */
+/* Replaces the parts of each fused sum, if there are any, by sums. Returns FOUND, or FAILED if the unit fails. */
 smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *tree);
 
 #endif

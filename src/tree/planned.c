@@ -38,7 +38,8 @@ static size_t rounded(smma_planned_tree *t, int format, size_t node) {
   return above;
 }
 
-/* Whether a total goes on: a part that is a higher sum than those before belongs to a tree of them. */
+/* Reports whether a total continues: a part that is a higher sum than the parts before it belongs to a tree of
+   parts. */
 static bool goes_on(const smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
   const smma_planned_node *n = &t->node[total];
   return n->kind == SMMA_PLANNED_SUM && n->with == task->with && n->stored == task->stored && n->total == task->total &&
@@ -146,7 +147,7 @@ typedef struct {
 
 #define ADD(...) smma_append_text(text, size, __VA_ARGS__)
 
-/* "0..15, 32..47, ...": the k of a subtree in order, of which three ranges are told. */
+/* The k of a subtree in order, as text "0..15, 32..47, ..." with at most three ranges. */
 typedef struct {
   size_t first, end, ranges;
 } told;
@@ -182,7 +183,7 @@ static void tell_k(const smma_planned_tree *t, size_t node, char *text, size_t s
   tell_range(&r, text, size);
 }
 
-/* "8 calls of 16 products", "5 calls of 1 to 16 products" */
+/* Writes "8 calls of 16 products" or "5 calls of 1 to 16 products". */
 static void tell_calls(const smma_planned_tree *t, const smma_planned_node *n, char *text, size_t size) {
   size_t least = SIZE_MAX, most = 0;
   for (size_t i = 0; i < n->steps; i++) {
@@ -202,7 +203,7 @@ static void tell_sum(const smma_planned_node *n, char *text, size_t size) {
   if (n->total != SMMA_STORED_AS_IS) ADD(", each total rounded to %s", smma_format_text((smma_format)n->total));
 }
 
-/* One node, or so many that are alike. */
+/* Writes the text of one node, or of `times` equal nodes. */
 static void tell_node(const smma_planned_tree *t, size_t node, size_t times, char *text, size_t size) {
   const smma_planned_node *n = &t->node[node];
   const char *s = times == 1 ? "" : "s";
@@ -231,7 +232,7 @@ static size_t add_line(drawing *d, size_t parent, smma_planned_kind kind) {
   return d->count++;
 }
 
-/* The last of `times` siblings. */
+/* Returns the last of `times` siblings. */
 static size_t last_of(const smma_planned_tree *t, size_t node, size_t times) {
   while (--times) node = t->node[node].next;
   return node;
@@ -239,7 +240,7 @@ static size_t last_of(const smma_planned_tree *t, size_t node, size_t times) {
 
 static void draw(drawing *d, size_t node, size_t times, size_t parent);
 
-/* Siblings that are alike stand once: from four on, or where they are large. */
+/* Draws the children. Equal siblings appear once if there are at least four of them or if they are large. */
 static void draw_children(drawing *d, size_t node, size_t parent) {
   enum { ALIKE = 4, LARGE = 8 };
   const smma_planned_tree *t = d->tree;

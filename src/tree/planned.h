@@ -1,5 +1,5 @@
-/* The order in which a product with a plan is summed: calls of the instruction in chains, whose results are added. What
-   is alike stands once in print, with how often it is there. */
+/* The summation order of a product with a plan: calls of the instruction in chains, and additions of the chains'
+   results. In print, equal subtrees appear once, with their number. */
 #ifndef SMMA_TREE_PLANNED_H
 #define SMMA_TREE_PLANNED_H
 
@@ -10,21 +10,23 @@
 typedef enum {
   SMMA_PLANNED_ZERO, /* +0 */
   SMMA_PLANNED_C,
-  SMMA_PLANNED_CHAIN,  /* calls, each of which takes the result before; its child, if any, begins it */
-  SMMA_PLANNED_SUM,    /* of its children in order: the first two, then that and the third, ... */
-  SMMA_PLANNED_ROUNDED /* its child, to `stored` */
+  SMMA_PLANNED_CHAIN,  /* calls in sequence, each starting from the result of the previous call; the first starts from
+                          the child, if any */
+  SMMA_PLANNED_SUM,    /* adds its children in order: the first two, then their sum and the third, ... */
+  SMMA_PLANNED_ROUNDED /* rounds its child to `stored` */
 } smma_planned_kind;
 
 #define SMMA_NO_NODE SIZE_MAX
 
 typedef struct {
   smma_planned_kind kind;
-  size_t child, last, next; /* the first and the last child, the next one of its parent; or SMMA_NO_NODE */
-  size_t children, nodes;   /* nodes: at and below it, once the tree is made */
-  size_t height;            /* sums one within another */
-  size_t step, steps;       /* of a chain, in the schedule */
-  smma_with with;           /* of a sum */
-  int stored, total;        /* what its summands but the first, and its totals, are rounded to, or SMMA_STORED_AS_IS */
+  size_t child, last, next; /* the first child, the last child, and the next sibling; or SMMA_NO_NODE */
+  size_t children, nodes;   /* nodes: number at and below it, once the tree is complete */
+  size_t height;            /* nesting depth of sums */
+  size_t step, steps;       /* of a chain: first step and number of steps in the schedule */
+  smma_with with;           /* of a sum: its operation */
+  int stored,
+      total; /* formats to which its summands except the first, and its totals, are rounded, or SMMA_STORED_AS_IS */
 } smma_planned_node;
 
 typedef struct {
@@ -34,26 +36,26 @@ typedef struct {
   size_t chains, additions;
 } smma_planned_tree;
 
-/* Of a schedule, which must stay as it is. False without memory. */
+/* Makes the tree of a schedule, which must not change while the tree is in use. Returns false without memory. */
 bool smma_planned_tree_make(const smma_schedule *schedule, bool starts_from_c, smma_planned_tree *tree);
 void smma_planned_tree_free(smma_planned_tree *tree);
 
-/* Products of a call. */
+/* Returns the number of products of a call. */
 size_t smma_products_of_call(const smma_schedule *schedule, size_t step);
 
-/* A line of the drawing: below another one, or SMMA_NO_NODE for the root. */
+/* One line of the drawing. Its parent is another line, or SMMA_NO_NODE for the root. */
 typedef struct {
   size_t parent;
   smma_planned_kind kind;
   char text[240];
 } smma_planned_line;
 
-/* The drawing, which the caller frees; NULL without memory. */
+/* Returns the drawing, which the caller frees; NULL without memory. */
 smma_planned_line *smma_planned_lines(const smma_planned_tree *tree, size_t *count);
 
 void smma_print_planned_lines(FILE *stream, const smma_planned_line *line, size_t count);
 
-/* For Graphviz. */
+/* Writes the graph for Graphviz. */
 void smma_write_planned_graph(FILE *stream, const smma_planned_line *line, size_t count, const char *title,
                               const char *words);
 

@@ -2,33 +2,34 @@
 
 #include <string.h>
 
-/* TOO_FEW: with so many terms or fewer, M at c and two halves of -M leave no place for two ones. */
+/* TOO_FEW: with this number of terms or fewer, M at c and two halves of -M leave no room for two ones. */
 enum { MOST_PLACES = 8, NO_GROUP = -1, TOO_FEW = 4 };
 
-/* Two terms at which +M and -M stand. */
+/* Two terms that hold +M and -M. */
 typedef struct {
   int plus, minus;
 } place;
 
 typedef struct {
   smma_asker *asker;
-  smma_summands m; /* with the ones that are asked */
+  smma_summands m; /* with the ones of the current question */
   const int *summand;
   int count;
-  int vanishing;                /* exponent of ones that vanish at every term */
+  int vanishing;                /* exponent of ones that vanish at each term */
   bool has_c;                   /* the first term is c, or has c in it */
-  int lost[SMMA_MOST_SUMMANDS]; /* exponents of the greatest ones that vanish at each term */
+  int lost[SMMA_MOST_SUMMANDS]; /* exponents of the greatest ones that vanish, by term */
   place at[MOST_PLACES];
   int places;
-  int other, with; /* terms beside the first product, the first of another group; 0: none */
+  int other, with; /* `other`: a term in the group of the first product; `with`: the first term of another group; 0:
+                      does not exist */
 } search;
 
-/* A row with +M and -M at one place. */
+/* Returns a test vector with +M and -M at one place. */
 static smma_tree_question row_at(const search *s, place at) {
   return smma_pair_question(&s->m, s->summand[at.plus], s->summand[at.minus], SMMA_SUMMAND_ZERO);
 }
 
-/* d[i] answers q[i], in which ones are 2^one[i]. */
+/* Runs the test vectors q, with ones of 2^one[i] in q[i]; d[i] receives the result. */
 static bool ask(search *s, const int *one, const smma_tree_question *q, size_t count, uint64_t *d) {
   smma_asker *asker = s->asker;
   for (size_t from = 0, now; from < count; from += now) {
@@ -48,10 +49,10 @@ static bool is_zero(const search *s, uint64_t d) {
   return smma_decode(smma_encoding_of(s->m.instruction->d), d).kind == SMMA_ZERO;
 }
 
-/* ---- What is lost beside M ---- */
+/* ---- Loss next to M ---- */
 
-/* Whether each row gives zero, as it is or with M and -M exchanged. Beside the M of its own sign a one in one group
-   with it is lost; of the other sign it makes M less, and rounding may make a whole unit of that. */
+/* Finds out which test vectors give zero, as they are or with M and -M exchanged. A one in the group of the M of its
+   own sign is lost. With the opposite sign it reduces M, and rounding may turn that into a whole unit. */
 static bool ask_lost(search *s, const int *one, const smma_tree_question *q, size_t count, bool *lost) {
   smma_tree_question turned[SMMA_MOST_QUESTIONS];
   uint64_t d[SMMA_MOST_QUESTIONS], d_turned[SMMA_MOST_QUESTIONS];
@@ -68,8 +69,8 @@ static bool ask_lost(search *s, const int *one, const smma_tree_question *q, siz
 
 static bool is_at(place at, int term) { return at.plus == term || at.minus == term; }
 
-/* s->lost: at each term the least of what is lost at the places, found by bisection between the ones at which the tree
-   was found, which vanish, and M. */
+/* Fills s->lost: for each term the least loss over all places. Bisects between the original ones, which vanish, and
+   M. */
 static bool find_lost(search *s) {
   smma_tree_question q[SMMA_MOST_SUMMANDS];
   int least[SMMA_MOST_SUMMANDS], greatest[SMMA_MOST_SUMMANDS], middle[SMMA_MOST_SUMMANDS];
@@ -96,8 +97,9 @@ static bool find_lost(search *s) {
   return true;
 }
 
-/* Places such that for any group, and any pair of terms beside c, one place has both its terms outside: with c, in
-   which c is; else in first, last and middle terms, neighbours and every second; every pair of four terms. */
+/* Chooses places so that for any group, and any pair of terms other than c, both terms of at least one place are
+   outside. If c is a term, every place has M at c. Otherwise the places are the first, last and middle terms, as
+   neighbours and at distance two; for four terms, every pair. */
 static void choose_places(search *s) {
   const int n = s->count, middle = n / 2;
   const place with_c[] = {{0, 1}, {0, 2}, {0, n - 1}, {0, middle}, {0, middle + 1}};
@@ -115,7 +117,7 @@ static void choose_places(search *s) {
 
 /* ---- Pairs ---- */
 
-/* Whether ones at terms x and all y > x of the list, both of which are lost alone, come through together at any
+/* Finds out for each y of the list whether ones at terms x and y, which are both lost alone, reach d together at any
    place. */
 static bool ask_pairs(search *s, int x, const int *y, int count, bool *together) {
   for (int i = 0; i < count; i++) together[i] = false;
@@ -138,7 +140,7 @@ static bool ask_pairs(search *s, int x, const int *y, int count, bool *together)
   return true;
 }
 
-/* Groups from pairs; `uneven` where pairs say that x and y are together, and y and z, but not x and z. */
+/* Makes groups from pairs. Sets `uneven` if x and y are together, and y and z, but not x and z. */
 static bool find_groups(search *s, smma_stages *stages) {
   for (int i = 0; i < s->count; i++) stages->group[i] = NO_GROUP;
   stages->groups = 0;
@@ -160,8 +162,8 @@ static bool find_groups(search *s, smma_stages *stages) {
   return true;
 }
 
-/* Whether what is lost at a term, and no more, is lost wherever M stands: at each other term, set against the first.
-   Beside a term of its own group more may be lost. */
+/* Checks that the loss of a term is the same for every position of M: M at the first term and at each other one in
+   turn. Next to a term of its own group a larger loss is allowed. */
 static bool check_evenness(search *s, smma_stages *stages) {
   const int *group = stages->group;
   for (int minus = 1; minus < s->count; minus++)
@@ -190,15 +192,16 @@ static bool check_evenness(search *s, smma_stages *stages) {
 
 /* ---- c ---- */
 
-/* c is M, d is nearly M, and a one beside it may change d. */
+/* A test vector with M at c. d is nearly M, and a one may change it. */
 typedef struct {
-  smma_tree_question row; /* without ones */
-  int term;               /* at which a one is asked */
+  smma_tree_question row; /* the test vector without ones */
+  int term;               /* the term that gets the one */
   bool negative_ones;
-  int near; /* exponent of the greatest product of the row, or M's */
+  int near; /* exponent of the greatest product of the test vector, or of M */
 } beside_c;
 
-/* b->row, with ones at b->term as asked: the greatest that do not change d. s->vanishing - 1: all do; `near`: none. */
+/* Finds the greatest ones at b->term that do not change d of b->row. `*lost` is s->vanishing - 1 if all ones change
+   d, and `near` if no ones do. */
 static bool find_lost_beside_c(search *s, const beside_c *b, int *lost) {
   smma_tree_question q[] = {b->row, b->row};
   int greatest = b->near;
@@ -225,7 +228,8 @@ static void put(search *s, smma_tree_question *q, int term, bool negative, int e
   q->smaller[s->summand[term]] = s->m.huge - exponent;
 }
 
-/* Whether a one of the other sign, twice as great, at `other` undoes what one at b->term does to d. */
+/* Finds out whether a one of the opposite sign and twice the size, at `other`, undoes the effect of the one at
+   b->term on d. */
 static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) {
   const int one[] = {s->vanishing + 1, s->vanishing + 1};
   smma_tree_question q[] = {b->row, b->row};
@@ -238,8 +242,9 @@ static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) 
   return true;
 }
 
-/* Where any one beside c changes d, alignment may round it to a unit. What another term undoes is added before; but
-   where c undoes it, too, beside M at that term, it is the sum that is rounded. */
+/* Judges whether c is apart if every one changes d, because alignment may round it to a unit. If a one at another
+   term undoes the change, the two are added first. But if c undoes it in the same way with M at that term, the
+   rounding is that of the sum. */
 static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   beside_c turned = *b;
   bool by_other, by_c;
@@ -250,9 +255,9 @@ static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   return true;
 }
 
-/* Where ones of 2^lost and less do not change d, another one of 2^lost is put at s->other. If each is cut off, nothing
-   changes; if both are added first, ones of 2^lost change d now, and no smaller ones. Anything else may be what the
-   rounding of d loses. */
+/* Judges whether c is apart if ones up to 2^lost do not change d. Adds another one of 2^lost at s->other. If each is
+   truncated, the limit stays. If both are added first, ones of 2^lost now change d, and smaller ones do not. Any
+   other result may come from the rounding of d. */
 static bool judge_lost(search *s, const beside_c *b, int lost, judgement *j) {
   beside_c both = *b;
   int now;
@@ -269,14 +274,14 @@ static bool judge_row(search *s, const beside_c *b, judgement *j) {
   if (lost == b->near) return true;
   if (lost < s->vanishing) return b->near < s->m.huge || judge_directed(s, b, j);
   if (b->near < s->m.huge && b->near - lost == s->m.huge - s->lost[b->term]) {
-    *j = APART; /* lost beside the greatest product, not beside c */
+    *j = APART; /* lost next to the greatest product, not next to c */
     return true;
   }
   return lost > s->lost[b->term] || judge_lost(s, b, lost, j);
 }
 
-/* c alone, and c with half or a quarter of a unit of d's last place, of either sign, at s->with, that make a tie.
-   What one row shows holds, unless another shows otherwise. */
+/* Judges c alone, and c with half or a quarter of a unit of d's last place, of either sign, at s->with, which makes
+   ties. A finding of one test vector holds unless another one contradicts it. */
 static bool judge_rows(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   const int near[] = {0, fraction + 1, fraction + 2};
@@ -296,8 +301,8 @@ static bool judge_rows(search *s, smma_stages *stages) {
   return true;
 }
 
-/* A row of c, which is odd, and near it at term 2 a term of the last places of d, with a one of the other sign at
-   term 1. */
+/* Returns a test vector with an odd c, at term 2 a value near the last place of d, and at term 1 a one of the
+   opposite sign. */
 static beside_c opposing(search *s, int near, bool negative_ones) {
   beside_c b = {.row = {.odd_c = true}, .term = 1, .negative_ones = negative_ones, .near = near};
   put(s, &b.row, 0, false, s->m.huge);
@@ -305,9 +310,9 @@ static beside_c opposing(search *s, int near, bool negative_ones) {
   return b;
 }
 
-/* Tells a fused sum of c and two terms from two terms that are added before c. In a fused sum M at c takes as much from
-   a one at term 1 whatever stands at term 2. If it takes less, c counts less than a term. If what is lost doubles when
-   term 2 doubles, term 2 takes it: the two terms are added first. */
+/* Distinguishes a fused sum of c and two terms from a sum of the two terms followed by c. In a fused sum, M at c
+   causes the same loss in a one at term 1 for every value at term 2. If the loss is smaller, c counts less than a
+   term. If the loss doubles when term 2 doubles, term 2 causes it, and the two terms are added first. */
 static bool judge_two(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   if (smma_encoding_of(s->m.instruction->c).fraction_bits < fraction) return true;
@@ -326,8 +331,8 @@ static bool judge_two(search *s, smma_stages *stages) {
   return true;
 }
 
-/* Finds two terms, and a term in neither's group; terms 1 and 2 or else another pair of one group. False if all groups
-   of terms beside c are in the way. */
+/* Finds two terms, 1 and 2 or else term 1 and another term of its group, and a third term outside their groups.
+   Returns false if the groups leave no such term. */
 static bool find_halves(const search *s, const int *group, place *halves, int *last) {
   for (int y = 2; y < s->count; y++) {
     if (y > 2 && group[y] != group[1]) continue;
@@ -341,9 +346,9 @@ static bool find_halves(const search *s, const int *group, place *halves, int *l
   return false;
 }
 
-/* Half of -M at two terms, M at c: whether others then keep one bit more than beside -M, because c's exponent does not
-   count or counts for less. Two ones, if there are terms of two groups for them: together they are no tie. False in
-   `*asked` if no group is left for a one. */
+/* Tests with M at c and half of -M at two terms whether other terms keep one bit more than next to -M, because c's
+   exponent does not count or counts less. Uses two ones if terms of two groups are available; two ones do not make a
+   tie. `*asked` is false if no group is left for a one. */
 static bool ask_halves(search *s, const int *group, bool *asked, bool *more) {
   smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
   place halves;
@@ -364,7 +369,7 @@ static bool ask_halves(search *s, const int *group, bool *asked, bool *more) {
   return true;
 }
 
-/* Whether the other terms are added before they are aligned with c. */
+/* Finds out whether the other terms are added before they are aligned with c. */
 static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   bool asked;
   if (!s->has_c) return true;
@@ -376,7 +381,7 @@ static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   return s->other == s->count || (judge_rows(s, stages) && (s->count > TOO_FEW || judge_two(s, stages)));
 }
 
-/* Whether the ones vanish at every term, beside M at every place. */
+/* Finds out whether the ones vanish at every term, with M at every place. */
 static bool ask_whether_lost(search *s, bool *all) {
   *all = true;
   for (int p = 0; p < s->places; p++) {

@@ -7,10 +7,11 @@
 #include "isa/format_name.h"
 #include "rows/place.h"
 
-/* Fraction bits of the narrowest format that FP32 results may be rounded to within; ones that a text names. */
+/* LEAST_FRACTION_BITS: fraction bits of the narrowest internal rounding of FP32 sums in a unit. MOST_NAMES: most
+   ones that a text names. */
 enum { LEAST_FRACTION_BITS = 10, MOST_NAMES = 3 };
 
-/* Exponents of a format's powers of two. */
+/* The exponents of a format's powers of two. */
 typedef struct {
   int least, least_normal, greatest;
 } range;
@@ -22,7 +23,7 @@ static range range_of(smma_format format) {
   return (range){normal - f.fraction_bits, normal, largest.exponent};
 }
 
-/* Of products. */
+/* Returns the exponent range of products. */
 static range times(range x, range y) {
   return (range){x.least + y.least, x.least_normal + y.least_normal, x.greatest + y.greatest};
 }
@@ -37,13 +38,14 @@ static range product_range(const smma_instruction *i, bool scaled) {
   return scaled ? times(product, times(range_of(i->scale), range_of(i->scale))) : product;
 }
 
-/* M + K ones rounds to M in d's format, and in FP32, which may be within. */
+/* Returns the bits that suffice for M + K ones to round to M in d's format, and in FP32, because the unit may use
+   FP32 internally. */
 int smma_necessary_bits(const smma_summands *s) {
   const int precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
   return smma_maximum(precision, 24) + 1 + smma_bit_length((uint64_t)s->count);
 }
 
-/* Subnormals only where it cannot be done without: units may flush them. */
+/* Chooses M and ones in range r. Uses subnormals only if necessary, because units may flush them. */
 static bool choose_range(smma_summands *s, range r) {
   const int bits = smma_necessary_bits(s);
   s->huge = r.greatest;
@@ -69,8 +71,8 @@ bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_erro
 
 static int clamp(int x, int least, int greatest) { return x < least ? least : x > greatest ? greatest : x; }
 
-/* Splits the exponent of a product, as nearly in half and `lean` to y as the ranges allow; both factors are normal if
-   that can be. */
+/* Splits the exponent of a product into two halves, with `lean` moved to y, as far as the ranges allow. Both factors
+   are normal if possible. */
 static void split(int exponent, int lean, range x, range y, int *of_x, int *of_y) {
   const bool normal = exponent >= x.least_normal + y.least_normal;
   const int least_x = normal ? x.least_normal : x.least, least_y = normal ? y.least_normal : y.least;
@@ -78,7 +80,7 @@ static void split(int exponent, int lean, range x, range y, int *of_x, int *of_y
   *of_y = exponent - *of_x;
 }
 
-/* The encoding of `significand`, which is less than 2, times 2^exponent. */
+/* Returns the encoding of `significand`, which is less than 2, times 2^exponent. */
 static uint64_t encoded(smma_format format, uint64_t significand, int fraction_bits, int exponent, bool negative) {
   const smma_number x = {.significand = significand,
                          .exponent = exponent,
@@ -149,7 +151,8 @@ int smma_greatest_one(const smma_summands *s) {
   return s->left ? smma_minimum(lost, s->huge - s->left - smma_bit_length((uint64_t)s->count)) : lost;
 }
 
-/* Of one sign, and fewer than make a unit of what is left. */
+/* Counts the ones of d if M and -M leave a remainder. The ones have one sign, and their sum is less than a unit of
+   the remainder. */
 static int count_beside_units(const smma_summands *s, smma_number x) {
   const double units = ldexp(1, s->huge - s->left - s->one);
   const double ones = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->one);
@@ -186,7 +189,7 @@ const char *smma_summand_name(const smma_summands *s, int index, char text[32]) 
   return text;
 }
 
-/* Appends ", 2^30 at c" for each summand that is `what`, or, of ones if they are many, their number. */
+/* Appends ", 2^30 at c" for each summand with the value `what`. For many ones, appends their number instead. */
 static void append_summands(const smma_summands *s, const smma_tree_question *q, smma_summand what, char text[256]) {
   const bool negative = what == SMMA_SUMMAND_ONE ? s->negative_ones : what == SMMA_SUMMAND_MINUS_HUGE;
   const int exponent = what == SMMA_SUMMAND_ONE ? s->one : s->huge;

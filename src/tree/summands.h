@@ -1,66 +1,69 @@
-/* Summands of chosen size, for probes of order: every row is a sum of +M, -M, ones and zeros. */
+/* Test vectors that show a summation order: each is a sum of +M, -M, ones and zeros. */
 #ifndef SMMA_TREE_SUMMANDS_H
 #define SMMA_TREE_SUMMANDS_H
 
 #include "host/error.h"
 #include "rows/rows.h"
 
-/* The products, and c. */
+/* The summands: the products and c. */
 enum { SMMA_MOST_SUMMANDS = SMMA_MAXIMUM_K + 1 };
 
-/* What a summand is in a row. */
+/* The value of a summand in a test vector. */
 typedef enum { SMMA_SUMMAND_ZERO, SMMA_SUMMAND_ONE, SMMA_SUMMAND_HUGE, SMMA_SUMMAND_MINUS_HUGE } smma_summand;
 
-/* M = 2^huge, and a "one" is 2^one or -2^one. */
+/* The sizes of M and ones: M = 2^huge, and a "one" is 2^one or -2^one. */
 typedef struct {
   const smma_instruction *instruction;
-  int count;    /* of summands; c is the last */
-  int products; /* that stand behind one summand: 1, or a scale block, of which one product is not zero */
+  int count;    /* number of summands; c is the last */
+  int products; /* products per summand: 1, or the size of a scale block, with one nonzero product */
   int huge, one;
   bool negative_ones;
-  int left; /* M and -M may leave whole 2^(huge - left), which are no ones; 0 if they leave nothing */
+  int left; /* M and -M may leave a remainder, a multiple of 2^(huge - left), which does not count as ones; 0: no
+               remainder */
 } smma_summands;
 
-/* Chooses M and ones from the formats' ranges: M + K ones rounds to M in FP32 (FP64), and so it does in anything up to
-   log2 M/one bits wide. Where the elements' own range is too small, scale factors help, and scale blocks become the
-   summands. False with the reason where that is not enough either. */
+/* Chooses M and ones from the ranges of the formats. M + K ones rounds to M in FP32 (FP64), and in any accumulator
+   of up to log2 M/one bits. If the range of the elements is too small, scale factors extend it, and the summands are
+   scale blocks. Returns false with the reason if that is not sufficient either. */
 bool smma_choose_summands(const smma_instruction *instruction, smma_summands *summands, smma_error *why);
 
-/* The least log2 M/one that will do. */
+/* Returns the least sufficient log2 M/one. */
 int smma_necessary_bits(const smma_summands *summands);
 
-/* One row. */
+/* One question: the summands of a test vector. */
 typedef struct {
   smma_summand what[SMMA_MOST_SUMMANDS];
-  int smaller[SMMA_MOST_SUMMANDS]; /* binades by which the summand is smaller than M or a one */
-  int product[SMMA_MOST_SUMMANDS]; /* which of those behind a summand it is */
-  int lean[SMMA_MOST_SUMMANDS];    /* how much of an exponent its second factor takes, beside half of it */
-  bool odd_c;                      /* c has one unit of d's last place more */
+  int smaller[SMMA_MOST_SUMMANDS]; /* size of a summand below M or a one, in binades */
+  int product[SMMA_MOST_SUMMANDS]; /* index of the product within a summand */
+  int lean[SMMA_MOST_SUMMANDS];    /* exponent of the second factor beyond half of the product's exponent */
+  bool odd_c;                      /* c is greater by one unit of d's last place */
 } smma_tree_question;
 
-/* M at one, -M at another, and all others alike. */
+/* Returns a question with M at one summand, -M at another, and the same value at all others. */
 smma_tree_question smma_pair_question(const smma_summands *summands, int plus, int minus, smma_summand others);
 
 void smma_put_summands(const smma_summands *summands, const smma_tree_question *question, smma_rows *rows,
                        size_t index);
 
-/* Encodings of two factors whose product is 2^exponent, or -2^exponent; `lean`: see smma_tree_question. */
+/* Encodes two factors whose product is 2^exponent or -2^exponent; `lean`: see smma_tree_question. */
 void smma_split_product(const smma_instruction *instruction, int exponent, int lean, bool negative, uint64_t *a,
                         uint64_t *b);
 
-/* The greatest ones that are less, all together, than what M and -M may leave, and lost beside M. */
+/* Returns the exponent of the greatest ones that are lost when added to M and whose sum is less than the remainder
+   of M and -M, if any. */
 int smma_greatest_one(const smma_summands *summands);
 
-/* How many ones d is, beside what M and -M may leave; -1 if it is no such number. */
+/* Returns d as a number of ones, without the remainder of M and -M; -1 if d is not such a number. */
 int smma_count_ones(const smma_summands *summands, uint64_t d);
 
-/* Whether d is M, or -M, up to one unit of its last place: what ones beside M do where they are rounded. */
+/* Reports whether d is M, or -M, up to one unit of its last place. Ones added to M can cause that difference by
+   rounding. */
 bool smma_is_huge(const smma_summands *summands, uint64_t d, bool negative);
 
-/* "c", "k = 3", "k = 16..31". */
+/* Returns the name of a summand: "c", "k = 3", "k = 16..31". */
 const char *smma_summand_name(const smma_summands *summands, int index, char text[32]);
 
-/* "2^30 at c, -2^30 at k = 3, 2^-28 at 15 others". */
+/* Describes a question: "2^30 at c, -2^30 at k = 3, 2^-28 at 15 others". */
 const char *smma_question_text(const smma_summands *summands, const smma_tree_question *question, char text[256]);
 
 #endif

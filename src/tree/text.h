@@ -6,17 +6,18 @@
 
 #include "tree/tree.h"
 
-/* "starting with c, 2 fused sums in a row, each with 8 products" */
+/* Describes the tree in words: "starting with c, 2 fused sums in a row, each with 8 products". */
 const char *smma_tree_words(const smma_tree *tree, char text[512]);
 
-/* "+"; "fused sum of 9"; "..., exact over 58 bits" if no one was lost beside M; "..., terms not cut alike"
-   if it is uneven; "..., perhaps in stages" if they are hidden; "sum" of a scale block and another. */
+/* Returns the name of a sum: "+"; "fused sum of 9"; "..., exact over 58 bits" if no ones were lost next to M; "...,
+   terms not cut alike" if the sum is uneven; "..., perhaps in stages" if its stages are hidden; "sum" for a scale
+   block and another term. */
 const char *smma_sum_name(const smma_tree *tree, int node, char text[48]);
 
-/* One line a sum or group of summands, d first, each below what it goes into. */
+/* Prints the tree, d first, with one line for each sum or group of summands, below the sum that it is a term of. */
 void smma_print_tree(FILE *stream, const smma_tree *tree);
 
-/* For Graphviz. */
+/* Writes the graph for Graphviz. */
 void smma_write_tree_graph(FILE *stream, const smma_tree *tree, const char *title);
 
 #endif

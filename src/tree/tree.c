@@ -23,7 +23,7 @@ int smma_tree_size(const smma_tree *t, int node) {
   return size;
 }
 
-/* In the order of summands, each brings the child that it is at or below. */
+/* Goes through the summands in order; each leads to the child at or above it. */
 int smma_tree_children(const smma_tree *t, int node, int child[SMMA_MOST_SUMMANDS]) {
   const int c = t->summands.count - 1;
   bool listed[SMMA_MOST_TREE_NODES] = {false};

@@ -6,36 +6,36 @@
 
 enum { SMMA_MOST_TREE_NODES = 2 * SMMA_MOST_SUMMANDS - 1 };
 
-/* An order of summands (tree/order.h), c among them, and what else is known of its sums. */
+/* A summation tree: an order of the summands, including c (tree/order.h), and other facts about its sums. */
 typedef struct {
   smma_summands summands;
   int nodes, root;
-  int parent[SMMA_MOST_TREE_NODES];  /* of the root: SMMA_NO_PARENT */
-  bool exact[SMMA_MOST_TREE_NODES];  /* a fused sum in which ones are not lost beside M */
-  bool uneven[SMMA_MOST_TREE_NODES]; /* a fused sum in which what a term loses depends on which others are great */
-  bool hidden[SMMA_MOST_TREE_NODES]; /* a fused sum that goes into another, which loses as much: its stages do not show
-                                      */
-  size_t rows, checks;               /* asked to find the tree, and to check it */
+  int parent[SMMA_MOST_TREE_NODES]; /* SMMA_NO_PARENT for the root */
+  bool exact[SMMA_MOST_TREE_NODES]; /* a fused sum that adds ones to M without loss */
+  bool
+      uneven[SMMA_MOST_TREE_NODES]; /* a fused sum in which the loss of a term depends on which other terms are large */
+  bool hidden[SMMA_MOST_TREE_NODES]; /* a fused sum within another one with the same loss: its stages are not visible */
+  size_t rows, checks;               /* number of test vectors used to find the tree, and to check it */
 } smma_tree;
 
-/* The order of a tree: a view of its arrays. */
+/* Returns the order of a tree, as a view of its arrays. */
 smma_sum_order smma_order_of(smma_tree *tree);
 
-/* The children of a sum: the one with c first, then by their least k. Returns their number. */
+/* Fills `child` with the children of a sum: the child with c first, then by least k. Returns their number. */
 int smma_tree_children(const smma_tree *tree, int node, int child[SMMA_MOST_SUMMANDS]);
 
-/* Whether the node is a summand, no sum. */
+/* Reports whether the node is a summand, not a sum. */
 bool smma_tree_is_leaf(const smma_tree *tree, int node);
 
-/* What a sum is. Whether a scale block's own products are added before, or fused with the other term of a sum of two,
-   is not asked. */
+/* The kind of a sum. For the sum of a scale block and another term, the search does not determine whether the
+   block's own products are added first or fused with the other term. */
 typedef enum { SMMA_ADDITION, SMMA_FUSED_SUM, SMMA_SUM_OF_BLOCKS } smma_sum_kind;
 smma_sum_kind smma_kind_of_sum(const smma_tree *tree, int node);
 
-/* Summands at or below the node. */
+/* Returns the number of summands at or below the node. */
 int smma_tree_size(const smma_tree *tree, int node);
 
-/* Whether both have sums of the same summands. */
+/* Reports whether both trees have sums of the same summands. */
 bool smma_same_order(const smma_tree *x, const smma_tree *y);
 
 #endif

@@ -1,5 +1,5 @@
-/* The study behind `softmma tree`: a unit's order of summing an instruction's products, or a plan's order of summing a
-   product's; as data. */
+/* The study behind `softmma tree`, as data: the order in which a unit sums the products of an instruction, or in
+   which a plan sums the products of a matrix product. */
 #ifndef SMMA_TREE_UNIT_ORDER_H
 #define SMMA_TREE_UNIT_ORDER_H
 
@@ -13,22 +13,22 @@ enum { SMMA_MOST_ORDER_K = 1 << 20 }; /* the greatest K of a product with a plan
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  const smma_plan *plan; /* NULL: the instruction alone */
+  const smma_plan *plan; /* NULL: a single instruction */
   const char *plan_name;
-  size_t k; /* of the product with a plan: 1 to SMMA_MOST_ORDER_K */
+  size_t k; /* K of a product with a plan: 1 to SMMA_MOST_ORDER_K */
 } smma_unit_order_request;
 
 typedef struct {
-  smma_tree tree; /* of one call of the instruction */
-  /* With a plan: its calls. Each of them sums in the order of `tree`. */
+  smma_tree tree; /* the order within one call of the instruction */
+  /* With a plan: its calls. Each call sums in the order of `tree`. */
   smma_schedule schedule;
   smma_planned_tree planned;
   smma_planned_line *line; /* the drawing */
   size_t lines;
 } smma_unit_order;
 
-/* Returns false with one line if the plan has no such K, the results do not tell an order or the unit fails. Either way
-   smma_unit_order_free. */
+/* Finds the order. Returns false with a one-line message if the plan has no such K, the results do not determine an
+   order, or the unit fails. Call smma_unit_order_free in both cases. */
 bool smma_find_unit_order(const smma_unit_order_request *request, smma_unit_order *order, smma_error *error);
 void smma_unit_order_free(smma_unit_order *order);
 

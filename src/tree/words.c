@@ -8,7 +8,7 @@ enum { WORDS = 256, MOST_RUNS = 4, NONE = -1, SEVERAL = -2 };
 
 static const char *thing(const smma_tree *t) { return t->summands.products > 1 ? "scale block" : "product"; }
 
-/* "8 products" */
+/* Writes a number of products: "8 products". */
 static void count_things(const smma_tree *t, int count, char *text) {
   if (count == 1)
     snprintf(text, WORDS, "a %s", thing(t));
@@ -34,7 +34,7 @@ const char *smma_sum_name(const smma_tree *t, int node, char text[48]) {
 
 static const char *sum_name(int terms) { return terms > 2 ? "fused sum" : "sum"; }
 
-/* The only child that is a sum, or NONE; SEVERAL if there are more. The number of others in `leaves`. */
+/* Returns the only child that is a sum, NONE, or SEVERAL. `*leaves` is the number of other children. */
 static int inner_sum(const smma_tree *t, int node, int *leaves) {
   int child[SMMA_MOST_SUMMANDS], inner = NONE;
   const int count = smma_tree_children(t, node, child);
@@ -48,8 +48,9 @@ static int inner_sum(const smma_tree *t, int node, int *leaves) {
   return inner;
 }
 
-/* A chain of sums without c, each of the result before and of as many products as the others, the first of them alone,
-   or, where they are single ones, of two: how many sums; 0 if it is no chain. */
+/* Returns the number of sums of a chain without c; 0 if the node is not a chain. In a chain each sum adds as many
+   products as the others to the previous result. The first sum has products only: as many as the others, or two if
+   the others add single products. */
 static int chain_length(const smma_tree *t, int node, int *products) {
   int length = 1, leaves, inner = inner_sum(t, node, products);
   for (; inner >= 0; length++) {
@@ -59,7 +60,7 @@ static int chain_length(const smma_tree *t, int node, int *products) {
   return inner == SEVERAL ? 0 : length;
 }
 
-/* "a chain of 2 fused sums of 16 products", "a chain of 15 additions of 16 products" */
+/* Describes a chain: "a chain of 2 fused sums of 16 products", "a chain of 15 additions of 16 products". */
 static void describe_chain(const smma_tree *t, int length, int products, char *text) {
   char terms[WORDS];
   count_things(t, products == 1 ? length + 1 : products, terms);
@@ -69,7 +70,7 @@ static void describe_chain(const smma_tree *t, int length, int products, char *t
 
 static void describe_all(const smma_tree *t, const int *node, int count, char *text);
 
-/* What one sum is that c is not in. */
+/* Describes one sum that does not contain c. */
 static void describe(const smma_tree *t, int node, char *text) {
   int child[SMMA_MOST_SUMMANDS], products, length = 0, count = 0;
   char terms[WORDS];
@@ -87,7 +88,7 @@ static void describe(const smma_tree *t, int node, char *text) {
   snprintf(text, WORDS, "a %s of %.200s", sum_name(count), terms);
 }
 
-/* Several terms of a sum: "8 products", "2 terms, each a fused sum of 8 products". */
+/* Describes several terms of a sum: "8 products", "2 terms, each a fused sum of 8 products". */
 static void describe_all(const smma_tree *t, const int *node, int count, char *text) {
   char first[WORDS], other[WORDS];
   bool alike = true;
@@ -107,7 +108,7 @@ static void describe_all(const smma_tree *t, const int *node, int count, char *t
     snprintf(text, WORDS, "%d terms with %d %ss among them", count, products, thing(t));
 }
 
-/* The sum that `below` goes into, without `below`. */
+/* Describes the sum that `below` is a term of, without `below`. */
 static smma_sum_kind describe_step(const smma_tree *t, int below, char *text) {
   int child[SMMA_MOST_SUMMANDS], other[SMMA_MOST_SUMMANDS], others = 0;
   const int sum = t->parent[below], count = smma_tree_children(t, sum, child);
@@ -117,7 +118,7 @@ static smma_sum_kind describe_step(const smma_tree *t, int below, char *text) {
   return smma_kind_of_sum(t, sum);
 }
 
-/* False, with text as it was, if there is no room for it and for AND_SO_ON. */
+/* Appends a run of steps. Returns false and leaves the text unchanged if there is no room for the run and AND_SO_ON. */
 static bool append_run(char text[512], int steps, smma_sum_kind kind, const char *what) {
   static const char *const names[] = {"addition of", "fused sum with", "sum with"};
   static const char *const several[] = {"additions in a row, each of", "fused sums in a row, each with",

@@ -8,19 +8,19 @@
 
 enum { EVERYWHERE_ROWS = 4096, EVERYWHERE = 4, SMALL_BATCHES = 3, LARGEST_SMALL = 31 };
 
-/* `order` says which row stands where in the batch that is asked. */
+/* The state of a check. `order` gives the test vector at each place of the current batch. */
 typedef struct {
   smma_unit *unit;
   const smma_rows *rows;
   size_t count;
   smma_rows asked;
   size_t *order;
-  size_t *seen; /* the order in which a row had another result first */
+  size_t *seen; /* the order in which a vector first had a different result */
   smma_alikeness *alikeness;
   smma_error *error;
 } checker;
 
-/* Asks for the first `batch` rows of an order. */
+/* Runs the first `batch` vectors of an order. */
 static bool run(checker *c, const size_t *order, size_t batch) {
   for (size_t i = 0; i < batch; i++) smma_rows_copy(&c->asked, i, c->rows, order[i], 1);
   memset(c->asked.part[SMMA_PART_D], 0, batch * c->rows->layout.part[SMMA_PART_D].bytes);
@@ -33,7 +33,7 @@ static bool are_alike(const checker *c, uint64_t one, uint64_t other) {
   return one == other || (smma_decode(d, one).kind == SMMA_NAN && smma_decode(d, other).kind == SMMA_NAN);
 }
 
-/* The same, against the rows' first results; `again`: they stand where they stood at first. */
+/* Runs the batch and compares its results with the first results; `again`: the vectors are at their original places. */
 static bool ask(checker *c, size_t batch, bool again) {
   smma_alikeness *a = c->alikeness;
   if (!run(c, c->order, batch)) return false;
@@ -62,7 +62,7 @@ static void shuffle(checker *c) {
   }
 }
 
-/* All rows as they stood, from the last to the first, one place on, and at random. */
+/* Runs all vectors in their original order, in reverse, shifted by one place, and in random order. */
 static bool ask_all(checker *c) {
   for (size_t i = 0; i < c->count; i++) c->order[i] = i;
   if (!ask(c, c->count, true)) return false;
@@ -74,7 +74,7 @@ static bool ask_all(checker *c) {
   return ask(c, c->count, false);
 }
 
-/* A few batches of few rows, cut out of the order at random. */
+/* Runs a few small batches, cut from the order at random. */
 static bool ask_small(checker *c) {
   static const size_t sizes[] = {1, 2, 3, LARGEST_SMALL};
   uint64_t counter = 2;
@@ -87,7 +87,8 @@ static bool ask_small(checker *c) {
   return true;
 }
 
-/* One row at every second place, other rows between, then the other way round; the last of them beside itself. */
+/* Runs batches with one vector at every second place and other vectors between, then with the places exchanged; the
+   last vector is next to itself. */
 static bool ask_everywhere(checker *c) {
   const size_t places = c->count < EVERYWHERE_ROWS ? c->count : EVERYWHERE_ROWS;
   for (size_t n = 0; n < EVERYWHERE; n++) {
@@ -103,12 +104,12 @@ static bool ask_everywhere(checker *c) {
 
 /* ---- Why ---- */
 
-/* A batch in which some rows stand as in an order, and the row that had two results, which stands at `place`, has its
-   copies at all other places. */
+/* A batch with vectors `from` to `to` at their places in an order. The vector with two results is at `place`; its
+   copies fill all other places. */
 typedef struct {
   const size_t *order;
   size_t batch, place;
-  size_t from, to; /* which rows these are */
+  size_t from, to; /* range of the vectors at their places in the order */
 } setting;
 
 enum { ASKED = 8 };
@@ -121,8 +122,8 @@ static bool ask_setting(checker *c, const setting *s, uint64_t *d) {
   return true;
 }
 
-/* Whether the row has one result in one setting and another in the other, each time that both are asked: in the order
-   0 1 1 0 1 0 0 1, as a unit may count its calls. */
+/* Reports whether the vector always has one result in one setting and another result in the other. Runs the settings
+   in the order 0 1 1 0 1 0 0 1, because a unit may depend on its number of calls. */
 static bool differ(checker *c, const setting *one, const setting *other, bool *always) {
   const setting *const both[] = {one, other};
   uint64_t first[2] = {0, 0};
@@ -138,7 +139,8 @@ static bool differ(checker *c, const setting *one, const setting *other, bool *a
   return true;
 }
 
-/* Of a setting in which the row has not the result that it has among copies: the one row that does it, if one does. */
+/* In a setting that changes the vector's result, finds the single other vector that causes the change, if a single
+   one does. */
 static bool find_neighbour(checker *c, setting s) {
   smma_alikeness *a = c->alikeness;
   const setting alone = {s.order, s.batch, s.place, 0, 0};
@@ -159,7 +161,8 @@ static bool find_neighbour(checker *c, setting s) {
   return true;
 }
 
-/* Both batches, with both results; their places among copies; and then which row makes the difference. */
+/* Runs both batches and both results, then their places among copies, then finds the vector that causes the
+   difference. */
 static bool explain(checker *c, size_t *identity) {
   smma_alikeness *a = c->alikeness;
   const setting as_seen[] = {{identity, c->count, a->row, 0, c->count}, {c->seen, a->batch, a->place, 0, a->batch}};

@@ -1,39 +1,42 @@
-/* Whether a unit is a function of its operands: the same rows again, in other orders, among other rows, in batches of
-   other sizes. */
+/* Checks whether a unit is a function of its operands: runs the same test vectors again, in other orders, among
+   other vectors, and in batches of other sizes. */
 #ifndef SMMA_UNIT_ALIKE_H
 #define SMMA_UNIT_ALIKE_H
 
 #include "rows/rows.h"
 #include "unit/unit.h"
 
-/* What a row's second result comes from, as far as more batches tell. */
+/* The cause of a vector's second result, as far as further batches show. */
 typedef enum {
-  SMMA_UNLIKE_BY_CHANCE,    /* cannot be told: such a batch did not give it again */
-  SMMA_UNLIKE_BY_PLACE,     /* among copies of itself the row has both, at both places */
-  SMMA_UNLIKE_BY_NEIGHBOUR, /* among copies of itself it has one; with a single other row it has the other */
-  SMMA_UNLIKE_BY_SEVERAL    /* the same, but it takes several rows */
+  SMMA_UNLIKE_BY_CHANCE,    /* cause unknown: repeating the batch did not repeat the result */
+  SMMA_UNLIKE_BY_PLACE,     /* among copies of itself the vector has both results, at both places */
+  SMMA_UNLIKE_BY_NEIGHBOUR, /* among copies of itself the vector has one result; with a single other vector it has the
+                               other */
+  SMMA_UNLIKE_BY_SEVERAL    /* as above, but several other vectors are needed */
 } smma_unlike_by;
 
 typedef struct {
-  uint64_t asked;        /* results compared with a row's first one */
-  uint64_t not_repeated; /* of these, others when the same batch was asked again */
-  uint64_t not_alike;    /* others where the row stood elsewhere or beside other rows */
-  uint64_t other_nans;   /* NaN as before, with another sign or payload: counted here alone */
-  bool at_once;          /* the first that was another was so in the same batch, asked again */
-  size_t row, place;     /* which row that was, and where it stood, from 0 */
-  size_t batch;          /* of so many rows */
-  uint64_t asked_why;    /* results that only tell why */
+  uint64_t asked;        /* results compared with a vector's first result */
+  uint64_t not_repeated; /* of these, different results when the same batch was repeated */
+  uint64_t not_alike;    /* different results with the vector at another place or among other vectors */
+  uint64_t other_nans;   /* a NaN again, with another sign or payload: counted only here */
+  bool at_once;          /* the first different result came from repeating the same batch */
+  size_t row, place;     /* the vector with the first different result, and its place in the batch, from 0 */
+  size_t batch;          /* size of that batch */
+  uint64_t asked_why;    /* further results, computed only to find the cause */
   smma_unlike_by by;
-  size_t neighbour, neighbour_place; /* that row, and where it stands, in a batch as the first or as that one */
+  size_t neighbour,
+      neighbour_place; /* the other vector, and its place in a batch, as the first or as the second result requires */
 } smma_alikeness;
 
-/* The rows' d are the unit's first results. Each row is asked about five times more, and four of them once at every
-   place of a batch (of at most 4096) among others. If a row has another result, batches of its copies tell why. False
-   with one line if the unit fails. */
+/* Checks the unit. The d of `rows` are its first results. Each test vector is run about five more times. Four of the
+   vectors are also run once at every place of a batch (of at most 4096 vectors), among other vectors. If a vector
+   has a different result, batches of its copies show the cause. Returns false with a one-line message if the unit
+   fails. */
 bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma_alikeness *alikeness,
                       smma_error *error);
 
-/* What `by` says, in words. */
+/* Describes the cause `by` in words. */
 void smma_tell_unlike(const smma_alikeness *alikeness, char *text, size_t size);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { MOST_CHILDREN = 16 };
 
-/* Leaders of process groups; 0: none. A signal handler reads them. */
+/* The leaders of the process groups; 0: unused entry. A signal handler reads them. */
 static _Atomic(pid_t) children[MOST_CHILDREN];
 
 static bool exchange(pid_t from, pid_t to) {
@@ -39,7 +39,7 @@ static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALR
                               SIGCHLD, SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT};
 enum { HANDLED = sizeof handled / sizeof *handled };
 
-/* In the child: what a new program would have, and an end with its parent. */
+/* Sets up the child: default signal handling as in a new program, and an end with its parent. */
 static void be_a_child(pid_t parent) {
   const struct sigaction usual = {.sa_handler = SIG_DFL};
   for (int i = 0; i < HANDLED; i++) sigaction(handled[i], &usual, NULL);
@@ -57,7 +57,7 @@ pid_t smma_child_start(void) {
   pid_t child;
   sigemptyset(&signals);
   for (int i = 0; i < HANDLED; i++) sigaddset(&signals, handled[i]);
-  fflush(NULL);                              /* a child that calls exit would write it again */
+  fflush(NULL);                              /* otherwise a child that calls exit would write the buffers again */
   sigprocmask(SIG_BLOCK, &signals, &before); /* no handler runs between fork and the entry in the table */
   child = fork();
   if (child == 0) be_a_child(parent);
@@ -74,7 +74,7 @@ pid_t smma_child_start(void) {
   return child;
 }
 
-/* The child stays to be waited for, so that its number is no one else's yet. */
+/* Reports whether the child has ended. Leaves it as a zombie, so that its process id is not reused yet. */
 bool smma_child_has_ended(pid_t child) {
   siginfo_t information = {.si_pid = 0};
   return waitid(P_PID, (id_t)child, &information, WEXITED | WNOWAIT | WNOHANG) != 0 || information.si_pid == child;

@@ -1,26 +1,26 @@
-/* Child processes that end with this one, each in a process group of its own, so that a terminal's signals reach this
-   process alone, and so that a child can be ended with all that it started. */
+/* Child processes that end with this process. Each has its own process group, so that a terminal's signals reach
+   only this process, and so that a child can be ended with all processes that it started. */
 #ifndef SMMA_UNIT_CHILD_H
 #define SMMA_UNIT_CHILD_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* As fork. The child has the usual signal handlers. Only the thread that starts a child may go on to use it: on Linux
-   it ends with that thread. */
+/* Starts a child like fork, with the usual signal handlers. Only the thread that started a child may use it, because
+   on Linux the child ends with that thread. */
 pid_t smma_child_start(void);
 
-/* Whether it waits to be ended by smma_child_end. */
+/* Reports whether the child has ended and waits for smma_child_end. */
 bool smma_child_has_ended(pid_t child);
 
-/* Waits at most `seconds`, less once smma_units_stopped, for the child to end, then ends it; ends what it has started.
-   `*status` is that of waitpid. Whether it ended by itself. */
+/* Waits at most `seconds` for the child to end, or less after a stop request (smma_units_stop_when), then ends it.
+   Also ends all processes that it started. `*status` is that of waitpid. Returns whether the child ended by itself. */
 bool smma_child_end(pid_t child, double seconds, int *status);
 
-/* "called exit(0)", "was ended by signal 11 (Segmentation fault)". */
+/* Describes how a child ended: "called exit(0)", "was ended by signal 11 (Segmentation fault)". */
 void smma_child_end_text(int status, char *text, size_t size);
 
-/* Ends all children at once. For signal handlers. */
+/* Ends all children immediately. For signal handlers. */
 void smma_kill_children(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* A recorded vector file as a unit, which knows the rows of the file and no others. */
+/* A recorded vector file as a unit. It knows only the test vectors of the file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@ typedef struct {
   smma_rows rows;
   size_t count;
   char recorded_on[128];
-  size_t *table, places; /* rows by the hash of their operands, plus one; 0: none */
+  size_t *table, places; /* hash table: index of a vector plus one, by the hash of its operands; 0: empty */
 } recording;
 
-enum { MOST_ROWS = 1 << 24 /* in memory, with their table; a recording has some 10,000 */ };
+enum { MOST_ROWS = 1 << 24 /* most vectors held in memory, with their table; a recording has some 10,000 */ };
 
-/* FNV-1a of all operands. */
+/* Returns the FNV-1a hash of all operands. */
 static uint64_t hash_row(const smma_row_layout *layout, const smma_row *row) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (int p = 0; p < SMMA_PART_D; p++) {
@@ -27,7 +27,7 @@ static uint64_t hash_row(const smma_row_layout *layout, const smma_row *row) {
   return hash ^ hash >> 32;
 }
 
-/* The place of a row with these operands, or the empty one where it belongs. */
+/* Returns the table place of the vector with these operands, or the empty place for it. */
 static size_t *find(const recording *r, const smma_row *row) {
   size_t at = (size_t)hash_row(&r->rows.layout, row) & (r->places - 1);
   smma_row other;
@@ -44,7 +44,7 @@ static void release(recording *r) {
   free(r);
 }
 
-/* Twice the room, with the rows so far. */
+/* Doubles the capacity and keeps the vectors. */
 static bool grow(recording *r) {
   const size_t capacity = r->rows.capacity ? 2 * r->rows.capacity : 4096;
   smma_row row;
@@ -60,7 +60,7 @@ static bool grow(recording *r) {
   return true;
 }
 
-/* A row of the file, of which another may say the same, but not something else. */
+/* Adds a vector of the file. A repeated vector is accepted if its result is the same, and is otherwise an error. */
 static bool add_row(recording *r, const smma_row *row, const char *path, const char *word, unsigned long long at,
                     smma_error *error) {
   size_t *place;

@@ -1,9 +1,9 @@
-/* Units whose code is not ours: a plug-in, the modules of GPUs. Each computes in a child process.
- *
- * The child is a plain fork, without exec: it needs no program of its own, so that this works in Python's process, too,
- * and memory that both share is at the same place. What fork asks for holds: of this process's threads the child has
- * one and uses none of OpenMP's; a GPU's context is made in the child, never before. A plug-in that uses OpenMP itself
- * must be opened before this process does, as the command sees to. */
+/* Units with foreign code: plug-ins and the modules of GPUs. Each computes in a child process.
+
+   The child is a plain fork, without exec. It needs no program of its own, so that this also works in Python's
+   process, and shared memory has the same address in both. The rules of fork hold: the child has only one of this
+   process's threads and does not use OpenMP; a GPU's context is created in the child, never before. A plug-in that
+   uses OpenMP itself must be opened before this process uses OpenMP, which the command ensures. */
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ typedef struct {
 
 typedef enum { ANSWERED, ENDED, STOPPED } outcome;
 
-/* Time for a child to close what it has open, or to end once it has closed its channel. */
+/* Time limit for a child to close its unit, or to end after it has closed its channel. */
 static const double closing_seconds = 2;
 
 static void end_child(foreign *f, double seconds, char how[96]) {
@@ -38,9 +38,9 @@ static void end_child(foreign *f, double seconds, char how[96]) {
   if (how) smma_child_end_text(status, how, 96);
 }
 
-/* Sends the desk and waits for it. Where the child ended, `how` says so. */
+/* Sends a request with the desk and waits for the answer. If the child ended, `how` describes how. */
 static outcome exchange(foreign *f, smma_request request, char how[96]) {
-  enum { MOMENT = 100 }; /* ms: signals may be another thread's */
+  enum { MOMENT = 100 }; /* poll interval in ms, because another thread may receive the signals */
   struct pollfd end = {.fd = f->channel, .events = POLLIN};
   char byte;
   f->office.desk->request = request;
@@ -87,7 +87,7 @@ static int say_outcome(outcome o, const char *how, const char *doing, char *mess
   return 1;
 }
 
-/* A child with the unit open in it. */
+/* Starts a child and opens the unit in it. */
 static int start(foreign *f, char *message, size_t size) {
   char how[96];
   outcome o;
@@ -143,7 +143,8 @@ static int open_foreign(const char *path, const char *arguments, void **unit, ch
   return 1;
 }
 
-/* Without a slash the system would look among its own libraries only. */
+/* Opens a plug-in. Prepends "./" to a path without a slash, because otherwise the system searches only its own
+   libraries. */
 static int plugin_open(const char *arguments, void **unit, char *message, size_t size) {
   const size_t length = strcspn(arguments, ":");
   char path[2048];
@@ -151,7 +152,7 @@ static int plugin_open(const char *arguments, void **unit, char *message, size_t
   return open_foreign(path, arguments[length] ? arguments + length + 1 : NULL, unit, message, size);
 }
 
-/* softmma-unit-KIND.so from $SOFTMMA_UNITS, else from where it is installed, seen from the program. */
+/* Opens softmma-unit-KIND.so from $SOFTMMA_UNITS, or else from its installed place relative to the program. */
 static int module_open(const char *kind, const char *arguments, void **unit, char *message, size_t size) {
   const char *folder = getenv("SOFTMMA_UNITS");
   char program[1024] = "", path[2048], option[32] = "";
@@ -178,7 +179,7 @@ static int hip_open(const char *arguments, void **unit, char *message, size_t si
   return module_open("hip", arguments, unit, message, size);
 }
 
-/* What a child does wrong while it closes is of no consequence any more. */
+/* Closes the unit. Errors of the child while it closes are ignored. */
 static void foreign_close(void *unit) {
   foreign *f = unit;
   if (f->child) {
@@ -215,7 +216,7 @@ enum { ALIGNMENT = 64 };
 
 static size_t width_of(const smma_part *part) { return (size_t)part->count * part->bytes; }
 
-/* How many rows fit. */
+/* Returns the number of test vectors that fit in the shared memory. */
 static size_t most_rows(const smma_row_layout *layout) {
   const size_t by_results = SMMA_RESULT_BYTES / width_of(&layout->part[SMMA_PART_D]);
   size_t operands = 0, by_operands;
@@ -224,7 +225,7 @@ static size_t most_rows(const smma_row_layout *layout) {
   return by_operands < by_results ? by_operands : by_results;
 }
 
-/* Room for rows where the child sees them; the results end where nobody may write. */
+/* Returns test vectors in memory shared with the child. The results end at a protected page. */
 static smma_rows shared_rows(const foreign *f, const smma_instruction *i, size_t count) {
   smma_rows r = {.instruction = i, .layout = smma_row_layout_of(i), .capacity = count};
   unsigned char *at = f->office.operands;
@@ -237,7 +238,7 @@ static smma_rows shared_rows(const foreign *f, const smma_instruction *i, size_t
   return r;
 }
 
-/* Rows `first` and on of the batch. */
+/* Runs the test vectors of the batch from `first` on. */
 static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch *batch, size_t first, size_t count,
                         char how[96]) {
   const smma_rows all = smma_rows_of_batch(i, batch);
@@ -246,7 +247,7 @@ static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch 
   outcome o;
   put_instruction(f, i);
   smma_rows_copy(&part, 0, &all, first, count);
-  memset(part.part[SMMA_PART_D], 0, count * width); /* not what another unit gave */
+  memset(part.part[SMMA_PART_D], 0, count * width); /* no results left from another unit */
   f->office.desk->batch = smma_rows_batch(&part, 0, count, NULL);
   o = exchange(f, SMMA_ASK_RUN, how);
   if (o == ANSWERED && f->office.desk->status == 0)
@@ -254,8 +255,8 @@ static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch 
   return o;
 }
 
-/* The row among these that ends the child by itself, looked for in halves with a new child after each end. False if it
-   is not to be found: only rows together do it, or not each time. */
+/* Finds the test vector that ends the child by itself. Bisects, with a new child after each end. Returns false if no
+   single vector ends it, or not every time. */
 static bool find_culprit(foreign *f, const smma_instruction *i, const smma_batch *batch, size_t *first, size_t rows,
                          char how[96]) {
   char message[256];

@@ -1,5 +1,6 @@
-/* Models as units: those of the catalogue, each of its own instruction, and a file's, for every instruction with the
-   same formats and K. The reference core computes them, on all cores of the machine or on a device. */
+/* Models as units. The catalogue's models each compute their own instruction. A file's model computes every
+   instruction with the same formats and K. The reference core runs them, on all CPU cores of the machine or on a
+   device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,12 @@ static const model *model_of(const smma_unit *u) {
   return u->methods == &smma_unit_model || u->methods == &smma_unit_custom ? u->state : NULL;
 }
 
-/* The instruction whose model computes rows of another. */
+/* Returns the instruction whose model computes instruction i. */
 static const smma_instruction *modelled(const model *m, const smma_instruction *i) { return m->custom ? m->custom : i; }
 
 /* ---- Opening ---- */
 
-/* With a device and a file, each of which may be NULL. */
+/* Opens a model on a device, and from a file; either argument may be NULL. */
 static int open_model(const char *device, const char *path, void **unit, char *message, size_t size) {
   char why[SMMA_DEVICE_MESSAGE];
   model opened = {NULL, NULL}, *kept;
@@ -41,7 +42,7 @@ static int model_open(const char *arguments, void **unit, char *message, size_t 
   return open_model(arguments, NULL, unit, message, size);
 }
 
-/* "FILE" or "DEVICE:FILE", in which a device may have a number. */
+/* Opens "FILE" or "DEVICE:FILE". The device may include a number. */
 static int custom_open(const char *arguments, void **unit, char *message, size_t size) {
   const char *path = arguments;
   char device[64] = "";
@@ -81,7 +82,7 @@ static int computes(void *unit, const smma_instruction_info *other, char *messag
 
 /* ---- Rows ---- */
 
-/* Rows that are computed between looks at whether units are to stop: some milliseconds. */
+/* Number of test vectors computed between checks for a stop request: some milliseconds. */
 enum { AT_ONCE = 8192 };
 
 static int run_on_cpu(const smma_instruction *i, const smma_batch *batch, char *message, size_t size) {
@@ -96,7 +97,7 @@ static int run_on_cpu(const smma_instruction *i, const smma_batch *batch, char *
   return (int)status;
 }
 
-/* `selection` as in smma_device_rows. */
+/* Computes test vectors on the device; `selection` as in smma_device_rows. */
 static bool run_on_device(const model *m, const smma_instruction *i, const smma_row_selection *selection,
                           const smma_batch *x, char message[SMMA_DEVICE_MESSAGE]) {
   const smma_operation o = smma_operation_of(modelled(m, i));
@@ -131,7 +132,7 @@ bool smma_unit_generate(const smma_unit *u, const smma_row_selection *selection,
 
 /* ---- Comparing on a device ---- */
 
-/* Rows that are compared at a time: some milliseconds of a GPU, and some tenths of a second of a CPU. */
+/* Number of test vectors compared at a time: some milliseconds of a GPU, and some tenths of a second of a CPU. */
 enum { BY_GPU = 1 << 22, BY_CPU = 1 << 16 };
 
 size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y) {
@@ -156,7 +157,8 @@ bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instr
   return done || smma_fail(error, "%s: %s: %s", x->name, i->name, why);
 }
 
-/* Rows of a selection as the device makes and computes them, and here, with results; false if they are not the same. */
+/* Makes and computes the test vectors of a selection on the device (`there`) and on this CPU (`here`). Returns false
+   if vectors or results differ. */
 static bool same_rows(const smma_unit *u, const smma_row_selection *selection, smma_rows *there, smma_rows *here,
                       smma_error *error) {
   const smma_row_selection *s = selection;
@@ -181,7 +183,7 @@ static smma_rows_difference difference_of(const smma_operation *o, const smma_ro
   return d;
 }
 
-/* `rows` have room for as many as are looked at. */
+/* Checks a comparison against this CPU. `rows` have room for all vectors that are checked. */
 static bool check_compare(const smma_unit *x, const smma_unit *y, const smma_row_selection *selection,
                           smma_rows rows[3], smma_error *error) {
   const smma_instruction *i = rows[0].instruction;

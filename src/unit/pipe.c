@@ -1,7 +1,7 @@
-/* A child process as a unit. For each batch `sh -c COMMAND` is started: it reads a vector file without results on its
-   standard input (header, then rows), and writes one result in hexadecimal for each row, one a line, in order, on its
-   standard output. That it ends with its input, and only then has to have answered, is what lets programs take part
-   that know nothing of flushing. */
+/* A child process as a unit. For each batch `sh -c COMMAND` is started. It reads a vector file without results on
+   its standard input (header, then test vectors), and writes one hexadecimal result per vector, one per line, in
+   order, on its standard output. The command may answer as late as the end of its input, and it ends after that.
+   Therefore programs that do not flush their output work, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,17 +22,17 @@ enum { DEFAULT_SECONDS = 60, LINE_LIMIT = 64 };
 
 typedef struct {
   char *command;
-  long seconds; /* without a hundredth of the batch read or answered, before the child counts as stuck */
+  long seconds; /* time without progress of 1 % of the batch, read or answered, after which the child counts as stuck */
 } pipe_unit;
 
-/* One batch on its way. */
+/* The exchange of one batch with the child. */
 typedef struct {
   const pipe_unit *unit;
   pid_t child;
   int in, out; /* the child's standard input and output; -1: closed */
-  char *text;  /* what it shall read */
+  char *text;  /* the text to send to the child */
   size_t length, sent;
-  char line[LINE_LIMIT]; /* what it wrote behind the last line's end */
+  char line[LINE_LIMIT]; /* the child's output after the last complete line */
   size_t line_length;
   size_t answers, rows, container_bytes;
   void *d;
@@ -71,13 +71,13 @@ static void pipe_describe(void *unit, smma_unit_description *description) {
   snprintf(description->device, sizeof description->device, "%s", ((pipe_unit *)unit)->command);
 }
 
-/* The program is asked by running it. */
+/* Accepts every instruction: only a run of the program shows whether it computes it. */
 static int pipe_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
   (void)unit, (void)i, (void)message, (void)size;
   return 0;
 }
 
-/* Header and rows as text. */
+/* Writes the header and the test vectors as text. */
 static bool write_text(exchange *e, const smma_instruction *i, const smma_batch *batch) {
   smma_vector_header header;
   const smma_rows rows = smma_rows_of_batch(i, batch);
@@ -92,7 +92,7 @@ static bool write_text(exchange *e, const smma_instruction *i, const smma_batch 
     smma_text_write_operands(stream, &rows.layout, &row);
   }
   failed = ferror(stream);
-  return fclose(stream) == 0 && !failed && e->length > 0; /* a stream without memory may not say so */
+  return fclose(stream) == 0 && !failed && e->length > 0; /* a stream that ran out of memory may not report it */
 }
 
 static void close_end(int *descriptor) {
@@ -125,7 +125,7 @@ static bool start(exchange *e) {
   return true;
 }
 
-/* One line of the child's; false with a message if it is no result. */
+/* Takes one line of the child's output. Returns false with a message if it is not a result. */
 static bool take_line(exchange *e) {
   char *end = NULL, *text = e->line;
   unsigned long long value;
@@ -166,19 +166,19 @@ static bool take_bytes(exchange *e, const char *bytes, size_t count) {
   return true;
 }
 
-/* Reads what there is; false when there will be no more, or with a message. */
+/* Reads the available output. Returns false at the end of the output, or with a message. */
 static bool receive_more(exchange *e) {
   char bytes[65536];
   ssize_t count = read(e->out, bytes, sizeof bytes);
   if (count < 0) return errno == EINTR;
   if (count == 0) {
-    if (e->line_length) take_line(e); /* the last line may have no end */
+    if (e->line_length) take_line(e); /* the last line may lack a newline */
     return false;
   }
   return take_bytes(e, bytes, (size_t)count);
 }
 
-/* A child that reads no further may still answer. */
+/* Sends more input. A child that has closed its input may still answer. */
 static void send_more(exchange *e) {
   ssize_t count = write(e->in, e->text + e->sent, e->length - e->sent);
   if (count >= 0)
@@ -188,13 +188,13 @@ static void send_more(exchange *e) {
   if (e->sent == e->length) close_end(&e->in);
 }
 
-/* How far the child is with reading and answering, each from 0 to 100. Bytes alone would let a program that writes a
-   line now and then go on for days. */
+/* Returns the progress of the child: percent read plus percent answered. A count of bytes alone would let a program
+   continue for days by writing an occasional line. */
 static size_t hundredths(const exchange *e) { return 100 * e->sent / e->length + 100 * e->answers / e->rows; }
 
-/* Until the child closes its output, or does wrong. */
+/* Exchanges data until the child closes its output or makes an error. */
 static void talk(exchange *e) {
-  enum { MOMENT = 100 }; /* ms: signals may be another thread's */
+  enum { MOMENT = 100 }; /* poll interval in ms, because another thread may receive the signals */
   size_t known = hundredths(e);
   double since = smma_seconds();
   for (;;) {
@@ -219,7 +219,7 @@ static void talk(exchange *e) {
   }
 }
 
-/* Says how the child ended, if that is what went wrong. */
+/* Reports how the child ended, if that is the error. */
 static void finish(exchange *e) {
   const bool wrong = *e->message != 0;
   char how[96];

@@ -77,7 +77,7 @@ bool smma_unit_computes(smma_unit *u, const smma_instruction *i, smma_error *why
                    *message ? message : "the unit does not say why not");
 }
 
-/* Bits beyond the format's would be compared, and printed, as if they were results. */
+/* Checks that no result has bits beyond its format. Otherwise these bits would be compared and printed. */
 static bool results_fit(const smma_unit *u, const smma_instruction *i, const smma_batch *batch, smma_error *error) {
   smma_encoding d = smma_encoding_of(i->d);
   size_t bytes = smma_container_bytes(d);

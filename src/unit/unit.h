@@ -21,63 +21,65 @@ typedef enum { SMMA_NO_ARGUMENTS, SMMA_OPTIONAL_ARGUMENTS, SMMA_REQUIRED_ARGUMEN
 typedef struct {
   const char *name;
   smma_unit_arguments takes;
-  const char *arguments, *summary; /* what the arguments are; empty if there are none */
+  const char *arguments, *summary; /* description of the arguments; empty if the kind takes no arguments */
   const smma_unit_methods *methods;
 } smma_unit_kind;
 
 extern const smma_unit_kind smma_unit_kinds[];
 extern const size_t smma_unit_kind_count;
 
-/* `name` is "KIND" or "KIND:ARGUMENTS". */
+/* Opens a unit; `name` is "KIND" or "KIND:ARGUMENTS". */
 bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
 void smma_unit_close(smma_unit *unit);
 
 /* Returns {"name", "device", "driver", "toolkit"}. */
 smma_datum *smma_unit_datum(const smma_unit *unit);
 
-/* False with one line that says why not. */
+/* Reports whether the unit computes the instruction; if not, `why` is one line with the reason. */
 bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
 
-/* Returns whether it computes any rows of the instruction, as a recording does not; if not, one line says why. */
+/* Reports whether the unit computes arbitrary test vectors of the instruction, which a recording does not; if not,
+   `why` is one line with the reason. */
 bool smma_unit_answers(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
 
-/* d of every row. Results that a unit leaves wider than the format are an error. */
+/* Computes d of every test vector. Results wider than the format are an error. */
 bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_batch *batch, smma_error *error);
 
-/* d of `count` rows from `first` on, into `d`, or into the rows if it is NULL. */
+/* Computes d of `count` test vectors from `first` on, into `d`, or into the vectors if `d` is NULL. */
 bool smma_unit_ask(smma_unit *unit, const smma_rows *rows, size_t first, size_t count, void *d, smma_error *error);
 
-/* Whether the unit makes generated rows itself: models on a device do. */
+/* Reports whether the unit generates test vectors itself, as models on a device do. */
 bool smma_unit_generates(const smma_unit *unit);
 
-/* The first `count` rows of a selection, and d of each by such a unit. */
+/* Generates the first `count` test vectors of a selection, and computes d of each. The unit must satisfy
+   smma_unit_generates. */
 bool smma_unit_generate(const smma_unit *unit, const smma_row_selection *selection, size_t count, smma_rows *rows,
                         smma_error *error);
 
-/* Whether both units are models on one device, which can then compare them without the rows leaving it: how many rows
-   at a time. 0 where not. */
+/* Returns how many test vectors can be compared at a time without leaving the device, if both units are models on
+   one device; otherwise 0. */
 size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y);
 
-/* How many rows' results differ, as smma_same_result has it for the instruction, and which is the first. */
+/* The number of test vectors with different results, by the instruction's smma_same_result, and the first of them. */
 typedef struct {
   size_t rows, first;
 } smma_rows_difference;
 
-/* Of the first `count` rows of a selection, by such units. */
+/* Compares the first `count` test vectors of a selection. smma_units_compare_at_once must not be 0. */
 bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
                         const smma_row_selection *selection, size_t count, smma_rows_difference *found,
                         smma_error *error);
 
-/* That rows, results and differences are the same as on this CPU, which is worth asking before all the others: drivers
-   and their compilers are not ours. */
+/* Checks that vectors, results and differences are the same as on this CPU. Call it before smma_units_compare,
+   because drivers and their compilers may have errors. */
 bool smma_units_check_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
                               const smma_row_selection *selection, size_t count, smma_error *error);
 
-/* Whether the unit knows only rows of its own: those of a recording. */
+/* Reports whether the unit is a recording, which knows only its own test vectors. */
 bool smma_unit_is_recording(const smma_unit *unit);
 
-/* For a program's signal handlers: from now on every smma_unit_run, also one that has begun, fails within a moment once
-   `stopped` returns true. NULL, as at first: they never do. */
+/* For a program's signal handlers: after this call every smma_unit_run, including one in progress, fails within a
+   moment after `stopped` returns true. NULL, the initial value: never. */
 void smma_units_stop_when(bool (*stopped)(void));
 bool smma_units_stopped(void);
 

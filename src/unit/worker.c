@@ -22,7 +22,7 @@
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-/* A whole number of pages of every machine that there is. */
+/* A whole number of pages on every machine. */
 enum { DESK_BYTES = 128 << 10 };
 _Static_assert(sizeof(smma_desk) <= DESK_BYTES, "the desk has room");
 
@@ -47,7 +47,7 @@ typedef struct {
   const smma_office *office;
   const smma_unit_methods *methods;
   void *state;
-  const smma_instruction *custom; /* what the desk's text describes */
+  const smma_instruction *custom; /* the instruction that the desk's text describes */
   char text[sizeof((smma_desk *)NULL)->custom];
 } worker;
 
@@ -56,9 +56,9 @@ static bool say(smma_desk *desk, const char *text) {
   return false;
 }
 
-/* Whether the plug-in was built with the same headers, as far as sizes tell. */
+/* Reports whether the plug-in was built with the same headers, judged by the sizes of structures. */
 static bool same_headers(smma_desk *desk, const char *path, unsigned abi) {
-  const unsigned version = abi >> 24 ? abi >> 24 : abi; /* version 1 was the whole number */
+  const unsigned version = abi >> 24 ? abi >> 24 : abi; /* in version 1 the whole number was the version */
   if (abi == SMMA_UNIT_ABI) return true;
   if (version != SMMA_UNIT_VERSION)
     snprintf(desk->message, sizeof desk->message,
@@ -111,7 +111,7 @@ static int open_unit(worker *w, const char *path, const char *arguments) {
   return 0;
 }
 
-/* What the desk asks about; NULL with a message. */
+/* Returns the instruction of the request; NULL with a message on failure. */
 static const smma_instruction *instruction_of(worker *w) {
   smma_desk *desk = w->office->desk;
   smma_error error;
@@ -139,7 +139,7 @@ static int answer(worker *w, const char *path, const char *arguments) {
   return w->methods->run(w->state, &info, &desk->batch, desk->message, sizeof desk->message);
 }
 
-/* Standard input is empty; what is printed must not be among the command's results. */
+/* Redirects standard input to nothing, and standard output away from the command's results. */
 static void redirect(void) {
   const int empty = open("/dev/null", O_RDONLY);
   if (empty >= 0) dup2(empty, STDIN_FILENO);

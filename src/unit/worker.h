@@ -1,4 +1,5 @@
-/* The process in which a shared object computes: nothing that it does, crash or end, touches the one that asks. */
+/* The child process in which a shared object computes. A crash or exit of the shared object does not affect the
+   calling process. */
 #ifndef SMMA_UNIT_WORKER_H
 #define SMMA_UNIT_WORKER_H
 
@@ -6,21 +7,22 @@
 
 typedef enum { SMMA_ASK_OPEN, SMMA_ASK_COMPUTES, SMMA_ASK_RUN, SMMA_ASK_CLOSE } smma_request;
 
-/* Memory that both processes have at the same place. The asker fills it in and sends a byte; the worker fills in what
-   it was asked for and sends one back. */
+/* Memory at the same address in both processes. The caller fills it in and sends a byte; the worker adds the results
+   and sends a byte back. */
 typedef struct {
   smma_request request;
-  const smma_instruction *instruction; /* of the catalogue: both have the same. NULL: that of the text */
+  const smma_instruction
+      *instruction; /* from the catalogue, which both processes have; NULL: the instruction of the text */
   char custom[16384], origin[512];
   smma_batch batch; /* points into operands and results */
-  int status;       /* the method's */
+  int status;       /* status of the method */
   char message[1024];
-  smma_unit_description description; /* once it is open */
+  smma_unit_description description; /* valid after the unit is open */
 } smma_desk;
 
 enum { SMMA_OPERAND_BYTES = 64 << 20, SMMA_RESULT_BYTES = 8 << 20 };
 
-/* Behind the results is memory that nobody may touch. */
+/* The shared memory. The page after the results is protected. */
 typedef struct {
   smma_desk *desk;
   unsigned char *operands, *results;
@@ -31,7 +33,7 @@ typedef struct {
 bool smma_office_make(smma_office *office);
 void smma_office_free(smma_office *office);
 
-/* In the child: loads the shared object and answers until `channel` closes, or it was closed itself. */
+/* Runs in the child: loads the shared object and answers until `channel` or the unit is closed. */
 _Noreturn void smma_worker_serve(const smma_office *office, int channel, const char *path, const char *arguments);
 
 #endif

@@ -1,4 +1,4 @@
-/* The instructions of x86 that this CPU has: real hardware that is nearly everywhere. */
+/* The x86 instructions of this CPU as a unit: hardware that is available almost everywhere. */
 #define _DEFAULT_SOURCE /* syscall */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 typedef enum { EAX, EBX, ECX, EDX } cpuid_register;
 
-/* A bit of CPUID's leaf 7, and the parts of XCR0 for registers that the system must keep. */
+/* A bit of CPUID's leaf 7, and the parts of XCR0 for registers that the operating system must save. */
 typedef struct {
   unsigned subleaf;
   cpuid_register reg;
@@ -43,7 +43,7 @@ static bool system_keeps(unsigned parts) {
   return (low & parts) == parts;
 }
 
-/* Linux gives tiles to processes that ask for them. Source: its documentation, x86/xstate. */
+/* Requests the use of tiles, which Linux grants to processes that ask. Source: its documentation, x86/xstate. */
 static bool may_use_tiles(void) {
 #ifdef __linux__
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
@@ -59,7 +59,8 @@ enum { LANES = 4 };
 
 typedef __m128i lanes_function(__m128i a, __m128i b, __m128i c);
 
-/* In bytes, as not every assembler knows them all: `code` computes xmm0 from itself, xmm1 and xmm2. */
+/* Machine code in bytes, because not every assembler knows these instructions: `code` computes xmm0 from xmm0, xmm1
+   and xmm2. */
 #define ON_LANES(name, code)                             \
   static __m128i name(__m128i a, __m128i b, __m128i c) { \
     register __m128i d __asm__("xmm0") = c;              \
@@ -104,15 +105,15 @@ enum { TILE = 16 };
 typedef uint32_t tile[TILE][TILE];
 typedef void tiles_function(const tile a, const tile b, tile d);
 
-/* Palette 1: tiles 0 to 2, of 16 rows of 64 bytes. */
+/* The tile configuration, palette 1: tiles 0 to 2, of 16 rows of 64 bytes. */
 static const struct {
   uint8_t palette, start_row, reserved[14];
   uint16_t bytes_per_row[16];
   uint8_t rows[16];
 } tile_configuration = {1, 0, {0}, {64, 64, 64}, {TILE, TILE, TILE}};
 
-/* As above: `code` computes tile 0 from itself, tiles 1 and 2. Around it ldtilecfg, three tileloadd, tilestored and
-   tilerelease. */
+/* As ON_LANES, for tiles: `code` computes tile 0 from tiles 0, 1 and 2. ldtilecfg and three tileloadd come before
+   it, tilestored and tilerelease after it. */
 #define ON_TILES(name, code)                                                                                  \
   static void name(const tile a, const tile b, tile d) {                                                      \
     __asm__ volatile(                                                                                         \
@@ -148,7 +149,7 @@ static void run_tiles(tiles_function *compute, const smma_batch *batch) {
 
 /* ---- Which instructions ---- */
 
-/* Instructions that come together. Source: Intel's manual, CPUID. */
+/* Instructions that share a CPUID bit. Source: Intel's manual, CPUID. */
 typedef struct {
   const char *name;
   cpuid_flag flag[2];
@@ -169,7 +170,8 @@ static const extension avx512_bf16 = {"AVX512_BF16", {{1, EAX, 5}, AVX512VL}, 2,
                        amx_int8 = {"AMX-INT8", {{0, EDX, 25}, AMX_TILE}, 2, KEEPS_TILES},
                        amx_fp16 = {"AMX-FP16", {{1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES};
 
-/* SOFTMMA_CPU hides these instructions with AVX-512: all are newer than AVX2. */
+/* Reports whether the CPU has the extension. If SOFTMMA_CPU hides AVX-512, it also hides all of these, which are
+   newer than AVX2. */
 static bool has(const extension *x) {
   if (smma_cpu_hides(SMMA_CPU_AVX512)) return false;
   for (int i = 0; i < x->flags; i++)
@@ -177,7 +179,7 @@ static bool has(const extension *x) {
   return system_keeps(x->keeps) && (x->keeps != KEEPS_TILES || may_use_tiles());
 }
 
-/* Each in as many forms as it has: those that the CPU has must agree. */
+/* An instruction and its forms: all forms that the CPU has must give the same result. */
 typedef struct {
   const char *name;
   const extension *of;
@@ -201,7 +203,7 @@ static bool is_form_of(const form *f, const smma_instruction_info *i) {
   return strcmp(i->arch, "x86") == 0 && strcmp(i->name, f->name) == 0;
 }
 
-/* NULL, or a line that says why the CPU has it not. */
+/* Returns the form of an instruction, or NULL with a message with the reason. */
 static const form *form_of(const smma_instruction_info *i, char *message, size_t size) {
   const form *known = NULL;
   for (const form *f = forms; f < forms + FORMS; f++) {
@@ -257,7 +259,7 @@ static int computes(const smma_instruction_info *i, char *message, size_t size) 
   return form_of(i, message, size) == NULL;
 }
 
-/* "AMD EPYC, family 25, model 17": names alone do not tell generations apart. */
+/* Describes the CPU: "AMD EPYC, family 25, model 17". Names alone do not distinguish generations. */
 static void describe_cpu(char *text, size_t size) {
   unsigned name[13] = {0}, version = 0, others[3], family, model;
   size_t length;

@@ -1,4 +1,4 @@
-/* What only CUDA's compiler reads: the start of a kernel, and lines of PTX for mma.sync with their operands.
+/* Code for CUDA's compiler only: the start of a kernel, and lines of PTX for mma.sync with their operands.
    Instructions change their accumulators in place. */
 #ifndef SMMA_UNIT_CUDA_ASSEMBLY_H
 #define SMMA_UNIT_CUDA_ASSEMBLY_H
@@ -48,7 +48,7 @@
                : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]), "d"((a)[4]), "d"((a)[5]), "d"((a)[6]), \
                  "d"((a)[7]), "d"((b)[0]), "d"((b)[1]), "d"((b)[2]), "d"((b)[3]))
 
-/* Sparse, with metadata: selector 0 is one of those that every shape has. */
+/* Sparse instructions, with metadata. Selector 0 is valid for every shape. */
 #define ASSEMBLE_SP_f32_4_4(ptx, x, a, b, metadata)                                                         \
   asm volatile(ptx "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9,%10,%11}, {%0,%1,%2,%3}, %12, 0;"                  \
                : "+f"((x)[0]), "+f"((x)[1]), "+f"((x)[2]), "+f"((x)[3])                                     \
@@ -77,7 +77,7 @@
                : "+r"((x)[0]), "+r"((x)[1]), "+r"((x)[2]), "+r"((x)[3])     \
                : "r"((a)[0]), "r"((a)[1]), "r"((b)[0]), "r"((b)[1]), "r"(metadata))
 
-/* Of any pair of formats, whose names stand behind the output's in the line. */
+/* Instructions for any pair of formats. The names of the formats follow the output's name in the line. */
 #define ASSEMBLE_PAIR_f32(ptx, x, a, b, name_a, name_b)                                                     \
   asm volatile(ptx "f32.%10.%11.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                  \
                : "+f"((x)[0]), "+f"((x)[1]), "+f"((x)[2]), "+f"((x)[3])                                     \
@@ -99,7 +99,7 @@
                : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]), "r"((b)[2]), \
                  "r"((b)[3]), "r"(metadata), "C"(name_a), "C"(name_b))
 
-/* With scale factors, which all threads have. */
+/* Instructions with scale factors, which all threads hold. */
 #define ASSEMBLE_SCALED(ptx, x, a, b, scale_a, scale_b)                                                      \
   asm volatile(ptx "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3}, {%10}, {0, 0}, {%11}, {0, 0};"     \
                : "+f"((x)[0]), "+f"((x)[1]), "+f"((x)[2]), "+f"((x)[3])                                      \
@@ -112,10 +112,10 @@
       : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]), "r"(scale_a), "r"(scale_b),     \
         "C"(name_a), "C"(name_b))
 
-/* What this thread wrote to shared memory, for wgmma to see it. */
+/* Makes this thread's writes to shared memory visible to wgmma. */
 #define SHOW_SHARED_MEMORY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
-/* A is in four registers, B in shared memory; `d` has the texts over the accumulators (wgmma.cu). */
+/* wgmma with A in four registers and B in shared memory; `d` has the texts for the accumulators (wgmma.cu). */
 #define ASSEMBLE_WGMMA(ptx, d, a, b, metadata, with_metadata, with_others, even, odd, unlike)                 \
   asm volatile(                                                                                               \
       "{\n"                                                                                                   \

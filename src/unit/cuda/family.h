@@ -1,5 +1,5 @@
-/* What the unit of NVIDIA GPUs is made of: families of instructions, each with its own kernels, and how rows of a batch
-   lie in their tiles. */
+/* Parts of the unit of NVIDIA GPUs: families of instructions, each with its own kernels, and the placement of a
+   batch's test vectors in tiles. */
 #ifndef SMMA_UNIT_CUDA_FAMILY_H
 #define SMMA_UNIT_CUDA_FAMILY_H
 
@@ -9,7 +9,8 @@
 
 namespace cuda_unit {
 
-/* A batch in the memory of the GPU. `unlike` counts results that were not the same at all their places in a tile. */
+/* A batch in the memory of the GPU. `unlike` counts results that differ between the places of a test vector in a
+   tile. */
 struct device_batch {
   size_t rows;
   const unsigned char *a, *b, *c, *scale_a, *scale_b;
@@ -20,8 +21,8 @@ struct device_batch {
 /* Starts the kernel that computes a batch. */
 using launcher = void(const smma_instruction_info &instruction, const device_batch &batch);
 
-/* The families: an instruction's launcher, or NULL if it is not of the family or the device, of that compute
-   capability (90: 9.0), does not have it. */
+/* The families. find_FAMILY returns an instruction's launcher, or NULL if the instruction is not of the family, or
+   if a device of this compute capability (90: 9.0) does not have it. */
 launcher *find_mma(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_sp(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_volta(const smma_instruction_info &instruction, int capability);
@@ -31,9 +32,9 @@ launcher *find_tcgen05(const smma_instruction_info &instruction, int capability)
 
 #ifdef __CUDACC__
 
-/* A tile for PLACES rows of the batch. Rows of A hold these in turn, again and again if there are more, from one place
-   on; columns of B from another. Element (m, n) is of use where both are the same row's. From tile to tile the places
-   change, so that every element serves. */
+/* The tile for PLACES test vectors of the batch. The rows of A hold these vectors in order, starting at one place
+   and repeating; the columns of B start at another place. Element (m, n) is valid if its row and column belong to
+   the same vector. The places change from tile to tile, so that every element is used. */
 constexpr int PLACES = 8;
 
 struct tile {
@@ -43,12 +44,12 @@ struct tile {
       : first(number * PLACES), rows(rows), turn_a((int)(number % PLACES)), turn_b((int)(number / PLACES % PLACES)) {}
   __device__ int place_a(int m) const { return (m + turn_a) % PLACES; }
   __device__ int place_b(int n) const { return (n + turn_b) % PLACES; }
-  /* Behind the batch, its last row again. */
+  /* Returns the test vector at a place; after the end of the batch, its last one. */
   __device__ size_t row(int place) const { return first + (size_t)place < rows ? first + (size_t)place : rows - 1; }
   __device__ bool has(int place) const { return first + (size_t)place < rows; }
 };
 
-/* The scale factors of a row, `count` of them, again and again in the four bytes. */
+/* Returns the scale factors of a test vector, `count` of them, repeated to fill four bytes. */
 inline __device__ uint32_t scale_word(const unsigned char *scales, int count, size_t row) {
   uint32_t bits = 0;
   for (int i = 0; i < 4; i++) bits |= (uint32_t)scales[row * (size_t)count + (size_t)(i % count)] << 8 * i;

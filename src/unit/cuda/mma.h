@@ -1,16 +1,17 @@
-/* How mma.sync is computed by a warp: a tile of M x 8 elements.
+/* Computes mma.sync in a warp: a tile of M x 8 elements.
 
-   Fragments are laid out as in the PTX ISA, "Matrix Fragments for mma.m16n8kK": with g = lane / 4, t = lane % 4 and E
-   elements in a register, register r of A holds row g + 8 (r % 2) (M = 8: row g) and k from 4 E (r / 2) + E t on,
-   register r of B column g and k from 4 E r + E t on; accumulator i is element (g + 8 (i / 2), 2 t + i % 2). Scale
-   factors of row g, of row g + 8 and of column g come from threads of the group g that the instruction names; since
-   both rows hold the same row of the batch, all four threads may have the same.
+   Fragments are laid out as in the PTX ISA, "Matrix Fragments for mma.m16n8kK". With g = lane / 4, t = lane % 4 and E
+   elements in a register, register r of A holds row g + 8 (r % 2) (M = 8: row g) and k from 4 E (r / 2) + E t on.
+   Register r of B holds column g and k from 4 E r + E t on. Accumulator i is element (g + 8 (i / 2), 2 t + i % 2).
+   Scale factors of row g, of row g + 8 and of column g come from threads of the group g that the instruction names.
+   Both rows hold the same test vector, so all four threads may hold the same factors.
 
-   A sparse instruction has A as a dense one of its K, which counts what is stored, and B as one of twice that.
+   A sparse instruction has A as a dense one of its K, where K counts the stored elements, and B as a dense one of twice
+   that K.
 
-   An instruction is a struct { M, K, A and B (registers), SCALES (a row), GROUP (of sparse ones, else 0), operands_a,
-   operands_b, accumulators, run(accumulators, registers of A, of B, and, with SCALES, scale factors, with GROUP
-   metadata) }. */
+   An instruction is a struct { M, K, A and B (numbers of registers), SCALES (scale factors per test vector), GROUP
+   (of sparse instructions, otherwise 0), operands_a, operands_b, accumulators, run(accumulators, registers of A, of
+   B, and, with SCALES, scale factors, with GROUP metadata) }. */
 #ifndef SMMA_UNIT_CUDA_MMA_H
 #define SMMA_UNIT_CUDA_MMA_H
 
@@ -25,7 +26,7 @@ namespace {
 
 /* ---- Registers ---- */
 
-/* Registers of operands: their ELEMENTS from k on of a row, of which each has BYTES there. */
+/* Loads registers of operands: ELEMENTS elements of a test vector from k on, each of BYTES bytes in the batch. */
 template <int SIZE>
 struct whole_bytes {
   using type = uint32_t;
@@ -45,7 +46,7 @@ struct whole_bytes<8> {
   static __device__ type load(const unsigned char *row, int k) { return reinterpret_cast<const double *>(row)[k]; }
 };
 
-/* Elements of four bits, or of one, each in a byte of the batch. */
+/* Elements of four bits or one bit, each in a byte of the batch. */
 template <int BITS>
 struct parts_of_bytes {
   using type = uint32_t;
@@ -58,7 +59,7 @@ struct parts_of_bytes {
   }
 };
 
-/* The accumulators of one thread, of which FP16 has two in a register. */
+/* The accumulators of one thread. FP16 has two in a register. */
 struct f32_accumulators {
   using element = uint32_t;
   float d[4];
@@ -89,7 +90,7 @@ struct f64_accumulators {
   __device__ element get(int i) const { return (element)__double_as_longlong(d[i]); }
 };
 
-/* How mma.def and mma_sp.def say instructions. */
+/* Macros for the instruction lists mma.def and mma_sp.def. */
 #define TEXT(x) #x
 #define SHAPE(m, n, k) "m" TEXT(m) "n" TEXT(n) "k" TEXT(k)
 #define TYPES(output, a, b) "." TEXT(output) "." TEXT(a) "." TEXT(b) "." TEXT(output)
@@ -100,7 +101,7 @@ struct f64_accumulators {
 
 /* ---- One tile a warp ---- */
 
-/* A register of B, with elements from k on; a function, as many instructions have it in common. */
+/* Returns a register of B, with elements from k on. It is a function because many instructions share it. */
 template <class OPERANDS, int GROUP, int K>
 __noinline__ __device__ uint32_t load_spread(const unsigned char *b, size_t row, int k) {
   constexpr int BYTES = OPERANDS::BYTES;
@@ -116,11 +117,11 @@ __global__ void compute(device_batch batch) {
     const int lane = (int)(threadIdx.x % 32), g = lane / 4, t = lane % 4;
     const tile at((blockIdx.x * (size_t)blockDim.x + threadIdx.x) / 32, batch.rows);
     const element *c = reinterpret_cast<const element *>(batch.c);
-    const int place = at.place_a(g); /* of rows g and g + 8 alike */
+    const int place = at.place_a(g); /* the same for rows g and g + 8 */
     typename I::operands_a::type ra[I::A];
     typename I::operands_b::type rb[I::B];
     typename I::accumulators x = {};
-    if (at.first >= batch.rows) return; /* a whole warp */
+    if (at.first >= batch.rows) return; /* true for a whole warp */
     for (int r = 0; r < I::A; r++) {
       const int block = I::M == 16 ? r / 2 : r;
       ra[r] = I::operands_a::load(batch.a + at.row(place) * I::K * I::operands_a::BYTES, 4 * E * block + E * t);
@@ -161,7 +162,7 @@ void launch(const smma_instruction_info &, const device_batch &batch) {
 
 struct wrapper {
   const char *name;
-  int capability; /* the least */
+  int capability; /* least compute capability */
   launcher *run;
 };
 

@@ -25,7 +25,7 @@ struct narrow_bytes : whole_bytes<1> {
 /* Formats by number. */
 constexpr int FORMATS = 5;
 constexpr char names[FORMATS][5] = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
-template <int FORMAT> /* as the constraint "C" asks for it */
+template <int FORMAT> /* in the form that the constraint "C" requires */
 constexpr char name[] = {names[FORMAT][0], names[FORMAT][1], names[FORMAT][2], names[FORMAT][3], '\0'};
 constexpr int shifts[FORMATS] = {0, 0, 0, 0, 2};
 
@@ -50,7 +50,7 @@ struct dense : SHAPE {
   using accumulators = ACCUMULATORS;
 };
 
-/* Of K products, selected from twice as many. */
+/* Sparse instructions of K products, selected from twice as many. */
 template <class SHAPE, class ACCUMULATORS>
 struct sparse : dense<SHAPE, ACCUMULATORS> {
   static constexpr int B = 4, GROUP = 4;
@@ -110,7 +110,7 @@ SCALED_64(mxfp4_block16, "mxf4nvf4", 4, ue8m0)
 
 constexpr int CAPABILITY = 120;
 
-/* Of every pair of formats. */
+/* Instructions for every pair of formats. */
 template <template <int, int> class I, size_t... PAIR>
 launcher *launcher_of(size_t pair, std::index_sequence<PAIR...>) {
   static launcher *const all[] = {launch<I<PAIR / FORMATS, PAIR % FORMATS>, CAPABILITY>...};

@@ -1,9 +1,9 @@
-/* mma.sync.m8n8k4 on Volta (sm_70, which CUDA 12 was the last to compile for): a warp computes four tiles of 8 x 8
-   elements. They are of the same rows of the batch here, at other places, and must have the same results.
+/* mma.sync.m8n8k4 on Volta (sm_70; CUDA 12 is the last release that compiles for it). A warp computes four tiles of 8 x
+   8 elements. Here all four hold the same test vectors at different places, and must have the same results.
 
-   PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16": tile q belongs to the lanes of which lane / 4 % 4 is q; with
-   h = lane % 4 + 4 (lane / 16), a lane has row h of A, column h of B, and, with FP16, row h of C; of FP32 accumulator i
-   is element (lane % 2 + 2 (i / 2 % 2) + 4 (lane / 16), 4 (i / 4) + 2 (lane / 2 % 2) + i % 2). */
+   PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16": tile q belongs to the lanes with lane / 4 % 4 = q. With h =
+   lane % 4 + 4 (lane / 16), a lane has row h of A, column h of B and, with FP16, row h of C. With FP32, accumulator
+   i is element (lane % 2 + 2 (i / 2 % 2) + 4 (lane / 16), 4 (i / 4) + 2 (lane / 2 % 2) + i % 2). */
 #include <cstring>
 
 #include "family.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int N = 8, TILES = 4;
 
-/* Where a lane's accumulators are. */
+/* The positions of a lane's accumulators. */
 struct f32_accumulators {
   using element = uint32_t;
   static __device__ int row(int lane, int i) { return lane % 2 + 2 * (i / 2 % 2) + 4 * (lane / 16); }
@@ -70,7 +70,7 @@ template <class I>
 __global__ void compute(device_batch batch) {
   using c_element = typename I::c_layout::element;
   using d_element = typename I::d_layout::element;
-  __shared__ d_element results[PLACES]; /* by the first tile of the warp */
+  __shared__ d_element results[PLACES]; /* written by the first tile of the warp */
   const int lane = (int)threadIdx.x, h = lane % 4 + 4 * (lane / 16), q = lane / 4 % TILES;
   tile at(blockIdx.x, batch.rows);
   at.turn_a += q;

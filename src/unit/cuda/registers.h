@@ -1,5 +1,6 @@
-/* Texts over the registers d0, d1, ... of an instruction, made by the preprocessor, which is much faster at it than
-   constant expressions: REGISTERS_n(X) is X(2, 3) X(4, 5) ... for n pairs of registers behind the first. */
+/* Preprocessor macros for texts with the registers d0, d1, ... of an instruction. The preprocessor is much faster at
+   this than constant expressions. REGISTERS_n(X) is X(2, 3) X(4, 5) ... for n pairs of registers after the first
+   pair. */
 #ifndef SMMA_UNIT_CUDA_REGISTERS_H
 #define SMMA_UNIT_CUDA_REGISTERS_H
 

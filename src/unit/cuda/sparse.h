@@ -1,18 +1,20 @@
-/* Rows of sparse instructions: what B holds, and the metadata.
+/* Test vectors of sparse instructions: the content of B, and the metadata.
 
-   A row has K products, selected of twice as many. The K elements of b go where the metadata says. Between them B holds
-   others of the same row, from some groups on: encodings of the kind that the row has, which must not matter.
+   A test vector has K products, selected from twice as many. The metadata selects the positions of the K elements of b
+   in B. From some groups on, B holds other elements of the same vector at the positions between: encodings of the same
+   kind, which must have no effect on the result.
 
-   Where is chosen by the row's number in the batch: by its digits, one for each of four groups, so that all groups
-   of a row, and 1,296 rows (with TF32 16), have positions of their own. A campaign asks for its first rows at other
-   places of a batch, too, and so with other positions and other elements between.
+   The positions depend on the digits of the vector's number in the batch, one digit for each of four groups. So all
+   groups of a vector, and 1,296 vectors (16 with TF32), have different positions. A campaign repeats its first vectors
+   at other places of a batch, and therefore with other positions and other elements between.
 
    PTX ISA, "Sparse matrix storage": a group of A has four bits, two positions in quarters of the group, the lower one
-   first. These are elements, with 4-bit integers pairs of them; TF32 has one element, two quarters, in a group.
+   first. Positions count elements, or pairs of elements for 4-bit integers; TF32 has one element, two quarters, in a
+   group.
 
    Four groups fill 16 bits, after which positions repeat. So registers are the same for every thread of a group of
-   four, in both halves, and it need not be known which of them bring the metadata of which groups: rows g and g + 8 of
-   A, whose metadata the PTX ISA lays out in pictures only, are the same row of the batch. */
+   four, in both halves, and it does not matter which threads supply the metadata of which groups: rows g and g + 8
+   of A, for which the PTX ISA shows the layout of metadata only in pictures, hold the same test vector. */
 #ifndef SMMA_UNIT_CUDA_SPARSE_H
 #define SMMA_UNIT_CUDA_SPARSE_H
 
@@ -21,14 +23,14 @@
 
 namespace cuda_unit {
 
-/* GROUP: elements, of which half are stored. */
+/* GROUP: number of elements in a group; half of them are stored. */
 template <int GROUP, int K>
 class selection {
   static constexpr int PERIOD = 4; /* groups */
   uint32_t groups;
   int turn;
 
-  /* What the metadata of a group may be. */
+  /* Returns the metadata of a group for a digit. */
   static __device__ constexpr uint32_t code(unsigned digit) {
     if constexpr (GROUP == 2)
       return digit ? 0xe : 0x4;
@@ -42,10 +44,10 @@ class selection {
     for (int i = 0; i < PERIOD; i++, row /= CODES) groups |= code((unsigned)((row + i + 1) % CODES)) << 4 * i;
   }
 
-  /* The register of any thread. */
+  /* Returns the metadata register, which is the same for every thread. */
   __device__ uint32_t metadata() const { return groups | groups << 16; }
 
-  /* Which of the K elements of b is row k of B. */
+  /* Returns the index of the element of b that is row k of B. */
   __device__ int source(int k) const {
     const int group = k / GROUP, quarter = k % GROUP * 4 / GROUP, in_quarter = GROUP == 8 ? k % 2 : 0;
     const int positions = (int)(groups >> group % PERIOD * 4 & 15), stored = group * (GROUP / 2) + in_quarter;
@@ -55,7 +57,7 @@ class selection {
   }
 };
 
-/* A row of b as B has it, BYTES an element. */
+/* Returns the elements of b as they stand in B, BYTES per element. */
 template <int GROUP, int K, int BYTES>
 struct spread_row {
   const unsigned char *row;

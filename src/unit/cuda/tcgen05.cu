@@ -1,16 +1,17 @@
-/* tcgen05.mma on Blackwell (sm_100a), dense and sparse: one thread starts a tile of M x N elements, A and B from shared
-   memory, C, scale factors and metadata in tensor memory, D to where C was.
+/* tcgen05.mma on Blackwell (sm_100a), dense and sparse: one thread starts a tile of M x N elements. A and B are in
+   shared memory; C, scale factors and metadata are in tensor memory; D replaces C.
 
-   Since places of rows repeat every PLACES rows of A and columns of B, a lane of tensor memory has PLACES different
-   results, and lanes that far apart have the same: a thread, whose is one lane, hands in as many values of C and gets
-   as many results.
+   The placement of test vectors repeats every PLACES rows of A and columns of B. Therefore a lane of tensor memory has
+   PLACES different results, and lanes at a distance of PLACES have the same ones. A thread serves one lane: it supplies
+   PLACES values of C and gets PLACES results.
 
-   PTX ISA, "Tensor Memory", "Instruction Descriptor", "Shared Memory Descriptor": rows are lanes, with M = 64 rows 16 i
-   to 16 i + 15 lanes 32 i on; a column of 32 bits has one element, also of FP16. A and B lie in core matrices of 8 rows
-   by 16 bytes without swizzling, as in wgmma.cu. 16 elements of FP6 or FP4 are packed and padded to 16 bytes, but with
-   K = 64 32 of FP4 fill them. Scale factors of a row of A or column of B are bytes of a word in a lane congruent to it
-   modulo 32. Metadata of a row of A is in lanes congruent to it modulo 8, in words of which each half has four groups
-   of one row: that is all that need be known, as sparse.h repeats them. */
+   PTX ISA, "Tensor Memory", "Instruction Descriptor", "Shared Memory Descriptor": rows are lanes; with M = 64, rows
+   16 i to 16 i + 15 are the lanes from 32 i on. A column of 32 bits has one element, also with FP16. A and B consist
+   of core matrices of 8 rows by 16 bytes without swizzling, as in wgmma.cu. 16 elements of FP6 or FP4 are packed and
+   padded to 16 bytes; but with K = 64, 32 elements of FP4 fill 16 bytes. Scale factors of a row of A or a column of
+   B are bytes of a word in a lane congruent to it modulo 32. Metadata of a row of A is in lanes congruent to it
+   modulo 8, in words whose halves each have four groups of one row. No more of the layout needs to be known,
+   because sparse.h repeats the groups. */
 #include <algorithm>
 #include <cstring>
 
@@ -22,13 +23,13 @@ namespace cuda_unit {
 namespace {
 
 constexpr int LANES = 128, MOST_N = 256, PIECE = 16, LEADING_BYTES = 128;
-/* Of a row of A and, unless it is sparse, of a column of B. */
+/* Pieces of 16 bytes in a row of A and, unless it is sparse, in a column of B. */
 constexpr int PIECES = 2;
 /* Columns of tensor memory: accumulators, scale factors of A and of B, metadata. */
 constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, METADATA = SCALES_B + PLACES, COLUMNS = 512;
 
-/* How an operand's elements, of which each has a byte or more in the batch, lie in 16 bytes of shared memory: `count`
-   bytes of the batch, of each of which the lower `bits` are kept. */
+/* The packing of an operand into 16 bytes of shared memory. Each element has a byte or more in the batch. 16 bytes
+   hold `count` bytes of the batch, with the lower `bits` of each. */
 struct packing {
   int count, bits;
 };
@@ -42,7 +43,7 @@ struct operation {
 
 /* ---- Shared memory ---- */
 
-/* 16 bytes of one row. */
+/* Returns 16 bytes of one test vector. */
 template <class ROW>
 __device__ uint4 pack(ROW row, int piece, packing how) {
   union {
@@ -58,7 +59,7 @@ __device__ uint4 pack(ROW row, int piece, packing how) {
   return packed.whole;
 }
 
-/* A matrix whose rows (of B columns) have so many pieces. */
+/* Writes a piece of a matrix whose rows (for B: columns) have `pieces` pieces. */
 __device__ void put(unsigned char *matrix, int pieces, int row, int piece, uint4 bytes) {
   *reinterpret_cast<uint4 *>(matrix + (row / 8 * pieces + piece) * LEADING_BYTES + row % 8 * PIECE) = bytes;
 }
@@ -68,9 +69,9 @@ __device__ uint64_t describe(const void *matrix, int pieces) {
          (uint64_t)(pieces * LEADING_BYTES >> 4) << 32 | (uint64_t)1 << 46;
 }
 
-/* ---- Tiles, one behind another in a block ---- */
+/* ---- Tiles, one after another in a block ---- */
 
-/* How rows of sparse kinds are selected. */
+/* The selection for sparse kinds. */
 template <kind KIND>
 constexpr int GROUP = KIND == TF32 ? 2 : 4;
 template <kind KIND>
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
 
   for (size_t number = blockIdx.x; number < tiles_of(batch.rows); number += gridDim.x, phase ^= 1) {
     const tile at(number, batch.rows);
-    const int place = at.place_a(lane); /* of row `lane` as of all rows that can be in this lane */
+    const int place = at.place_a(lane); /* the same for all rows that can be in this lane */
     uint32_t value[PLACES];
 
     for (int i = lane; i < PIECES * o.m; i += LANES) {
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
 
 /* ---- The family ---- */
 
-/* A format as instruction descriptors say it, and how it is packed; `kind` is of 32 elements or of as many as its. */
+/* Returns the code of a format in instruction descriptors. */
 uint32_t code_of(kind kind, smma_format f) {
   switch (f) {
     case SMMA_F16: return 0;
@@ -202,7 +203,7 @@ packing packing_of(kind kind, smma_format f) {
   return {16, f == SMMA_E2M1 ? 4 : f == SMMA_E2M3 || f == SMMA_E3M2 ? 6 : 8};
 }
 
-/* D's format, and whether integers saturate. */
+/* Returns the code of D's format and of integer saturation. */
 uint32_t output_of(const smma_instruction_info &i) {
   const uint32_t code = i.d == SMMA_S32 ? 2 : i.d == SMMA_F16 ? 0 : 1;
   return code << 4 | (strstr(i.name, ".satfinite.") ? 1u : 0u) << 3;

@@ -1,4 +1,4 @@
-/* tcgen05 in words: tensor memory, its instruction, and what they wait for. Only CUDA's compiler reads this. */
+/* Wrappers for tcgen05: tensor memory, its instruction, and synchronisation. For CUDA's compiler only. */
 #ifndef SMMA_UNIT_CUDA_TENSOR_MEMORY_H
 #define SMMA_UNIT_CUDA_TENSOR_MEMORY_H
 
@@ -11,7 +11,7 @@ namespace {
 
 enum kind { F16, TF32, F8F6F4, I8, MXF8F6F4, MXF4, MXF4NVF4 };
 
-/* In tensor memory, of what the instruction takes beside D. */
+/* Addresses in tensor memory of the operands other than D. */
 struct addresses {
   uint32_t scales_a, scales_b, metadata;
 };
@@ -20,7 +20,7 @@ __device__ uint32_t shared_address(const void *at) { return (uint32_t)__cvta_gen
 
 /* ---- Tensor memory ---- */
 
-/* A warp's; the address goes to shared memory. */
+/* Allocates tensor memory for a warp; the address is written to shared memory. */
 template <int COLUMNS>
 __device__ void allocate(uint32_t *address) {
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(address)),
@@ -34,7 +34,7 @@ __device__ void release(uint32_t address) {
   asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "n"(COLUMNS) : "memory");
 }
 
-/* Eight columns of the warp's 32 lanes, one lane a thread. */
+/* Store and load eight columns of the warp's 32 lanes, one lane per thread. */
 __device__ void store(uint32_t address, const uint32_t *v) {
   asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"r"(address),
                "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(v[4]), "r"(v[5]), "r"(v[6]), "r"(v[7])
@@ -95,7 +95,7 @@ __device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor
 
 /* ---- Order ---- */
 
-/* Around __syncthreads. */
+/* Fences before and after __syncthreads. */
 __device__ void fence_before() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
 __device__ void fence_after() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
 
@@ -103,7 +103,7 @@ __device__ void begin_barrier(uint32_t barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
-/* The barrier's phase ends when what this thread has started is done. */
+/* Ends the barrier's phase when the operations that this thread has started are complete. */
 __device__ void commit(uint32_t barrier) {
   asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");
 }

@@ -14,7 +14,7 @@ struct device_unit {
   int capability() const { return properties.major * 10 + properties.minor; }
 };
 
-/* The catalogue's name of a device's architecture. */
+/* Returns the catalogue's name of a device's architecture. */
 const char *architecture_of(int capability) {
   switch (capability) {
     case 70:
@@ -76,7 +76,7 @@ void cuda_describe(void *unit, smma_unit_description *description) {
 
 using finder = launcher *(const smma_instruction_info &, int capability);
 
-/* Those that the module was built with: others than dense mma.sync need targets of their own. */
+/* The families that the module was built with. Every family except dense mma.sync needs a target of its own. */
 finder *const families[] = {
     find_mma,
 #ifdef SMMA_CUDA_MMA_SP

@@ -1,15 +1,16 @@
 /* wgmma on Hopper (sm_90a), dense and sparse: a warp group computes a tile of 64 x N elements, A from registers, B from
    shared memory.
 
-   Since places of rows repeat every PLACES rows of A and columns of B, all of a thread's results in columns of the same
-   parity must be the same, and so must those of the four warps; a thread hands in two values of C and gets two results.
+   The placement of test vectors repeats every PLACES rows of A and columns of B. Therefore all of a thread's results in
+   columns of the same parity must be the same, and so must those of the four warps. A thread supplies two values of C
+   and gets two results.
 
-   PTX ISA, "Asynchronous warpgroup-level matrix": with g = lane / 4, t = lane % 4, register r of A holds row
-   16 warp + g + 8 (r % 2) and bytes 16 (r / 2) + 4 t to + 3 of the 32 that a row has, stored ones; accumulator i is
-   element (16 warp + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i % 2). B lies in core matrices of 8 columns by 16 bytes
-   without swizzling: 128 bytes ("leading dimension") from the one of 16 bytes of a column to that of the next, all of a
-   column's
-   ("stride dimension") on to the next 8 columns. A column has 32 bytes, of sparse instructions 64. */
+   PTX ISA, "Asynchronous warpgroup-level matrix": with g = lane / 4, t = lane % 4, register r of A holds row 16 warp
+   + g + 8 (r % 2) and, of the 32 stored bytes of a row, bytes 16 (r / 2) + 4 t to + 3. Accumulator i is element (16
+   warp + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i % 2). B consists of core matrices of 8 columns by 16 bytes without
+   swizzling. The distance from the core matrix of 16 bytes of a column to that of the next 16 bytes is 128 bytes
+   ("leading dimension"); the distance to the next 8 columns ("stride dimension") is that of all core matrices of a
+   column. A column has 32 bytes, 64 with sparse instructions. */
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int STEP = 8, SHAPES = 32, ROW_BYTES = 32, PIECE = 16, LEADING_BYTES = 128, WARPS = 4;
 
-/* Of dense instructions K, which is what sparse ones of twice that store. */
+/* K of dense instructions, which is the number of stored elements of sparse ones with twice that K. */
 struct type {
   const char *output, *a, *b;
   int k;
@@ -41,7 +42,7 @@ constexpr int TYPES = sizeof types / sizeof *types;
 template <int TYPE>
 constexpr bool INTEGER = types[TYPE].a[1] == '8';
 
-/* Of integers there are fewer shapes. */
+/* Reports whether the type has the shape: integers have fewer shapes. */
 template <int TYPE, int N>
 constexpr bool HAS_SHAPE = !INTEGER<TYPE> || N <= 32 || N % 16 == 0;
 
@@ -51,8 +52,9 @@ constexpr bool PAIRS = types[TYPE].output[1] == '1';
 
 /* ---- The assembler's text ---- */
 
-/* Of COUNT accumulators: their names, their values from `even` and, if there is one to a register, `odd`, and bits in
-   which they differ from the first of their parity. */
+/* The assembler texts for COUNT accumulators: their names, their initial values, and the difference of their bits
+   from the first one of their parity. The initial values come from `even` and, if each register holds a single
+   value, from `odd`. */
 template <int COUNT, bool PAIRS>
 struct accumulators;
 
@@ -105,7 +107,7 @@ SHAPE(240, 59, 29)
 SHAPE(248, 61, 30)
 SHAPE(256, 63, 31)
 
-/* Texts of a few characters as arrays of their length, which the constraint "C" asks for. */
+/* Short texts as arrays of their length, which the constraint "C" requires. */
 struct text {
   char at[64] = {};
   int length = 0;
@@ -120,7 +122,7 @@ struct text {
   }
 };
 
-/* The instruction up to its accumulators. */
+/* The text of the instruction before its accumulators. */
 template <int TYPE, bool SPARSE, int N>
 constexpr text instruction() {
   const type &t = types[TYPE];
@@ -142,15 +144,16 @@ struct assembly<TYPE, SPARSE, N, std::index_sequence<I...>> {
   static constexpr char value[] = {whole.at[I]..., '\0'};
 };
 
-/* The signs of A and B, which integers do without, and whether B is transposed, which only 16-bit formats say. */
+/* The signs of A and B, which integers do not have, and whether B is transposed, which only 16-bit formats specify. */
 constexpr char with_signs[] = ", 1, 1", with_order[] = ", 1, 1, 0", with_none[] = "";
 
-/* Selector 0 is one of those that every shape has. */
+/* Selector 0 is valid for every shape. */
 constexpr char with_metadata[] = ", metadata, 0";
 
 /* ---- One tile a warp group ---- */
 
-/* In: C in an even and in an odd column; out: the results there. Returns bits that were not the same everywhere. */
+/* Computes a tile. On input `even` and `odd` hold C in an even and in an odd column, on output the results there.
+   Returns the bits that were not the same everywhere. */
 template <int TYPE, bool SPARSE, int N>
 __device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t metadata, uint32_t &even, uint32_t &odd) {
   using d = accumulators<(PAIRS<TYPE> ? N / 4 : N / 2), PAIRS<TYPE>>;
@@ -163,7 +166,7 @@ __device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t metadata, u
   return unlike;
 }
 
-/* With one of the type's shapes. */
+/* Computes with one of the type's shapes. */
 template <int TYPE, bool SPARSE, size_t... I>
 __device__ uint32_t multiply(std::index_sequence<I...>, int n, const uint32_t *a, uint64_t b, uint32_t metadata,
                              uint32_t &even, uint32_t &odd) {
@@ -177,17 +180,17 @@ __device__ uint32_t multiply(std::index_sequence<I...>, int n, const uint32_t *a
   return unlike;
 }
 
-/* A matrix in shared memory, as a descriptor says it. */
+/* Returns the descriptor of a matrix in shared memory. */
 __device__ uint64_t describe(const void *matrix, int stride_bytes) {
   const uint64_t address = __cvta_generic_to_shared(matrix);
   return address >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 | (uint64_t)(stride_bytes >> 4) << 32;
 }
 
-/* The selection of a sparse type. */
+/* The selection for a sparse type. */
 template <int TYPE>
 using selection_of = selection<types[TYPE].k == 8 ? 2 : 4, types[TYPE].k>;
 
-/* 16 bytes of a row of the batch as B has it. */
+/* Returns 16 bytes of a test vector as they stand in B. */
 template <int TYPE, bool SPARSE>
 __device__ uint4 piece_of(const unsigned char *b, size_t row, int piece) {
   constexpr int K = types[TYPE].k;
@@ -220,7 +223,7 @@ __global__ void __launch_bounds__(32 * WARPS) compute(int columns, device_batch 
   SHOW_SHARED_MEMORY();
   __syncthreads();
 
-  const int place = at.place_a(g); /* of every row of A that this thread has */
+  const int place = at.place_a(g); /* the same for every row of A that this thread has */
   const bool of_use[2] = {place == at.place_b(2 * t), place == at.place_b(2 * t + 1)};
   uint32_t a[4], result[2], c = 0, metadata = 0;
   for (int r = 0; r < 4; r++)

@@ -1,4 +1,4 @@
-/* What the instructions of the unit have in common: targets, types, and what the host knows of one.
+/* Common parts of the instructions of the AMD unit: targets, types, and the host's description of an instruction.
 
    Nothing of ROCm's device library is used. */
 #ifndef SMMA_UNIT_HIP_FAMILY_H
@@ -15,7 +15,7 @@ namespace {
 
 enum target : unsigned { GFX908 = 1, GFX90A = 2, GFX942 = 4, GFX11 = 8, GFX12 = 16, GFX950 = 32 };
 
-/* What is being compiled for. */
+/* The target of this compilation. */
 #if defined(__gfx908__)
 constexpr unsigned TARGET = GFX908;
 #elif defined(__gfx90a__)
@@ -69,15 +69,15 @@ struct place {
 
 /* ---- What the host knows of an instruction ---- */
 
-constexpr int PLACES = 4; /* of the same row in a tile */
+constexpr int PLACES = 4; /* places of one test vector in a tile */
 
 using launcher = void(size_t rows, const unsigned char *a, const unsigned char *b, const void *c, void *d);
 
 struct wrapper {
   const char *name;
   unsigned targets;
-  size_t row, element; /* bytes of a row of A, and of an element of C */
-  int places;          /* results of a row */
+  size_t row, element; /* bytes of A in one test vector, and of an element of C */
+  int places;          /* number of results per test vector */
   launcher *run;
 };
 

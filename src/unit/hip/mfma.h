@@ -1,15 +1,15 @@
-/* v_mfma of CDNA 1 to 3, and what CDNA 4 has of it.
+/* v_mfma of CDNA 1 to 3, and the same instructions on CDNA 4.
 
    Registers are laid out as AMD's Matrix Instruction Calculator (github.com/ROCm/amd_matrix_instruction_calculator,
    class InstCalcGfx9) has it for the first three architectures, with CBSZ, ABID and BLGP zero:
 
-   A lane holds L = blocks M K / 64 consecutive elements of a row of A: those of row m of block b from k on are in lane
-   m + M (b + blocks (k / L)). So are those of column n of B, with n for m.
+   A lane holds L = blocks M K / 64 consecutive elements of a row of A: the elements from k on of row m of block b are
+   in lane m + M (b + blocks (k / L)). The elements of column n of B are placed in the same way, with n for m.
 
-   C and D consist of segments: H rows of M columns, H = 4 in 32 bits and 1 in FP64, with a lane for each column and an
-   item (a register, in FP64 two) for each row. Segment s of a block has its rows from H s on. With M = 4, that of block
-   b is in the lanes from 4 (b + blocks s) on. Else it is in the lanes from M (s % P) on, P = 64 / M, and in the items
-   from H (s / P) on; the items of a block follow those of the one before. */
+   C and D consist of segments: H rows of M columns, H = 4 in 32 bits and 1 in FP64, with a lane for each column and
+   an item (one register, two in FP64) for each row. Segment s of a block has the block's rows from H s on. With M =
+   4, the segment of block b is in the lanes from 4 (b + blocks s) on. Otherwise it is in the lanes from M (s % P)
+   on, P = 64 / M, and in the items from H (s / P) on; the items of a block follow those of the previous block. */
 #ifndef SMMA_UNIT_HIP_MFMA_H
 #define SMMA_UNIT_HIP_MFMA_H
 
@@ -17,14 +17,14 @@
 
 namespace {
 
-constexpr unsigned NEWER = GFX942 | GFX950; /* which have names of their own */
+constexpr unsigned NEWER = GFX942 | GFX950; /* targets with names of their own */
 
 namespace SMMA_WAVEFRONT {
 
 template <int SIZE, int BLOCK_COUNT, class OPERAND, class C>
 struct mfma_layout {
   static constexpr int WAVE = 64, M = SIZE, BLOCKS = BLOCK_COUNT, STEP = 1;
-  static constexpr int PARTS = 64 / (M * BLOCKS); /* of a row of A, in a lane each */
+  static constexpr int PARTS = 64 / (M * BLOCKS); /* parts of a row of A, each in a lane */
   static constexpr int ITEMS = M * M * BLOCKS / 64;
   static constexpr int SEGMENT = sizeof(C) == 4 ? 4 : 1; /* rows */
   static constexpr size_t ROW = PARTS * sizeof(OPERAND);

@@ -1,12 +1,14 @@
-/* The tile that a wavefront computes. Included once for each size of wavefront, in the namespace SMMA_WAVEFRONT.
+/* The tile that a wavefront computes. This file is included once for each size of wavefront, in the namespace
+   SMMA_WAVEFRONT.
 
-   A wavefront executes one instruction, which multiplies one or more blocks, pairs of matrices with M = N. M / 2 rows
-   of the batch belong to a block. Its columns of B hold their operands twice, turned by a number of places; so do its
-   rows of A, turned by another. Element (m, n) is of use where both are the same row's: at four places for each row,
-   and all four results must be the same. From tile to tile the places change, so that every element serves.
+   A wavefront executes one instruction, which multiplies one or more blocks, pairs of matrices with M = N. A block
+   holds M / 2 test vectors. The columns of B hold the vectors' operands twice, rotated by a number of places; so do the
+   rows of A, rotated by another number. Element (m, n) is valid if its row and column belong to the same vector. This
+   holds at four places for each vector, and all four results must be the same. The rotations change from tile to tile,
+   so that every element is used.
 
-   An instruction is a struct { TARGETS, WAVE (lanes), M, BLOCKS, ITEMS (elements of C and D in a lane), STEP (of the
-   elements of the accumulators every so manieth is an item), ROW (bytes of a row of A in the batch), operand,
+   An instruction is a struct { TARGETS, WAVE (lanes), M, BLOCKS, ITEMS (elements of C and D in a lane), STEP (every
+   STEP-th element of the accumulators is an item), ROW (bytes of A in one test vector of the batch), operand,
    accumulators, element, operand_at(a row, lane), place_of(lane, item), run(a, b, accumulators) }. */
 #include "family.h"
 
@@ -15,7 +17,7 @@ namespace SMMA_WAVEFRONT {
 
 template <class I>
 struct tile {
-  static constexpr int ROWS = I::M / 2; /* of the batch, in a block */
+  static constexpr int ROWS = I::M / 2; /* test vectors of the batch in a block */
   size_t rows, first;
   int lane, turn_a, turn_b;
 
@@ -28,7 +30,7 @@ struct tile {
     return (first * I::BLOCKS + (size_t)block) * ROWS + (size_t)(position % ROWS);
   }
 
-  /* Behind the batch, its last row again. */
+  /* Returns the test vector to use; after the end of the batch, its last one. */
   __device__ size_t present(size_t row) const { return row < rows ? row : rows - 1; }
 
   __device__ typename I::operand operand(const unsigned char *rows_of_it, int turn) const {
@@ -49,7 +51,7 @@ struct tile {
     return x;
   }
 
-  /* Writes PLACES results a row. */
+  /* Writes PLACES results per test vector. */
   __device__ void store(typename I::accumulators x, typename I::element *d) const {
     typename I::element elements[I::ITEMS * I::STEP];
     __builtin_memcpy(elements, &x, sizeof x);

@@ -5,7 +5,7 @@
 
 #include "softmma/unit.h"
 
-/* Wavefronts as they are without saying more: 64 lanes on CDNA, 32 on RDNA. */
+/* The default wavefronts: 64 lanes on CDNA, 32 on RDNA. */
 #define SMMA_WAVEFRONT usual
 #define SMMA_LANES 32
 #define SMMA_WMMA_ROWS "wmma.def"
@@ -17,7 +17,7 @@
 #undef SMMA_LANES
 #undef SMMA_WMMA_ROWS
 
-/* The same functions for 64 lanes on RDNA: one with 32 can neither be called nor inlined there. */
+/* The functions compiled for 64 lanes on RDNA, because those for 32 lanes can neither be called nor inlined there. */
 #define SMMA_WAVEFRONT wave64
 #define SMMA_LANES 64
 #define SMMA_WMMA_ROWS "wmma_wave64.def"
@@ -42,10 +42,10 @@ struct device_unit {
 
 struct architecture {
   target is;
-  const char *processor, *name; /* the compiler's and the catalogue's */
+  const char *processor, *name; /* the name in the compiler, and in the catalogue */
 };
 
-/* CDNA 4, gfx950, has no model, and is asked by CDNA 3's names. */
+/* CDNA 4, gfx950, has no model; its instructions have CDNA 3's names. */
 const architecture architectures[] = {
     {GFX908, "gfx908", "cdna1"}, {GFX90A, "gfx90a", "cdna2"}, {GFX942, "gfx942", "cdna3"}, {GFX950, "gfx950", "cdna3"},
     {GFX11, "gfx1100", "rdna3"}, {GFX11, "gfx1101", "rdna3"}, {GFX11, "gfx1102", "rdna3"}, {GFX11, "gfx1103", "rdna3"},
@@ -53,7 +53,8 @@ const architecture architectures[] = {
     {GFX12, "gfx1200", "rdna4"}, {GFX12, "gfx1201", "rdna4"},
 };
 
-/* gcnArchName is a processor, and behind a colon what is switched on. */
+/* Returns the architecture of a device. gcnArchName is a processor name, followed by a colon and the enabled
+   features. */
 const architecture *architecture_of(const device_unit *u) {
   const char *name = u->properties.gcnArchName;
   const size_t length = strcspn(name, ":");
@@ -163,7 +164,7 @@ int hip_run(void *unit, const smma_instruction_info *i, const smma_batch *batch,
   for (size_t row = 0; row < rows; row++) {
     const unsigned char *first = &results[row * places * w->element];
     memcpy(static_cast<unsigned char *>(batch->d) + row * w->element, first, w->element);
-    /* All are the same if each is as the one before. */
+    /* All results are equal if each equals the previous one. */
     if (memcmp(first, first + w->element, (places - 1) * w->element) != 0) unlike++;
   }
   if (unlike == 0) return 0;

@@ -1,24 +1,27 @@
 /* WMMA and dot products of RDNA 3 (gfx11) and RDNA 4 (gfx12).
 
-   A and B lie as in AMD's recorded rows (rocjitsu, tests/fixtures/float_dot), which is how the catalogue counts K; C
-   and D as AMD's Matrix Instruction Calculator (github.com/ROCm/amd_matrix_instruction_calculator, classes
-   InstCalcGfx11 and InstCalcGfx12) has them. With g = lane / 16, and row m of A, column n of B, both lane % 16:
+   The layout of A and B is that of AMD's recorded test vectors (rocjitsu, tests/fixtures/float_dot), which also defines
+   how the catalogue counts K. The layout of C and D is that of AMD's Matrix Instruction Calculator
+   (github.com/ROCm/amd_matrix_instruction_calculator, classes InstCalcGfx11 and InstCalcGfx12). With g = lane / 16, and
+   row m of A, column n of B, both lane % 16:
 
-   gfx11: a lane holds all of a row or column. Its item i of C and D is row (lanes / 16) i + g; of 16 bits, it is in the
-   lower half of a register.
+   gfx11: a lane holds a whole row or column. Its item i of C and D is row (lanes / 16) i + g; an item of 16 bits is in
+   the lower half of a register.
+
    gfx12, 32 lanes: element e of a lane is k = 16 (e / 8) + 8 g + e % 8; item i is row 8 g + i.
+
    gfx12, 64 lanes: element e is k = 4 g + e; item i is row 8 (g % 2) + 4 (g / 2) + i.
 
-   Included once for each size of wavefront, of SMMA_LANES lanes, with the rows of SMMA_WMMA_ROWS.
+   This file is included once for each size of wavefront, of SMMA_LANES lanes, with the list SMMA_WMMA_ROWS.
 
-   The calculator numbers K otherwise for 16 bits in 32 lanes, and 8 bits in 64: A and B are permuted alike, so that
-   only the order of additions differs, of which it says nothing. */
+   The calculator numbers K differently for 16 bits in 32 lanes, and 8 bits in 64. A and B are permuted in the same
+   way, so only the order of additions differs, which the calculator does not define. */
 #include "family.h"
 
 namespace {
 namespace SMMA_WAVEFRONT {
 
-/* Turns FP16_OVFL on, bit 23 of the register MODE, before x is used. */
+/* Sets FP16_OVFL, bit 23 of the register MODE, before x is used. */
 template <class X>
 __device__ X saturating(X x) {
   constexpr int MODE = 1, BIT = 23;
@@ -29,7 +32,7 @@ __device__ X saturating(X x) {
   return x;
 }
 
-/* The elements of a row of the batch, one in one or two bytes, packed. */
+/* Returns the elements of a test vector, packed from one or two bytes each. */
 template <class operand, int BITS, class K_OF>
 __device__ operand pack(const unsigned char *row, K_OF k_of) {
   constexpr int COUNT = (int)sizeof(operand) * 8 / BITS;
@@ -94,7 +97,7 @@ struct dot_layout {
 #undef SMMA_DOT
 #undef RUN
 
-/* A row to a lane. */
+/* Dot products: one test vector per lane. */
 template <class I>
 __global__ __launch_bounds__(32) void compute_rows(size_t rows, const unsigned char *a, const unsigned char *b,
                                                    const typename I::element *c, typename I::element *d) {
