@@ -157,7 +157,7 @@ static void nothing_to_tell(void **state) {
   }
 }
 
-/* Every text of an open question names experiments, and one of them has a trial on an instruction of the rule. */
+/* Reports whether the text of an open question names an experiment that has a trial on an instruction of the rule. */
 static bool has_trial(const smma_named_rule *rule, const char *question) {
   smma_trial t;
   for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)
