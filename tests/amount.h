@@ -12,7 +12,7 @@ static inline uint64_t amount_of(const char *variable, uint64_t otherwise) {
 }
 
 /* Returns a fixed seed plus SOFTMMA_SEED, which `scripts/check --all` draws and prints; set the variable to repeat a
- * run. */
+   run. */
 static inline uint64_t seed_of(uint64_t fixed) { return fixed + (amount_of("SOFTMMA_SEED", 0) << 32); }
 
 #endif

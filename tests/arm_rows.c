@@ -13,7 +13,7 @@
 #include "judge_rows.h"
 
 /* Linux's bits for CPU features (asm/hwcap.h), which older headers lack: bits of AT_HWCAP; numbers from 64 on are bits
- * of AT_HWCAP2. */
+   of AT_HWCAP2. */
 enum {
   HAS_DOTPROD = 20,
   HAS_SVE_F32MM = 64 + 10,
@@ -27,7 +27,7 @@ enum {
 enum { FPCR_EBF = 1 << 13, VECTOR_BYTES = 256 };
 
 /* Operands of one step. The elements of a lane, or of a row of A and a column of B, are contiguous. The tile is C
- * before the step and D after it. */
+   before the step and D after it. */
 typedef struct {
   _Alignas(VECTOR_BYTES) uint8_t a[VECTOR_BYTES], b[VECTOR_BYTES], tile[VECTOR_BYTES * VECTOR_BYTES / 4];
 } operands;
@@ -67,7 +67,7 @@ SEGMENT_STEP(fmmla_s, "s", "w")
 SEGMENT_STEP(fmmla_d, "d", "d")
 
 /* ---- SME: load the tile into ZA row by row, compute the outer product, store the tile; vector lengths differ in
- * streaming mode ---- */
+   streaming mode ---- */
 
 #define OUTER_STEP(name, type, load, instruction)                                                                      \
   static void name(operands *o) {                                                                                      \

@@ -100,7 +100,7 @@ static int pairwise_sum(builder *b, int from, int count) {
 }
 
 /* Reports whether a fused sum retains terms that are smaller than the largest term by this number of bits. If so, the
- * sum shows no inner order. */
+   sum shows no inner order. */
 static bool keeps(const smma_operation *o, int bits) {
   smma_g_fdpa g;
   switch (o->rule.algorithm) {
@@ -119,7 +119,7 @@ static bool keeps(const smma_operation *o, int bits) {
 }
 
 /* Reports whether products this much smaller than c are truncated, but not products this much smaller than other
- * products. */
+   products. */
 static bool cuts_beside_c(const smma_operation *o, int bits) {
   const smma_algorithm algorithm = o->rule.algorithm;
   if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;

@@ -1,5 +1,5 @@
 /* Summation trees derived from an instruction's algorithm and parameters, to compare with trees that are found by
- * measurement. */
+   measurement. */
 #ifndef SOFTMMA_TESTS_EXPECTED_TREE_H
 #define SOFTMMA_TESTS_EXPECTED_TREE_H
 

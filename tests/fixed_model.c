@@ -181,7 +181,7 @@ static term scaled_term(term t, const fixed_number *x, const fixed_number *y) {
 }
 
 /* Flushes numbers below the smallest normal number of their format, and -0, to zero: to zero of the same sign, or to
- * +0. */
+   +0. */
 static fixed_number flushed(const fixed_format *f, fixed_number x, smma_subnormal_policy policy) {
   if (policy == SMMA_SUBNORMALS_KEPT || x.class != FINITE || f->fields.specials == OF_INTEGERS) return x;
   if (x.significand >> f->fields.fraction_bits > 0 || -x.significand >> f->fields.fraction_bits > 0) return x;
@@ -204,7 +204,7 @@ static fixed ulp(const fixed_format *f, fixed x) {
 }
 
 /* Adds the error of a rounding: to nearest at most half an ulp of the result either way, in another rounding mode less
- * than one ulp to one side. */
+   than one ulp to one side. */
 static void lose_rounding(fixed_error *e, const fixed_format *f, fixed result, smma_rounding direction) {
   const fixed unit = ulp(f, result);
   if (is_nearest(direction))
@@ -448,7 +448,7 @@ static uint64_t ftz_addmul(const fixed_model *m, const fixed_number *a, const fi
 }
 
 /* Flushes a sum that x86 regards as subnormal: it is below the smallest normal number after rounding to the format's
- * bits with unlimited exponent. */
+   bits with unlimited exponent. */
 static uint64_t early_flushing_sum(const fixed_format *f, const term *t, int count, fixed_error *e) {
   fixed sum = 0;
   uint64_t d;
@@ -624,7 +624,7 @@ static uint64_t tr_fdpa(const fixed_model *m, const fixed_number *a, const fixed
 /* ---- C-FDPA, GD-FDPA ---- */
 
 /* Applies the rules for NaN and infinities that depend on their source. In this order: a NaN factor; a NaN that the
- * products generate; a NaN c; a NaN that c and the products generate. */
+   products generate; a NaN c; a NaN that c and the products generate. */
 static bool special_by_source(const fixed_model *m, const term *t, int count, uint64_t c, fixed_error *e, uint64_t *d) {
   uint64_t ignored;
   if (!special(t, count, &m->d, e, d)) return false;

@@ -1,5 +1,5 @@
 /* Reads any bytes as a custom unit. Expects an error line with a position, or a unit whose text is valid JSON, is
- * written and read back unchanged, and computes. */
+   written and read back unchanged, and computes. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Reads any bytes as a .safetensors file. Expects an error line, or a tensor whose data can be read in full and fits
- * its format. */
+   its format. */
 #include <stdlib.h>
 
 #include "matrix/tensor.h"

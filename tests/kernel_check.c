@@ -151,7 +151,7 @@ static smma_status multiply_kept(const product *p, const smma_gemm_arguments *g)
 }
 
 /* Computes the product with `kernel` and writes D to `memory`. `kept`: uses a multiplier, which holds B; the kernels
- * for small products do not support this. */
+   for small products do not support this. */
 static smma_status compute(const product *p, const char *kernel, int threads, bool kept, unsigned char *memory) {
   smma_gemm_arguments g = arguments_of(p, kernel, threads);
   memcpy(memory, p->before, p->d_bytes);
@@ -509,7 +509,7 @@ static void count_outputs(const smma_instruction *x, size_t outputs, kernel_coun
 }
 
 /* Adds an operation to the list; every operation except those of FP8, FP6 and FP4 eight times. The latter come in many
- * pairs of formats and reach fewer cases. */
+   pairs of formats and reach fewer cases. */
 static size_t add_operation(const smma_instruction *x, const smma_instruction **list, size_t count) {
   int repeats = smma_encoding_of(x->a).bits > 8 ? MOST_REPEATS : 1;
   while (repeats-- > 0) list[count++] = x;
@@ -608,7 +608,7 @@ void kernel_digests(const smma_instruction *instruction, const kernel_run *runs,
 }
 
 /* Finds the digest of the operation: on the line of any instruction that computes it. Prints a message if there is
- * none. */
+   none. */
 static bool read_digest(FILE *file, const smma_instruction *x, uint64_t *digest) {
   char arch[32], name[96];
   rewind(file);

@@ -16,11 +16,11 @@ enum { MOST_OPERATIONS = 1024, MOST_FAMILIES = 24, MOST_KERNELS = 8 };
 size_t kernel_operations(const smma_instruction *list[MOST_OPERATIONS]);
 
 /* Returns the name of the family: the algorithm, with the parameters that decide how it is computed fast: "T-FDPA
- * F=13", "FMA f64". */
+   F=13", "FMA f64". */
 const char *kernel_family_name(const smma_instruction *instruction);
 
 /* Number of products that a run compared, for each family and kernel. Operations that a kernel leaves to the core do
- * not count. */
+   not count. */
 typedef struct {
   size_t families, kernels;
   const char *family[MOST_FAMILIES], *kernel[MOST_KERNELS];
@@ -47,7 +47,7 @@ void kernel_check(const kernel_amount *amount, kernel_counts *counts);
 void kernel_print_counts(const kernel_counts *counts);
 
 /* Compares one of these products. Returns true if every kernel (or the named one) agrees. `*outputs` receives the
- * number of its elements. */
+   number of its elements. */
 bool kernel_check_product(const smma_instruction *instruction, uint64_t seed, const char *kernel, size_t *outputs);
 
 /* The kernel and the number of threads of a product. */

@@ -128,7 +128,7 @@ static int random_spread(uint64_t *g) {
 static int random_either(uint64_t *g, int x) { return random_bits(g) >> 63 ? x : -x; }
 
 /* Returns an exponent near D's smallest numbers: around half of D's last bit, or around the exponent at which zeros
- * determine the alignment. */
+   determine the alignment. */
 static int exponent_of_underflow(uint64_t *g, smma_encoding d) {
   int least = smma_minimum_exponent(d);
   switch (random_below(g, 4)) {
@@ -175,7 +175,7 @@ static int within_reach(design *d, int exponent) {
 }
 
 /* Places products at `sum`, limited to the range of the formats. Scale factors take the part of `sum` beyond the
- * exponents of a and b. */
+   exponents of a and b. */
 static void place_products(design *d, int sum) {
   smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), s = smma_encoding_of(d->o->scale);
   int products = sum;
@@ -300,7 +300,7 @@ static void ties(design *d) {
 }
 
 /* Makes products powers of two: some near one exponent, others around half of the last bit that this exponent has in D.
- * c, far below or zero, decides ties. */
+   c, far below or zero, decides ties. */
 static void ties_of_products(design *d) {
   int last = smma_encoding_of(d->o->d).fraction_bits;
   d->a.fraction = d->b.fraction = ALL_ZEROS;
@@ -408,7 +408,7 @@ const char *kernel_theme_name(unsigned theme) {
 /* ---- Arrays ---- */
 
 /* Fills vectors of `length` elements. `shifts`, if not NULL, has one number for each position in a vector, which is
- * added to the exponents. */
+   added to the exponents. */
 static void fill(design *d, smma_format format, const law *l, size_t vectors, size_t length, const int *shifts,
                  uint64_t *x) {
   smma_encoding f = smma_encoding_of(format);

@@ -19,7 +19,7 @@ failures = []
 
 
 def table():
-    """Returns folder -> the folders that it may use, from the table of layers. A folder may only name folders above it.
+    """Returns folder -> the folders that it may use, from the table of layers. A folder may name only those above it.
     """
     allowed = {}
     section = (root / "docs/architecture.md").read_text().split("\n## Layers\n")[1].split("\n## ")[0]

@@ -286,7 +286,7 @@ static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
 /* TR-FDPA and GTR-FDPA. */
 
 /* Turns products that overflow into infinities. Source: MMA-Sim, IV-F, step 2; for the first form also step 1, in which
- * infinite operands come first. */
+   infinite operands come first. */
 static void overflow_to_infinity(const smma_operation *o, quantity *term, int count) {
   uint64_t unused;
   if (o->rule.with.tr_fdpa.revision == 1 && special_sum(term, count + 1, SMMA_F32, o->rule.nan, &unused)) return;

@@ -1,5 +1,5 @@
 /* Compositions, computed as docs/algorithms/composition.md defines them: a sum is one exact integer, and truncations
- * are divisions. */
+   are divisions. */
 #include "oracle_number.h"
 
 /* Values are multiples of 2^-4096. Products with scale factors are multiples of 2^-2402. The units of sums are at most
@@ -59,7 +59,7 @@ static int exponent_in(smma_format format, const mpz_t x) {
 static bool is_zero(const node *x) { return x->class == FINITE && x->zero; }
 
 /* Sets x to a number. Flushes subnormals of the format `flushed` as `policy` says. The exponent is that in the format
- * `wider`. */
+   `wider`. */
 static void set_number(node *x, smma_format format, uint64_t code, smma_format flushed, smma_subnormal_policy policy,
                        smma_format wider) {
   layout f = oracle_layout(format);
@@ -301,8 +301,7 @@ static void limit_width(mpz_t x, int width, smma_integer_overflow overflow, int 
 /* work.total becomes S. */
 static void set_total(const smma_step *s, const terms *t, int e) {
   bool accumulates = t->count > s->take;
-  int bits = accumulates ? smma_maximum(s->term.bits, s->accumulator.bits)
-                         : s->term.bits; /* SMMA_EXACT_ALIGNMENT is the largest value */
+  int bits = accumulates ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits; /* exact is the largest */
   bool exact = bits == SMMA_EXACT_ALIGNMENT;
   bool complement = s->opposing == SMMA_OPPOSING_COMPLEMENT && accumulates;
   bool negative = t->term[t->count - 1]->negative; /* the accumulator */

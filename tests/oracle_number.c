@@ -37,7 +37,7 @@ static layout spelled_layout(smma_format format) {
 }
 
 /* Written from the standards, not from core/format.def. The switch has no default, so that the compiler reports a
- * missing format. */
+   missing format. */
 layout oracle_layout(smma_format format) {
   switch (format) {
     case SMMA_F64: return (layout){11, 52, 0, true, -1022, OF_GREATEST_EXPONENT};
@@ -126,8 +126,7 @@ void oracle_flush(quantity *q, smma_format format, smma_subnormal_policy policy)
    distance from the multiple below. */
 void oracle_round(mpz_t x, mp_bitcnt_t bits, smma_rounding direction) {
   const bool negative = mpz_sgn(x)<0, half = bits> 0 && mpz_tstbit(x, bits - 1);
-  const bool less = mpz_sgn(x) && mpz_scan1(x, 0) + 1 < bits,
-             exact = !half && !less; /* below the half, there are more bits */
+  const bool less = mpz_sgn(x) && mpz_scan1(x, 0) + 1 < bits, exact = !half && !less; /* bits below the half */
   bool odd, up = false;
   mpz_fdiv_q_2exp(x, x, bits);
   odd = mpz_odd_p(x);

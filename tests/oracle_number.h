@@ -50,7 +50,7 @@ void oracle_flush(quantity *q, smma_format format, smma_subnormal_policy policy)
 void oracle_round(mpz_t x, mp_bitcnt_t bits, smma_rounding direction);
 
 /* Return encodings. In a format without infinity, the infinity is NaN. In a format without NaN, it is the largest
- * number, or zero for integers. */
+   number, or zero for integers. */
 uint64_t oracle_sign_bit(smma_format format, bool negative);
 uint64_t oracle_greatest(smma_format format);
 uint64_t oracle_infinity(smma_format format, bool negative);

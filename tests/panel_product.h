@@ -17,7 +17,7 @@ typedef struct {
 } panel_product;
 
 /* A function that computes products, and the products to compute: one of every `every` operations that it takes, and
- * each theme with `seeds` seeds. */
+   each theme with `seeds` seeds. */
 typedef struct {
   int rows, columns, k, every, seeds;
   bool (*takes)(const smma_operation *);

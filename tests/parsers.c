@@ -69,7 +69,7 @@ static size_t change(unsigned char *bytes, size_t size, uint64_t *random) {
 }
 
 /* Parses input `number` of a seed; number 0 is the seed itself. The input is in memory of exactly its size, so that
- * reading past its end is detected. */
+   reading past its end is detected. */
 static void parse(size_t parser, const char *path, const char *file, long number) {
   static unsigned char bytes[MOST_BYTES];
   uint64_t random = (uint64_t)number;

@@ -137,7 +137,7 @@ static size_t deal(const smma_plan_level *l, indices s, size_t *k, indices *part
 }
 
 /* An intermediate sum: its value, and whether it is still a part, which is rounded to the format in which parts are
- * stored. */
+   stored. */
 typedef struct {
   uint64_t value;
   bool is_part;
@@ -207,7 +207,7 @@ static uint64_t fold(const plan_operands *x, const smma_plan_level *l, term *t, 
 }
 
 /* Returns the value with which C begins: beta * C, rounded to C's format. If a unit has one NaN, a NaN in C becomes
- * that NaN. */
+   that NaN. */
 static uint64_t start_of(const plan_operands *x) {
   const smma_operation *o = &x->operation;
   const smma_nan_policy nan = o->rule.nan;

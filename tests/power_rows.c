@@ -21,7 +21,7 @@ typedef __vector unsigned char vector_of_bytes;
 enum { ROWS = 4, ROW_BYTES = 16 };
 
 /* Operands of one step. The elements of a row of A, and of a column of B, are contiguous. The tile is C before the step
- * and D after it. */
+   and D after it. */
 typedef struct {
   _Alignas(64) uint8_t a[2 * ROW_BYTES], b[ROW_BYTES], tile[ROWS * ROW_BYTES];
 } operands;

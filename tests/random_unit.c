@@ -349,7 +349,7 @@ smma_custom random_composition(uint64_t seed) {
 /* ---- Compositions like published units ---- */
 
 /* Returns how terms are truncated in a unit, the same in all its steps; values that few units have are chosen once in n
- * times. */
+   times. */
 static smma_cut realistic_cut(uint64_t *state, int fraction_bits) {
   static const int roundings[] = {SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_TOWARD_ZERO,
                                   SMMA_ROUND_DOWN,        SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TO_ODD,
@@ -509,7 +509,7 @@ static smma_cut cut_of_own(uint64_t *state, int fraction_bits) {
 }
 
 /* Returns a first step: groups that stay separate, mostly of products; trees; chains. Sums of the first two kinds may
- * stay unrounded. */
+   stay unrounded. */
 static smma_step first_of_two(uint64_t *state, int k, smma_format d, int fraction_bits) {
   const int take = random_below(state, 3) ? random_divisor(state, k) : 1;
   const smma_format output = random_below(state, 4) ? SMMA_NO_FORMAT : d;

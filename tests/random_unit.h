@@ -12,7 +12,7 @@ smma_custom random_chain(uint64_t seed, smma_g_fdpa *g);
 smma_custom random_catalogue_unit(uint64_t seed);
 
 /* Returns a unit of any algorithm and K; three of four have formats with many exponents, in which a reduction order can
- * be seen. */
+   be seen. */
 smma_custom random_any_unit(uint64_t seed);
 
 /* Returns a composition of one to six steps, with a random value of every key, usual values more often. */

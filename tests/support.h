@@ -42,7 +42,7 @@ typedef struct {
 bool log_progress(size_t done, size_t rows, void *context);
 
 /* Prints the instruction and the operands, as the command that repeats the computation, with the expected and the
- * actual result. */
+   actual result. */
 void print_dot(const smma_instruction *instruction, const smma_row *operands, uint64_t expected, uint64_t got);
 
 /* Reports whether both are the same encoding, or both are NaN of the format. */

@@ -540,7 +540,7 @@ static void test_shortened(void **state) {
 }
 
 /* The number of test vectors is inserted afterwards only if the output allows it; a number announced in advance must be
- * met. */
+   met. */
 static void test_writer_refuses(void **state) {
   (void)state;
   smma_vector_header header;

@@ -333,7 +333,7 @@ static int find_operations(void **state) {
 }
 
 /* Reports whether A and B have different formats. If sums are long or settings many, such pairs of narrow formats are
- * skipped. */
+   skipped. */
 static bool is_pair(const smma_instruction *i) { return i->a != i->b; }
 
 static bool printing;
@@ -582,7 +582,7 @@ static void test_not_idle(void **state) {
 }
 
 /* Every edge of an envelope accepts all points and touches one of them. Also checks, with many tolerances, which points
- * are refused by some tolerance. */
+   are refused by some tolerance. */
 static void test_envelope(void **state) {
   enum { POINTS = 40, SLOPES = 400 };
   smma_error_point points[POINTS];

@@ -1,5 +1,5 @@
 /* The catalogue: it is complete, every name leads to the instruction that it describes, and unknown names give helpful
- * messages. */
+   messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void test_listed_names_exist(void **state) {
 }
 
 /* Reports whether the list leaves out an instruction: wider forms, those that repeat m64 at m128, and CDNA 3's first
- * model. */
+   model. */
 static int need_not_be_listed(const smma_instruction *i) {
   if (i->family == SMMA_FAMILY_WGMMA) return i->n > 8;
   if (i->family == SMMA_FAMILY_TCGEN05) return i->n > 8 || (i->m == 128 && !i->scale_block);

@@ -87,7 +87,7 @@ static void take_d(const smma_gemm_arguments *g, unsigned char *to) {
 }
 
 /* Computes the product repeatedly, losing the device at every call of its driver in turn, until the product succeeds.
- * Returns the number of calls. */
+   Returns the number of calls. */
 static int lose(const smma_gemm_arguments *g, const unsigned char *expected, bool d_stays) {
   const smma_instruction *i = find("A100", "mma.m16n8k16.f32.f16.f16.f32");
   unsigned char before[D_BYTES], after[D_BYTES];

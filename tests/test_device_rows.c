@@ -101,7 +101,7 @@ static void test_compare(void **state) {
 /* ---- Custom units ---- */
 
 /* Computes a product. Before the first product of an operation, the device must compute a product of generated operands
- * with the core's bits. */
+   with the core's bits. */
 static void check_product(const smma_instruction *i) {
   enum { MOST_BYTES = MOST_K * sizeof(double) };
   const unsigned char zeros[MOST_BYTES] = {0};
@@ -119,7 +119,7 @@ static void check_product(const smma_instruction *i) {
 }
 
 /* Returns a unit that sums like the catalogue's instructions, in other formats and blocks, so that fast kernels compute
- * it. */
+   it. */
 static smma_custom familiar_unit(uint64_t seed) {
   static const int aligned[] = {13, 23, 24, 25};
   smma_custom c = random_catalogue_unit(seed);

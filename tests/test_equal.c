@@ -18,7 +18,7 @@
 enum { MOST_OPERATIONS = 1024, SEARCHED = 200000 };
 
 /* The operations of the catalogue, each once, with the number of rows of the catalogue that compute it; all N count as
- * one row. */
+   one row. */
 typedef struct {
   const smma_instruction *instruction;
   int rows;
@@ -99,7 +99,7 @@ static int common_multiple(int x, int y) {
 }
 
 /* Checks a proof for every K: values of K that both take without padding, and values that the instruction with the
- * larger K pads with zeros. */
+   larger K pads with zeros. */
 static void check_proof(const smma_instruction *x, const smma_instruction *y, int multiple, uint64_t rows) {
   const int least = x->k < y->k ? x->k : y->k, common = common_multiple(x->k, y->k);
   if (common <= MOST_K) assert_true(agree(x, y, common, x->k, y->k, rows));

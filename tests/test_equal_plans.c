@@ -45,7 +45,7 @@ typedef enum { FINITE, SPECIAL, SPARSE, NEAR_ONE, SMALL, THEMES } theme;
 static bool is_finite(smma_format f, uint64_t x) { return smma_decode(smma_encoding_of(f), x).kind <= SMMA_FINITE; }
 
 /* Returns any finite encoding; depending on the theme, sometimes one that is not finite, mostly a zero of either sign,
- * a number near 1, or one of the smallest. */
+   a number near 1, or one of the smallest. */
 static uint64_t random_encoding(smma_format f, theme t, uint64_t *random) {
   const double near = (double)(int)(random_bits(random) % 4097 - 2048) / 512;
   const unsigned kind = random_bits(random) % 16;

@@ -35,9 +35,8 @@ typedef struct {
   bool catalogue; /* functions of the catalogue: few values of c, so that some counterexamples to a statement are missed
                    */
   uint64_t units, inputs, compositions, bounds;
-  uint64_t checked[PROPERTIES][2],
-      violated[PROPERTIES][2]; /* [0]: no proof that the statement holds; [1]: a proof from the unit's parameters */
-  double reached;              /* the largest error, as a share of its bound */
+  uint64_t checked[PROPERTIES][2], violated[PROPERTIES][2]; /* [1]: a proof from the unit's parameters exists */
+  double reached;                                           /* the largest error, as a share of its bound */
 } summary;
 
 static summary summaries[64];
@@ -676,7 +675,7 @@ static bool make_gst_fdpa(size_t n, unit *u) {
 }
 
 /* Lists encodings of FP32, for operations that have no other result: bits that show in these products, and special
- * values. */
+   values. */
 static int codes_of_f32(uint64_t *code, int least, int greatest, int step) {
   static const uint64_t fractions[] = {0, 1, 0x200000, 0x400000, 0x555555, 0x7fffff};
   static const uint64_t others[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffa00001};

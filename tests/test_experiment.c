@@ -67,7 +67,7 @@ static void test_philox_functions(void **state) {
 }
 
 /* Different seeds, streams and positions give different numbers. Stored results depend on these bits, so they must not
- * change. */
+   change. */
 static void test_bits(void **state) {
   (void)state;
   assert_true(smma_random_bits(1, 2, 3) == smma_random_bits(1, 2, 3));

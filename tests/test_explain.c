@@ -98,7 +98,7 @@ static double value_of(smma_number x) {
 }
 
 /* Checks that the retained part is the exact value truncated toward zero, or down, by less than the last bit; allows
- * for rounding in this test. */
+   for rounding in this test. */
 static void check_row(const smma_explain_row *row, bool complements) {
   double exact = value_of(row->exact), kept = ldexp((double)row->kept, row->cut), unit = ldexp(1, row->cut);
   assert_true(fabs(exact - kept) <= unit);

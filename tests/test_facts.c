@@ -172,7 +172,7 @@ typedef struct {
 } encoded_fact;
 
 /* Recorded on an H100 with c = 0. The products are far below the exponent with which a zero c takes part in the
- * alignment. */
+   alignment. */
 #define RECORDED_A "9b94 19f3 9a2e 1a67 9a25 9b4e 9b29 9a33 99e0 1a14 9914 99d1 9ae9 1b1a 9a9c 1b3a"
 #define RECORDED_B "9aaf 99f3 9acc 1b7c 19ed 1b25 9a1b 9a20 9af7 9a48 1ae1 1b32 1b12 1b0e 9a68 1735"
 
@@ -249,7 +249,7 @@ static void test_encoded_facts(void **state) {
 }
 
 /* The recorded test vector with other exponents of zero: no other value up to the smallest normal exponent gives the
- * result. */
+   result. */
 static void test_only_one_exponent_of_zero(void **state) {
   smma_operation o = smma_operation_of(find(encoded_facts[0].gpu, encoded_facts[0].instruction));
   smma_row x = operands_of(&encoded_facts[0]);

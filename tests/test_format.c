@@ -366,7 +366,7 @@ static void test_values_of_integers(void **state) {
 #define COUNT 2000
 
 /* Returns the number at the end of the format's range in the direction of `sign`. `*beyond` receives the value half a
- * step beyond it. */
+   step beyond it. */
 static double range_end(smma_format to, double sign, double *beyond) {
   const double end =
       smma_format_decode(to, smma_format_encode(to, sign * DBL_MAX, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE));
@@ -429,7 +429,7 @@ static void check_random(smma_format from, smma_format to, uint64_t seed) {
 }
 
 /* Fills an array with numbers of one exponent whose last bits are at or next to the midpoint of two numbers with `bits`
- * fewer bits; and with zeros. */
+   fewer bits; and with zeros. */
 static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits, uint64_t *seed) {
   for (size_t i = 0; i < count; i++) {
     const uint32_t half = bits ? (uint32_t)1 << (bits - 1) : 0, all = half ? 2 * half - 1 : 0;
@@ -441,7 +441,7 @@ static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits
 }
 
 /* f32 of every exponent to every format: whole blocks of normal numbers, of subnormal numbers, and of numbers that
- * overflow. */
+   overflow. */
 static void test_convert_exponents(void **state) {
   uint64_t seed = 8;
   (void)state;

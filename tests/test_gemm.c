@@ -73,7 +73,7 @@ static size_t extent(size_t rows, size_t columns, smma_order order, size_t leadi
 }
 
 /* Returns a number near one; once in sixteen times a zero of either sign, a tiny number, or any bits. In s32 many
- * numbers are near the ends of the range. */
+   numbers are near the ends of the range. */
 static uint64_t random_element(uint64_t *state, smma_format format, bool any_bits, bool specials) {
   double value = (double)(int64_t)random_bits(state) * 0x1p-62;
   unsigned choice = random_below(state, 64);
@@ -335,8 +335,7 @@ static product product_of(const char *gpu, const char *name, const char *chain) 
   p.chain = chain ? find(gpu, chain) : p.instruction;
   p.info = describe(p.instruction);
   smma_gemm_defaults(&p.with, sizeof p.with);
-  p.with.scaling =
-      SMMA_SCALING_OPERANDS; /* the expected results are for this scaling, unless a test sets another one */
+  p.with.scaling = SMMA_SCALING_OPERANDS; /* unless a test sets another one */
   return p;
 }
 
@@ -1105,7 +1104,7 @@ static void test_errors_of_dot(void **state) { (void)state, check_one_instructio
 enum { ROOM = 1 << 14, PLACE = 1 << 12 };
 
 /* Checks a D of 8 x 6, with rows `leading` elements apart, at an offset from an operand: A of 8 x 16, B of 16 x 6 or C
- * of 8 x 6. */
+   of 8 x 6. */
 static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t leading_d, smma_status expected) {
   static _Alignas(64) unsigned char memory[ROOM], others[ROOM];
   const smma_instruction *i = find("H100", "wgmma.m64n8k16.f32.f16.f16");

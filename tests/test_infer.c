@@ -10,11 +10,11 @@
 #include "support.h"
 
 /* Numbers of test vectors with another seed, and of searched ones, that must not distinguish the identified model from
- * the unit. */
+   the unit. */
 enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 /* Numbers of units: many short units, which take some seconds each; a few units of any length; short units of two
- * steps. */
+   steps. */
 enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 40 };
 
 typedef struct {

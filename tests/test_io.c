@@ -108,7 +108,7 @@ static image safetensors_image(const char *header, const void *data, size_t size
 }
 
 /* Reads from memory with a known size, as from a regular file, and again with an unknown size, as from a pipe; both
- * must give the same tensor. */
+   must give the same tensor. */
 static bool parse(const image *file, const char *path, const char *name, smma_tensor *tensor, smma_error *error) {
   const bool npy = path[2] == 'n';
   bool done[2];

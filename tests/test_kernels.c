@@ -117,7 +117,7 @@ static void test_against_core(void **state) {
 }
 
 /* Cases that random operands hardly ever reach: the first factors of all rows and columns, in BF16, and D of all
- * elements. */
+   elements. */
 static const struct {
   const char *arch, *instruction;
   uint16_t a[4], b[4];
@@ -177,7 +177,7 @@ static void test_products(void **state) {
 /* ---- The floating-point environment ---- */
 
 /* Returns the control state of the floating-point environment, without the exception flags, which any arithmetic may
- * set. */
+   set. */
 static int float_environment(void) {
 #ifdef __x86_64__
   return (int)(_mm_getcsr() & ~0x3fu);

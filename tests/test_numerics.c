@@ -92,7 +92,7 @@ static void test_example_scaling(void **state) {
 }
 
 /* The slides have 125, which needs seven bits, as a word of E4M3, which has four: to nearest it is 128, and the second
- * word is -3. */
+   word is -3. */
 static void test_example_words(void **state) {
   static const double scaled[4] = {125, 0x1p-2, 0x1p-2, 0x1p-8}; /* the first row of Lambda A */
   static const double words[2][4] = {{128, 0x1p-2, 0x1p-2, 0}, {-3 * 16, 0, 0, 0x1p-4}};

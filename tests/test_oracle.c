@@ -376,7 +376,7 @@ static bool same_on_row(const smma_operation *o, const smma_row *r, const char *
 }
 
 /* Runs at least rows_per_test() test vectors, spread evenly over the operations; each operation gets its own test
- * vectors. */
+   vectors. */
 static void check_operations(void (*fill)(operation_list *)) {
   static operation_list list;
   uint64_t mismatches = 0, rows, row = 0;

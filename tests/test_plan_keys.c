@@ -184,7 +184,7 @@ static uint64_t usual(smma_format f, uint64_t *random) {
 }
 
 /* Fills a line along K: numbers near 1; the same with some special values; the largest numbers, first of one sign, then
- * of the other. */
+   of the other. */
 static void fill_line(smma_format f, size_t theme, size_t k, uint64_t *random, uint64_t *line) {
   const size_t kind = below(random, 10), turn = below(random, k + 1);
   for (size_t i = 0; i < k; i++) {
@@ -290,7 +290,7 @@ static void check_d(const product *p, const char *kernel) {
 }
 
 /* Computes the product with each kernel, and sometimes on the tests' device, with matrices in the host's memory and in
- * the device's. */
+   the device's. */
 static void multiply(product *p, bool on_devices) {
   static const char *const devices[] = {"opencl", "cuda"};
   smma_gemm_arguments *g = &p->with;
@@ -309,7 +309,7 @@ static void multiply(product *p, bool on_devices) {
 }
 
 /* Checks one product of an instruction with a combination of keys; returns false if the instruction cannot follow any
- * plan that was tried. */
+   plan that was tried. */
 static bool check_product(product *p, const smma_instruction *i, const keys *x, size_t number, uint64_t *random) {
   static const size_t sizes[][2] = {{1, 5}, {3, 4}, {6, 40}, {36, 20}};
   const size_t *size = sizes[number % COUNT(sizes)];

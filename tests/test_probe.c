@@ -81,7 +81,7 @@ static expectation of_general(const smma_operation *o, const smma_g_fdpa *p) {
 }
 
 /* Arm's sums of pairs. For two terms, rounding to odd cannot be distinguished from truncation; for three terms, where c
- * is added, it can. */
+   is added, it can. */
 static expectation of_pairs(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   smma_pairs pairs;

@@ -122,7 +122,7 @@ static void equals_dot_products(void **state) {
 }
 
 /* A block has as many selected products as a block of the dense instruction has products, however many elements lie
- * between them. */
+   between them. */
 static void blocks_are_of_selected_products(void **state) {
   const smma_instruction *sparse = find("A100", "mma.sp.m16n8k16.f32.f16.f16.f32");
   const smma_instruction *dense = find("A100", "mma.m16n8k16.f32.f16.f16.f32");

@@ -74,7 +74,7 @@ static void test_chain(void **state) {
 }
 
 /* Parts of 16 are added in FP32, to nearest even: 2^24 + 1 gives 2^24. In between, the chain and the total together are
- * exact. */
+   exact. */
 static void test_promotion(void **state) {
   static small s;
   smma_trace t;

@@ -17,7 +17,7 @@
 static bool is_narrow(smma_format format) { return format == SMMA_E3M2 || format == SMMA_E2M3 || format == SMMA_E2M1; }
 
 /* Reports whether the order cannot be observed: narrow products, unless a second scale block helps. Those of E5M2 are
- * wide enough. */
+   wide enough. */
 static bool is_hidden(const smma_instruction *i) {
   if (i->a == SMMA_E5M2 || i->b == SMMA_E5M2) return false;
   return (is_narrow(i->a) || is_narrow(i->b)) && (!i->scale_block || i->scale_block == i->k);
@@ -91,7 +91,7 @@ static void test_models(void **state) {
 enum { TREES = 60 };
 
 /* How a sum of more than two terms is computed before it is rounded to FP32. The last two values apply to all sums:
- * they are rounded in one direction. */
+   they are rounded in one direction. */
 typedef enum { EXACTLY, CUT_OFF, EITHER, EACH_DOWN, DOWNWARD, TOWARD_ZERO } way;
 
 typedef struct {
@@ -172,7 +172,7 @@ static void make_tree(uint64_t *random, const smma_instruction *i, unsigned most
 }
 
 /* Random trees are found exactly. With rounding toward zero they may be hidden, but must not be found as a different
- * tree. */
+   tree. */
 static void find_random(const smma_instruction *i, unsigned most, way kind) {
   static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = run};
   random_unit made;

@@ -1,5 +1,5 @@
 /* Summation trees of random custom units: each is found correctly, or reported as not determinable, within a time
- * limit. */
+   limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void print_unit(const smma_instruction *i, int number) {
 }
 
 /* Return whether the tree reports that the terms of a sum are truncated differently, or that the order may be
- * incomplete. */
+   incomplete. */
 static bool is_uneven(const smma_tree *t) {
   bool any = false;
   for (int n = t->summands.count; n < t->nodes; n++) any |= t->uneven[n];

@@ -67,8 +67,7 @@ static void version_is_the_list_s(void **state) {
   (void)state;
   assert_int_equal(SMMA_UNIT_VERSION, VERSION);
   assert_int_equal(SMMA_UNIT_ABI >> 24, VERSION);
-  assert_true(sizeof(smma_instruction_info) < 1 << 12 &&
-              sizeof(smma_batch) < 1 << 12); /* the sizes fit their fields of SMMA_UNIT_ABI */
+  assert_true(sizeof(smma_instruction_info) < 1 << 12 && sizeof(smma_batch) < 1 << 12); /* their bits in the ABI */
   if (sizeof(void *) != 8) skip();
   assert_int_equal(sizeof(smma_instruction_info), 96); /* the list includes the last member */
   assert_int_equal(sizeof(smma_batch), 64);

@@ -175,7 +175,7 @@ static void test_corruption(void **state) { (void)state, walk(OWN_VECTORS, notic
 static void test_hardware_rows(void **state) { (void)state, check_shared("hardware", HARDWARE_ROWS); }
 
 /* Test vectors computed by another model before an H100 was recorded: some have another NaN, or a zero that the H100
- * contradicts. */
+   contradicts. */
 static void test_model_rows(void **state) {
   char path[4096];
   (void)state;

@@ -128,7 +128,7 @@ static const char *no_kernel(smma_error *error, const char *why) {
 }
 
 /* Kernels exist, and are tested, for the operations of the catalogue. A custom unit that computes as no instruction of
- * the catalogue uses the core. */
+   the catalogue uses the core. */
 const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_error *error) {
   smma_operation o;
   const smma_kernel_family *family;

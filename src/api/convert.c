@@ -27,7 +27,7 @@ typedef struct {
 } conversion;
 
 /* Returns the end of the range that `encoding` (without ignored bits) stands for. `inside`: the encoding next to it,
- * inside the range. */
+   inside the range. */
 static range_end end_at(smma_format format, smma_encoding f, uint64_t encoding, uint64_t inside) {
   const double end = smma_format_decode(format, encoding << f.ignored_bits);
   return (range_end){end, end + (end - smma_format_decode(format, inside << f.ignored_bits)) / 2};
@@ -38,7 +38,7 @@ static range_end greatest_of(smma_format format, smma_encoding f) {
 }
 
 /* Returns the lower end of the range. In two's complement there are more negative numbers than positive ones: one
- * extra. */
+   extra. */
 static range_end least_of(smma_format format, smma_encoding f) {
   const uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits), fields = smma_largest_fields(f);
   if (!f.sign_bits) return end_at(format, f, 0, 1);
@@ -113,7 +113,7 @@ static rounder rounder_between(smma_encoding from, smma_encoding to, smma_roundi
 }
 
 /* Returns the number to add to a significand before its last `shift` bits are dropped: ties go to even, away from zero
- * or toward zero. */
+   or toward zero. */
 static inline uint64_t carry_of(smma_rounding rounding, uint64_t significand, int shift) {
   const uint64_t half = (uint64_t)1 << (shift - 1);
   if (rounding == SMMA_ROUND_TOWARD_ZERO) return 0;
@@ -164,9 +164,8 @@ static inline float float_of(uint32_t bits) {
 /* Constants of a conversion from f32. */
 typedef struct {
   rounder r;
-  float unit; /* a power of two whose last bit in f32 has the weight of a subnormal's last bit */
-  uint32_t least, largest,
-      beyond;    /* as f32: the smallest normal number, the largest number, and the value half a step beyond it */
+  float unit;                      /* a power of two whose last bit in f32 has the weight of a subnormal's last bit */
+  uint32_t least, largest, beyond; /* as f32: smallest normal number, largest number, half a step beyond it */
   uint32_t most; /* results with larger fields overflow, and are left to the core; UINT32_MAX if they saturate */
   bool counted;
 } float_rounder;

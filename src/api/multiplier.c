@@ -1,5 +1,5 @@
 /* Multipliers that callers hold: the multiplier of one product, with its own copies of B, the scale factors and the
- * bias. */
+   bias. */
 #include "api/multiplier.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void *copy_of(const void *data, size_t bytes) {
 }
 
 /* Copies B, its scale factors and the bias, so that the multiplier no longer refers to the caller's memory. Returns
- * false if memory runs out. */
+   false if memory runs out. */
 static bool keep_b(smma_multiplier *p) {
   const void *scale = p->with.scale_b, *bias = p->with.bias;
   p->with.scale_b = p->b.scale = copy_of(scale, scale_bytes(p));

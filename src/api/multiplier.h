@@ -4,7 +4,7 @@
 #include "gemm/gemm.h"
 
 /* Copies a caller's arguments, whose struct may be older or newer, and clears their error. `given` may be NULL, which
- * is an error. */
+   is an error. */
 smma_status smma_take_arguments(const smma_gemm_arguments *given, smma_gemm_arguments *own);
 
 /* Fills in the multiplier of one product, or returns an error if the arguments are invalid. Both pointers to inputs may

@@ -17,7 +17,7 @@ bool smma_cpu_has(smma_cpu_set set);
 bool smma_cpu_hides(smma_cpu_set set);
 
 /* Returns an error message if SOFTMMA_CPU has an invalid value, otherwise NULL. An invalid value hides everything but
- * portable code. */
+   portable code. */
 const char *smma_cpu_complaint(void);
 
 #endif

@@ -12,7 +12,7 @@ static inline uint64_t smma_mix(uint64_t x) {
 }
 
 /* Returns the next number of a sequence. Do not draw twice in the arguments of one call: the compiler chooses their
- * order. */
+   order. */
 static inline uint64_t smma_draw(uint64_t *state) { return smma_mix(*state += UINT64_C(0x9e3779b97f4a7c15)); }
 
 /* Returns a number from 0 to bound - 1. */

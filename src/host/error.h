@@ -1,5 +1,5 @@
 /* Error messages: one line with the mistake, its place and how to correct it, with a status. The type is smma_error of
- * the public headers. */
+   the public headers. */
 #ifndef SMMA_HOST_ERROR_H
 #define SMMA_HOST_ERROR_H
 
@@ -28,7 +28,7 @@ smma_status smma_set_error(smma_error *error, smma_status status, const char *fo
 void smma_clear_error(smma_error *error);
 
 /* Sets the error's status and returns it. If the error has no text and the status is not SMMA_OK, the text becomes the
- * sentence of the status. */
+   sentence of the status. */
 smma_status smma_end_error(smma_error *error, smma_status status);
 
 /* Replaces every character that a terminal cannot show by '?': control characters, invalid UTF-8, and characters that

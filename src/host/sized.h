@@ -9,7 +9,7 @@
 #include "softmma/status.h"
 
 /* Copies this library's struct `own` to a caller's struct of `size` bytes: writes at most `size` bytes, and fills the
- * rest of a longer struct with zeros. */
+   rest of a longer struct with zeros. */
 void smma_give_struct(void *to, size_t size, const void *own, size_t own_size);
 
 /* Sets all defaults and the member `size` of a caller's struct of `size` bytes. Does nothing with NULL, or if the

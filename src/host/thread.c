@@ -34,7 +34,7 @@ static int try_threads(int team) {
 }
 
 /* Returns the error number if the system refuses a team of this size; otherwise 0. OpenMP retains a team for each
- * thread that starts parallel loops, so each size is tried once a thread. */
+   thread that starts parallel loops, so each size is tried once a thread. */
 static int refusal_of(int team) {
   static _Thread_local int had = 1;
   const int error = team > had ? try_threads(team) : 0;

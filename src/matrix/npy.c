@@ -16,7 +16,7 @@
 enum { MAGIC = 8 /* bytes of magic string and version */, HEADER_LIMIT = 1 << 20 };
 
 /* A position in the header's text, which is a Python dictionary. `position` and `end` count bytes from the start of the
- * file. */
+   file. */
 typedef struct {
   const unsigned char *text;
   size_t start, position, end; /* start: position of the text's first byte */
@@ -373,7 +373,7 @@ static const char *descr_of(const smma_tensor *tensor) {
 }
 
 /* Checks that elements have the size of the smallest unsigned container. Raw elements, which have no format, may have 1
- * or 2 bytes. */
+   or 2 bytes. */
 static bool check_bytes(const smma_tensor *tensor, const char *path, smma_error *error) {
   int bits = smma_encoding_of(tensor->format).bits;
   int bytes = bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;

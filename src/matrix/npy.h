@@ -38,7 +38,7 @@ bool smma_npy_read_part(const smma_npy_file *file, size_t row, size_t rows, size
                         smma_tensor *part, smma_error *error);
 
 /* Writes the header of a matrix, and extends the file with zeros to its full size. `matrix` needs no data. `*layout`
- * receives the layout for smma_npy_write_part. */
+   receives the layout for smma_npy_write_part. */
 bool smma_npy_begin(FILE *stream, const char *path, const smma_tensor *matrix, smma_npy_layout *layout,
                     smma_error *error);
 

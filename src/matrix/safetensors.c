@@ -283,7 +283,7 @@ static void unpack(unsigned char *to, const unsigned char *from, size_t elements
 }
 
 /* Reads the bytes from `begin` to `end` of the data. Reads a pipe to the end of the data, to check that nothing is
- * missing. */
+   missing. */
 static void *take_data(const archive *file, size_t begin, size_t end) {
   const bool piped = file->data_size == SMMA_SIZE_UNKNOWN;
   unsigned char *data, next;

@@ -37,7 +37,7 @@ static char *split_path(const char *path, const char **name, smma_error *error) 
 }
 
 /* Reads a file of any kind. The first bytes decide the kind, so an endless file, or a file of another kind, is refused
- * at once. */
+   at once. */
 static bool read_any(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
   static const char accepted[] = "write the matrix with numpy.save or safetensors";
   const char *path = input->path;

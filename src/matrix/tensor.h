@@ -9,7 +9,7 @@
 #include "io/input.h"
 
 /* Whether a file's type is an integer type. Its elements are then numbers, or encodings if the reader's caller sets
- * `encodings`. */
+   `encodings`. */
 typedef enum { SMMA_NO_INTEGERS, SMMA_SIGNED_INTEGERS, SMMA_UNSIGNED_INTEGERS } smma_integer_type;
 
 /* The element type of a file. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings, whose
@@ -29,7 +29,7 @@ typedef struct {
 bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error);
 
 /* Readers for one kind of file, from its first byte; otherwise like smma_tensor_read. `name` is NULL or the tensor's
- * name. */
+   name. */
 bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error);
 bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
 

@@ -2,7 +2,7 @@
 #include "core/draws.h"
 
 /* Computes d[i] = c[i] + the dot product of rows i of a and b, which are decoded operands of an operation without scale
- * factors. */
+   factors. */
 extern "C" __global__ void dot_add(smma_operation operation, const smma_number *a, const smma_number *b,
                                    const uint64_t *c, uint64_t *d, int count) {
   int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

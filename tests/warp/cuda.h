@@ -236,7 +236,7 @@ static inline void compute_mma(operands *warp) {
 }
 
 /* Returns the instruction that a line of PTX names by one of the catalogue's aliases. Every lane must use the same
- * instruction. */
+   instruction. */
 static inline const smma_instruction *find(std::string line) {
   static std::string last;
   static const smma_instruction *found;

@@ -203,8 +203,7 @@ def integers(generator, shape):
 
 
 def derivatives(f, g=None):
-    """Returns a function for f's result and both gradients, for the cotangent g or, without g, for the result itself.
-    """
+    """Returns a function for f's result and both gradients, for the cotangent g (without g: the result itself)."""
 
     def found(x, w):
         d, pull = jax.vjp(f, x, w)

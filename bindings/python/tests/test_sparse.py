@@ -24,8 +24,7 @@ def sparse(random, rows, k, unit):
 
 @pytest.mark.parametrize("name", [HALF, TF32, S4])
 def test_rows_of_the_instruction(name):
-    """One instruction deep: each element is the dot-product-add of the stored elements and the selected elements of B.
-    """
+    """One instruction deep: each element is the dot-product-add of the stored elements and selected rows of B."""
     random = np.random.default_rng(5)
     unit = softmma.instruction("A100", name)
     k, columns = 2 * unit.k, 5

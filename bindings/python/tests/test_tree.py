@@ -171,8 +171,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("dtype", ["f16", "f32", "f64", "bf16"])
 @pytest.mark.parametrize("k", [7, 261])
 def test_numpy(name, dtype, k):
-    """For any order of this machine's NumPy, an order is found or the reason is given; its arithmetic is found or not.
-    """
+    """For any order of this machine's NumPy, an order is found, or the reason is given; so for its arithmetic."""
     try:
         found = softmma.tree(FUNCTIONS[name], k, dtype=dtype)
     except TypeError as why:

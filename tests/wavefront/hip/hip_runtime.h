@@ -71,7 +71,7 @@ constexpr bool IS_GFX950 = EMULATED[3] == '9' && EMULATED[4] == '5';
 constexpr int MOST_LANES = 64;
 
 /* State of a wavefront. A kernel runs twice in each lane: first up to its instruction, whose operands are collected,
- * and then to its end with the results. */
+   and then to its end with the results. */
 struct wavefront {
   struct collected {};
   bool collecting, saturates; /* FP16_OVFL */
@@ -172,7 +172,7 @@ static inline void demand(bool met, const char *what) {
 constexpr bool IS_GFX11 = EMULATED[4] == '1';
 
 /* The location of an element; `slot` counts elements of the operand. gfx11 has copies in all groups of 16 lanes; this
- * is the first. */
+   is the first. */
 struct wmma_location {
   int lane, slot;
 };
