@@ -54,7 +54,7 @@ long_mode:
         leaq rom(%rip), %rbx
 /* ---- read the whole disk into memory, a sector at a time ---- */
         movl $disk, %edi
-        xorl %esi, %esi                 /* sector */
+        xorl %esi, %esi                 /* esi: number of the next sector */
         call read_sector
         movl disk + 4, %eax
         imull $132, %eax

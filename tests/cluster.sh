@@ -72,7 +72,7 @@ in_ranks() { # STATUS N ARGUMENT...
   ranks "$@"
   [ $? -eq "$wanted" ]
 }
-said() { grep '^softmma: ' in/stderr; } # and not mpirun
+said() { grep '^softmma: ' in/stderr; } # without mpirun's messages
 same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # ignores the start dates
 
 in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"

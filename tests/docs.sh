@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0 command='' at=''
 expected=()
 
-same_line() { # SHOWN GOT
+same_line() { # same_line SHOWN GOT: compares a line of the page with a line of output
   if [[ $1 == *... ]]; then [[ $2 == "${1%...}"* ]]; else [ "$1" = "$2" ]; fi
 }
 

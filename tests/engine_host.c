@@ -124,7 +124,7 @@ static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
 }
 
 static int one_device; /* its address stands for the device */
-static size_t copied;  /* results */
+static size_t copied;  /* number of copied results */
 
 /* Reports whether the device is lost, from this call on. */
 static bool is_lost(char message[SMMA_DEVICE_MESSAGE]) {

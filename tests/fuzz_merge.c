@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   if (!both[1]) abort();
   second = text_of(both[1]);
   if (strcmp(first, second) != 0) abort();
-  if (smma_merge_reports(both, names, 2, &error) || !error.text[0]) abort(); /* one shard twice */
+  if (smma_merge_reports(both, names, 2, &error) || !error.text[0]) abort(); /* merging a shard with itself must fail */
   rows = rows_of(both[0]);
   error.text[0] = 0;
   if (smma_merge_reports(both, names, 1, &error) ? rows_of(both[0]) != rows : !error.text[0]) abort();

@@ -141,7 +141,7 @@ static smma_gemm_arguments arguments_of(const product *p, const char *kernel, in
   return g;
 }
 
-/* By a multiplier. */
+/* Computes the product with a multiplier. */
 static smma_status multiply_kept(const product *p, const smma_gemm_arguments *g) {
   smma_multiplier *multiplier;
   smma_status status = smma_multiplier_create(p->instruction, g, &multiplier);
@@ -284,7 +284,7 @@ static bool cancel_sum(uint64_t *g, product *p) {
   return status == SMMA_OK;
 }
 
-/* FNV-1a. */
+/* the FNV-1a hash of no bytes */
 static const uint64_t hash_of_nothing = UINT64_C(0xcbf29ce484222325);
 static uint64_t hash_byte(uint64_t hash, unsigned char byte) { return (hash ^ byte) * UINT64_C(0x100000001b3); }
 

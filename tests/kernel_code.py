@@ -123,14 +123,14 @@ def chain(code, block, sums):
         """Returns how often a loop runs each time it is entered."""
         if span == stage:
             return 1
-        if count(code, span, "DFMA") and count(code, span, "HMMA"):  # over blocks
+        if count(code, span, "DFMA") and count(code, span, "HMMA"):  # the loop over blocks
             return depth // block
         kind, all_of_block = "DFMA", CHAIN_ELEMENTS * length
         if not count(code, span, "DFMA"):
             kind, all_of_block = "IDP", CHAIN_ELEMENTS // 4 * length // 4  # of a quadrant, four products each
         within = [s for s in spans if s != span and span[0] <= s[0] and s[1] <= span[1]]
         around = [s for s in spans if s != span and s[0] <= span[0] and span[1] <= s[1] and not count(code, s, "HMMA")]
-        if within:  # over panels
+        if within:  # the loop over panels
             return block // 16
         return all_of_block // (block // 16 if around else 1) // count(code, span, kind)
 
@@ -177,7 +177,7 @@ def two_level(code, block):
         products = count(code, span, "FFMA.RZ")
         if span == panel:
             return 1
-        if products and count(code, span, "IDP"):  # over blocks
+        if products and count(code, span, "IDP"):  # the loop over blocks
             return TWO_DEPTH // block
         return block * TILE_ELEMENTS / products if products else block / 8  # or over sums of eight powers
 

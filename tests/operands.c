@@ -6,7 +6,7 @@
 
 #include "random.h"
 
-typedef uint64_t generator; /* its state */
+typedef uint64_t generator; /* the state of a generator */
 
 static bool one_in(generator *g, int n) { return random_between(g, 1, n) == 1; }
 

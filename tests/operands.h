@@ -18,7 +18,7 @@ typedef enum {
   OPERAND_KINDS
 } operand_kind;
 
-/* All but d. */
+/* Fills all members of the row but d. */
 void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, smma_row *r);
 smma_row operands_row(const smma_operation *o, uint64_t seed, uint64_t row);
 

@@ -13,7 +13,7 @@ static struct {
   quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
   quantity term[SMMA_MAXIMUM_K + 1]; /* terms of one block; c is the last */
   quantity pair[2];                  /* operands of an IEEE addition */
-  quantity greatest;                 /* of a format */
+  quantity greatest;                 /* largest finite number of a format */
   mpz_t sum, part, aligned, quotient;
   mpz_t one; /* the number 1, in the unit of sums */
 } work;

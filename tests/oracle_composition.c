@@ -95,7 +95,7 @@ static bool saturates(const smma_step *s, bool negative) {
   }
 }
 
-/* Two's complement, clamped. */
+/* Clamps a sum to an integer format, in two's complement. */
 static uint64_t encode_integer(smma_format format, mpz_t x) {
   layout f = oracle_layout(format);
   int64_t end = INT64_C(1) << f.fraction_bits;
@@ -252,7 +252,7 @@ static bool special_sum(const smma_step *s, smma_nan_policy policy, const terms 
   return sum->class != FINITE;
 }
 
-/* e(x), or NO_EXPONENT. */
+/* Returns e(x), or NO_EXPONENT. */
 static int brought_exponent(const smma_cut *cut, const node *x) {
   int e = x->exponent;
   if (cut->brings == SMMA_BRINGS_NOTHING || (x->zero && cut->zero_exponent == SMMA_NO_EXPONENT)) return NO_EXPONENT;
@@ -298,7 +298,7 @@ static void limit_width(mpz_t x, int width, smma_integer_overflow overflow, int 
   mpz_mul_2exp(x, x, (mp_bitcnt_t)(UNIT + last));
 }
 
-/* work.total becomes S. */
+/* Sets work.total to S. */
 static void set_total(const smma_step *s, const terms *t, int e) {
   bool accumulates = t->count > s->take;
   int bits = accumulates ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits; /* exact is the largest */

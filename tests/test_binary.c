@@ -94,7 +94,7 @@ static int64_t count_rows(FILE *stream, smma_error *error) {
   smma_vector_reader *reader = smma_vector_open(stream, "file", &header, error);
   if (reader)
     while ((status = smma_vector_next(reader, &row, error)) == SMMA_VECTOR_ROW) rows++;
-  if (reader && status == SMMA_VECTOR_ERROR) /* and stays there */
+  if (reader && status == SMMA_VECTOR_ERROR) /* the reader stays in the error state */
     assert_int_equal(smma_vector_next(reader, &row, error), SMMA_VECTOR_ERROR);
   smma_vector_close(reader);
   return status == SMMA_VECTOR_END ? rows : -1;

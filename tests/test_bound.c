@@ -221,7 +221,7 @@ static bool exact_element(const setting *s, const product *p, size_t i, size_t j
   return true;
 }
 
-/* d - exact. */
+/* Returns d - exact. */
 static double error_of(const smma_wide *exact, double d) {
   smma_wide sum;
   const smma_encoding f64 = smma_encoding_of(SMMA_F64);

@@ -756,7 +756,7 @@ static void test_wrong_formats(void **state) {
   assert_int_equal(smma_formats_find("f16", NULL, NULL, &error), SMMA_INVALID_ARGUMENT);
   memset(name, 'e', sizeof name - 1), name[sizeof name - 1] = 0;
   assert_int_equal(smma_formats_find(name, NULL, &formats, &error), SMMA_NOT_FOUND);
-  assert_true(formats.a == SMMA_BF16 && formats.d == SMMA_F32); /* untouched */
+  assert_true(formats.a == SMMA_BF16 && formats.d == SMMA_F32); /* unchanged by the error */
 
   assert_null(smma_find_by_formats("V100", &formats, &error));
   assert_non_null(strstr(error.text, "V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32"));

@@ -209,7 +209,7 @@ static const unit_case cases[] = {
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static void test_faults(void **state) {
-  const int every = (int)amount_of("SOFTMMA_CLASSES_EVERY", 1); /* of the combinations */
+  const int every = (int)amount_of("SOFTMMA_CLASSES_EVERY", 1); /* runs one of this number of combinations */
   int bad = 0;
   (void)state;
   for (int c = 0; c < CASES; c++) {

@@ -266,7 +266,7 @@ static void test_contains_t_fdpa(void **state) {
                            .zero_sign = SMMA_ZERO_ALWAYS_POSITIVE};
     char text[4096];
     if (c.named.rule.algorithm != SMMA_T_FDPA && c.named.rule.algorithm != SMMA_ST_FDPA) continue;
-    if (i->n > 8) continue; /* the same again */
+    if (i->n > 8) continue; /* wider ones are the same function */
     write_chain(&c, &g, text, sizeof text);
     read = parse(text);
     assert_int_equal(read->rule->rule.algorithm, c.named.rule.algorithm);

@@ -79,7 +79,7 @@ static smma_explanation explain(const smma_operation *o, const smma_row *x) {
   return e;
 }
 
-/* Free after use. */
+/* Returns the explanation as text; free it after use. */
 static char *text_of(const smma_operation *o, const smma_explanation *e, int width) {
   char *text = NULL;
   size_t size = 0;
@@ -228,7 +228,7 @@ static void check_terms(const smma_explanation *e, const char *picture) {
   }
 }
 
-/* Free after use. */
+/* Returns the picture as text; free it after use. */
 static char *picture_of(const smma_explained *unit, int count) {
   char *text = NULL;
   size_t size = 0;
@@ -298,7 +298,7 @@ static void equals_the_core(void **state) {
 /* NaN and infinity in every position. */
 static void survives_special_values(void **state) {
   const smma_instruction *list[MOST_OPERATIONS];
-  const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* of the places */
+  const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* tests one of this number of positions */
   int count = distinct_instructions(list);
   (void)state;
   for (int i = 0; i < count; i++) {

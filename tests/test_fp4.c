@@ -24,7 +24,7 @@ static smma_fp4_panel *pack(const panel_product *p, bool of_a, uint8_t *special)
   return panel;
 }
 
-/* One thread's elements. */
+/* Computes the elements of one thread. */
 static void advance(const panel_product *p, const smma_fp4_panel *a, const smma_fp4_panel *b, smma_tile_thread at,
                     double *c) {
   const int fraction = smma_fp4_fraction(&p->o);

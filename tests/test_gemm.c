@@ -14,7 +14,7 @@
 #include "isa/custom.h"
 #include "support.h"
 
-#define CASES 48 /* of each instruction */
+#define CASES 48 /* for each instruction */
 
 /* One instruction of every algorithm; the second name takes C in D's format. */
 static const struct {
@@ -278,7 +278,7 @@ static smma_multiplier *multiplier_of(product *p) {
   if (bytes) memcpy(b, g.b, bytes);
   if (scales && scale_b) memcpy(scale_b, g.scale_b, scales);
   g.b = b, g.scale_b = scale_b;
-  g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* not looked at */
+  g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* ignored by multipliers */
   assert_int_equal(smma_multiplier_create(p->instruction, &g, &multiplier), SMMA_OK);
   memset(b, UNTOUCHED, bytes);
   test_free(b);
@@ -1048,7 +1048,7 @@ static void check_mma(product *p) {
       if (expected != got)
         fail_msg("%s element %zu, %zu: expected %" PRIx64 ", got %" PRIx64, p->info.name, i, j, expected, got);
     }
-  for (int e = 0; e < 3; e++) /* nothing behind D */
+  for (int e = 0; e < 3; e++) /* bytes after D stay unchanged */
     assert_int_equal(((unsigned char *)p->d)[p->d_bytes - 1 - (size_t)e], UNTOUCHED);
 }
 
@@ -1123,7 +1123,7 @@ static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t
   assert_true(expected == SMMA_OK ? !*error.text : strstr(error.text, words) != NULL);
   if (operand == 'C') g.beta = 0, assert_int_equal(smma_gemm(i, &g), SMMA_OK);
   assert_int_equal(smma_multiplier_create(i, &g, &kept), SMMA_OK);
-  if (operand != 'C') /* which keeps B */
+  if (operand != 'C') /* a multiplier, which holds its own B */
     assert_int_equal(smma_multiplier_run(kept, g.m, g.a, NULL, g.c, g.d), operand == 'B' ? SMMA_OK : expected);
   smma_multiplier_free(kept);
 }
@@ -1156,7 +1156,7 @@ static void test_overlaps(void **state) {
 
 /* ---- Stacks ---- */
 
-enum { STACK = 256 << 10 }; /* what softmma.h says */
+enum { STACK = 256 << 10 }; /* the limit in softmma.h */
 
 static void *multiply_everything(void *unused) {
   static unsigned char a[1 << 16], b[1 << 16], scale[1 << 12], d[1 << 16];

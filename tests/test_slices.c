@@ -192,7 +192,7 @@ static void test_enough_slices_are_exact(void **unused) {
   for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
     random_numbers(&state, ranges[r][0], ranges[r][1], o.a, M * K);
     random_numbers(&state, r == 3 ? 990 : ranges[r][0], r == 3 ? 1020 : ranges[r][1], o.b, K * N);
-    for (int k = 0; k < K / 2; k++) o.a[K + K - 1 - k] = -o.a[K + k]; /* cancellation */
+    for (int k = 0; k < K / 2; k++) o.a[K + K - 1 - k] = -o.a[K + k]; /* so that products cancel */
     for (int k = 0; k < K / 2; k++) o.b[(K - 1 - k) * N] = o.b[k * N];
     for (size_t i = 0; i < (r == 2 ? 1 : INSTRUCTION_COUNT); i++) {
       smma_slices how = exact;

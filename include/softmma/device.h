@@ -16,7 +16,7 @@ extern "C" {
 typedef struct {
   char name[128], driver[128]; /* for example "NVIDIA H200" and "OpenCL 3.0 CUDA, driver 580.65" */
   bool has_f64;                /* whether the device has binary64; without it kernels are slow */
-  unsigned long long memory;   /* bytes */
+  unsigned long long memory;   /* size of the memory in bytes */
 } smma_device_info;
 
 /* Describes device number `index`, counted from 0, of a driver; member `kernel` names it as "DRIVER:index". `size` is

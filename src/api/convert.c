@@ -22,7 +22,7 @@ typedef struct {
   smma_encoding from, to;
   smma_rounding rounding;
   smma_overflow overflow;
-  range_end least, greatest; /* of `to` */
+  range_end least, greatest; /* ends of the range of `to` */
   bool counted;              /* whether the caller wants counts of changed values */
 } conversion;
 

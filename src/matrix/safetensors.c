@@ -304,7 +304,7 @@ static void *take_data(const archive *file, size_t begin, size_t end) {
 
 static bool read_tensor(archive *file, const char *name, smma_tensor *tensor) {
   smma_shape shape;
-  smma_error where; /* used as text */
+  smma_error where; /* its text is the beginning of messages */
   size_t begin, end, elements;
   unsigned char *data;
   const dtype *type;

@@ -16,7 +16,7 @@ extern "C" uint64_t dot_add_on_host(const smma_operation *operation, smma_operan
   return smma_dot_add(operation, operands, c);
 }
 
-/* Generated rows. */
+/* Generates test vectors on the device. */
 extern "C" __global__ void generate(smma_operation operation, smma_row_selection x, smma_row *row, int count) {
   int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) return;

@@ -121,7 +121,7 @@ constexpr int LANES = 32, MOST_THREADS = 256, IN_GROUP = 128;
 struct registers {
   unsigned char bytes[64];
   int count;
-  size_t size; /* bytes of one */
+  size_t size; /* bytes of one register */
 };
 
 struct operands {

@@ -379,7 +379,7 @@ def test_value(command, name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("options", [{}, {"seed": 5, "kind": "edge", "rows": 40}, {"cover": True}])
 def test_gen_and_convert(command, options, tmp_path):
-    """The same bytes."""
+    """The files of the command and of Python have the same bytes."""
     words = [word for name, x in options.items() for word in (f"--{name}", *([] if x is True else [x]))]
     command("gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
     softmma.gen(tmp_path / "python", on="H100", instr="HMMA.16816.F32", **options)
