@@ -59,8 +59,8 @@ SMMA_API int smma_format_bits(smma_format format);
 /* Rounds a value to a format and returns its encoding. -0 keeps its sign if the format has a -0. Unsigned formats
  * encode negative values as 0, and ue8m0 encodes 0 as its smallest value, 2^-127.
  *
- * NaN becomes the format's quiet NaN with the same sign. Exceptions, as CUDA converts: 0x80 in FNUZ formats, the
- * largest finite number in FP6 and FP4, 0 in integers.
+ * NaN becomes the format's quiet NaN with the same sign. Exceptions, as CUDA converts: 0x80 (the encoding of -0) in
+ * FNUZ formats, the largest finite number in FP6 and FP4, 0 in integers.
  *
  * Returns SMMA_NO_ENCODING, which no value rounds to, for an unknown format or overflow, and for a rounding other than
  * the five from SMMA_ROUND_NEAREST_EVEN to SMMA_ROUND_NEAREST_AWAY. */
@@ -123,7 +123,7 @@ SMMA_API size_t smma_instruction_count(void);
 SMMA_API const smma_instruction *smma_instruction_at(size_t index);
 
 /* Description of an instruction: its arithmetic, and the evidence for it. Texts are static; the texts of a custom unit
-   live as long as the unit. */
+ * live as long as the unit. */
 typedef struct {
   const char *arch, *name; /* for a custom unit, `arch` is its origin */
   int m, n, k;
@@ -174,8 +174,8 @@ SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text
 /* ---- Plans ---- */
 
 /* A plan: the steps of a library around an instruction, by which one element of a product is computed. It describes the
-   parts of K, the order of adding their sums, and the operations after the sum (the epilogue). docs/plans.md describes
-   the JSON form. */
+ * parts of K, the order of adding their sums, and the operations after the sum (the epilogue). docs/plans.md describes
+ * the JSON form. */
 typedef struct smma_plan smma_plan;
 
 /* Creates a plan from a JSON text, which needs no final zero byte. `origin` is the name of the file, or NULL for
@@ -185,15 +185,14 @@ SMMA_API smma_plan *smma_plan_parse(const char *origin, const char *text, size_t
 /* Everything that a library's plan depends on. The nine numbers from `algo` to `cluster` are those of
  * cublasLtMatmulAlgoConfigGetAttribute, or -1 if unknown. */
 typedef struct {
-  size_t size;      /* sizeof this struct; smma_plan_request_defaults sets it */
-  const char *name; /* "cublaslt:13.1/H100", see smma_plan_library */
-  const smma_instruction
-      *instruction; /* the instruction that multiplies the operands; NULL for plans that do not depend on it */
-  smma_format d;    /* format of D; SMMA_NO_FORMAT: the instruction's */
+  size_t size;                         /* sizeof this struct; smma_plan_request_defaults sets it */
+  const char *name;                    /* "cublaslt:13.1/H100", see smma_plan_library */
+  const smma_instruction *instruction; /* it multiplies the operands; NULL for plans that do not depend on it */
+  smma_format d;                       /* format of D; SMMA_NO_FORMAT: the instruction's */
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
   bool fast_accumulation;    /* FP8: whether partial sums stay in the unit, without promotion */
-  bool with_c;               /* beta is not 0; in a product without a bias also: alpha is not 1 */
+  bool with_c;               /* beta is not 0, or there is no bias and alpha is not 1 */
   bool a_strided, b_strided; /* elements of A (of B) with successive k are not adjacent in memory */
   int epilogue;              /* a cublasLtEpilogue_t: 1 or -1 for no epilogue, 4 for a bias, 6 for a bias and ReLU */
   /* Workspace in bytes that the caller allows the library, or -1. It replaces the nine numbers for shapes whose choice
@@ -264,7 +263,7 @@ SMMA_API void smma_batch_defaults(smma_batch *batch, size_t size);
 
 /* Computes smma_dot of every row with `threads` threads; 0: as many as OpenMP provides, at most one for each processor.
  * `c` may be NULL, which means +0. d may be c if their formats are the same. Errors: as smma_dot; SMMA_INVALID_ARGUMENT
- * also if d otherwise overlaps the operands of two or more rows; SMMA_NEWER_STRUCT. */
+ * also if, with two or more rows, d overlaps another array; SMMA_NEWER_STRUCT. */
 SMMA_API smma_status smma_dot_rows(const smma_instruction *instruction, const smma_batch *batch, int threads);
 
 /* Reports whether two results of an instruction are equal: bit for bit, except that any two NaN are equal if the model
@@ -293,8 +292,8 @@ typedef enum {
 
 /* A matrix product of any size, D = alpha A B + beta C, computed as the instruction computes it, over k in order.
  *
- * Element (i, j) of a row-major matrix with leading dimension ld is at i * ld + j, of a column-major matrix at i + j *
- * ld. A leading dimension of 0 means dense. K is padded with +0 to a multiple of the instruction's K.
+ * With leading dimension ld, element (i, j) of a row-major matrix is at i * ld + j, and of a column-major matrix at
+ * i + j * ld. A leading dimension of 0 means dense. K is padded with +0 to a multiple of the instruction's K.
  *
  * An accumulator starts from c' (SMMA_SCALING_OPERANDS) or +0 (SMMA_SCALING_EPILOGUE) and passes through the
  * instruction's steps along K. With promote_every = P, it is added after every P of K (RNE in FP32, FP64 for f64) to an
@@ -317,8 +316,8 @@ typedef struct {
   void *d;           /* M x N in the instruction's format of D; may be C if formats and layout are the same */
   size_t lda, ldb, ldc, ldd;
   smma_order order_a, order_b, order_c, order_d;
-  /* Block-scaled instructions only: scale_a is M x ceil(K / scale_block), dense, row-major; scale_b is ceil(K /
-   * scale_block) x N, dense, column-major (the scale factors of one column are contiguous). */
+  /* Block-scaled instructions only, both dense: scale_a is M x ceil(K / scale_block), row-major; scale_b is
+   * ceil(K / scale_block) x N, column-major (the scale factors of one column are contiguous). */
   const void *scale_a, *scale_b;
   double alpha, beta; /* the epilogue rounds them to FP32 (unless D is f64 or s32) */
   smma_scaling scaling;
@@ -387,9 +386,9 @@ SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_g
 typedef struct smma_multiplier smma_multiplier;
 
 /* Creates a multiplier from an instruction and the arguments of smma_gemm; it ignores m, a, c, d and scale_a. The
- * multiplier holds copies of B and its scale factors (smma_multiplier_bytes), so neither the caller's arrays nor the
- * instruction are needed afterwards. `*multiplier` is NULL on an error. Errors: as smma_gemm; SMMA_INVALID_ARGUMENT
- * also for `on_device`. */
+ * multiplier holds copies of B, its scale factors and the bias (smma_multiplier_bytes), so neither the caller's arrays
+ * nor the instruction are needed afterwards. `*multiplier` is NULL on an error. Errors: as smma_gemm;
+ * SMMA_INVALID_ARGUMENT also for `on_device`. */
 SMMA_API smma_status smma_multiplier_create(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                             smma_multiplier **multiplier);
 
