@@ -67,10 +67,10 @@ static int product_of(const builder *b, int block, int i) {
 /* Adds the terms that are not NOTHING. Returns a new node, or the term itself if there is only one, or NOTHING. */
 static int sum_of(builder *b, const int *term, int count) {
   smma_tree *t = b->tree;
-  int some = 0, only = NOTHING;
+  int present = 0, only = NOTHING;
   for (int i = 0; i < count; i++)
-    if (term[i] != NOTHING) some++, only = term[i];
-  if (some < 2) return only;
+    if (term[i] != NOTHING) present++, only = term[i];
+  if (present < 2) return only;
   for (int i = 0; i < count; i++)
     if (term[i] != NOTHING) t->parent[term[i]] = t->nodes;
   t->parent[t->nodes] = SMMA_NO_PARENT;

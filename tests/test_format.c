@@ -391,8 +391,8 @@ static bool saturates(smma_format to, double x, smma_rounding rounding, smma_ove
 static void check_convert(smma_format from, const uint64_t *x, smma_format to, size_t count, smma_rounding rounding,
                           smma_overflow overflow) {
   uint64_t y[COUNT], uncounted[COUNT];
-  smma_conversion lost, expected = {0};
-  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &lost), SMMA_OK);
+  smma_conversion counts, expected = {0};
+  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &counts), SMMA_OK);
   assert_int_equal(smma_convert(from, x, to, uncounted, count, rounding, overflow, NULL), SMMA_OK);
   assert_memory_equal(y, uncounted, count * smma_format_bytes(to));
   for (size_t i = 0; i < count; i++) {
@@ -409,12 +409,13 @@ static void check_convert(smma_format from, const uint64_t *x, smma_format to, s
     expected.zero += result == 0 && value != 0;
     expected.saturated += saturates(to, value, rounding, overflow);
   }
-  if (lost.changed != expected.changed || lost.zero != expected.zero || lost.nan != expected.nan ||
-      lost.infinite != expected.infinite || lost.saturated != expected.saturated)
+  if (counts.changed != expected.changed || counts.zero != expected.zero || counts.nan != expected.nan ||
+      counts.infinite != expected.infinite || counts.saturated != expected.saturated)
     fail_msg("%s to %s: %zu changed, %zu zero, %zu infinite, %zu NaN, %zu saturated expected; %zu, %zu, %zu, %zu, %zu",
              smma_format_name(from), smma_format_name(to), expected.changed, expected.zero, expected.infinite,
-             expected.nan, expected.saturated, lost.changed, lost.zero, lost.infinite, lost.nan, lost.saturated);
-  assert_true(lost.infinite + lost.saturated + lost.zero + lost.nan <= lost.changed);
+             expected.nan, expected.saturated, counts.changed, counts.zero, counts.infinite, counts.nan,
+             counts.saturated);
+  assert_true(counts.infinite + counts.saturated + counts.zero + counts.nan <= counts.changed);
 }
 
 /* Any encodings. */

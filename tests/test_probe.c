@@ -187,16 +187,16 @@ static expectation expect(const smma_operation *o) {
 }
 
 /* Counts of findings: equal to the expectation, or missing. */
-static unsigned long long told, untold;
+static unsigned long long found_features, missing_features;
 
 static void check(const smma_examination *x, smma_probe_id id, const char *expected) {
   const smma_finding *f = &x->findings[id];
   if (!*f->value) {
     assert_true(*f->why != 0);
-    untold++;
+    missing_features++;
     return;
   }
-  told++;
+  found_features++;
   if (expected && strcmp(f->value, expected) == 0) return;
   char text[4000];
   smma_custom_write(x->subject.instruction, text, sizeof text);
@@ -339,7 +339,7 @@ static void every_operation_of_the_catalogue(void **state) {
       check_witnesses(&x);
     }
   }
-  printf("%llu features told, %llu not\n", told, untold);
+  printf("%llu features found, %llu not\n", found_features, missing_features);
 }
 
 /* ---- Custom units ---- */
@@ -377,7 +377,7 @@ static void random_custom_units(void **state) {
   static smma_examination x;
   int found = 0;
   (void)state;
-  told = untold = 0;
+  found_features = missing_features = 0;
   for (int u = 0; u < unit_count(); u++) {
     const smma_custom custom = random_unit((uint64_t)u);
     const smma_instruction *instruction = smma_custom_make(&custom);
@@ -391,8 +391,8 @@ static void random_custom_units(void **state) {
     found += all_found(&x);
     smma_custom_release(instruction);
   }
-  printf("%d custom units, %d with all of block, c, alignment, output and subnormals; %llu features told, %llu not\n",
-         unit_count(), found, told, untold);
+  printf("%d custom units, %d with all of block, c, alignment, output and subnormals; %llu features found, %llu not\n",
+         unit_count(), found, found_features, missing_features);
 }
 
 /* ---- Units with more than one alignment ---- */

@@ -356,7 +356,7 @@ static void check_conversion(smma_format from, smma_format to, int mode) {
   enum { COUNT = 1 << 16 };
   static uint64_t x[COUNT], y[2][COUNT];
   const size_t bytes = smma_format_bytes(from), count = bytes == 1 ? 2 << 8 : COUNT;
-  smma_conversion lost[2];
+  smma_conversion counts[2];
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t bits = bytes > 2 ? mixed_bits(i) : i;
     memcpy((unsigned char *)x + i * bytes, &bits, bytes);
@@ -364,9 +364,9 @@ static void check_conversion(smma_format from, smma_format to, int mode) {
   memset(y, 0, sizeof y);
   for (int twin = 0; twin < 2; twin++)
     assert_int_equal(smma_convert(twin ? twin_of(from) : from, x, twin ? twin_of(to) : to, y[twin], count,
-                                  (smma_rounding)(mode % 5), (smma_overflow)(mode % 3), &lost[twin]),
+                                  (smma_rounding)(mode % 5), (smma_overflow)(mode % 3), &counts[twin]),
                      SMMA_OK);
-  if (memcmp(y[0], y[1], sizeof y[0]) || memcmp(&lost[0], &lost[1], sizeof lost[0]))
+  if (memcmp(y[0], y[1], sizeof y[0]) || memcmp(&counts[0], &counts[1], sizeof counts[0]))
     fail_msg("%s to %s, rounding %d", smma_format_name(from), smma_format_name(to), mode % 5);
 }
 

@@ -196,14 +196,15 @@ static void test_parting(void **state) {
   const smma_instruction *v100 = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
   smma_plan *every = plan_of("\"sum\": [{\"deal\": \"every\", \"k\": 32, \"from\": \"zero\"}]");
   smma_plan *rounded = plan_of("\"sum\": [{\"deal\": \"every\", \"k\": 32, \"total\": \"bf16\"}]");
-  smma_plan *relu = plan_of("\"epilogue\": [\"relu\"]"), *lost = plan_of("\"epilogue\": [{\"round\": \"bf16\"}]");
+  smma_plan *relu = plan_of("\"epilogue\": [\"relu\"]"),
+            *bf16_output = plan_of("\"epilogue\": [{\"round\": \"bf16\"}]");
   smma_plan *lanes = plan_of("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 16}]");
   smma_parting p;
   (void)state;
   begin(&s, 64);
   assert_false(parting_of(&s, h100, NULL, h100, NULL).parted);
   assert_false(parting_of(&s, h100, NULL, h100, relu).parted);
-  assert_false(parting_of(&s, h100, NULL, h100, lost).parted); /* 2^24 is a number of BF16 */
+  assert_false(parting_of(&s, h100, NULL, h100, bf16_output).parted); /* 2^24 is a number of BF16 */
   /* 2^24 + 1, 2^24 + 2 and 2^24 + 3: the chain loses each 1; two of them in one part are added. */
   p = parting_of(&s, h100, NULL, h100, every);
   assert_true(p.parted && p.kind == SMMA_TRACE_INSTRUCTION);
@@ -215,7 +216,7 @@ static void test_parting(void **state) {
   p = parting_of(&s, h100, NULL, h100, rounded);
   assert_true(p.parted && p.kind == SMMA_TRACE_FOLD);
   assert_int_equal(p.products, 32);
-  p = parting_of(&s, h100, NULL, h100, lost);
+  p = parting_of(&s, h100, NULL, h100, bf16_output);
   assert_true(p.parted && p.kind == SMMA_TRACE_EPILOGUE);
   /* Four instructions of a V100 equal one of an H100. 1 + 2^-24 + 2^-24: Volta, four products at a time, loses both. */
   begin(&s, 64);
@@ -228,7 +229,8 @@ static void test_parting(void **state) {
   /* Different orders of k give the same sum at the end, here of integers. */
   s.a[16] = s.a[20] = half(2), s.b[16] = s.b[20] = half(3);
   assert_false(parting_of(&s, h100, NULL, h100, lanes).parted);
-  smma_plan_free(every), smma_plan_free(rounded), smma_plan_free(relu), smma_plan_free(lost), smma_plan_free(lanes);
+  smma_plan_free(every), smma_plan_free(rounded), smma_plan_free(relu), smma_plan_free(bf16_output),
+      smma_plan_free(lanes);
 }
 
 /* ---- Every instruction, many plans ---- */
