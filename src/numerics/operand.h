@@ -10,8 +10,7 @@
 
 typedef struct {
   smma_format format;
-  smma_format
-      factor; /* SMMA_F32, SMMA_UE8M0, or SMMA_UE4M3 with a second factor per tensor in FP32; SMMA_NO_FORMAT: none */
+  smma_format factor;   /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 (with an FP32 factor per tensor), or SMMA_NO_FORMAT: none */
   size_t rows, columns; /* number of lines, and of elements along K, that share a factor; 0: all; both 0: the tensor */
   bool power_of_two;    /* scales of SMMA_F32 are rounded down to a power of two */
   bool round_up;        /* factors of SMMA_UE8M0 are the least with which no element is out of range */
