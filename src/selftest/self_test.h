@@ -40,8 +40,8 @@ typedef struct {
 } smma_self_test;
 
 /* Computes an operation's digest by a kernel. Operands are of every kind of generated rows; products have one and two
-   instructions along K, and many rows or a single one. Adds the number of outputs to `*outputs`. False without memory.
- */
+   instructions along K, and many rows or a single one. Adds the number of outputs to `*outputs`. False if memory runs
+   out. */
 bool smma_self_test_compute(const smma_instruction *instruction, const char *kernel, uint64_t *digest,
                             unsigned long long *outputs);
 
