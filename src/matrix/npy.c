@@ -178,7 +178,7 @@ static bool parse_entry(cursor *c, npy_header *header) {
   static const struct {
     const char *key;
     bool (*parse)(cursor *, npy_header *);
-    size_t seen; /* the npy_header's flag */
+    size_t seen; /* offset of the flag in npy_header that the key was seen */
   } entries[] = {
       {"descr", parse_descr, offsetof(npy_header, has_descr)},
       {"fortran_order", parse_fortran_order, offsetof(npy_header, has_fortran_order)},
