@@ -100,7 +100,7 @@ static void compose_ftz_fma(const smma_operation *o, smma_composition *to) {
 }
 
 /* Composes TR-FDPA and GTR-FDPA: sums the products among themselves (GTR-FDPA: even and odd products separately), then
- * adds c. */
+   adds c. */
 static bool compose_tr_fdpa(const smma_operation *o, smma_composition *to) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const int block = smma_block_of(o), bits = p->sum_bits + (p->revision > 1);
@@ -146,7 +146,7 @@ static void compose_integer(const smma_operation *o, smma_composition *to) {
 }
 
 /* Returns a chain that aligns to the leading bit of C, which has Fc bits, and rounds the sum to the output; for BF16,
- * first to FP32, then toward zero. */
+   first to FP32, then toward zero. */
 static smma_step chain_below_c(const smma_operation *o, int count, int take) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   const int least = smma_minimum_exponent(smma_encoding_of(p->output));

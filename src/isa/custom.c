@@ -68,7 +68,7 @@ static bool divides(smma_custom_fault *fault, const char *key, int value, const 
 }
 
 /* Checks that the algorithm takes scale factors if any are given, and that scale_block comes with a format of scale
- * factors. */
+   factors. */
 static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
@@ -320,7 +320,7 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
 }
 
 /* Checks C-FDPA and GD-FDPA: NaN policy, overflow, block and output; groups must divide a block (GD-FDPA), and the
- * stride must divide the number of blocks. */
+   stride must divide the number of blocks. */
 static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smma_custom_fault *fault) {
   const smma_c_fdpa *p = &rule->with.c_fdpa;
   const int block = smma_minimum(p->block, i->k);
