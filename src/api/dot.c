@@ -37,7 +37,7 @@ static uint64_t load_c(const row_plan *p, size_t row) {
   return p->batch->c ? smma_load(p->c_bytes, p->batch->c, row) : 0;
 }
 
-/* ---- By the core ---- */
+/* ---- Computation by the core ---- */
 
 static void decode(smma_format format, const void *array, size_t row, size_t count, smma_number *out) {
   if (count) smma_decode_array(smma_encoding_of(format), array, row * count, 1, count, out);
@@ -53,7 +53,7 @@ static void compute_row(const row_plan *p, size_t row) {
   smma_store(p->d_bytes, x->d, row, smma_dot_add(&p->operation, smma_operands_of(&n), load_c(p, row)));
 }
 
-/* ---- By lanes ---- */
+/* ---- Computation in SIMD lanes ---- */
 
 static inline void load_lane(size_t bytes, const void *array, size_t first, size_t count, size_t lane,
                              smma_lane_codes *out) {

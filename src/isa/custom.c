@@ -50,7 +50,7 @@ static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
   return true;
 }
 
-/* ---- Which values are allowed together ---- */
+/* ---- Values that are allowed together ---- */
 
 /* Writes the divisors of `of` that are at least `least`: "1, 2, 4, 8". */
 static const char *divisors(int of, int least, char *text, size_t size) {

@@ -81,7 +81,7 @@ void smma_event_text(const smma_trace *trace, const smma_trace_event *event, cha
 /* Returns the number of instructions of a side before the divergence. Only the last few of them are explained. */
 size_t smma_parting_instructions(const smma_trace_result *result, int side);
 
-/* ---- Within ---- */
+/* ---- Instructions before a divergence ---- */
 
 /* Explains the instructions before a divergence that has been found. Returns false if memory runs out. */
 bool smma_explain_parting(smma_trace_result *result);
