@@ -79,7 +79,7 @@ in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
 check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
 
 check 'help' in_ranks 0 2 campaign --help
-check 'help, once' [ "$(grep -c '^softmma campaign: ' in/stdout)" = 1 ]
+check 'help, once' [ "$(grep -c '^softmma test: ' in/stdout)" = 1 ]
 
 # ---- Campaigns ----
 
@@ -135,7 +135,7 @@ done
 
 mkdir vectors
 for seed in 1 2 3 4 5; do
-  runs 0 gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
+  runs 0 vectors gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
 done
 sed -i '20s/[0-9a-f]\{8\}$/3f800001/' vectors/4.txt
 verify=(verify vectors vectors/2.txt)

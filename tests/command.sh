@@ -85,16 +85,16 @@ fails 'no arguments' 'a command is missing: one of list, show, ' # without argum
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem
 fails 'help of an unknown command' "unknown command 'gem'" help gem
 fails 'unknown option' "--formas: unknown option; nearest: --formats, .*softmma list --help" list --formas
-fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows, " gen --rwos=3
+fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows, " vectors gen --rwos=3
 fails 'unknown letter' "-q: unknown option .see 'softmma list --help'" list -q
-fails 'option without its value' '--rows: missing argument' gen --rows
-fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" gen --rows many
-fails 'a number that is none, behind =' "--rows: 'many' is no whole number" gen --rows=many
+fails 'option without its value' '--rows: missing argument' vectors gen --rows
+fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" vectors gen --rows many
+fails 'a number that is none, behind =' "--rows: 'many' is no whole number" vectors gen --rows=many
 for number in 1e 1e- 1e-1 1.5 1__0 _1 1_ 0x10 1e19 9223372036854775808 '' ' 1' 1.25e1; do
-  fails "no count: '$number'" "--rows: '$number' is no whole number" gen "${volta_unit[@]}" --rows "$number"
+  fails "no count: '$number'" "--rows: '$number' is no whole number" vectors gen "${volta_unit[@]}" --rows "$number"
 done
 for number in 12 1_2 1.2e1 12e0 1.2E+1 0012; do
-  gives "a count: $number" 0 '^# arch: volta$' gen "${volta_unit[@]}" --rows $number
+  gives "a count: $number" 0 '^# arch: volta$' vectors gen "${volta_unit[@]}" --rows $number
   check "a count: $number rows" [ "$(grep -vc '^#' in/stdout)" -eq 12 ]
 done
 fails 'a count beyond an int' "--threads: '3e9' is no whole number, .*, or greater than a number can be here" \
@@ -266,7 +266,7 @@ gives 'explain: a picture' 0 '^<svg xmlns="http://www.w3.org/2000/svg" version="
 "$softmma" "${explain[@]}" --on H100 --svg picture.svg >silent.txt
 check 'explain: a picture in a file' cmp picture.svg in/stdout
 check 'explain: and nothing else' [ ! -s silent.txt ]
-"$softmma" gen --on H100 --instr HMMA.16816.F32 --rows 3 -o rows.txt
+"$softmma" vectors gen --on H100 --instr HMMA.16816.F32 --rows 3 -o rows.txt
 d=$(tail -n 1 rows.txt | sed 's/.* //')
 gives 'explain: a row of a vector file' 0 "^d = 0x$d = " explain --row 3 rows.txt
 gives 'explain: a row, on another GPU' 0 '^T-FDPA, F = 24, L = 8' explain --row 3 --on A100 --instr HMMA.16816.F32 rows.txt
@@ -991,34 +991,34 @@ fails 'compare: no such file' 'none\.npy: cannot open' compare --on A100,V100 A.
 # ---- gen and verify ----
 
 volta=(--on V100 --instr HMMA.884.F32.F32)
-gives 'gen' 0 '^# instruction: mma\.m8n8k4\.f32\.f16\.f16\.f32$' gen "${volta[@]}" --rows 100 --seed 7
+gives 'gen' 0 '^# instruction: mma\.m8n8k4\.f32\.f16\.f16\.f32$' vectors gen "${volta[@]}" --rows 100 --seed 7
 check 'gen: as many rows as asked' [ "$(grep -cv '^#' in/stdout)" -eq 100 ]
 cp in/stdout hundred.txt
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 -o again.txt
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 -o again.txt
 check 'gen: the same seed, the same bytes' cmp -s hundred.txt again.txt
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 -o -
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 -o -
 check 'gen: - is standard output' cmp -s hundred.txt in/stdout
-runs 0 gen "${volta[@]}" --rows 10 --seed 7 -o ten.txt
+runs 0 vectors gen "${volta[@]}" --rows 10 --seed 7 -o ten.txt
 check 'gen: the first rows are the same' [ "$(head -n "$(wc -l <ten.txt)" hundred.txt)" = "$(cat ten.txt)" ]
-runs 0 gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
 check 'gen: another seed, other rows' differs hundred.txt other.txt
-gives 'gen: no rows' 0 '^# arch: volta$' gen "${volta[@]}" --rows 0
+gives 'gen: no rows' 0 '^# arch: volta$' vectors gen "${volta[@]}" --rows 0
 kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 for kind in $kinds; do
-  runs 0 gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
+  runs 0 vectors gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
   gives "gen --kind $kind, verified" 0 '^rows=50 mismatches=0$' verify kind.txt
 done
-fails 'gen: unknown GPU' "--on: unknown GPU or architecture 'V1'; nearest: V100" gen --on V1 --instr HMMA.884.F32.F32
-fails 'gen: unknown instruction' '--instr: V100 has no instruction' gen --on V100 --instr HMMA.885
-fails 'gen: no instruction' '--instr is missing' gen --on V100
-fails 'gen: no GPU' '--on is missing' gen --instr HMMA.884.F32.F32
-fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" gen "${volta[@]}" --kind odd
-fails 'gen: negative number of rows' '--rows: -5 is negative' gen "${volta[@]}" --rows=-5
+fails 'gen: unknown GPU' "--on: unknown GPU or architecture 'V1'; nearest: V100" vectors gen --on V1 --instr HMMA.884.F32.F32
+fails 'gen: unknown instruction' '--instr: V100 has no instruction' vectors gen --on V100 --instr HMMA.885
+fails 'gen: no instruction' '--instr is missing' vectors gen --on V100
+fails 'gen: no GPU' '--on is missing' vectors gen --instr HMMA.884.F32.F32
+fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" vectors gen "${volta[@]}" --kind odd
+fails 'gen: negative number of rows' '--rows: -5 is negative' vectors gen "${volta[@]}" --rows=-5
 fails 'gen: seed beyond 64 bits' "--seed: '99999999999999999999' is no whole number, .* not below 2.63" \
-  gen "${volta[@]}" --seed 99999999999999999999
-fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' gen "${volta[@]}" -o none/v.txt
+  vectors gen "${volta[@]}" --seed 99999999999999999999
+fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' vectors gen "${volta[@]}" -o none/v.txt
 has_begun='compgen -G "interrupted*" >in/files'
-"$softmma" gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>in/stderr &
+"$softmma" vectors gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>in/stderr &
 check 'gen, ended' ended_after "$has_begun" $! 143
 check 'gen writes under another name first' grep -q '^interrupted.txt.' in/files
 check 'gen, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
@@ -1034,61 +1034,61 @@ gives 'verify of several' 0 '^rows=120 mismatches=0$' verify tree ten.txt
 gives 'verify --json' 0 '^  "rows": 110,$' verify tree --json
 "$softmma" verify - <hundred.txt >in/stdout 2>in/stderr
 check 'verify of standard input' [ "$(tail -n 1 in/stdout)" = 'rows=100 mismatches=0' ]
-"$softmma" gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
+"$softmma" vectors gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
 check 'verify of rows with scales' [ "$(tail -n 1 in/stdout)" = 'rows=60 mismatches=0' ]
 
 # ---- Vector files in other formats ----
 
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 --format binary -o hundred.bin
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format binary -o hundred.bin
 gives 'verify of a binary file' 0 '^rows=100 mismatches=0$' verify hundred.bin
 gives 'verify of both' 0 '^rows=200 mismatches=0$' verify hundred.bin hundred.txt
 cp hundred.bin tree/below/of-any-name
 gives 'verify of a directory with a binary file' 0 '^rows=210 mismatches=0$' verify tree
 rm tree/below/of-any-name
-runs 0 convert hundred.bin --format text
+runs 0 vectors convert hundred.bin --format text
 check 'convert to text' cmp -s in/stdout hundred.txt
-runs 0 convert hundred.txt --format binary -o again.bin
+runs 0 vectors convert hundred.txt --format binary -o again.bin
 check 'convert to binary' cmp -s again.bin hundred.bin
-runs 0 convert hundred.txt --format text
+runs 0 vectors convert hundred.txt --format text
 check 'convert to the same' cmp -s in/stdout hundred.txt
-"$softmma" gen "${volta[@]}" --rows 100 --seed 7 --format binary | "$softmma" convert - --format text >in/stdout
+"$softmma" vectors gen "${volta[@]}" --rows 100 --seed 7 --format binary | "$softmma" vectors convert - --format text >in/stdout
 check 'both through pipes' cmp -s in/stdout hundred.txt
-gives 'a binary file as a unit' 0 'rows=100 mismatches=0$' campaign --unit file:hundred.bin --against model
+gives 'a binary file as a unit' 0 'rows=100 mismatches=0$' test --unit file:hundred.bin --against model
 runs 0 explain hundred.bin --row 7
 cp in/stdout seventh
 runs 0 explain hundred.txt --row 7
 check 'explain of a binary row' cmp -s in/stdout seventh
-fails 'convert: no format' '--format is missing' convert hundred.txt
-fails 'convert: unknown format' "--format: 'bin' is none of text, binary and readmemh" convert hundred.txt --format bin
-fails 'convert: no such file' 'none.txt: No such file' convert none.txt --format text
+fails 'convert: no format' '--format is missing' vectors convert hundred.txt
+fails 'convert: unknown format' "--format: 'bin' is none of text, binary and readmemh" vectors convert hundred.txt --format bin
+fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
 sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
 fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
-  convert ten-x.txt --format binary -o x.bin
-"$softmma" convert hundred.txt --format binary 2>in/stderr | cat >in/stdout
+  vectors convert ten-x.txt --format binary -o x.bin
+"$softmma" vectors convert hundred.txt --format binary 2>in/stderr | cat >in/stdout
 check 'convert of a text to binary through a pipe' grep -q 'write it to a file of its own$' in/stderr
-"$softmma" convert hundred.txt --format binary >redirected.bin
+"$softmma" vectors convert hundred.txt --format binary >redirected.bin
 check 'but into a file' cmp -s redirected.bin hundred.bin
 head -c 500 hundred.bin >cut.bin
 fails 'verify of a file that was cut' '^softmma: cut.bin: 500 bytes, but 100 rows are [0-9]*: it was cut short$' verify cut.bin
-fails 'convert of it' 'it was cut short$' convert cut.bin --format text -o cut.txt
-fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it was cut short$' campaign --unit file:cut.bin
+fails 'convert of it' 'it was cut short$' vectors convert cut.bin --format text -o cut.txt
+fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it was cut short$' test --unit file:cut.bin
 cp hundred.bin damaged.bin
 printf '\xff' | dd of=damaged.bin bs=1 seek=600 conv=notrunc 2>in/dd
 fails 'verify of a damaged file' 'damaged.bin: rows 1 to 100 have not their checksum: they are damaged' verify damaged.bin
-fails 'convert of it' 'they are damaged$' convert damaged.bin --format text -o cut.txt
+fails 'convert of it' 'they are damaged$' vectors convert damaged.bin --format text -o cut.txt
 cp hundred.bin later.bin
 printf '\x02' | dd of=later.bin bs=1 seek=12 conv=notrunc 2>in/dd
 fails 'verify of another version' 'later.bin: version 2 of binary vector files; this program reads version 1' verify later.bin
-"$softmma" gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
+"$softmma" vectors gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
 check 'gen --format binary, ended' ended_after "$has_begun" $! 143
 check 'gen --format binary, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
 # Two writers at once: the file of one of them remains, whole.
-for seed in 1 2; do "$softmma" gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
+for seed in 1 2; do "$softmma" vectors gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
 wait
 gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.bin
 
 # Input for simulators: the struct in the comments, with a[k] from bit 16 k on.
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
 check 'readmemh: a row a line' [ "$(grep -cv '^//' hundred.mem)" -eq 100 ]
 if command -v iverilog >/dev/null; then
   cat >read.sv <<'END'

@@ -112,7 +112,7 @@ gives 'dot --json' 0 '"arch": "sticky.json"' dot --on sticky.json "${row[@]}" --
 fails 'another name' "--instr: sticky\.json describes 'sticky', not 'x'" dot --on sticky.json --instr x "${row[@]}"
 fails 'a wrong file' '--on: wrong\.json:9:12: ' dot --on wrong.json "${row[@]}"
 gives 'show' 0 '^file +sticky\.json' show sticky --on sticky.json
-check 'gen' runs 0 gen --on sticky.json --rows 50 -o rows.txt
+check 'gen' runs 0 vectors gen --on sticky.json --rows 50 -o rows.txt
 check 'gen names the file' grep -q '^# arch: sticky\.json$' rows.txt
 gives 'verify' 0 '^rows=50 mismatches=0$' verify rows.txt
 sed 's/"sticky_bit": true/"sticky_bit": false/; s/: 26/: 3/' sticky.json >other.json
@@ -126,15 +126,15 @@ fails 'verify without the file' 'gone\.json: cannot open: No such file' verify r
 # ---- Units and campaigns ----
 
 gives 'units' 0 '^custom:\[DEVICE:\]FILE +the model' units
-gives 'campaign with the model' 0 'mismatches=0$' campaign --unit model --on sticky.json --rows 300
+gives 'campaign with the model' 0 'mismatches=0$' test --unit model --on sticky.json --rows 300
 gives 'campaign of an exported instruction' 0 'mismatches=0$' \
-  campaign --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
+  test --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
 gives 'campaign of another rounding' 1 'custom:hopper-nearest\.json ' \
-  campaign --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
+  test --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
 fails 'other formats' 'the custom unit has k = 16, a f16, ' \
-  campaign --unit custom:hopper-nearest.json --on H100 --instr HMMA.16816.F32.BF16
-fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot open: No such file' campaign --unit custom:none.json
-check 'record' runs 0 record --unit model --on sticky.json --rows 20 -o recorded.txt
+  test --unit custom:hopper-nearest.json --on H100 --instr HMMA.16816.F32.BF16
+fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot open: No such file' test --unit custom:none.json
+check 'record' runs 0 vectors record --unit model --on sticky.json --rows 20 -o recorded.txt
 gives 'verify of a recording' 0 'mismatches=0' verify recorded.txt
 
 # ---- Products ----
@@ -180,7 +180,7 @@ gives 'diff of the same' 0 '^no difference in' diff --on ampere.json,A100 --in f
 gives 'tree' 0 'fused sum' tree --on ampere.json
 gives 'explain two' 1 'rounding' explain --on H100,hopper-nearest.json --instr HMMA.16816.F32 \
   --a '1 0x1p-12*2 0*13' --b '1 0x1p-12 0x1p-13 0*13'
-gives 'campaign' 0 '^sticky\.json sticky rows=100 mismatches=0$' campaign --unit model --on sticky.json --rows 100
-fails 'campaign --open' 'has no open questions' campaign --unit model --open --on sticky.json
+gives 'campaign' 0 '^sticky\.json sticky rows=100 mismatches=0$' test --unit model --on sticky.json --rows 100
+fails 'campaign --open' 'has no open questions' test --unit model --open --on sticky.json
 
 finish

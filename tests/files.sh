@@ -126,7 +126,7 @@ piped digits-mlp.safetensors :layers.1.weight "$data/digits-mlp.safetensors:laye
 # A unit that rounds differently.
 sed 's/toward-zero/nearest-even/' unit.json >other.json
 against=(--unit custom:other.json --against custom:unit.json --on ./other.json)
-gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' campaign "${against[@]}" --rows 100 --resume whole.json
+gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' test "${against[@]}" --rows 100 --resume whole.json
 cp whole.json report.json
 again=(campaign "${against[@]}" --rows 100 --resume report.json)
 gives 'is read' 1 '^instructions=1 rows=100 mismatches=[1-9]' "${again[@]}"
@@ -192,7 +192,7 @@ rm damaged
 # The rule for "-": it is standard output if one file is written, and refused if standard output has another use.
 gives 'gen to -' 0 '^# arch: volta$' "${rows[@]}" -o -
 check 'gen to -: the rows' cmp in/stdout rows.txt
-gives 'record to -' 0 '^# arch: volta$' record --unit model "${instruction[@]}" --rows 3 -o -
+gives 'record to -' 0 '^# arch: volta$' vectors record --unit model "${instruction[@]}" --rows 3 -o -
 gives 'explain to -' 0 '^<svg' explain "${instruction[@]}" -a '1*4' -b '1*4' --svg -
 check 'explain to -: the picture alone' cmp in/stdout sum.svg
 gives 'tree to -' 0 '^digraph' tree "${instruction[@]}" --dot -
@@ -204,7 +204,7 @@ for option in --dot --svg; do
 done
 fails 'gemm to -' "^softmma: -o: '-' is standard output, which takes the summary; name a file \(./-" "${product[@]}" -o -
 fails 'campaign from -' "^softmma: --resume: '-' is standard output, which takes the report" \
-  campaign --unit model --rows 1 --resume -
+  test --unit model --rows 1 --resume -
 fails 'experiment to -' "^softmma: -o: '-' is standard output, which takes the summary" \
   experiment accumulation --small --no-plot -o -
 fails 'bench to -' "^softmma: --chart: '-' is standard output, which takes the table" bench --size 8 --chart -

@@ -27,9 +27,9 @@ compile() { # TARGET MACRO
 # Runs a campaign on the target. gfx950 has no model, so its campaign asks the open questions.
 campaign() {
   if [ "$target" = gfx950 ]; then
-    "$softmma" campaign --open --all --unit "plugin:$work/$target.so" --on "$target"
+    "$softmma" test --open --all --unit "plugin:$work/$target.so" --on "$target"
   else
-    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 500
+    "$softmma" test --unit "plugin:$work/$target.so" --on "$target" --rows 500
   fi
 }
 

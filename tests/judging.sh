@@ -97,7 +97,7 @@ ended_after() {
 # cpu_computes INSTRUCTION: succeeds if this CPU has an x86 instruction, which the unit x86 needs; otherwise prints a
 # notice that the check is skipped. Every test that needs the unit calls it.
 cpu_computes() {
-  "$softmma" campaign --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
+  "$softmma" test --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
   printf '************ SKIPPED: the unit x86 was NOT tested: %s ************\n' "$(cat in/stderr)"
   return 1
 }

@@ -97,7 +97,7 @@ fails 'probe: no such GPU' '--on: .*H1000' probe --on A100,H1000 --in f16
 fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
 fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
 fails 'probe: a unit that does not compute it' 'it only has' probe --unit "$wrong" --on V100 --in f16
-runs 0 record --unit model "${ampere[@]}" --rows 10 -o rows.txt
+runs 0 vectors record --unit model "${ampere[@]}" --rows 10 -o rows.txt
 fails 'probe: a recording' 'answers no questions' probe --unit file:rows.txt "${ampere[@]}"
 
 # ---- diff ----

@@ -14,7 +14,7 @@ source "$source_directory/tests/judging.sh"
 volta=(--on V100 --instr HMMA.884.F32.F32)
 product=("$data/digits.npy" "$data/digits-axes.npy")
 export OMP_NUM_THREADS=3 GOMP_SPINCOUNT=0
-"$softmma" gen "${volta[@]}" --rows 5000 -o rows.txt
+"$softmma" vectors gen "${volta[@]}" --rows 5000 -o rows.txt
 "$softmma" gemm --on H100 --in f16 "${product[@]}" -o D.npy >in/stdout 2>in/stderr
 
 # refused ARGUMENT...: the status must be 2, and the last line must give the reason

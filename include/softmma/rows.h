@@ -26,7 +26,7 @@ typedef struct {
  * nothing with NULL. */
 SMMA_API void smma_row_request_defaults(smma_row_request *request, size_t size);
 
-/* Fills the arrays of `request` with rows of the kinds that `softmma campaign` uses. Row i of a seed is the same on
+/* Fills the arrays of `request` with rows of the kinds that `softmma test` uses. Row i of a seed is the same on
  * every machine, however the rows are divided among calls. The calling thread does all the work. Errors:
  * SMMA_INVALID_ARGUMENT, SMMA_NEWER_STRUCT, SMMA_MISSING_SCALE. */
 SMMA_API smma_status smma_make_rows(const smma_instruction *instruction, const smma_row_request *request);

@@ -420,7 +420,7 @@ int smma_command_campaign(int argc, const char **argv) {
       {"resume", 0, POPT_ARG_STRING, &c.state, 0, "save progress in this file; if the file exists, continue from it",
        "FILE"},
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
-       "only part I of N of the test vectors; 'softmma merge' merges the reports of all parts", "I/N"},
+       "only part I of N of the test vectors; 'softmma vectors merge' merges the reports of all parts", "I/N"},
       SMMA_OPTION_GROUP("Open questions:"),
       {"open", 0, POPT_ARG_NONE, &open_questions, 0,
        "run the experiments on open questions instead, on one instruction of each rule, or with --all on every "

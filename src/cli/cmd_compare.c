@@ -209,7 +209,7 @@ int smma_command_compare(int argc, const char **argv) {
       argc, argv, options, 2, 2,
       "Each GPU computes with its preferred instruction for the format. C and a plan's bias are 0, and the\n"
       "scale factors of a plan's parts are 1. Exit status 1: results differ. Any two NaN are equal\n"
-      "('softmma campaign' compares the bits of NaN).\n");
+      "('softmma test' compares the bits of NaN).\n");
   x.formats = smma_require_formats(in, "--in", out);
   smma_require_targets(&x.targets, smma_require_option(gpus, "--on", "V100,A100,H100"), SMMA_MOST_TARGETS, "GPUs",
                        choose, &x.formats);

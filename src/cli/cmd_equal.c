@@ -257,7 +257,7 @@ int smma_command_equal(int argc, const char **argv) {
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   for (; targets[count]; count++) take_side(targets[count], &c, &s[count]);
   if (permute && count != 1) smma_die("--permute: of one target, not two");
-  if (!permute && count != 2) smma_die("two targets, please; for example softmma equal H100 B200 --in bf16");
+  if (!permute && count != 2) smma_die("two targets, please; for example softmma diff --prove H100 B200 --in bf16");
   if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
   take_plans(s, (size_t)count, plans);
   request = (smma_equal_request){

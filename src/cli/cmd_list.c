@@ -108,7 +108,7 @@ int smma_command_list(int argc, const char **argv) {
       {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "list the names of GPUs and targets that --on accepts", NULL},
       {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "list the number formats: all of the table, or those named",
        NULL},
-      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "list the experiments of 'softmma campaign --open'", NULL},
+      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "list the experiments of 'softmma test --open'", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
   const char **names = smma_parse_options(

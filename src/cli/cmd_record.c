@@ -60,7 +60,7 @@ int smma_command_record(int argc, const char **argv) {
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
-      "The test vectors are those of 'softmma campaign' with the same seed. The header says what they were\n"
+      "The test vectors are those of 'softmma test' with the same seed. The header says what they were\n"
       "recorded on and when. 'softmma verify' checks them against the model.\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
