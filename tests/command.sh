@@ -19,16 +19,16 @@ safetensors() {
   } >"$1"
 }
 
-# holds FILE HEX: the data of a .npy file that softmma wrote.
+# holds FILE HEX: checks the data of a .npy file that softmma wrote
 holds() { [ "$(tail -c +129 "$1" | od -An -v -tx1 | tr -d ' \n')" = "$2" ]; }
 
-# says REGEX: in what the last run noted on stderr.
+# says REGEX: checks what the last run wrote to stderr
 says() { grep -qE -e "$1" in/stderr; }
 silent() { [ ! -s in/stderr ]; }
 
 # ---- Help and version ----
 
-# How many columns the texts of options begin in.
+# Prints the number of different columns in which the descriptions of options begin.
 option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' | sort -u | wc -l; }
 gives 'help' 0 '^  verify  ' --help
 check 'help: summaries stand in one column' \
@@ -293,7 +293,7 @@ npy A16.npy '<f2' '(2, 2)' 003c004000420044
 npy B16.npy '<f2' '(2, 2)' 0045004600470048
 product=$(f32 19 22 43 50)
 
-# A product of small integers, which every option set leaves exact: NAME|D|OPTIONS
+# A product of small integers, which is exact with each of these options: NAME|D|OPTIONS
 while IFS='|' read -r name d options; do
   read -ra words <<<"$options"
   # shellcheck disable=SC2086 # numbers, one argument each
@@ -324,7 +324,7 @@ of f16 files|19 22 43 50|--on V100 --in f16 A16.npy B16.npy
 both transposed|23 31 34 46|--on V100 --in f16 A.npy B.npy --transpose-a --transpose-b
 -t|19 22 43 50|--on V100 --in f16 A.npy B.npy -t 1
 END
-# How A and B become TF32: 2049, 2051 and 4098 lie halfway between two of its numbers.
+# Rounding of A and B to TF32: 2049, 2051 and 4098 are halfway between two TF32 numbers.
 npy T.npy '<f4' '(2, 2)' "$(f32 2049 -2049 2051 4098)"
 npy I.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
 order=True npy TF.npy '<f4' '(2, 2)' "$(f32 2049 2051 -2049 4098)"
@@ -466,7 +466,7 @@ check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit element
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.safetensors
 
-# Integers are numbers where an instruction takes integers: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.
+# Integer files hold numbers for an instruction with integer operands: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.
 npy s8.npy '|i1' '(2, 2)' ff020380
 npy u8.npy '|u1' '(2, 2)' c80100ff
 npy s32.npy '<i4' '(2, 2)' 00000080ffffff7fffffffff00000000
@@ -498,8 +498,8 @@ npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
 runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
 check 'gemm of raw 16-bit words' holds D.npy "$product"
 
-# Integers are numbers: 2 x 2 of 1, 2, 3, 4 in each type. Unsigned ones as wide as a format are its encodings if NumPy
-# cannot name the format, and are refused if it can.
+# Integer files hold numbers: 2 x 2 of 1, 2, 3, 4 in each type. If an unsigned type is as wide as the format, its values
+# are encodings if NumPy cannot name the format; if NumPy can name it, they are refused.
 integers() {
   local type=$1 bytes=$2 value zeros=0000000000000000
   for value in 01 02 03 04; do printf '%s' "$value${zeros:0:2*bytes-2}"; done
@@ -551,14 +551,15 @@ npy ones4.npy '<f2' '(4, 1)' 003c003c003c003c
 fails 'gemm: packed FP4' 'uint8 may be numbers or encodings of e2m1; .*unpack packed ones' \
   gemm --on B200 --in e2m1 packed.safetensors ones4.npy -o N.npy
 
-# A product of f32 files that none of f32 gives: which formats to try. 1 + 2^-20 times 1 is 1 in f16.
+# A product of f32 files that no f32 instruction gives: the message suggests other formats. 1 + 2^-20 times 1 is 1 in
+# f16.
 npy fine.npy '<f4' '(1, 1)' 0800803f
 npy unit.npy '<f4' '(1, 1)' 0000803f
 gives 'match: f32 files, another format' 1 '^only products in f32, which the files hold, were tried' \
   match --on H100 fine.npy unit.npy unit.npy
 gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
 
-# Elements of lists add up; of other options the last value counts.
+# Repeated list options add up; of other repeated options the last value counts.
 runs 0 compare --on H100 --on A100 A.npy B.npy
 check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout
 runs 0 compare --on V100 --on H100,A100 --on A100:bf16 A.npy B.npy
@@ -566,13 +567,13 @@ check 'compare: a list of lists' [ "$(grep -cE '^(V100|H100|A100) .*(mma|wgmma)\
 runs 0 gemm --on V100 --in bf16 -t 2 --on H100 --threads 1 --in f16 A.npy B.npy -o D.npy
 check 'gemm: the last value counts' grep -q ' on hopper, wgmma.*f16.f16;' in/stderr in/stdout
 
-# Results that are not finite: said, and in neither the units nor the errors.
+# Results that are not finite are reported, and are not counted in units or errors.
 npy big.npy '<f4' '(1, 1)' 00247449
 runs 1 compare --on H100,H100:e4m3 big.npy big.npy
 check 'compare of infinities has no ulps' grep -qE '^H100 .* e4m3 .* 1 \(100\.0 %\)  *-  ' in/stdout
 check 'compare says what has no error' grep -qE '^1 results have no finite error' in/stdout
 
-# Scale factors: 1 x 64 and 64 x 1 ones in e2m1 (raw 2), scales in ue4m3 (0x38 is 1, 0x40 is 2).
+# Scale factors: 1 x 64 and 64 x 1 ones in e2m1 (raw 2), scale factors in ue4m3 (0x38 is 1, 0x40 is 2).
 npy fp4-a.npy '|u1' '(1, 64)' "$(printf '02%.0s' {1..64})"
 npy fp4-b.npy '|u1' '(64, 1)' "$(printf '02%.0s' {1..64})"
 npy scale-a.npy '|u1' '(1, 4)' 38404038
@@ -580,7 +581,7 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
-# Numbers without scale factors get their own: NVFP4's of these are 1 and 2, and along K.
+# Numbers without scale factors get computed ones: NVFP4's scale factors of these blocks are 1 and 2, along K.
 npy blocks.npy '<f4' '(1, 20)' "$(f32 6 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
 npy ones.npy '<f4' '(20, 1)' "$(f32 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6)"
 gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.block16\.f32\.e2m1\.e2m1\.ue4m3;' \
@@ -617,7 +618,7 @@ fails 'gemm: scale factors of another shape' '--scale-b: scale-a.npy is 1 x 4, b
 fails 'gemm: needless scale factors' '--scale-a: .* takes no scale factors' \
   gemm --on V100 --in f16 A.npy B.npy -o N.npy --scale-a scale-a.npy
 
-# Real data: the result depends on the arithmetic, and not on the number of threads.
+# Real data, for which the result depends on the arithmetic. It must not depend on the number of threads.
 real=("$data/digits-centred.npy" "$data/digits-axes.npy")
 runs 0 gemm --on H100 --in f16 "${real[@]}" -o one.npy --threads 1
 runs 0 gemm --on H100 --in f16 "${real[@]}" -o two.npy --threads 2
@@ -696,7 +697,7 @@ fails 'gemm: the output is looked at first' '-o: none/N\.npy: cannot write' \
   gemm --on H100 --in f16 none.npy B.npy -o none/N.npy
 # ---- gemm --method ----
 
-# Numbers of 12 bits, which FP16 has in two words: 2049 = 2048 + 1
+# Numbers of 12 bits, which need two FP16 words: 2049 = 2048 + 1
 npy twelve-bits.npy '<f4' '(2, 2)' "$(f32 2049 -4095 1 2049)"
 npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
 npy wide-identity.npy '<f8' '(2, 2)' 000000000000f03f00000000000000000000000000000000000000000000f03f
@@ -796,7 +797,7 @@ fails 'gemm: fallback with an instruction' '--instr: --method fallback takes the
   gemm --on A100 --in e4m3 --instr x small.npy identity.npy -o D.npy --method fallback
 fails 'gemm: unknown --through' "--through: unknown 'f32'; there are f16, bf16" \
   gemm --on A100 --in e4m3 small.npy identity.npy -o D.npy --method fallback --through f32
-# 448 * 448, beside which a sum of 13 fraction bits loses ones, and 255 ones, half of them in the second part
+# 448 * 448, next to which a sum of 13 fraction bits loses ones, and 255 ones, half of them in the second part
 mapfile -t ones < <(yes 1 | head -n 255)
 npy long-row.npy '<f4' '(1, 256)' "$(f32 448 "${ones[@]}")"
 npy long-column.npy '<f4' '(256, 1)' "$(f32 448 "${ones[@]}")"
@@ -1058,12 +1059,12 @@ fails 'verify of another version' 'later.bin: version 2 of binary vector files; 
 "$softmma" vectors gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
 check 'gen --format binary, ended' ended_after "$has_begun" $! 143
 check 'gen --format binary, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
-# Two writers: one's whole file stays.
+# Two writers at once: the file of one of them remains, whole.
 for seed in 1 2; do "$softmma" vectors gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
 wait
 gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.bin
 
-# What a simulator reads: the struct in the comments, and a[k] in bits 16 k on.
+# Input for simulators: the struct in the comments, with a[k] from bit 16 k on.
 runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
 check 'readmemh: a row a line' [ "$(grep -cv '^//' hundred.mem)" -eq 100 ]
 if command -v iverilog >/dev/null; then
@@ -1135,7 +1136,7 @@ fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-
 
 # ---- bench ----
 
-# OpenBLAS and gnuplot are optional: what needs them is tested where they are.
+# OpenBLAS and gnuplot are optional: tests that need them run only where they are installed.
 bench=(bench --blas none --repetitions 1)
 bench_line=' [a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$'
 gives 'bench' 0 '^Hopper f16 +wgmma\.m64n256k16\.f32\.f16\.f16 +[a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$' "${bench[@]}" --size 4
@@ -1218,7 +1219,7 @@ fails 'bench: a chart of data' '--chart: it shows products of normal data; leave
 fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
 fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
 
-# ---- What scripts/demo says to try ----
+# ---- The commands that scripts/demo suggests ----
 
 mapfile -t tries < <(sed -n 's/^   softmma \(.*[^ ]\)   .*/\1/p' "$source_directory/scripts/demo")
 check 'demo: three commands to try' [ ${#tries[@]} -eq 3 ]

@@ -10,7 +10,7 @@ source "$source_directory/tests/judging.sh"
 half=(--on H100 --instr mma.m16n8k16.f32.f16.f16.f32)
 small=(--on V100 --instr mma.m8n8k4.f16.f16.f16.f16)
 
-# has FILTER: what was printed is JSON for which jq's filter is true.
+# has FILTER: checks that the output is JSON for which jq's filter is true
 has() { jq -e "$1" in/stdout >/dev/null; }
 
 # ---- Counting ----
@@ -63,7 +63,7 @@ gives 'and its counts' 0 ': 200 rows' coverage unit-counts.json unit-counts.json
 sed -i 's/"alignment_bits": 24/"alignment_bits": 23/' unit.json
 fails 'of another rule' "unit-counts.json: .*: counted by another rule" coverage unit-counts.json
 
-# ---- Units, and results that are wrong ----
+# ---- Units, and wrong results ----
 
 gives 'the model as unit' 0 ': 300 rows' coverage "${small[@]}" --unit model --rows 300
 "$softmma" custom --from V100 --instr mma.m8n8k4.f16.f16.f16.f16 | sed 's/"alignment_bits": 23/"alignment_bits": 20/' >wrong.json
@@ -72,7 +72,7 @@ check 'is said' grep -q 'results are not the model' in/stderr
 awk '!/^#/ && !done { sub(/....$/, "1234"); done = 1 } 1' small.txt >broken.txt
 gives 'a wrong result in a file' 1 ': 10 rows' coverage broken.txt
 
-# ---- Rows that make it happen ----
+# ---- Test vectors that reach events ----
 
 check 'few rows' runs 0 vectors gen "${small[@]}" --cover -o cover.txt
 check 'how many' grep -qE '^softmma: note: [0-9]+ rows make [0-9]+ of [0-9]+ events happen' in/stderr
@@ -94,7 +94,7 @@ check 'behind them' cmp -s <(grep -v '^#' cover.txt) <(grep -v '^#' more.txt | h
 gives 'right ones, too' 0 'rows=400 mismatches=0' verify more.txt
 gives 'a search for what is missing' 0 'rows for it were found$' coverage small.txt --search 20000 --show 1000
 
-# ---- What is wrong ----
+# ---- Errors ----
 
 fails 'no file' 'nothing.txt: No such file' coverage nothing.txt
 fails 'nothing to do' 'give FILE, or a target' coverage

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Custom units on the command line, wherever a GPU or a unit is named. Usage: custom.sh SOFTMMA
+# Custom units on the command line, wherever a GPU or a unit can be named.
+# Usage: custom.sh SOFTMMA
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: custom.sh SOFTMMA}")
@@ -10,7 +11,7 @@ cp "$source_directory"/examples/custom/*.json .
 ampere=(A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 row=(--a '1 0x1p-14*2 0*13' --b '1 0x1p-10 0x1p-14 0*13')
 
-# same FILE FILE: the same bytes
+# same FILE FILE: checks that the files have the same bytes
 same() { cmp -s "$1" "$2"; }
 
 # ---- custom ----
@@ -32,7 +33,7 @@ fails 'a contradiction: file, line, column, allowed values' \
 sed 's/"block"/"blok"/' sticky.json >unknown.json
 fails 'an unknown key' '^softmma: unknown\.json:9:3: G-FDPA has no key "blok"; nearest: block.* allowed: ' custom unknown.json
 
-# allowed JSON: what the complaint about a description allows, word by word
+# allowed JSON: prints the words that the error message about this description allows
 allowed() {
   echo "$1" >asked.json
   "$softmma" custom asked.json 2>&1 | sed 's/.*allowed: //; s/,//g'
@@ -45,7 +46,7 @@ for algorithm in $(allowed '{"softmma-unit": 1, "name": "x", "algorithm": "?"}')
   done
 done
 
-# A composition without the parts of it that are asked about.
+# A composition without the parts that are tested.
 head='"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "f16", "b": "f16", "d": "f32", "k": 8'
 for key in $(allowed "{$head, \"steps\": [{\"?\": 1}]}"); do
   check "docs/custom-units.md explains $key of steps" grep -qE "[\`\"]${key}[\`\"]" "$source_directory/docs/custom-units.md"
@@ -53,7 +54,7 @@ done
 
 # ---- Compositions ----
 
-# wrong_steps NAME REGEX STEPS: what a list of steps is told that cannot be.
+# wrong_steps NAME REGEX STEPS: checks the error message for an invalid list of steps
 wrong_steps() {
   echo "{$head, \"steps\": $3}" >steps.json
   fails "steps: $1" "^softmma: steps\.json:1:[0-9]+: $2" custom steps.json
@@ -101,7 +102,7 @@ sed -i 's/"narrow_bits": 31/"narrow_bits": 30/' steps.json
 gives 'is another with another number' 0 '^model +composition' custom steps.json
 fails '--steps without --from' '--steps: it goes with --from TARGET' custom --steps steps.json
 
-# ---- Wherever --on is ----
+# ---- Every option that takes --on ----
 
 gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"
 gives 'dot with the name' 0 '^0x3f800001 ' dot --on ./sticky.json --instr sticky "${row[@]}"
@@ -167,7 +168,7 @@ gives "a file is no GPU with a format, whatever its name" 0 "^h100:e4m3\\.json .
 fails 'compare of other results' 'results of sticky.json are in f32, those of H100 in f16' compare sticky.json H100 --out f16 "$a" "$b"
 gives 'bench' 0 'sticky +core' bench --on sticky.json --size 32
 
-# ---- What finds out how a unit computes ----
+# ---- Commands that identify how a unit computes ----
 
 gives 'probe' 0 '^rounding of aligned products +to odd$' probe --on sticky.json
 check 'names the file' grep -q '^sticky\.json sticky: unit model' in/stdout

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Rows on a device: the same rows, results and reports as on this CPU. Usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE
+# Test vectors on a device: vectors, results and reports must equal those of this CPU.
+# Usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE}")
@@ -25,7 +26,7 @@ gives 'and the reverse, with scale factors' 0 'mismatches=0$' test --unit model 
 gives 'a row that is not decided at once' 0 'mismatches=0$' test --unit model --against "model:$device" --on MI100 \
   --instr v_mfma_f32_32x32x8f16 --rows 3000 --kind edge
 
-# report AGAINST [OPTION]...: what differs from a wrong unit; without dates, how wide columns are, and what names devices
+# report AGAINST [OPTION]...: prints the report against a wrong unit, without dates, column widths and names of devices
 report() {
   local against=$1
   shift
@@ -43,10 +44,10 @@ runs 0 test --unit "model:$device" --against model "${ampere[@]}" --rows 100 --r
 gives 'a campaign goes on' 0 '^instructions=1 rows=66000 mismatches=0$' \
   test --unit "model:$device" --against model "${ampere[@]}" --rows 66000 --resume state.json
 
-# ---- Two models on the device: rows do not leave it ----
+# ---- Two models on the device: test vectors do not leave it ----
 
 "$softmma" custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32 >hopper.json
-# two UNIT AGAINST [OPTION]...: without what is of the device alone
+# two UNIT AGAINST [OPTION]...: like report, without the lines that only a device prints
 two() {
   local unit=$1 against=$2
   shift 2
@@ -94,7 +95,7 @@ check 'what differs is printed as by the CPU' diff cpu.txt in/stdout
 gives 'rows are timed' 0 "mma.m16n8k16.f32.f16.f16.f32 +$device " \
   bench "${ampere[@]}" --rows 100 --kernel "$device" -r 1
 
-# ---- What cannot be ----
+# ---- Errors ----
 
 fails 'no such device' "--unit: model:$device:99: .*there is no device 99" \
   test --unit "model:$device:99" "${ampere[@]}"

@@ -7,7 +7,7 @@ source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# has FILTER: what was printed is JSON for which jq's filter is true.
+# has FILTER: checks that the output is JSON for which jq's filter is true
 has() { jq -e "$1" in/stdout >/dev/null; }
 
 gives 'equal' 0 '^equal, proved for every K: ' diff --prove H100 B200 --in bf16
@@ -19,7 +19,7 @@ check 'and what zeros do' grep -q '^other K, which are filled with zeros, may di
 gives 'one without its K' 1 'K of one instruction \(16 and 4\)' diff --prove MI250X:bf16 MI250X:v_mfma_f32_32x32x4bf16_1k
 gives 'integers' 1 'overflow \(wrap and saturate\)' diff --prove A100:s8 A100:mma.m16n8k32.satfinite.s32.s8.s8.s32
 
-# A custom unit: e_zero of FP16 products does not count, another rounding does.
+# A custom unit: e_zero of FP16 products does not affect equality, another rounding mode does.
 runs 0 custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32
 sed 's/"zero_exponent": -133/"zero_exponent": -140/' in/stdout >zero.json
 sed 's/"toward-zero"/"nearest-even"/' in/stdout >nearest.json

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What plug-ins and programs can do to the command: nothing but make it say one line. Usage: hostile.sh SOFTMMA FOLDER
+# Misbehaving plug-ins and programs: whatever they do, the command only prints one line.
+# Usage: hostile.sh SOFTMMA FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: hostile.sh SOFTMMA MODULE-FOLDER}")
@@ -11,17 +12,18 @@ hostile=plugin:$modules/hostile_unit.so
 ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 mark=c9800000
 
-# Rows of the model; c of row 7 is the mark.
+# Test vectors with the model's results; c of row 7 is the mark.
 runs 0 vectors record --unit model "${ampere[@]}" --rows 300 -o rows.txt
 awk -v mark=$mark 'NF > 32 && $1 !~ /^#/ && n++ == 7 { $33 = mark } { print }' rows.txt >marked.txt
 check 'a row is marked' [ "$(grep -c " $mark " marked.txt)" -eq 1 ]
 
-# ---- Ends of its process ----
+# ---- A plug-in's process ends ----
 
-# meets NAME REGEX HOW
+# meets NAME REGEX HOW: a campaign against a plug-in that misbehaves in this way fails with this message
 meets() { fails "$1" "^softmma: $hostile:$3: $2" test --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
 row='mma\.m16n8k16\.f32\.f16\.f16\.f32: it'
-# A sanitizer would look for leaks when the child exits, and find the threads' of the process that it was forked from.
+# A sanitizer would search for leaks when the child exits, and find those of the threads of the process that it was
+# forked from.
 ASAN_OPTIONS=detect_leaks=0 meets 'exit' "$row called exit\(0\) in row 7 of the batch \(from 0\); the batch is rows 0 to 299$" exit
 meets 'abort' "$row was ended by signal 6 .* in row 7 of the batch" abort
 meets 'a crash' "$row was ended by signal 11 .* in row 7 of the batch" crash
@@ -46,16 +48,16 @@ fails 'a function that is NULL' "null_unit\.so has NULL for the function 'comput
 fails 'structs of another size' 'structs_unit\.so was built with another softmma/softmma\.h, whose smma_instr' \
   test --unit "plugin:$modules/structs_unit.so"
 
-# Output that is not the command's.
+# A plug-in's output does not mix with the command's output.
 "$softmma" test --unit "$hostile:prints" "${ampere[@]}" 2>&1 >in/stdout | head -n 1 >in/stderr
 check 'what a plug-in prints is on standard error' grep -q 'There is more to say' in/stderr
 check 'and not among the results' [ ! -s in/stdout ]
 
 # ---- Interruptions ----
 
-# stops NAME SIGNAL STATUS ARGUMENT...: runs softmma until its unit says "ready" on standard error, sends it the signal, and
-# expects the status. Whatever the command started holds standard error open, so its end says that nothing is left.
-# `env` restores the signals that the shell or nohup ignores.
+# stops NAME SIGNAL STATUS ARGUMENT...: runs softmma until its unit writes "ready" on standard error, sends the signal,
+# and expects the status. All processes that the command started hold standard error open, so end of file there proves
+# that none is left. `env` restores the signals that the shell or nohup ignores.
 mkfifo stderr
 stops() {
   local name=$1 signal=$2 wanted=$3 line status ended pid
@@ -82,7 +84,7 @@ stops() {
     pass "$name"
   fi
 }
-patience=600 # seconds, so that a command that ignores the signal is a failure, and not a test without an end
+patience=600 # seconds; a command that ignores the signal is a failure, instead of a test that hangs
 
 for how in never children prints; do
   stops "campaign, $how" TERM 2 test --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
@@ -111,7 +113,7 @@ check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stder
 export SOFTMMA_PIPE_SECONDS=1
 fails 'a line now and then is not enough' 'took more than 1 s for a hundredth of a batch, after [0-9]+ of 2000 results' \
   test --unit "pipe:$slow" "${ampere[@]}" --rows 2000
-# All of them take longer than the limit, and each far less.
+# The batch as a whole takes longer than the limit, and each test vector far less.
 SOFTMMA_PIPE_SECONDS=5
 # shellcheck disable=SC2016  # the program's
 check 'unless a batch is small' runs 0 vectors record --unit 'pipe:for i in $(seq 18); do sleep 0.3; echo 0; done' \

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# infer and next, as a user runs them. Usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS
+# The commands infer and next, as a user runs them.
+# Usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS}") plugin=$(realpath "${2:?}")/wrong_unit.so
@@ -10,7 +11,7 @@ source "$source_directory/tests/judging.sh"
 instr=mma.m16n8k16.f32.f16.f16.f32
 few=(--rows 20000 --search 4000)
 
-# ---- A unit that is found ----
+# ---- A unit that infer identifies ----
 
 gives 'a unit is found' 0 '^volta mma.m8n8k4.f32.f16.f16.f32 on model: found$' \
   infer --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" -o v100.json --proof proof.txt --page v100.html
@@ -46,7 +47,7 @@ check 'and finds the same' diff first.json <(jq 'del(.seconds, .unit_seconds, .c
 check 'and keeps as many' [ "$(grep -vc '^#' answers.txt)" = "$rows" ]
 cp answers.txt whole.txt
 
-# Refuses x.txt with this line, and leaves it as it was.
+# refuses NAME REGEX ARGUMENT...: the command must refuse x.txt with one line that matches, and leave the file unchanged
 refuses() {
   local name=$1 line=$2
   shift 2
@@ -90,7 +91,7 @@ check 'it is locked' grep -q 'another search writes this record' in/stderr
 check 'and untouched' cmp -s before.txt whole.txt
 exec 9<&-
 
-# ---- Units that are none ----
+# ---- Units that no model describes ----
 
 for way in moody place every17; do
   gives "no function: $way" 1 'on plugin:.*: no function$' infer --unit "plugin:$plugin:$way" --on A100 --instr $instr

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The manual page and the completion know every command and option, and none that there is not. Usage: manual.sh SOFTMMA
-# [built], which asks man for the page beside a build folder's command, too
+# The manual page and the shell completion have every command and option, and no others. With `built`, also asks man for
+# the page of the command in a build folder.
+# Usage: manual.sh SOFTMMA [built]
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: manual.sh SOFTMMA}")
@@ -18,8 +19,8 @@ manual=$source_directory/docs/softmma.1
 mapfile -t commands < <("$softmma" --help | sed -nE 's/^  (([a-z-]+ )?[a-z-]+)  .*/\1/p')
 check 'commands are found' [ ${#commands[@]} -gt 20 ]
 
-# options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value
-# (popt writes '--set NAME=VALUE', and '--against UNIT' where that may be given again)
+# options_of COMMAND: prints the options that --help lists ("-o", "--output"), one a line; an option with a value ends
+# with '=' (popt writes '--set NAME=VALUE', and '--against UNIT' for an option that may be repeated)
 options_of() {
   local words
   read -ra words <<<"$1"
@@ -31,7 +32,7 @@ options_of() {
     sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p' | sort -u
 }
 
-# section NAME: that part of the manual, from its heading to the next
+# section NAME: prints that part of the manual, from its heading to the next
 section() { awk -v name="$1" '/^\.S[sh] /{inside = $0 ~ "^[.]S[sh] " name "$"} inside' "$manual"; }
 
 section SYNOPSIS >in/synopsis
@@ -58,7 +59,7 @@ done < <("$softmma" units | sed -nE 's/^([a-z0-9]+).*/\1/p')
 if command -v man >/dev/null; then
   LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null | tee in/stderr >in/stdout
   check 'softmma(1) is formatted without warnings' [ ! -s in/stderr ]
-  # The folder of the command is on the PATH after scripts/build, as README.md says.
+  # After scripts/build, the PATH has the command's folder, as README.md describes.
   [ -z "${2-}" ] || page=$(env -u MANPATH PATH="$(dirname "$softmma"):$PATH" man -w softmma)
   [ -z "${2-}" ] || check 'man softmma shows the page of this build' cmp -s "$manual" "$page"
 fi
@@ -78,7 +79,7 @@ done <"$manual"
 
 # ---- Completion ----
 
-# completes NAME 'EXPECTED ...' WORD...: the words up to the cursor; all expected ones are offered.
+# completes NAME 'EXPECTED ...' WORD...: completes the words up to the cursor; all expected completions must be offered
 completes() {
   local name=$1 expected=$2 word
   shift 2
@@ -96,7 +97,7 @@ completes() {
 
 # shellcheck source=/dev/null
 source "$source_directory/src/cli/softmma.bash-completion"
-# What takes a value is completed by it, or by nothing; what takes none is followed by the next word.
+# An option with a value is completed by values, or not at all; after an option without a value comes the next word.
 for command in "${commands[@]}"; do
   read -ra words <<<"$command"
   while read -r option; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# softmma probe and softmma diff, end to end. Usage: probe.sh SOFTMMA MODULE-FOLDER
+# softmma probe and softmma diff, end to end.
+# Usage: probe.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: probe.sh SOFTMMA MODULE-FOLDER}")
@@ -29,8 +30,8 @@ gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json
 check 'is JSON' has '.[0].features.first_sum.value == "8" and .[0].features.c_rounding.value == null and .[0].calls > 0'
 gives 'an alignment bit too few' 0 '^fraction bits kept of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
 
-# Units that are wrong at one place, with one sign, now and then: what is said of them is so, or not said.
-# says WAY FEATURE REGEX
+# says WAY FEATURE REGEX: units that are wrong at one position, with one sign, or sometimes: a reported feature must be
+# true of them, or is not reported
 says() {
   "$softmma" probe --unit "$wrong:$1" "${ampere[@]}" --json >in/stdout
   jq -r ".[0].features.$2 | .value // \"cannot tell: \" + .why" in/stdout >in/answer
@@ -81,7 +82,7 @@ if cpu_computes vdpbf16ps && runs 0 probe --unit x86 --on x86 --instr vdpbf16ps;
     <(grep -v -e 'NaN' -e 'infinity' -e unit in/stdout)
 fi
 
-# Each command that shows a feature computes what the unit did.
+# Each command that is shown for a feature computes the unit's result.
 runs 0 probe "${ampere[@]}" --json && jq -r '.[0].features[] | select(.witness) | .witness |
   "\(.a | join(" "))\t\(.b | join(" "))\t\(.c[0])\t\(.d[0])"' in/stdout >witnesses
 replay() {

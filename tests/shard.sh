@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Shards and their merge: the whole has the same bytes for any number of them. Usage: shard.sh SOFTMMA MODULE-FOLDER
+# Shards and their merge: the whole report has the same bytes for any number of shards.
+# Usage: shard.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: shard.sh SOFTMMA MODULE-FOLDER}")
@@ -10,9 +11,9 @@ source "$source_directory/tests/judging.sh"
 wrong=plugin:$modules/wrong_unit.so
 ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 
-same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # but for when they began
+same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # ignores the start dates
 
-# in_shards N ARGUMENT...: each of N shards of a campaign into shard-I.json, then their merge into merged.json.
+# in_shards N ARGUMENT...: runs N shards of a campaign into shard-I.json, and merges them into merged.json
 in_shards() {
   local count=$1 i
   shift
@@ -29,7 +30,7 @@ in_shards() {
 one=(--unit "$wrong:flushed_b" "${ampere[@]}" --rows 300000)
 runs 1 test "${one[@]}" --resume whole.json --json
 cp in/stdout whole.out
-for count in 2 7; do # 7: more than there are parts
+for count in 2 7; do # 7 is more than the number of parts
   check "$count shards" in_shards "$count" "${one[@]}"
   check "$count shards: the same bytes" same merged.json whole.json
 done
@@ -60,7 +61,7 @@ runs 0 test "${recorded[@]}" --resume recorded.json
 check 'a recording with fewer rows' in_shards 4 "${recorded[@]}"
 check 'a recording with fewer rows: the same bytes' same merged.json recorded.json
 
-# A shard that was interrupted goes on.
+# An interrupted shard resumes.
 stopped=(--unit "$wrong:bit" "${ampere[@]}" --shard 2/2 --resume half.json)
 "$softmma" test "${stopped[@]}" --rows 1000000000 >in/stdout 2>in/stderr &
 check 'a shard, interrupted' ended_after '[ -s half.json ]' $! 2
@@ -75,7 +76,7 @@ runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows $((2 * rows)) --shard 2/2 
 runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows $((2 * rows)) --shard 2/2 --resume long.json
 check 'a shard in two runs' same short.json long.json
 
-# ---- What is no whole ----
+# ---- Incomplete merges ----
 
 check 'shards' in_shards 3 "${one[@]}"
 runs 1 test "${one[@]}" --shard 1/2 --resume of-two.json
@@ -135,7 +136,7 @@ done
 check 'a shard keeps its cells' [ -s many/accumulation.csv.shard-3-of-3 ]
 check 'a shard that knows everything' runs 0 "${experiment[@]}" -o many --shard 3/3
 cp -r many other
-runs 0 "${experiment[@]}" -o many # what is missing, too
+runs 0 "${experiment[@]}" -o many # the message also names what is missing
 check 'experiment: the same output' cmp in/stdout one.out
 check 'experiment: the same files, and no others' diff -r one many
 check 'shards of another seed' runs 2 "${experiment[@]}" -o other --seed 5

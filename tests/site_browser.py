@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""The site in headless Chromium, by clicks and keys, as files and over HTTP. Usage: site_browser.py SITE [SCREENSHOTS]
+"""The site in headless Chromium, operated by clicks and keys, as files and over HTTP. Status 77 if Chromium, its driver
+or Selenium is missing.
 
-Status 77 where Chromium, its driver or Selenium is missing.
+Usage: site_browser.py SITE [SCREENSHOTS]
 """
 
 import base64
@@ -29,8 +30,8 @@ if not (chromium and chromedriver):
     print("SKIPPED: Chromium or its driver is missing; scripts/setup --site installs them")
     sys.exit(77)
 
-MOST_BYTES = 300_000  # of the first view, as they come over HTTP, nothing packed by the server
-# On a machine with nothing else to do 1 s and 16 ms are the aim; a loaded one takes longer.
+MOST_BYTES = 300_000  # of the first view over HTTP, without compression by the server
+# The goal on an idle machine is 1 s and 16 ms; a loaded machine takes longer.
 MOST_SECONDS = 20
 MOST_REDRAW = 320  # milliseconds
 
@@ -100,13 +101,13 @@ def one(selector):
 
 
 def press(selector):
-    """Clicks where nothing lies above it."""
+    """Clicks a control if nothing covers it."""
     script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", one(selector))
     one(selector).click()
 
 
 def open_page(address, ready=True):
-    browser.get("about:blank")  # another address of the same page would be the same document
+    browser.get("about:blank")  # another address of the same page would not load a new document
     browser.get(address)
     if ready:
         wait(lambda: script("return document.documentElement.dataset.ready"), f"{address} is ready")
@@ -133,7 +134,7 @@ def results():
 
 
 def quiet(what):
-    """Nothing has been complained of in the console since the last time."""
+    """Checks that the console has no new warnings or errors."""
     said = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     check(not said, f"{what}: nothing in the console{': ' + said[0][:200] if said else ''}")
 
@@ -217,7 +218,9 @@ def shown():
 
 
 def redraw():
-    """Of one bit, with style and layout: the median of 60, and the worst but two; of three rounds the quietest."""
+    """Flips one bit and measures the time with style and layout: the median of 60, and the third-largest; uses the
+    quietest of three rounds.
+    """
     rows = {"the README's row": "", "a random row": "on=H100,A100&instr=HMMA.16816.F32"}
     rows["one of 32 FP8 products"] = "on=H100,L40S&instr=QGMMA.64x8x32.F32.E4M3.E4M3,mma.m16n8k32.f32.e4m3.e4m3.f32"
     for row, state in rows.items():
@@ -239,7 +242,7 @@ def redraw():
         times = min(rounds, key=lambda sorted_times: sorted_times[30])
         said = f"a bit of {row} redraws in {times[30]:.1f} ms, {times[57]:.1f} at worst"
         if "32" in row:
-            print("       ", said)  # no limit: another machine may take longer
+            print("       ", said)  # no limit, because another machine may take longer
         else:
             check(times[30] < MOST_REDRAW, said)
     for state in ("on=MI210,MI300X&instr=v_mfma_f32_16x16x16f16,v_mfma_f32_16x16x16_f16&view=beside", ""):
@@ -467,7 +470,7 @@ def narrow():
 
 
 def accessible(page):
-    """What a screen reader needs: names of controls, one h1, a language; every control can have the focus."""
+    """Requirements of screen readers: names of controls, one h1, a language; every control can be focused."""
     open_page(FILE + page, ready=page in ("index.html", "unit.html", "matrices.html"))
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     controls = (

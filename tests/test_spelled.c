@@ -1,6 +1,6 @@
-/* Number formats whose names spell them out: every encoding of every shape, decoded and rounded to, against their
-   definition in integers; names; and that one with the parameters of a format of the table is that format, bit for bit,
-   in conversions, units and products. */
+/* Number formats whose names spell them out: every encoding of every shape is decoded and rounded to, and compared with
+   the definition in integers. Also names; and formats with the parameters of a named format, which must be that format,
+   bit for bit, in conversions, units and products. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "random_unit.h"
 #include "support.h"
 
-/* Of so many roundings and units one is tested. */
+/* Returns N if the test runs one of N roundings and units. */
 static int every(void) { return (int)amount_of("SOFTMMA_SPELLED_EVERY", 1); }
 
 /* ---- Definition: docs/custom-units.md ---- */
@@ -30,7 +30,7 @@ typedef struct {
   word word;
 } parameters;
 
-/* Exponent and fraction together count magnitudes from zero on. */
+/* Exponent and fraction together number the magnitudes, from zero on. */
 static uint64_t fields_of(const parameters *p) { return UINT64_C(1) << (p->exponent_bits + p->fraction_bits); }
 
 static uint64_t greatest_of(const parameters *p) {
@@ -43,7 +43,7 @@ static uint64_t greatest_of(const parameters *p) {
 
 static int usual_bias(const parameters *p) { return (1 << p->exponent_bits) / 2 - (p->word != FNUZ); }
 
-/* Magnitude number i is significand * 2^exponent, and one more is the next. */
+/* Magnitude number i is significand * 2^exponent; number i + 1 is the next larger one. */
 static uint64_t significand_of(const parameters *p, uint64_t i) {
   const uint64_t one = UINT64_C(1) << p->fraction_bits;
   return i < one ? i : one + i % one;
@@ -91,8 +91,9 @@ static void check_decoding(const parameters *p, smma_format format) {
   }
 }
 
-/* Whether the magnitude above is taken of one that is so many of 256 parts on the way to it, or `more` than that. Where
-   both neighbours are odd, as without fraction bits, a tie goes to the greater (IEEE 754-2019, section 4.3.1). */
+/* Reports whether a magnitude is rounded to the upper neighbour. It is `part` / 256 of the way from the lower to the
+   upper neighbour, or slightly more if `more`. If both neighbours are odd, as without fraction bits, a tie goes to the
+   larger one (IEEE 754-2019, section 4.3.1). */
 static bool goes_up(smma_rounding direction, bool negative, uint64_t below, int part, bool more) {
   const bool exact = part == 0 && !more, half = part == 128 && !more, above = part > 128 || (part == 128 && more);
   switch (direction) {
@@ -123,7 +124,7 @@ static uint64_t code_of(const parameters *p, bool negative, uint64_t i, smma_ove
   return (i || p->word != FNUZ ? sign_of(p, negative) : 0) | i;
 }
 
-/* Between every magnitude and the next, and what would be the next behind the greatest. */
+/* Checks values between every magnitude and the next, including the next beyond the largest. */
 static void check_rounding(const parameters *p, smma_format format) {
   static const int parts[] = {0, 0, 1, 128, 128, 255};
   const smma_encoding f = smma_encoding_of(format);
@@ -144,7 +145,7 @@ static void check_rounding(const parameters *p, smma_format format) {
       }
 }
 
-/* Far beyond, infinity, NaN, and zeros. */
+/* Checks values far beyond the range, infinity, NaN, and zeros. */
 static void check_ends(const parameters *p, smma_format format) {
   const bool signed_nan = p->word == IEEE || p->word == ONE_NAN;
   const uint64_t nan = p->word == IEEE      ? greatest_of(p) + 1 + (UINT64_C(1) << (p->fraction_bits - 1))
@@ -179,7 +180,7 @@ static void check_format(const parameters *p, size_t *formats) {
     assert_int_equal(smma_format_bits(format), bits);
     assert_int_equal(smma_format_bytes(format), bits > 8 ? 2 : 1);
   } else {
-    /* The table's own tests have it: here the number that spells it out. */
+    /* Other tests cover the named format; this one uses its number as a spelled format. */
     const smma_encoding f = smma_encoding_of(format);
     format = SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
   }
@@ -189,7 +190,7 @@ static void check_format(const parameters *p, size_t *formats) {
   ++*formats;
 }
 
-/* Every shape; of those of 10 bits and less with biases around that make every number less, or more, than one. */
+/* Every shape. Shapes of at most 10 bits also with biases that make every number smaller, or larger, than one. */
 static void test_every_encoding(void **state) {
   size_t formats = 0;
   (void)state;
@@ -325,7 +326,7 @@ static void test_names(void **state) {
   }
 }
 
-/* Numbers that spell out nothing. */
+/* Numbers that are not the number of a format. */
 static void test_no_formats(void **state) {
   static const int none[] = {1 << 24, (1 << 24) + 1, 1 << 25, (1 << 25) - 1, 300, -1, (1 << 24) | 2048 << 12 | 7 << 9};
   uint64_t x = 0;
@@ -341,21 +342,21 @@ static void test_no_formats(void **state) {
   }
 }
 
-/* ---- As the formats of the table ---- */
+/* ---- Compared with the named formats ---- */
 
-/* The same format, spelled out; as it is if it cannot be. */
+/* Returns the same format as a spelled one, or the format itself if it cannot be spelled out. */
 static smma_format twin_of(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   if (f.ignored_bits || f.bits > 16 || f.bits < 2 || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return format;
   return SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
 }
 
-/* Arrays of every encoding, or many, from and to every format. */
+/* Checks arrays of every encoding, or many, from and to every format. */
 static void check_conversion(smma_format from, smma_format to, int mode) {
   enum { COUNT = 1 << 16 };
   static uint64_t x[COUNT], y[2][COUNT];
   const size_t bytes = smma_format_bytes(from), count = bytes == 1 ? 2 << 8 : COUNT;
-  smma_conversion lost[2];
+  smma_conversion counts[2];
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t bits = bytes > 2 ? mixed_bits(i) : i;
     memcpy((unsigned char *)x + i * bytes, &bits, bytes);
@@ -363,9 +364,9 @@ static void check_conversion(smma_format from, smma_format to, int mode) {
   memset(y, 0, sizeof y);
   for (int twin = 0; twin < 2; twin++)
     assert_int_equal(smma_convert(twin ? twin_of(from) : from, x, twin ? twin_of(to) : to, y[twin], count,
-                                  (smma_rounding)(mode % 5), (smma_overflow)(mode % 3), &lost[twin]),
+                                  (smma_rounding)(mode % 5), (smma_overflow)(mode % 3), &counts[twin]),
                      SMMA_OK);
-  if (memcmp(y[0], y[1], sizeof y[0]) || memcmp(&lost[0], &lost[1], sizeof lost[0]))
+  if (memcmp(y[0], y[1], sizeof y[0]) || memcmp(&counts[0], &counts[1], sizeof counts[0]))
     fail_msg("%s to %s, rounding %d", smma_format_name(from), smma_format_name(to), mode % 5);
 }
 
@@ -378,7 +379,7 @@ static void test_conversions(void **state) {
           check_conversion((smma_format)from, (smma_format)to, mode);
 }
 
-/* Formats within a rule. */
+/* Replaces the formats within a rule by spelled ones. */
 static void spell_rule(smma_rule *rule) {
   switch (rule->algorithm) {
     case SMMA_T_FDPA:
@@ -394,7 +395,7 @@ static void spell_rule(smma_rule *rule) {
   }
 }
 
-/* Two steps of the instruction as a product. */
+/* Computes a product of two steps of the instruction. */
 static void multiply(const smma_instruction *i, const smma_row row[2], uint64_t *d) {
   unsigned char a[2 * SMMA_MAXIMUM_K * 8], b[2 * SMMA_MAXIMUM_K * 8], scale_a[2 * SMMA_MAXIMUM_K],
       scale_b[2 * SMMA_MAXIMUM_K];
@@ -419,7 +420,7 @@ static void multiply(const smma_instruction *i, const smma_row row[2], uint64_t 
   assert_int_equal(smma_gemm(i, &g), SMMA_OK);
 }
 
-/* Every format of a unit spelled out in its number: the same bits. */
+/* Checks that a unit computes the same bits when all of its formats are replaced by spelled ones. */
 static void check_unit(smma_custom c, uint64_t seed) {
   smma_custom spelled = c;
   const smma_instruction *one = smma_custom_make(&c), *other;
@@ -445,7 +446,7 @@ static void check_unit(smma_custom c, uint64_t seed) {
   smma_custom_release(other);
 }
 
-/* Only formats of the table have twins. */
+/* Only named formats have twins. */
 static void test_units(void **state) {
   (void)state;
   for (uint64_t u = 0; u < 400; u += (uint64_t)every()) {
@@ -455,7 +456,7 @@ static void test_units(void **state) {
   }
 }
 
-/* In a file they are one. */
+/* In a file, a format and its spelled twin are the same. */
 static void test_units_are_one(void **state) {
   static const char *const texts[] = {"f16", "e5m10-bias15-ieee"};
   smma_error error;

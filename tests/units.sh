@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Units, campaigns and recordings, end to end. Usage: units.sh SOFTMMA MODULE-FOLDER
+# Units, campaigns and recordings, end to end.
+# Usage: units.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: units.sh SOFTMMA MODULE-FOLDER}")
@@ -10,7 +11,7 @@ source "$source_directory/tests/judging.sh"
 wrong=plugin:$modules/wrong_unit.so
 ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 
-# ---- Which units there are ----
+# ---- The list of units ----
 
 gives 'units' 0 '^model\[:DEVICE\] +the model of each instruction, on this CPU or on a device' units
 gives 'units: what can be used' 0 '^ +usable: SoftMMA' units
@@ -45,7 +46,7 @@ check 'with the bits that differ' grep -qE '^ +\^[ ^]*$' in/stdout
 check 'with the command that computes it' grep -q '^  softmma dot --on ampere --instr' in/stdout
 runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
 sed '/"classes"/,$d' in/stdout >report.json # the example alone
-# Two terms are enough: one that counts, and one of which a bit is cut.
+# Two terms are sufficient: one that affects the result, and one of which a bit is truncated.
 terms=$(sed -n '/"a": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 c=$(sed -n '/"c": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 check 'and made small' [ $((terms + c)) -le 2 ]
@@ -82,7 +83,7 @@ SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; b
 
 # ---- Open questions ----
 
-experiments=$("$softmma" list --experiments | grep '^[a-z]' | grep -vc '^cdna4-sums:') # which MI300X is not asked
+experiments=$("$softmma" list --experiments | grep '^[a-z]' | grep -vc '^cdna4-sums:') # not about the MI300X
 gives 'the model answers open questions as the model' 0 "^experiments=$experiments answers=[0-9]{3} others=0\$" \
   test --open --unit model
 check 'each of them' [ "$(grep -v '^ ' in/stdout | grep -cv ': as the model$')" -eq 1 ] # the last line
@@ -121,10 +122,10 @@ fails 'nothing to ask' 'no experiment tells anything of an instruction that mode
 fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
   test --open --unit "$wrong:failing" "${ampere[@]}"
 
-# ---- Going on ----
+# ---- Resuming ----
 
 whole=$("$softmma" test --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
-# Behind the first batch, which stands in the file soon after.
+# After the first batch, which is in the file soon afterwards.
 "$softmma" test --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json >in/stdout 2>in/stderr &
 check 'a campaign, interrupted' ended_after '[ -s state.json ]' $! 2
 check 'an interruption' grep -qE '^softmma: interrupted after [1-9][0-9]* rows; the same command goes on' in/stderr
@@ -133,7 +134,7 @@ runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
 runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 300000 --resume short.json
 check 'a resumed campaign finds what a whole one does' [ "$(tail -n 1 in/stdout)" = "$whole" ]
 
-# Classes of mismatches: one fault is one class, whatever the threads, and as much of it in several parts.
+# Classes of mismatches: one fault gives one class, for any number of threads, and the same class for several shards.
 classes() { sed -n '/"classes"/,$p' in/stdout; }
 runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000 --json --resume part.json
 runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json --resume part.json
@@ -197,7 +198,7 @@ fails 'a recording of a failing unit' 'fell off the bus' vectors record --unit "
 
 # ---- Programs ----
 
-# A right one: it asks the command itself.
+# A correct unit: it calls the command itself.
 cat >child.sh <<'EOT'
 #!/usr/bin/env bash
 while read -r line; do
@@ -220,7 +221,7 @@ gives 'a program' 0 'rows=24 mismatches=0$' test --unit pipe:./child.sh "${volta
 check 'a program, recorded' runs 0 vectors record --unit pipe:./child.sh "${volta[@]}" --rows 8 -o piped.txt
 gives 'and verified' 0 '^rows=8 mismatches=0$' verify piped.txt
 
-# bad NAME REGEX COMMAND
+# bad NAME REGEX COMMAND: a campaign against this program must fail with this message
 bad() { fails "$1" "pipe:.*: .*$2" test --unit "pipe:$3" "${volta[@]}" --rows 10; }
 bad 'a program that is not there' 'the shell cannot run it' 'exec ./none 2>/dev/null'
 bad 'a program that says nothing' 'ended after 0 of 10 results' 'cat >/dev/null'
@@ -234,7 +235,7 @@ bad 'a program whose results are wide' "123456789, is wider than the result's 32
 bad 'a program whose lines are long' 'longer than any result' 'head -c 1000 /dev/zero | tr "\0" 0'
 export SOFTMMA_PIPE_SECONDS=1
 bad 'a program that is stuck' 'took more than 1 s for a hundredth of a batch, after 0 of 10 results' 'sleep 100'
-SOFTMMA_PIPE_SECONDS=5 # of which the shell needs some to begin
+SOFTMMA_PIPE_SECONDS=5 # the shell needs some of them to start
 bad 'a program that does not end' 'closed its output after 0 of 10 results, but does not end' 'exec >&-; sleep 100'
 SOFTMMA_PIPE_SECONDS=soon
 bad 'an odd limit' "SOFTMMA_PIPE_SECONDS is 'soon'" cat

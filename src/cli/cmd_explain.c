@@ -37,8 +37,7 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
   r->count = gpu_count > name_count ? gpu_count : name_count;
   for (int u = 0; u < r->count; u++) {
     const smma_choice one = {name[u], choice->in, choice->out};
-    r->instruction[u] =
-        gpu_count > 1 ? smma_choose_target(gpu[u], &one) : smma_choose_instruction(gpu[u], &one);
+    r->instruction[u] = gpu_count > 1 ? smma_choose_target(gpu[u], &one) : smma_choose_instruction(gpu[u], &one);
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }

@@ -24,7 +24,7 @@ static smma_datum *texts(const char *const *text) {
   return list;
 }
 
-/* A number where the parameter is one. */
+/* Returns a parameter as a number if it is one, otherwise as text. */
 static smma_datum *parameter(const char *text) {
   char *end;
   const long number = strtol(text, &end, 10);

@@ -1,5 +1,5 @@
-/* The locale of the calling thread. Functions that read or write fractions use the C locale meanwhile: the program, for
-   example Python after locale.setlocale, may have one whose decimal point is a comma. */
+/* The locale of the calling thread. Functions that read or write fractions switch to the C locale, because the
+   program's locale may have a decimal comma (for example in Python after locale.setlocale). */
 #ifndef SMMA_HOST_LOCALE_H
 #define SMMA_HOST_LOCALE_H
 
@@ -9,7 +9,7 @@ typedef struct {
   locale_t own, before;
 } smma_locale;
 
-/* Sets the C locale and returns what to restore. Without memory the locale stays as it is. */
+/* Sets the C locale and returns the state to restore. If memory runs out, the locale stays unchanged. */
 static inline smma_locale smma_locale_enter(void) {
   smma_locale l;
   l.own = newlocale(LC_ALL_MASK, "C", (locale_t)0);

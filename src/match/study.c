@@ -111,7 +111,7 @@ static bool find_formats(smma_match_study *x, smma_error *error) {
          smma_check_meaning(&x->given[SMMA_OF_B], data->b_format, label_of(x, SMMA_OF_B), error);
 }
 
-/* ---- How A and B were rounded ---- */
+/* ---- Rounding of A and B ---- */
 
 static bool is_same_matrix(const smma_tensor *x, const smma_tensor *y) {
   return memcmp(x->data, y->data, x->rows * x->columns * (size_t)x->bytes) == 0;

@@ -1,4 +1,4 @@
-"""What rows make happen is what the command says of the same rows."""
+"""Events of test vectors: Python reports the same events as the command."""
 
 import json
 
@@ -26,7 +26,7 @@ def test_events_are_those_of_the_command(command, tmp_path):
 
 
 def test_files(command, tmp_path):
-    """Counts that were kept, and rows, are added; a file that was cut is told."""
+    """Saved counts are added to those of test vectors; a truncated file is reported."""
     rows, counts, cut = tmp_path / "rows.txt", tmp_path / "counts.json", tmp_path / "cut.json"
     rows.write_text(command("vectors", "gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--rows", "50"))
     command("coverage", str(rows), "-o", str(counts))

@@ -1,4 +1,4 @@
-"""Python reaches every command: what `softmma NAME --json` prints is what softmma.NAME returns as `value`."""
+"""Python has every command: softmma.NAME returns as `value` what `softmma NAME --json` prints."""
 
 import inspect
 import json
@@ -14,17 +14,17 @@ from conftest import REPOSITORY
 TIER = "check"
 RECORDED = REPOSITORY / "tests/vectors/recorded/gpu"
 
-# Of the machine and of the program, not of matrix units.
+# About the machine and the program, not about matrix units.
 COMMAND_ALONE = {"bench", "version"}
 
 OPERANDS = ["--a", "-8192 1 1 1 0*12", "--b", "1024 -0.5 -0.25 -0.125 0*12", "--c", "0x1p23"]
 ROW_A, ROW_B, ROW_C = [-8192, 1, 1, 1] + [0] * 12, [1024, -0.5, -0.25, -0.125] + [0] * 12, 2**23
-F16 = "mma.m16n8k16.f32.f16.f16.f32"  # of Ampere and later
+F16 = "mma.m16n8k16.f32.f16.f16.f32"  # on Ampere and later
 V100 = "mma.m8n8k4.f32.f16.f16.f32"
 MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
 
 GENERATOR = np.random.default_rng(0)
-# The matrices of CALLS, which stand in files of their names.
+# The matrices of CALLS, which are in files of their names.
 A, B = (GENERATOR.standard_normal(shape).astype(np.float32) for shape in ((9, 100), (100, 7)))
 C, E = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
 D = softmma.matmul(A, B, on="V100", in_dtype="f16")
@@ -55,7 +55,7 @@ def make_shards():
         softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(n, 3), resume=f"part-{n}.json")
 
 
-# Command and a word to tell its calls apart -> its arguments without --json, and the same call in Python.
+# Command, and a word that distinguishes its calls -> its arguments without --json, and the same call in Python.
 CALLS = {
     "list": (["list"], lambda: softmma.instructions(every_n=True)),
     "list one": (["list", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
@@ -286,7 +286,7 @@ CALLS = {
     "self-test": (["self-test"], softmma.self_test),
 }
 
-# Call -> what makes the files that it reads.
+# Call -> a function that writes the files that it reads.
 FILES = {
     "test with classes": make_unit,
     "test of a recording": make_vectors,
@@ -300,7 +300,7 @@ FILES = {
     "next": make_unit,
 }
 
-# Command -> the function of the library that computes what it prints, in a header of src, and the function of Python.
+# Command -> the library function that computes its output, in a header of src, and the Python function.
 STUDIES = {
     "list": ("facts/facts.h", "smma_instructions_datum", "instructions"),
     "show": ("facts/facts.h", "smma_instruction_datum", "instruction"),
@@ -331,10 +331,10 @@ STUDIES = {
     "self-test": ("selftest/self_test.h", "smma_self_test_run", "self_test"),
 }
 
-# Commands that return arrays in Python (dot, gemm) or write files; what compares them.
+# Commands that return arrays in Python (dot, gemm) or write files, with their comparisons.
 COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
 
-NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # which a clock says
+NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # values measured by a clock
 NAMES = {"gemm": {"d"}}  # members that name files of the command
 
 
@@ -352,7 +352,7 @@ def test_every_command_is_here(command):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_is_a_function(name):
-    """In C, and in Python with a docstring and types for all parameters."""
+    """The function exists in C, and in Python with a docstring and types of all parameters."""
     header, function, ours = STUDIES[name]
     assert re.search(rf"\b{function}\b", (REPOSITORY / "src" / header).read_text())
     documented = getattr(softmma, ours)
@@ -364,7 +364,7 @@ def test_every_study_is_a_function(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_value(command, name, tmp_path, monkeypatch):
-    """A name may have a word behind the command's, to tell its calls apart."""
+    """Compares a call. Its name may have a word after the command's, which distinguishes its calls."""
     monkeypatch.chdir(tmp_path)
     for matrix, values in MATRICES.items():
         with open(matrix, "wb") as file:
@@ -381,7 +381,7 @@ def test_value(command, name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("options", [{}, {"seed": 5, "kind": "edge", "rows": 40}, {"cover": True}])
 def test_gen_and_convert(command, options, tmp_path):
-    """The same bytes."""
+    """The files of the command and of Python have the same bytes."""
     words = [word for name, x in options.items() for word in (f"--{name}", *([] if x is True else [x]))]
     command("vectors", "gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
     softmma.gen(tmp_path / "python", on="H100", instr="HMMA.16816.F32", **options)
@@ -393,7 +393,7 @@ def test_gen_and_convert(command, options, tmp_path):
 
 
 def test_descriptions(command, tmp_path):
-    """Custom units and plans: what the command prints of a file, and what the object says."""
+    """Custom units and plans: the command's output for a file equals the object's."""
     unit = tmp_path / "unit.json"
     unit.write_text(command("custom", "--from", "H100", "--instr", "HGMMA.64x8x16.F32"))
     assert json.loads(command("custom", unit, "--json")) == softmma.Custom(unit).value
@@ -404,7 +404,7 @@ def test_descriptions(command, tmp_path):
 
 
 def test_dot(command):
-    """Python returns an array; its bits are those of "d"."""
+    """Python returns an array, whose bits are those of "d"."""
     said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
     d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
     assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]

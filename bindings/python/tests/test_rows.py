@@ -1,4 +1,4 @@
-"""Rows that reach an instruction's corners, and a unit that is held against its model with them, by cocotb."""
+"""Test vectors for an instruction's corner cases, and a cocotb unit that is compared with its model on them."""
 
 import os
 import shutil
@@ -68,6 +68,6 @@ def test_cocotb(bug, tmp_path):
 
 @pytest.mark.parametrize("call", [lambda: softmma.rows(4), lambda: softmma.gen("rows"), lambda: softmma.record("model")])
 def test_no_format(call):
-    """Functions without arrays do not speak of arrays."""
+    """Messages of functions without arrays do not mention arrays."""
     with pytest.raises(TypeError, match="^instr and in_dtype are missing; give one of them, for example in_dtype='f16'$"):
         call()
