@@ -35,7 +35,7 @@ def test_vector_files(monkeypatch, tmp_path, command):
     """The page reads a file that the command writes."""
     monkeypatch.chdir(tmp_path)
     page = REPOSITORY / "docs" / "vector-files.md"
-    command(*re.search(r"`softmma (gen [^`]*-o rows\.bin)` with", page.read_text()).group(1).split())
+    command(*re.search(r"`softmma ((?:vectors )?gen [^`]*-o rows\.bin)` with", page.read_text()).group(1).split())
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted and not result.failed
 
