@@ -75,12 +75,12 @@ same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # but for when
 in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
 check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
 
-check 'help' in_ranks 0 2 campaign --help
-check 'help, once' [ "$(grep -c '^softmma campaign: ' in/stdout)" = 1 ]
+check 'help' in_ranks 0 2 test --help
+check 'help, once' [ "$(grep -c '^softmma test: ' in/stdout)" = 1 ]
 
 # ---- Campaigns ----
 
-campaign=(campaign --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32
+campaign=(test --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32
   --rows 300000 --json)
 runs 1 "${campaign[@]}" --resume whole.json
 cp in/stdout whole.out
@@ -96,7 +96,7 @@ check 'a whole that is there is printed' in_ranks 1 3 "${campaign[@]}" --resume 
 check 'a whole that is there: the same output' same in/stdout whole.out
 
 # A rank is lost, and its work goes on where it was. It stops itself first, so that it is not at the end yet.
-long=(campaign --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
+long=(test --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
 STOPS=2 in_ranks 0 4 "${long[@]}" --resume long.json &
 until [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ] || ! kill -0 $! 2>in/kill; do sleep 0.05; done
 kill -KILL "$(cat pid.2)"
@@ -132,10 +132,10 @@ done
 
 mkdir vectors
 for seed in 1 2 3 4 5; do
-  runs 0 gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
+  runs 0 vectors gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
 done
 sed -i '20s/[0-9a-f]\{8\}$/3f800001/' vectors/4.txt
-verify=(verify vectors vectors/2.txt)
+verify=(verify vectors/2.txt)
 runs 1 "${verify[@]}"
 cp in/stdout one.out
 check 'files in 4 ranks' in_ranks 1 4 "${verify[@]}"

@@ -36,7 +36,7 @@ targets=${SOFTMMA_CUDA_TARGETS:---few 90}
 [ $? -eq 1 ] && exit 1
 
 ! nvidia-smi -L >/dev/null 2>&1 || exit 0
-SOFTMMA_ENGINES=$work/lib/softmma "$softmma" campaign --unit model:cuda --on A100 \
+SOFTMMA_ENGINES=$work/lib/softmma "$softmma" test --unit model:cuda --on A100 \
   --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1 >"$work/said" 2>&1 && exit 1
 cat "$work/said"
 [ "$(wc -l <"$work/said")" -eq 1 ] && grep -q 'CUDA: ' "$work/said"

@@ -33,7 +33,7 @@ compile() { # CAPABILITY ARCHITECTURE FAMILY...
 judge() {
   local architecture=$1
   shift
-  if "$softmma" campaign --unit "plugin:$work/$architecture.so" --on "$architecture" --rows 16 "$@" \
+  if "$softmma" test --unit "plugin:$work/$architecture.so" --on "$architecture" --rows 16 "$@" \
     >"$work/report" 2>&1; then
     echo "ok      $architecture${2:+ $2}: $(tail -n 1 "$work/report")"
   else

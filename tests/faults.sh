@@ -12,8 +12,8 @@ source "$source_directory/tests/judging.sh"
 ulimit -c 0
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
-runs 0 gen "${instruction[@]}" --rows 50 -o rows.txt
-runs 0 gen "${instruction[@]}" --rows 50 --format binary -o rows.bin
+runs 0 vectors gen "${instruction[@]}" --rows 50 -o rows.txt
+runs 0 vectors gen "${instruction[@]}" --rows 50 --format binary -o rows.bin
 first=3 # the allocations before it are made by libraries before main
 
 # Output without the date, and the time that a run takes.
@@ -53,7 +53,7 @@ runs 0 gemm --on H100 --in f16 "${matrices[@]}" -o D.npy
 runs 0 custom --from H100 --instr HGMMA.64x8x16.F32
 sed 's/"alignment_bits": 25/"alignment_bits": 24/' in/stdout >unit.json
 for part in 1 2; do
-  runs 0 campaign --unit model "${instruction[@]}" --rows 20 --shard $part/2 --json
+  runs 0 test --unit model "${instruction[@]}" --rows 20 --shard $part/2 --json
   cp in/stdout part$part.json
 done
 
@@ -74,27 +74,27 @@ survives 1 trace --on A100,H100 --in f16 "${matrices[@]}" --json
 survives 0 tolerance --on H100 --in f16 --shape 4x4x16 --json
 survives 0 verify rows.txt rows.bin
 survives 0 verify rows.txt rows.bin --json
-survives 0 gen "${instruction[@]}" --rows 50 -o out
-survives 0 gen "${instruction[@]}" --cover -o out
+survives 0 vectors gen "${instruction[@]}" --rows 50 -o out
+survives 0 vectors gen "${instruction[@]}" --cover -o out
 survives 0 convert rows.txt --format binary -o out
 survives 0 convert rows.bin --format text -o out
 survives 0 coverage rows.txt --json
 survives 0 probe "${instruction[@]}" --json
 survives 1 diff --on A100,H100 --in f16 --json
-survives 1 equal H100:f16 V100:f16 --json
+survives 1 diff --prove H100:f16 V100:f16 --json
 survives 0 match "${matrices[@]}" D.npy --in f16 --on H100
 survives 0 custom unit.json --json
 survives 0 custom --from H100 --instr HGMMA.64x8x16.F32
 survives 0 plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 64 -k 512 \
   --algo 66 --stages 35 --splitk 1
-survives 0 next --unit custom:unit.json --against model --on H100 --instr HGMMA.64x8x16.F32 -o out
-survives 2 campaign --unit 'pipe:yes 0' "${instruction[@]}" --rows 20
-survives 1 campaign --unit custom:unit.json --on H100 --instr HGMMA.64x8x16.F32 --rows 20 --json
+survives 0 vectors next --unit custom:unit.json --against model --on H100 --instr HGMMA.64x8x16.F32 -o out
+survives 2 test --unit 'pipe:yes 0' "${instruction[@]}" --rows 20
+survives 1 test --unit custom:unit.json --on H100 --instr HGMMA.64x8x16.F32 --rows 20 --json
 survives 0 merge part1.json part2.json -o out
 survives 0 tree "${instruction[@]}"
 survives 0 tree "${instruction[@]}" --json
 survives 0 tree "${instruction[@]}" --svg out
-survives 0 record --unit model "${instruction[@]}" -o out
+survives 0 vectors record --unit model "${instruction[@]}" -o out
 
 # Signals, before each call of a function that handles files; for the others than TERM before some.
 for signal in INT TERM HUP QUIT; do

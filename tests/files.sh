@@ -9,7 +9,7 @@ data=$source_directory/examples/data
 source "$source_directory/tests/judging.sh"
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
-rows=(gen "${instruction[@]}" --rows 20)
+rows=(vectors gen "${instruction[@]}" --rows 20)
 product=(gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy")
 "$softmma" "${rows[@]}" -o rows.txt
 "$softmma" custom --from V100 --instr HMMA.884.F32.F32 >unit.json
@@ -49,14 +49,14 @@ endless_file() {
   ends "$1 as a matrix to compare" "$matrix" compare --on H100,A100 --in f16 "$1" "$1"
   ends "$1 as rows" "$text" verify "$1"
   from=$1 ends "$1 as standard input" "$text" verify -
-  ends "$1 as a recording" "$text" campaign --unit "file:$1"
+  ends "$1 as a recording" "$text" test --unit "file:$1"
   ends "$1 as rows to explain" "$text" explain --row 3 "$1"
   ln -s "$1" unit.link.json
   ends "$1 as a custom unit" 'more than 1048576 bytes, which is the most' custom unit.link.json
   rm unit.link.json
 }
 endless_file /dev/zero
-ends 'a device as a report' 'is no regular file' campaign --unit model "${instruction[@]}" --rows 1 --resume /dev/zero
+ends 'a device as a report' 'is no regular file' test --unit model "${instruction[@]}" --rows 1 --resume /dev/zero
 ln -s /dev/zero accumulation.csv.part
 ends 'a device as an unfinished experiment' 'no file to which rows can be added' experiment accumulation --small --no-plot
 rm accumulation.csv.part
@@ -125,9 +125,9 @@ piped digits-mlp.safetensors :layers.1.weight "$data/digits-mlp.safetensors:laye
 # A unit that rounds otherwise.
 sed 's/toward-zero/nearest-even/' unit.json >other.json
 against=(--unit custom:other.json --against custom:unit.json --on ./other.json)
-gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' campaign "${against[@]}" --rows 100 --resume whole.json
+gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' test "${against[@]}" --rows 100 --resume whole.json
 cp whole.json report.json
-again=(campaign "${against[@]}" --rows 100 --resume report.json)
+again=(test "${against[@]}" --rows 100 --resume report.json)
 gives 'is read' 1 '^instructions=1 rows=100 mismatches=[1-9]' "${again[@]}"
 first=$(sed -n 's/^ *"row": \([0-9]*\),/\1/p' whole.json)
 unit=$(sed -n '/"unit": \[/{n; s/^ *//; p; q;}' whole.json)
@@ -181,7 +181,7 @@ damaged rows.vec verify
 damaged rows.txt explain --row 2
 damaged unit.json custom
 damaged "$source_directory/examples/plans/split-k.json" plan
-damaged whole.json merge -o merged.json
+damaged whole.json vectors merge -o merged.json
 damaged "$data/digits.npy" gemm --on H100 --in f16 -o D.npy "$data/digits-axes.npy"
 damaged "$data/digits-mlp.safetensors" gemm --on H100 --in f16 -o D.npy "$data/digits-axes.npy"
 rm damaged
@@ -191,7 +191,7 @@ rm damaged
 # One rule: - is standard output where one file is written, and refused where standard output takes something else.
 gives 'gen to -' 0 '^# arch: volta$' "${rows[@]}" -o -
 check 'gen to -: the rows' cmp in/stdout rows.txt
-gives 'record to -' 0 '^# arch: volta$' record --unit model "${instruction[@]}" --rows 3 -o -
+gives 'record to -' 0 '^# arch: volta$' vectors record --unit model "${instruction[@]}" --rows 3 -o -
 gives 'explain to -' 0 '^<svg' explain "${instruction[@]}" -a '1*4' -b '1*4' --svg -
 check 'explain to -: the picture alone' cmp in/stdout sum.svg
 gives 'tree to -' 0 '^digraph' tree "${instruction[@]}" --dot -
@@ -203,7 +203,7 @@ for option in --dot --svg; do
 done
 fails 'gemm to -' "^softmma: -o: '-' is standard output, which takes the summary; name a file \(./-" "${product[@]}" -o -
 fails 'campaign from -' "^softmma: --resume: '-' is standard output, which takes the report" \
-  campaign --unit model --rows 1 --resume -
+  test --unit model --rows 1 --resume -
 fails 'experiment to -' "^softmma: -o: '-' is standard output, which takes the summary" \
   experiment accumulation --small --no-plot -o -
 fails 'bench to -' "^softmma: --chart: '-' is standard output, which takes the table" bench --size 8 --chart -

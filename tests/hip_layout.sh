@@ -26,9 +26,9 @@ compile() { # TARGET MACRO
 # What the target is asked: gfx950 has no model, and is asked what it is.
 campaign() {
   if [ "$target" = gfx950 ]; then
-    "$softmma" campaign --open --all --unit "plugin:$work/$target.so" --on "$target"
+    "$softmma" test --open --all --unit "plugin:$work/$target.so" --on "$target"
   else
-    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 500
+    "$softmma" test --unit "plugin:$work/$target.so" --on "$target" --rows 500
   fi
 }
 

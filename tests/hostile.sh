@@ -12,14 +12,14 @@ ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 mark=c9800000
 
 # Rows of the model; c of row 7 is the mark.
-runs 0 record --unit model "${ampere[@]}" --rows 300 -o rows.txt
+runs 0 vectors record --unit model "${ampere[@]}" --rows 300 -o rows.txt
 awk -v mark=$mark 'NF > 32 && $1 !~ /^#/ && n++ == 7 { $33 = mark } { print }' rows.txt >marked.txt
 check 'a row is marked' [ "$(grep -c " $mark " marked.txt)" -eq 1 ]
 
 # ---- Ends of its process ----
 
 # meets NAME REGEX HOW
-meets() { fails "$1" "^softmma: $hostile:$3: $2" campaign --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
+meets() { fails "$1" "^softmma: $hostile:$3: $2" test --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
 row='mma\.m16n8k16\.f32\.f16\.f16\.f32: it'
 # A sanitizer would look for leaks when the child exits, and find the threads' of the process that it was forked from.
 ASAN_OPTIONS=detect_leaks=0 meets 'exit' "$row called exit\(0\) in row 7 of the batch \(from 0\); the batch is rows 0 to 299$" exit
@@ -29,9 +29,9 @@ meets 'a crash of rows together' "$row was ended by signal 6 .* in rows 0 to 299
 meets 'results behind their end' "$row was ended by signal 11 .* in row 0 of the batch" behind
 meets 'other operands' "$row was ended by signal 11 .* in row 0 of the batch" operands
 fails 'an end while it opens' "^softmma: --unit: $hostile:open: it called exit\(0\) while it was opened$" \
-  campaign --unit "$hostile:open"
+  test --unit "$hostile:open"
 fails 'an end when asked what it computes' 'it was ended by signal 11 .* when asked whether it computes it$' \
-  campaign --unit "$hostile:computes" "${ampere[@]}"
+  test --unit "$hostile:computes" "${ampere[@]}"
 for command in record tree probe diff campaign; do
   case $command in
     record) options=(-o new.txt "${ampere[@]}") ;;
@@ -42,12 +42,12 @@ for command in record tree probe diff campaign; do
   fails "$command" 'it was ended by signal 6' "$command" --unit "$hostile:together" "${options[@]}"
 done
 fails 'a function that is NULL' "null_unit\.so has NULL for the function 'computes'" \
-  campaign --unit "plugin:$modules/null_unit.so"
+  test --unit "plugin:$modules/null_unit.so"
 fails 'structs of another size' 'structs_unit\.so was built with another softmma/softmma\.h, whose smma_instr' \
-  campaign --unit "plugin:$modules/structs_unit.so"
+  test --unit "plugin:$modules/structs_unit.so"
 
 # Output that is not the command's.
-"$softmma" campaign --unit "$hostile:prints" "${ampere[@]}" 2>&1 >in/stdout | head -n 1 >in/stderr
+"$softmma" test --unit "$hostile:prints" "${ampere[@]}" 2>&1 >in/stdout | head -n 1 >in/stderr
 check 'what a plug-in prints is on standard error' grep -q 'There is more to say' in/stderr
 check 'and not among the results' [ ! -s in/stdout ]
 
@@ -85,24 +85,24 @@ stops() {
 patience=600 # seconds, so that a command that ignores the signal is a failure, and not a test without an end
 
 for how in never children prints; do
-  stops "campaign, $how" TERM 2 campaign --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
+  stops "campaign, $how" TERM 2 test --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
   check 'says so' grep -q 'softmma: interrupted after 0 rows; the same command goes on from' in/stderr
 done
 for command in probe tree; do stops $command TERM 143 $command --unit "$hostile:never" "${ampere[@]}"; done
-stops 'record' TERM 143 record --unit "$hostile:children" "${ampere[@]}" -o new.txt
+stops 'record' TERM 143 vectors record --unit "$hostile:children" "${ampere[@]}" -o new.txt
 stops 'diff' TERM 143 diff --unit "$hostile:children" --on A100,A100
-stops 'open questions' HUP 129 campaign --open --unit "$hostile:prints" "${ampere[@]}"
+stops 'open questions' HUP 129 test --open --unit "$hostile:prints" "${ampere[@]}"
 stops 'a plug-in that never closes' TERM 143 probe --unit "$hostile:close" "${ampere[@]}" --json
 check 'no file is left' [ ! -e new.txt ]
 slow='while sleep 0.2; do echo 0; done'
-stops 'a program that writes now and then' TERM 2 campaign --unit "pipe:echo ready >&2; $slow" "${ampere[@]}"
+stops 'a program that writes now and then' TERM 2 test --unit "pipe:echo ready >&2; $slow" "${ampere[@]}"
 stops 'record, a program that writes now and then' TERM 143 \
-  record --unit "pipe:echo ready >&2; $slow" "${ampere[@]}" -o new.txt
-stops 'a program that never answers' TERM 2 campaign --unit 'pipe:echo ready >&2; sleep 10000' "${ampere[@]}"
-stops 'Ctrl-C' INT 2 campaign --unit "$hostile:never" "${ampere[@]}"
+  vectors record --unit "pipe:echo ready >&2; $slow" "${ampere[@]}" -o new.txt
+stops 'a program that never answers' TERM 2 test --unit 'pipe:echo ready >&2; sleep 10000' "${ampere[@]}"
+stops 'Ctrl-C' INT 2 test --unit "$hostile:never" "${ampere[@]}"
 check 'says so' grep -q '^softmma: interrupted after 0 rows; --resume FILE would have kept them$' in/stderr
-stops 'SIGKILL' KILL 137 campaign --unit "$hostile:never" "${ampere[@]}"
-"$softmma" campaign --unit model --on B200 --rows 1000000000 --resume model.json >in/stdout 2>in/stderr </dev/null &
+stops 'SIGKILL' KILL 137 test --unit "$hostile:never" "${ampere[@]}"
+"$softmma" test --unit model --on B200 --rows 1000000000 --resume model.json >in/stdout 2>in/stderr </dev/null &
 check 'the model, interrupted' ended_after '[ -s model.json ]' $! 2
 check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stderr
 
@@ -110,11 +110,11 @@ check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stder
 
 export SOFTMMA_PIPE_SECONDS=1
 fails 'a line now and then is not enough' 'took more than 1 s for a hundredth of a batch, after [0-9]+ of 2000 results' \
-  campaign --unit "pipe:$slow" "${ampere[@]}" --rows 2000
+  test --unit "pipe:$slow" "${ampere[@]}" --rows 2000
 # All of them take longer than the limit, and each far less.
 SOFTMMA_PIPE_SECONDS=5
 # shellcheck disable=SC2016  # the program's
-check 'unless a batch is small' runs 0 record --unit 'pipe:for i in $(seq 18); do sleep 0.3; echo 0; done' \
+check 'unless a batch is small' runs 0 vectors record --unit 'pipe:for i in $(seq 18); do sleep 0.3; echo 0; done' \
   "${ampere[@]}" --rows 18 -o new.txt
 
 finish

@@ -70,7 +70,7 @@ other_model() { # INSTRUCTION
 # Bochs takes a difference of numbers with the same exponent for subnormal if it is between 2^-126 and 2^-125: such a
 # row it answers with a zero, and no other may differ.
 but_for_least() { # INSTRUCTION
-  "$softmma" record --unit "pipe:$judge" --on x86 --instr "$1" --rows "$rows" -o "$work/$1.txt" || return 1
+  "$softmma" vectors record --unit "pipe:$judge" --on x86 --instr "$1" --rows "$rows" -o "$work/$1.txt" || return 1
   "$softmma" verify --show "$rows" "$work/$1.txt" >"$work/$1.verified"
   [ $? -le 1 ] && ! grep '^/' "$work/$1.verified" |
     grep -vE 'says (0x)?[08]0000000 .* computes (0x)?[08]0[89a-f][0-9a-f]{5} '
@@ -92,7 +92,7 @@ one() { # INSTRUCTION
     else
       printf 'FAILED      %s\n%s\n' "$1" "$(cat "$work/$1.report")"
     fi
-  elif report=$("$softmma" campaign --unit "pipe:$judge" "${against[@]}" --rows "$rows" 2>&1); then
+  elif report=$("$softmma" test --unit "pipe:$judge" "${against[@]}" --rows "$rows" 2>&1); then
     echo "ok          $(grep " $1 " <<<"$report")$of_model"
   else
     printf 'FAILED      %s\n%s\n' "$1" "$report"
@@ -110,7 +110,7 @@ case $arch in
   power) of=xvi8ger4spp other=xvi8ger4pp ;;
   x86) of=vpdpbusds other=vpdpbusd ;;
 esac
-if "$softmma" campaign --unit "pipe:sed s/$of/$other/ | $judge" --on "$arch" --instr "$of" --rows 1000 \
+if "$softmma" test --unit "pipe:sed s/$of/$other/ | $judge" --on "$arch" --instr "$of" --rows 1000 \
   >"$work/report" 2>&1 || ! grep -q '^instructions=1 rows=1000 mismatches=[1-9]' "$work/report"; then
   echo "FAILED      rows of $other instead of $of are not seen"
   exit 1

@@ -46,6 +46,30 @@ gives() {
   fi
 }
 
+# Integers as little-endian FP32 in hexadecimal.
+f32() {
+  local value sign magnitude exponent bits
+  for value; do
+    sign=0 magnitude=$value exponent=0 bits=0
+    if [ "$value" -lt 0 ]; then sign=1 magnitude=$((-value)); fi
+    while [ $((magnitude >> (exponent + 1))) -gt 0 ]; do exponent=$((exponent + 1)); done
+    [ "$magnitude" -eq 0 ] || bits=$((sign << 31 | (exponent + 127) << 23 | (magnitude << (23 - exponent) & 0x7fffff)))
+    printf '%02x%02x%02x%02x' $((bits & 255)) $((bits >> 8 & 255)) $((bits >> 16 & 255)) $((bits >> 24))
+  done
+}
+
+# Hexadecimal digits to bytes.
+# shellcheck disable=SC2001 # no pattern of the shell does this
+bytes() { printf '%b' "$(sed 's/../\\x&/g' <<<"$1")"; }
+
+# npy FILE TYPE SHAPE HEX: a .npy file of 128 bytes and its data.
+npy() {
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$2', 'fortran_order': ${order-False}, 'shape': $3, }"
+    bytes "$4"
+  } >"$1"
+}
+
 # parts FILE: the parts of a report's page, as JSON.
 parts() { sed -n 's/^<script type="application\/json" id="parts">\(.*\)<\/script>$/\1/p' "$1"; }
 
@@ -96,7 +120,7 @@ ended_after() {
 # cpu_computes INSTRUCTION: whether this CPU has an instruction of x86, which the unit x86 needs; if not, says loudly what
 # is skipped. Every test that needs the unit asks here.
 cpu_computes() {
-  "$softmma" campaign --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
+  "$softmma" test --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
   printf '************ SKIPPED: the unit x86 was NOT tested: %s ************\n' "$(cat in/stderr)"
   return 1
 }

@@ -15,15 +15,20 @@ kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-commands=$("$softmma" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')
-check 'commands are found' [ "$(wc -w <<<"$commands")" -gt 10 ]
+mapfile -t commands < <("$softmma" --help | sed -nE 's/^  (([a-z-]+ )?[a-z-]+)  .*/\1/p')
+check 'commands are found' [ ${#commands[@]} -gt 20 ]
 
 # options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value
 # (popt writes '--set NAME=VALUE', and '--against UNIT' where that may be given again)
 options_of() {
-  "$softmma" "$1" --help | sed -n '/^Options:/,/^Help:/p' |
+  local words
+  read -ra words <<<"$1"
+  {
+    "$softmma" "${words[@]}" --help
+    [ "$1" != diff ] || "$softmma" diff --prove --help
+  } | sed -n '/^Options:/,/^Every command:/p' |
     sed -E 's/^( +.*--[a-z-]+) ([A-Z])/\1=\2/' |
-    sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p'
+    sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p' | sort -u
 }
 
 # section NAME: that part of the manual, from its heading to the next
@@ -31,8 +36,8 @@ section() { awk -v name="$1" '/^\.S[sh] /{inside = $0 ~ "^[.]S[sh] " name "$"} i
 
 section SYNOPSIS >in/synopsis
 check 'the synopsis of softmma(1) has no other commands' \
-  diff <(sed -n 's/^\.Cm //p' in/synopsis | sort -u) <(sort <<<"$commands")
-for command in $commands; do
+  diff <(sed -n 's/^\.Cm //p' in/synopsis | sort -u) <(printf '%s\n' "${commands[@]}" | sort)
+for command in "${commands[@]}"; do
   check "softmma(1) has the synopsis of $command" grep -qx "\.Cm $command" in/synopsis
   section "$command" >in/section
   options_of "$command" | tr -d = | sort >in/options
@@ -92,7 +97,8 @@ completes() {
 # shellcheck source=/dev/null
 source "$source_directory/src/cli/softmma.bash-completion"
 # What takes a value is completed by it, or by nothing; what takes none is followed by the next word.
-for command in $commands; do
+for command in "${commands[@]}"; do
+  read -ra words <<<"$command"
   while read -r option; do
     COMPREPLY=()
     if [[ $option == *= ]]; then
@@ -102,12 +108,14 @@ for command in $commands; do
     fi
   done < <(options_of "$command")
   # shellcheck disable=SC2046
-  completes "of the options of $command" "$(options_of "$command" | grep -e '^--' | tr -d '=')" "$command" --
+  completes "of the options of $command" "$(options_of "$command" | grep -e '^--' | tr -d '=')" "${words[@]}" --
 done
-completes 'of all units' "$("$softmma" units | sed -nE 's/^([a-z0-9]+(:?)).*/\1/p' | tr '\n' ' ')" campaign --unit ''
-completes 'of all commands' "$commands" ''
-completes 'of commands' 'list show dot gemm compare verify gen bench version help' ''
-completes 'of a command' 'gemm gen' g
+completes 'of all units' "$("$softmma" units | sed -nE 's/^([a-z0-9]+(:?)).*/\1/p' | tr '\n' ' ')" test --unit ''
+completes 'of commands' 'list show dot gemm compare verify vectors bench version help' ''
+completes 'of a command' 'gemm' g
+completes 'of second words' 'gen record convert merge next' vectors ''
+completes 'of targets' 'H100 H200 hopper A.npy' compare A100 ''
+completes 'of targets only' 'MI300X' tree MI3
 completes 'of options' '--on --instr --in --out --alpha --transpose-b --help' gemm --
 completes 'of an option' '--explain' dot --e
 completes 'of GPUs' 'H100 H200 hopper RTX-4090 MI300X sm_90 cdna3' gemm --on ''
@@ -115,10 +123,10 @@ completes 'of a GPU' 'MI300A MI300X' dot --on MI300
 completes 'of a GPU behind =' 'H100 H200' dot --on = H
 completes 'of the second GPU of a list' 'V100,H100 V100,H200' compare --on V100,H
 completes 'of the format of a GPU' 'e4m3 e5m2' compare --on H100 : e
-completes 'of an architecture' 'volta' list --arch vo
+completes 'of an architecture' 'volta' list vo
 completes 'of a method' 'words markidis' gemm --method ''
 completes 'of a sum' 'unit unit-scaled' gemm --sum u
-completes 'of an experiment' 'zero-sign' campaign --open --only zero
+completes 'of an experiment' 'zero-sign' test --open --only zero
 completes 'of a numerical experiment' 'accumulation' experiment acc
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
@@ -132,9 +140,9 @@ completes 'of the second instruction of a list' 'mma.m8n8k4.f32.f16.f16.f32,mma.
 completes 'of data' 'all normal nan zeros scales-nan' bench --data ''
 completes 'of the second data of a list' 'nan=0.1,infinity' bench --data nan=0.1,inf
 completes 'of kernels' "$kernels" gemm --kernel ''
-completes 'of kinds' "$kinds" gen --kind ''
+completes 'of kinds' "$kinds" vectors gen --kind ''
 completes 'of files' 'A.npy A16.npy' gemm --in f16 A
-completes 'of output files' 'hundred.txt' gen -o hun
+completes 'of output files' 'hundred.txt' vectors gen -o hun
 completes 'of commands to help with' 'verify version' help ve
 COMP_WORDS=("$softmma" dot --on V100 --instr '') COMP_CWORD=5
 _softmma

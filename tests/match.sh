@@ -177,7 +177,7 @@ refusals() {
   fails 'no such file' 'none.npy' match a512.npy b512.npy none.npy
   fails 'no matrix' 'make.py' match a512.npy b512.npy make.py
   fails 'no such GPU' 'H1000' match a512.npy b512.npy chain.npy --on H1000
-  fails 'an empty name' 'a name is missing' match a512.npy b512.npy chain.npy --on H100,,V100
+  fails 'an empty name' 'is not the name of a GPU' match a512.npy b512.npy chain.npy --on H100,,V100
   fails 'no instruction' 'no instruction among these' match a512.npy b512.npy chain.npy --out f64
   fails 'D in another format' 'is no number of f16' match a512.npy b512.npy chain.npy --out f16
   fails 'blocks' 'scale factors of blocks' match a512.npy b512.npy chain.npy --in mxfp8_e4m3

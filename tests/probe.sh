@@ -96,7 +96,7 @@ fails 'probe: no such GPU' '--on: .*H1000' probe --on A100,H1000 --in f16
 fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
 fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
 fails 'probe: a unit that does not compute it' 'it only has' probe --unit "$wrong" --on V100 --in f16
-runs 0 record --unit model "${ampere[@]}" --rows 10 -o rows.txt
+runs 0 vectors record --unit model "${ampere[@]}" --rows 10 -o rows.txt
 fails 'probe: a recording' 'answers no questions' probe --unit file:rows.txt "${ampere[@]}"
 
 # ---- diff ----
@@ -120,7 +120,7 @@ gives 'JSON names it, too' 1 'wrong_unit\.so:bit",$' \
 gives 'JSON' 1 '"differ": true' diff --on A100,H100 --in f16 --rows 1000 --json
 check 'is JSON' has '.features | map(.feature) | index("first_sum") != null'
 gives 'a table' 1 '^H100 +[0-9.]+% +[0-9.]+% +- +=$' diff --on V100,A100,H100,B200 --in f16 --rows 1000
-fails 'diff: one GPU' 'two names' diff --on A100
+fails 'diff: one GPU' 'nothing to be compared with' diff --on A100
 fails 'diff: other formats' 'have not the same formats' \
   diff --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32,mma.m16n8k16.f32.bf16.bf16.f32
 fails 'diff: no rows' '--rows' diff --on A100,H100 --rows 0

@@ -96,7 +96,7 @@ template mended DESIGN="$work/my_unit.sv \$(addprefix \$(RTL)/, t_fdpa.sv produc
 if grep -qE 'rows=100000 mismatches=0$' "$work/log"; then echo 'ok      the template'; else complain 'the mended template'; fi
 
 # What `gen --format readmemh` writes: the struct in its comments reads its rows.
-gen=("$softmma" gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)
+gen=("$softmma" vectors gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)
 "${gen[@]}" --format readmemh -o "$work/hundred.mem"
 {
   echo 'module read;'

@@ -13,7 +13,7 @@ source "$source_directory/tests/judging.sh"
 volta=(--on V100 --instr HMMA.884.F32.F32)
 product=("$data/digits.npy" "$data/digits-axes.npy")
 export OMP_NUM_THREADS=3 GOMP_SPINCOUNT=0
-"$softmma" gen "${volta[@]}" --rows 5000 -o rows.txt
+"$softmma" vectors gen "${volta[@]}" --rows 5000 -o rows.txt
 "$softmma" gemm --on H100 --in f16 "${product[@]}" -o D.npy >in/stdout 2>in/stderr
 
 # refused ARGUMENT...: status 2, and the last line says why.
@@ -29,7 +29,7 @@ refused tolerance --on H100 --in f16 "${product[@]}"
 refused match --on H100 --in f16 "${product[@]}" D.npy
 refused verify rows.txt
 refused coverage "${volta[@]}" --rows 5000
-refused campaign --unit model --against model "${volta[@]}" --rows 5000
+refused test --unit model --against model "${volta[@]}" --rows 5000
 refused experiment accumulation --small --no-plot
 check 'nothing is half-written' [ "$(find . -name 'E.npy*')" = '' ]
 export OMP_NUM_THREADS=1

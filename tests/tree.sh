@@ -100,10 +100,10 @@ fails 'a failing unit' 'the device fell off the bus' tree --unit "$wrong:failing
 fails 'a unit without the instruction' '--unit: .*it only has' tree --unit "$wrong" --on V100 --instr HMMA.884.F32
 fails 'narrow products' 'cannot tell the order: the products of e2m1 and e2m1 span only 6 bits' \
   tree --on B200 --instr tcgen05.m64n8k32.f32.e2m1.e2m1
-"$softmma" record --unit model "${ampere[@]}" --rows 10 -o recorded.txt
+"$softmma" vectors record --unit model "${ampere[@]}" --rows 10 -o recorded.txt
 fails 'a recording' '--unit: file:recorded\.txt knows only the rows' tree --unit file:recorded.txt "${ampere[@]}"
 fails 'no GPU' '--on is missing' tree
-fails 'no instruction' '--instr is missing' tree --on A100
+fails 'no instruction' '--instr NAME or --in FORMAT is missing' tree --on A100
 if cpu_computes vdpbf16ps; then
   gives 'the CPU' 0 '^    \|  `- k = 1$' tree --unit x86 --on x86 --instr vdpbf16ps
 fi

@@ -26,7 +26,7 @@ typedef struct {
  * NULL. */
 SMMA_API void smma_row_request_defaults(smma_row_request *request, size_t size);
 
-/* Makes rows that reach the corners of an instruction, of the kinds that `softmma campaign` asks units for: row i of a
+/* Makes rows that reach the corners of an instruction, of the kinds that `softmma test` asks units for: row i of a
  * seed is the same on every machine, in whatever portions rows are made. By the calling thread. Errors:
  * SMMA_INVALID_ARGUMENT, SMMA_NEWER_STRUCT, SMMA_MISSING_SCALE. */
 SMMA_API smma_status smma_make_rows(const smma_instruction *instruction, const smma_row_request *request);
