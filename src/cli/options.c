@@ -246,11 +246,15 @@ static bool is_target(const char *text) {
   return access(text, F_OK) != 0 && smma_names_target(text);
 }
 
+/* popt loses arguments silently if it has no memory for their list, so it is given one more, which must come first. */
+static const char *first_argument[] = {"first", NULL};
+
 /* Takes the arguments. popt stores NULL for one for which it has no memory. Returns the number of those that name no
    target. */
 static int take_arguments(const struct poptOption *table, char *given[MOST_OPTIONS]) {
   const struct poptOption *on = find_option(table, "on");
   int count = 0;
+  if (!poptGetArg(context)) smma_die("out of memory");
   while (poptGetArgs(context)) {
     char **variable = on ? on->arg : NULL;
     const char *text = poptGetArg(context);
@@ -309,6 +313,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   context = poptGetContext(program, argc, argv, all_groups, 0);
   others = calloc((size_t)argc + 1, sizeof *others);
   if (!context || !others) smma_die("out of memory");
+  if (poptStuffArgs(context, first_argument) < 0) smma_die("too many options");
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);

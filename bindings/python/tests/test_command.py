@@ -17,7 +17,7 @@ INSTRUCTIONS = softmma.instructions()
 def test_every_instruction(command, arch):
     """Rows of `softmma vectors gen`, of every kind, on every instruction."""
     for i in softmma.instructions(arch):
-        output = command("gen", "--on", arch, "--instr", i.name, "--rows", 60, "--seed", 1)
+        output = command("vectors", "gen", "--on", arch, "--instr", i.name, "--rows", 60, "--seed", 1)
         lines = [line.split() for line in output.splitlines() if not line.startswith("#")]
         a, b, c, scale_a, scale_b, d = columns(i, np.array([[int(x, 16) for x in line] for line in lines], np.uint64))
         wrong = differs(i, d, softmma.dot(a, b, c, on=i, scale_a=scale_a, scale_b=scale_b))

@@ -16,7 +16,7 @@ INSTR = "mma.m16n8k16.f32.bf16.bf16.f32"
 
 
 def test_rows_are_those_of_the_command(command):
-    text = command("gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--seed", "7", "--rows", "40")
+    text = command("vectors", "gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--seed", "7", "--rows", "40")
     lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
     numbers = np.array([[int(x, 16) for x in line] for line in lines], np.uint32)
     a, b, c = softmma.rows(40, "edge", seed=7, on="H100", instr=INSTR)
