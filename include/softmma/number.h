@@ -1,6 +1,6 @@
 /* Number formats, roundings, overflow: the words that softmma.h and the core share. C11, C++, CUDA C++ and OpenCL C.
  *
- * Numbers are frozen: a new format takes the next one. */
+ * Numbers are frozen. A format that is named later has the number that it had when its name spelled it out. */
 #ifndef SOFTMMA_NUMBER_H
 #define SOFTMMA_NUMBER_H
 
