@@ -29,7 +29,7 @@ ADDITIONS = {
 
 # Mistakes to make in an example: FILE, original text, replacement.
 MISTAKES = {
-    "format": ("src/core/format.def", "e5m3, 9, 0, 1, 5, 3, 15,", "e5m3, 9, 0, 1, 5, 3, 14,"),
+    "format": ("include/softmma/number.h", "SMMA_E3M4 = 0x1803134,", "SMMA_E3M4 = 21,"),
     "probe": ("src/probe/infinite_c.c", '"infinity" : "not infinity"', '"not infinity" : "infinity"'),
     "experiment": ("src/experiment/halves.c", "SMALL = 0x0c00", "SMALL = 0x0800"),
 }

@@ -46,7 +46,7 @@ static int random_value(uint64_t *state, const smma_key *key) {
       for (int tries = random_below(state, 3) ? 0 : 40; tries > 0; tries--)
         if (key->formats & smma_format_bit(spelled = random_spelled_format(state))) return (int)spelled;
       do {
-        format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
+        format = random_between(state, SMMA_F64, SMMA_B1);
       } while (!(key->formats & smma_format_bit((smma_format)format)));
       return format;
     case SMMA_KEY_CHOICE:

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/format_name.h"
 #include "support.h"
 
 static const smma_rounding roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_DOWN,
@@ -365,6 +366,15 @@ static void test_values_of_integers(void **state) {
 
 #define COUNT 2000
 
+static const char *const spelled_out[] = {"e3m4",         "e4m3-bias11-fnuz",   "e4m3-ieee", "e3m2-nan", "ue5m3",
+                                          "ue5m0-finite", "e1m6-bias-4-finite", "e11m4",     "s5"};
+
+/* The formats that are converted: those of the table, and some spelled out. */
+enum { CONVERTED = SMMA_FORMAT_COUNT + sizeof spelled_out / sizeof *spelled_out };
+static smma_format converted(int n) {
+  return n < SMMA_FORMAT_COUNT ? smma_format_at(n) : smma_format_find(spelled_out[n - SMMA_FORMAT_COUNT]);
+}
+
 /* Returns the number at the end of the format's range in the direction of `sign`. `*beyond` receives the value half a
    step beyond it. */
 static double range_end(smma_format to, double sign, double *beyond) {
@@ -446,7 +456,7 @@ static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits
 static void test_convert_exponents(void **state) {
   uint64_t seed = 8;
   (void)state;
-  for (int to = 0; smma_format_bits((smma_format)to); to++)
+  for (int to = 0; to < CONVERTED; to++)
     for (uint32_t exponent = 0; exponent < 256; exponent++) {
       uint32_t x[200];
       uint64_t aligned[100];
@@ -454,7 +464,7 @@ static void test_convert_exponents(void **state) {
       if (exponent % 3 == 1) x[random_below(&seed, 200)] = (uint32_t)random_bits(&seed);
       memcpy(aligned, x, sizeof x);
       for (size_t mode = 0; mode < sizeof roundings / sizeof *roundings; mode++)
-        check_convert(SMMA_F32, aligned, (smma_format)to, 200, roundings[mode], (smma_overflow)(exponent % 3));
+        check_convert(SMMA_F32, aligned, converted(to), 200, roundings[mode], (smma_overflow)(exponent % 3));
     }
 }
 
@@ -503,8 +513,8 @@ static void test_losses(void **state) {
 static void test_convert(void **state) {
   uint64_t seed = 0;
   (void)state;
-  for (int from = 0; smma_format_bits((smma_format)from); from++)
-    for (int to = 0; smma_format_bits((smma_format)to); to++) check_random((smma_format)from, (smma_format)to, seed++);
+  for (int from = 0; from < CONVERTED; from++)
+    for (int to = 0; to < CONVERTED; to++) check_random(converted(from), converted(to), seed++);
 }
 
 static void test_convert_errors(void **state) {
@@ -534,10 +544,10 @@ static bool is_judged(smma_format format) {
 }
 
 static void test_every_format(void **state) {
-  smma_format format;
   (void)state;
-  for (int f = 0; smma_format_bits(format = (smma_format)f); f++)
-    if (!is_judged(format)) fail_msg("%s: describe it in `layouts`, from its standard", smma_format_name(format));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (!is_judged(smma_format_at(row)))
+      fail_msg("%s: describe it in `layouts`, from its standard", smma_format_name(smma_format_at(row)));
 }
 
 /* Reports whether a format's name is in a line of the manual's table: ".It s8 , u8 , s32 Ta ...". */
@@ -552,8 +562,8 @@ static bool has_name(char *line, const char *name) {
 
 static void test_manual_has_every_format(void **state) {
   (void)state;
-  for (int f = 0; smma_format_bits((smma_format)f); f++) {
-    const char *name = smma_format_name((smma_format)f);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const char *name = smma_format_name(smma_format_at(row));
     FILE *manual = fopen(MANUAL, "r");
     char line[512];
     bool found = smma_format_find(name) == SMMA_NO_FORMAT; /* e8m13 is not a format that users can name */
@@ -591,6 +601,43 @@ static void test_names(void **state) {
   assert_int_equal(smma_format_find(NULL), SMMA_NO_FORMAT);
 }
 
+/* Spells out a format with all its parameters; an empty text if a name cannot. */
+static void spell_out(smma_format format, char name[40]) {
+  static const char *const words[] = {"ieee", "nan", "fnuz", "finite"};
+  const smma_encoding f = smma_encoding_of(format);
+  *name = 0;
+  if (f.ignored_bits || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return;
+  if (f.specials == SMMA_SPECIALS_INTEGER)
+    snprintf(name, 40, "%s%d", f.sign_bits ? "s" : "u", f.bits);
+  else
+    snprintf(name, 40, "%se%dm%d-bias%d-%s", f.sign_bits ? "" : "u", f.exponent_bits, f.fraction_bits, f.bias,
+             words[f.specials]);
+}
+
+/* A format has one number: its name, the text that spells out its parameters, and the name read as such a text give
+   the number of its row. A number that spells out its parameters is this number, or not a format. */
+static void test_one_number(void **state) {
+  (void)state;
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format format = smma_format_at(row);
+    const smma_encoding f = smma_encoding_of(format);
+    const char *name = smma_format_name(format);
+    const smma_format read = smma_spelled_from_text(name, strlen(name), NULL, 0);
+    char spelled[40];
+    assert_true(format == SMMA_E8M13 || smma_format_find(name) == format);
+    if (read != SMMA_NO_FORMAT && read != format)
+      fail_msg("%s spells out format %#x, but its row has number %#x", name, (unsigned)read, (unsigned)format);
+    spell_out(format, spelled);
+    if (*spelled && smma_format_find(spelled) != format)
+      fail_msg("%s is format %#x, but %s, which has these parameters, is %#x", spelled,
+               (unsigned)smma_format_find(spelled), name, (unsigned)format);
+    if (f.ignored_bits == 0 && f.bits <= 16) {
+      const smma_format number = SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
+      assert_true(number == format || smma_format_bits(number) == 0);
+    }
+  }
+}
+
 static void test_unknown_format(void **state) {
   (void)state;
   assert_string_equal(smma_format_name(SMMA_NO_FORMAT), "none");
@@ -614,25 +661,26 @@ static void test_round_of_nothing(void **state) {
                 SMMA_NO_ENCODING);
   for (size_t i = 0; i < sizeof overflows / sizeof overflows[0]; i++)
     assert_true(smma_format_encode(SMMA_F16, 1, SMMA_ROUND_UP, (smma_overflow)overflows[i]) == SMMA_NO_ENCODING);
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-    assert_true(smma_format_encode((smma_format)f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
-    assert_true(smma_format_encode((smma_format)f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) !=
-                SMMA_NO_ENCODING);
-    assert_true(smma_format_encode((smma_format)f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format f = smma_format_at(row);
+    assert_true(smma_format_encode(f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_format_encode(f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_format_encode(f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_format),   cmocka_unit_test(test_manual_has_every_format),
-      cmocka_unit_test(test_values),         cmocka_unit_test(test_ignored_bits),
-      cmocka_unit_test(test_extremes),       cmocka_unit_test(test_around_every_midpoint),
-      cmocka_unit_test(test_random_values),  cmocka_unit_test(test_f32_against_casts),
-      cmocka_unit_test(test_wide_formats),   cmocka_unit_test(test_losses),
-      cmocka_unit_test(test_convert),        cmocka_unit_test(test_convert_exponents),
-      cmocka_unit_test(test_convert_errors), cmocka_unit_test(test_names),
-      cmocka_unit_test(test_unknown_format), cmocka_unit_test(test_round_of_nothing),
-      cmocka_unit_test(test_integers),       cmocka_unit_test(test_values_of_integers),
+      cmocka_unit_test(test_every_format),     cmocka_unit_test(test_manual_has_every_format),
+      cmocka_unit_test(test_values),           cmocka_unit_test(test_ignored_bits),
+      cmocka_unit_test(test_extremes),         cmocka_unit_test(test_around_every_midpoint),
+      cmocka_unit_test(test_random_values),    cmocka_unit_test(test_f32_against_casts),
+      cmocka_unit_test(test_wide_formats),     cmocka_unit_test(test_losses),
+      cmocka_unit_test(test_convert),          cmocka_unit_test(test_convert_exponents),
+      cmocka_unit_test(test_convert_errors),   cmocka_unit_test(test_names),
+      cmocka_unit_test(test_one_number),       cmocka_unit_test(test_unknown_format),
+      cmocka_unit_test(test_integers),         cmocka_unit_test(test_values_of_integers),
+      cmocka_unit_test(test_round_of_nothing),
   };
   return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

@@ -172,8 +172,10 @@ static void expect_safetensors_error(const char *header, const char *name, size_
 
 static void test_format_names(void **state) {
   (void)state;
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (format != SMMA_E8M13) assert_int_equal(smma_format_from_text(smma_format_text((smma_format)format)), format);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format format = smma_format_at(row);
+    if (format != SMMA_E8M13) assert_int_equal(smma_format_from_text(smma_format_text(format)), format);
+  }
   assert_string_equal(smma_format_text(SMMA_E8M13), "e8m13");
   assert_string_equal(smma_format_text(SMMA_NO_FORMAT), "none");
   assert_int_equal(smma_format_from_text("half"), SMMA_F16);
@@ -629,10 +631,11 @@ static void test_npy_round_trip(void **state) {
   (void)state;
   uint64_t data[6];
   for (size_t i = 0; i < 6; i++) data[i] = UINT64_C(0x0123456789abcdef) * (i + 1);
-  for (int format = 0; format <= SMMA_FORMAT_COUNT; format++) {
-    int bits = smma_encoding_of((smma_format)format).bits;
-    smma_tensor tensor = {
-        (smma_format)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS, false};
+  for (int row = 0; row <= SMMA_FORMAT_COUNT; row++) {
+    const smma_format format = row < SMMA_FORMAT_COUNT ? smma_format_at(row) : SMMA_NO_FORMAT;
+    int bits = smma_encoding_of(format).bits;
+    smma_tensor tensor = {format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS,
+                          false};
     smma_tensor back;
     smma_error error;
     smma_format known = SMMA_NO_FORMAT; /* the format that the file identifies */

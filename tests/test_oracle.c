@@ -311,8 +311,8 @@ static void list_catalogue(operation_list *list) {
 
 /* Every format as a factor. c and the result hold its products exactly, except those of f64. */
 static void list_formats(operation_list *list) {
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, (smma_format)f, (smma_format)f, F(f64), F(f64), 1));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, smma_format_at(row), smma_format_at(row), F(f64), F(f64), 1));
 }
 
 /* Comparison. */

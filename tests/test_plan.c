@@ -695,9 +695,10 @@ static void test_operand_rounding(void **state) {
   assert_int_equal(smma_operand_rounding(hopper, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
   assert_int_equal(smma_operand_rounding(amd, NULL, SMMA_TF32), SMMA_ROUND_TOWARD_ZERO);
   assert_int_equal(smma_operand_rounding(NULL, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-    if (f != SMMA_TF32) assert_int_equal(smma_operand_rounding(nvidia, NULL, (smma_format)f), SMMA_ROUND_NEAREST_EVEN);
-    assert_int_equal(smma_operand_rounding(amd, zero, (smma_format)f), SMMA_ROUND_TOWARD_ZERO);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format f = smma_format_at(row);
+    if (f != SMMA_TF32) assert_int_equal(smma_operand_rounding(nvidia, NULL, f), SMMA_ROUND_NEAREST_EVEN);
+    assert_int_equal(smma_operand_rounding(amd, zero, f), SMMA_ROUND_TOWARD_ZERO);
   }
   smma_plan_free(silent), smma_plan_free(even), smma_plan_free(zero);
 }

@@ -1,7 +1,7 @@
 /* Number formats, rounding modes and overflow: definitions that softmma.h and the core share. Valid in C11, C++, CUDA
  * C++ and OpenCL C.
  *
- * The numbers of enumerators are frozen: a new format takes the next free number. */
+ * The numbers of enumerators are frozen. A format that gets a name later keeps the number that its spelled name has. */
 #ifndef SOFTMMA_NUMBER_H
 #define SOFTMMA_NUMBER_H
 

@@ -97,9 +97,11 @@ static bool format_holds(smma_format outer, smma_format inner) {
 static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
   char list[128] = "";
   if (format_holds(i->d, i->c)) return true;
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (smma_operand_formats() & smma_format_bit((smma_format)f) && format_holds(i->d, (smma_format)f))
-      smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format f = smma_format_at(row);
+    if (smma_operand_formats() & smma_format_bit(f) && format_holds(i->d, f))
+      smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text(f));
+  }
   return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),
               smma_format_text(i->d), list);
 }

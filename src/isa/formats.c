@@ -49,9 +49,9 @@ smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error
   for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
     if (strcmp(form, ambiguous[i].word) == 0)
       return smma_set_error(error, SMMA_NOT_FOUND, "'%s' names several formats; type %s", name, ambiguous[i].formats);
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (smma_is_operand_format((smma_format)f))
-      smma_append_text(list, sizeof list, "%s, ", smma_format_text((smma_format)f));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (smma_is_operand_format(smma_format_at(row)))
+      smma_append_text(list, sizeof list, "%s, ", smma_format_text(smma_format_at(row)));
   smma_append_text(list, sizeof list, "[u]eXmY, sN, uN");
   for (size_t f = 0; blocks && f < smma_block_format_count; f++)
     smma_append_text(list, sizeof list, ", %s", smma_block_formats[f].name);

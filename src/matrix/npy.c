@@ -357,7 +357,8 @@ bool smma_npy_layout_read(smma_input *input, smma_npy_layout *layout, smma_error
   return true;
 }
 
-/* Returns the descr of the file to write: NumPy's name of the format, otherwise that of raw bytes. */
+/* Returns the descr of the file to write: NumPy's name of the format, otherwise that of raw bytes; NULL for raw
+   elements of more than 2 bytes, which cannot be read back. */
 static const char *descr_of(const smma_tensor *tensor) {
   switch (tensor->format) {
     case SMMA_F16: return "<f2";
@@ -368,7 +369,7 @@ static const char *descr_of(const smma_tensor *tensor) {
     case SMMA_S8: return "|i1";
     case SMMA_U8: return "|u1";
     case SMMA_S32: return "<i4";
-    default: return tensor->bytes == 1 ? "<V1" : "<V2";
+    default: return tensor->bytes == 1 ? "<V1" : tensor->bytes == 2 ? "<V2" : NULL;
   }
 }
 
@@ -378,7 +379,7 @@ static bool check_bytes(const smma_tensor *tensor, const char *path, smma_error 
   int bits = smma_encoding_of(tensor->format).bits;
   int bytes = bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
   if (tensor->format == SMMA_NO_FORMAT) bytes = tensor->bytes == 2 ? 2 : 1;
-  if (tensor->bytes == bytes) return true;
+  if (tensor->bytes == bytes && descr_of(tensor)) return true;
   return smma_fail(error, "%s: cannot write: elements of format %s in %d bytes have no .npy type", path,
                    smma_format_text(tensor->format), tensor->bytes);
 }
