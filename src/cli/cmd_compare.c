@@ -132,7 +132,7 @@ static void print_row(const comparison *x, size_t i) {
     if (c->special < c->different || c->different == 0)
       snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(*c));
   }
-  printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", t->label, inputs_width(x), t->shown, names_width(x),
+  printf("%-14s %-*s %-*s  %21s  %13s  %16s  %24s\n", t->label, inputs_width(x), t->shown, names_width(x),
          t->instruction->name, differ, largest, error_text(x->result.error[i].largest, total),
          error_text(x->result.unit_error[i].largest, own));
 }
@@ -142,9 +142,9 @@ static void print_table(const comparison *x) {
   size_t special = 0, left_out = 0;
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->a.rows, x->a.columns, x->path[1],
          x->b.rows, x->b.columns, x->a.rows * x->b.columns, smma_format_text(x->d));
-  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", inputs_width(x),
+  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", "GPU", inputs_width(x),
          x->targets.has_plans ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", first->label,
-         "at most by", "total error", "unit's part");
+         "at most by", "end-to-end error", "error of the matrix unit");
   for (size_t i = 0; i < x->targets.count; i++) {
     print_row(x, i);
     special += x->result.pair[0][i].special;
@@ -153,8 +153,8 @@ static void print_table(const comparison *x) {
   printf(
       "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
       "result\n"
-      "of %s. total error: the largest |result - exact product of the files| over the largest exact one.\n"
-      "unit's part: the same against the product of the matrices rounded to its inputs.\n",
+      "of %s. end-to-end error: the largest |result - exact product of the files| over the largest exact one.\n"
+      "error of the matrix unit: the same against the product of the matrices rounded to its inputs.\n",
       first->label);
   if (special) printf("%zu differences have NaN or infinity on one side and are not in the largest.\n", special);
   if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);

@@ -1,6 +1,6 @@
 #include "cli/describe.h"
 #include "cli/target.h"
-#include "facts/sum.h"
+#include "facts/gpu.h"
 
 static smma_datum *instructions_datum(const smma_instruction *const *found, size_t count) {
   smma_datum *list = smma_datum_list();

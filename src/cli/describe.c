@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "facts/sum.h"
+#include "isa/sum.h"
 
 static bool print_alias(const char *alias, void *context) {
   printf("%-14s%s\n", *(bool *)context ? "" : "also", alias);
@@ -21,6 +21,7 @@ static void print_architecture(const smma_architecture *arch) {
 void smma_print_instruction(const smma_instruction *i) {
   char scale[32], words[SMMA_SUM_WORDS_SIZE], parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
   bool any_alias = false;
+  const smma_operation o = smma_operation_of(i);
   smma_instruction_parameters(i, parameters, sizeof parameters);
   printf("%-14s%s\n", "instruction", i->name);
   if (i->origin)
@@ -32,7 +33,7 @@ void smma_print_instruction(const smma_instruction *i) {
          smma_format_text(i->c), smma_format_text(i->d), i->scale_block ? ", scales " : "", smma_scale_text(i, scale));
   if (i->sparse) printf("%-14s%d of %d elements of A; k counts these\n", "sparse", i->sparse / 2, i->sparse);
   printf("%-14s%s%s%s\n", "model", smma_model_name(&i->rule->rule), *parameters ? ": " : "", parameters);
-  printf("%-14s%s\n", "sum", smma_sum_words(i, words));
+  printf("%-14s%s\n", "sum", smma_sum_words(&o, words));
   printf("%-14s%s\n", "rule", i->rule->name);
   print_texts("evidence", i->rule->evidence);
   print_texts("open", i->rule->questions);

@@ -8,6 +8,7 @@
 #include "host/locale.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
+#include "isa/sum.h"
 
 smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   smma_explain_heading heading;
@@ -76,10 +77,16 @@ static void print_stage(FILE *stream, const smma_stage *stage, int width, const 
     print_result(stream, "  result: ", stage->result_format, stage->result);
 }
 
+/* Prints the rule with its parameters, and in words. */
+static void print_rule(FILE *stream, const smma_operation *operation) {
+  char words[SMMA_SUM_WORDS_SIZE];
+  fprintf(stream, "%s\n%s\n", smma_explain_heading_of(operation).model, smma_sum_words(operation, words));
+}
+
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width) {
   const smma_locale locale = smma_locale_enter();
-  smma_explain_heading heading = smma_explain_heading_of(operation);
-  fprintf(stream, "%s\n%s\n", heading.model, heading.formats);
+  print_rule(stream, operation);
+  fprintf(stream, "%s\n", smma_explain_heading_of(operation).formats);
   print_legend(stream, explanation);
   for (size_t i = 0; i < explanation->count; i++) print_stage(stream, &explanation->stage[i], width, NULL);
   fprintf(stream, "\n");
@@ -90,7 +97,8 @@ void smma_explain_print(FILE *stream, const smma_operation *operation, const smm
 /* Prints one of two computations, without the parts that both share. */
 static void print_one(FILE *stream, const smma_explained *unit, int width, const smma_drawing_frame *frame) {
   const smma_explanation *e = unit->explanation;
-  fprintf(stream, "\n%s: %s\n%s\n", unit->unit, unit->instruction, smma_explain_heading_of(unit->operation).model);
+  fprintf(stream, "\n%s: %s\n", unit->unit, unit->instruction);
+  print_rule(stream, unit->operation);
   for (size_t i = 0; i < e->count; i++) print_stage(stream, &e->stage[i], width, frame);
 }
 

@@ -7,7 +7,7 @@
 #include "coverage/gen.h"
 #include "experiment/datum.h"
 #include "experiment/run.h"
-#include "facts/sum.h"
+#include "facts/gpu.h"
 #include "io/file.h"
 #include "rows/copy.h"
 
