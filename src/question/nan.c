@@ -2,9 +2,10 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* Reports whether the NaN is unknown: that of FP8 computed by FP16 is recorded on Hopper only. */
+/* Reports whether the NaN is unknown, or recorded on Hopper only: that of FP64, and that of FP8 computed by FP16. */
 static bool has_unknown_nan(const smma_instruction *i) {
-  return i->rule->rule.nan == SMMA_NAN_QUIET || i->rule->rule.algorithm == SMMA_FP8_BY_FP16;
+  const smma_rule *rule = &i->rule->rule;
+  return rule->nan == SMMA_NAN_QUIET || rule->nan == SMMA_NAN_B_SUM_A || rule->algorithm == SMMA_FP8_BY_FP16;
 }
 
 /* Returns the first NaN among c, a, b; NULL if the NaN arises in the sum. */
