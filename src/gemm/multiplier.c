@@ -148,7 +148,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   const char *kernel;
   multiplier->kept = NULL;
   multiplier->device = NULL, multiplier->family = NULL;
-  multiplier->core_blocks = NULL;
+  multiplier->core_blocks = NULL, multiplier->turned = false;
   multiplier->operation = *operation;
   multiplier->operation.c = operation->d;
   multiplier->c_format = operation->c;
