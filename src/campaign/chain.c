@@ -85,8 +85,8 @@ static int chain_run(void *state, const smma_instruction_info *info, const smma_
 
 static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, chain_close, chain_describe, chain_computes, chain_run};
 
-bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile,
-                     bool any_nan, smma_unit *result, smma_error *error) {
+bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile, bool any_nan,
+                     smma_unit *result, smma_error *error) {
   const int steps = (as->k + tile - 1) / tile * (tile / i->k);
   chain *x;
   if (i->a != as->a || i->b != as->b || i->c != as->c || i->d != as->d || i->scale != as->scale ||

@@ -107,7 +107,7 @@ SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_numb
 
 /* Returns fma(a, b, sum) like smma_ieee_fma_in. A NaN operand is retained if the policy says so. */
 SMMA_CORE uint64_t smma_chained_fma(smma_encoding f, smma_nan_policy nan, smma_rounding direction, smma_number a,
-                                 smma_number b, smma_number sum) {
+                                    smma_number b, smma_number sum) {
   if (nan == SMMA_NAN_B_SUM_A) {
     if (b.kind == SMMA_NAN) return smma_quieted(f, b);
     if (sum.kind == SMMA_NAN) return smma_quieted(f, sum);

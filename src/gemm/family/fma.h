@@ -85,8 +85,7 @@ static void fma_f64_store_nan(const double *sum, const double *a, const double *
   double made;
   memcpy(&made, &bits, sizeof made);
   for (size_t i = 0; i < FMA_ROWS * FMA_F64_COLUMNS; i++) {
-    const fma_f64_factors of_a = {a + i / FMA_F64_COLUMNS, FMA_ROWS},
-                          of_b = {b + i % FMA_F64_COLUMNS, FMA_F64_COLUMNS};
+    const fma_f64_factors of_a = {a + i / FMA_F64_COLUMNS, FMA_ROWS}, of_b = {b + i % FMA_F64_COLUMNS, FMA_F64_COLUMNS};
     if (!isnan(sum[i]))
       d[i] = sum[i];
     else
@@ -101,8 +100,7 @@ static bool fma_f64_any_nan(const double *sum) {
   return any;
 }
 
-static void fma_f64_block(const smma_multiplier *p, const double *a, const double *b, size_t count, vd nan,
-                          double *d) {
+static void fma_f64_block(const smma_multiplier *p, const double *a, const double *b, size_t count, vd nan, double *d) {
   enum { DOUBLES = LANES / 2 };
   const double *const first_a = a, *const first_b = b;
   const size_t steps = count;
