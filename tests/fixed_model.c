@@ -289,12 +289,30 @@ static term decoded(const fixed_format *f, uint64_t code) {
 
 /* ---- FMA ---- */
 
+/* Returns a NaN operand in d's format, its fraction at the left. */
+static uint64_t quieted(const fixed_model *m, const fixed_format *f, const fixed_number *x) {
+  const layout *l = &f->fields;
+  const uint64_t fraction = x->code >> l->low_bits & ((UINT64_C(1) << l->fraction_bits) - 1);
+  return (x->negative ? m->d.sign : 0) | m->d.quiet_nan | fraction << (m->d.fields.fraction_bits - l->fraction_bits);
+}
+
 static uint64_t fma_chain(const fixed_model *m, const fixed_number *a, const fixed_number *b, uint64_t d,
                           fixed_error *e) {
   const smma_rounding direction = m->o.rule.with.fma.rounding;
+  const bool keeps = m->o.rule.nan == SMMA_NAN_B_SUM_A;
   for (int k = 0; k < m->o.k; k++) {
-    const term t[2] = {product_of(&a[k], &b[k]), decoded(&m->d, d)};
+    const fixed_number before = fixed_decode(&m->d, d);
+    const term t[2] = {product_of(&a[k], &b[k]), term_of(&before)};
     d = ieee_sum(&m->d, t, 2, direction, is_nearest(direction) ? SMMA_SUM_TO_INFINITY : SMMA_SUM_BY_DIRECTION, e);
+    if (!keeps || fixed_decode(&m->d, d).class != NOT_A_NUMBER) continue;
+    if (b[k].class == NOT_A_NUMBER)
+      d = quieted(m, &m->b, &b[k]);
+    else if (before.class == NOT_A_NUMBER)
+      d = quieted(m, &m->d, &before);
+    else if (a[k].class == NOT_A_NUMBER)
+      d = quieted(m, &m->a, &a[k]);
+    else
+      d = m->d.sign | m->d.quiet_nan;
   }
   return d;
 }
@@ -461,13 +479,6 @@ static uint64_t early_flushing_sum(const fixed_format *f, const term *t, int cou
     return zero_code(f, sum < 0);
   }
   return encoded(f, sum, SMMA_ROUND_NEAREST_EVEN, SMMA_SUM_TO_INFINITY, e);
-}
-
-/* Returns a NaN operand as a quiet FP32 NaN, with its fraction left-aligned. */
-static uint64_t quieted(const fixed_model *m, const fixed_format *f, const fixed_number *x) {
-  const layout *l = &f->fields;
-  const uint64_t fraction = x->code >> l->low_bits & ((UINT64_C(1) << l->fraction_bits) - 1);
-  return (x->negative ? m->d.sign : 0) | m->d.quiet_nan | fraction << (m->d.fields.fraction_bits - l->fraction_bits);
 }
 
 static uint64_t ftz_fma(const fixed_model *m, const fixed_number *a, const fixed_number *b, uint64_t c,

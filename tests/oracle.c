@@ -476,11 +476,31 @@ static uint64_t rdna(const smma_operation *o, uint64_t d) {
 
 /* FMA, and operations that flush subnormals. */
 
-static uint64_t fma_chain(const smma_operation *o, uint64_t d) {
+/* Returns an operand's NaN in a format: its sign, its fraction on the left, and the bit that makes a NaN quiet. */
+static uint64_t quiet_nan(smma_format to, const quantity *q, smma_format format, uint64_t encoding) {
+  const layout f = oracle_layout(format), into = oracle_layout(to);
+  const uint64_t fraction = (encoding >> f.low_bits) % (UINT64_C(1) << f.fraction_bits);
+  return oracle_sign_bit(to, q->negative) | oracle_nan(to, SMMA_NAN_QUIET) |
+         fraction << (into.fraction_bits - f.fraction_bits) << into.low_bits;
+}
+
+/* Which NaN of several a step returns was recorded on an H100: that of b, then of the sum, then of a. A NaN that the
+   step makes has a sign. */
+static uint64_t fma_chain(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t d) {
   for (int k = 0; k < o->k; k++) {
+    const uint64_t before = d;
     multiply(&work.pair[0], &work.a[k], &work.b[k]);
     decode_summand(&work.pair[1], o->d, d);
     d = pair_sum_in(o->d, o->rule.nan, o->rule.with.fma.rounding);
+    if (o->rule.nan != SMMA_NAN_B_SUM_A || !oracle_is_nan(o->d, d)) continue;
+    if (work.b[k].class == NOT_A_NUMBER)
+      d = quiet_nan(o->d, &work.b[k], o->b, b[k]);
+    else if (work.pair[1].class == NOT_A_NUMBER)
+      d = quiet_nan(o->d, &work.pair[1], o->d, before);
+    else if (work.a[k].class == NOT_A_NUMBER)
+      d = quiet_nan(o->d, &work.a[k], o->a, a[k]);
+    else
+      d |= oracle_sign_bit(o->d, true);
   }
   return d;
 }
@@ -525,13 +545,6 @@ static bool tiny_sum(void) {
   return exponent_of(work.part) < -126;
 }
 
-/* Returns an operand's NaN in FP32: the sign, the fraction left-aligned, and the quiet bit. */
-static uint64_t quiet_f32(const quantity *q, smma_format format, uint64_t encoding) {
-  layout f = oracle_layout(format);
-  uint64_t fraction = (encoding >> f.low_bits) % (UINT64_C(1) << f.fraction_bits);
-  return oracle_sign_bit(SMMA_F32, q->negative) | 0x7fc00000 | fraction << (23 - f.fraction_bits);
-}
-
 /* Computes a step without NaN operands. NaN results of 0 * infinity and infinity - infinity are negative. */
 static uint64_t flushing_fma(const quantity *a, const quantity *b) {
   multiply(&work.pair[0], a, b);
@@ -548,11 +561,11 @@ static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64
     oracle_flush(&work.b[k], o->b, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
     decode_summand(&work.pair[1], SMMA_F32, d);
     if (work.a[k].class == NOT_A_NUMBER)
-      d = quiet_f32(&work.a[k], o->a, a[k]);
+      d = quiet_nan(SMMA_F32, &work.a[k], o->a, a[k]);
     else if (work.b[k].class == NOT_A_NUMBER)
-      d = quiet_f32(&work.b[k], o->b, b[k]);
+      d = quiet_nan(SMMA_F32, &work.b[k], o->b, b[k]);
     else if (work.pair[1].class == NOT_A_NUMBER)
-      d = quiet_f32(&work.pair[1], SMMA_F32, d);
+      d = quiet_nan(SMMA_F32, &work.pair[1], SMMA_F32, d);
     else
       d = flushing_fma(&work.a[k], &work.b[k]);
   }
@@ -613,7 +626,7 @@ static uint64_t rule_dot_add(const smma_operation *o, const uint64_t *a, const u
   }
   c = widened(o, c);
   switch (o->rule.algorithm) {
-    case SMMA_FMA: return fma_chain(o, c);
+    case SMMA_FMA: return fma_chain(o, a, b, c);
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA: return t_fdpa(o, c);
     case SMMA_GST_FDPA: return gst_fdpa(o, c);

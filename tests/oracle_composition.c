@@ -18,6 +18,7 @@ typedef struct {
   bool zero;         /* false for a sum that cancelled */
   bool brought;      /* NaN: from an operand */
   bool marked;       /* NaN from an operand: from a term of the sum, under a policy that marks such NaN */
+  bool yields;       /* NaN from an operand: from the factor a, under a policy that puts it last */
   uint64_t fraction; /* fraction of a NaN from an operand, 52 bits */
   bool beyond[2];    /* contains products above the limit: positive, negative ones */
   uint64_t code;     /* encoding of a number in a format */
@@ -72,6 +73,7 @@ static void set_number(node *x, smma_format format, uint64_t code, smma_format f
   x->zero = mpz_sgn(x->value) == 0;
   x->exponent = exponent_in(wider, x->value);
   x->brought = x->class == NOT_A_NUMBER;
+  x->yields = false;
   x->fraction = (code >> f.low_bits) % (UINT64_C(1) << f.fraction_bits) << (52 - f.fraction_bits);
   x->beyond[0] = x->beyond[1] = false;
   x->code = code;
@@ -181,7 +183,11 @@ static void set_product(node *p, const smma_operation *o, int k, uint64_t a, uin
   const smma_composition *all = &o->rule.with.composition;
   set_factor(&work.a, o->a, a, all->subnormal_a, all->widen);
   set_factor(&work.b, o->b, b, all->subnormal_b, all->widen);
-  multiply(p, &work.a, &work.b);
+  p->yields = o->rule.nan == SMMA_NAN_B_SUM_A && work.a.brought && !work.b.brought;
+  if (o->rule.nan == SMMA_NAN_B_SUM_A)
+    multiply(p, &work.b, &work.a);
+  else
+    multiply(p, &work.a, &work.b);
   if (all->product == SMMA_PRODUCT_XOR) { /* bits 0 and 1 */
     p->zero = mpz_cmp(work.a.value, work.b.value) == 0;
     mpz_set_ui(p->value, 0);
@@ -214,12 +220,19 @@ static const smma_cut *cut_of(const smma_step *s, int i) { return i < s->take ? 
 /* Computes the sum of the first `count` terms if it is NaN or infinite. */
 static bool special_terms(const smma_step *s, const terms *t, int count, node *sum) {
   bool infinite[2] = {false, false}, beyond[2] = {false, false}, nan = false;
+  const node *brought = NULL;
+  sum->yields = false;
   for (int i = 0; i < count; i++) {
     const node *x = t->term[i];
-    if (x->class == NOT_A_NUMBER && x->brought) {
-      sum->class = NOT_A_NUMBER, sum->brought = true, sum->negative = x->negative, sum->fraction = x->fraction;
-      return true;
-    }
+    if (x->class == NOT_A_NUMBER && x->brought && (!brought || (brought->yields && !x->yields))) brought = x;
+  }
+  if (brought) {
+    sum->class = NOT_A_NUMBER, sum->brought = true, sum->negative = brought->negative;
+    sum->fraction = brought->fraction;
+    return true;
+  }
+  for (int i = 0; i < count; i++) {
+    const node *x = t->term[i];
     nan |= x->class == NOT_A_NUMBER;
     if (x->class == INFINITE) infinite[x->negative] = true;
     for (int sign = 0; sign < 2; sign++) beyond[sign] |= x->class == FINITE && x->beyond[sign];

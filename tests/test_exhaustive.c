@@ -599,6 +599,13 @@ static smma_nan_policy nan_of(smma_format d) {
 static const smma_rounding five_roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_DOWN,
                                                SMMA_ROUND_UP, SMMA_ROUND_NEAREST_AWAY};
 
+/* Reports whether d can represent the NaN of both factors. */
+static bool has_room_for_nan(smma_format d, smma_format a, smma_format b) {
+  const int bits = smma_encoding_of(d).fraction_bits;
+  return smma_encoding_of(d).specials == SMMA_SPECIALS_IEEE && smma_encoding_of(a).fraction_bits <= bits &&
+         smma_encoding_of(b).fraction_bits <= bits;
+}
+
 static bool make_fma(size_t n, unit *u) {
   smma_format a, b;
   const smma_rounding direction = PICK(&n, five_roundings);
@@ -607,6 +614,7 @@ static bool make_fma(size_t n, unit *u) {
   *u = new_unit(nearest || direction == SMMA_ROUND_TOWARD_ZERO ? "FMA" : "FMA, rounding down or up", SMMA_FMA, a, b,
                 F(PICK(&n, accumulators)), 2);
   u->core.rule.with.fma.rounding = direction;
+  if (has_room_for_nan(u->core.d, a, b)) u->core.rule.nan = SMMA_NAN_B_SUM_A;
   finish_unit(u);
   return true;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "isa/custom.h"
+#include "random.h"
 #include "support.h"
 
 #define CASES 48 /* for each instruction */
@@ -694,6 +695,104 @@ static void test_alignment(void **state) {
   assert_true(d == 30.5);
 }
 
+/* ---- NaN of FP64, as an H100 returns it ---- */
+
+static bool is_nan(uint64_t x) { return (x & INT64_MAX) > UINT64_C(0x7ff) << 52; }
+
+static double double_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* Returns b's NaN, else the sum's, else a's, made quiet; else the sum, or the NaN that the step makes. */
+static uint64_t step_of_h100(uint64_t a, uint64_t b, uint64_t sum) {
+  const uint64_t of[] = {b, sum, a};
+  uint64_t bits;
+  for (int i = 0; i < 3; i++)
+    if (is_nan(of[i])) return of[i] | UINT64_C(1) << 51;
+  const double d = fma(double_of(a), double_of(b), double_of(sum));
+  memcpy(&bits, &d, sizeof bits);
+  return is_nan(bits) ? UINT64_C(0xfff8000000000000) : bits;
+}
+
+/* Returns a NaN, quiet or signalling, of any sign and payload, in one of `rate` calls; else an infinity, a zero or 1.
+ */
+static uint64_t seldom_nan(uint64_t *state, unsigned rate) {
+  const uint64_t others[] = {UINT64_C(0x7ff) << 52, UINT64_C(0xfff) << 52, 0, UINT64_C(0x3ff) << 52};
+  const uint64_t bits = random_bits(state);
+  if (random_below(state, rate) == 0) return bits | UINT64_C(0x7ff) << 52 | 1;
+  return random_below(state, 8) ? others[3] : others[random_below(state, 4)];
+}
+
+enum { MOST_LINES = 40, LONGEST_K = 200 };
+
+typedef struct {
+  size_t m, n, k;
+  /* A and C are row-major, B is column-major. */
+  uint64_t a[MOST_LINES * LONGEST_K], b[MOST_LINES * LONGEST_K], c[MOST_LINES * MOST_LINES];
+} fp64_product;
+
+static void check_fp64(const smma_instruction *i, const fp64_product *p, const char *kernel) {
+  static uint64_t d[MOST_LINES * MOST_LINES];
+  smma_gemm_arguments g;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = p->m, g.n = p->n, g.k = p->k;
+  g.a = p->a, g.b = p->b, g.c = p->c, g.d = d;
+  g.order_b = SMMA_COLUMN_MAJOR;
+  g.beta = 1;
+  g.kernel = kernel;
+  assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  for (size_t row = 0; row < p->m; row++)
+    for (size_t column = 0; column < p->n; column++) {
+      uint64_t expected = p->c[row * p->n + column];
+      for (size_t k = 0; k < p->k; k++)
+        expected = step_of_h100(p->a[row * p->k + k], p->b[column * p->k + k], expected);
+      assert_int_equal(d[row * p->n + column], expected);
+    }
+}
+
+/* Many NaN or few; of few columns B^T A^T is computed, whose factors have changed places. */
+static void test_nan_of_fp64(void **state) {
+  static const size_t sizes[][3] = {{1, 1, 4}, {40, 1, 200}, {1, 40, 200}, {40, 3, 16}, {33, 40, 132}};
+  const smma_instruction *i = smma_find("H100", "mma.m8n8k4.f64.f64.f64.f64", NULL);
+  static fp64_product p;
+  uint64_t draws = 1;
+  const char *kernel;
+  (void)state;
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+    for (unsigned rate = 2; rate <= 512; rate *= 4) {
+      p.m = sizes[s][0], p.n = sizes[s][1], p.k = sizes[s][2];
+      for (size_t e = 0; e < p.m * p.k; e++) p.a[e] = seldom_nan(&draws, rate);
+      for (size_t e = 0; e < p.n * p.k; e++) p.b[e] = seldom_nan(&draws, rate);
+      for (size_t e = 0; e < p.m * p.n; e++) p.c[e] = seldom_nan(&draws, rate);
+      for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) check_fp64(i, &p, kernel);
+    }
+}
+
+/* Each row, alone and among others, at every place of a NaN. */
+static void test_nan_of_fp64_rows(void **state) {
+  enum { MANY = 3000, K = 4 };
+  static uint64_t a[MANY][K], b[MANY][K], c[MANY], d[MANY];
+  const smma_instruction *i = smma_find("H100", "mma.m8n8k4.f64.f64.f64.f64", NULL);
+  smma_batch batch = {sizeof batch, MANY, a, b, c, NULL, NULL, d};
+  uint64_t draws = 2, alone;
+  (void)state;
+  for (size_t row = 0; row < MANY; row++) {
+    const unsigned rate = 1 + (unsigned)row % 8;
+    for (int k = 0; k < K; k++) a[row][k] = seldom_nan(&draws, rate), b[row][k] = seldom_nan(&draws, rate);
+    c[row] = seldom_nan(&draws, rate);
+  }
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_OK);
+  for (size_t row = 0; row < MANY; row++) {
+    uint64_t expected = c[row];
+    for (int k = 0; k < K; k++) expected = step_of_h100(a[row][k], b[row][k], expected);
+    assert_int_equal(smma_dot(i, a[row], b[row], &c[row], NULL, NULL, &alone), SMMA_OK);
+    assert_int_equal(alone, expected);
+    assert_int_equal(d[row], expected);
+  }
+}
+
 /* Without products, the epilogue gives beta C, whatever alpha is. */
 static void test_no_products_in_epilogue(void **state) {
   const smma_instruction *i = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32", NULL);
@@ -1210,6 +1309,8 @@ int main(void) {
       cmocka_unit_test(test_stopping),
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_alignment),
+      cmocka_unit_test(test_nan_of_fp64),
+      cmocka_unit_test(test_nan_of_fp64_rows),
       cmocka_unit_test(test_no_products_in_epilogue),
       cmocka_unit_test(test_plan_with_other_rows),
       cmocka_unit_test(test_shared_plan),

@@ -40,7 +40,7 @@ static bool differ(const smma_instruction *i, const smma_instruction *other, smm
                               .rule = {&i->rule->rule, &other->rule->rule},
                               .rows = JUDGED_ROWS,
                               .seed = 77};
-  assert_true(smma_chain_open(models, other, i, i->k, &second, &error));
+  assert_true(smma_chain_open(models, other, i, i->k, false, &second, &error));
   assert_true(smma_find_witness(&search, &witness, &error));
   smma_unit_close(&second);
   return witness.found;

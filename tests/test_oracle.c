@@ -15,9 +15,11 @@
 #include "amount.h"
 #include "core/rule.h"
 #include "isa/catalogue.h"
+#include "isa/compose.h"
 #include "isa/format_name.h"
 #include "operands.h"
 #include "oracle.h"
+#include "random.h"
 
 #define DEFAULT_ROWS 100000
 #define CONTROL_ROWS 400000
@@ -453,6 +455,50 @@ static void test_oracle_fma(void **state) {
   }
 }
 
+/* Returns a NaN of any sign and payload, quiet or signalling, in half of all calls; else an infinity, zero or 1. */
+static uint64_t often_nan(uint64_t *state, smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint64_t infinity = smma_largest_fields(f) + 1, sign = (uint64_t)random_below(state, 2) << (f.bits - 1);
+  switch (random_below(state, 8)) {
+    case 0: return sign | infinity;
+    case 1: return sign;
+    case 2:
+    case 3: return sign | (uint64_t)f.bias << f.fraction_bits;
+    default: return sign | infinity | (smma_low_bits(random_bits(state), f.fraction_bits) | 1);
+  }
+}
+
+static void check_rows_of_nan(const smma_operation *o) {
+  uint64_t draws = SEED, mismatches = 0;
+  int reports = 0;
+  for (uint64_t row = 0; row < 4000; row++) {
+    smma_row r = {.c = often_nan(&draws, o->c)};
+    for (int k = 0; k < o->k; k++) r.a[k] = often_nan(&draws, o->a), r.b[k] = often_nan(&draws, o->b);
+    mismatches += !same_on_row(o, &r, "row", row, &reports);
+  }
+  assert_int_equal(mismatches, 0);
+}
+
+/* Several NaN in one row, for the policy that says which one of them a step returns: of FMA, and of other steps. */
+static void test_order_of_nan(void **state) {
+  (void)state;
+  for (int k = 2; k <= 8; k *= 2) {
+    smma_operation of[] = {operation(SMMA_FMA, SMMA_NAN_B_SUM_A, F(f64), F(f64), F(f64), F(f64), k),
+                           operation(SMMA_FMA, SMMA_NAN_B_SUM_A, F(f16), F(bf16), F(f32), F(f32), k),
+                           operation(SMMA_E_FDPA, SMMA_NAN_B_SUM_A, F(f16), F(bf16), F(f32), F(f32), k),
+                           operation(SMMA_GTR_FDPA, SMMA_NAN_B_SUM_A, F(f16), F(bf16), F(f32), F(f32), k)};
+    of[2].rule.with.e_fdpa.block = 2;
+    of[3].rule.with.tr_fdpa = (smma_tr_fdpa){24, 31, 2, 2};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+      smma_operation composed = of[i];
+      composed.rule.algorithm = SMMA_COMPOSITION;
+      assert_true(smma_compose(&of[i], &composed.rule.with.composition));
+      check_rows_of_nan(&composed);
+      if (of[i].rule.algorithm == SMMA_FMA) check_rows_of_nan(&of[i]);
+    }
+  }
+}
+
 /* Test vectors that random operands seldom reach. */
 static void test_zeros_of_flushing_rules(void **state) {
   /* c + p0 is flushed to -0; then a = -0 reads as +0, and the sum is +0. Source: MMA-Sim, section IV-B. */
@@ -713,6 +759,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_catalogue),
       cmocka_unit_test(test_formats),
       cmocka_unit_test(test_oracle_fma),
+      cmocka_unit_test(test_order_of_nan),
       cmocka_unit_test(test_zeros_of_flushing_rules),
       cmocka_unit_test(test_all_pairs_ada_fp8),
       cmocka_unit_test(test_all_pairs_hopper_fp8),

@@ -11,6 +11,7 @@ typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction, *as;
   size_t steps;
+  bool any_nan; /* the payload of NaN does not count */
 } chain;
 
 static void chain_close(void *state) { free(state); }
@@ -57,12 +58,12 @@ static bool run_steps(const chain *x, const smma_batch *batch, smma_error *error
   return good;
 }
 
-/* Replaces NaNs by the NaN of `as` if the instruction's own NaN policy is not known. */
+/* Replaces NaNs by the NaN of `as` if their payloads do not count. */
 static void make_nan_known(const chain *x, const smma_batch *batch) {
   const smma_encoding f = smma_encoding_of(x->as->d);
   const size_t bytes = smma_container_bytes(f);
   const uint64_t nan = smma_nan_of(f, x->as->rule->rule.nan);
-  if (x->instruction->rule->rule.nan != SMMA_NAN_QUIET) return;
+  if (!x->any_nan) return;
   for (size_t i = 0; i < batch->rows; i++)
     if (smma_decode(f, smma_load(bytes, batch->d, i)).kind == SMMA_NAN) smma_store(bytes, batch->d, i, nan);
 }
@@ -84,7 +85,7 @@ static int chain_run(void *state, const smma_instruction_info *info, const smma_
 
 static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, chain_close, chain_describe, chain_computes, chain_run};
 
-bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile,
+bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile, bool any_nan,
                      smma_unit *result, smma_error *error) {
   const int steps = (as->k + tile - 1) / tile * (tile / i->k);
   chain *x;
@@ -95,6 +96,7 @@ bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_inst
   x = malloc(sizeof *x);
   if (!x) return smma_no_memory(error);
   *x = (chain){.unit = unit, .instruction = i, .as = as, .steps = (size_t)steps};
+  x->any_nan = any_nan || i->rule->rule.nan == SMMA_NAN_QUIET;
   *result = (smma_unit){.methods = &methods, .state = x, .description = unit->description};
   snprintf(result->name, sizeof result->name, "%s", unit->name);
   return true;

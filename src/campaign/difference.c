@@ -14,10 +14,13 @@ typedef struct {
 
 static bool open_pair(const smma_side side[2], pair *p, smma_error *error) {
   const smma_instruction *const i[2] = {side[0].instruction, side[1].instruction};
+  const smma_nan_policy nan[2] = {i[0]->rule->rule.nan, i[1]->rule->rule.nan};
+  const bool either_unknown = nan[0] == SMMA_NAN_QUIET || nan[1] == SMMA_NAN_QUIET;
+  const bool any_nan = either_unknown && !(smma_has_one_nan(nan[0]) && smma_has_one_nan(nan[1]));
   smma_error why;
   *p = (pair){.as = i[0]->k >= i[1]->k ? i[0] : i[1]};
   for (int s = 0; s < 2; s++)
-    if (!smma_chain_open(side[s].unit, i[s], p->as, i[s]->k, &p->chain[s], &why)) {
+    if (!smma_chain_open(side[s].unit, i[s], p->as, i[s]->k, any_nan, &p->chain[s], &why)) {
       if (s == 1) smma_unit_close(&p->chain[0]);
       return smma_fail(error, "%s and %s cannot be compared: %s", side[0].label, side[1].label, why.text);
     }

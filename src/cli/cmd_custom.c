@@ -27,6 +27,7 @@ static const char *zero_words(smma_zero_sign sign) {
 
 static const char *nan_words(smma_nan_policy nan) {
   if (nan == SMMA_NAN_OPERAND) return "the first of the operands', made quiet";
+  if (nan == SMMA_NAN_B_SUM_A) return "b's, or else the sum's, or else a's, made quiet, or the negative quiet one";
   if (smma_marks_nan(nan))
     return nan == SMMA_NAN_MARKED ? "c's, made quiet, or else that of factors (0xa3d)"
                                   : "that of factors (0xa3d), c's, made quiet, or the negative quiet one";

@@ -99,6 +99,7 @@ typedef struct {
   uint8_t kind, negative;
   uint8_t beyond;  /* signs of products beyond the limit in this node, as bits: 1 positive, 2 negative */
   uint8_t invalid; /* 1: a NaN from an invalid operation, not from an operand */
+  uint8_t of_a;    /* 1: a NaN that yields to those of other terms (SMMA_NAN_B_SUM_A: a product with the NaN of a) */
 } smma_node;
 
 SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {
@@ -110,7 +111,7 @@ SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {
   n.fraction_bits = x.fraction_bits;
   n.kind = x.kind;
   n.negative = x.negative;
-  n.beyond = n.invalid = 0;
+  n.beyond = n.invalid = n.of_a = 0;
   return n;
 }
 
@@ -157,9 +158,12 @@ SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_su
   return smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
-SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_number a, smma_number b) {
+SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_nan_policy nan, smma_number a,
+                                             smma_number b) {
   smma_node n = smma_node_product(smma_node_of(smma_composition_factor(p, p->subnormal_a, a), 0),
                                   smma_composition_factor(p, p->subnormal_b, b));
+  if (nan == SMMA_NAN_B_SUM_A && b.kind == SMMA_NAN) return smma_node_of(b, 0);
+  n.of_a = nan == SMMA_NAN_B_SUM_A && a.kind == SMMA_NAN;
   if (p->product == SMMA_PRODUCT_XOR) return smma_node_of(smma_product_of_kind(p->product, a, b), 0);
   if (p->product_limit == SMMA_NONE || n.kind != SMMA_FINITE || smma_node_leading_exponent(n) < p->product_limit)
     return n;
@@ -362,14 +366,15 @@ SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, cons
   return smma_with_zero_sign(s->zero_sign, f, smma_flush_encoding(s->subnormal_outputs, f, code));
 }
 
-/* Returns the first NaN that comes from an operand; else the NaN or infinity that the terms make; else a node of
-   kind SMMA_FINITE. */
+/* Returns the first NaN that comes from an operand, preferably one that does not yield; else the NaN or infinity that
+   the terms make; else a node of kind SMMA_FINITE. */
 SMMA_CORE smma_node smma_special_terms(const smma_node *term, int count) {
   smma_node special = smma_node_of(smma_zero(), 0);
-  int i;
+  int i, yields;
   special.kind = SMMA_FINITE;
-  for (i = 0; i < count; i++)
-    if (term[i].kind == SMMA_NAN && !term[i].invalid) return term[i];
+  for (yields = 0; yields < 2; yields++)
+    for (i = 0; i < count; i++)
+      if (term[i].kind == SMMA_NAN && !term[i].invalid && term[i].of_a == yields) return term[i];
   for (i = 0; i < count; i++) {
     if (term[i].kind <= SMMA_FINITE) continue;
     if (term[i].kind == SMMA_NAN || (special.kind == SMMA_INFINITE && special.negative != term[i].negative))
@@ -420,6 +425,7 @@ SMMA_CORE smma_node smma_fuse_unwatched(const smma_step *s, smma_nan_policy nan,
   const smma_encoding f = smma_encoding_of(s->output);
   smma_node n = smma_special_node(s, nan, term, count);
   uint64_t code;
+  n.of_a = 0; /* the NaN of a sum does not yield */
   if (s->output == SMMA_NO_FORMAT && n.kind != SMMA_FINITE) return n;
   if (n.kind != SMMA_FINITE) {
     code = smma_special_code(f, n, smma_special_terms(term, s->take).kind == SMMA_NAN, nan);

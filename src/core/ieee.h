@@ -105,6 +105,17 @@ SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_numb
   return smma_ieee_fma_in(f, nan, SMMA_ROUND_NEAREST_EVEN, a, b, c);
 }
 
+/* Returns fma(a, b, sum) like smma_ieee_fma_in. A NaN operand is retained if the policy says so. */
+SMMA_CORE uint64_t smma_chained_fma(smma_encoding f, smma_nan_policy nan, smma_rounding direction, smma_number a,
+                                    smma_number b, smma_number sum) {
+  if (nan == SMMA_NAN_B_SUM_A) {
+    if (b.kind == SMMA_NAN) return smma_quieted(f, b);
+    if (sum.kind == SMMA_NAN) return smma_quieted(f, sum);
+    if (a.kind == SMMA_NAN) return smma_quieted(f, a);
+  }
+  return smma_ieee_fma_in(f, nan, direction, a, b, sum);
+}
+
 SMMA_CORE uint64_t smma_ieee_add(smma_encoding f, smma_nan_policy nan, uint64_t x, uint64_t y) {
   smma_number term[2], special;
   term[0] = smma_decode(f, x);

@@ -76,6 +76,10 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
+  if (!*comma && !smma_same_nan(of_x->nan, of_y->nan)) {
+    ADD("NaN");
+    comma = ", ";
+  }
   if (x->k != y->k) {
     ADD("%sK of one instruction (%d and %d)", comma, x->k, y->k);
     comma = ", ";

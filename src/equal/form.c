@@ -46,8 +46,8 @@ static reach reach_of_sums(const smma_operation *o, smma_format output, bool wit
 /* Reports whether the operation is G-FDPA, and fills `g` with its parameters if it is. */
 static bool as_chain(const smma_operation *o, smma_g_fdpa *g) {
   smma_composition p;
-  if (smma_is_integer(o->a) || smma_is_integer(o->b) || smma_is_integer(o->d) || !smma_has_one_nan(o->rule.nan))
-    return false;
+  const bool same_nan = smma_has_one_nan(o->rule.nan) || o->rule.nan == SMMA_NAN_B_SUM_A;
+  if (smma_is_integer(o->a) || smma_is_integer(o->b) || smma_is_integer(o->d) || !same_nan) return false;
   if (!smma_compose(o, &p) || !smma_is_g_fdpa(&p, o->k, o->d, g)) return false;
   if (o->k == g->block) g->interleave = g->block;
   return true;

@@ -349,11 +349,11 @@ static int choose_places(const problem *x, const compiled *c, uint64_t seed, siz
   return (int)count;
 }
 
-/* Returns an instruction for the vectors: a target's formats, if possible of one with a known NaN policy, and
-   `count` products. */
+/* Returns an instruction for the vectors: a target's formats, if possible of one whose NaN payload is not known, so
+   that all NaN are equal, and `count` products. */
 static smma_instruction rows_of(const problem *x, int count) {
   const smma_instruction *i = x->target[0].instruction, *j = x->target[1].instruction;
-  smma_instruction as = i->rule->rule.nan == SMMA_NAN_QUIET ? *j : *i;
+  smma_instruction as = j->rule->rule.nan == SMMA_NAN_QUIET ? *j : *i;
   as.k = count;
   as.d = smma_plan_d_format(x->plan[0], i);
   return as;

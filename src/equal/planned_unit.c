@@ -31,13 +31,6 @@ static bool make_workspace(const smma_planned_unit *u, workspace *w) {
 
 static void free_workspace(workspace *w) { free(w->registers), free(w->block_a); }
 
-/* Replaces a NaN by the NaN of `as` if the target's own NaN policy is not known. */
-static uint64_t known_nan(const smma_planned_unit *u, uint64_t d) {
-  const smma_encoding f = smma_encoding_of(u->as->d);
-  if (u->operation.rule.nan != SMMA_NAN_QUIET || smma_decode(f, d).kind != SMMA_NAN) return d;
-  return smma_nan_of(f, u->as->rule->rule.nan);
-}
-
 static uint64_t compute(const smma_planned_unit *u, workspace *w, const smma_row *row) {
   const smma_operation rows = smma_operation_of(u->as);
   const smma_nan_policy nan = u->operation.rule.nan;
@@ -65,7 +58,7 @@ static uint64_t compute(const smma_planned_unit *u, workspace *w, const smma_row
                                          f->bias, f->scale_d};
     sum = smma_plan_finish(u->plan, nan, &with, (uint32_t)sum);
   }
-  return known_nan(u, smma_reformat(outer, u->as->d, nan, sum));
+  return smma_reformat(outer, u->as->d, nan, sum);
 }
 
 /* ---- The unit ---- */

@@ -20,7 +20,7 @@ bool smma_product_open(smma_product_unit *p, const smma_instruction *target, con
   p->step = *target;
   p->step.c = as->c;
   if (!smma_unit_open("model", &p->model, error)) return false;
-  if (smma_chain_open(&p->model, &p->step, as, tile, &p->unit, error)) return true;
+  if (smma_chain_open(&p->model, &p->step, as, tile, false, &p->unit, error)) return true;
   smma_unit_close(&p->model);
   return false;
 }

@@ -264,7 +264,7 @@ uint64_t smma_explain_composition(smma_explain_builder *b) {
   walk w = {.builder = b, .count = o->k};
   for (int k = 0; k < o->k; k++) {
     named *n = &w.node[k];
-    *n = (named){smma_composition_product(composition_of(&w), b->x.a[k], b->x.b[k]), "", k};
+    *n = (named){smma_composition_product(composition_of(&w), o->rule.nan, b->x.a[k], b->x.b[k]), "", k};
     snprintf(n->label, sizeof n->label, composition_of(&w)->product == SMMA_PRODUCT_XOR ? "a[%d]^b[%d]" : "a[%d]*b[%d]",
              k, k);
   }

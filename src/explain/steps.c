@@ -62,7 +62,7 @@ uint64_t smma_explain_fma(smma_explain_builder *b) {
            smma_rounding_words(o->rule.with.fma.rounding));
   for (int k = 0; k < o->k; k++) {
     smma_number c = smma_decode(f, d);
-    d = smma_ieee_fma_in(f, o->rule.nan, o->rule.with.fma.rounding, b->x.a[k], b->x.b[k], c);
+    d = smma_chained_fma(f, o->rule.nan, o->rule.with.fma.rounding, b->x.a[k], b->x.b[k], c);
     add_fma_step(b, k, c, k ? "d" : "c", d);
   }
   return d;

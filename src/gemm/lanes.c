@@ -17,6 +17,7 @@ static bool takes_formats(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FMA:
       if (o->rule.with.fma.rounding != SMMA_ROUND_NEAREST_EVEN) return false;
+      if (o->rule.nan == SMMA_NAN_B_SUM_A && o->d != SMMA_F64) return false;
       return o->a == o->d && o->b == o->d && o->c == o->d && (o->d == SMMA_F32 || o->d == SMMA_F64);
     case SMMA_FTZ_FMA: return o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->c == SMMA_F32 && o->d == SMMA_F32;
     case SMMA_INTEGER:

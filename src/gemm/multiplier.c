@@ -148,7 +148,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   const char *kernel;
   multiplier->kept = NULL;
   multiplier->device = NULL, multiplier->family = NULL;
-  multiplier->core_blocks = NULL;
+  multiplier->core_blocks = NULL, multiplier->turned = false;
   multiplier->operation = *operation;
   multiplier->operation.c = operation->d;
   multiplier->c_format = operation->c;
@@ -212,7 +212,8 @@ static smma_operation turned_operation(const smma_operation *o) {
   return turned;
 }
 
-/* It cannot if the NaN result depends on the order of two NaN operands. */
+/* It cannot if the NaN result depends on the order of two NaN operands; families that take SMMA_NAN_B_SUM_A read
+   `turned`. */
 bool smma_can_turn(const smma_multiplier *multiplier) {
   const smma_operation turned = turned_operation(&multiplier->operation);
   const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belongs to A, or to columns */
@@ -227,6 +228,7 @@ void smma_turn_product(smma_multiplier *p) {
   const smma_view a = p->a;
   const size_t m = p->with.m;
   p->operation = turned_operation(&p->operation);
+  p->turned = !p->turned;
   p->a = p->b, p->b = a;
   p->with.m = p->with.n, p->with.n = m;
   p->with.order_c = turned_order(p->with.order_c), p->with.order_d = turned_order(p->with.order_d);

@@ -313,8 +313,8 @@ static void begin_nan(smma_inference_work *x) {
    vector contradicts it; for a recording, also every other policy must be contradicted. If the vectors' own rule
    leaves NaN open, so does the model. */
 static void choose_nan(smma_inference_work *x) {
-  static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED, SMMA_NAN_OPERAND,
-                                             SMMA_NAN_DEFAULT};
+  static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED,
+                                             SMMA_NAN_OPERAND,  SMMA_NAN_B_SUM_A,   SMMA_NAN_DEFAULT};
   smma_inference *found = x->found;
   smma_nan_policy best = policies[0], *policy = &x->fit.model.named.rule.nan;
   int possible = 0;

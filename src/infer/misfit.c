@@ -119,8 +119,9 @@ bool smma_inference_examine_misfit(smma_inference_work *x) {
   custom.instruction = x->as;
   custom.instruction.rule = &custom.named;
   custom.named.rule.nan = SMMA_NAN_QUIET;
-  if (!smma_chain_open(x->request->unit, x->request->instruction, &x->as, x->as.k, &unit, x->error)) return false;
-  if (!smma_chain_open(&x->models, &custom.instruction, &x->as, x->as.k, &model, x->error)) {
+  if (!smma_chain_open(x->request->unit, x->request->instruction, &x->as, x->as.k, false, &unit, x->error))
+    return false;
+  if (!smma_chain_open(&x->models, &custom.instruction, &x->as, x->as.k, false, &model, x->error)) {
     smma_unit_close(&unit);
     return false;
   }

@@ -22,7 +22,7 @@ static bool open_model(smma_inference_work *x, const smma_composition *p, model 
   m->custom.named.rule = (smma_rule){.algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET};
   m->custom.named.rule.with.composition = *p;
   m->custom.instruction.rule = &m->custom.named;
-  return smma_chain_open(&x->models, &m->custom.instruction, &x->as, x->as.k, &m->unit, x->error);
+  return smma_chain_open(&x->models, &m->custom.instruction, &x->as, x->as.k, false, &m->unit, x->error);
 }
 
 bool smma_inference_find_witness(smma_inference_work *x, const smma_composition *other, smma_witness *witness) {

@@ -59,6 +59,7 @@ const char *smma_inferred_nan(const smma_inference *found) {
 void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference *f, char text[SMMA_INFERRED_NAN_SIZE]) {
   static const char *const words[] = {[SMMA_NAN_ALL_ONES] = "all ones",
                                       [SMMA_NAN_DEFAULT] = "the format's quiet NaN",
+                                      [SMMA_NAN_B_SUM_A] = "of each step b's, else the sum's, else a's, made quiet",
                                       [SMMA_NAN_OPERAND] = "an operand's, made quiet",
                                       [SMMA_NAN_BY_SOURCE] = "by its source, as RDNA's",
                                       [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8"};

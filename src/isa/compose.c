@@ -288,8 +288,10 @@ static void guess(const smma_composition *p, smma_rule *rule) {
 static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   const bool needs_scales = algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA;
   if ((o->scale_block > 0) != needs_scales) return false;
-  if (algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA) return o->rule.nan != SMMA_NAN_OPERAND;
-  return algorithm == SMMA_FTZ_FMA ? o->rule.nan == SMMA_NAN_OPERAND : smma_has_one_nan(o->rule.nan);
+  if (algorithm == SMMA_FTZ_FMA) return o->rule.nan == SMMA_NAN_OPERAND;
+  if (algorithm == SMMA_FMA && o->rule.nan == SMMA_NAN_B_SUM_A) return true;
+  return smma_has_one_nan(o->rule.nan) ||
+         ((algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA) && smma_marks_nan(o->rule.nan));
 }
 
 static bool are_allowed(const smma_rule *rule) {

@@ -235,21 +235,26 @@ static bool is_ieee(smma_format format) { return smma_encoding_of(format).specia
 
 static int fraction_bits_of(smma_format format) { return smma_encoding_of(format).fraction_bits; }
 
-/* Checks that an operand's NaN reaches d through every step. */
-static bool check_operand_nan(const smma_custom *custom, int step, smma_custom_fault *fault) {
+/* Checks that the format of a sum can represent an operand's NaN; `key` names that format. */
+static bool check_operand_nan(const smma_custom *custom, const char *key, smma_format sum, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
-  const smma_composition *p = &custom->named.rule.with.composition;
-  const smma_format output = p->step[step].output;
-  const int fraction_bits = fraction_bits_of(output);
   const smma_format of[] = {i->d, i->a, i->b, i->scale};
   const int kept =
       smma_marks_nan(custom->named.rule.nan) ? 1 : 4; /* with marked NaN, the payloads of factors are not preserved */
-  if (!is_ieee(output)) return fail(fault, "output", "%s has no NaN of operands", smma_format_text(output));
+  if (!is_ieee(sum)) return fail(fault, key, "%s has no NaN of operands", smma_format_text(sum));
   for (int n = 0; n < kept; n++)
-    if (fraction_bits_of(of[n]) > fraction_bits)
-      return fail(fault, "output", "%s has no room for a NaN of %s", smma_format_text(output), smma_format_text(of[n]));
+    if (fraction_bits_of(of[n]) > fraction_bits_of(sum))
+      return fail(fault, key, "%s has no room for a NaN of %s", smma_format_text(sum), smma_format_text(of[n]));
+  return true;
+}
+
+/* Checks that an operand's NaN reaches d through every step. */
+static bool check_nan_of_step(const smma_custom *custom, int step, smma_custom_fault *fault) {
+  const smma_composition *p = &custom->named.rule.with.composition;
+  const smma_format output = p->step[step].output;
+  if (!check_operand_nan(custom, "output", output, fault)) return false;
   while (step-- > 0)
-    if (fraction_bits_of(p->step[step].output) > fraction_bits)
+    if (fraction_bits_of(p->step[step].output) > fraction_bits_of(output))
       return fail(fault, "output", "%s has no room for a NaN of step %d", smma_format_text(output), step + 1);
   return true;
 }
@@ -291,7 +296,7 @@ static bool check_step(const smma_custom *custom, int step, int count, smma_cust
       !check_sum(s, fault) || !check_integer_output(s, fault))
     return false;
   if (!smma_has_one_nan(custom->named.rule.nan) && s->output != SMMA_NO_FORMAT &&
-      !check_operand_nan(custom, step, fault))
+      !check_nan_of_step(custom, step, fault))
     return false;
   return step < p->steps - 1 || check_output(&custom->instruction, s->output, fault);
 }
@@ -326,7 +331,7 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
 static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smma_custom_fault *fault) {
   const smma_c_fdpa *p = &rule->with.c_fdpa;
   const int block = smma_minimum(p->block, i->k);
-  if (rule->nan == SMMA_NAN_OPERAND)
+  if (!smma_has_one_nan(rule->nan) && !smma_marks_nan(rule->nan))
     return fail(fault, "nan", "%s does not keep operands' NaN; allowed: all-ones, quiet, default, by-source, marked",
                 smma_model_name(rule));
   if (p->overflow == SMMA_SUM_BY_DIRECTION)
@@ -367,7 +372,7 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return check_opposing(i, rule, fault);
     case SMMA_COMPOSITION: return check_composition(custom, fault);
-    case SMMA_FMA:
+    case SMMA_FMA: return smma_has_one_nan(rule->nan) || check_operand_nan(custom, "d", i->d, fault);
     case SMMA_FTZ_FMA: return true;
     case SMMA_INTEGER:
       return check_product(i, rule->with.integer.product, fault) &&

@@ -40,7 +40,9 @@ static const char *const every_rounding[] = {
     "nearest-even", "toward-zero",      "toward-negative",  "toward-positive", "nearest-away",
     "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
 static const char *const nans[] = {"all-ones", "quiet", "default", NULL};
-static const char *const every_nan[] = {"all-ones", "quiet", "default", "operand", "by-source", "marked", NULL};
+static const char *const nans_of_fma[] = {"all-ones", "quiet", "default", "b-sum-a", NULL};
+static const char *const every_nan[] = {"all-ones", "quiet",     "default", "b-sum-a",
+                                        "operand",  "by-source", "marked",  NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const products[] = {"multiply", "xor", NULL};
 static const char *const joins[] = {"first", "last", NULL};
@@ -196,6 +198,7 @@ static const smma_key keys[] = {
            TOLD_IF_OTHER("scaled_step")),
 
     CHOICE("nan", STEPS | OPPOSING, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
+    CHOICE("nan", A(FMA), OF_RULE(nan), nans_of_fma, ELSE(SMMA_NAN_QUIET)),
     CHOICE("nan", HAS_NAN, OF_RULE(nan), nans, ELSE(SMMA_NAN_QUIET)),
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };

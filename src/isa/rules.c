@@ -71,7 +71,6 @@
     .algorithm = SMMA_FMA, .nan = SMMA_NAN_##policy, .with.fma = {.rounding = SMMA_ROUND_##direction } \
   }
 #define FMA() FMA_WITH(QUIET, NEAREST_EVEN)
-#define FMA_IN(direction) FMA_WITH(QUIET, direction)
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 

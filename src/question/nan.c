@@ -2,9 +2,10 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* Reports whether the NaN is unknown: that of FP8 computed by FP16 is recorded on Hopper only. */
+/* Reports whether the NaN is unknown, or recorded on Hopper only: that of FP64, and that of FP8 computed by FP16. */
 static bool has_unknown_nan(const smma_instruction *i) {
-  return i->rule->rule.nan == SMMA_NAN_QUIET || i->rule->rule.algorithm == SMMA_FP8_BY_FP16;
+  const smma_rule *rule = &i->rule->rule;
+  return rule->nan == SMMA_NAN_QUIET || rule->nan == SMMA_NAN_B_SUM_A || rule->algorithm == SMMA_FP8_BY_FP16;
 }
 
 /* Returns the first NaN among c, a, b; NULL if the NaN arises in the sum. */
@@ -53,13 +54,17 @@ static const char *row_of_nans(const smma_operation *o, int index, smma_row *row
     case 1: set_product(row, 0, nan_with_payload(o->a), one); return "another NaN times 1";
     case 2: row->c = nan_with_payload(o->c); return "c is a negative NaN with payload";
     case 3: row->c = infinity_of_c | 1; return "c is a signalling NaN";
+    case 4:
+      set_product(row, 0, nan_with_payload(o->a), smma_default_nan(smma_encoding_of(o->b)));
+      row->c = infinity_of_c | 3;
+      return "a, b and c are NaN";
     default: break;
   }
   if (a.specials != SMMA_SPECIALS_IEEE) return NULL;
-  set_product(row, 0, smma_overflowed(a, true, SMMA_OVERFLOW_INFINITY), index == 4 ? 0 : one);
-  if (index == 4) return "-infinity times 0";
+  set_product(row, 0, smma_overflowed(a, true, SMMA_OVERFLOW_INFINITY), index == 5 ? 0 : one);
+  if (index == 5) return "-infinity times 0";
   row->c = infinity_of_c;
-  return index == 5 ? "infinity - infinity" : NULL;
+  return index == 6 ? "infinity - infinity" : NULL;
 }
 
 const smma_question smma_question_nan_payload = {

@@ -4,10 +4,13 @@
    Other rounding directions are floating-point modes of the machine.
 
    Machines differ in which NaN an operation returns, but not in whether it returns one. Accumulators therefore get
-   the rule's NaN when they leave the registers, and infinite or NaN operands need no other treatment. If the rule's
-   NaN is an operand's, a NaN accumulator is retained here, and ftz.h handles NaN of A and B. */
+   the rule's NaN when they leave the registers, and infinite or NaN operands need no other treatment. In FP32, if the
+   rule's NaN is an operand's, a NaN accumulator is retained here, and ftz.h handles NaN of A and B. In FP64 with the
+   policy SMMA_NAN_B_SUM_A, the NaN of each NaN accumulator is found from the packed operands. */
 #ifndef SMMA_GEMM_FAMILY_FMA_H
 #define SMMA_GEMM_FAMILY_FMA_H
+
+#include <math.h>
 
 #include "gemm/family/words.h"
 #include "gemm/interleave.h"
@@ -46,8 +49,61 @@ static void fma_f32_block(const float *a, const float *b, size_t count, smma_nan
   }
 }
 
-static void fma_f64_block(const double *a, const double *b, size_t count, vd nan, double *d) {
+/* Returns the NaN x, made quiet. */
+static inline double fma_f64_quieted(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  bits |= UINT64_C(1) << 51;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* Factors of one chain: `count` numbers, `step` apart. */
+typedef struct {
+  const double *at;
+  size_t step;
+} fma_f64_factors;
+
+/* Returns the NaN of a chain that has a NaN result and starts from `sum`. Each step returns the NaN of x, else that
+   of the sum, else that of y; `made` if none of them is NaN. So the last NaN of x decides; without one, a NaN stays. */
+static double fma_f64_nan_of_chain(fma_f64_factors x, fma_f64_factors y, size_t count, double sum, double made) {
+  for (size_t k = count; k-- > 0;)
+    if (isnan(x.at[k * x.step])) return fma_f64_quieted(x.at[k * x.step]);
+  for (size_t k = 0; k < count && !isnan(sum); k++) {
+    if (isnan(y.at[k * y.step])) return fma_f64_quieted(y.at[k * y.step]);
+    sum = fma(x.at[k * x.step], y.at[k * y.step], sum);
+    if (isnan(sum)) return made;
+  }
+  return fma_f64_quieted(sum);
+}
+
+/* Copies the sums of a block to d, which holds the accumulators before the block. NaN sums get the NaN of
+   SMMA_NAN_B_SUM_A. */
+static void fma_f64_store_nan(const double *sum, const double *a, const double *b, size_t count, bool turned,
+                              double *d) {
+  const uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_F64), SMMA_NAN_B_SUM_A);
+  double made;
+  memcpy(&made, &bits, sizeof made);
+  for (size_t i = 0; i < FMA_ROWS * FMA_F64_COLUMNS; i++) {
+    const fma_f64_factors of_a = {a + i / FMA_F64_COLUMNS, FMA_ROWS}, of_b = {b + i % FMA_F64_COLUMNS, FMA_F64_COLUMNS};
+    if (!isnan(sum[i]))
+      d[i] = sum[i];
+    else
+      d[i] = turned ? fma_f64_nan_of_chain(of_a, of_b, count, d[i], made)
+                    : fma_f64_nan_of_chain(of_b, of_a, count, d[i], made);
+  }
+}
+
+static bool fma_f64_any_nan(const double *sum) {
+  bool any = false;
+  for (size_t i = 0; i < FMA_ROWS * FMA_F64_COLUMNS; i++) any |= sum[i] != sum[i];
+  return any;
+}
+
+static void fma_f64_block(const smma_multiplier *p, const double *a, const double *b, size_t count, vd nan, double *d) {
   enum { DOUBLES = LANES / 2 };
+  const double *const first_a = a, *const first_b = b;
+  const size_t steps = count;
   vd sum[FMA_ROWS * FMA_VECTORS];
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
     sum[i] = vd_load(d + i * DOUBLES);
@@ -58,6 +114,14 @@ static void fma_f64_block(const double *a, const double *b, size_t count, vd nan
     UNROLL for (int v = 0; v < FMA_VECTORS; v++) y[v] = vd_load(b + v * DOUBLES);
     UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) sum[i] =
         vd_fma(vd_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
+  }
+  if (p->operation.rule.nan == SMMA_NAN_B_SUM_A) {
+    double sums[FMA_ROWS * FMA_F64_COLUMNS];
+    UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
+    if (fma_f64_any_nan(sums)) {
+      fma_f64_store_nan(sums, first_a, first_b, steps, p->turned, d);
+      return;
+    }
   }
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
 }
@@ -82,8 +146,9 @@ static inline void fma_f64_run(const smma_run *r) {
   size_t count = (r->last - r->first) * k;
   vd nan = fma_f64_nan(r->multiplier);
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
-    fma_f64_block((const double *)r->a + i * packed + first * FMA_ROWS, (const double *)r->b + first * FMA_F64_COLUMNS,
-                  count, nan, (double *)r->accumulator + i * FMA_F64_COLUMNS);
+    fma_f64_block(r->multiplier, (const double *)r->a + i * packed + first * FMA_ROWS,
+                  (const double *)r->b + first * FMA_F64_COLUMNS, count, nan,
+                  (double *)r->accumulator + i * FMA_F64_COLUMNS);
 }
 
 static inline void fma_f32_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 4, 4, NULL, 0); }
@@ -100,6 +165,8 @@ static bool fma_takes(const smma_operation *o, smma_format format, smma_rounding
          o->d == format;
 }
 
-static inline bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32, SMMA_ROUND_NEAREST_EVEN); }
+static inline bool fma_f32_takes(const smma_operation *o) {
+  return smma_has_one_nan(o->rule.nan) && fma_takes(o, SMMA_F32, SMMA_ROUND_NEAREST_EVEN);
+}
 
 #endif

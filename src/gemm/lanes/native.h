@@ -33,14 +33,39 @@ LANE_BODY void lane_fma_f32(const smma_operation *o, const smma_lanes *x, int n,
   for (int i = 0; i < n; i++) d[i] = lane_is_nan(lane_bits(sum[i])) ? nan : lane_bits(sum[i]);
 }
 
+LANE_BODY bool lane_is_nan_f64(uint64_t x) { return x << 1 > UINT64_C(0x7ff) << 53; }
+
+/* FMA in FP64 with the policy SMMA_NAN_B_SUM_A. */
+LANE_BODY void lane_fma_f64_nan(const smma_operation *o, const smma_lanes *x, int n, uint64_t *d) {
+  const uint64_t made = smma_nan_of(smma_encoding_of(SMMA_F64), SMMA_NAN_B_SUM_A), quiet = UINT64_C(1) << 51;
+  for (int k = 0; k < o->k; k++)
+    for (int i = 0; i < n; i++) {
+      uint64_t a, b, c = d[i], sum;
+      double result;
+      memcpy(&a, &x->a.f64[k][i], sizeof a);
+      memcpy(&b, &x->b.f64[k][i], sizeof b);
+      memcpy(&result, &c, sizeof result);
+      result = fma(x->a.f64[k][i], x->b.f64[k][i], result);
+      memcpy(&sum, &result, sizeof sum);
+      sum = lane_is_nan_f64(sum) ? made : sum;
+      sum = lane_is_nan_f64(a) ? a | quiet : sum;
+      sum = lane_is_nan_f64(c) ? c | quiet : sum;
+      d[i] = lane_is_nan_f64(b) ? b | quiet : sum;
+    }
+}
+
 LANE_BODY void lane_fma_f64(const smma_operation *o, const smma_lanes *x, int n, uint64_t *d) {
   const uint64_t nan = smma_nan_of(smma_encoding_of(SMMA_F64), o->rule.nan);
   double sum[SMMA_LANES];
+  if (o->rule.nan == SMMA_NAN_B_SUM_A) {
+    lane_fma_f64_nan(o, x, n, d);
+    return;
+  }
   memcpy(sum, d, sizeof sum);
   for (int k = 0; k < o->k; k++)
     for (int i = 0; i < n; i++) sum[i] = fma(x->a.f64[k][i], x->b.f64[k][i], sum[i]);
   memcpy(d, sum, sizeof sum);
-  for (int i = 0; i < n; i++) d[i] = d[i] << 1 > UINT64_C(0x7ff) << 53 ? nan : d[i];
+  for (int i = 0; i < n; i++) d[i] = lane_is_nan_f64(d[i]) ? nan : d[i];
 }
 
 /* Returns a factor of FTZ-AddMul: subnormals and -0 become +0. */
