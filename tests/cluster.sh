@@ -76,7 +76,7 @@ in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
 check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
 
 check 'help' in_ranks 0 2 campaign --help
-check 'help, once' [ "$(grep -c '^softmma campaign: ' in/stdout)" = 1 ]
+check 'help, once' [ "$(grep -c '^Usage: softmma campaign ' in/stdout)" = 1 ]
 
 # ---- Campaigns ----
 
