@@ -14,9 +14,11 @@ typedef struct {
   char *before;
 } smma_locale;
 
-/* Sets the C locale's decimal point and returns what to restore. Without memory the locale stays as it is. */
+/* Sets the C locale's decimal point and returns what to restore. Without memory, or if a thread cannot have a locale of
+   its own (Wine), the locale stays as it is. */
 static inline smma_locale smma_locale_enter(void) {
-  const smma_locale l = {_configthreadlocale(_ENABLE_PER_THREAD_LOCALE), _strdup(setlocale(LC_NUMERIC, NULL))};
+  const int mode = _configthreadlocale(_ENABLE_PER_THREAD_LOCALE);
+  const smma_locale l = {mode, mode > 0 ? _strdup(setlocale(LC_NUMERIC, NULL)) : NULL};
   if (l.before) setlocale(LC_NUMERIC, "C");
   return l;
 }
@@ -24,7 +26,7 @@ static inline smma_locale smma_locale_enter(void) {
 static inline void smma_locale_leave(smma_locale l) {
   if (l.before) setlocale(LC_NUMERIC, l.before);
   free(l.before);
-  _configthreadlocale(l.mode);
+  if (l.mode > 0) _configthreadlocale(l.mode);
 }
 #else
 typedef struct {
