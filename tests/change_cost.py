@@ -49,7 +49,7 @@ test_catalogue: $(LIBRARY) tests/support.o tests/test_catalogue.o
 test_oracle test_format test_catalogue:
 	{compiler} $^ {build}/lib/libsoftmma.a -fopenmp -lcmocka -lgmp -lm -o $@
 softmma: $(COMMAND)
-	{compiler} $^ $(patsubst %,{build}/lib/libsoftmma%.a,_cli _tools _study) {build}/lib/libsoftmma.a \\
+	{compiler} $^ $(patsubst %,{build}/lib/libsoftmma%.a,_cli _study) {build}/lib/libsoftmma.a \\
 	  -fopenmp $(shell pkg-config --libs jansson popt) -ldl -lm -o $@
 %.o: %.c
 	{compiler} $(FLAGS) -MMD -c $< -o $@

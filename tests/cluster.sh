@@ -79,7 +79,7 @@ in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
 check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
 
 check 'help' in_ranks 0 2 test --help
-check 'help, once' [ "$(grep -c '^softmma test: ' in/stdout)" = 1 ]
+check 'help, once' [ "$(grep -c '^Usage: softmma test ' in/stdout)" = 1 ]
 
 # ---- Campaigns ----
 
