@@ -769,7 +769,7 @@ for options in '--slices auto' '--slices 2 --products all' '--slices 3' '--slice
 done
 runs 0 "${ozaki[@]}" --slices 1
 check 'gemm --slices 1 keeps seven bits' holds D.npy "$(f32 2048 -4064 0 2048)"
-gives 'gemm --method ozaki prints how' 0 '; ozaki, auto slices of 7 bits; ' "${ozaki[@]}" --slices auto
+gives 'gemm --method ozaki prints how' 0 '; ozaki, [0-9]+ slices of A and [0-9]+ of B, of 7 bits; ' "${ozaki[@]}" --slices auto
 gives 'gemm --method ozaki --json' 0 '^  "slices": "3"' "${ozaki[@]}" --slices 3 --json
 fails 'gemm: no number of slices' '--slices S is missing; for example --slices 8, or --slices auto' "${ozaki[@]}"
 for slices in 0 2099 x 3x ''; do

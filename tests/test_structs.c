@@ -137,7 +137,7 @@ static const sized structs[] = {
     STRUCT(smma_f64_product, split_k, progress_context, product_defaults, fill_product, use_product),
     STRUCT(smma_f64_product, split_k, progress_context, product_defaults, fill_product, use_product_of_slices),
     STRUCT(smma_words, sum, sum, words_defaults, fill_nothing, use_words),
-    STRUCT(smma_slices, products, sum, slices_defaults, fill_nothing, use_slices),
+    STRUCT(smma_slices, products, used, slices_defaults, fill_nothing, use_slices),
 };
 enum { STRUCTS = sizeof structs / sizeof *structs };
 

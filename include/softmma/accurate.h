@@ -114,10 +114,11 @@ typedef struct {
   int bits;    /* bits of a slice without its sign: 1 to 7 */
   smma_products products;
   smma_slices_sum sum;
+  int *used; /* two numbers that receive the slices of A and of B, or NULL; only after SMMA_OK */
 } smma_slices;
 
-/* Sets `size` and all defaults: as many slices as are exact, of 7 bits, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT. These
- * give the exact product, rounded once. `size` is sizeof *how. Does nothing with NULL. */
+/* Sets `size` and all defaults: as many slices as are exact, of 7 bits, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT, NULL.
+ * These give the exact product, rounded once. `size` is sizeof *how. Does nothing with NULL. */
 SMMA_API void smma_slices_defaults(smma_slices *how, size_t size);
 
 /* Computes D = A B by the Ozaki scheme: smma_gemm multiplies the slices, on an instruction with A and B in s8 and D in

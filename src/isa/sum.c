@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/chains.h"
+#include "isa/catalogue.h"
 #include "isa/format_name.h"
 #include "isa/key.h"
 

@@ -21,6 +21,7 @@ typedef struct {
   smma_method_kind kind;
   smma_words words;
   smma_slices slices;
+  int used[2]; /* slices of A and of B, after the product */
 } smma_method;
 
 /* Number of products after which the method two-level promotes, unless promote_every is given. */
@@ -42,7 +43,8 @@ bool smma_choose_method(const smma_method_options *options, const smma_instructi
 bool smma_choose_fallback(const smma_method_options *options, smma_format data, const char **through,
                           smma_error *error);
 
-/* Writes the method and its parameters, for example "words, p = 2". */
+/* Writes the method of a finished product and its parameters, for example "words, p = 2", or "ozaki, 8 slices of A and
+   9 of B, of 7 bits". */
 const char *smma_method_text(const smma_method_options *options, const smma_method *method, char text[64]);
 
 #endif

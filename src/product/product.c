@@ -345,12 +345,13 @@ static smma_f64_product accurate_product(const smma_matrix_product *p) {
   return x;
 }
 
-static smma_status multiply(const smma_matrix_product *p) {
+static smma_status multiply(smma_matrix_product *p) {
   const smma_instruction *i = p->request->instruction;
+  smma_slices slices = p->method.slices;
   const smma_f64_product accurate = accurate_product(p);
   switch (p->method.kind) {
     case SMMA_METHOD_WORDS: return smma_gemm_words(i, &accurate, &p->method.words);
-    case SMMA_METHOD_SLICES: return smma_gemm_slices(i, &accurate, &p->method.slices);
+    case SMMA_METHOD_SLICES: slices.used = p->method.used; return smma_gemm_slices(i, &accurate, &slices);
     default: break;
   }
   return i->sparse ? smma_gemm_sparse(i, &p->arguments, p->taken[SMMA_OF_METADATA].data) : smma_gemm(i, &p->arguments);
@@ -385,6 +386,10 @@ smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, doub
   smma_put_real(r, "seconds", seconds);
   if (p->request->method.method) smma_put_text(r, "method", p->request->method.method);
   if (p->method.kind == SMMA_METHOD_WORDS) smma_put_count(r, "words", (uint64_t)p->method.words.words);
-  if (p->method.kind == SMMA_METHOD_SLICES) smma_put_text(r, "slices", p->request->method.slices);
+  if (p->method.kind == SMMA_METHOD_SLICES) {
+    smma_put_text(r, "slices", p->request->method.slices);
+    smma_put_count(r, "slices_of_a", (uint64_t)p->method.used[0]);
+    smma_put_count(r, "slices_of_b", (uint64_t)p->method.used[1]);
+  }
   return r;
 }
