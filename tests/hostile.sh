@@ -34,14 +34,15 @@ fails 'an end while it opens' "^softmma: --unit: $hostile:open: it called exit\(
   test --unit "$hostile:open"
 fails 'an end when asked what it computes' 'it was ended by signal 11 .* when asked whether it computes it$' \
   test --unit "$hostile:computes" "${ampere[@]}"
-for command in record tree probe diff campaign; do
+for command in 'vectors record' tree probe diff test; do
+  read -ra words <<<"$command"
   case $command in
-    record) options=(-o new.txt "${ampere[@]}") ;;
+    *record) options=(-o new.txt "${ampere[@]}") ;;
     diff) options=(--on A100,A100 --against model) ;;
-    campaign) options=(--open "${ampere[@]}") ;;
+    test) options=(--open "${ampere[@]}") ;;
     *) options=("${ampere[@]}") ;;
   esac
-  fails "$command" 'it was ended by signal 6' "$command" --unit "$hostile:together" "${options[@]}"
+  fails "$command" 'it was ended by signal 6' "${words[@]}" --unit "$hostile:together" "${options[@]}"
 done
 fails 'a function that is NULL' "null_unit\.so has NULL for the function 'computes'" \
   test --unit "plugin:$modules/null_unit.so"

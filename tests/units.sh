@@ -55,11 +55,11 @@ gives 'its report says what was compared' 1 '"device": "a wrong unit"' \
 gives 'a right plug-in of its own arithmetic' 0 'rows=100000 mismatches=0$' \
   test --unit "$wrong:hand" "${ampere[@]}" --rows 100000
 for way in place every17 last single late previous same; do
-  gives "another result elsewhere: $way" 1 'times a row had another result elsewhere in a batch, or beside other rows' \
+  gives "another result elsewhere: $way" 1 'times the result of a test vector depended on its place in the batch' \
     test --unit "$wrong:$way" --against "$wrong:$way" "${ampere[@]}" --rows 20000
 done
 for way in moody seldom; do
-  gives "another result when asked again: $way" 1 'results were others when asked again' \
+  gives "another result when asked again: $way" 1 'results changed when they were computed again' \
     test --unit "$wrong:$way" "${ampere[@]}" --rows 20000
 done
 fails 'a failing unit' 'the device fell off the bus' test --unit "$wrong:failing" "${ampere[@]}"
@@ -144,14 +144,14 @@ classes >whole.txt
 check 'classes of a campaign in parts' cmp part.txt whole.txt
 check 'one class of one fault' [ "$(grep -c '"simplest"' whole.txt)" = 1 ]
 check 'which is described' grep -q '"change": "a subnormal b\[5\] counts as zero"' whole.txt
-gives 'a class in words' 1 'agrees with the model if a subnormal b\[5\] counts as zero; no matching row refutes that' \
+gives 'a class in words' 1 'candidate fault: a subnormal b\[5\] counts as zero; no matching test vector refutes it' \
   test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000
 gives 'a fault that no change has, at its place' 1 'only with a product at k = 13$' \
   test --unit "$wrong:lane_of_second_block" "${ampere[@]}" --rows 70000
 gives 'no function, no classes' 1 'cannot be sorted into classes: the unit is not a function' \
   test --unit "$wrong:moody" "${ampere[@]}" --rows 100000
 runs 0 vectors gen "${ampere[@]}" --rows 20000 -o classes.txt
-gives 'classes of a file' 1 'agrees with the model if a subnormal b\[5\] counts as zero' \
+gives 'classes of a file' 1 'candidate fault: a subnormal b\[5\] counts as zero' \
   verify --show 0 --unit "$wrong:flushed_b" classes.txt
 check 'with the simplest recorded row' grep -qE '^    classes.txt:[0-9]+, the simplest of those kept:$' in/stdout
 runs 0 verify classes.txt

@@ -46,7 +46,7 @@ static void print_values(const smma_instruction *i, const char *unit, uint64_t d
 
 static void print_example(const campaign *c, const smma_report_result *r) {
   const smma_row *row = &r->result.example;
-  printf("  row %llu, from 1, was the first; as simple as it goes:\n  ", (unsigned long long)r->result.first + 1);
+  printf("  first mismatch: test vector %llu. Minimised:\n  ", (unsigned long long)r->result.first + 1);
   smma_print_dot_command(stdout, r->instruction, row);
   putchar('\n');
   print_values(r->instruction, c->what.unit->name, row->d);
@@ -63,7 +63,7 @@ static void print_nan(const smma_report_result *r) {
   for (size_t n = 0; n < r->kept.count; n++) sampled += r->kept.sort[n].count;
   if (!nan || sampled != r->result.mismatches) return;
   if (nan == sampled)
-    printf("  NaN encodings only: both results of every mismatch are NaN, with another sign or payload\n");
+    printf("  only NaN encodings differ: both results of every mismatch are NaN, with different signs or payloads\n");
   else
     printf("  %llu of the mismatches differ in the encoding of a NaN only\n", (unsigned long long)nan);
 }
@@ -72,9 +72,9 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   printf("%s %s rows=%llu mismatches=%llu\n", smma_arch_name(r->instruction), r->instruction->name,
          (unsigned long long)r->result.rows, (unsigned long long)r->result.mismatches);
   if (r->result.not_repeated)
-    printf("  %llu results were others when asked again\n", (unsigned long long)r->result.not_repeated);
+    printf("  %llu results changed when they were computed again\n", (unsigned long long)r->result.not_repeated);
   if (r->result.not_alike)
-    printf("  %llu times a row had another result elsewhere in a batch, or beside other rows\n",
+    printf("  %llu times the result of a test vector depended on its place in the batch or on other test vectors\n",
            (unsigned long long)r->result.not_alike);
   print_nan(r);
   if (r->result.has_example) print_example(c, r);

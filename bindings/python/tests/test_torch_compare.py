@@ -141,6 +141,15 @@ def test_trace_of_narrow_formats(scaling):
     assert not other.same_operands
 
 
+def test_trace_of_promotion():
+    """Targets that differ only in the sum get the same operands."""
+    layer, x = nn.Linear(400, 7), torch.randn(6, 400)
+    d = compare(layer, x, [("H100", {**FP8, "promote_every": every}) for every in (128, None)])
+    t = d.trace()
+    assert t.same_operands and t.trace.parting is None
+    assert "got the same operands, and sum them differently" in repr(t)
+
+
 @pytest.mark.parametrize(
     "shapes", [((8, 8, 40), (40, 9)), ((8, 40), (8, 40, 8)), ((8, 40), (40, 8)), ((2, 3, 8, 40), (3, 40, 8))]
 )
