@@ -118,7 +118,7 @@ gives 'and of the model' 1 '^  NaN encodings only: both results of every mismatc
 gives 'verify, too' 1 '^([1-9][0-9]*) of \1 mismatches differ in the encoding of a NaN only$' \
   verify --unit "plugin:$plugin:payloads" rows.txt
 short=mma.m8n8k4.f32.f16.f16.f32
-for policy in all-ones default operand quiet; do
+for policy in all-ones default operand b-sum-a quiet; do
   "$softmma" custom --from V100 --instr $short --steps | sed "s/\"nan\": \"[a-z-]*\"/\"nan\": \"$policy\"/" >$policy.json
   gives "NaN: $policy" 0 ': found$' infer --unit custom:$policy.json --on V100 --instr $short "${few[@]}" -o model.json
   gives "campaign agrees: $policy" 0 'rows=20000 mismatches=0$' campaign --unit custom:$policy.json --on V100 \

@@ -486,6 +486,10 @@ static const struct {
     {HEAD "\"FTZ-AddMul\", \"k\": 4, \"a\": \"bf16\", \"b\": \"bf16\", \"d\": \"f32\", \"pairwise\": 4, \"nan\": "
           "\"all-ones\"}",
      "2:130", "no other NaN", "quiet"},
+    {HEAD "\"FMA\", \"k\": 4, \"a\": \"f32\", \"b\": \"f16\", \"d\": \"f16\", \"c\": \"f16\",\n\"nan\": \"b-sum-a\"}",
+     "2:92", "f16 has no room for a NaN of f32", ""},
+    {HEAD "\"E-FDPA\", \"k\": 4, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"block\": 2,\n\"nan\": \"b-sum-a\"}",
+     "3:8", "cannot be b-sum-a", "all-ones, quiet, default"},
     {HEAD "\"FP8-by-FP16\", \"k\": 9, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"f32\", \"block\": 3, "
           "\"alignment_bits\": 9,\n"
           "\"zero_exponent\": 0, \"rounding\": \"toward-zero\"}",
