@@ -488,7 +488,7 @@ static const struct {
           "\"all-ones\"}",
      "2:130", "no other NaN", "quiet"},
     {HEAD "\"FMA\", \"k\": 4, \"a\": \"f32\", \"b\": \"f16\", \"d\": \"f16\", \"c\": \"f16\",\n\"nan\": \"b-sum-a\"}",
-     "2:79", "f16 has no room for a NaN of f32", ""},
+     "2:92", "f16 has no room for a NaN of f32", ""},
     {HEAD "\"E-FDPA\", \"k\": 4, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"block\": 2,\n\"nan\": \"b-sum-a\"}",
      "3:8", "cannot be b-sum-a", "all-ones, quiet, default"},
     {HEAD "\"FP8-by-FP16\", \"k\": 9, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"f32\", \"block\": 3, "

@@ -94,9 +94,12 @@ static void fma_f64_store_nan(const double *sum, const double *a, const double *
   }
 }
 
-static bool fma_f64_any_nan(const double *sum) {
+/* Reports whether a lane of x is NaN. */
+static bool fma_f64_any_nan(vd x) {
+  double lane[LANES / 2];
   bool any = false;
-  for (size_t i = 0; i < FMA_ROWS * FMA_F64_COLUMNS; i++) any |= sum[i] != sum[i];
+  vd_store(lane, x);
+  for (size_t i = 0; i < LANES / 2; i++) any |= isnan(lane[i]);
   return any;
 }
 
@@ -116,9 +119,12 @@ static void fma_f64_block(const smma_multiplier *p, const double *a, const doubl
         vd_fma(vd_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
   }
   if (p->operation.rule.nan == SMMA_NAN_B_SUM_A) {
-    double sums[FMA_ROWS * FMA_F64_COLUMNS];
-    UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
-    if (fma_f64_any_nan(sums)) {
+    vd zero[4] = {vd_set(0), vd_set(0), vd_set(0), vd_set(0)}; /* x - x is NaN if x is NaN or infinite */
+    UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) zero[i % 4] =
+        vd_add(zero[i % 4], vd_subtract(sum[i], sum[i]));
+    if (fma_f64_any_nan(vd_add(vd_add(zero[0], zero[1]), vd_add(zero[2], zero[3])))) {
+      double sums[FMA_ROWS * FMA_F64_COLUMNS];
+      UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
       fma_f64_store_nan(sums, first_a, first_b, steps, p->turned, d);
       return;
     }
