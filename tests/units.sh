@@ -153,7 +153,7 @@ gives 'no function, no classes' 1 'cannot be sorted into classes: the unit is no
 runs 0 vectors gen "${ampere[@]}" --rows 20000 -o classes.txt
 gives 'classes of a file' 1 'candidate fault: a subnormal b\[5\] counts as zero' \
   verify --show 0 --unit "$wrong:flushed_b" classes.txt
-check 'with the simplest recorded row' grep -qE '^    classes.txt:[0-9]+, the simplest of those kept:$' in/stdout
+check 'with the simplest recorded row' grep -qE '^    classes.txt:[0-9]+, the simplest of those examined:$' in/stdout
 runs 0 verify classes.txt
 check 'no mismatches, no classes' [ "$(wc -l <in/stdout)" = 1 ]
 fails 'of another seed' 'of another seed than 5; name another file' \
