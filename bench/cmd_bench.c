@@ -5,7 +5,7 @@
 #include "bench/chart.h"
 #include "bench/machine.h"
 #include "bench/timing.h"
-#include "cli/choose.h"
+#include "cli/kernel.h"
 #include "cli/output.h"
 #include "cli/target.h"
 #include "device/device.h"
@@ -69,7 +69,7 @@ static void add_families(bench *b, const char *gpu, smma_arch_id arch) {
   for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
     if (!gpu || smma_find_arch(families[f].gpu) == arch)
       add_case(b, families[f].title, families[f].gpu,
-               smma_require_instruction(families[f].gpu, families[f].instruction, NULL));
+               smma_choose_instruction(families[f].gpu, &(smma_choice){.instr = families[f].instruction}));
   if (b->case_count == 0) smma_die("--on: nothing is measured on %s unasked; add --instr NAME or --in FORMAT", gpu);
 }
 
@@ -88,13 +88,16 @@ static void choose_cases(bench *b) {
   if (o->out && !o->in) smma_die("--out: it goes with --in FORMAT");
   if (!names && !formats) {
     const smma_target target = smma_target_or_none(o->gpu);
-    if (target.custom)
-      add_case(b, o->gpu, o->gpu, target.custom);
+    const smma_instruction *chosen = smma_chosen(&target, &(smma_choice){NULL, NULL, NULL});
+    if (chosen)
+      add_case(b, o->gpu, o->gpu, chosen);
     else
       add_families(b, o->gpu, target.arch);
   }
-  while ((item = next_item(&names))) add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, item, NULL, NULL));
-  while ((item = next_item(&formats))) add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, NULL, item, o->out));
+  while ((item = next_item(&names)))
+    add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, &(smma_choice){.instr = item}));
+  while ((item = next_item(&formats)))
+    add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, &(smma_choice){.in = item, .out = o->out}));
 }
 
 static size_t read_size(const char *text, const char *option) {

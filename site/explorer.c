@@ -471,8 +471,8 @@ static smma_datum *choices_of(const smma_key *key) {
   if (key->kind == SMMA_KEY_CHOICE || key->kind == SMMA_KEY_ROUNDING)
     for (int i = 0; key->choices[i]; i++) smma_datum_append(list, smma_datum_text(key->choices[i]));
   for (int f = 0; key->kind == SMMA_KEY_FORMAT && f < SMMA_FORMAT_COUNT; f++)
-    if (key->formats & smma_format_bit((smma_format)f))
-      smma_datum_append(list, smma_datum_text(smma_format_text((smma_format)f)));
+    if (key->formats & smma_format_bit(smma_format_at(f)))
+      smma_datum_append(list, smma_datum_text(smma_format_text(smma_format_at(f))));
   return list;
 }
 

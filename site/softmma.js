@@ -6,13 +6,13 @@ var softmma = (() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   const numbers = new Set(["set_hex", "set_value", "flip", "make"]);  // other functions return texts
 
-  /* Stubs for system functions that the module imports but does not use: it opens no files of the machine. */
-  const system = new Proxy({}, {
-    get: (_, name) => name === "emscripten_notify_memory_growth" ?
-        () => {} :
-        () => {
-          throw new Error(`softmma.wasm called ${String(name)}`);
-        },
+  /* System functions that the module imports. Memory may grow. The C library asks for environment variables; 52, WASI's
+     ENOSYS, says that there are none. The module calls no other system function: it opens no files of the machine. */
+  const answers = {emscripten_notify_memory_growth: () => {}, environ_sizes_get: () => 52};
+  const system = new Proxy(answers, {
+    get: (_, name) => answers[name] ?? (() => {
+      throw new Error(`softmma.wasm called ${String(name)}`);
+    }),
   });
 
   async function instantiate(bytes) {

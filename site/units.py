@@ -99,7 +99,7 @@ class Units:
     def read(self, arch):
         rule, text = None, (TOP / "docs" / "units" / f"{arch}.md").read_text()
         for part in text.split("\n## Rule ")[1:]:
-            number, found = part.split("\n", 1)[0], re.search(r"\n```\n\n(.*?)\n\n### Beside", part, re.S)
+            number, found = part.split("\n", 1)[0], re.search(r"\n```\n\n(.*?)\n\n### Compared with", part, re.S)
             if found:
                 self.probes[arch, int(number)] = found[1]
         for line in text.splitlines():
@@ -107,11 +107,11 @@ class Units:
                 self.title[arch] = line[2:]
             elif found := re.fullmatch(r"## Rule (\d+)", line):
                 rule = (arch, int(found[1]))
-            elif found := re.fullmatch(r"### What it does, by `(.*)`", line):
+            elif found := re.fullmatch(r"### Behaviour of `(.*)`", line):
                 self.one[rule] = found[1]
-            elif line.startswith("The same function, proved"):
+            elif line.startswith("Proved equal for every K"):
                 self.equal[rule] = [(where, name) for name, where in re.findall(NAME, line)]
-            elif line.startswith("Neither proved equal nor told apart"):
+            elif line.startswith("Neither proved equal nor found different"):
                 self.unknown[rule] = [(where, name) for name, where in re.findall(NAME, line)]
             elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.* ?c \w+) \| (\w+) \| (\w+) \|", line)):
                 name, where, why, row, here, there = found.groups()

@@ -3,7 +3,7 @@
 set -eu
 exported=$(mktemp)
 trap 'rm -f "$exported"' EXIT
-# What sanitizers add is not of this library.
+# Removes the symbols that sanitizers add.
 nm -D --defined-only "$1" | awk '$3 ~ /^(__asan|__ubsan|__odr_asan|__sanitizer|___asan|__start___sancov|__stop___sancov)/ { next } { print $3 }' |
   LC_ALL=C sort > "$exported"
 if ! diff "$2" "$exported"; then

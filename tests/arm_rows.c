@@ -1,16 +1,19 @@
-/* arm_rows: reads rows as a `pipe:` unit does and computes them with the Arm instruction that their header names.
-   `arm_rows --list` names the instructions that this CPU, or what emulates one, has. For Linux on AArch64, by itself:
+/* arm_rows: reads test vectors as a `pipe:` unit does, and computes them with the Arm instruction that their header
+   names. `arm_rows --list` lists the instructions that this CPU, or its emulator, has. For Linux on AArch64, without
+   the library:
 
        cc -O2 -o arm_rows tests/arm_rows.c
 
-   Each step computes as many rows as the instruction's tile has rows. They lie on a diagonal, another one each time;
-   the elements beside it have the same operands in other pairs, and are left out. */
+   Each step computes as many test vectors as the instruction's tile has rows. They lie on a diagonal of the tile, a
+   different diagonal each time. The other elements of the tile combine the same operands in other pairs, and are
+   ignored. */
 #include <sys/auxv.h>
 
 #define JUDGE "arm_rows"
 #include "judge_rows.h"
 
-/* Linux's names for what a CPU has (asm/hwcap.h), which older headers lack: bits of AT_HWCAP, from 64 on AT_HWCAP2. */
+/* Linux's bits for CPU features (asm/hwcap.h), which older headers lack: bits of AT_HWCAP; numbers from 64 on are bits
+   of AT_HWCAP2. */
 enum {
   HAS_DOTPROD = 20,
   HAS_SVE_F32MM = 64 + 10,
@@ -23,7 +26,8 @@ enum {
 
 enum { FPCR_EBF = 1 << 13, VECTOR_BYTES = 256 };
 
-/* Of a lane, or of a row of A and a column of B, the elements lie side by side; the tile is C, then D. */
+/* Operands of one step. The elements of a lane, or of a row of A and a column of B, are contiguous. The tile is C
+   before the step and D after it. */
 typedef struct {
   _Alignas(VECTOR_BYTES) uint8_t a[VECTOR_BYTES], b[VECTOR_BYTES], tile[VECTOR_BYTES * VECTOR_BYTES / 4];
 } operands;
@@ -62,7 +66,8 @@ VECTOR_STEP(usmmla, "usmmla v2.4s, v0.16b, v1.16b")
 SEGMENT_STEP(fmmla_s, "s", "w")
 SEGMENT_STEP(fmmla_d, "d", "d")
 
-/* ---- SME: the tile into ZA, row by row, the outer product, and back; in streaming mode all vectors are others ---- */
+/* ---- SME: load the tile into ZA row by row, compute the outer product, store the tile; vector lengths differ in
+   streaming mode ---- */
 
 #define OUTER_STEP(name, type, load, instruction)                                                                      \
   static void name(operands *o) {                                                                                      \
@@ -90,7 +95,7 @@ OUTER_STEP(umopa, "s", "w", "umopa za0.s, p0/m, p0/m, z0.b, z1.b")
 OUTER_STEP(usmopa, "s", "w", "usmopa za0.s, p0/m, p0/m, z0.b, z1.b")
 OUTER_STEP(sumopa, "s", "w", "sumopa za0.s, p0/m, p0/m, z0.b, z1.b")
 
-/* Bytes of a vector in streaming mode. */
+/* Returns the bytes of a vector in streaming mode. */
 static int streaming_bytes(void) {
   uint64_t bytes;
   __asm__(".arch armv8.6-a+sve\n .arch_extension sme\n rdsvl %0, #1" : "=r"(bytes));
@@ -104,9 +109,9 @@ typedef enum { LANES, FIRST_OF_B, TILE, OUTER } arrangement; /* FIRST_OF_B: one 
 typedef struct {
   const char *name;
   void (*step)(operands *);
-  int has; /* what the CPU must have */
+  int has; /* feature that the CPU must have */
   arrangement how;
-  int k, bytes, result_bytes; /* of an element of A and B, and of D */
+  int k, bytes, result_bytes; /* bytes of an element of A and B, and of D */
   uint64_t fpcr;
 } instruction;
 
@@ -140,7 +145,7 @@ static int cpu_has(int bit) {
   return bit < 64 ? getauxval(AT_HWCAP) >> bit & 1 : getauxval(AT_HWCAP2) >> (bit - 64) & 1;
 }
 
-/* Of a mode that the CPU does not have FPCR keeps nothing. */
+/* Sets the mode. Reports whether the CPU supports it: otherwise FPCR does not retain its bits. */
 static int takes_mode(uint64_t fpcr) {
   uint64_t kept;
   __asm__ volatile("msr fpcr, %1\n mrs %0, fpcr" : "=&r"(kept) : "r"(fpcr));
@@ -162,7 +167,7 @@ static const instruction *find(const char *name) {
 
 /* ---- Rows ---- */
 
-/* Where the results of a step's rows are in the tile. */
+/* Returns the position in the tile of the result of test vector `row`. */
 static uint8_t *place(const instruction *i, operands *o, int width, int row, int turn) {
   const int column = i->how == LANES || i->how == FIRST_OF_B ? 0 : (row + turn) % width;
   return o->tile + (i->how == TILE || i->how == OUTER ? row * width + column : row) * i->result_bytes;

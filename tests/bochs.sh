@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A `pipe` unit: computes rows by Bochs, an emulator, with the CPU that has the instruction. Usage: bochs.sh WORK, a
-# folder with bochs_disk (tests/bochs_disk.c) and bochs.rom (tests/bochs_rom.S). BOCHS names the program.
+# A `pipe` unit that computes test vectors with Bochs, which emulates a CPU that has the instruction. WORK is a folder
+# with bochs_disk (tests/bochs_disk.c) and bochs.rom (tests/bochs_rom.S); BOCHS names the program.
+# Usage: bochs.sh WORK
 set -euo pipefail
 work=$(realpath "${1:?usage: bochs.sh WORK}")
 here=$(mktemp -d -p "$work")
@@ -24,7 +25,7 @@ port_e9_hack: enabled=1
 log: $here/log
 panic: action=fatal
 END
-# Asked to end, it ends with status 1.
+# Bochs ends with status 1 even when the ROM ends it as intended.
 "${BOCHS:-bochs}" -q -f "$here/configuration" </dev/null >"$here/said" 2>&1 || true
 if ! grep -q 'shutdown requested' "$here/said"; then
   echo "bochs.sh: Bochs did not come to the end: $(grep -v '^0000000' "$here/said" | tail -n 3 | tr '\n' ' ')" >&2

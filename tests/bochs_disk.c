@@ -1,6 +1,6 @@
-/* Rows on standard input, as a `pipe` unit is given them, become the disk that tests/bochs_rom.S reads, on standard
-   output: a sector with the number of the instruction and that of rows; then of each row 64 bytes of a, 64 of b, 4 of
-   c. --list: the instructions. */
+/* Converts test vectors on standard input, in the format of a `pipe` unit, to a disk image on standard output, which
+   tests/bochs_rom.S reads. The first sector holds the number of the instruction and the number of test vectors. For
+   each test vector follow 64 bytes of a, 64 of b and 4 of c. With --list: prints the instructions. */
 #define JUDGE "bochs_disk"
 #include "judge_rows.h"
 

@@ -1,5 +1,6 @@
-/* A ROM for Bochs: from the reset vector to 64 bits, then rows of tests/bochs_disk.c, read from the first ATA disk, through
-   an instruction. Each result goes to port 0xe9 as a line, "=" and 8 hexadecimal digits; then Bochs ends. */
+/* A ROM for Bochs. It switches from the reset vector to 64-bit mode, reads test vectors of tests/bochs_disk.c from the
+   first ATA disk, and computes each with an instruction. Each result goes to port 0xe9 as a line, "=" and 8 hexadecimal
+   digits; then Bochs ends. */
         .set base, 0xffff0000
         .set tables, 0x1000
         .set stack, 0x8000
@@ -22,7 +23,7 @@ protected:
         movw %ax, %es
         movw %ax, %ss
         movl $stack, %esp
-        movl $tables, %edi              /* 4 pages of 1 GiB, as they are */
+        movl $tables, %edi              /* 4 pages of 1 GiB, mapped to themselves */
         movl $0x800, %ecx
         xorl %eax, %eax
         cld
@@ -45,15 +46,15 @@ protected:
         ljmpl $24, $long_mode - rom + base
         .code64
 long_mode:
-        movl $0xd, %eax                 /* every part of the state that this CPU has */
+        movl $0xd, %eax                 /* all state components that this CPU has */
         xorl %ecx, %ecx
         cpuid
         xorl %ecx, %ecx
         xsetbv
         leaq rom(%rip), %rbx
-/* ---- the disk: all of it, a sector at a time, into memory ---- */
+/* ---- read the whole disk into memory, a sector at a time ---- */
         movl $disk, %edi
-        xorl %esi, %esi                 /* sector */
+        xorl %esi, %esi                 /* esi: number of the next sector */
         call read_sector
         movl disk + 4, %eax
         imull $132, %eax
@@ -72,7 +73,7 @@ long_mode:
         leaq configuration(%rip), %r13
         movl disk + 4, %r14d
         movl $disk + 512, %r15d
-/* ---- each row ---- */
+/* ---- compute each test vector ---- */
 row:    testl %r14d, %r14d
         jz end
         call *%r12
@@ -96,7 +97,7 @@ end:    leaq shutdown(%rip), %rsi
         rep outsb
         hlt
 
-read_sector:                            /* number esi to rdi, which moves on */
+read_sector:                            /* reads sector number esi to rdi, and advances rdi */
         movw $0x1f7, %dx
 1:      inb %dx, %al
         testb $0x80, %al

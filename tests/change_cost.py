@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What docs/howto-add.md says of an addition is enough, and every file it names is needed.
+"""Checks that the steps in docs/howto-add.md are sufficient, and that every file they name is needed.
 
-Adds its examples to a copy of the source: the tests then pass, and with any one of the files left out, or with a
-mistake in one, they fail.
+Applies the examples of that page to a copy of the source. The tests must then pass. They must fail if any one of the
+files is left out, or if an example has a mistake.
+
 Usage: change_cost.py SOURCE BUILD COMPILER
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 
 source, build, compiler = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3]
 
-# Sections whose examples belong together, and the tests that judge them.
+# Sections whose examples belong together, and the tests that check them.
 ADDITIONS = {
     "format": (["A number format"], ["test_format", "test_oracle test_formats"]),
     "instruction": (["An instruction"], ["test_catalogue", "test_oracle test_catalogue"]),
@@ -26,14 +27,14 @@ ADDITIONS = {
     "experiment": (["A numerical experiment"], ["tests/experiment.sh softmma halves"]),
 }
 
-# A mistake in an example: FILE, what stands there, what is there instead.
+# Mistakes to make in an example: FILE, original text, replacement.
 MISTAKES = {
-    "format": ("src/core/format.def", "e5m3, 9, 0, 1, 5, 3, 15,", "e5m3, 9, 0, 1, 5, 3, 14,"),
+    "format": ("include/softmma/number.h", "SMMA_E3M4 = 0x1803134,", "SMMA_E3M4 = 21,"),
     "probe": ("src/probe/infinite_c.c", '"infinity" : "not infinity"', '"not infinity" : "infinity"'),
     "experiment": ("src/experiment/halves.c", "SMALL = 0x0c00", "SMALL = 0x0800"),
 }
 
-# Only what the additions change is compiled again; the rest comes from the libraries that are built.
+# Compiles only the changed files; everything else comes from the built libraries.
 MAKEFILE = """
 FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -fopenmp -ffp-contract=off \\
   -Isrc -Iinclude -Itests -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"' \\
@@ -48,7 +49,7 @@ test_catalogue: $(LIBRARY) tests/support.o tests/test_catalogue.o
 test_oracle test_format test_catalogue:
 	{compiler} $^ {build}/lib/libsoftmma.a -fopenmp -lcmocka -lgmp -lm -o $@
 softmma: $(COMMAND)
-	{compiler} $^ $(patsubst %,{build}/lib/libsoftmma%.a,_cli _tools _study) {build}/lib/libsoftmma.a \\
+	{compiler} $^ $(patsubst %,{build}/lib/libsoftmma%.a,_cli _study) {build}/lib/libsoftmma.a \\
 	  -fopenmp $(shell pkg-config --libs jansson popt) -ldl -lm -o $@
 %.o: %.c
 	{compiler} $(FLAGS) -MMD -c $< -o $@
@@ -58,7 +59,7 @@ PROGRAMS = {"test_format", "test_oracle", "test_catalogue", "softmma"}
 
 
 def examples(section):
-    """FILE -> [(TEXT or None, lines)] of a section."""
+    """Returns {FILE: [(TEXT or None, lines)]} of a section."""
     text = (source / "docs/howto-add.md").read_text().split(f"\n## {section}\n")[1].split("\n## ")[0]
     found, lines = {}, None
     for line in text.splitlines():
@@ -73,7 +74,7 @@ def examples(section):
 
 
 def changed(name, pieces):
-    """The text of a file with its pieces."""
+    """Returns the text of a file with the lines of the section inserted."""
     file = source / name
     lines = file.read_text().splitlines() if file.exists() else []
     for behind, new in pieces:
@@ -89,9 +90,9 @@ def changed(name, pieces):
 
 
 def passes(copy, tests):
-    """Whether the tests are built and pass; what they said."""
+    """Builds and runs the tests. Returns whether they pass, and their output."""
     programs = PROGRAMS & {word for test in tests for word in test.split()}
-    for program in programs:  # make would keep one of which only a part is gone
+    for program in programs:  # otherwise make retains a program of which only a part is outdated
         (copy / program).unlink(missing_ok=True)
     made = subprocess.run(["make", "-s", "-j2", *sorted(programs)], cwd=copy, capture_output=True, text=True)
     if made.returncode:
@@ -106,7 +107,7 @@ def passes(copy, tests):
 
 
 def judge(copy, what, sections, tests):
-    """Applies what the sections say; the failures."""
+    """Applies the sections and returns the failures."""
     pieces, failures = {}, []
     for section in sections:
         for name, more in examples(section).items():

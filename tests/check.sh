@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What scripts/check and .ci/run say of builds and tests that fail, of a machine where no root can be made, and of
-# success, with set-up, builds and tests that only pretend. With `tools`: that the tests have all tools.
+# Output of scripts/check and .ci/run when builds or tests fail, when no root can be created, and on success. Set-up,
+# builds and tests are replaced by stand-ins. With `tools`: checks that the tests have all tools.
 # Usage: check.sh SOURCE [tools]
 set -u
 source=$(realpath "${1:?usage: check.sh SOURCE [tools]}")
@@ -14,13 +14,13 @@ cp "$source/.ci/run" .ci/
 PATH=$work/tools:$PATH
 unset SOFTMMA_VECTORS SOFTMMA_CPU
 
-# pretend FILE BODY: a program of these commands.
+# pretend FILE BODY: makes FILE a program with these commands
 pretend() {
   printf '#!/bin/sh\n%s\n' "$2" >"$1"
   chmod +x "$1"
 }
 
-# suites SANITIZE TESTS PYTHON: commands that stand for the tests.
+# suites SANITIZE TESTS PYTHON: makes stand-ins for the tests, with these commands
 suites() {
   pretend tools/cmake "case \$* in
     *--build*) ;;
@@ -31,7 +31,7 @@ suites() {
   pretend scripts/check-python "$3"
 }
 
-# runs STATUS COMMAND...: whether its status is that; what it writes goes to output.
+# runs STATUS COMMAND...: reports whether the command ends with this status; its output goes to `output`
 runs() {
   local wanted=$1 status
   shift
@@ -47,7 +47,7 @@ complain() {
   failed=1
 }
 
-# says REGEX [TIMES]: so many lines match.
+# says REGEX [TIMES]: checks how many lines match
 says() {
   local times
   times=$(grep -cE -e "$1" output)
@@ -57,7 +57,7 @@ says() {
 ends() { [[ $(tail -n 1 output) =~ $1 ]] || complain "does not end with '$1'"; }
 
 if [ "${2-}" = tools ]; then
-  # What a test looks for, and is silent without, `scripts/setup --tests` installs; CUDA's tools it cannot.
+  # `scripts/setup --tests` installs every tool that a test needs to run, except those of CUDA.
   what='tools'
   if command -v apt-get >output; then
     # shellcheck disable=SC2013  # words
@@ -136,7 +136,7 @@ runs 1 scripts/check
 says '^file.c:1: error$'
 ends '^check: the tests build failed; the whole log is build-tests/build.log$'
 
-# What touches a file is built and run, and nothing else.
+# A change to a file builds and runs only what covers the file.
 what='scripts/try'
 cp "$source/scripts/try" scripts/
 mkdir -p src/{one,two,three} tests
@@ -193,10 +193,11 @@ ends 'E: Unable to locate package$'
 rm tools/sleep tools/sudo tools/dpkg-query tools/apt-get
 pretend scripts/setup 'exit 0'
 
-# .ci/run where no root can be made: it says why, and judges what runs here.
+# .ci/run without a root: it prints the reason, and tests the programs that run here.
 # shellcheck disable=SC2016  # it is the program's
 pretend scripts/check 'echo "arguments: $*; vectors: ${SOFTMMA_VECTORS-none}"; exit 3'
-# here REASON [ARGUMENT...]: in this checkout, for that reason; arguments of .ci/run are not those of scripts/check
+# here REASON [ARGUMENT...]: runs in this checkout, for this reason; .ci/run does not pass its arguments to
+# scripts/check
 here() {
   runs 3 .ci/run "${@:2}"
   says "^NOT ON A FRESH MACHINE: $1\\.\$"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Four ranks of MPI on two machines' worth: network namespaces, and between them TCP alone. The same bytes as one process,
-# for any number of ranks; errors, lost ranks and going on. Usage: cluster.sh SOFTMMA MODULE-FOLDER
+# Four MPI ranks on two simulated machines: network namespaces that are connected only by TCP. The output must equal
+# that of one process, byte for byte, for any number of ranks. Also: errors, lost ranks, and resuming.
+# Usage: cluster.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: cluster.sh SOFTMMA MODULE-FOLDER}")
@@ -36,13 +37,14 @@ connect() {
 }
 connect 2>in/stderr || skip "no network namespaces: $(head -n 1 in/stderr)"
 
-# What mpirun calls in the place of ssh: HOST COMMAND...
+# Replacement for ssh that mpirun calls: HOST COMMAND...
 cat >agent <<END
 #!/bin/sh
 shift
 exec ip netns exec $there sh -c "\$*"
 END
-# A rank, which leaves its number's process, may be given its own first argument, and stop itself when a file is complete.
+# One rank. It writes down its process number, may get a first argument of its own, and can stop itself when a file is
+# complete.
 cat >rank <<'END'
 #!/bin/sh
 echo $$ >pid.$OMPI_COMM_WORLD_RANK
@@ -52,7 +54,8 @@ exec "$SOFTMMA" "$@" ${OTHER:+${MORE:--C none.npy}}
 END
 chmod +x agent rank
 
-# ranks N ARGUMENT...: softmma in N ranks, every second one there; output as by `runs`. Its status.
+# ranks N ARGUMENT...: runs softmma in N ranks, every second one on the other machine; output as by `runs`. Returns its
+# status.
 ranks() {
   local count=$1
   shift
@@ -69,18 +72,18 @@ in_ranks() { # STATUS N ARGUMENT...
   ranks "$@"
   [ $? -eq "$wanted" ]
 }
-said() { grep '^softmma: ' in/stderr; } # and not mpirun
-same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # but for when they began
+said() { grep '^softmma: ' in/stderr; } # without mpirun's messages
+same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # ignores the start dates
 
 in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
 check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
 
-check 'help' in_ranks 0 2 campaign --help
-check 'help, once' [ "$(grep -c '^softmma campaign: ' in/stdout)" = 1 ]
+check 'help' in_ranks 0 2 test --help
+check 'help, once' [ "$(grep -c '^Usage: softmma test ' in/stdout)" = 1 ]
 
 # ---- Campaigns ----
 
-campaign=(campaign --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32
+campaign=(test --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32
   --rows 300000 --json)
 runs 1 "${campaign[@]}" --resume whole.json
 cp in/stdout whole.out
@@ -95,8 +98,8 @@ check "the ranks there have sent bytes over the wire: $sent" [ "$sent" -gt 10000
 check 'a whole that is there is printed' in_ranks 1 3 "${campaign[@]}" --resume ranks-4.json
 check 'a whole that is there: the same output' same in/stdout whole.out
 
-# A rank is lost, and its work goes on where it was. It stops itself first, so that it is not at the end yet.
-long=(campaign --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
+# A rank is lost, and a later run resumes its work. The rank first stops itself, so that it cannot have finished.
+long=(test --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
 STOPS=2 in_ranks 0 4 "${long[@]}" --resume long.json &
 until [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ] || ! kill -0 $! 2>in/kill; do sleep 0.05; done
 kill -KILL "$(cat pid.2)"
@@ -109,7 +112,7 @@ check 'another number of ranks' in_ranks 2 2 "${long[@]}" --resume long.json
 check 'another number of ranks, in one line' [ "$(said | wc -l)" = 1 ]
 check 'another number of ranks, says so' \
   grep -q '^softmma: --resume: long.json.shard-.*-of-4 is there, of another number of ranks' in/stderr
-touch long.json.shard-2-of-4.123-0.tmp long.json.shard-1-of-3.123-0.tmp # of ranks that died while they saved
+touch long.json.shard-2-of-4.123-0.tmp long.json.shard-1-of-3.123-0.tmp # left by ranks that died while they saved
 check 'going on' in_ranks 0 4 "${long[@]}" --resume long.json
 runs 0 "${long[@]}" --resume one.json
 check 'going on: the same file' same long.json one.json
@@ -119,7 +122,7 @@ touch globX.json.shard-1-of-9
 check 'a name with a pattern' in_ranks 0 2 "${campaign[0]}" --unit model "${campaign[@]:3:4}" --rows 1000 --resume 'glob?.json'
 rm globX.json.shard-1-of-9
 
-# Rank 0's arguments are every rank's.
+# Every rank uses the arguments of rank 0.
 for other in '--seed 7' '--rows 5000' '--kind random'; do
   OWN=1 MORE=$other
   check "a rank with other arguments: $other" in_ranks 2 2 "${long[@]}" --resume differ.json
@@ -132,10 +135,10 @@ done
 
 mkdir vectors
 for seed in 1 2 3 4 5; do
-  runs 0 gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
+  runs 0 vectors gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
 done
 sed -i '20s/[0-9a-f]\{8\}$/3f800001/' vectors/4.txt
-verify=(verify vectors vectors/2.txt)
+verify=(verify vectors/2.txt)
 runs 1 "${verify[@]}"
 cp in/stdout one.out
 check 'files in 4 ranks' in_ranks 1 4 "${verify[@]}"
@@ -149,7 +152,7 @@ check 'an experiment in 4 ranks: the same files' diff -r one four
 
 # ---- Products ----
 
-# matrix FILE ROWS COLUMNS SEED: small numbers in FP32, by awk, which every machine has.
+# matrix FILE ROWS COLUMNS SEED: writes small numbers in FP32, with awk, which every machine has
 matrix() {
   local header="{'descr': '<f4', 'fortran_order': False, 'shape': ($2, $3), }"
   printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" >"$1"
@@ -173,7 +176,7 @@ for count in 2 4; do
 done
 check 'one summary' [ "$(wc -l <in/stdout)" = 1 ]
 
-# ---- The search for a product's instruction and plan ----
+# ---- The search for the instruction and plan of a product ----
 
 runs 0 gemm --on H100 --in f16 A.npy B.npy -o fits.npy
 for given in '0 fits.npy' '1 one.npy'; do
@@ -188,7 +191,7 @@ for given in '0 fits.npy' '1 one.npy'; do
 done
 check 'a claim is one rank'"'"'s' in_ranks 0 4 match A.npy B.npy fits.npy --in f16 --claim H100
 
-# ---- Errors: one line, and nothing is written ----
+# ---- Errors: one line, and no file is written ----
 
 check 'an error of all ranks' in_ranks 2 4 "${product[@]}" --bias C.npy -o new.npy
 check 'an error of all ranks: one line' [ "$(said | wc -l)" = 1 ]

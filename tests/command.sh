@@ -10,30 +10,6 @@ source "$source_directory/tests/judging.sh"
 
 # ---- Making and reading files ----
 
-# Integers as little-endian FP32 in hexadecimal.
-f32() {
-  local value sign magnitude exponent bits
-  for value; do
-    sign=0 magnitude=$value exponent=0 bits=0
-    if [ "$value" -lt 0 ]; then sign=1 magnitude=$((-value)); fi
-    while [ $((magnitude >> (exponent + 1))) -gt 0 ]; do exponent=$((exponent + 1)); done
-    [ "$magnitude" -eq 0 ] || bits=$((sign << 31 | (exponent + 127) << 23 | (magnitude << (23 - exponent) & 0x7fffff)))
-    printf '%02x%02x%02x%02x' $((bits & 255)) $((bits >> 8 & 255)) $((bits >> 16 & 255)) $((bits >> 24))
-  done
-}
-
-# Hexadecimal digits to bytes.
-# shellcheck disable=SC2001 # no pattern of the shell does this
-bytes() { printf '%b' "$(sed 's/../\\x&/g' <<<"$1")"; }
-
-# npy FILE TYPE SHAPE HEX: a .npy file of 128 bytes and its data.
-npy() {
-  {
-    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$2', 'fortran_order': ${order-False}, 'shape': $3, }"
-    bytes "$4"
-  } >"$1"
-}
-
 # safetensors FILE JSON HEX
 safetensors() {
   {
@@ -43,20 +19,20 @@ safetensors() {
   } >"$1"
 }
 
-# holds FILE HEX: the data of a .npy file that softmma wrote.
+# holds FILE HEX: checks the data of a .npy file that softmma wrote
 holds() { [ "$(tail -c +129 "$1" | od -An -v -tx1 | tr -d ' \n')" = "$2" ]; }
 
-# says REGEX: in what the last run noted on stderr.
+# says REGEX: checks what the last run wrote to stderr
 says() { grep -qE -e "$1" in/stderr; }
 silent() { [ ! -s in/stderr ]; }
 
 # ---- Help and version ----
 
-# How many columns the texts of options begin in.
+# Prints the number of different columns in which the descriptions of options begin.
 option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' | sort -u | wc -l; }
 gives 'help' 0 '^  verify  ' --help
 check 'help: summaries stand in one column' \
-  [ "$(sed -n '/^Look up:/,/^Measure:/p' in/stdout | grep -vc -e '^  .\{10\}  [^ ]' -e '^[A-Z][a-z ]*:$' -e '^$')" -eq 0 ]
+  [ "$(sed -n '/^Look up:/,/^Measure:/p' in/stdout | grep -vc -e '^  .\{15\}  [^ ]' -e '^[A-Z][a-z ]*:$' -e '^$')" -eq 0 ]
 check 'help: lines of at most 100 columns' [ "$(grep -cE '^.{101}' in/stdout)" -eq 0 ]
 gives 'help of a command, by its name' 0 '^Multiply whole matrices' help gemm
 for command in $("$softmma" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
@@ -82,26 +58,26 @@ check 'self-test --digests: what is compiled in' cmp -s in/stdout "$source_direc
 fails 'self-test: text and JSON' '--digests prints text; give one of them' self-test --digests --json
 volta_unit=(--on V100 --instr HMMA.884.F32.F32)
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
-fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem
+fails 'unknown command' "unknown command 'gem'; nearest: gemm, vectors gen" gem
 fails 'help of an unknown command' "unknown command 'gem'" help gem
 fails 'unknown option' "--formas: unknown option; nearest: --formats, .*softmma list --help" list --formas
-fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows, " gen --rwos=3
-fails 'unknown letter' "-q: unknown option .see 'softmma list --help'" list -q
-fails 'option without its value' '--rows: missing argument' gen --rows
-fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" gen --rows many
-fails 'a number that is none, behind =' "--rows: 'many' is no whole number" gen --rows=many
+fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows, " vectors gen --rwos=3
+fails 'unknown letter' "-x: unknown option .see 'softmma list --help'" list -x
+fails 'option without its value' '--rows: missing argument' vectors gen --rows
+fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" vectors gen --rows many
+fails 'a number that is none, behind =' "--rows: 'many' is no whole number" vectors gen --rows=many
 for number in 1e 1e- 1e-1 1.5 1__0 _1 1_ 0x10 1e19 9223372036854775808 '' ' 1' 1.25e1; do
-  fails "no count: '$number'" "--rows: '$number' is no whole number" gen "${volta_unit[@]}" --rows "$number"
+  fails "no count: '$number'" "--rows: '$number' is no whole number" vectors gen "${volta_unit[@]}" --rows "$number"
 done
 for number in 12 1_2 1.2e1 12e0 1.2E+1 0012; do
-  gives "a count: $number" 0 '^# arch: volta$' gen "${volta_unit[@]}" --rows $number
+  gives "a count: $number" 0 '^# arch: volta$' vectors gen "${volta_unit[@]}" --rows $number
   check "a count: $number rows" [ "$(grep -vc '^#' in/stdout)" -eq 12 ]
 done
 fails 'a count beyond an int' "--threads: '3e9' is no whole number, .*, or greater than a number can be here" \
   experiment accumulation --threads 3e9
 gives 'counts elsewhere' 0 '16' bench --on V100 --in f16 --size 1.6e1 --repetitions 1e0 --blas none
-fails 'surplus argument' "unexpected argument 'V100'" list V100
-fails 'missing arguments' 'too few arguments: softmma gemm --on GPU' gemm --on H100
+fails 'surplus argument' "unexpected argument 'more.txt'" units more.txt
+fails 'missing arguments' 'too few arguments: softmma gemm TARGET' gemm --on H100
 fails 'missing argument' 'too few arguments: softmma compare' compare --on H100 A.npy
 fails 'a name with a newline' "unknown command 'a\?b'" $'a\nb'
 "$softmma" list >/dev/full 2>in/stderr
@@ -113,10 +89,10 @@ check 'a full disk is said' says '^softmma: could not write the output'
 gives 'list' 0 '^hopper +wgmma\.m64n8k16\.f32\.f16\.f16 +N=8\.\.256 step 8 +T-FDPA +F=25 L=16 rho=RZ-FP32 e_zero=-133' \
   list
 gives 'list ends with the totals' 0 '^[0-9]+ instructions in [0-9]+ rows$' list
-gives 'list --arch' 0 '^volta +mma\.m8n8k4\.f32\.f16\.f16\.f32 ' list --arch V100
-check 'list --arch lists no other' [ "$(grep -cv '^volta ' in/stdout)" -eq 2 ]
-gives 'list --all' 0 ' wgmma\.m64n256k16\.f32\.f16\.f16 ' list --arch H100 --all
-gives 'list --arch cdna3-r1' 0 ' revision=1$' list --arch cdna3-r1
+gives 'list --arch' 0 '^volta +mma\.m8n8k4\.f32\.f16\.f16\.f32 ' list V100
+check 'list lists no other' [ "$(grep -cv '^volta ' in/stdout)" -eq 2 ]
+gives 'list --all' 0 ' wgmma\.m64n256k16\.f32\.f16\.f16 ' list H100 --all
+gives 'list cdna3-r1' 0 ' revision=1$' list cdna3-r1
 gives 'list --json' 0 '^    "arch": "volta",$' list --json
 for key in arch name aliases m n k a b c d scale model parameters evidence; do
   check "list --json has '$key'" grep -q "^    \"$key\": " in/stdout
@@ -129,7 +105,7 @@ gives 'a format by another name' 0 '^f16 +16 +5 +10 +15$' list --formats e4m3-bi
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
 gives 'list --experiments --json' 0 '"name": "zero-sign"' list --experiments --json
 fails 'list of two things' 'are lists of their own; ask for one' list --gpus --formats
-fails 'list of an unknown architecture' "--arch: unknown GPU or architecture 'hoper'; nearest: hopper" list --arch hoper
+fails 'list of an unknown architecture' "unknown GPU or architecture 'hoper'; nearest: hopper" list hoper
 
 while IFS='|' read -r name gpu canonical; do
   gives "show $name" 0 "^instruction +$canonical\$" show "$name" --on "$gpu"
@@ -152,7 +128,7 @@ gives 'show has open questions' 0 '^open +[^ ]' show HMMA.16816.F32 --on A100
 gives 'show on every GPU' 0 '^architecture +ampere' show HMMA.16816.F32
 gives 'show --json' 0 '^\{$' show HMMA.16816.F32 --on H100 --json
 gives 'show --json on every GPU' 0 '^\[$' show HMMA.16816.F32 --json
-fails 'show of an unknown name' "no instruction 'HMMA.16816.F33'; nearest: HMMA.16816.F32" show HMMA.16816.F33
+fails 'show of an unknown name' "no instruction or GPU 'HMMA.16816.F33'; nearest: HMMA.16816.F32" show HMMA.16816.F33
 fails 'show of an ambiguous name' "'UTCHMMA' fits 4 instructions that compute differently; name one: tcgen05" \
   show UTCHMMA --on B200
 
@@ -226,11 +202,12 @@ fails 'dot: an instruction of other GPUs' "--instr: V100 has no instruction .*; 
 fails 'dot: ambiguous name' "--instr: 'UTCHMMA' fits 4 instructions that compute differently; name one: " \
   dot --on B200 --instr UTCHMMA
 fails 'dot: no GPU' '--on is missing; for example --on H100' dot --instr HMMA.16816.F32
-fails 'dot: no instruction' '--instr is missing' dot --on H100
+fails 'dot: no instruction' '--instr NAME or --in FORMAT is missing' dot --on H100
 fails 'dot: no a' '--a is missing' "${dot[@]}" -b '1*16'
 fails 'dot: no b' '--b is missing' "${dot[@]}" -a '1*16'
-fails 'dot: too few elements' "--a has 3 elements, but the instruction takes 16 \('X\*N' stands" \
-  "${dot[@]}" -a '1 2 3' -b '1*16'
+gives 'dot: zeros after the last element' 0 '^0x40c00000  6$' "${dot[@]}" -a '1 2 3' -b '1*16'
+check 'dot: zeros after the last element: a note' says '^softmma: note: --a has 3 elements; the other 13 of K = 16 are 0$'
+fails 'dot: no elements' "--a has 0 elements, but the instruction takes 16 \('X\*N' stands" "${dot[@]}" -a ' ' -b '1*16'
 fails 'dot: too many elements' '--b has 17 elements, but the instruction takes 16$' "${dot[@]}" -a '1*16' -b '1*17'
 fails 'dot: two values of c' '--c has 2 elements, but the instruction takes 1$' "${dot[@]}" -a '1*16' -b '1*16' -c '1 2'
 fails 'dot: bad number' "--b\[1\]: '1\.5x' is not a number" "${dot[@]}" -a '1*16' -b '1 1.5x 0*14'
@@ -266,7 +243,7 @@ gives 'explain: a picture' 0 '^<svg xmlns="http://www.w3.org/2000/svg" version="
 "$softmma" "${explain[@]}" --on H100 --svg picture.svg >silent.txt
 check 'explain: a picture in a file' cmp picture.svg in/stdout
 check 'explain: and nothing else' [ ! -s silent.txt ]
-"$softmma" gen --on H100 --instr HMMA.16816.F32 --rows 3 -o rows.txt
+"$softmma" vectors gen --on H100 --instr HMMA.16816.F32 --rows 3 -o rows.txt
 d=$(tail -n 1 rows.txt | sed 's/.* //')
 gives 'explain: a row of a vector file' 0 "^d = 0x$d = " explain --row 3 rows.txt
 gives 'explain: a row, on another GPU' 0 '^T-FDPA, F = 24, L = 8' explain --row 3 --on A100 --instr HMMA.16816.F32 rows.txt
@@ -316,7 +293,7 @@ npy A16.npy '<f2' '(2, 2)' 003c004000420044
 npy B16.npy '<f2' '(2, 2)' 0045004600470048
 product=$(f32 19 22 43 50)
 
-# A product of small integers, which every option set leaves exact: NAME|D|OPTIONS
+# A product of small integers, which is exact with each of these options: NAME|D|OPTIONS
 while IFS='|' read -r name d options; do
   read -ra words <<<"$options"
   # shellcheck disable=SC2086 # numbers, one argument each
@@ -347,7 +324,7 @@ of f16 files|19 22 43 50|--on V100 --in f16 A16.npy B16.npy
 both transposed|23 31 34 46|--on V100 --in f16 A.npy B.npy --transpose-a --transpose-b
 -t|19 22 43 50|--on V100 --in f16 A.npy B.npy -t 1
 END
-# How A and B become TF32: 2049, 2051 and 4098 lie halfway between two of its numbers.
+# Rounding of A and B to TF32: 2049, 2051 and 4098 are halfway between two TF32 numbers.
 npy T.npy '<f4' '(2, 2)' "$(f32 2049 -2049 2051 4098)"
 npy I.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
 order=True npy TF.npy '<f4' '(2, 2)' "$(f32 2049 2051 -2049 4098)"
@@ -489,7 +466,7 @@ check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit element
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.safetensors
 
-# Integers are numbers where an instruction takes integers: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.
+# Integer files hold numbers for an instruction with integer operands: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.
 npy s8.npy '|i1' '(2, 2)' ff020380
 npy u8.npy '|u1' '(2, 2)' c80100ff
 npy s32.npy '<i4' '(2, 2)' 00000080ffffff7fffffffff00000000
@@ -521,8 +498,8 @@ npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
 runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
 check 'gemm of raw 16-bit words' holds D.npy "$product"
 
-# Integers are numbers: 2 x 2 of 1, 2, 3, 4 in each type. Unsigned ones as wide as a format are its encodings if NumPy
-# cannot name the format, and are refused if it can.
+# Integer files hold numbers: 2 x 2 of 1, 2, 3, 4 in each type. If an unsigned type is as wide as the format, its values
+# are encodings if NumPy cannot name the format; if NumPy can name it, they are refused.
 integers() {
   local type=$1 bytes=$2 value zeros=0000000000000000
   for value in 01 02 03 04; do printf '%s' "$value${zeros:0:2*bytes-2}"; done
@@ -574,14 +551,15 @@ npy ones4.npy '<f2' '(4, 1)' 003c003c003c003c
 fails 'gemm: packed FP4' 'uint8 may be numbers or encodings of e2m1; .*unpack packed ones' \
   gemm --on B200 --in e2m1 packed.safetensors ones4.npy -o N.npy
 
-# A product of f32 files that none of f32 gives: which formats to try. 1 + 2^-20 times 1 is 1 in f16.
+# A product of f32 files that no f32 instruction gives: the message suggests other formats. 1 + 2^-20 times 1 is 1 in
+# f16.
 npy fine.npy '<f4' '(1, 1)' 0800803f
 npy unit.npy '<f4' '(1, 1)' 0000803f
 gives 'match: f32 files, another format' 1 '^only products in f32, which the files hold, were tried' \
   match --on H100 fine.npy unit.npy unit.npy
 gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
 
-# Elements of lists add up; of other options the last value counts.
+# Repeated list options add up; of other repeated options the last value counts.
 runs 0 compare --on H100 --on A100 A.npy B.npy
 check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout
 runs 0 compare --on V100 --on H100,A100 --on A100:bf16 A.npy B.npy
@@ -589,13 +567,13 @@ check 'compare: a list of lists' [ "$(grep -cE '^(V100|H100|A100) .*(mma|wgmma)\
 runs 0 gemm --on V100 --in bf16 -t 2 --on H100 --threads 1 --in f16 A.npy B.npy -o D.npy
 check 'gemm: the last value counts' grep -q ' on hopper, wgmma.*f16.f16;' in/stderr in/stdout
 
-# Results that are not finite: said, and in neither the units nor the errors.
+# Results that are not finite are reported, and are not counted in units or errors.
 npy big.npy '<f4' '(1, 1)' 00247449
 runs 1 compare --on H100,H100:e4m3 big.npy big.npy
 check 'compare of infinities has no ulps' grep -qE '^H100 .* e4m3 .* 1 \(100\.0 %\)  *-  ' in/stdout
 check 'compare says what has no error' grep -qE '^1 results have no finite error' in/stdout
 
-# Scale factors: 1 x 64 and 64 x 1 ones in e2m1 (raw 2), scales in ue4m3 (0x38 is 1, 0x40 is 2).
+# Scale factors: 1 x 64 and 64 x 1 ones in e2m1 (raw 2), scale factors in ue4m3 (0x38 is 1, 0x40 is 2).
 npy fp4-a.npy '|u1' '(1, 64)' "$(printf '02%.0s' {1..64})"
 npy fp4-b.npy '|u1' '(64, 1)' "$(printf '02%.0s' {1..64})"
 npy scale-a.npy '|u1' '(1, 4)' 38404038
@@ -603,7 +581,7 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
-# Numbers without scale factors get their own: NVFP4's of these are 1 and 2, and along K.
+# Numbers without scale factors get computed ones: NVFP4's scale factors of these blocks are 1 and 2, along K.
 npy blocks.npy '<f4' '(1, 20)' "$(f32 6 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
 npy ones.npy '<f4' '(20, 1)' "$(f32 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6)"
 gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.block16\.f32\.e2m1\.e2m1\.ue4m3;' \
@@ -640,7 +618,7 @@ fails 'gemm: scale factors of another shape' '--scale-b: scale-a.npy is 1 x 4, b
 fails 'gemm: needless scale factors' '--scale-a: .* takes no scale factors' \
   gemm --on V100 --in f16 A.npy B.npy -o N.npy --scale-a scale-a.npy
 
-# Real data: the result depends on the arithmetic, and not on the number of threads.
+# Real data, for which the result depends on the arithmetic. It must not depend on the number of threads.
 real=("$data/digits-centred.npy" "$data/digits-axes.npy")
 runs 0 gemm --on H100 --in f16 "${real[@]}" -o one.npy --threads 1
 runs 0 gemm --on H100 --in f16 "${real[@]}" -o two.npy --threads 2
@@ -719,7 +697,7 @@ fails 'gemm: the output is looked at first' '-o: none/N\.npy: cannot write' \
   gemm --on H100 --in f16 none.npy B.npy -o none/N.npy
 # ---- gemm --method ----
 
-# Numbers of 12 bits, which FP16 has in two words: 2049 = 2048 + 1
+# Numbers of 12 bits, which need two FP16 words: 2049 = 2048 + 1
 npy twelve-bits.npy '<f4' '(2, 2)' "$(f32 2049 -4095 1 2049)"
 npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
 npy wide-identity.npy '<f8' '(2, 2)' 000000000000f03f00000000000000000000000000000000000000000000f03f
@@ -791,7 +769,7 @@ for options in '--slices auto' '--slices 2 --products all' '--slices 3' '--slice
 done
 runs 0 "${ozaki[@]}" --slices 1
 check 'gemm --slices 1 keeps seven bits' holds D.npy "$(f32 2048 -4064 0 2048)"
-gives 'gemm --method ozaki prints how' 0 '; ozaki, auto slices of 7 bits; ' "${ozaki[@]}" --slices auto
+gives 'gemm --method ozaki prints how' 0 '; ozaki, [0-9]+ slices of A and [0-9]+ of B, of 7 bits; ' "${ozaki[@]}" --slices auto
 gives 'gemm --method ozaki --json' 0 '^  "slices": "3"' "${ozaki[@]}" --slices 3 --json
 fails 'gemm: no number of slices' '--slices S is missing; for example --slices 8, or --slices auto' "${ozaki[@]}"
 for slices in 0 2099 x 3x ''; do
@@ -819,7 +797,7 @@ fails 'gemm: fallback with an instruction' '--instr: --method fallback takes the
   gemm --on A100 --in e4m3 --instr x small.npy identity.npy -o D.npy --method fallback
 fails 'gemm: unknown --through' "--through: unknown 'f32'; there are f16, bf16" \
   gemm --on A100 --in e4m3 small.npy identity.npy -o D.npy --method fallback --through f32
-# 448 * 448, beside which a sum of 13 fraction bits loses ones, and 255 ones, half of them in the second part
+# 448 * 448, next to which a sum of 13 fraction bits loses ones, and 255 ones, half of them in the second part
 mapfile -t ones < <(yes 1 | head -n 255)
 npy long-row.npy '<f4' '(1, 256)' "$(f32 448 "${ones[@]}")"
 npy long-column.npy '<f4' '(256, 1)' "$(f32 448 "${ones[@]}")"
@@ -976,13 +954,13 @@ fails 'compare --plan: scale factors of both' '--plan: .*: the instruction has s
   compare --on B200:mxfp8,B200:mxfp4 --plan deepgemm "${real[@]}"
 fails 'compare --plan: K that it cannot follow' '--plan: .*split-k.json: 4 parts of 2 products: some would have none' \
   compare --on H100,A100 --plan "$plans/split-k.json" A.npy B.npy
-fails 'compare: no format behind the colon' "--on: unknown format ''" compare --on H100: A.npy B.npy
+fails 'compare: no format behind the colon' "H100:: unknown format ''" compare --on H100: A.npy B.npy
 fails 'compare: no GPU' '--on is missing' compare A.npy B.npy
-fails 'compare: an empty list' '--on: the list of GPUs is empty' compare --on '' A.npy B.npy
+fails 'compare: an empty list' '--on: the list of targets is empty' compare --on '' A.npy B.npy
 fails 'compare: an empty name' "--on: '' is not the name of a GPU" compare --on V100,,A100 A.npy B.npy
 fails 'compare: unknown GPU' "--on: unknown GPU or architecture 'V10'; nearest: V100" compare --on A100,V10 A.npy B.npy
-fails 'compare: unknown format' "--on: unknown format 'f17'" compare --on A100:f17 A.npy B.npy
-fails 'compare: a format that a GPU lacks' '--on: V100 has no instruction for bf16' \
+fails 'compare: unknown format' "A100:f17: unknown format 'f17'" compare --on A100:f17 A.npy B.npy
+fails 'compare: a format that a GPU lacks' 'V100 has no instruction for bf16' \
   compare --on A100,V100 --in bf16 A.npy B.npy
 fails 'compare: shapes that do not fit' 'A\.npy is 2 x 2 and row\.npy is 1 x 3' compare --on A100,V100 A.npy row.npy
 fails 'compare: no such file' 'none\.npy: cannot open' compare --on A100,V100 A.npy none.npy
@@ -990,34 +968,34 @@ fails 'compare: no such file' 'none\.npy: cannot open' compare --on A100,V100 A.
 # ---- gen and verify ----
 
 volta=(--on V100 --instr HMMA.884.F32.F32)
-gives 'gen' 0 '^# instruction: mma\.m8n8k4\.f32\.f16\.f16\.f32$' gen "${volta[@]}" --rows 100 --seed 7
+gives 'gen' 0 '^# instruction: mma\.m8n8k4\.f32\.f16\.f16\.f32$' vectors gen "${volta[@]}" --rows 100 --seed 7
 check 'gen: as many rows as asked' [ "$(grep -cv '^#' in/stdout)" -eq 100 ]
 cp in/stdout hundred.txt
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 -o again.txt
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 -o again.txt
 check 'gen: the same seed, the same bytes' cmp -s hundred.txt again.txt
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 -o -
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 -o -
 check 'gen: - is standard output' cmp -s hundred.txt in/stdout
-runs 0 gen "${volta[@]}" --rows 10 --seed 7 -o ten.txt
+runs 0 vectors gen "${volta[@]}" --rows 10 --seed 7 -o ten.txt
 check 'gen: the first rows are the same' [ "$(head -n "$(wc -l <ten.txt)" hundred.txt)" = "$(cat ten.txt)" ]
-runs 0 gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
 check 'gen: another seed, other rows' differs hundred.txt other.txt
-gives 'gen: no rows' 0 '^# arch: volta$' gen "${volta[@]}" --rows 0
+gives 'gen: no rows' 0 '^# arch: volta$' vectors gen "${volta[@]}" --rows 0
 kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 for kind in $kinds; do
-  runs 0 gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
+  runs 0 vectors gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
   gives "gen --kind $kind, verified" 0 '^rows=50 mismatches=0$' verify kind.txt
 done
-fails 'gen: unknown GPU' "--on: unknown GPU or architecture 'V1'; nearest: V100" gen --on V1 --instr HMMA.884.F32.F32
-fails 'gen: unknown instruction' '--instr: V100 has no instruction' gen --on V100 --instr HMMA.885
-fails 'gen: no instruction' '--instr is missing' gen --on V100
-fails 'gen: no GPU' '--on is missing' gen --instr HMMA.884.F32.F32
-fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" gen "${volta[@]}" --kind odd
-fails 'gen: negative number of rows' '--rows: -5 is negative' gen "${volta[@]}" --rows=-5
+fails 'gen: unknown GPU' "--on: unknown GPU or architecture 'V1'; nearest: V100" vectors gen --on V1 --instr HMMA.884.F32.F32
+fails 'gen: unknown instruction' '--instr: V100 has no instruction' vectors gen --on V100 --instr HMMA.885
+fails 'gen: no instruction' '--instr NAME or --in FORMAT is missing' vectors gen --on V100
+fails 'gen: no GPU' '--on is missing' vectors gen --instr HMMA.884.F32.F32
+fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" vectors gen "${volta[@]}" --kind odd
+fails 'gen: negative number of rows' '--rows: -5 is negative' vectors gen "${volta[@]}" --rows=-5
 fails 'gen: seed beyond 64 bits' "--seed: '99999999999999999999' is no whole number, .* not below 2.63" \
-  gen "${volta[@]}" --seed 99999999999999999999
-fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' gen "${volta[@]}" -o none/v.txt
+  vectors gen "${volta[@]}" --seed 99999999999999999999
+fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' vectors gen "${volta[@]}" -o none/v.txt
 has_begun='compgen -G "interrupted*" >in/files'
-"$softmma" gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>in/stderr &
+"$softmma" vectors gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>in/stderr &
 check 'gen, ended' ended_after "$has_begun" $! 143
 check 'gen writes under another name first' grep -q '^interrupted.txt.' in/files
 check 'gen, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
@@ -1033,61 +1011,61 @@ gives 'verify of several' 0 '^rows=120 mismatches=0$' verify tree ten.txt
 gives 'verify --json' 0 '^  "rows": 110,$' verify tree --json
 "$softmma" verify - <hundred.txt >in/stdout 2>in/stderr
 check 'verify of standard input' [ "$(tail -n 1 in/stdout)" = 'rows=100 mismatches=0' ]
-"$softmma" gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
+"$softmma" vectors gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
 check 'verify of rows with scales' [ "$(tail -n 1 in/stdout)" = 'rows=60 mismatches=0' ]
 
 # ---- Vector files in other formats ----
 
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 --format binary -o hundred.bin
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format binary -o hundred.bin
 gives 'verify of a binary file' 0 '^rows=100 mismatches=0$' verify hundred.bin
 gives 'verify of both' 0 '^rows=200 mismatches=0$' verify hundred.bin hundred.txt
 cp hundred.bin tree/below/of-any-name
 gives 'verify of a directory with a binary file' 0 '^rows=210 mismatches=0$' verify tree
 rm tree/below/of-any-name
-runs 0 convert hundred.bin --format text
+runs 0 vectors convert hundred.bin --format text
 check 'convert to text' cmp -s in/stdout hundred.txt
-runs 0 convert hundred.txt --format binary -o again.bin
+runs 0 vectors convert hundred.txt --format binary -o again.bin
 check 'convert to binary' cmp -s again.bin hundred.bin
-runs 0 convert hundred.txt --format text
+runs 0 vectors convert hundred.txt --format text
 check 'convert to the same' cmp -s in/stdout hundred.txt
-"$softmma" gen "${volta[@]}" --rows 100 --seed 7 --format binary | "$softmma" convert - --format text >in/stdout
+"$softmma" vectors gen "${volta[@]}" --rows 100 --seed 7 --format binary | "$softmma" vectors convert - --format text >in/stdout
 check 'both through pipes' cmp -s in/stdout hundred.txt
-gives 'a binary file as a unit' 0 'rows=100 mismatches=0$' campaign --unit file:hundred.bin --against model
+gives 'a binary file as a unit' 0 'rows=100 mismatches=0$' test --unit file:hundred.bin --against model
 runs 0 explain hundred.bin --row 7
 cp in/stdout seventh
 runs 0 explain hundred.txt --row 7
 check 'explain of a binary row' cmp -s in/stdout seventh
-fails 'convert: no format' '--format is missing' convert hundred.txt
-fails 'convert: unknown format' "--format: 'bin' is none of text, binary and readmemh" convert hundred.txt --format bin
-fails 'convert: no such file' 'none.txt: No such file' convert none.txt --format text
+fails 'convert: no format' '--format is missing' vectors convert hundred.txt
+fails 'convert: unknown format' "--format: 'bin' is none of text, binary and readmemh" vectors convert hundred.txt --format bin
+fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
 sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
 fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
-  convert ten-x.txt --format binary -o x.bin
-"$softmma" convert hundred.txt --format binary 2>in/stderr | cat >in/stdout
+  vectors convert ten-x.txt --format binary -o x.bin
+"$softmma" vectors convert hundred.txt --format binary 2>in/stderr | cat >in/stdout
 check 'convert of a text to binary through a pipe' grep -q 'write it to a file of its own$' in/stderr
-"$softmma" convert hundred.txt --format binary >redirected.bin
+"$softmma" vectors convert hundred.txt --format binary >redirected.bin
 check 'but into a file' cmp -s redirected.bin hundred.bin
 head -c 500 hundred.bin >cut.bin
 fails 'verify of a file that was cut' '^softmma: cut.bin: 500 bytes, but 100 rows are [0-9]*: it was cut short$' verify cut.bin
-fails 'convert of it' 'it was cut short$' convert cut.bin --format text -o cut.txt
-fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it was cut short$' campaign --unit file:cut.bin
+fails 'convert of it' 'it was cut short$' vectors convert cut.bin --format text -o cut.txt
+fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it was cut short$' test --unit file:cut.bin
 cp hundred.bin damaged.bin
 printf '\xff' | dd of=damaged.bin bs=1 seek=600 conv=notrunc 2>in/dd
 fails 'verify of a damaged file' 'damaged.bin: rows 1 to 100 have not their checksum: they are damaged' verify damaged.bin
-fails 'convert of it' 'they are damaged$' convert damaged.bin --format text -o cut.txt
+fails 'convert of it' 'they are damaged$' vectors convert damaged.bin --format text -o cut.txt
 cp hundred.bin later.bin
 printf '\x02' | dd of=later.bin bs=1 seek=12 conv=notrunc 2>in/dd
 fails 'verify of another version' 'later.bin: version 2 of binary vector files; this program reads version 1' verify later.bin
-"$softmma" gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
+"$softmma" vectors gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
 check 'gen --format binary, ended' ended_after "$has_begun" $! 143
 check 'gen --format binary, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
-# Two writers: one's whole file stays.
-for seed in 1 2; do "$softmma" gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
+# Two writers at once: the file of one of them remains, whole.
+for seed in 1 2; do "$softmma" vectors gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
 wait
 gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.bin
 
-# What a simulator reads: the struct in the comments, and a[k] in bits 16 k on.
-runs 0 gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
+# Input for simulators: the struct in the comments, with a[k] from bit 16 k on.
+runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
 check 'readmemh: a row a line' [ "$(grep -cv '^//' hundred.mem)" -eq 100 ]
 if command -v iverilog >/dev/null; then
   cat >read.sv <<'END'
@@ -1158,7 +1136,7 @@ fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-
 
 # ---- bench ----
 
-# OpenBLAS and gnuplot are optional: what needs them is tested where they are.
+# OpenBLAS and gnuplot are optional: tests that need them run only where they are installed.
 bench=(bench --blas none --repetitions 1)
 bench_line=' [a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$'
 gives 'bench' 0 '^Hopper f16 +wgmma\.m64n256k16\.f32\.f16\.f16 +[a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$' "${bench[@]}" --size 4
@@ -1241,7 +1219,7 @@ fails 'bench: a chart of data' '--chart: it shows products of normal data; leave
 fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
 fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
 
-# ---- What scripts/demo says to try ----
+# ---- The commands that scripts/demo suggests ----
 
 mapfile -t tries < <(sed -n 's/^   softmma \(.*[^ ]\)   .*/\1/p' "$source_directory/scripts/demo")
 check 'demo: three commands to try' [ ${#tries[@]} -eq 3 ]

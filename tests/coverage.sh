@@ -10,7 +10,7 @@ source "$source_directory/tests/judging.sh"
 half=(--on H100 --instr mma.m16n8k16.f32.f16.f16.f32)
 small=(--on V100 --instr mma.m8n8k4.f16.f16.f16.f16)
 
-# has FILTER: what was printed is JSON for which jq's filter is true.
+# has FILTER: checks that the output is JSON for which jq's filter is true
 has() { jq -e "$1" in/stdout >/dev/null; }
 
 # ---- Counting ----
@@ -26,7 +26,7 @@ check 'every event, once' has '.[0] | (.events | length) == .hit + .missed + .im
 check 'with a reason' has '[.[0].events[] | select(.state == "impossible") | .because | length > 10] | all'
 check 'hits are of rows' has '[.[0].events[] | select(.kind == "operands" and (.event | startswith("c:"))) | .hits] | add == 1000'
 
-runs 0 gen "${half[@]}" --rows 1000 --seed 7 -o rows.txt
+runs 0 vectors gen "${half[@]}" --rows 1000 --seed 7 -o rows.txt
 gives 'a vector file' 0 ': 1000 rows, ' coverage rows.txt -o one.json
 gives 'the same, kept' 0 '"rows": 1000' coverage one.json --json
 cp in/stdout one
@@ -37,8 +37,8 @@ gives 'merged' 0 ': 1500 rows, ' coverage one.json two.json -o all.json
 runs 0 coverage rows.txt two.json --json && cp in/stdout merged
 runs 0 coverage all.json --json
 check 'whatever they are merged from' cmp -s merged in/stdout
-runs 0 gen "${small[@]}" --rows 10 -o small.txt
-gives 'binary rows, of a pipe' 0 ': 10 rows, ' coverage <("$softmma" gen "${small[@]}" --rows 10 --format binary)
+runs 0 vectors gen "${small[@]}" --rows 10 -o small.txt
+gives 'binary rows, of a pipe' 0 ': 10 rows, ' coverage <("$softmma" vectors gen "${small[@]}" --rows 10 --format binary)
 gives 'several instructions' 0 '^volta mma.m8n8k4' coverage rows.txt small.txt
 gives 'a page' 0 'rows' coverage one.json --html page.html
 runs 0 coverage one.json --json
@@ -63,7 +63,7 @@ gives 'and its counts' 0 ': 200 rows' coverage unit-counts.json unit-counts.json
 sed -i 's/"alignment_bits": 24/"alignment_bits": 23/' unit.json
 fails 'of another rule' "unit-counts.json: .*: counted by another rule" coverage unit-counts.json
 
-# ---- Units, and results that are wrong ----
+# ---- Units, and wrong results ----
 
 gives 'the model as unit' 0 ': 300 rows' coverage "${small[@]}" --unit model --rows 300
 "$softmma" custom --from V100 --instr mma.m8n8k4.f16.f16.f16.f16 | sed 's/"alignment_bits": 23/"alignment_bits": 20/' >wrong.json
@@ -72,35 +72,35 @@ check 'is said' grep -q 'results are not the model' in/stderr
 awk '!/^#/ && !done { sub(/....$/, "1234"); done = 1 } 1' small.txt >broken.txt
 gives 'a wrong result in a file' 1 ': 10 rows' coverage broken.txt
 
-# ---- Rows that make it happen ----
+# ---- Test vectors that reach events ----
 
-check 'few rows' runs 0 gen "${small[@]}" --cover -o cover.txt
+check 'few rows' runs 0 vectors gen "${small[@]}" --cover -o cover.txt
 check 'how many' grep -qE '^softmma: note: [0-9]+ rows make [0-9]+ of [0-9]+ events happen' in/stderr
 rows=$(grep -vc '^#' cover.txt)
 check 'are few' [ "$rows" -lt 200 ]
 gives 'right ones' 0 "rows=$rows mismatches=0" verify cover.txt
 runs 0 coverage cover.txt --json
 read -r of_cover <<<"$(jq '.[0].hit' in/stdout)"
-"$softmma" gen "${small[@]}" --cover >cover2.txt 2>note
+"$softmma" vectors gen "${small[@]}" --cover >cover2.txt 2>note
 check 'that make happen what the note says' grep -q "make $of_cover of" note
 check 'the same again' cmp -s cover.txt cover2.txt
-OMP_NUM_THREADS=1 "$softmma" gen "${small[@]}" --cover 2>/dev/null >cover2.txt
+OMP_NUM_THREADS=1 "$softmma" vectors gen "${small[@]}" --cover 2>/dev/null >cover2.txt
 check 'with one thread' cmp -s cover.txt cover2.txt
 runs 0 coverage "${small[@]}" --kind random --rows 2000 --json
 check 'more than random ones' [ "$of_cover" -gt "$(jq '.[0].hit' in/stdout)" ]
-runs 0 gen "${small[@]}" --cover --rows 400 -o more.txt
+runs 0 vectors gen "${small[@]}" --cover --rows 400 -o more.txt
 check 'rows like them' [ "$(grep -vc '^#' more.txt)" -eq 400 ]
 check 'behind them' cmp -s <(grep -v '^#' cover.txt) <(grep -v '^#' more.txt | head -n "$rows")
 gives 'right ones, too' 0 'rows=400 mismatches=0' verify more.txt
 gives 'a search for what is missing' 0 'rows for it were found$' coverage small.txt --search 20000 --show 1000
 
-# ---- What is wrong ----
+# ---- Errors ----
 
 fails 'no file' 'nothing.txt: No such file' coverage nothing.txt
-fails 'nothing to do' 'give FILE, or --on and --instr' coverage
-fails 'both' 'give files, or --on and --instr, not both' coverage rows.txt "${half[@]}"
-fails 'a negative number' '^softmma: --rows: -1 is negative$' gen "${half[@]}" --rows -1
-fails 'two ways' '--cover and --kind do not go together' gen "${half[@]}" --cover --kind edge
+fails 'nothing to do' 'give FILE, or a target' coverage
+fails 'both' 'give files, or a target, not both' coverage rows.txt "${half[@]}"
+fails 'a negative number' '^softmma: --rows: -1 is negative$' vectors gen "${half[@]}" --rows -1
+fails 'two ways' '--cover and --kind do not go together' vectors gen "${half[@]}" --cover --kind edge
 head -c 300 one.json >cut.json
 fails 'a file that was cut' 'cut.json:1:301: ' coverage cut.json
 sed 's/"softmma-coverage":1/"softmma-coverage":2/' one.json >later.json

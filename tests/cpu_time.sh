@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a test and says how much CPU time it took, with all that it ran. More than LIMIT seconds are a failure; 0 is no
-# limit. SOFTMMA_CPU_SECONDS takes the place of a limit: for machines that are far slower. Usage: cpu_time.sh LIMIT
-# COMMAND...
+# Runs a test and prints the CPU time of the test and its child processes. The test fails if this exceeds LIMIT seconds;
+# 0 means no limit. SOFTMMA_CPU_SECONDS replaces a limit, for machines that are far slower.
+# Usage: cpu_time.sh LIMIT COMMAND...
 set -u
 limit=$1
 shift

@@ -1,5 +1,5 @@
-/* A stand-in for cuBLAS on the tests' driver, whose addresses are the host's with a bit more: it reads all of A and B,
-   writes all of D, and says on stderr how it is called. Like cuBLAS it multiplies FP8 in sixteens alone. */
+/* A stand-in for cuBLAS on the tests' driver, whose addresses are host addresses with an extra bit. It reads all of A
+   and B, writes all of D, and prints each call on stderr. Like cuBLAS it takes FP8 only in multiples of sixteen. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What bench/cublas.def says of cuBLAS against its headers: it compiles, or they differ. */
+/* Compares bench/cublas.def with the headers of cuBLAS: this file compiles only if they agree. */
 #include <cublasLt.h>
 #include <cublas_v2.h>
 

@@ -1,5 +1,6 @@
-/* NVRTC compiles rows, and the core of custom units, for an operation; rows need no local memory but where they are
-   made. Usage: cuda_compile TARGET... (75, 90); status 77 without NVRTC. */
+/* Compiles rows, and the core of custom units, with NVRTC for an operation. Only the kernel that generates rows may use
+   local memory. Status 77 without NVRTC.
+   Usage: cuda_compile TARGET... (75, 90) */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
     .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN                                     \
   }
 
-/* One chain of 16 products with c, and a sticky bit below 25 others. */
+/* One chain of 16 products with c, and a sticky bit below 25 other bits. */
 #define STICKY_CUT                                                                                    \
   {                                                                                                   \
     .least = SMMA_NONE, .zero_exponent = SMMA_NO_EXPONENT, .bits = 26, .rounding = SMMA_ROUND_TO_ODD, \
@@ -70,10 +71,10 @@ static const struct {
 
 static bool is_sticky(size_t i) { return strncmp(cases[i].name, "G-FDPA", 6) == 0; }
 
-/* Of these the core computes products. */
+/* Reports whether the core computes products of this operation. */
 static bool is_of_core(const smma_operation *o) { return smma_cuda_part_of("smma_kernel_core", o) == SMMA_CUDA_CORE; }
 
-/* What the compiler says of a kernel. Whether it takes no stack. */
+/* Prints the compiler's message about a kernel. Returns whether the kernel uses no stack. */
 static bool report(const char *target, const char *name, const char *log, const char *kernel) {
   char begin[80];
   const char *at, *stack, *used;
@@ -88,7 +89,7 @@ static bool report(const char *target, const char *name, const char *log, const 
   return *stack == '0';
 }
 
-/* How much is not as it should be. */
+/* Returns the number of failures. */
 static int check(const char *target, size_t i, smma_cuda_part part) {
   const int number = atoi(target);
   char *log = NULL;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The engine of NVIDIA GPUs builds, its machine code is what was meant, and without a GPU it says so.
-# Usage: cuda_engine.sh NVCC SOURCE SOFTMMA; without nvcc or cuobjdump the status is 77.
-# SOFTMMA_CUDA_TARGETS='75;80;90;100;120' compiles for all targets, which takes four minutes; else for one.
+# The engine of NVIDIA GPUs builds, its machine code is as intended, and without a GPU it prints a message that there is
+# none. SOFTMMA_CUDA_TARGETS='75;80;90;100;120' compiles for all targets, which takes four minutes; the default is one
+# target. Without nvcc or cuobjdump the status is 77.
+# Usage: cuda_engine.sh NVCC SOURCE SOFTMMA
 set -u
 skip() {
   echo '**********************************************************************'
@@ -26,7 +27,7 @@ cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
 }
 python3 "$source/tests/kernel_code.py" "$work/generated/device_cuda.fatbin" || exit 1
 
-# What NVRTC compiles on the user's machine.
+# The sources that NVRTC compiles on the user's machine.
 cc -std=c11 -D_POSIX_C_SOURCE=200809L -I "$source/src" -I "$source/include" -I "$work/generated" \
   -isystem "$(dirname "$(command -v "$nvcc")")/../include" -o "$work/cuda_compile" \
   "$source/tests/cuda_compile.c" "$source/src/device/cuda/compile.c" -ldl || exit 1
@@ -36,7 +37,7 @@ targets=${SOFTMMA_CUDA_TARGETS:---few 90}
 [ $? -eq 1 ] && exit 1
 
 ! nvidia-smi -L >/dev/null 2>&1 || exit 0
-SOFTMMA_ENGINES=$work/lib/softmma "$softmma" campaign --unit model:cuda --on A100 \
+SOFTMMA_ENGINES=$work/lib/softmma "$softmma" test --unit model:cuda --on A100 \
   --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1 >"$work/said" 2>&1 && exit 1
 cat "$work/said"
 [ "$(wc -l <"$work/said")" -eq 1 ] && grep -q 'CUDA: ' "$work/said"

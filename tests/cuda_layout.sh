@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# mma.sync, wgmma and tcgen05, dense and sparse, of the unit of NVIDIA GPUs on emulated warps (tests/warp): what it
-# gathers from registers, shared and tensor memory is what the models say of the operands it was given, for every
-# instruction of mma, and for each size of elements and kind of output of wgmma and tcgen05.
-# Usage: cuda_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY; without clang++ the status is 77.
+# mma.sync, wgmma and tcgen05, dense and sparse, of the unit of NVIDIA GPUs on emulated warps (tests/warp). The unit
+# gathers operands and results from registers, shared memory and tensor memory; they must equal the operands it was
+# given and the models' results. Covers every instruction of mma; for wgmma and tcgen05, each size of elements and kind
+# of output. Without clang++ the status is 77.
+# Usage: cuda_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY
 set -u
 usage='usage: cuda_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY'
 compiler=${1:?$usage} source=${2:?$usage} softmma=${3:?$usage} library=${4:?$usage}
@@ -33,7 +34,7 @@ compile() { # CAPABILITY ARCHITECTURE FAMILY...
 judge() {
   local architecture=$1
   shift
-  if "$softmma" campaign --unit "plugin:$work/$architecture.so" --on "$architecture" --rows 16 "$@" \
+  if "$softmma" test --unit "plugin:$work/$architecture.so" --on "$architecture" --rows 16 "$@" \
     >"$work/report" 2>&1; then
     echo "ok      $architecture${2:+ $2}: $(tail -n 1 "$work/report")"
   else
@@ -51,7 +52,7 @@ for each in '90 hopper mma wgmma' '100 blackwell mma tcgen05' '120 rtx-blackwell
   }
 done
 
-# All of mma, but FP64 in 16 rows; of the others each size of elements and kind of output.
+# Every instruction of mma except FP64 with 16 rows; of the others each size of elements and kind of output.
 judge rtx-blackwell
 for instruction in mma.m16n8k{4,8,16}.f64.f64.f64.f64 \
   wgmma.m64n8k16.f32.bf16.bf16 wgmma.m64n24k16.f16.f16.f16 wgmma.m64n16k8.f32.tf32.tf32 wgmma.m64n8k32.f16.e4m3.e5m2 \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The module of NVIDIA GPUs builds, and for every target the tensor instructions that are meant are in its machine code.
-# Usage: cuda_unit.sh NVCC SOURCE; without nvcc or cuobjdump the status is 77.
+# The module of NVIDIA GPUs builds, and its machine code has the intended tensor instructions for every target. Without
+# nvcc or cuobjdump the status is 77.
+# Usage: cuda_unit.sh NVCC SOURCE
 set -u
 skip() {
   echo '**********************************************************************'
@@ -22,7 +23,7 @@ cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON -DNVCC="$(command -v "$nvcc")" -
   exit 1
 }
 
-# has TARGET INSTRUCTION...: exactly these.
+# has TARGET INSTRUCTION...: checks that the target has exactly these instructions
 has() {
   local target=$1 wanted got
   shift
@@ -38,7 +39,7 @@ has() {
   fi
 }
 
-# pairs BEFORE AFTER FORMAT...: of every two formats.
+# pairs BEFORE AFTER FORMAT...: prints a name for every pair of formats
 pairs() {
   local before=$1 after=$2 a b
   shift 2
@@ -60,10 +61,11 @@ mapfile -t warp_group < <(for n in {8..256..8}; do
 done)
 integers() { pairs "$1" '' S8 U8 && pairs "$1" .SAT S8 U8; }
 integers_of_4() { pairs "$1" '' S4 U4 && pairs "$1" .SAT S4 U4; }
-# Before Hopper; from there on the assembler widens them to 8 bits.
+# 4-bit integers before Hopper; from Hopper on the assembler widens them to 8 bits.
 mapfile -t integers_8_of_4 < <(integers_of_4 IMMA.8832)
 mapfile -t all_of_4 < <(for shape in 8832 16832 16864; do integers_of_4 "IMMA.$shape"; done)
-# Sparse: all from 80 on have the first; of 4-bit integers there are no others from Hopper on.
+# Sparse instructions: all targets from 80 on have `sparse`. Only those before Hopper have sparse instructions for 4-bit
+# integers.
 half_sp=(HMMA.SP.{16816,16832}.{F16,F32,F32.BF16} HMMA.SP.{1688,16816}.F32.TF32)
 mapfile -t integers_sp < <(integers IMMA.SP.16832 && integers IMMA.SP.16864)
 mapfile -t integers_of_4_sp < <(integers_of_4 IMMA.SP.16864 && integers_of_4 IMMA.SP.168128)
@@ -75,7 +77,7 @@ mapfile -t warp_group_sp < <(for n in {8..256..8}; do
   for output in F16 F32; do pairs "QGMMA.SP.64x${n}x64.$output" '' E4M3 E5M2; done
 done
 for n in 8 16 24 {32..256..16}; do integers "IGMMA.SP.64x${n}x64"; done)
-# FP64 in every direction.
+# directed NAME: prints the FP64 instruction with each rounding mode.
 directed() { printf '%s\n' "$1" "$1".{RZ,RM,RP}; }
 mapfile -t fp64 < <(directed DMMA.884)
 mapfile -t fp64_8x8x4 < <(directed DMMA.8x8x4)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Custom units on the command line, wherever a GPU or a unit is named. Usage: custom.sh SOFTMMA
+# Custom units on the command line, wherever a GPU or a unit can be named.
+# Usage: custom.sh SOFTMMA
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: custom.sh SOFTMMA}")
@@ -10,7 +11,7 @@ cp "$source_directory"/examples/custom/*.json .
 ampere=(A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 row=(--a '1 0x1p-14*2 0*13' --b '1 0x1p-10 0x1p-14 0*13')
 
-# same FILE FILE: the same bytes
+# same FILE FILE: checks that the files have the same bytes
 same() { cmp -s "$1" "$2"; }
 
 # ---- custom ----
@@ -25,14 +26,14 @@ fails 'no file' 'a file is missing' custom
 fails 'a file that is not there' 'none\.json: cannot open: No such file' custom none.json
 fails '--from and a file' 'a description is written, not read' custom --from "${ampere[@]}" sticky.json
 fails '--instr without --from' 'goes with --from' custom --instr HMMA.16816.F32
-fails '--from without --instr' '--instr is missing' custom --from H100
+fails '--from without --instr' '--instr NAME or --in FORMAT is missing' custom --from H100
 sed 's/"block": 8/"block": 5/' sticky.json >wrong.json
 fails 'a contradiction: file, line, column, allowed values' \
   '^softmma: wrong\.json:9:12: "block": 5 does not divide k, which is 16; allowed: 1, 2, 4, 8, 16$' custom wrong.json
 sed 's/"block"/"blok"/' sticky.json >unknown.json
 fails 'an unknown key' '^softmma: unknown\.json:9:3: G-FDPA has no key "blok"; nearest: block.* allowed: ' custom unknown.json
 
-# allowed JSON: what the complaint about a description allows, word by word
+# allowed JSON: prints the words that the error message about this description allows
 allowed() {
   echo "$1" >asked.json
   "$softmma" custom asked.json 2>&1 | sed 's/.*allowed: //; s/,//g'
@@ -45,7 +46,7 @@ for algorithm in $(allowed '{"softmma-unit": 1, "name": "x", "algorithm": "?"}')
   done
 done
 
-# A composition without the parts of it that are asked about.
+# A composition without the parts that are tested.
 head='"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "f16", "b": "f16", "d": "f32", "k": 8'
 for key in $(allowed "{$head, \"steps\": [{\"?\": 1}]}"); do
   check "docs/custom-units.md explains $key of steps" grep -qE "[\`\"]${key}[\`\"]" "$source_directory/docs/custom-units.md"
@@ -53,7 +54,7 @@ done
 
 # ---- Compositions ----
 
-# wrong_steps NAME REGEX STEPS: what a list of steps is told that cannot be.
+# wrong_steps NAME REGEX STEPS: checks the error message for an invalid list of steps
 wrong_steps() {
   echo "{$head, \"steps\": $3}" >steps.json
   fails "steps: $1" "^softmma: steps\.json:1:[0-9]+: $2" custom steps.json
@@ -99,9 +100,9 @@ cp in/stdout steps.json
 gives 'is recognised' 0 '^the same as +cdna3 v_mfma_f32_16x16x16_f16$' custom steps.json
 sed -i 's/"narrow_bits": 31/"narrow_bits": 30/' steps.json
 gives 'is another with another number' 0 '^model +composition' custom steps.json
-fails '--steps without --from' '--steps: it goes with --from GPU' custom --steps steps.json
+fails '--steps without --from' '--steps: it goes with --from TARGET' custom --steps steps.json
 
-# ---- Wherever --on is ----
+# ---- Every option that takes --on ----
 
 gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"
 gives 'dot with the name' 0 '^0x3f800001 ' dot --on ./sticky.json --instr sticky "${row[@]}"
@@ -111,7 +112,7 @@ gives 'dot --json' 0 '"arch": "sticky.json"' dot --on sticky.json "${row[@]}" --
 fails 'another name' "--instr: sticky\.json describes 'sticky', not 'x'" dot --on sticky.json --instr x "${row[@]}"
 fails 'a wrong file' '--on: wrong\.json:9:12: ' dot --on wrong.json "${row[@]}"
 gives 'show' 0 '^file +sticky\.json' show sticky --on sticky.json
-check 'gen' runs 0 gen --on sticky.json --rows 50 -o rows.txt
+check 'gen' runs 0 vectors gen --on sticky.json --rows 50 -o rows.txt
 check 'gen names the file' grep -q '^# arch: sticky\.json$' rows.txt
 gives 'verify' 0 '^rows=50 mismatches=0$' verify rows.txt
 sed 's/"sticky_bit": true/"sticky_bit": false/; s/: 26/: 3/' sticky.json >other.json
@@ -125,15 +126,15 @@ fails 'verify without the file' 'gone\.json: cannot open: No such file' verify r
 # ---- Units and campaigns ----
 
 gives 'units' 0 '^custom:\[DEVICE:\]FILE +the model' units
-gives 'campaign with the model' 0 'mismatches=0$' campaign --unit model --on sticky.json --rows 300
+gives 'campaign with the model' 0 'mismatches=0$' test --unit model --on sticky.json --rows 300
 gives 'campaign of an exported instruction' 0 'mismatches=0$' \
-  campaign --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
+  test --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
 gives 'campaign of another rounding' 1 'custom:hopper-nearest\.json ' \
-  campaign --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
+  test --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
 fails 'other formats' 'the custom unit has k = 16, a f16, ' \
-  campaign --unit custom:hopper-nearest.json --on H100 --instr HMMA.16816.F32.BF16
-fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot open: No such file' campaign --unit custom:none.json
-check 'record' runs 0 record --unit model --on sticky.json --rows 20 -o recorded.txt
+  test --unit custom:hopper-nearest.json --on H100 --instr HMMA.16816.F32.BF16
+fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot open: No such file' test --unit custom:none.json
+check 'record' runs 0 vectors record --unit model --on sticky.json --rows 20 -o recorded.txt
 gives 'verify of a recording' 0 'mismatches=0' verify recorded.txt
 
 # ---- Products ----
@@ -164,10 +165,10 @@ gives 'compare with itself' 0 '^h100\.json .* 0 \(0\.0 %\)' compare --on H100,h1
 cp h100.json h100:e4m3.json
 gives "a file is no GPU with a format, whatever its name" 0 "^h100:e4m3\\.json .* 0 \\(0\\.0 %\\)" \
   compare --on H100,h100:e4m3.json "$a" "$b"
-fails 'compare of other results' 'has results in f32, not in f16' compare --on sticky.json --out f16 "$a" "$b"
+fails 'compare of other results' 'results of sticky.json are in f32, those of H100 in f16' compare sticky.json H100 --out f16 "$a" "$b"
 gives 'bench' 0 'sticky +core' bench --on sticky.json --size 32
 
-# ---- What finds out how a unit computes ----
+# ---- Commands that identify how a unit computes ----
 
 gives 'probe' 0 '^rounding of aligned products +to odd$' probe --on sticky.json
 check 'names the file' grep -q '^sticky\.json sticky: unit model' in/stdout
@@ -179,7 +180,7 @@ gives 'diff of the same' 0 '^no difference in' diff --on ampere.json,A100 --in f
 gives 'tree' 0 'fused sum' tree --on ampere.json
 gives 'explain two' 1 'rounding' explain --on H100,hopper-nearest.json --instr HMMA.16816.F32 \
   --a '1 0x1p-12*2 0*13' --b '1 0x1p-12 0x1p-13 0*13'
-gives 'campaign' 0 '^sticky\.json sticky rows=100 mismatches=0$' campaign --unit model --on sticky.json --rows 100
-fails 'campaign --open' 'has no open questions' campaign --unit model --open --on sticky.json
+gives 'campaign' 0 '^sticky\.json sticky rows=100 mismatches=0$' test --unit model --on sticky.json --rows 100
+fails 'campaign --open' 'has no open questions' test --unit model --open --on sticky.json
 
 finish

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What products on a device say, and leave, where it cannot be used; what bench calls cuBLAS with; by the tests' own
-# drivers. Usage: device.sh SOFTMMA CUBLAS
+# Messages, and files left behind, when a product's device cannot be used; and the arguments with which bench calls
+# cuBLAS. Uses the tests' own drivers.
+# Usage: device.sh SOFTMMA CUBLAS
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: device.sh SOFTMMA CUBLAS}")
@@ -51,7 +52,7 @@ bench=(bench --kernel cuda --blas "$cublas" --repetitions 2 --shape 32x48x64)
 line='[0-9.]+ [mu]s( +[0-9.]+){4}'
 gives 'bench beside cuBLAS' 0 "^H100 +wgmma.* cuda +$line +[0-9.]+ +[0-9.]+$" "${bench[@]}" --on H100 --in f16
 check 'it says which' grep -q '^baseline  cuBLAS 13.0.2: SGEMM, DGEMM for f64; own: ' in/stdout
-# A call, and one in each round.
+# Checks one call before the rounds, and one in each round.
 called() {
   check "cuBLAS is called for $1" [ "$(grep -cx "$2 scaled 1 0" in/stderr)" -eq 3 ]
 }

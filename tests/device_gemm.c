@@ -14,7 +14,7 @@ static size_t extent(size_t rows, size_t columns, smma_order order, size_t leadi
   return outer && inner ? (outer - 1) * (leading ? leading : inner) + inner : 0;
 }
 
-/* In place of what is at `*data`, on the host. */
+/* Copies a matrix from the host to the device, and replaces `*data` by its address there. */
 static smma_status move(const smma_gemm_arguments *g, const void **data, size_t bytes) {
   const void *host = *data;
   void *there = NULL;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The documentation's sessions give what it shows: every command behind "$ " in a ```console or an indented block of the
-# named Markdown files. Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
-# README.md among them has at most 700 words: it leads to the rest.
-# What a session writes to /tmp is in a folder of this run there.
-# A shown line that ends with "..." stands for any line that begins so; stderr comes first, as in a pipe.
+# Runs the sessions of the documentation: every command after "$ " in a ```console or an indented block of the named
+# Markdown files must print the output that is shown. A shown line that ends with "..." matches any line that begins
+# with the same text. Output on stderr comes first, as in a pipe. Files that a session writes to /tmp go to a folder of
+# this run. README.md may have at most 700 words, because it only leads to the other pages.
+# Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
 set -u
 PATH=$1/bin:$PATH
 shift
@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0 command='' at=''
 expected=()
 
-same_line() { # SHOWN GOT
+same_line() { # same_line SHOWN GOT: compares a line of the page with a line of output
   if [[ $1 == *... ]]; then [[ $2 == "${1%...}"* ]]; else [ "$1" = "$2" ]; fi
 }
 
@@ -21,7 +21,7 @@ finish_command() {
   [ -n "$command" ] || return
   for ((last = ${#expected[@]} - 1; last >= 0; last--)); do
     [ -z "${expected[last]}" ] || break
-    unset "expected[last]" # blank lines behind a block
+    unset "expected[last]" # blank lines after a block
   done
   mapfile -t got < <(bash -c "${command//"/tmp/"/"$folder/"}" 2>&1 | sed "s|$folder/|/tmp/|g")
   [ ${#got[@]} -eq ${#expected[@]} ] || same=0
@@ -36,7 +36,7 @@ finish_command() {
   command='' expected=()
 }
 
-take_line() { # WHERE LINE: one line of a session
+take_line() { # WHERE LINE: processes one line of a session
   if [[ $2 == '$ '* ]]; then
     finish_command
     command=${2#'$ '} at=$1

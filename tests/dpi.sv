@@ -1,4 +1,5 @@
-// What the functions of softmma_pkg return, and the one line that each mistake gives; tests/rtl.sh has what is expected.
+// Calls the functions of softmma_pkg and prints their results, and the one line that each mistake gives; tests/rtl.sh
+// has the expected output.
 module dpi;
   import softmma_pkg::*;
 
@@ -7,13 +8,13 @@ module dpi;
   int mismatches = 0;
   longint unsigned one, two;
 
-  // Rows of h100: 16 products of f16.
+  // Test vectors for h100: 16 products of f16.
   longint unsigned a[48], b[48], c[3], d[3];
   longint unsigned down[47:0], moved[100:147], d_down[2:0], d_moved[-1:1];
   longint unsigned row_a[16], row_b[16], row_c[1], row_d[1];
   // One instruction: 16 x 8 x 16.
   longint unsigned matrix_a[256], matrix_b[128], matrix_c[128], matrix_d[128];
-  // Rows of mx: 32 products of e4m3 with a scale factor.
+  // Test vectors for mx: 32 products of e4m3 with a scale factor.
   longint unsigned mx_a[64], mx_b[64], mx_c[2], mx_d[2], mx_e[2], mx_sa[2], mx_sb[2], mx_row_a[32], mx_row_b[32], mx_row_s[1];
   longint unsigned mx_row_t[1];
 
@@ -66,7 +67,7 @@ module dpi;
     check(softmma_dot(custom, row_a, row_b, 'h4b000000, one), "dot of a custom unit");
     equal(one, 'hbf400000, "dot of a custom unit");
 
-    // The same rows in arrays of other bounds, and one by one.
+    // The same test vectors in arrays with other bounds, and one by one.
     check(softmma_make_rows(h100, "", 1, 10, a, b, c, d), "make_rows");
     for (int i = 0; i < 48; i++) begin
       down[i] = a[i];
@@ -89,7 +90,7 @@ module dpi;
     end
     check(softmma_make_rows(h100, "zeros", 1, 10, a, b, c, d), "zeros");
 
-    // Element (i, j) of a product is a row.
+    // Element (i, j) of a product is one test vector.
     for (int i = 0; i < 256; i++) matrix_a[i] = 64'(i % 64) << 9;
     for (int i = 0; i < 128; i++) begin
       matrix_b[i] = 64'(i * 7 % 96) << 9 ^ 64'('h8000 * (i % 2));

@@ -1,13 +1,18 @@
-/* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
-   tested, and runs under sanitizers, where there is no device. It stands in for the module of the driver HOST_PLAYS.
-   With HOST_ADDRESSES its memory has addresses that others may name, and that mean nothing to the host.
+/* A driver of devices that runs kernels on the host, one work item after another. It tests the code that all devices
+   share, also with sanitizers, on machines without a device. It replaces the module of the driver HOST_PLAYS. With
+   HOST_ADDRESSES its memory has addresses that callers can pass, but that are not valid on the host.
 
-   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once,
-   SOFTMMA_HOST_LEFT=BYTES all that it has when asked, fewer than it said; SOFTMMA_HOST_LOST=N loses the device at the
-   N-th copy or start of a kernel since the variable was set; SOFTMMA_HOST_NO_F64=1 is a device without binary64;
-   SOFTMMA_HOST_WRONG=N turns a bit of the N-th results that are read; SOFTMMA_HOST_NONE=1 has no device;
-   SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
-#define SMMA_EVALUATOR static inline /* this module has nothing else of the library */
+   Variables of the environment:
+
+       SOFTMMA_HOST_MEMORY=BYTES  the size of its memory
+       SOFTMMA_HOST_BUFFER=BYTES  the largest block that it allocates
+       SOFTMMA_HOST_LEFT=BYTES    the memory that can be allocated, less than the size that it reports
+       SOFTMMA_HOST_LOST=N        loses the device at copy or kernel start number N after the variable was set
+       SOFTMMA_HOST_NO_F64=1      a device without binary64
+       SOFTMMA_HOST_WRONG=N       flips a bit of the N-th results that are read
+       SOFTMMA_HOST_NONE=1        there is no device
+       SOFTMMA_HOST_ABORTS=1      ends the process that asks for devices */
+#define SMMA_EVALUATOR static inline /* this module contains nothing else of the library */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -80,7 +85,7 @@ FAST(integer)
 FAST(t_fdpa)
 FAST(tr_fdpa)
 
-enum { OF_FAST = 12 }; /* arguments: of no other kernel */
+enum { OF_FAST = 12 }; /* arguments of the longest kernel */
 static const struct {
   const char *name;
   caller *call;
@@ -118,10 +123,10 @@ static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
   return 0;
 }
 
-static int one_device; /* the address of which is the device */
-static size_t copied;  /* results */
+static int one_device; /* its address stands for the device */
+static size_t copied;  /* number of copied results */
 
-/* Whether the device is lost from this call on. */
+/* Reports whether the device is lost, from this call on. */
 static bool is_lost(char message[SMMA_DEVICE_MESSAGE]) {
   static size_t lost_at, calls;
   const size_t n = number_of("SOFTMMA_HOST_LOST");

@@ -7,73 +7,73 @@ source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# has FILTER: what was printed is JSON for which jq's filter is true.
+# has FILTER: checks that the output is JSON for which jq's filter is true
 has() { jq -e "$1" in/stdout >/dev/null; }
 
-gives 'equal' 0 '^equal, proved for every K: ' equal H100 B200 --in bf16
+gives 'equal' 0 '^equal, proved for every K: ' diff --prove H100 B200 --in bf16
 check 'no rows are asked for a proof' [ "$(grep -c 'row' in/stdout)" = 0 ]
-gives 'different' 1 '^different: in F \(13 and 25\)' equal H100 B200 --in e4m3
+gives 'different' 1 '^different: in F \(13 and 25\)' diff --prove H100 B200 --in e4m3
 check 'both results' grep -qE '^  H100 +[0-9a-f]{8} ' in/stdout
-gives 'K of one instruction' 0 'multiples of 16: ' equal MI300X:v_mfma_f32_16x16x16_bf16 MI300X:v_mfma_f32_32x32x8_bf16
+gives 'K of one instruction' 0 'multiples of 16: ' diff --prove MI300X:v_mfma_f32_16x16x16_bf16 MI300X:v_mfma_f32_32x32x8_bf16
 check 'and what zeros do' grep -q '^other K, which are filled with zeros, may differ$' in/stdout
-gives 'one without its K' 1 'K of one instruction \(16 and 4\)' equal MI250X:bf16 MI250X:v_mfma_f32_32x32x4bf16_1k
-gives 'integers' 1 'overflow \(wrap and saturate\)' equal A100:s8 A100:mma.m16n8k32.satfinite.s32.s8.s8.s32
+gives 'one without its K' 1 'K of one instruction \(16 and 4\)' diff --prove MI250X:bf16 MI250X:v_mfma_f32_32x32x4bf16_1k
+gives 'integers' 1 'overflow \(wrap and saturate\)' diff --prove A100:s8 A100:mma.m16n8k32.satfinite.s32.s8.s8.s32
 
-# A custom unit: e_zero of FP16 products does not count, another rounding does.
+# A custom unit: e_zero of FP16 products does not affect equality, another rounding mode does.
 runs 0 custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32
 sed 's/"zero_exponent": -133/"zero_exponent": -140/' in/stdout >zero.json
 sed 's/"toward-zero"/"nearest-even"/' in/stdout >nearest.json
 sed 's/"alignment_bits": 25/"alignment_bits": 50/' in/stdout >wide.json
-gives 'a file' 0 'e_zero, -133 and -140, has no effect' equal H100 ./zero.json
-gives 'another file' 1 'rho \(RZ-FP32 and RNE-FP32\)' equal ./zero.json ./nearest.json
+gives 'a file' 0 'e_zero, -133 and -140, has no effect' diff --prove H100 ./zero.json
+gives 'another file' 1 'rho \(RZ-FP32 and RNE-FP32\)' diff --prove ./zero.json ./nearest.json
 
-gives 'more bits' 1 'F \(25 and 50\)' equal H100 ./wide.json
+gives 'more bits' 1 'F \(25 and 50\)' diff --prove H100 ./wide.json
 
-gives 'JSON: equal' 0 '"answer": "equal"' equal H100 B200 --in bf16 --json
+gives 'JSON: equal' 0 '"answer": "equal"' diff --prove H100 B200 --in bf16 --json
 check 'has why and K' has '.why != "" and .multiple_of == 1 and .row == null'
-gives 'JSON: different' 1 '"answer": "different"' equal V100 T4 --json
+gives 'JSON: different' 1 '"answer": "different"' diff --prove V100 T4 --json
 check 'has the row' has '.row | (.a | length) == .k and (.d | length) == 2 and .d[0] != .d[1]'
 
-gives 'any order' 0 '^order of k: any, proved: integers' equal --permute A100:s8
-gives 'order matters' 1 '^order of k: matters$' equal --permute H100
+gives 'any order' 0 '^order of k: any, proved: integers' diff --permute A100:s8
+gives 'order matters' 1 '^order of k: matters$' diff --permute H100
 check 'exchanged' grep -qE '^  k = [0-9]+ and [0-9]+ exchanged ' in/stdout
 check 'within a sum it does not' grep -q '^any order, proved, of the 16 products' in/stdout
 check 'BLOCK_K' grep -q '^BLOCK_K: tiles of K do not matter' in/stdout
-gives 'JSON: order' 1 '"order": "matters"' equal --permute H100 --json
+gives 'JSON: order' 1 '"order": "matters"' diff --permute H100 --json
 check 'has the row of the order' has '(.exchanged | length) == 2 and .row.d[0] != .row.d[1]'
 check 'has what zeros do' has '.zeros == "change nothing"'
-runs 2 equal --permute B200:nvfp4 --rows 1000
+runs 2 diff --permute B200:nvfp4 --rows 1000
 check 'cannot tell' grep -q '^order of k: cannot tell, because ' in/stdout
 
 # Plans.
 plans=$source_directory/examples/plans
 gives 'BLOCK_K of promotion' 1 '^smallest row found, K = 65, ' \
-  equal H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json"
+  diff --prove H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json"
 gives 'other words' 0 '^equal, proved for K = 256: ' \
-  equal H100 H100 --plan "$plans/split-k.json,$plans/slices-listed.json" -k 256
+  diff --prove H100 H100 --plan "$plans/split-k.json,$plans/slices-listed.json" -k 256
 gives 'one plan for both' 0 '^equal, proved for every K that both can follow: ' \
-  equal H100:bf16 B200:bf16 --plan "$plans/split-k.json"
-gives 'a K without plans' 0 '^equal, proved for K = 40: ' equal A100:f16 A100:mma.m16n8k8.f32.f16.f16.f32 -k 40
-gives 'JSON: plans' 1 '"product_k": 65' equal H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json" --json
+  diff --prove H100:bf16 B200:bf16 --plan "$plans/split-k.json"
+gives 'a K without plans' 0 '^equal, proved for K = 40: ' diff --prove A100:f16 A100:mma.m16n8k8.f32.f16.f16.f32 -k 40
+gives 'JSON: plans' 1 '"product_k": 65' diff --prove H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json" --json
 check 'has where the products stand' has '(.row.at | length) == .row.k and .plans[0] != .plans[1] and .k == 65'
-gives 'JSON: operands of one' 1 'alpha \(1\)' equal H100 H100 -k 16 --rows 100 --json --plan "none,$plans/linear.json" \
+gives 'JSON: operands of one' 1 'alpha \(1\)' diff --prove H100 H100 -k 16 --rows 100 --json --plan "none,$plans/linear.json" \
   --out f16
 gives 'order of k with a plan' 1 '^any order, proved for K = 256, of k = 0 and 1 to 15$' \
-  equal --permute H100 --plan "$plans/split-k.json" -k 256
-gives 'JSON: order with a plan' 1 '"any_order_with_0": "1 to 15"' equal --permute H100 --plan cutlass:2xacc --json
+  diff --permute H100 --plan "$plans/split-k.json" -k 256
+gives 'JSON: order with a plan' 1 '"any_order_with_0": "1 to 15"' diff --permute H100 --plan cutlass:2xacc --json
 fails 'other formats of D' 'no functions of the same operands: D is f32 and bf16' \
-  equal H100 H100 --plan "none,$plans/two-level.json"
-fails 'a K that a plan cannot follow' 'K = 3: 4 parts of 3 products' equal H100 H100 --plan "$plans/split-k.json" -k 3
-fails 'a plan too many' '--plan: 3 plans for 2 targets' equal H100 H100 --plan none,none,none
-fails 'K' '--k: -1 is not a number from 1 to' equal H100 H100 -k -1
+  diff --prove H100 H100 --plan "none,$plans/two-level.json"
+fails 'a K that a plan cannot follow' 'K = 3: 4 parts of 3 products' diff --prove H100 H100 --plan "$plans/split-k.json" -k 3
+fails 'a plan too many' '--plan: 3 plans for 2 targets' diff --prove H100 H100 --plan none,none,none
+fails 'K' '--k: -1 is not a number from 1 to' diff --prove H100 H100 -k -1
 
-fails 'other formats' 'no functions of the same operands: A is f16 and bf16' equal H100 H100:bf16
-fails 'one target' 'two targets' equal H100
-fails 'two to permute' 'one target' equal --permute H100 B200
-fails 'no target' 'TARGET' equal
-fails 'no such GPU' 'H1000' equal H1000 H100
-fails 'no such instruction' 'mma' equal H100:mma H100
-fails 'no such file' 'none.json' equal ./none.json H100
-fails 'an empty name' "'' is not the name" equal '' H100
-fails 'no rows' '--rows' equal H100 B200 --rows 0
+fails 'other formats' 'no functions of the same operands: A is f16 and bf16' diff --prove H100 H100:bf16
+fails 'one target' 'two targets' diff --prove H100
+fails 'two to permute' 'one target' diff --permute H100 B200
+fails 'no target' 'two targets' diff --prove
+fails 'no such GPU' 'H1000' diff --prove H1000 H100
+fails 'no such instruction' 'mma' diff --prove H100:mma H100
+fails 'no such file' 'none.json' diff --prove ./none.json H100
+fails 'an empty name' "'' is not the name" diff --prove '' H100
+fails 'no rows' '--rows' diff --prove H100 B200 --rows 0
 finish

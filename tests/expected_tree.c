@@ -41,21 +41,22 @@ void print_difference(const smma_instruction *i, const smma_tree *expected, cons
   smma_print_tree(stdout, got);
 }
 
-/* ---- What an algorithm says ---- */
+/* ---- The tree of an algorithm ---- */
 
-/* A tree to be; `of` has the summand that stands for each k, and for c, or NOTHING where another one does. */
+/* A tree under construction. `of` holds the summand for each k and for c; NOTHING if another k's summand stands for it.
+ */
 typedef struct {
   smma_tree *tree;
   const smma_operation *operation;
   int of[SMMA_MAXIMUM_K + 1];
-  bool stages; /* whether terms that are added first stand apart where no pair of M tells */
+  bool stages; /* whether terms that are added first form a node of their own, although no pair of M shows it */
 } builder;
 
 static bool is_chain(const smma_operation *o, smma_g_fdpa *g) {
   return o->rule.algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, g);
 }
 
-/* The summand of the i-th product of a block. */
+/* Returns the summand of product number i of a block. */
 static int product_of(const builder *b, int block, int i) {
   const smma_operation *o = b->operation;
   smma_g_fdpa g;
@@ -63,13 +64,13 @@ static int product_of(const builder *b, int block, int i) {
       ->of[is_chain(o, &g) ? smma_dealt_index(g.block, g.interleave, o->k, block, i) : smma_product_index(o, block, i)];
 }
 
-/* A sum of those terms that are something: a new node, the only one of them, or NOTHING. */
+/* Adds the terms that are not NOTHING. Returns a new node, or the term itself if there is only one, or NOTHING. */
 static int sum_of(builder *b, const int *term, int count) {
   smma_tree *t = b->tree;
-  int some = 0, only = NOTHING;
+  int present = 0, only = NOTHING;
   for (int i = 0; i < count; i++)
-    if (term[i] != NOTHING) some++, only = term[i];
-  if (some < 2) return only;
+    if (term[i] != NOTHING) present++, only = term[i];
+  if (present < 2) return only;
   for (int i = 0; i < count; i++)
     if (term[i] != NOTHING) t->parent[term[i]] = t->nodes;
   t->parent[t->nodes] = SMMA_NO_PARENT;
@@ -78,14 +79,14 @@ static int sum_of(builder *b, const int *term, int count) {
 
 static int sum_of_two(builder *b, int x, int y) { return sum_of(b, (int[]){x, y}, 2); }
 
-/* What was before, and of the products of a block every `step`-th from number `from` on. */
+/* Adds `before` and every `step`-th product of a block, from number `from` to size - 1. */
 static int fused_sum(builder *b, int before, int block, int from, int size, int step) {
   int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
   for (int i = from; i < size; i += step) term[count++] = product_of(b, block, i);
   return sum_of(b, term, count);
 }
 
-/* What was before, and of each group of the products of a block its sum; 0: C-FDPA has no groups. */
+/* Adds `before` and the sums of the groups of a block's products. A group size of 0 means no groups (C-FDPA). */
 static int sum_of_groups(builder *b, int before, int block, int size, int group) {
   int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
   if (group <= 1 || !b->stages) return fused_sum(b, before, block, 0, size, 1);
@@ -98,7 +99,8 @@ static int pairwise_sum(builder *b, int from, int count) {
   return sum_of_two(b, pairwise_sum(b, from, count / 2), pairwise_sum(b, from + count / 2, count / 2));
 }
 
-/* Whether what is that much smaller than the greatest term is kept in a fused sum, so that none of its parts show. */
+/* Reports whether a fused sum retains terms that are smaller than the largest term by this number of bits. If so, the
+   sum shows no inner order. */
 static bool keeps(const smma_operation *o, int bits) {
   smma_g_fdpa g;
   switch (o->rule.algorithm) {
@@ -116,21 +118,22 @@ static bool keeps(const smma_operation *o, int bits) {
   }
 }
 
-/* Whether products lose what is that much smaller beside c, and not beside each other. */
+/* Reports whether products this much smaller than c are truncated, but not products this much smaller than other
+   products. */
 static bool cuts_beside_c(const smma_operation *o, int bits) {
   const smma_algorithm algorithm = o->rule.algorithm;
   if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;
   return keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
 }
 
-/* Whether c takes nothing from products that d shows: it has so many bits more. */
+/* Reports whether c has so many more bits than the products that an aligned c never affects products that show in d. */
 static bool counts_for_nothing(const smma_operation *o) {
   const smma_algorithm algorithm = o->rule.algorithm;
   if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;
   return o->rule.with.c_fdpa.c_bits - o->rule.with.c_fdpa.alignment_bits > smma_encoding_of(o->d).fraction_bits;
 }
 
-/* Block number `block` with what was before. */
+/* Adds block number `block` to `before`. */
 static int add_block(builder *b, int before, int block, int size) {
   const smma_summands *m = &b->tree->summands;
   const bool exact = keeps(b->operation, m->huge - m->one);
@@ -154,7 +157,7 @@ static int add_block(builder *b, int before, int block, int size) {
   }
 }
 
-/* Products with even k, or odd, one after the other. */
+/* Adds the products with even k (first = 0) or odd k (first = 1) one after another. */
 static int every_second(builder *b, int first) {
   int sum = NOTHING;
   for (int k = first; k < b->operation->k; k += 2) sum = sum_of_two(b, sum, b->of[k]);
@@ -195,7 +198,7 @@ static void expect(const smma_instruction *i, const smma_summands *summands, con
   t->root = c_is_last(&o) ? sum_of_two(&b, sum, c) : sum;
 }
 
-/* Whether y has a sum of the summands of sum `sum` of x. */
+/* Reports whether y has a sum of the same summands as sum `sum` of x. */
 static bool has_sum(const smma_tree *x, int sum, const smma_tree *y) {
   int j = y->summands.count;
   while (j < y->nodes && !(same_summands(x, sum, y, j) && (count_terms(y, j) <= 2 || x->exact[sum] == y->exact[j])))

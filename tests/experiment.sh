@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# softmma experiment, end to end: every experiment's small run has the digest of experiment_digests.txt.
-# Usage: experiment.sh SOFTMMA [NAME], which runs that one and nothing else.
+# softmma experiment, end to end: the small run of every experiment has the digest in experiment_digests.txt. With NAME,
+# runs only that experiment.
+# Usage: experiment.sh SOFTMMA [NAME]
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: experiment.sh SOFTMMA [NAME]}")
@@ -9,7 +10,7 @@ source_directory=$(realpath "$(dirname "$0")/..")
 source "$source_directory/tests/judging.sh"
 mkdir one two
 
-# Of a CSV file's rows, without its head.
+# digest FILE: prints the digest of a CSV file's rows, without its header
 digest() { grep -v '^#' "$1" | sha256sum | cut -d ' ' -f 1; }
 
 gives 'a list' 0 '^accumulation  ' experiment
@@ -44,20 +45,20 @@ if [ $# -gt 1 ]; then
   exit
 fi
 
-# ---- What a run leaves behind, and goes on from ----
+# ---- Files that a run leaves behind, and resuming from them ----
 
 part=accumulation.csv.part
 again=(experiment accumulation --small --threads 1 --no-plot)
 "$softmma" experiment accumulation --set side=3 --threads 1 --no-plot >in/stdout 2>in/stderr &
 # shellcheck disable=SC2016  # evaluated again and again
-three_cells='[ "$(grep -c "^# cell" $part 2>in/grep)" -ge 3 ] 2>in/test' # while the file is not there, no number
+three_cells='[ "$(grep -c "^# cell" $part 2>in/grep)" -ge 3 ] 2>in/test' # fails as long as the file does not exist
 check 'interrupted' ended_after "$three_cells" $! 2
 check 'says where to go on' grep -q '^softmma: interrupted; the same command goes on from ./acc' in/stderr
 check 'no result yet' test ! -e accumulation.csv
 check 'ends with a whole cell' grep -q '^# cell' <(tail -n 1 $part)
 fails 'other parameters' 'csv.part: rows of another version, seed or other parameters; .* remove the file$' "${again[@]}"
 
-# So it would look for the small run, killed while it wrote its fourth cell.
+# The file that a run of other arguments would leave when it is killed while it writes its fourth cell.
 sed 's/^# greatest-k: .*/# greatest-k: 1024/; /^# cell 2/q' $part >kept
 head_lines=$(grep -n '^entries' kept | cut -d : -f 1)
 { cat kept; printf 'uniform,16,13 b'; } >$part
@@ -65,7 +66,7 @@ gives 'goes on' 0 '^accumulation: ' "${again[@]}"
 check 'with the same rows' cmp one/accumulation.csv accumulation.csv
 check 'the unfinished file is gone' test ! -e $part
 
-# What the file holds is not computed again: other rows, with their digest (FNV-1a), stay.
+# Cells in the file are not computed again: altered rows remain if their digest (FNV-1a) is correct.
 digest_of_cell() {
   local hash=$((16#cbf29ce484222325)) byte
   while read -r byte; do hash=$(((hash ^ 16#$byte) * 16#100000001b3)); done < <(od -An -v -t x1 -w1 "$1" | tr -d ' ')
@@ -90,7 +91,7 @@ head -c 40 kept >$part
 gives 'interrupted in its head' 0 '^accumulation: ' "${again[@]}"
 check 'starts again' cmp one/accumulation.csv accumulation.csv
 
-# ---- Seeds, files, mistakes ----
+# ---- Seeds, files, errors ----
 
 gives 'another seed' 0 . experiment accumulation --small --no-plot --seed 1
 check 'another result' test "$(digest one/accumulation.csv)" != "$(digest accumulation.csv)"

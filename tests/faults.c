@@ -1,5 +1,6 @@
-/* Preloaded by faults.sh, kill.sh and cluster.sh: allocation FAIL_AT fails, or signal SIGNAL arrives before call number AT
-   of a function that handles files, or when a file has come to be whose name ends with COMPLETE. */
+/* Preloaded by faults.sh, kill.sh and cluster.sh. Variables of the environment: allocation number FAIL_AT fails. Signal
+   SIGNAL is raised at call number AT of a function that handles files, or when a file whose name ends with COMPLETE has
+   been renamed into place. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ void *malloc(size_t size) { return is_due() ? (errno = ENOMEM, NULL) : __libc_ma
 void *calloc(size_t count, size_t size) { return is_due() ? (errno = ENOMEM, NULL) : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return is_due() ? (errno = ENOMEM, NULL) : __libc_realloc(old, size); }
 
-/* Before each call of a function that makes, fills, renames or removes a file. */
+/* Called before each call of a function that creates, fills, renames or removes a file. */
 static void signal_when_due(void) {
   static long count;
   if (++count == number_of("AT")) raise((int)number_of("SIGNAL"));
@@ -50,7 +51,8 @@ int rename(const char *from, const char *to) {
   const char *end = getenv("COMPLETE");
   signal_when_due();
   const int status = NEXT(rename)(from, to);
-  if (end && strlen(to) >= strlen(end) && strcmp(to + strlen(to) - strlen(end), end) == 0) raise((int)number_of("SIGNAL"));
+  if (end && strlen(to) >= strlen(end) && strcmp(to + strlen(to) - strlen(end), end) == 0)
+    raise((int)number_of("SIGNAL"));
   return status;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Allocations that fail and signals that arrive while files are made: the right output, or status 2 and a line; never a
-# crash or a file that is left over. Usage: faults.sh SOFTMMA FAULTS.so
+# Failing allocations, and signals that arrive while files are written. The command must give the right output, or
+# status 2 and one line; it must never crash or leave a file behind.
+# Usage: faults.sh SOFTMMA FAULTS.so
 set -u
 export LC_ALL=C OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0
 softmma=$(realpath "${1:?usage: faults.sh SOFTMMA FAULTS.so}") faults=$(realpath "${2:-none}")
@@ -12,14 +13,14 @@ source "$source_directory/tests/judging.sh"
 ulimit -c 0
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
-runs 0 gen "${instruction[@]}" --rows 50 -o rows.txt
-runs 0 gen "${instruction[@]}" --rows 50 --format binary -o rows.bin
+runs 0 vectors gen "${instruction[@]}" --rows 50 -o rows.txt
+runs 0 vectors gen "${instruction[@]}" --rows 50 --format binary -o rows.bin
 first=3 # the allocations before it are made by libraries before main
 
-# Output without the date, and the time that a run takes.
+# timeless FILE: prints output without the date and the duration of a run
 timeless() { sed -E 's/[0-9.e+-]+ (m?s|million|thousand)\b.*//; /"date":/d' "$1"; }
 
-# The allocations that fail: all up to number SOFTMMA_FAULTS, then ever fewer.
+# Prints the numbers of the allocations that fail: all up to SOFTMMA_FAULTS, then fewer and fewer.
 positions() {
   local at step=1
   for ((at = first; at < 20000; at += step)); do
@@ -28,7 +29,7 @@ positions() {
   done
 }
 
-# survives STATUS ARGUMENT...: with one allocation after another failing; without that, it ends with STATUS.
+# survives STATUS ARGUMENT...: runs with one allocation after another failing; without a failure it ends with STATUS
 survives() {
   local whole=$1 status at wrong='' failures=0
   shift
@@ -53,13 +54,12 @@ runs 0 gemm --on H100 --in f16 "${matrices[@]}" -o D.npy
 runs 0 custom --from H100 --instr HGMMA.64x8x16.F32
 sed 's/"alignment_bits": 25/"alignment_bits": 24/' in/stdout >unit.json
 for part in 1 2; do
-  runs 0 campaign --unit model "${instruction[@]}" --rows 20 --shard $part/2 --json
+  runs 0 test --unit model "${instruction[@]}" --rows 20 --shard $part/2 --json
   cp in/stdout part$part.json
 done
 
-# Every command but `units` and `version`, which say what does not work, `bench`, whose output is times, `experiment`,
-# whose argument popt drops without memory for it, and `infer` and `self-test`,
-# which take long.
+# All commands except six: `units` and `version` report missing parts instead of failing; the output of `bench` is
+# times; popt drops the argument of `experiment` if it has no memory; `infer` and `self-test` take long.
 survives 0 list --on H100
 survives 0 list --on H100 --json
 survives 0 show HMMA.16816.F32 --on H100
@@ -74,29 +74,29 @@ survives 1 trace --on A100,H100 --in f16 "${matrices[@]}" --json
 survives 0 tolerance --on H100 --in f16 --shape 4x4x16 --json
 survives 0 verify rows.txt rows.bin
 survives 0 verify rows.txt rows.bin --json
-survives 0 gen "${instruction[@]}" --rows 50 -o out
-survives 0 gen "${instruction[@]}" --cover -o out
+survives 0 vectors gen "${instruction[@]}" --rows 50 -o out
+survives 0 vectors gen "${instruction[@]}" --cover -o out
 survives 0 convert rows.txt --format binary -o out
 survives 0 convert rows.bin --format text -o out
 survives 0 coverage rows.txt --json
 survives 0 probe "${instruction[@]}" --json
 survives 1 diff --on A100,H100 --in f16 --json
-survives 1 equal H100:f16 V100:f16 --json
+survives 1 diff --prove H100:f16 V100:f16 --json
 survives 0 match "${matrices[@]}" D.npy --in f16 --on H100
 survives 0 custom unit.json --json
 survives 0 custom --from H100 --instr HGMMA.64x8x16.F32
 survives 0 plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 64 -k 512 \
   --algo 66 --stages 35 --splitk 1
-survives 0 next --unit custom:unit.json --against model --on H100 --instr HGMMA.64x8x16.F32 -o out
-survives 2 campaign --unit 'pipe:yes 0' "${instruction[@]}" --rows 20
-survives 1 campaign --unit custom:unit.json --on H100 --instr HGMMA.64x8x16.F32 --rows 20 --json
+survives 0 vectors next --unit custom:unit.json --against model --on H100 --instr HGMMA.64x8x16.F32 -o out
+survives 2 test --unit 'pipe:yes 0' "${instruction[@]}" --rows 20
+survives 1 test --unit custom:unit.json --on H100 --instr HGMMA.64x8x16.F32 --rows 20 --json
 survives 0 merge part1.json part2.json -o out
 survives 0 tree "${instruction[@]}"
 survives 0 tree "${instruction[@]}" --json
 survives 0 tree "${instruction[@]}" --svg out
-survives 0 record --unit model "${instruction[@]}" -o out
+survives 0 vectors record --unit model "${instruction[@]}" -o out
 
-# Signals, before each call of a function that handles files; for the others than TERM before some.
+# Signals before each call of a function that handles files; signals other than TERM only before some calls.
 for signal in INT TERM HUP QUIT; do
   every=9
   [ $signal != TERM ] || every=1

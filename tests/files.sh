@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Files that commands read and write: endless and damaged input, names, links, permissions. Usage: files.sh SOFTMMA
+# Files that commands read and write: endless and damaged input, names, links, permissions.
+# Usage: files.sh SOFTMMA
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: files.sh SOFTMMA}")
@@ -9,25 +10,25 @@ data=$source_directory/examples/data
 source "$source_directory/tests/judging.sh"
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
-rows=(gen "${instruction[@]}" --rows 20)
+rows=(vectors gen "${instruction[@]}" --rows 20)
 product=(gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy")
 "$softmma" "${rows[@]}" -o rows.txt
 "$softmma" custom --from V100 --instr HMMA.884.F32.F32 >unit.json
 "$softmma" tree "${instruction[@]}" --dot tree.dot >in/tree
 "$softmma" explain "${instruction[@]}" -a '1*4' -b '1*4' --svg sum.svg
 
-ulimit -t 100 # CPU seconds of a command, none of which needs one: what reads on without an end is killed
+ulimit -t 100 # CPU seconds of one command, far more than any of them needs; ends a command that reads without end
 
 differs() { ! cmp -s "$1" "$2"; }
 
-# ---- Input without an end ----
+# ---- Endless input ----
 
-# ends NAME REGEX ARGUMENT...: as fails, also with little memory. What is read is not regular.
+# ends NAME REGEX ARGUMENT...: like `fails`, also with little memory, for input that is not a regular file
 ends() {
   local name=$1 regex=$2 memory status
   shift 2
   for memory in unlimited 400000; do
-    # Sanitizers take all addresses for themselves.
+    # Sanitizers reserve the whole address space, so memory cannot be limited.
     if [ $memory != unlimited ]; then grep -q __asan "$softmma" && continue; fi
     [ -z "${feeder-}" ] || { $feeder >fifo 2>in/feeder & }
     (ulimit -v $memory && exec "$softmma" "$@") >in/stdout 2>in/stderr <"${from:-/dev/null}"
@@ -43,24 +44,24 @@ ends() {
 matrix='neither a .npy nor a .safetensors file|a header of [0-9]+ bytes is longer than the format allows'
 text='line [0-9]+, column [0-9]+: (no header|a NUL byte|longer than 65536 characters)'
 
-# endless_file FILE: a file without an end, in the place of each kind of file that is read.
+# endless_file FILE: passes an endless file in place of each kind of input file
 endless_file() {
   ends "$1 as a matrix" "$matrix" gemm --on H100 --in f16 "$1" "$1" -o D.npy
   ends "$1 as a matrix to compare" "$matrix" compare --on H100,A100 --in f16 "$1" "$1"
   ends "$1 as rows" "$text" verify "$1"
   from=$1 ends "$1 as standard input" "$text" verify -
-  ends "$1 as a recording" "$text" campaign --unit "file:$1"
+  ends "$1 as a recording" "$text" test --unit "file:$1"
   ends "$1 as rows to explain" "$text" explain --row 3 "$1"
   ln -s "$1" unit.link.json
   ends "$1 as a custom unit" 'more than 1048576 bytes, which is the most' custom unit.link.json
   rm unit.link.json
 }
 endless_file /dev/zero
-ends 'a device as a report' 'is no regular file' campaign --unit model "${instruction[@]}" --rows 1 --resume /dev/zero
+ends 'a device as a report' 'is no regular file' test --unit model "${instruction[@]}" --rows 1 --resume /dev/zero
 ln -s /dev/zero accumulation.csv.part
 ends 'a device as an unfinished experiment' 'no file to which rows can be added' experiment accumulation --small --no-plot
 rm accumulation.csv.part
-# The same noise each time, to its end, which comes when nobody reads any more.
+# Prints the same noise each time, until the reader closes the pipe.
 awk 'BEGIN { for (x = i = 1; i <= 65536; i++) { x = 16807 * x % 2147483647; printf "\\x%02x", x / 8388608 } }' >in/codes
 printf '%b' "$(cat in/codes)" >in/noise
 repeat() { while cat in/noise; do :; done; }
@@ -69,7 +70,7 @@ feeder=repeat endless_file fifo
 rm fifo
 wait
 
-# endless NAME REGEX TEXT COMMAND...: through a FIFO come the text, then the output of the command.
+# endless NAME REGEX TEXT COMMAND...: sends the text and then the output of the command through a FIFO
 endless() {
   local name=$1 regex=$2 text=$3
   shift 3
@@ -81,7 +82,7 @@ endless() {
   feeder=
 }
 
-# To its end, which comes when nobody reads any more.
+# Sends until the reader closes the pipe.
 send() { printf '%b' "$sent" && "${sender[@]}"; }
 
 header="{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
@@ -106,10 +107,10 @@ endless 'comments' '10000 lines without a row' '' yes '# nothing'
 endless 'a header, then zeros' 'longer than 65536 characters' "$(grep '^#' rows.txt)\n" cat /dev/zero
 endless 'a header, then comments' '10000 lines without a row' "$(grep '^#' rows.txt)\n" yes '# nothing'
 
-# ---- Input that ends ----
+# ---- Pipes that end ----
 
 mkfifo pipe
-# piped FILE TENSOR B: the product of what comes through a pipe is that of the file.
+# piped FILE TENSOR B: the product of a file read through a pipe equals that of the file
 piped() {
   cat "$data/$1" >pipe &
   gives "$1 through a pipe" 0 '^piped.npy: ' gemm --on H100 --in f16 "pipe$2" "$3" -o piped.npy
@@ -120,14 +121,14 @@ piped() {
 piped digits.npy '' "$data/digits-axes.npy"
 piped digits-mlp.safetensors :layers.1.weight "$data/digits-mlp.safetensors:layers.2.weight"
 
-# ---- Reports with numbers that no campaign counts ----
+# ---- Reports with numbers that no campaign gives ----
 
-# A unit that rounds otherwise.
+# A unit that rounds differently.
 sed 's/toward-zero/nearest-even/' unit.json >other.json
 against=(--unit custom:other.json --against custom:unit.json --on ./other.json)
-gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' campaign "${against[@]}" --rows 100 --resume whole.json
+gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' test "${against[@]}" --rows 100 --resume whole.json
 cp whole.json report.json
-again=(campaign "${against[@]}" --rows 100 --resume report.json)
+again=(test "${against[@]}" --rows 100 --resume report.json)
 gives 'is read' 1 '^instructions=1 rows=100 mismatches=[1-9]' "${again[@]}"
 first=$(sed -n 's/^ *"row": \([0-9]*\),/\1/p' whole.json)
 unit=$(sed -n '/"unit": \[/{n; s/^ *//; p; q;}' whole.json)
@@ -155,11 +156,11 @@ fails 'a huge file' '1099511627776 bytes; such a file has at most' "${again[@]}"
 
 # ---- Damaged files ----
 
-# is_printable FILE: lines of printable UTF-8, without any control character.
+# is_printable FILE: checks that the file has lines of printable UTF-8 without control characters
 is_printable() { iconv -f UTF-8 -t UTF-8 "$1" >in/utf8 2>in/iconv && ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$1"; }
 
-# damaged FILE ARGUMENT...: a byte of the file's first 200 becomes one that is no UTF-8, or begins a terminal's command;
-# whatever the command says of it (its last argument is the file) is printable.
+# damaged FILE ARGUMENT...: replaces one of the file's first 200 bytes by invalid UTF-8 or by the start of a terminal
+# command. The message of the command, whose last argument is the file, must be printable.
 damaged() {
   local file=$1 at byte
   shift
@@ -181,17 +182,17 @@ damaged rows.vec verify
 damaged rows.txt explain --row 2
 damaged unit.json custom
 damaged "$source_directory/examples/plans/split-k.json" plan
-damaged whole.json merge -o merged.json
+damaged whole.json vectors merge -o merged.json
 damaged "$data/digits.npy" gemm --on H100 --in f16 -o D.npy "$data/digits-axes.npy"
 damaged "$data/digits-mlp.safetensors" gemm --on H100 --in f16 -o D.npy "$data/digits-axes.npy"
 rm damaged
 
 # ---- Names ----
 
-# One rule: - is standard output where one file is written, and refused where standard output takes something else.
+# The rule for "-": it is standard output if one file is written, and refused if standard output has another use.
 gives 'gen to -' 0 '^# arch: volta$' "${rows[@]}" -o -
 check 'gen to -: the rows' cmp in/stdout rows.txt
-gives 'record to -' 0 '^# arch: volta$' record --unit model "${instruction[@]}" --rows 3 -o -
+gives 'record to -' 0 '^# arch: volta$' vectors record --unit model "${instruction[@]}" --rows 3 -o -
 gives 'explain to -' 0 '^<svg' explain "${instruction[@]}" -a '1*4' -b '1*4' --svg -
 check 'explain to -: the picture alone' cmp in/stdout sum.svg
 gives 'tree to -' 0 '^digraph' tree "${instruction[@]}" --dot -
@@ -203,7 +204,7 @@ for option in --dot --svg; do
 done
 fails 'gemm to -' "^softmma: -o: '-' is standard output, which takes the summary; name a file \(./-" "${product[@]}" -o -
 fails 'campaign from -' "^softmma: --resume: '-' is standard output, which takes the report" \
-  campaign --unit model --rows 1 --resume -
+  test --unit model --rows 1 --resume -
 fails 'experiment to -' "^softmma: -o: '-' is standard output, which takes the summary" \
   experiment accumulation --small --no-plot -o -
 fails 'bench to -' "^softmma: --chart: '-' is standard output, which takes the table" bench --size 8 --chart -

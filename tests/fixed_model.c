@@ -4,7 +4,7 @@
 
 /* ---- Values ---- */
 
-/* 2^e; 0 where that is less than the unit: no value is cut there. */
+/* Returns 2^e; 0 if this is less than the unit, because no value is truncated there. */
 static fixed power(int e) {
   if (e < -FIXED_UNIT) return 0;
   if (e > 126 - FIXED_UNIT) abort();
@@ -19,20 +19,20 @@ static fixed scaled(int64_t significand, int last) {
 
 static fixed magnitude(fixed x) { return x < 0 ? -x : x; }
 
-/* floor(log2 |x|) of a value that is not zero. */
+/* Returns floor(log2 |x|) of a nonzero value. */
 static int exponent_of(fixed x) {
   __extension__ unsigned __int128 rest = (unsigned __int128)magnitude(x);
   const uint64_t high = (uint64_t)(rest >> 64), low = (uint64_t)rest;
   return (high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low)) - FIXED_UNIT;
 }
 
-/* The greatest multiple of 2^at that is not above x. */
+/* Returns the largest multiple of 2^at that is not above x. */
 static fixed rounded_down(fixed x, int at) {
   const fixed unit = power(at);
   return unit ? x & ~(unit - 1) : x;
 }
 
-/* x as a multiple of 2^at. */
+/* Rounds x to a multiple of 2^at. */
 static fixed rounded(fixed x, int at, smma_rounding direction) {
   const fixed unit = power(at), low = rounded_down(x, at), twice = 2 * (x - low);
   const bool odd = unit && (low & unit);
@@ -108,7 +108,7 @@ static fixed_format format_of(smma_format format, smma_nan_policy nan) {
     f.greatest = fixed_value(&greatest);
     f.least = power(f.fields.least_exponent);
   } else {
-    f.greatest = power(126 - FIXED_UNIT); /* further than values here go */
+    f.greatest = power(126 - FIXED_UNIT); /* larger than any value here */
   }
   return f;
 }
@@ -138,9 +138,9 @@ typedef struct {
   fixed value;
   int exponent;
   class_of_value class;
-  bool negative;  /* also of zeros and infinities */
-  bool brought;   /* a NaN that an operand is */
-  bool cancelled; /* a sum of zero that is no zero term: it brings its exponent */
+  bool negative;  /* also set for zeros and infinities */
+  bool brought;   /* the NaN is an operand, not the result of an operation */
+  bool cancelled; /* a sum of nonzero terms that is zero: its exponent takes part in alignment */
 } term;
 
 static bool is_zero(const term *t) { return t->class == FINITE && t->value == 0 && !t->cancelled; }
@@ -167,7 +167,7 @@ static term product_of(const fixed_number *a, const fixed_number *b) {
 
 fixed fixed_product(const fixed_number *a, const fixed_number *b) { return product_of(a, b).value; }
 
-/* A product times a product of scale factors. */
+/* Multiplies a product by the product of two scale factors. */
 static term scaled_term(term t, const fixed_number *x, const fixed_number *y) {
   t.exponent += x->exponent + y->exponent;
   if (x->class == NOT_A_NUMBER || y->class == NOT_A_NUMBER) t.class = NOT_A_NUMBER;
@@ -180,7 +180,8 @@ static term scaled_term(term t, const fixed_number *x, const fixed_number *y) {
   return t;
 }
 
-/* Numbers below the least normal one of their format, -0 among them, become zero: of their sign, or +0. */
+/* Flushes numbers below the smallest normal number of their format, and -0, to zero: to zero of the same sign, or to
+   +0. */
 static fixed_number flushed(const fixed_format *f, fixed_number x, smma_subnormal_policy policy) {
   if (policy == SMMA_SUBNORMALS_KEPT || x.class != FINITE || f->fields.specials == OF_INTEGERS) return x;
   if (x.significand >> f->fields.fraction_bits > 0 || -x.significand >> f->fields.fraction_bits > 0) return x;
@@ -196,13 +197,14 @@ static void lose(fixed_error *e, fixed below, fixed above) {
   e->above += above;
 }
 
-/* One unit in the last place of a value of a format. */
+/* Returns one ulp of a value in a format. */
 static fixed ulp(const fixed_format *f, fixed x) {
   const int least = f->fields.least_exponent;
   return power((x && exponent_of(x) > least ? exponent_of(x) : least) - f->fields.fraction_bits);
 }
 
-/* Rounded to nearest within half an ulp of the result, in another direction less than one, to its side alone. */
+/* Adds the error of a rounding: to nearest at most half an ulp of the result either way, in another rounding mode less
+   than one ulp to one side. */
 static void lose_rounding(fixed_error *e, const fixed_format *f, fixed result, smma_rounding direction) {
   const fixed unit = ulp(f, result);
   if (is_nearest(direction))
@@ -215,7 +217,7 @@ static uint64_t zero_code(const fixed_format *f, bool negative) {
   return negative && f->fields.specials != MINUS_ZERO ? f->sign : 0;
 }
 
-/* The code of a number that the format has. */
+/* Returns the encoding of a number that is representable in the format. */
 static uint64_t code_of(const fixed_format *f, fixed x) {
   const layout *l = &f->fields;
   const int e = exponent_of(x), least = l->least_exponent;
@@ -231,7 +233,7 @@ static bool stops_at_greatest(smma_sum_overflow overflow, smma_rounding directio
          direction == (negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
 }
 
-/* x, which is not zero, rounded once; what rounds to zero keeps its sign. */
+/* Rounds a nonzero x once. A result of zero has the sign of x. */
 static uint64_t encoded(const fixed_format *f, fixed x, smma_rounding direction, smma_sum_overflow overflow,
                         fixed_error *e) {
   const int least = f->fields.least_exponent, top = exponent_of(x);
@@ -246,7 +248,7 @@ static uint64_t encoded(const fixed_format *f, fixed x, smma_rounding direction,
   return code_of(f, y);
 }
 
-/* Common rules: NaN, infinities. */
+/* Applies the common rules for NaN and infinities. Returns false if there are none. */
 static bool special(const term *t, int count, const fixed_format *f, fixed_error *e, uint64_t *d) {
   bool infinite[2] = {false, false}, none = false;
   for (int i = 0; i < count; i++) {
@@ -261,7 +263,7 @@ static bool special(const term *t, int count, const fixed_format *f, fixed_error
   return true;
 }
 
-/* The sign of a sum that is exactly zero. Source: IEEE 754-2019, section 6.3. */
+/* Returns the zero, with its sign, of a sum that is exactly zero. Source: IEEE 754-2019, section 6.3. */
 static uint64_t ieee_zero(const fixed_format *f, const term *t, int count, smma_rounding direction) {
   int plus = 0, minus = 0;
   for (int i = 0; i < count; i++)
@@ -270,7 +272,7 @@ static uint64_t ieee_zero(const fixed_format *f, const term *t, int count, smma_
   return zero_code(f, minus == count || direction == SMMA_ROUND_DOWN);
 }
 
-/* IEEE's sum of exact terms in a direction. */
+/* Returns IEEE's sum of exact terms in a rounding mode. */
 static uint64_t ieee_sum(const fixed_format *f, const term *t, int count, smma_rounding direction,
                          smma_sum_overflow overflow, fixed_error *e) {
   fixed sum = 0;
@@ -336,7 +338,7 @@ static uint64_t truncated_sum(const smma_t_fdpa *p, const fixed_format *f, const
   return sum ? positive_zero(f, encoded(f, sum, p->rounding, SMMA_SUM_TO_INFINITY, e)) : 0;
 }
 
-/* Scale factor of k of both, where there are any. */
+/* Returns the product of element k, multiplied by its scale factors if there are any. */
 static term scaled_product(const fixed_model *m, const fixed_number *a, const fixed_number *b, const fixed_number *x,
                            const fixed_number *y, int k) {
   const term t = product_of(&a[k], &b[k]);
@@ -377,7 +379,7 @@ static uint64_t gst_fdpa(const fixed_model *m, const fixed_number *a, const fixe
   return truncated_sum(&m->o.rule.with.gst_fdpa.fused, &m->output, t, groups + 1, e);
 }
 
-/* Widening: FP16 has every FP8 number, and exponents down to -14. */
+/* Widens an FP8 number to FP16, which has every FP8 number and exponents down to -14. */
 static fixed_number widened(fixed_number x) {
   if (x.class != FINITE || x.significand == 0) return x;
   x.exponent = exponent_of(fixed_value(&x));
@@ -421,14 +423,14 @@ static uint64_t e_fdpa(const fixed_model *m, const fixed_number *a, const fixed_
 
 /* ---- FTZ-AddMul, FTZ-FMA, sums of pairs, sums in two chains ---- */
 
-/* A rounded result below the least normal number becomes zero: that much is lost. */
+/* Flushes a rounded result below the smallest normal number to zero, and adds the error. */
 static uint64_t flushed_result(const fixed_format *f, uint64_t d, smma_subnormal_policy policy, fixed_error *e) {
   const fixed_number x = fixed_decode(f, d), y = flushed(f, x, policy);
   if (is_zero_number(&y) && !is_zero_number(&x)) lose(e, f->least, f->least);
   return is_zero_number(&y) ? zero_code(f, y.negative) : d;
 }
 
-/* round(sum of exact terms), flushed after it. */
+/* Rounds the sum of exact terms, then flushes it. */
 static uint64_t flushing_sum(const fixed_format *f, const term *t, int count, smma_rounding direction,
                              smma_subnormal_policy policy, fixed_error *e) {
   const uint64_t d = ieee_sum(f, t, count, direction, SMMA_SUM_TO_INFINITY, e);
@@ -463,7 +465,8 @@ static uint64_t ftz_addmul(const fixed_model *m, const fixed_number *a, const fi
   return d;
 }
 
-/* Subnormal as x86 judges it: once rounded to as many bits at any exponent. */
+/* Flushes a sum that x86 regards as subnormal: it is below the smallest normal number after rounding to the format's
+   bits with unlimited exponent. */
 static uint64_t early_flushing_sum(const fixed_format *f, const term *t, int count, fixed_error *e) {
   fixed sum = 0;
   uint64_t d;
@@ -499,7 +502,7 @@ static uint64_t ftz_fma(const fixed_model *m, const fixed_number *a, const fixed
   return d;
 }
 
-/* Rounded to so many bits whatever the exponent. */
+/* Rounds a sum to this number of fraction bits, with unlimited exponent. */
 static term narrowed(const term *t, int count, int bits, const fixed_format *f, smma_rounding direction,
                      fixed_error *e) {
   term sum = {0, 0, FINITE, false, false, false};
@@ -562,14 +565,14 @@ static uint64_t two_chains(const fixed_model *m, const fixed_number *a, const fi
 
 typedef struct {
   fixed sum;
-  int exponent; /* NOTHING without a product that is not zero */
+  int exponent; /* NOTHING if all products are zero */
 } partial;
 
 enum { NOTHING = -100000 };
 
 static int greater(int x, int y) { return x > y ? x : y; }
 
-/* Products of one parity, or all, cut toward zero below their greatest exponent. */
+/* Adds every `stride`-th product from number `first` on, truncated toward zero relative to their largest exponent. */
 static partial cut_products(const term *t, int count, int first, int stride, int bits, fixed_error *e) {
   partial s = {0, NOTHING};
   for (int i = first; i < count; i += stride)
@@ -596,7 +599,7 @@ static uint64_t tr_block(const fixed_model *m, term *t, int count, fixed_error *
     s.sum = 0;
     if (s.exponent != NOTHING) {
       s.sum = rounded_down(even.sum, s.exponent - bits) + rounded_down(odd.sum, s.exponent - bits);
-      lose(e, power(s.exponent - bits), 0); /* of the half with the lesser exponent */
+      lose(e, power(s.exponent - bits), 0); /* error of the half with the smaller exponent */
     }
   } else {
     s = cut_products(t, count - 1, 0, 1, bits, e);
@@ -631,7 +634,8 @@ static uint64_t tr_fdpa(const fixed_model *m, const fixed_number *a, const fixed
 
 /* ---- C-FDPA, GD-FDPA ---- */
 
-/* NaN of factors; what the products make; c's; what it makes with them. */
+/* Applies the rules for NaN and infinities that depend on their source. In this order: a NaN factor; a NaN that the
+   products generate; a NaN c; a NaN that c and the products generate. */
 static bool special_by_source(const fixed_model *m, const term *t, int count, uint64_t c, fixed_error *e, uint64_t *d) {
   uint64_t ignored;
   if (!special(t, count, &m->d, e, d)) return false;
@@ -663,8 +667,8 @@ static bool is_zero_code(const fixed_format *f, uint64_t code) {
   return is_zero_number(&x);
 }
 
-/* FP16 in its own range; FP32 likewise, or where results are flushed to 24 bits of any exponent; BF16 is FP32 without
-   its lower half. What becomes zero is +0. */
+/* Rounds a sum to d's format. FP16 and FP32 have their own exponent range; with `flushes`, a sum that is below the
+   smallest normal number when rounded to 24 bits becomes zero. BF16 is the upper half of FP32. A zero result is +0. */
 static uint64_t rdna_output(const fixed_model *m, fixed sum, bool flushes, fixed_error *e) {
   const smma_sum_overflow overflow = m->o.rule.with.c_fdpa.overflow;
   const bool halved = m->o.d == SMMA_BF16;
@@ -699,7 +703,7 @@ static uint64_t c_block(const fixed_model *m, const term *t, int count, uint64_t
     if (!is_zero(&t[i])) greatest = greater(greatest, t[i].exponent);
   const int at = greater(greatest - p->alignment_bits, exponent_of_c(m, c) - p->c_bits);
   const fixed unit = power(at);
-  if (unit == 0) abort(); /* a complement is seen */
+  if (unit == 0) abort(); /* the complement must change the value */
   for (int i = 0; i < count; i++) {
     const fixed kept = rounded_down(magnitude(t[i].value), at);
     const fixed in_sign_of_c = t[i].negative == c->negative ? kept : -kept - unit;
@@ -795,7 +799,7 @@ static uint64_t general_rounded(const fixed_model *m, const fixed_format *f, con
   return p->zero_sign == SMMA_ZERO_ALWAYS_POSITIVE ? positive_zero(f, d) : d;
 }
 
-/* A term at F bits below emax. */
+/* Aligns a term: rounds it at F bits below emax. */
 static fixed general_aligned(const smma_g_fdpa *p, const term *t, int emax, fixed_error *e) {
   const int at = emax - p->alignment_bits;
   const fixed unit = power(at);
@@ -865,7 +869,7 @@ static void add_exact(const fixed_model *m, const fixed_number *a, const fixed_n
   }
 }
 
-/* What flushed operands take with them. */
+/* Adds the error of flushed operands. */
 static void lose_flushed(const fixed_model *m, const fixed_number *a, const fixed_number *b, const term *c,
                          fixed_error *e) {
   smma_subnormal_policy of_a = SMMA_SUBNORMALS_KEPT, of_b = of_a, of_c = of_a;
@@ -916,8 +920,8 @@ static uint64_t rule_dot_add(const fixed_model *m, const fixed_number *a, const 
   abort();
 }
 
-/* c is widened first; a sum that overflowed to the NaN of a format without infinity has no sign where a unit has one
-   NaN. */
+/* c is first widened to d's format. If a rule has only one NaN, and d's format has no infinity, a sum that overflows
+   gives that NaN, without a sign. */
 uint64_t fixed_dot_add(const fixed_model *m, const fixed_number *a, const fixed_number *b, uint64_t c,
                        const fixed_number *scale_a, const fixed_number *scale_b, fixed_error *error) {
   const term addend = decoded(&m->c, c);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a fuzz target over its seeds and what it finds from there. Found inputs are kept in KEPT, so that the next run goes
-# on from them. SOFTMMA_FUZZ_RUNS inputs (5000), or SOFTMMA_FUZZ_SECONDS instead; SOFTMMA_SEED draws others. An input that
-# fails is kept beside KEPT. Usage: fuzz.sh TARGET KEPT SEEDS
+# Runs a fuzz target on its seeds and on inputs derived from them. Retains the inputs that it finds in KEPT, for the
+# next run. Runs SOFTMMA_FUZZ_RUNS inputs (default: 5000), or for SOFTMMA_FUZZ_SECONDS instead; SOFTMMA_SEED selects
+# other inputs. An input that fails is stored vectors next to KEPT.
+# Usage: fuzz.sh TARGET KEPT SEEDS
 set -eu
 target=$1 kept=$2 seeds=$3
 mkdir -p "$kept"

@@ -1,5 +1,6 @@
-/* Any bytes as a binary vector file, once as they are and once with the checksums that they should have: an error line,
-   or rows that are the same one by one and together, and again when they are written in either format and read. */
+/* Reads any bytes as a binary vector file, once unchanged and once with corrected checksums. Expects an error line, or
+   test vectors that are equal when they are read one by one and together, and again after they were written in either
+   format and read. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static void write_rows(smma_vector_writer *writer, const smma_rows *rows, size_t
   if (!smma_vector_write_rows(writer, rows, count, &error)) abort();
 }
 
-/* The rows of a file in a format; NULL where it is none, or has a wrong row. */
+/* Writes the test vectors of a file in a format; returns NULL if it is not a vector file or has an invalid test vector.
+ */
 static copy rewrite(const void *bytes, size_t size, smma_vector_format format, bool together) {
   smma_vector_header header;
   smma_vector_status status = SMMA_VECTOR_ERROR;
@@ -79,7 +81,7 @@ static void check(const void *bytes, size_t size) {
   free(text.bytes);
 }
 
-/* The header's checksum, and that of the rows where they are one block. */
+/* Corrects the checksum of the header, and that of the test vectors if they are one block. */
 static void sign(unsigned char *bytes, size_t size) {
   enum { FIRST_ROW = 28, CHECKSUM = 40 };
   const uint32_t none = 0;

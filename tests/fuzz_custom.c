@@ -1,4 +1,5 @@
-/* Any bytes: an error line with a place, or a unit that is JSON, is written and read back unchanged, and computes. */
+/* Reads any bytes as a custom unit. Expects an error line with a position, or a unit whose text is valid JSON, is
+   written and read back unchanged, and computes. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
-/* jansson must understand what is understood here. */
+/* Checks that jansson also accepts a text that the library accepts. */
 static void check_json(const char *text, size_t size) {
   json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   if (!object) abort();

@@ -1,5 +1,5 @@
-/* Any bytes as a shard's report: an error line, or a report that is read back unchanged after it is saved, and whose
-   merge with others says what is missing or has as many rows. */
+/* Reads any bytes as a shard's report. Expects an error line, or a report that is saved and read back unchanged.
+   Merging it with other reports must give an error that names the missing part, or all test vectors. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
-/* The report of a file in memory; NULL with an error line. */
+/* Reads the report of a file in memory; returns NULL with an error line. */
 static smma_read_report *read_bytes(const void *bytes, size_t size) {
   const int descriptor = memfd_create("report", 0);
   smma_error error = {.text = ""};
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   if (!both[1]) abort();
   second = text_of(both[1]);
   if (strcmp(first, second) != 0) abort();
-  if (smma_merge_reports(both, names, 2, &error) || !error.text[0]) abort(); /* one shard twice */
+  if (smma_merge_reports(both, names, 2, &error) || !error.text[0]) abort(); /* merging a shard with itself must fail */
   rows = rows_of(both[0]);
   error.text[0] = 0;
   if (smma_merge_reports(both, names, 1, &error) ? rows_of(both[0]) != rows : !error.text[0]) abort();

@@ -1,4 +1,4 @@
-/* Any bytes: an error line, or a tensor all of whose data can be read. */
+/* Reads any bytes as a .npy file. Expects an error line, or a tensor whose data can be read in full. */
 #include <stdlib.h>
 
 #include "matrix/tensor.h"

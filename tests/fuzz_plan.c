@@ -1,5 +1,5 @@
-/* Any bytes: an error line with a place, or a plan that is JSON, is written and read back unchanged, and whose schedule
-   for some K takes every k at most once. */
+/* Reads any bytes as a plan. Expects an error line with a position, or a plan whose text is valid JSON, is written and
+   read back unchanged, and whose schedule for some K takes every k at most once. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
 enum { K = 200, MOST_TEXT = 1 << 20 };
 
-/* jansson must understand what is understood here. */
+/* Checks that jansson also accepts a text that the library accepts. */
 static void check_json(const char *text, size_t size) {
   json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
   if (!object) abort();

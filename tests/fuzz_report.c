@@ -1,4 +1,4 @@
-/* Any bytes as a campaign's report: an error line, or a report that is read back unchanged after it is saved. */
+/* Reads any bytes as a campaign's report. Expects an error line, or a report that is saved and read back unchanged. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static memory_file make_file(const void *bytes, size_t size) {
   return f;
 }
 
-/* What a report knows, as text; NULL with an error line if the file is no report of this campaign. */
+/* Returns the contents of a report as text; NULL with an error line if the file is not a report of this campaign. */
 static char *load(const smma_campaign *campaign, const smma_instruction *const *list, const memory_file *file) {
   smma_report report;
   smma_error error = {.text = ""};

@@ -1,4 +1,5 @@
-/* Any bytes: an error line, or a tensor all of whose data can be read and fits its format. */
+/* Reads any bytes as a .safetensors file. Expects an error line, or a tensor whose data can be read in full and fits
+   its format. */
 #include <stdlib.h>
 
 #include "matrix/tensor.h"

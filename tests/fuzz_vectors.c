@@ -1,5 +1,5 @@
-/* Any bytes: an error line, or rows that are read back unchanged after they are written; read together and one by one.
- */
+/* Reads any bytes as a vector file. Expects an error line, or test vectors that are written and read back unchanged,
+   read both together and one by one. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
-/* The next rows that can be read together, written again. */
+/* Reads the next test vectors that can be read together, and writes them to `copy`. */
 static size_t take(smma_vector_reader *reader, smma_rows *rows, FILE *copy) {
   const size_t count = smma_vector_take_rows(reader, rows, 0, rows->capacity);
   if (!smma_text_write_rows(copy, rows, count)) abort();
   return count;
 }
 
-/* The rows of a file, written again; NULL when it is no vector file or holds a wrong row. */
+/* Returns the test vectors of a file, written again; NULL if it is not a vector file or has an invalid test vector. */
 static char *rewrite(FILE *stream, bool together, size_t *size) {
   smma_vector_header header;
   smma_row row;

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Every header can be included alone, and twice. Usage: headers.sh SOURCE BUILD COMPILER
+# Every header can be included alone, and twice.
+# Usage: headers.sh SOURCE BUILD COMPILER
 set -u
 source=${1:?usage: headers.sh SOURCE BUILD COMPILER} build=$2 compiler=$3
 failed=0
 cd "$source" || exit 2
-# Of another machine, or of a toolkit of its own, whose tests compile them.
+# Leaves out headers for other machines, and for toolkits whose own tests compile them.
 mapfile -t headers < <(find include src -name '*.h' ! -path 'src/unit/cuda/*' ! -path 'src/unit/hip/*' \
   ! -path src/gemm/simd/neon.h | sort)
 [ ${#headers[@]} -gt 50 ] || { echo "FAILED  only ${#headers[@]} headers found"; exit 1; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The unit of AMD GPUs on an emulated wavefront (tests/wavefront): what it gathers from registers is what the models say
-# of the operands it was given, for every instruction. Usage: hip_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY; without
-# clang++ the status is 77.
+# The unit of AMD GPUs on an emulated wavefront (tests/wavefront). The unit gathers operands and results from registers;
+# they must equal the operands it was given and the models' results, for every instruction. Without clang++ the status
+# is 77.
+# Usage: hip_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY
 set -u
 usage='usage: hip_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY'
 compiler=${1:?$usage} source=${2:?$usage} softmma=${3:?$usage} library=${4:?$usage}
@@ -23,12 +24,12 @@ compile() { # TARGET MACRO
     -o "$work/$1.so" "$source/src/unit/hip/unit.hip" -x none "$library" "-Wl,-rpath,$(dirname "$library")"
 }
 
-# What the target is asked: gfx950 has no model, and is asked what it is.
+# Runs a campaign on the target. gfx950 has no model, so its campaign asks the open questions.
 campaign() {
   if [ "$target" = gfx950 ]; then
-    "$softmma" campaign --open --all --unit "plugin:$work/$target.so" --on "$target"
+    "$softmma" test --open --all --unit "plugin:$work/$target.so" --on "$target"
   else
-    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 500
+    "$softmma" test --unit "plugin:$work/$target.so" --on "$target" --rows 500
   fi
 }
 

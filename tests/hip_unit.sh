@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The unit of AMD GPUs compiles for every target, the catalogue's matrix instructions and no others are in the machine
-# code, and the whole module is built and loaded.
-# Usage: hip_unit.sh CLANG++ SOURCE SOFTMMA; without HIP and a compiler that knows the targets the status is 77.
+# The unit of AMD GPUs compiles for every target, its machine code has the catalogue's matrix instructions and no
+# others, and the whole module is built and loaded. Without HIP, or a compiler that knows the targets, the status is 77.
+# Usage: hip_unit.sh CLANG++ SOURCE SOFTMMA
 set -u
 usage='usage: hip_unit.sh CLANG++ SOURCE SOFTMMA'
 compiler=${1:?$usage} source=${2:?$usage} softmma=${3:?$usage}
@@ -26,8 +26,8 @@ compile() {
     2>"$work/log"
 }
 
-# The matrix instructions of kernels as the catalogue calls them: signs and clamp are modifiers, 64 lanes and FP16_OVFL
-# (bit 23 of the register MODE) the kernel's, and v_dot2acc is v_dot2 with d in c's place.
+# Prints the matrix instructions of the kernels under the catalogue's names: signs and clamp are modifiers; 64 lanes and
+# FP16_OVFL (bit 23 of the register MODE) belong to the kernel; v_dot2acc is v_dot2 with d in place of c.
 instructions() {
   awk '/s_setreg_imm32_b32 hwreg\(HW_REG_MODE, 23, 1\), 1$/ { overflow = ".ovfl" }
     $1 ~ /^v_(s?mfma|wmma|dot[24])[a-z]*_/ {

@@ -1,5 +1,5 @@
-/* Addresses of memory of the tests' device: the host's with a bit that no address of the host's has, so that nothing
-   reads it by mistake. */
+/* Addresses in the memory of the tests' device: host addresses with a bit that no host address has, so that an
+   accidental access on the host fails. */
 #ifndef SOFTMMA_TESTS_HOST_ADDRESS_H
 #define SOFTMMA_TESTS_HOST_ADDRESS_H
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What plug-ins and programs can do to the command: nothing but make it say one line. Usage: hostile.sh SOFTMMA FOLDER
+# Misbehaving plug-ins and programs: whatever they do, the command only prints one line.
+# Usage: hostile.sh SOFTMMA FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: hostile.sh SOFTMMA MODULE-FOLDER}")
@@ -11,17 +12,18 @@ hostile=plugin:$modules/hostile_unit.so
 ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 mark=c9800000
 
-# Rows of the model; c of row 7 is the mark.
-runs 0 record --unit model "${ampere[@]}" --rows 300 -o rows.txt
+# Test vectors with the model's results; c of row 7 is the mark.
+runs 0 vectors record --unit model "${ampere[@]}" --rows 300 -o rows.txt
 awk -v mark=$mark 'NF > 32 && $1 !~ /^#/ && n++ == 7 { $33 = mark } { print }' rows.txt >marked.txt
 check 'a row is marked' [ "$(grep -c " $mark " marked.txt)" -eq 1 ]
 
-# ---- Ends of its process ----
+# ---- A plug-in's process ends ----
 
-# meets NAME REGEX HOW
-meets() { fails "$1" "^softmma: $hostile:$3: $2" campaign --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
+# meets NAME REGEX HOW: a campaign against a plug-in that misbehaves in this way fails with this message
+meets() { fails "$1" "^softmma: $hostile:$3: $2" test --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
 row='mma\.m16n8k16\.f32\.f16\.f16\.f32: it'
-# A sanitizer would look for leaks when the child exits, and find the threads' of the process that it was forked from.
+# A sanitizer would search for leaks when the child exits, and find those of the threads of the process that it was
+# forked from.
 ASAN_OPTIONS=detect_leaks=0 meets 'exit' "$row called exit\(0\) in row 7 of the batch \(from 0\); the batch is rows 0 to 299$" exit
 meets 'abort' "$row was ended by signal 6 .* in row 7 of the batch" abort
 meets 'a crash' "$row was ended by signal 11 .* in row 7 of the batch" crash
@@ -29,33 +31,34 @@ meets 'a crash of rows together' "$row was ended by signal 6 .* in rows 0 to 299
 meets 'results behind their end' "$row was ended by signal 11 .* in row 0 of the batch" behind
 meets 'other operands' "$row was ended by signal 11 .* in row 0 of the batch" operands
 fails 'an end while it opens' "^softmma: --unit: $hostile:open: it called exit\(0\) while it was opened$" \
-  campaign --unit "$hostile:open"
+  test --unit "$hostile:open"
 fails 'an end when asked what it computes' 'it was ended by signal 11 .* when asked whether it computes it$' \
-  campaign --unit "$hostile:computes" "${ampere[@]}"
-for command in record tree probe diff campaign; do
+  test --unit "$hostile:computes" "${ampere[@]}"
+for command in 'vectors record' tree probe diff test; do
+  read -ra words <<<"$command"
   case $command in
-    record) options=(-o new.txt "${ampere[@]}") ;;
+    *record) options=(-o new.txt "${ampere[@]}") ;;
     diff) options=(--on A100,A100 --against model) ;;
-    campaign) options=(--open "${ampere[@]}") ;;
+    test) options=(--open "${ampere[@]}") ;;
     *) options=("${ampere[@]}") ;;
   esac
-  fails "$command" 'it was ended by signal 6' "$command" --unit "$hostile:together" "${options[@]}"
+  fails "$command" 'it was ended by signal 6' "${words[@]}" --unit "$hostile:together" "${options[@]}"
 done
 fails 'a function that is NULL' "null_unit\.so has NULL for the function 'computes'" \
-  campaign --unit "plugin:$modules/null_unit.so"
+  test --unit "plugin:$modules/null_unit.so"
 fails 'structs of another size' 'structs_unit\.so was built with another softmma/softmma\.h, whose smma_instr' \
-  campaign --unit "plugin:$modules/structs_unit.so"
+  test --unit "plugin:$modules/structs_unit.so"
 
-# Output that is not the command's.
-"$softmma" campaign --unit "$hostile:prints" "${ampere[@]}" 2>&1 >in/stdout | head -n 1 >in/stderr
+# A plug-in's output does not mix with the command's output.
+"$softmma" test --unit "$hostile:prints" "${ampere[@]}" 2>&1 >in/stdout | head -n 1 >in/stderr
 check 'what a plug-in prints is on standard error' grep -q 'There is more to say' in/stderr
 check 'and not among the results' [ ! -s in/stdout ]
 
 # ---- Interruptions ----
 
-# stops NAME SIGNAL STATUS ARGUMENT...: runs softmma until its unit says "ready" on standard error, sends it the signal, and
-# expects the status. Whatever the command started holds standard error open, so its end says that nothing is left.
-# `env` restores the signals that the shell or nohup ignores.
+# stops NAME SIGNAL STATUS ARGUMENT...: runs softmma until its unit writes "ready" on standard error, sends the signal,
+# and expects the status. All processes that the command started hold standard error open, so end of file there proves
+# that none is left. `env` restores the signals that the shell or nohup ignores.
 mkfifo stderr
 stops() {
   local name=$1 signal=$2 wanted=$3 line status ended pid
@@ -82,27 +85,27 @@ stops() {
     pass "$name"
   fi
 }
-patience=600 # seconds, so that a command that ignores the signal is a failure, and not a test without an end
+patience=600 # seconds; a command that ignores the signal is a failure, instead of a test that hangs
 
 for how in never children prints; do
-  stops "campaign, $how" TERM 2 campaign --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
+  stops "campaign, $how" TERM 2 test --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
   check 'says so' grep -q 'softmma: interrupted after 0 rows; the same command goes on from' in/stderr
 done
 for command in probe tree; do stops $command TERM 143 $command --unit "$hostile:never" "${ampere[@]}"; done
-stops 'record' TERM 143 record --unit "$hostile:children" "${ampere[@]}" -o new.txt
+stops 'record' TERM 143 vectors record --unit "$hostile:children" "${ampere[@]}" -o new.txt
 stops 'diff' TERM 143 diff --unit "$hostile:children" --on A100,A100
-stops 'open questions' HUP 129 campaign --open --unit "$hostile:prints" "${ampere[@]}"
+stops 'open questions' HUP 129 test --open --unit "$hostile:prints" "${ampere[@]}"
 stops 'a plug-in that never closes' TERM 143 probe --unit "$hostile:close" "${ampere[@]}" --json
 check 'no file is left' [ ! -e new.txt ]
 slow='while sleep 0.2; do echo 0; done'
-stops 'a program that writes now and then' TERM 2 campaign --unit "pipe:echo ready >&2; $slow" "${ampere[@]}"
+stops 'a program that writes now and then' TERM 2 test --unit "pipe:echo ready >&2; $slow" "${ampere[@]}"
 stops 'record, a program that writes now and then' TERM 143 \
-  record --unit "pipe:echo ready >&2; $slow" "${ampere[@]}" -o new.txt
-stops 'a program that never answers' TERM 2 campaign --unit 'pipe:echo ready >&2; sleep 10000' "${ampere[@]}"
-stops 'Ctrl-C' INT 2 campaign --unit "$hostile:never" "${ampere[@]}"
+  vectors record --unit "pipe:echo ready >&2; $slow" "${ampere[@]}" -o new.txt
+stops 'a program that never answers' TERM 2 test --unit 'pipe:echo ready >&2; sleep 10000' "${ampere[@]}"
+stops 'Ctrl-C' INT 2 test --unit "$hostile:never" "${ampere[@]}"
 check 'says so' grep -q '^softmma: interrupted after 0 rows; --resume FILE would have kept them$' in/stderr
-stops 'SIGKILL' KILL 137 campaign --unit "$hostile:never" "${ampere[@]}"
-"$softmma" campaign --unit model --on B200 --rows 1000000000 --resume model.json >in/stdout 2>in/stderr </dev/null &
+stops 'SIGKILL' KILL 137 test --unit "$hostile:never" "${ampere[@]}"
+"$softmma" test --unit model --on B200 --rows 1000000000 --resume model.json >in/stdout 2>in/stderr </dev/null &
 check 'the model, interrupted' ended_after '[ -s model.json ]' $! 2
 check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stderr
 
@@ -110,11 +113,11 @@ check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stder
 
 export SOFTMMA_PIPE_SECONDS=1
 fails 'a line now and then is not enough' 'took more than 1 s for a hundredth of a batch, after [0-9]+ of 2000 results' \
-  campaign --unit "pipe:$slow" "${ampere[@]}" --rows 2000
-# All of them take longer than the limit, and each far less.
+  test --unit "pipe:$slow" "${ampere[@]}" --rows 2000
+# The batch as a whole takes longer than the limit, and each test vector far less.
 SOFTMMA_PIPE_SECONDS=5
 # shellcheck disable=SC2016  # the program's
-check 'unless a batch is small' runs 0 record --unit 'pipe:for i in $(seq 18); do sleep 0.3; echo 0; done' \
+check 'unless a batch is small' runs 0 vectors record --unit 'pipe:for i in $(seq 18); do sleep 0.3; echo 0; done' \
   "${ampere[@]}" --rows 18 -o new.txt
 
 finish

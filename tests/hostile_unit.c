@@ -1,8 +1,17 @@
-/* Plug-ins that do what none should. The argument says what: "never": run never
-   returns; "exit", "abort", "crash": the process ends in the row whose c is `mark`; "together": when asked for more
-   than one row; "open", "computes": the process ends there; "close": it never ends there; "behind", "operands": writes
-   where it may not; "prints": endless output; "children": leaves a process behind and never returns. Those that never
-   return or close say "ready" on standard error first. Without argument it returns c. */
+/* Plug-ins that misbehave. The argument selects how:
+
+       never           run never returns
+       exit, abort, crash
+                       the process ends in the row whose c is `mark`
+       together        the process ends when it gets more than one row
+       open, computes  the process ends in this function
+       close           close never returns
+       behind, operands
+                       writes past the results, or to the operands
+       prints          writes without end to standard output
+       children        leaves a child process behind and never returns
+
+   Plug-ins that never return or close first write "ready" on standard error. Without an argument, d is c. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +22,7 @@
 
 #include "softmma/unit.h"
 
-/* In f32, -1048576: no row of the tests has it but where they put it. */
+/* -1048576 in f32; only the tests set c to this value. */
 static const uint32_t mark = 0xc9800000;
 
 static bool is(const void *unit, const char *how) { return strcmp(unit, how) == 0; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# infer and next, as a user runs them. Usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS
+# The commands infer and next, as a user runs them.
+# Usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS}") plugin=$(realpath "${2:?}")/wrong_unit.so
@@ -10,7 +11,7 @@ source "$source_directory/tests/judging.sh"
 instr=mma.m16n8k16.f32.f16.f16.f32
 few=(--rows 20000 --search 4000)
 
-# ---- A unit that is found ----
+# ---- A unit that infer identifies ----
 
 gives 'a unit is found' 0 '^volta mma.m8n8k4.f32.f16.f16.f32 on model: found$' \
   infer --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" -o v100.json --proof proof.txt --page v100.html
@@ -46,7 +47,7 @@ check 'and finds the same' diff first.json <(jq 'del(.seconds, .unit_seconds, .c
 check 'and keeps as many' [ "$(grep -vc '^#' answers.txt)" = "$rows" ]
 cp answers.txt whole.txt
 
-# Refuses x.txt with this line, and leaves it as it was.
+# refuses NAME REGEX ARGUMENT...: the command must refuse x.txt with one line that matches, and leave the file unchanged
 refuses() {
   local name=$1 line=$2
   shift 2
@@ -90,7 +91,7 @@ check 'it is locked' grep -q 'another search writes this record' in/stderr
 check 'and untouched' cmp -s before.txt whole.txt
 exec 9<&-
 
-# ---- Units that are none ----
+# ---- Units that no model describes ----
 
 for way in moody place every17; do
   gives "no function: $way" 1 'on plugin:.*: no function$' infer --unit "plugin:$plugin:$way" --on A100 --instr $instr
@@ -111,17 +112,17 @@ gives 'NaN that no policy gives' 1 ': found, except NaN encodings$' infer "${pay
 check 'how many' grep -qE '^NaN: [1-9][0-9]* of [0-9]+ vectors differ from .*: all hold a NaN in both results' in/stdout
 check 'of the catalogue, too' grep -qE '^no row searched tells it from .*, except NaN encodings: those of [1-9]' in/stdout
 gives 'campaign says so of the instruction' 1 '^  NaN encodings only: both results of every mismatch are NaN' \
-  campaign "${payloads[@]}" --rows 20000
+  test "${payloads[@]}" --rows 20000
 gives 'and of the model' 1 '^  NaN encodings only: both results of every mismatch are NaN' \
-  campaign --unit "plugin:$plugin:payloads" --on A100 --instr $instr --against custom:payloads.json --rows 20000
-"$softmma" gen --on A100 --instr $instr --rows 20000 >rows.txt
+  test --unit "plugin:$plugin:payloads" --on A100 --instr $instr --against custom:payloads.json --rows 20000
+"$softmma" vectors gen --on A100 --instr $instr --rows 20000 >rows.txt
 gives 'verify, too' 1 '^([1-9][0-9]*) of \1 mismatches differ in the encoding of a NaN only$' \
   verify --unit "plugin:$plugin:payloads" rows.txt
 short=mma.m8n8k4.f32.f16.f16.f32
 for policy in all-ones default operand b-sum-a quiet; do
   "$softmma" custom --from V100 --instr $short --steps | sed "s/\"nan\": \"[a-z-]*\"/\"nan\": \"$policy\"/" >$policy.json
   gives "NaN: $policy" 0 ': found$' infer --unit custom:$policy.json --on V100 --instr $short "${few[@]}" -o model.json
-  gives "campaign agrees: $policy" 0 'rows=20000 mismatches=0$' campaign --unit custom:$policy.json --on V100 \
+  gives "campaign agrees: $policy" 0 'rows=20000 mismatches=0$' test --unit custom:$policy.json --on V100 \
     --instr $short --against custom:model.json --rows 20000
 done
 sed 's/"alignment_bits": 24/"alignment_bits": 27/' v100.json >unknown.json
@@ -153,13 +154,13 @@ done
 
 # ---- Recordings ----
 
-"$softmma" gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 300 -o recorded.txt
+"$softmma" vectors gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 300 -o recorded.txt
 gives 'a recording' 0 'on file:recorded.txt: found$' infer --unit file:recorded.txt --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
 check 'leaves something open' grep -qE ', [1-9][0-9]* that these rows leave open$' in/stdout
 check 'and says what to ask' [ "$(grep -vc '^#' next.txt)" -gt 0 ]
 
-"$softmma" gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 24 -o few.txt
+"$softmma" vectors gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 24 -o few.txt
 gives 'few rows' 0 '^other models that agree with all these rows: [1-9]' infer --unit file:few.txt --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
 check 'rows that tell them apart' grep -q '^# of composition .* d would be ' next.txt
@@ -174,17 +175,17 @@ gives 'one row' 0 '^other models that agree with all these rows: 48, and there m
 sed 's/"alignment_bits": 25/"alignment_bits": 24/' 25.json >24.json
 sed 's/"alignment_bits": 25/"alignment_bits": 26/' 25.json >26.json
 gives 'three units' 0 '^# 3 different results: custom:25.json [0-9a-f]*, custom:24.json [0-9a-f]*, custom:26.json [0-9a-f]*$' \
-  next --unit custom:25.json --against custom:24.json --against custom:26.json --on 25.json -n 2
-check 'rows for verify' runs 0 next --unit custom:25.json --against custom:24.json --on H100 --instr $instr -o ask.txt
+  vectors next --unit custom:25.json --against custom:24.json --against custom:26.json --on 25.json -n 2
+check 'rows for verify' runs 0 vectors next --unit custom:25.json --against custom:24.json --on H100 --instr $instr -o ask.txt
 gives 'of the first' 0 '^rows=16 mismatches=0$' verify ask.txt
 gives 'and not of the other' 1 '^rows=16 mismatches=16$' verify --unit custom:24.json ask.txt
-gives 'a unit and itself' 1 '^# arch' next --unit custom:25.json --against custom:25.json --on 25.json --search 2000
+gives 'a unit and itself' 1 '^# arch' vectors next --unit custom:25.json --against custom:25.json --on 25.json --search 2000
 check 'it is said' grep -q 'no row of 2000 searched tells custom:25.json from custom:25.json' in/stderr
 
 # ---- Errors ----
 
 fails 'without a unit' '--unit is missing|--unit' infer --on H100 --in f16
-fails 'without a second unit' '--against is missing' next --unit model --on H100 --in f16
+fails 'without a second unit' '--against is missing' vectors next --unit model --on H100 --in f16
 fails 'a proof without a model' '--proof: .* give -o, too' infer --unit model --on V100 --in f16 --proof p.txt
 fails 'a record of a recording' '--record: .* is a recording already' \
   infer --unit file:recorded.txt --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --record r.txt

@@ -1,13 +1,14 @@
 #!/bin/sh
-# install.sh BUILD SOURCE COMPILER [FLAGS]: what is installed, stripped, says no place to search for libraries, and serves
-# the C program of docs/c.md, through pkg-config and through CMake.
+# The installed library is stripped, contains no search path for libraries, and serves the C program of docs/c.md,
+# through pkg-config and through CMake.
+# Usage: install.sh BUILD SOURCE COMPILER [FLAGS]
 set -eu
 build=$1 source=$2 compiler=$3 flags=${4:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-expect() { # NAME COMMAND...: it prints the sum that an H100 computes
+expect() { # NAME COMMAND...: the command prints the sum that an H100 computes
   name=$1
   shift
   if ! printed=$("$@"); then echo "$name: $* failed" >&2; exit 1; fi
@@ -52,7 +53,7 @@ if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix"
 fi
 expect "find_package, shared" "$work/user/build/shared"
 expect "find_package, static" "$work/user/build/static"
-# What is optional may be missing.
+# Optional programs may be missing.
 if [ -z "$flags" ]; then
   for package in MPI OpenMP OpenCL; do
     cmake -S "$source" -B "$work/without-$package" -DCMAKE_DISABLE_FIND_PACKAGE_$package=ON > "$work/log" 2>&1 || {
@@ -62,7 +63,8 @@ if [ -z "$flags" ]; then
     echo "configured without $package: ok"
   done
 fi
-# A project that builds SoftMMA within itself: neither command nor tests, and nothing of it is installed.
+# A project that builds SoftMMA as part of itself gets neither the command nor the tests, and installs nothing of
+# SoftMMA.
 if [ -z "$flags" ]; then
   mkdir "$work/within"
   cat > "$work/within/CMakeLists.txt" <<END

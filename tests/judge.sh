@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Arm's, Power's or x86's instructions as models against an emulator (qemu, Bochs), or on an Arm or Power machine against
-# its CPU: SOFTMMA_JUDGE_ROWS rows of each (1,000,000; of x86 50,000), through tests/arm_rows.c, tests/power_rows.c or
-# tests/bochs.sh as a unit. Usage: judge.sh SOFTMMA SOURCE arm|power|x86; QEMU_AARCH64, QEMU_PPC64LE and BOCHS name
-# another emulator. Without a compiler or emulator the status is 77.
+# Compares the models of Arm's, Power's or x86's instructions with an emulator (qemu, Bochs), or on an Arm or Power
+# machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction (default: 1,000,000; x86: 50,000), with
+# tests/arm_rows.c, tests/power_rows.c or tests/bochs.sh as the unit. QEMU_AARCH64, QEMU_PPC64LE and BOCHS name another
+# emulator. Without a compiler or emulator the status is 77.
+# Usage: judge.sh SOFTMMA SOURCE arm|power|x86
 set -u
 export LC_ALL=C
 usage='usage: judge.sh SOFTMMA SOURCE arm|power|x86'
@@ -44,8 +45,9 @@ else
 fi
 $lister --list >"$work/has" || exit 1
 
-# Before 8.2.3 qemu sums 32-bit SMOPA and its kin in one 64-bit word (fixed by "target/arm: Fix 32-bit SMOPA", 2024).
-# Bochs, also 3.1, takes all bytes of AMX as unsigned.
+# Prints why the emulator computes this instruction wrongly; fails if it computes it correctly. qemu before 8.2.3 sums
+# 32-bit SMOPA and its variants in one 64-bit word (fixed by "target/arm: Fix 32-bit SMOPA", 2024). Bochs, including
+# 3.1, treats all bytes of AMX as unsigned.
 wrong() { # INSTRUCTION
   local version
   case $1 in
@@ -59,24 +61,24 @@ wrong() { # INSTRUCTION
   esac
 }
 
-# qemu rounds Power's pairs of BF16 to binary32 whatever their exponent, which the Power ISA does not (docs/algorithms/
-# pairs.md): what it is compared with has that changed, and nothing else.
+# qemu rounds Power's pairs of BF16 to binary32 regardless of their exponent; the Power ISA does not
+# (docs/algorithms/pairs.md). The comparison therefore uses the model with only this difference.
 other_model() { # INSTRUCTION
   [ "$1" = xvbf16ger2pp ] && [ -n "$qemu" ] || return 1
   "$softmma" custom --from power --instr "$1" --steps |
     jq '(.steps[0] | .output) = "f32" | del(.steps[0].narrow_bits, .steps[0].narrow_subnormals)' >"$work/$1.json"
 }
 
-# Bochs takes a difference of numbers with the same exponent for subnormal if it is between 2^-126 and 2^-125: such a
-# row it answers with a zero, and no other may differ.
+# Bochs treats a difference of two numbers with the same exponent as subnormal if it is between 2^-126 and 2^-125, and
+# returns zero for it. No other test vector may differ.
 but_for_least() { # INSTRUCTION
-  "$softmma" record --unit "pipe:$judge" --on x86 --instr "$1" --rows "$rows" -o "$work/$1.txt" || return 1
+  "$softmma" vectors record --unit "pipe:$judge" --on x86 --instr "$1" --rows "$rows" -o "$work/$1.txt" || return 1
   "$softmma" verify --show "$rows" "$work/$1.txt" >"$work/$1.verified"
   [ $? -le 1 ] && ! grep '^/' "$work/$1.verified" |
     grep -vE 'says (0x)?[08]0000000 .* computes (0x)?[08]0[89a-f][0-9a-f]{5} '
 }
 
-# One of them; its line says "ok" if nothing differs.
+# Compares one instruction; its line ends with "ok" if there is no mismatch.
 one() { # INSTRUCTION
   local report note of_model='' against=(--on "$arch" --instr "$1")
   if other_model "$1"; then
@@ -92,7 +94,7 @@ one() { # INSTRUCTION
     else
       printf 'FAILED      %s\n%s\n' "$1" "$(cat "$work/$1.report")"
     fi
-  elif report=$("$softmma" campaign --unit "pipe:$judge" "${against[@]}" --rows "$rows" 2>&1); then
+  elif report=$("$softmma" test --unit "pipe:$judge" "${against[@]}" --rows "$rows" 2>&1); then
     echo "ok          $(grep " $1 " <<<"$report")$of_model"
   else
     printf 'FAILED      %s\n%s\n' "$1" "$report"
@@ -103,14 +105,14 @@ export softmma rows work qemu judge arch
 "$softmma" list --on "$arch" --json | jq -r '.[].name' >"$work/all" || exit 1
 xargs -P "$(nproc)" -I {} bash -c 'one {}' <"$work/all" | tee "$work/said"
 
-# What differs is seen: of Arm another rounding, EBF = 0 and not 1; of Power and x86 a sum that wraps and does
-# not saturate.
+# Checks that the comparison detects differences. Arm: another rounding mode, EBF = 0 instead of 1. Power and x86: a sum
+# that wraps instead of saturating.
 case $arch in
   arm) of=bfdot.ebf other=bfdot ;;
   power) of=xvi8ger4spp other=xvi8ger4pp ;;
   x86) of=vpdpbusds other=vpdpbusd ;;
 esac
-if "$softmma" campaign --unit "pipe:sed s/$of/$other/ | $judge" --on "$arch" --instr "$of" --rows 1000 \
+if "$softmma" test --unit "pipe:sed s/$of/$other/ | $judge" --on "$arch" --instr "$of" --rows 1000 \
   >"$work/report" 2>&1 || ! grep -q '^instructions=1 rows=1000 mismatches=[1-9]' "$work/report"; then
   echo "FAILED      rows of $other instead of $of are not seen"
   exit 1

@@ -1,5 +1,5 @@
-/* What programs share that compute rows with a CPU's instructions: they read them as a `pipe:` unit does. JUDGE is the
-   program's name. */
+/* Shared code of programs that read test vectors as a `pipe:` unit does and compute them with a CPU's instructions.
+   JUDGE is the program's name. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static _Noreturn void fail(const char *what, const char *name) {
   exit(2);
 }
 
-/* The whole of standard input, ended by NUL. */
+/* Reads all of standard input; the text ends with NUL. */
 static char *read_all(void) {
   size_t size = 1 << 20, used = 0;
   char *text = malloc(size);
@@ -23,7 +23,7 @@ static char *read_all(void) {
   return text;
 }
 
-/* The instruction that the header names; `*text` is behind the header. */
+/* Reads the name of the instruction in the header, and moves `*text` past the header. */
 static void read_header(char **text, char name[64]) {
   name[0] = '\0';
   while (**text == '#') {
@@ -35,7 +35,7 @@ static void read_header(char **text, char name[64]) {
   if (!*name) fail("the header names no instruction", "");
 }
 
-/* `count` numbers of `bytes` bytes; 0 where there are none. */
+/* Reads `count` numbers of `bytes` bytes each. Returns 0 if there are none. */
 static int read_numbers(char **text, int count, int bytes, uint8_t *to) {
   for (int n = 0; n < count; n++, to += bytes) {
     char *at = *text;

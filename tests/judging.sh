@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# For tests of the command, which source this with its path in $softmma: a working folder, and functions that judge what
-# it does there.
+# Functions for tests of the command. A test sources this file with the path of the command in $softmma. Makes a working
+# folder, and defines functions that check what the command does there.
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -17,14 +17,14 @@ fail() {
   printf 'FAILED  %s: %s\n' "$1" "$2"
 }
 
-# check NAME COMMAND...: the command, usually a test of the last run, succeeds.
+# check NAME COMMAND...: the command must succeed; it is usually a check of the last run
 check() {
   local name=$1
   shift
   if "$@"; then pass "$name"; else fail "$name" "$*; $(head -c 400 in/stdout in/stderr)"; fi
 }
 
-# runs STATUS ARGUMENT...: runs softmma, keeps its output in in/stdout and in/stderr; whether the status is that.
+# runs STATUS ARGUMENT...: runs softmma with its output in in/stdout and in/stderr; succeeds if it ends with this status
 runs() {
   local wanted=$1 status
   shift
@@ -33,7 +33,8 @@ runs() {
   [ $status -eq "$wanted" ]
 }
 
-# gives NAME STATUS REGEX ARGUMENT...: the status, and the regular expression in what is printed.
+# gives NAME STATUS REGEX ARGUMENT...: softmma must end with this status, and its output must match the regular
+# expression
 gives() {
   local name=$1 status=$2 regex=$3
   shift 3
@@ -46,11 +47,35 @@ gives() {
   fi
 }
 
-# parts FILE: the parts of a report's page, as JSON.
+# f32 INTEGER...: prints integers as little-endian FP32 in hexadecimal
+f32() {
+  local value sign magnitude exponent bits
+  for value; do
+    sign=0 magnitude=$value exponent=0 bits=0
+    if [ "$value" -lt 0 ]; then sign=1 magnitude=$((-value)); fi
+    while [ $((magnitude >> (exponent + 1))) -gt 0 ]; do exponent=$((exponent + 1)); done
+    [ "$magnitude" -eq 0 ] || bits=$((sign << 31 | (exponent + 127) << 23 | (magnitude << (23 - exponent) & 0x7fffff)))
+    printf '%02x%02x%02x%02x' $((bits & 255)) $((bits >> 8 & 255)) $((bits >> 16 & 255)) $((bits >> 24))
+  done
+}
+
+# bytes HEX: prints the bytes of hexadecimal digits
+# shellcheck disable=SC2001 # no pattern of the shell does this
+bytes() { printf '%b' "$(sed 's/../\\x&/g' <<<"$1")"; }
+
+# npy FILE TYPE SHAPE HEX: writes a .npy file with a header of 128 bytes
+npy() {
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$2', 'fortran_order': ${order-False}, 'shape': $3, }"
+    bytes "$4"
+  } >"$1"
+}
+
+# parts FILE: prints the parts of a report's page, as JSON
 parts() { sed -n 's/^<script type="application\/json" id="parts">\(.*\)<\/script>$/\1/p' "$1"; }
 
-# browser_draws FILE: writes the report's page as Chromium draws it into in/drawn; if Chromium is missing, says loudly what is
-# skipped.
+# browser_draws FILE: writes the report's page, as Chromium draws it, to in/drawn; if Chromium is missing, prints a
+# notice that the check is skipped
 browser_draws() {
   if ! command -v chromium >/dev/null; then
     echo "************ SKIPPED: what the script of $1 draws was NOT tested: Chromium is missing ************"
@@ -60,8 +85,8 @@ browser_draws() {
     >in/drawn 2>in/stderr </dev/null
 }
 
-# fails NAME REGEX ARGUMENT...: status 2, one line on stderr that has the regular expression, nothing on stdout, and no
-# file made or changed.
+# fails NAME REGEX ARGUMENT...: softmma must end with status 2, print one line on stderr that matches the regular
+# expression and nothing on stdout, and create or change no file
 fails() {
   local name=$1 regex=$2 before after
   shift 2
@@ -84,8 +109,8 @@ fails() {
   fi
 }
 
-# ended_after COMMAND PROCESS STATUS: ends a background process by SIGTERM as soon as the command, a test of what the
-# process has written, succeeds. Reports whether the process ended with the status.
+# ended_after COMMAND PROCESS STATUS: waits until the command, a check of the output of a background process, succeeds,
+# and then sends the process SIGTERM. Succeeds if the process ended with the status.
 ended_after() {
   until eval "$1" || ! kill -0 "$2" 2>in/kill; do sleep 0.05; done
   kill -TERM "$2" 2>in/kill
@@ -93,15 +118,15 @@ ended_after() {
   [ $? -eq "$3" ]
 }
 
-# cpu_computes INSTRUCTION: whether this CPU has an instruction of x86, which the unit x86 needs; if not, says loudly what
-# is skipped. Every test that needs the unit asks here.
+# cpu_computes INSTRUCTION: succeeds if this CPU has an x86 instruction, which the unit x86 needs; otherwise prints a
+# notice that the check is skipped. Every test that needs the unit calls it.
 cpu_computes() {
-  "$softmma" campaign --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
+  "$softmma" test --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
   printf '************ SKIPPED: the unit x86 was NOT tested: %s ************\n' "$(cat in/stderr)"
   return 1
 }
 
-# finish: the summary, and the status.
+# finish: prints the summary and exits with the status
 finish() {
   echo "$passed passed, $failed failed"
   [ $failed -eq 0 ]

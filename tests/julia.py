@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""bindings/julia/SoftMMA.jl against the header: julia.py LIBRARY SOURCE. Its struct has the header's fields, in their
-order and with their types, its calls have the functions' arguments, and through ctypes, with what the file says, the
-library returns what a GPU does. Julia itself is not run."""
+"""Compares bindings/julia/SoftMMA.jl with the header, without running Julia. Its struct must have the header's fields,
+in order and with their types, and its calls must have the functions' arguments. Called through ctypes with the
+declarations of the file, the library must return the results of a GPU.
+
+Usage: julia.py LIBRARY SOURCE
+"""
 
 import ctypes
 import re
@@ -19,7 +22,7 @@ KINDS = {"Csize_t": ctypes.c_size_t, "Cint": ctypes.c_int, "Cdouble": ctypes.c_d
 
 
 def kind(c_type):
-    """Julia's word for a declaration of C without its name."""
+    """Returns Julia's type of a C declaration without its name."""
     if "*" in c_type or "(" in c_type:
         return "pointer"
     word = c_type.replace("const", "").strip()
@@ -70,7 +73,7 @@ class Arguments(ctypes.Structure):
 
 
 order, ok = (int(re.search(rf"const {name} = Cint\((\d)\)", julia).group(1)) for name in ("COLUMN_MAJOR", "OK"))
-a = ctypes.create_string_buffer(struct.pack("<8e", -8192, 2, 1, 2, 1, 2, 1, 2))  # two rows, by columns
+a = ctypes.create_string_buffer(struct.pack("<8e", -8192, 2, 1, 2, 1, 2, 1, 2))  # two rows, stored column by column
 b = ctypes.create_string_buffer(struct.pack("<4e", 1024, -0.5, -0.25, -0.125))
 c, d = ctypes.create_string_buffer(struct.pack("<2f", 2**23, 1)), ctypes.create_string_buffer(8)
 g = Arguments()

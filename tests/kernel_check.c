@@ -12,10 +12,10 @@
 #include "kernel_operands.h"
 #include "random.h"
 
-enum { UNTOUCHED = 0xa5 }; /* what lies between and behind the elements of D */
-enum { MOST_REPEATS = 8 }; /* products of an operation in a round */
+enum { UNTOUCHED = 0xa5 }; /* fills the gaps between and after the elements of D */
+enum { MOST_REPEATS = 8 }; /* products of one operation in a round */
 
-/* Added to the seed of an aimed product; other seeds tell their theme. */
+/* Added to the seed of an aimed product; the seeds of other products determine their theme. */
 static const uint64_t aimed_seeds = UINT64_C(1) << 62;
 
 /* ---- Operations and families ---- */
@@ -55,12 +55,12 @@ typedef struct {
   smma_operation o;
   uint64_t seed;
   unsigned theme;
-  smma_gemm_arguments with; /* but for what depends on the memory below */
+  smma_gemm_arguments with; /* except pointers into the memory below */
   enum { C_GIVEN, C_ABSENT, C_IN_PLACE_OF_D, C_CANCELS } of_c;
   kernel_operands x;
-  size_t odd; /* how far arrays lie behind the start of their memory */
+  size_t odd; /* offset of arrays from the start of their memory */
   unsigned char *a, *b, *c, *scale_a, *scale_b, *before, *expected, *got;
-  size_t d_bytes; /* of the last three, which are D's memory */
+  size_t d_bytes; /* size of each of the last three, which hold D */
 } product;
 
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
@@ -69,7 +69,7 @@ static size_t index_of(smma_order order, size_t leading, size_t i, size_t j) {
   return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
 }
 
-/* How a matrix lies in memory. */
+/* Layout of a matrix in memory. */
 typedef struct {
   size_t rows, columns;
   smma_order order;
@@ -81,13 +81,13 @@ static size_t extent(layout l) {
   return index_of(l.order, leading, l.rows - 1, l.columns - 1) + 1;
 }
 
-/* The matrix whose element (i, j) is x[i * of_row + j * of_column], in exactly the memory that it needs: a reader of
-   one element more is noticed by a sanitizer. NULL without memory. */
+/* Returns a copy of the matrix whose element (i, j) is x[i * of_row + j * of_column], in exactly the memory that it
+   needs, so that a sanitizer notices a read past its end. Returns NULL if memory runs out. */
 static unsigned char *place(const product *p, smma_format format, layout l, const uint64_t *x, size_t of_row,
                             size_t of_column) {
   size_t bytes = bytes_of(format), leading = l.leading ? l.leading : l.order == SMMA_ROW_MAJOR ? l.columns : l.rows;
   unsigned char *memory = malloc(p->odd + extent(l) * bytes);
-  uint64_t above = ~smma_low_bits(~UINT64_C(0), smma_encoding_of(format).bits); /* what of a container is ignored */
+  uint64_t above = ~smma_low_bits(~UINT64_C(0), smma_encoding_of(format).bits); /* ignored bits of a container */
   if (!memory) return NULL;
   memset(memory, UNTOUCHED, p->odd + extent(l) * bytes);
   for (size_t i = 0; i < l.rows; i++)
@@ -115,7 +115,7 @@ static bool place_operands(product *p) {
   return p->a && p->b;
 }
 
-/* C, and three memories of D, with three elements behind. */
+/* Allocates C, and three blocks for D with three extra elements at the end. */
 static bool place_results(product *p) {
   size_t bytes = p->odd + (extent(layout_of_d(p)) + 3) * bytes_of(p->o.d);
   p->c = place(p, p->o.c, layout_of_c(p), p->x.c, p->with.n, 1);
@@ -141,7 +141,7 @@ static smma_gemm_arguments arguments_of(const product *p, const char *kernel, in
   return g;
 }
 
-/* By a multiplier. */
+/* Computes the product with a multiplier. */
 static smma_status multiply_kept(const product *p, const smma_gemm_arguments *g) {
   smma_multiplier *multiplier;
   smma_status status = smma_multiplier_create(p->instruction, g, &multiplier);
@@ -150,7 +150,8 @@ static smma_status multiply_kept(const product *p, const smma_gemm_arguments *g)
   return status;
 }
 
-/* D's memory as `kernel` leaves it. `kept`: with B kept, which families of small products do not compute. */
+/* Computes the product with `kernel` and writes D to `memory`. `kept`: uses a multiplier, which holds B; the kernels
+   for small products do not support this. */
 static smma_status compute(const product *p, const char *kernel, int threads, bool kept, unsigned char *memory) {
   smma_gemm_arguments g = arguments_of(p, kernel, threads);
   memcpy(memory, p->before, p->d_bytes);
@@ -177,7 +178,7 @@ static size_t random_size(uint64_t *g) {
   }
 }
 
-/* Of one step mostly; now and then of so many that kernels treat several together. */
+/* Returns a K: mostly one step, sometimes so many steps that kernels process several together. */
 static size_t random_depth(uint64_t *g, size_t k) {
   switch (random_below(g, 12)) {
     case 0: return k + 1;
@@ -190,8 +191,8 @@ static size_t random_depth(uint64_t *g, size_t k) {
   }
 }
 
-/* Now and then more than a tile's rows or columns, or than is packed of K at a time; or so little that families of
-   small products compute it, of any K. */
+/* Draws M, N and K: sometimes more than the rows or columns of a tile, or than the K that is packed at a time;
+   sometimes so small that the kernels for small products compute it, with any K. */
 static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   with->m = random_size(g), with->n = random_size(g), with->k = random_depth(g, k);
   switch (random_below(g, 100)) {
@@ -222,7 +223,8 @@ static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   }
 }
 
-/* Mostly many rows for few columns, or columns for few rows: each of the many has a distance of its own. */
+/* Draws sizes: mostly many rows and few columns, or many columns and few rows. Each of the many gets its own distance.
+ */
 static void aimed_sizes(uint64_t *g, smma_gemm_arguments *with) {
   if (random_below(g, 32) == 0) return;
   with->m = 1 + random_below(g, 4), with->n = 1 + random_below(g, 4);
@@ -261,7 +263,7 @@ static void random_c(uint64_t *g, product *p) {
   if (p->of_c == C_IN_PLACE_OF_D) p->with.order_c = p->with.order_d, p->with.ldc = p->with.ldd;
 }
 
-/* C becomes minus what the products add up to, half of the time off by a few of its last bits. */
+/* Sets C to minus the sum of the products, half of the time changed by a few of its last bits. */
 static bool cancel_sum(uint64_t *g, product *p) {
   smma_encoding c = smma_encoding_of(p->o.c), d = smma_encoding_of(p->o.d);
   smma_gemm_arguments sum = arguments_of(p, "core", 1);
@@ -282,7 +284,7 @@ static bool cancel_sum(uint64_t *g, product *p) {
   return status == SMMA_OK;
 }
 
-/* FNV-1a. */
+/* the FNV-1a hash of no bytes */
 static const uint64_t hash_of_nothing = UINT64_C(0xcbf29ce484222325);
 static uint64_t hash_byte(uint64_t hash, unsigned char byte) { return (hash ^ byte) * UINT64_C(0x100000001b3); }
 
@@ -332,7 +334,7 @@ static void print_list(const char *option, smma_format format, const uint64_t *x
     fprintf(stderr, "%s%0*" PRIx64, i ? "," : "", (smma_encoding_of(format).bits + 3) / 4, x[i]);
 }
 
-/* The operands of element (i, j), if they fit one instruction, as the command that computes it. */
+/* Prints the operands of element (i, j), if they fit one instruction, as the command that computes it. */
 static void print_operands(const product *p, size_t i, size_t j) {
   const kernel_operands *x = &p->x;
   if (x->k != (size_t)p->o.k) return;
@@ -346,7 +348,7 @@ static void print_operands(const product *p, size_t i, size_t j) {
   fprintf(stderr, "\n");
 }
 
-/* The first element that differs, and how many do. */
+/* Prints the first mismatch, and the number of mismatches. */
 static void print_differences(const product *p) {
   size_t bytes = bytes_of(p->o.d), wrong = 0;
   layout l = layout_of_d(p);
@@ -365,7 +367,7 @@ static void print_differences(const product *p) {
           wrong, l.rows * l.columns);
 }
 
-/* Whether `kernel` leaves in D's memory what the core did. */
+/* Reports whether `kernel` writes the same D as the core. */
 static bool agrees(const product *p, const char *kernel, int threads, bool kept) {
   smma_status status = compute(p, kernel, threads, kept, p->got);
   if (status == SMMA_OK && memcmp(p->expected, p->got, p->d_bytes) == 0) return true;
@@ -380,7 +382,7 @@ static bool agrees(const product *p, const char *kernel, int threads, bool kept)
 
 /* ---- Lanes ---- */
 
-/* Elements of one part of a row. */
+/* Writes `count` elements of an operand to a lane. */
 static void put_lane(smma_format format, const uint64_t *x, size_t count, size_t lane, smma_lane_codes *out) {
   for (size_t k = 0; k < count; k++) {
     if (format == SMMA_F64)
@@ -394,7 +396,7 @@ static void decode_all(smma_format format, const uint64_t *x, int count, smma_nu
   for (int i = 0; i < count; i++) out[i] = smma_decode(smma_encoding_of(format), x[i]);
 }
 
-/* The first step of an element of D as a row: its operands in a lane, and what the core makes of them. */
+/* Writes the operands of the first step of element (i, j) to a lane. Returns the core's result. */
 static uint64_t put_row(const product *p, size_t i, size_t j, size_t lane, smma_lanes *lanes) {
   const smma_operation *o = &p->o;
   const kernel_operands *x = &p->x;
@@ -415,7 +417,7 @@ static uint64_t put_row(const product *p, size_t i, size_t j, size_t lane, smma_
   return smma_dot_add(o, smma_operands_of(&n), lanes->c[lane]);
 }
 
-/* Whether the first `count` lanes that `function` computes are the core's. */
+/* Reports whether the first `count` lanes that `function` computes equal the core's results. */
 static bool lanes_agree(const product *p, const char *name, smma_lane_function *function, smma_lanes *lanes,
                         const size_t *element, const uint64_t *expected, size_t count) {
   const smma_lane_task task = {&p->o, SMMA_ALL_BLOCKS, p->o.c, p->o.d};
@@ -432,7 +434,7 @@ static bool lanes_agree(const product *p, const char *name, smma_lane_function *
   return true;
 }
 
-/* The first of them, alone, from encodings in their containers. */
+/* Reports whether a row function computes the first of them from encodings in their containers. */
 static bool row_agrees(const product *p, const char *name, smma_row_function *function, const smma_lanes *lanes,
                        size_t element, uint64_t expected) {
   const size_t bytes[] = {smma_container_bytes(smma_encoding_of(p->o.a)),
@@ -451,7 +453,7 @@ static bool row_agrees(const product *p, const char *name, smma_row_function *fu
   return false;
 }
 
-/* Some elements of the product's first step as rows, by the lanes of each kernel, or of one. */
+/* Compares some elements of the product's first step, as test vectors, in the lanes of each kernel or of one kernel. */
 static bool check_lanes(const product *p, const char *kernel) {
   const size_t elements = p->with.m * p->with.n;
   size_t element[SMMA_LANES];
@@ -471,7 +473,7 @@ static bool check_lanes(const product *p, const char *kernel) {
   return lanes_agree(p, "one lane", smma_compute_one_lane, &lanes, element, expected, 1);
 }
 
-/* Two threads now and then. */
+/* Returns the number of threads: sometimes two. */
 static int threads_of(const product *p) { return p->seed % 19 == 7 ? 2 : 1; }
 
 bool kernel_check_product(const smma_instruction *instruction, uint64_t seed, const char *kernel, size_t *outputs) {
@@ -499,21 +501,22 @@ static size_t index_in(const char *name, const char **names, size_t *count, size
 
 static bool is_wanted(const char *wanted, const char *name) { return !wanted || strcmp(wanted, name) == 0; }
 
-/* For the kernels that do not leave the operation to the core. */
+/* Counts the outputs for each kernel that does not leave the operation to the core. */
 static void count_outputs(const smma_instruction *x, size_t outputs, kernel_counts *counts) {
   size_t family = index_in(kernel_family_name(x), counts->family, &counts->families, MOST_FAMILIES);
   for (size_t k = 0; k < counts->kernels; k++)
     if (strcmp(smma_kernel_for(x, counts->kernel[k], NULL), "core") != 0) counts->outputs[family][k] += outputs;
 }
 
-/* FP8, FP6 and FP4 come in many pairs, and reach less: other operations have eight times as many products. */
+/* Adds an operation to the list; every operation except those of FP8, FP6 and FP4 eight times. The latter come in many
+   pairs of formats and reach fewer cases. */
 static size_t add_operation(const smma_instruction *x, const smma_instruction **list, size_t count) {
   int repeats = smma_encoding_of(x->a).bits > 8 ? MOST_REPEATS : 1;
   while (repeats-- > 0) list[count++] = x;
   return count;
 }
 
-/* One product, whose elements are added to `*outputs`; false if it is wrong. */
+/* Compares one product and adds its elements to `*outputs`. Returns false on a mismatch. */
 static bool check_member(const kernel_amount *amount, const smma_instruction *x, uint64_t seed, kernel_counts *counts,
                          size_t *outputs) {
   size_t elements;
@@ -524,7 +527,7 @@ static bool check_member(const kernel_amount *amount, const smma_instruction *x,
   return same;
 }
 
-/* Every operation in turn with the next theme, until there are enough outputs and each theme was there twice; then
+/* Runs each operation in turn with the next theme, until there are enough outputs and each theme was used twice; then
    aimed products of every operation. */
 static void check_family(const kernel_amount *amount, const smma_instruction *const *list, size_t count,
                          kernel_counts *counts) {
@@ -571,7 +574,7 @@ void kernel_print_counts(const kernel_counts *counts) {
 
 /* ---- Digests ---- */
 
-/* Two steps; a tile's width and more, so that there is work for two threads. */
+/* Computes a product of two steps that is wider than a tile, so that there is work for two threads. */
 static bool digest_product(product *p, const smma_instruction *instruction, unsigned theme) {
   *p = (product){.instruction = instruction, .o = smma_operation_of(instruction), .theme = theme};
   smma_gemm_defaults(&p->with, sizeof p->with);
@@ -604,7 +607,8 @@ void kernel_digests(const smma_instruction *instruction, const kernel_run *runs,
   for (size_t r = 0; failed && r < count; r++) digest[r] = 0;
 }
 
-/* The operation's digest, from the line of any instruction that computes it, wherever it stands; or a message. */
+/* Finds the digest of the operation: on the line of any instruction that computes it. Prints a message if there is
+   none. */
 static bool read_digest(FILE *file, const smma_instruction *x, uint64_t *digest) {
   char arch[32], name[96];
   rewind(file);

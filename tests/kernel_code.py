@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counts the instructions of each product in the kernels of NVIDIA GPUs (chains of FP64, FP4's, and sums in two numbers
-of binary32) from their machine code, and what an H200, or an RTX 4090, can reach. No kernel may take local memory but
-those that are listed.
+"""Counts the instructions for each product in the kernels of NVIDIA GPUs (chains of FP64, FP4 kernels, and sums in two
+binary32 numbers) from their machine code, and estimates the throughput that an H200 or an RTX 4090 can reach. Only
+the listed kernels may use local memory. The status is 1 if a kernel misses a limit.
 
-Usage: kernel_code.py MODULE [TARGET...]   (what cuobjdump reads; status 1 if a kernel is not what it should be)
+Usage: kernel_code.py MODULE [TARGET...]   (MODULE is a file that cuobjdump reads)
 """
 
 import re
@@ -11,18 +11,20 @@ import subprocess
 import sys
 from collections import Counter
 
-# Instructions a product, of each chain on compute capability 9.0 at most.
+# Maximum number of instructions for each product, for each chain on compute capability 9.0.
 MOST = {"25_16": 3.15, "24_8": 3.55, "23_4": 4.85, "13_32": 2.70, "13_16": 2.90, "25_32_wide": 3.3,
         "25_16_wide": 4.0, "25_8_wide": 5.3, "24_8_wide": 5.3, "24_4_wide": 8.3,
         "tr_24_8": 4.6, "tr_24_8_wide": 6.1, "tr_24_4_wide": 9.7, "gtr_24_16": 4.7}
-# Registers that do not fit, and how often they are stored and loaded in a kernel.
+# Registers that do not fit, and how often a kernel stores and loads them.
 SPILLS = {("sm_100", "smma_chain_gtr_24_16"): 60, ("sm_120", "smma_fp4"): 12}
-# Kernels that index arrays by the operation, an argument here: NVRTC compiles them for an operation.
+# Kernels that index arrays by the operation. The operation is an argument here; NVRTC compiles the kernels for one
+# operation.
 INDEXED = {"smma_kernel_core", "smma_kernel_rows", "smma_kernel_compare", "smma_kernel_generate"}
-CHAIN_ELEMENTS, CHAIN_DEPTH = 64, 16  # of a thread; products of a panel
+CHAIN_ELEMENTS, CHAIN_DEPTH = 64, 16  # elements of a thread; products of a panel
 TILE_ELEMENTS, FP4_STEP, TWO_DEPTH = 32, 64, 32
-H200, RTX_4090 = ("H200", 132 * 1.98e9), ("RTX 4090", 128 * 2.52e9)  # clocks of all multiprocessors, a second
-# Results a clock of one multiprocessor of compute capability 9.0; what has no pipe here only takes issue slots.
+H200, RTX_4090 = ("H200", 132 * 1.98e9), ("RTX 4090", 128 * 2.52e9)  # clock cycles of all multiprocessors per second
+# Results per clock of one multiprocessor of compute capability 9.0. Instructions without a pipe in this table only use
+# issue slots.
 PIPES = {"fp64": (64, {"DFMA", "DADD", "DMUL"}),
          "alu": (64, {"IADD3", "LOP3", "SHF", "LEA", "PRMT", "VIMNMX", "VIADDMNMX", "VIADD", "ISETP", "SEL", "FSEL",
                       "PLOP3", "IMNMX", "FMNMX", "FSETP"}),
@@ -35,7 +37,7 @@ def cuobjdump(*arguments):
 
 
 def stacks(module):
-    """(target, name) -> bytes of local memory, of each kernel."""
+    """Returns (target, name) -> bytes of local memory, for each kernel."""
     found, target, name = {}, "", ""
     for line in cuobjdump("-res-usage", module):
         if x := re.search(r"(?:arch = |code for )(sm_\w+)", line):
@@ -48,7 +50,7 @@ def stacks(module):
 
 
 def functions(module, target, names):
-    """name -> [(address, instruction)] of each of these kernels."""
+    """Returns name -> [(address, instruction)] for each of these kernels."""
     found, code = {}, None
     for line in cuobjdump("-sass", "-arch", target, "-fun", ",".join(names), module):
         if x := re.search(r"Function : (\w+)", line):
@@ -67,13 +69,13 @@ def opcode(instruction):
 
 
 def branch(instruction):
-    """Where a branch goes, or None."""
+    """Returns the target address of a branch, or None."""
     x = re.search(r"\bBRA(?:\.\w+)* .*?(0x[0-9a-f]+)$", instruction)
     return int(x[1], 16) if x else None
 
 
 def loops(code):
-    """[(first, last)] addresses of loops, from the branches back."""
+    """Returns the [(first, last)] addresses of loops, from their backward branches."""
     backward = {}
     for address, instruction in code:
         to = branch(instruction)
@@ -83,13 +85,13 @@ def loops(code):
 
 
 def count(code, span, kind):
-    """Instructions of an opcode, or of one with what follows it, as "FFMA.RZ"."""
+    """Returns the number of instructions with this opcode, or with this opcode and suffix, such as "FFMA.RZ"."""
     return sum(span[0] <= a <= span[1] and re.match(re.escape(kind) + r"\b", unpredicated(i)) is not None
                for a, i in code)
 
 
 def counted(code, span, times, skipped=(0, 0)):
-    """Instructions of each kind in a span, each as often as `times` says of its address."""
+    """Counts the instructions of each kind in a span, each multiplied by `times` of its address."""
     counts = Counter()
     for address, instruction in code:
         if span[0] <= address <= span[1] and not skipped[0] < address < skipped[1]:
@@ -98,7 +100,7 @@ def counted(code, span, times, skipped=(0, 0)):
 
 
 def times_of(spans, trips, of_all):
-    """How often an address is reached for each of `of_all` products."""
+    """Returns how often an address is reached for each of `of_all` products."""
     trips_of = [(span, trips(span)) for span in spans]
 
     def times(address):
@@ -112,23 +114,23 @@ def times_of(spans, trips, of_all):
 
 
 def chain(code, block, sums):
-    """The instructions of a product in the loop over panels; a block has so many sums."""
+    """Returns the instructions for each product in the loop over panels, for a block of `sums` sums."""
     length, depth = block // sums, max(block, CHAIN_DEPTH)  # products of a sum, and of a stage
     spans = [s for s in loops(code) if count(code, s, "DFMA") or count(code, s, "IDP")]
     stage = max(spans, key=lambda s: s[1] - s[0])
 
     def trips(span):
-        """How often a loop runs each time it is entered."""
+        """Returns how often a loop runs each time it is entered."""
         if span == stage:
             return 1
-        if count(code, span, "DFMA") and count(code, span, "HMMA"):  # over blocks
+        if count(code, span, "DFMA") and count(code, span, "HMMA"):  # the loop over blocks
             return depth // block
         kind, all_of_block = "DFMA", CHAIN_ELEMENTS * length
         if not count(code, span, "DFMA"):
             kind, all_of_block = "IDP", CHAIN_ELEMENTS // 4 * length // 4  # of a quadrant, four products each
         within = [s for s in spans if s != span and span[0] <= s[0] and s[1] <= span[1]]
         around = [s for s in spans if s != span and s[0] <= span[0] and span[1] <= s[1] and not count(code, s, "HMMA")]
-        if within:  # over panels
+        if within:  # the loop over panels
             return block // 16
         return all_of_block // (block // 16 if around else 1) // count(code, span, kind)
 
@@ -149,8 +151,9 @@ def chain_problems(target, name, counts):
 
 
 def fp4(code):
-    """The instructions of a product in a step of which no element is computed once more: all but what a branch jumps
-    over that has a loop in it."""
+    """Returns the instructions for each product in a step in which no element is computed again: all except those that
+    a branch skips, if they contain a loop.
+    """
     step = max(loops(code), key=lambda s: count(code, s, "IDP"))
     inner = [s for s in loops(code) if step[0] < s[0] and s[1] < step[1]]
     jumps = [(a, to) for a, i in code if (to := branch(i)) is not None and step[0] <= a and to <= step[1]]
@@ -159,14 +162,14 @@ def fp4(code):
 
 
 def fp4_problems(target, counts):
-    most = 1.2 if target == "sm_120" else 1  # where ptxas has NOPs around FP64
+    most = 1.2 if target == "sm_120" else 1  # ptxas adds NOPs around FP64 there
     wanted = {"IDP": counts["IDP"] == 0.25, "FP64": counts["DFMA"] + counts["DADD"] == 4 / FP4_STEP,
               "all": sum(counts.values()) < most}
     return [f"not as many {kind} a product as was meant" for kind, right in wanted.items() if not right]
 
 
 def two_level(code, block):
-    """The instructions of a product, and what its roundings should be and are not."""
+    """Returns the instructions for each product, and the deviations of its roundings from the intended ones."""
     spans = [s for s in loops(code) if count(code, s, "FFMA")]
     panel = max(spans, key=lambda s: s[1] - s[0])
 
@@ -174,7 +177,7 @@ def two_level(code, block):
         products = count(code, span, "FFMA.RZ")
         if span == panel:
             return 1
-        if products and count(code, span, "IDP"):  # over blocks
+        if products and count(code, span, "IDP"):  # the loop over blocks
             return TWO_DEPTH // block
         return block * TILE_ELEMENTS / products if products else block / 8  # or over sums of eight powers
 
@@ -188,7 +191,9 @@ def two_level(code, block):
 
 
 def examined(target, name, code):
-    """What an instruction's kernel takes for a product, its problems, and on what device it counts."""
+    """Returns the instructions of an instruction's kernel for each product, its problems, and the device that the limit
+    is for.
+    """
     if x := re.match(r"smma_chain_((g?tr)?_?\d+_(\d+)\w*)", name):
         counts = chain(code, int(x[3]), 2 if x[2] == "gtr" else 1)
         return counts, list(chain_problems(target, x[1], counts)), H200
@@ -201,7 +206,9 @@ def examined(target, name, code):
 
 
 def kernels(module, targets):
-    """(target, name, instructions, bytes of local memory) of those that are counted; the others' memory is judged."""
+    """Returns (target, name, instructions, bytes of local memory) for the counted kernels; checks the local memory of
+    the others.
+    """
     stack = stacks(module)
     for target in sorted({t for t, _ in stack if not targets or t in targets}):
         names = {n: s for (t, n), s in stack.items() if t == target}

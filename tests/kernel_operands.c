@@ -6,13 +6,13 @@
 
 typedef enum { ANY_FRACTION, ALL_ONES, ALL_ZEROS, TWO_BITS, EDGES, FRACTION_LAWS } fraction_law;
 
-/* How the elements of one array are drawn. Rates are of 256. */
+/* The distribution of the elements of one array. Rates are in 256ths. */
 typedef struct {
-  bool any_bits;        /* then only `zeros` counts besides */
-  bool geometric;       /* each exponent below the greatest is half as frequent as the one above */
-  bool positive;        /* else of either sign */
+  bool any_bits;        /* then only `zeros` is used as well */
+  bool geometric;       /* each exponent below the largest is half as frequent as the next larger one */
+  bool positive;        /* otherwise of either sign */
   int exponent, spread; /* uniform within `spread` of `exponent` */
-  int reach;            /* the exponent of an outlier lies this much off */
+  int reach;            /* distance of an outlier's exponent */
   fraction_law fraction;
   unsigned outliers, zeros;
 } law;
@@ -22,16 +22,16 @@ typedef struct {
   const smma_operation *o;
   kernel_operands *x;
   law a, b, c, scale_a, scale_b;
-  int sum;          /* the exponent around which products, with their scale factors, lie */
-  int tilt;         /* at each k A's exponents are raised and B's lowered by the same, at most this */
-  unsigned sinking; /* of 256 k, where products lie `depth` lower */
+  int sum;          /* exponent around which products, including scale factors, are placed */
+  int tilt;         /* maximum by which A's exponents are raised, and B's lowered, at each k */
+  unsigned sinking; /* rate of k at which products are `depth` lower */
   int depth;
-  int shift;         /* exponents of a whole row of A or column of B lie up to this off */
-  bool cancels;      /* products, where some sink those, lie in pairs that cancel */
+  int shift;         /* maximum by which the exponents of a whole row of A or column of B are shifted */
+  bool cancels;      /* products, including lowered ones, form pairs that cancel */
   bool zero_parts;   /* some rows, columns and ranges of k are all zero */
-  unsigned specials; /* NaN and infinities, of 256 */
+  unsigned specials; /* rate of NaN and infinities */
   bool one_special;  /* in each row or column */
-  bool aimed;        /* THEME_AIMED, of numbers that are not integers */
+  bool aimed;        /* THEME_AIMED with formats that are not integers */
 } design;
 
 static int least_of(int x, int y) { return x < y ? x : y; }
@@ -41,18 +41,18 @@ static int clamped(int x, int least, int greatest) { return x < least ? least : 
 
 static int greatest_exponent(smma_encoding f) { return (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias; }
 
-/* Of the least number above zero. */
+/* Returns the exponent of the smallest number above zero. */
 static int tiniest_exponent(smma_encoding f) { return smma_minimum_exponent(f) - f.fraction_bits; }
 
-/* Sign and fields put together; ignored bits are random half of the time. */
+/* Returns the encoding with this sign and these fields; ignored bits are random half of the time. */
 static uint64_t assembled(uint64_t *g, smma_encoding f, bool negative, uint64_t fields) {
   uint64_t bits = random_bits(g), sign = (uint64_t)negative << (f.exponent_bits + f.fraction_bits);
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && fields == 0) sign = 0;
-  fields |= sign; /* an ignored bit where the format has no sign */
+  fields |= sign; /* ignored bit of a format without sign */
   return smma_low_bits(fields << f.ignored_bits | (bits & 1 ? smma_low_bits(bits >> 8, f.ignored_bits) : 0), f.bits);
 }
 
-/* The low `bits` bits. */
+/* Returns the low `bits` bits of a fraction. */
 static uint64_t fraction_of(uint64_t *g, fraction_law fraction, int bits) {
   uint64_t ones = smma_low_bits(~UINT64_C(0), bits), random = random_bits(g) & ones;
   int top = least_of(bits, 2);
@@ -72,8 +72,8 @@ static uint64_t fraction_of(uint64_t *g, fraction_law fraction, int bits) {
   }
 }
 
-/* (-1)^negative * 1.fraction * 2^exponent, truncated where that is subnormal; exponents above the format's become its
-   greatest. */
+/* Returns (-1)^negative * 1.fraction * 2^exponent, truncated if the result is subnormal; exponents above the format's
+   largest are replaced by it. */
 static uint64_t number_at(uint64_t *g, smma_encoding f, bool negative, int exponent, uint64_t fraction) {
   int least = smma_minimum_exponent(f);
   uint64_t fields, largest = smma_largest_fields(f);
@@ -87,10 +87,10 @@ static uint64_t number_at(uint64_t *g, smma_encoding f, bool negative, int expon
   return assembled(g, f, negative, fields < largest ? fields : largest);
 }
 
-/* The least power of two where the format has no zero. */
+/* Returns a zero; the smallest power of two if the format has no zero. */
 static uint64_t zero_of(uint64_t *g, smma_encoding f) { return assembled(g, f, random_bits(g) >> 63, 0); }
 
-/* Random bits; what is not finite loses a bit of its exponent. */
+/* Returns random bits; if they are not finite, clears a bit of the exponent. */
 static uint64_t any_number(uint64_t *g, smma_encoding f) {
   uint64_t x = smma_low_bits(random_bits(g), f.bits);
   if (smma_decode(f, x).kind <= SMMA_FINITE) return x;
@@ -109,7 +109,7 @@ static uint64_t element(uint64_t *g, smma_encoding f, const law *l, int shift) {
   return number_at(g, f, negative, exponent, fraction_of(g, l->fraction, f.fraction_bits));
 }
 
-/* NaN with any payload or an infinity; the greatest number where the format has neither. */
+/* Returns a NaN with any payload, or an infinity; the format's default for NaN if it is not an IEEE format. */
 static uint64_t special_of(uint64_t *g, smma_encoding f) {
   uint64_t bits = random_bits(g), infinity = smma_largest_fields(f) + 1, payload = 0;
   if (f.specials != SMMA_SPECIALS_IEEE) return smma_default_nan(f);
@@ -127,7 +127,8 @@ static int random_spread(uint64_t *g) {
 
 static int random_either(uint64_t *g, int x) { return random_bits(g) >> 63 ? x : -x; }
 
-/* Where D's least numbers are: around half of its last bit, or where zeros decide the alignment. */
+/* Returns an exponent near D's smallest numbers: around half of D's last bit, or around the exponent at which zeros
+   determine the alignment. */
 static int exponent_of_underflow(uint64_t *g, smma_encoding d) {
   int least = smma_minimum_exponent(d);
   switch (random_below(g, 4)) {
@@ -142,7 +143,7 @@ static int exponent_of_overflow(uint64_t *g, smma_encoding d) {
   return greatest_exponent(d) - random_between(g, -2, 7);
 }
 
-/* Splits an exponent between two factors, so far as the formats reach. */
+/* Splits an exponent between two factors, within the range of their formats. */
 static void share_exponent(uint64_t *g, int sum, smma_encoding x, smma_encoding y, law *of_x, law *of_y) {
   int share = sum / 2 + random_between(g, -3, 3);
   share = clamped(share, sum - greatest_exponent(y), sum - tiniest_exponent(y));
@@ -161,11 +162,11 @@ static int any_exponent(uint64_t *g, smma_encoding d) {
   }
 }
 
-/* The exponents of what two numbers may be together. */
+/* Return the smallest and largest exponent of a product of two numbers. */
 static int least_reach(smma_encoding x, smma_encoding y) { return tiniest_exponent(x) + tiniest_exponent(y); }
 static int greatest_reach(smma_encoding x, smma_encoding y) { return greatest_exponent(x) + greatest_exponent(y); }
 
-/* An exponent that may be, where `exponent` may not. */
+/* Returns `exponent` if products can have it, otherwise a random exponent that they can have. */
 static int within_reach(design *d, int exponent) {
   smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), s = smma_encoding_of(d->o->scale);
   int least = least_reach(a, b), greatest = greatest_reach(a, b);
@@ -173,7 +174,8 @@ static int within_reach(design *d, int exponent) {
   return exponent < least || exponent > greatest ? random_between(&d->g, least, greatest) : exponent;
 }
 
-/* Products at `sum`, which moves into the formats' reach. Without scale factors that is the one of a b. */
+/* Places products at `sum`, limited to the range of the formats. Scale factors take the part of `sum` beyond the
+   exponents of a and b. */
 static void place_products(design *d, int sum) {
   smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), s = smma_encoding_of(d->o->scale);
   int products = sum;
@@ -185,7 +187,7 @@ static void place_products(design *d, int sum) {
   d->sum = d->a.exponent + d->b.exponent + d->scale_a.exponent + d->scale_b.exponent;
 }
 
-/* What C holds unless the theme has its own. */
+/* Sets the distribution of C, for themes without one of their own. */
 static void place_c(design *d) {
   smma_encoding f = smma_encoding_of(d->o->c);
   law *c = &d->c;
@@ -205,7 +207,7 @@ static void place_c(design *d) {
   }
 }
 
-/* Some products lie far below the rest. */
+/* Lowers some products far below the rest. */
 static void sink_some(design *d) {
   d->sinking = 1 + random_below(&d->g, 128);
   d->depth = random_below(&d->g, 4) ? random_between(&d->g, 4, 40) : random_between(&d->g, 20, 200);
@@ -276,8 +278,8 @@ static void maximal(design *d) {
   d->c.positive = random_below(&d->g, 2);
 }
 
-/* Products are small multiples of half of c's last bit, or of D's last above zero; what sinks below, among the
-   last bits that a unit keeps, decides. */
+/* Makes products small multiples of half of c's last bit, or of D's last bit above zero. The lowered products then
+   decide, among the last bits that a unit retains. */
 static void ties(design *d) {
   smma_encoding f = smma_encoding_of(d->o->d);
   int reach = least_reach(smma_encoding_of(d->o->a), smma_encoding_of(d->o->b));
@@ -297,7 +299,8 @@ static void ties(design *d) {
   if (low) d->c.exponent = smma_minimum_exponent(f) - f.fraction_bits / 2, d->c.spread = f.fraction_bits / 2 + 3;
 }
 
-/* Products are powers of two, one and half of its last bit in D; c, far below or zero, decides. */
+/* Makes products powers of two: some near one exponent, others around half of the last bit that this exponent has in D.
+   c, far below or zero, decides ties. */
 static void ties_of_products(design *d) {
   int last = smma_encoding_of(d->o->d).fraction_bits;
   d->a.fraction = d->b.fraction = ALL_ZEROS;
@@ -314,7 +317,7 @@ static void subnormals(design *d) {
   near(d);
   if (which != 1) subnormal(a, &d->a);
   if (which != 0) subnormal(b, &d->b);
-  /* One of them great enough for the products to be numbers of D. */
+  /* One factor is large enough that the products are numbers of D. */
   if (which == 0) d->b.exponent = clamped(tiniest_exponent(smma_encoding_of(d->o->d)) - d->a.exponent, 0, 300);
   if (which == 1) d->a.exponent = clamped(tiniest_exponent(smma_encoding_of(d->o->d)) - d->b.exponent, 0, 300);
   d->sum = d->a.exponent + d->b.exponent + d->scale_a.exponent + d->scale_b.exponent;
@@ -362,7 +365,7 @@ static void cancelling(design *d) {
   d->scale_a.spread = d->scale_b.spread = 0;
 }
 
-/* Leaves the elements to aim(), except integers. */
+/* Leaves the elements to aim(), except for integer formats. */
 static void aimed(design *d) {
   d->aimed = !smma_is_integer(d->o->a);
   if (!d->aimed) integers(d);
@@ -404,7 +407,8 @@ const char *kernel_theme_name(unsigned theme) {
 
 /* ---- Arrays ---- */
 
-/* Vectors of `length` elements; `shifts`, if not NULL, are added to the exponents, one for each place in a vector. */
+/* Fills vectors of `length` elements. `shifts`, if not NULL, has one number for each position in a vector, which is
+   added to the exponents. */
 static void fill(design *d, smma_format format, const law *l, size_t vectors, size_t length, const int *shifts,
                  uint64_t *x) {
   smma_encoding f = smma_encoding_of(format);
@@ -414,7 +418,7 @@ static void fill(design *d, smma_format format, const law *l, size_t vectors, si
   }
 }
 
-/* How much lower products lie; pairs that may cancel do so together. */
+/* Draws how much lower products are at each k. Both products of a pair that may cancel get the same number. */
 static void make_sinks(design *d, int *sinks) {
   for (size_t k = 0; k < d->x->k; k++)
     if (d->cancels && k % 2)
@@ -423,7 +427,7 @@ static void make_sinks(design *d, int *sinks) {
       sinks[k] = random_below(&d->g, 256) < d->sinking ? d->depth : 0;
 }
 
-/* What each k adds to the exponents of A and of B. */
+/* Computes the shift of the exponents of A and of B at each k. */
 static void make_shifts(design *d, const int *sinks, int *of_a, int *of_b) {
   for (size_t k = 0; k < d->x->k; k++) {
     int tilt = random_between(&d->g, -d->tilt, d->tilt);
@@ -438,15 +442,15 @@ static uint64_t negated(smma_encoding f, uint64_t x) {
   return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
-/* `by` encodings further from zero, if that is a number of the same sign. */
+/* Returns the encoding that is `by` steps further from zero, if it is a number of the same sign. */
 static uint64_t nudged(smma_encoding f, uint64_t x, int by) {
   uint64_t y = smma_low_bits(x + ((uint64_t)by << f.ignored_bits), f.bits);
   smma_number before = smma_decode(f, x), after = smma_decode(f, y);
   return before.kind == SMMA_FINITE && after.kind == SMMA_FINITE && before.negative == after.negative ? y : x;
 }
 
-/* Product k becomes the one `distance` before it with A's sign turned, in every dot product; sometimes with both
-   factors a little off, so that a far smaller product is left. */
+/* Makes product k equal to the product `distance` before it with the sign of A flipped, in every dot product. Sometimes
+   changes both factors slightly, so that a far smaller product remains. */
 static void cancel_product(design *d, size_t k, size_t distance) {
   static const int off[][2] = {{1, -1}, {-1, 1}, {1, -2}, {-2, 1}, {1, 0}, {0, 1}};
   kernel_operands *x = d->x;
@@ -458,7 +462,7 @@ static void cancel_product(design *d, size_t k, size_t distance) {
   for (size_t j = 0; j < x->n; j++) x->b[j * x->k + k] = nudged(b, x->b[j * x->k + k - distance], exact ? 0 : by[1]);
 }
 
-/* Some of the others lie up to 40 bits lower. */
+/* Makes pairs of products cancel. Some of the others are up to 40 bits lower. */
 static void cancel(design *d, const int *sinks) {
   kernel_operands *x = d->x;
   law rest = d->a;
@@ -471,12 +475,12 @@ static void cancel(design *d, const int *sinks) {
       cancel_product(d, k, distance);
 }
 
-/* Elements first..last - 1 of a vector become zeros. */
+/* Sets elements first..last - 1 of a vector to zero. */
 static void clear(design *d, smma_format format, uint64_t *vector, size_t first, size_t last) {
   for (size_t e = first; e < last; e++) vector[e] = zero_of(&d->g, smma_encoding_of(format));
 }
 
-/* Of each 16 elements of a vector all, all but one, or none. */
+/* Sets all, all but one, or none of each 16 elements of a vector to zero. */
 static void clear_groups(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   bool sparse = random_below(&d->g, 2);
   for (size_t i = 0; i < vectors; i++)
@@ -489,7 +493,7 @@ static void clear_groups(design *d, smma_format format, uint64_t *x, size_t vect
     }
 }
 
-/* Whole vectors, and perhaps the same range of k in all. */
+/* Sets whole vectors to zero, and perhaps the same range of k in all vectors. */
 static void clear_vectors(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   size_t first = random_below(&d->g, (unsigned)length);
   size_t last = first + random_below(&d->g, (unsigned)(length - first)) + 1;
@@ -513,7 +517,7 @@ static void sprinkle(design *d, smma_format format, uint64_t *x, size_t count) {
     if (random_below(&d->g, 256) < d->specials) x[e] = special_of(&d->g, smma_encoding_of(format));
 }
 
-/* One in most vectors, at each place in turn. */
+/* Places one special value in most vectors, at each position in turn. */
 static void place_specials(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   size_t first = random_below(&d->g, (unsigned)length);
   for (size_t i = 0; i < vectors; i++)
@@ -537,7 +541,7 @@ static void add_specials(design *d) {
   if (x->scales && random_below(&d->g, 2)) sprinkle(d, o->scale, x->scale_a, x->m * x->scales);
 }
 
-/* Accumulators of integers of any distance from an end of their range. */
+/* Sets integer accumulators to any distance from an end of their range. */
 static void approach_ends(design *d) {
   smma_encoding c = smma_encoding_of(d->o->c);
   for (size_t e = 0; e < d->x->m * d->x->n; e++) {
@@ -549,31 +553,32 @@ static void approach_ends(design *d) {
 
 /* ---- Aimed products ---- */
 
-/* How the elements at all other k are filled. */
+/* Values of the elements at all other k. */
 typedef enum { FILL_ZEROS, FILL_NEAR_TERM, FILL_BELOW_ANCHOR } filling;
 
-/* The places and exponents of the terms of an aimed product. Each dot product has an anchor, its greatest product, and
-   an aimed term. Lines are the vectors of the longer operand (rows of A, or columns of B): line v puts the term
-   `distance` + v binades below the anchor. `opposite` may cancel the anchor, so that D holds the last bits of what a
-   kernel keeps of the term. `fill` says what stands at other k. Exponents are those of leading bits, of subnormal
-   numbers, too. */
+/* The positions and exponents of the terms of an aimed product. Each dot product has an anchor, its largest product,
+   and an aimed term. Lines are the vectors of the longer operand (rows of A, or columns of B): line v puts the term
+   `distance` + v binades below the anchor. The element at `opposite` may cancel the anchor, so that D holds the last
+   bits that a kernel retains of the term. `fill` selects the elements at other k. Exponents are those of leading bits,
+   also for subnormal numbers. */
 typedef struct {
   bool by_columns;               /* lines are the columns of B */
   size_t anchor, term, opposite; /* k; `opposite` is the anchor's k if nothing cancels it */
-  int distance;                  /* of line 0, in binades */
-  bool by_scales;                /* the scale factor of the term's block makes the distance */
-  bool nudges;                   /* `opposite` is a few last bits off */
-  bool meets_zero;               /* the other operand is zero at the anchor, which raises its line's exponents alone */
+  int distance;                  /* distance of line 0, in binades */
+  bool by_scales;                /* the distance comes from the scale factor of the term's block */
+  bool nudges;                   /* `opposite` differs by a few last bits */
+  bool meets_zero; /* the other operand is zero at the anchor, so that the anchor only raises its line's exponents */
   filling fill;
-  int below[2], jitter; /* binades from the anchor to the fill of the other operand and of lines; and the most beyond */
-  bool moves_anchor;    /* lines differ in their anchor's exponent; else in their term's */
-  int stays;            /* exponent of the element that lines share */
+  int below[2], jitter; /* binades from the anchor down to the fill of the other operand and of the lines, and a random
+                           addition */
+  bool moves_anchor;    /* lines differ in their anchor's exponent; otherwise in their term's */
+  int stays;            /* exponent of the element that all lines share */
   int other_anchor, other_term, scale; /* exponents of the other operand's elements, and of scale factors */
   fraction_law of_anchor, of_term;
-  int c; /* which exponents c has */
+  int c; /* the kind of exponents of c */
 } target;
 
-/* An exponent at or near a bound of the format, or any. */
+/* Returns an exponent at or near a bound of the format, or any exponent. */
 static int aimed_exponent(uint64_t *g, smma_encoding f) {
   int least = smma_minimum_exponent(f), tiniest = tiniest_exponent(f), greatest = greatest_exponent(f);
   switch (random_below(g, 8)) {
@@ -592,8 +597,8 @@ static uint64_t aimed_number(uint64_t *g, smma_encoding f, int exponent, fractio
   return number_at(g, f, negative, within, fraction_of(g, fraction, f.fraction_bits));
 }
 
-/* Chooses the k of the anchor and of the term: mostly in one step, then often in one pair, group or block. Both are 0
-   if K is 1. */
+/* Chooses the k of the anchor and of the term: mostly in one step, and then often in one pair, group or block. Both are
+   0 if K is 1. */
 static void aim_at_k(design *d, target *t) {
   size_t k = d->x->k, step = (size_t)d->o->k;
   t->anchor = random_below(&d->g, (unsigned)k);
@@ -604,9 +609,10 @@ static void aim_at_k(design *d, target *t) {
   if (t->opposite >= k || t->opposite == t->term) t->opposite = t->anchor;
 }
 
-/* Returns the distance of the first of `lines` lines: often one with which some line is at a bound of a kernel, else
-   near the anchor, or any. Bounds are the bits that sums keep, what bytes of deficits hold, and where binary32 becomes
-   subnormal or zero, with as many binades more as formats and F have bits. */
+/* Returns the distance of the first of `lines` lines. Often some line is then at a bound of a kernel; otherwise the
+   lines are near the anchor, or anywhere. Bounds are: the bits that sums retain, the largest deficit that a byte holds,
+   and the exponents at which binary32 becomes subnormal or zero, with additional binades for the bits of formats and F.
+ */
 static int aimed_distance(uint64_t *g, int reach, size_t lines) {
   static const int bounds[] = {8, 10, 24, 29, 32, 35, 53, 63, 86, 104, 126, 133, 142, 149, 173};
   unsigned count = sizeof bounds / sizeof bounds[0];
@@ -630,8 +636,8 @@ static void aim_others(uint64_t *g, smma_encoding f, target *t) {
   t->below[0] = random_between(g, 0, 40);
 }
 
-/* Places the anchor, or the term if that is what lines share, at the exponent `sum`, by scale factors if there are any.
- */
+/* Places the anchor, or the term if all lines share the term, at the exponent `sum`; with scale factors if there are
+   any. */
 static void aim_at_sum(design *d, int sum, target *t) {
   int rest = sum - t->other_anchor;
   if (random_below(&d->g, 2)) t->moves_anchor = false;
@@ -664,7 +670,7 @@ static target make_target(design *d) {
   return t;
 }
 
-/* Returns the exponents of line v's elements. If the format cannot reach one of them, the other one moves. */
+/* Computes the exponents of line v's elements. If the format cannot reach one of them, the other one moves. */
 static void exponents_of_line(const target *t, smma_encoding f, int v, int *anchor, int *term) {
   int apart = (t->by_scales ? 0 : t->distance + v) + t->other_term - t->other_anchor;
   int least = tiniest_exponent(f), greatest = greatest_exponent(f);
@@ -699,8 +705,7 @@ static void aim_scales(design *d, const target *t, bool varies, size_t vectors, 
   }
 }
 
-/* Returns an element of C: from 70 binades below the anchor to 36 above it, near the term, or at a bound of its format.
- */
+/* Returns an element of C: 70 binades below the anchor to 36 above it, near the term, or at a bound of its format. */
 static uint64_t aimed_c(design *d, const target *t, int anchor, int term) {
   smma_encoding f = smma_encoding_of(d->o->c);
   fraction_law fraction = (fraction_law)random_below(&d->g, FRACTION_LAWS);

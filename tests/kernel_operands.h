@@ -1,5 +1,5 @@
-/* Matrices on which a fast kernel could go wrong, for every pair of a row and a column: the same ones for the same
-   operation, sizes, theme and seed on every machine (they are made of integers). */
+/* Matrices that may reveal mistakes of a fast kernel, for every pair of a row and a column. They are made with integer
+   arithmetic, so the same operation, sizes, theme and seed give the same matrices on every machine. */
 #ifndef SOFTMMA_TESTS_KERNEL_OPERANDS_H
 #define SOFTMMA_TESTS_KERNEL_OPERANDS_H
 
@@ -8,38 +8,38 @@
 #include "core/rule.h"
 
 typedef enum {
-  THEME_ORDINARY,     /* uniform, of magnitude one and below */
+  THEME_ORDINARY,     /* uniform, with magnitudes up to 1 */
   THEME_ANY_BITS,     /* random encodings */
   THEME_FULL_RANGE,   /* random exponents of the whole format */
-  THEME_NEAR,         /* products near one exponent: at one, at underflow, at overflow; c up to 40 bits away */
-  THEME_FAR_OPERANDS, /* the same, of operands that are large where their partners are small */
-  THEME_UNDERFLOW,    /* sums around the least numbers of D */
-  THEME_OVERFLOW,     /* sums around the greatest */
-  THEME_CANCELLATION, /* products that cancel in pairs in every dot product, and a small rest */
+  THEME_NEAR,         /* products near one exponent (1, underflow or overflow); c up to 40 bits away */
+  THEME_FAR_OPERANDS, /* like THEME_NEAR, with operands that are large where the other factor is small */
+  THEME_UNDERFLOW,    /* sums around the smallest numbers of D */
+  THEME_OVERFLOW,     /* sums around the largest numbers of D */
+  THEME_CANCELLATION, /* products that cancel in pairs in every dot product, and a small remainder */
   THEME_ZEROS,        /* zeros of both signs nearly everywhere: whole blocks, rows and columns */
-  THEME_INTEGERS,     /* small ones: ties and exact cancellation */
-  THEME_MAXIMAL,      /* equal exponents, all ones: the greatest sums of significands */
-  THEME_TIES,         /* sums half way between two numbers of D, and next to it */
-  THEME_SUBNORMAL,    /* operands and c */
+  THEME_INTEGERS,     /* small integers: ties and exact cancellation */
+  THEME_MAXIMAL,      /* equal exponents and significands of ones: the largest sums of significands */
+  THEME_TIES,         /* sums halfway between two numbers of D, and next to that */
+  THEME_SUBNORMAL,    /* a few elements far above or below the rest */
   THEME_HUGE,
   THEME_OUTLIERS,    /* some elements far above or below the rest */
-  THEME_ONE_SPECIAL, /* NaN or infinity once in a row, a column or a pair of scale factors, at each k in turn */
+  THEME_ONE_SPECIAL, /* number of themes of random products and digests */
   THEME_MANY_SPECIALS,
   THEMES,               /* of random products and of digests */
-  THEME_AIMED = THEMES, /* each row or column puts a term at the next distance below the greatest one */
+  THEME_AIMED = THEMES, /* each row or column puts a term at the next distance below its largest term */
   ALL_THEMES
 } kernel_theme;
 
 const char *kernel_theme_name(unsigned theme);
 
 /* Encodings: a[i * k + e], b[j * k + e], c[i * n + j]; scale_a[i * scales + s] and scale_b[j * scales + s], NULL
-   without. */
+   without scale factors. */
 typedef struct {
   size_t m, n, k, scales;
   uint64_t *a, *b, *c, *scale_a, *scale_b;
 } kernel_operands;
 
-/* False if there is no memory. */
+/* Fills `x`. Returns false if memory runs out. */
 bool kernel_operands_make(const smma_operation *o, size_t m, size_t n, size_t k, unsigned theme, uint64_t seed,
                           kernel_operands *x);
 void kernel_operands_free(kernel_operands *x);

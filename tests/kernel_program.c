@@ -1,11 +1,15 @@
-/* The kernels against the core, without a test framework.
+/* Compares the kernels with the core, without a test framework.
 
-     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N] [--products FILE] [--digests FILE]
-                          [--few 1] [--mutant N]
-       every family, or one, then the products and the digests of files, with --outputs 0 these alone; with --few one
-       operation of each family; status 1 if anything differs. A device ("opencl") is a kernel, too: status 77 if it
-   cannot be used kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL] one product of `check` kernel_program
-   digests what tests/kernel_digests.txt holds, by the core */
+       kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N]
+                            [--products FILE] [--digests FILE] [--few 1] [--mutant N]
+       kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]
+       kernel_program digests
+
+   `check` compares every family, or one, then the products and digests of files. With --outputs 0 it compares only the
+   files; with --few 1 only one operation of each family. The status is 1 if there is a mismatch. A device ("opencl") is
+   also a kernel; the status is 77 if it cannot be used.
+   `replay` compares one product of `check`. `digests` prints the contents of tests/kernel_digests.txt, computed by the
+   core. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +20,7 @@
 #include "kernel_check.h"
 #include "softmma/device.h"
 
-/* The mistake of tests/kernel_mutations.txt that a mutated kernel makes; 0: none. */
+/* Number of the mistake of tests/kernel_mutations.txt that a mutated kernel makes; 0: none. */
 extern int smma_mutant;
 int smma_mutant;
 
@@ -29,7 +33,7 @@ static int usage(void) {
   return 2;
 }
 
-/* By one kernel, or each. */
+/* Compares digests for one kernel, or for each. */
 static bool check_digests(const char *path, const char *kernel, bool few) {
   kernel_run runs[MOST_KERNELS];
   const char *names[MOST_KERNELS];
@@ -38,7 +42,7 @@ static bool check_digests(const char *path, const char *kernel, bool few) {
   return kernel_check_digests(path, runs, count, few);
 }
 
-/* Whether a kernel or device is there; else a line says that it is not checked. */
+/* Reports whether a kernel or device exists; otherwise prints that it is not checked. */
 static bool is_usable(const char *kernel) {
   smma_error error = {SMMA_OK, ""};
   smma_device_info info;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A command that is killed leaves the old file or the new one, and goes on to the same bytes. It is killed before each call
-# of a function that handles files, one after the other. Usage: kill.sh SOFTMMA FAULTS.so
+# A killed command leaves the old file or the new one, and the next run resumes and gives the same bytes. Each test
+# kills the command before each call of a function that handles files, one after another.
+# Usage: kill.sh SOFTMMA FAULTS.so
 set -u
 export LC_ALL=C OMP_NUM_THREADS=1
 softmma=$(realpath "${1:?usage: kill.sh SOFTMMA FAULTS.so}") faults=$(realpath "${2:?usage: kill.sh SOFTMMA FAULTS.so}")
@@ -9,7 +10,7 @@ data=$source_directory/examples/data
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# killed AT ARGUMENT...: runs softmma and kills it in call AT; whether there was such a call.
+# killed AT ARGUMENT...: runs softmma and kills it in call AT; succeeds if there was such a call
 killed() {
   local at=$1 status
   shift
@@ -20,10 +21,10 @@ killed() {
 }
 
 same() { cmp -s "$1" "$2"; }
-# Reports and recordings say when they were made.
+# Compares two files except for the date, which reports and recordings contain.
 same_but_for_date() { cmp -s <(grep -v -e '"date":' -e '^# recorded on' "$1") <(grep -v -e '"date":' -e '^# recorded on' "$2"); }
 
-# leaves_whole NAME COMPARISON FILE ARGUMENT...: the file is the old one or the new one.
+# leaves_whole NAME COMPARISON FILE ARGUMENT...: the file must be the old one or the new one
 leaves_whole() {
   local name=$1 comparison=$2 file=$3 old=0 new=0 at
   shift 3
@@ -46,8 +47,8 @@ leaves_whole() {
   check "$name: $old old files, $new new ones" [ $((old * new)) -gt 0 ]
 }
 
-# goes_on NAME EVERY COMPARISON FILE ARGUMENT...: the next run goes on from what is left of one that was killed in call 1,
-# 1 + EVERY and so on, and has the same file.
+# goes_on NAME EVERY COMPARISON FILE ARGUMENT...: kills runs in call 1, 1 + EVERY and so on; the next run must resume
+# each and give the same file
 goes_on() {
   local name=$1 every=$2 comparison=$3 file=$4 at kills=0
   shift 4
@@ -68,8 +69,8 @@ goes_on() {
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
 leaves_whole gemm same D.npy gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy" -o D.npy
-leaves_whole record same_but_for_date rows.txt record --unit model "${instruction[@]}" --rows 4000 -o rows.txt
+leaves_whole record same_but_for_date rows.txt vectors record --unit model "${instruction[@]}" --rows 4000 -o rows.txt
 goes_on experiment 1 same accumulation.csv experiment accumulation --small --no-plot
 goes_on campaign 7 same_but_for_date state.json \
-  campaign --unit model "${instruction[@]}" --kind zeros --rows 140000 --resume state.json
+  test --unit model "${instruction[@]}" --kind zeros --rows 140000 --resume state.json
 finish

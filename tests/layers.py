@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that folders include and call what docs/architecture.md lets them, that neither headers nor Python's modules
-form a circle, and that no helper of one line stands in three files.
+"""Checks three properties of the source. Folders include and call only what docs/architecture.md allows. Neither
+headers nor Python modules form a cycle. No one-line helper is defined in three files.
 
-Usage: layers.py [SOURCE [BUILD]]; without BUILD, links are not checked. A public function may be called from any folder
-below the one that defines it.
+Usage: layers.py [SOURCE [BUILD]]; without BUILD, links are not checked. A public function may be called from any
+folder below the folder that defines it.
 """
 
 import ast
@@ -19,7 +19,8 @@ failures = []
 
 
 def table():
-    """Folder -> those it may use, out of the table of layers; a folder may only name those above it."""
+    """Returns folder -> the folders that it may use, from the table of layers. A folder may name only those above it.
+    """
     allowed = {}
     section = (root / "docs/architecture.md").read_text().split("\n## Layers\n")[1].split("\n## ")[0]
     for path, uses in re.findall(r"^\| `([\w/]+)/` \| .* \| ?(.*?) ?\|$", section, re.M):
@@ -35,7 +36,7 @@ def table():
 
 
 def included(file):
-    """The files of the repository that a file includes."""
+    """Returns the files of the repository that a file includes."""
     for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(), re.M):
         for folder in (file.parent, root / "src", root / "include"):
             if (folder / name).is_file():
@@ -47,7 +48,7 @@ def folder_of(file):
 
 
 def circle(graph):
-    """Files that include each other, or None."""
+    """Returns files that include each other, or None."""
     done = set()
 
     def walk(file, path):
@@ -78,9 +79,10 @@ def symbols(objects):
 
 
 def check_links():
-    """Notes symbols that a folder needs of one that it may not use; returns the numbers of objects and of symbols."""
+    """Notes symbols that a folder uses from a folder that it may not use; returns the number of objects and of symbols.
+    """
     objects = [o for o in sorted(build.glob("CMakeFiles/*.dir/src/**/*.o"))
-               if (root / str(o).split(".dir/")[-1].removesuffix(".o")).is_file()]  # else it is of a file that is gone
+               if (root / str(o).split(".dir/")[-1].removesuffix(".o")).is_file()]  # its source still exists
     public = set((root / "tests/abi.txt").read_text().split())
     order, found = list(allowed), symbols(objects)
     home = {name: folder for folder, (defined, _) in found.items() for name in defined}
@@ -133,7 +135,9 @@ for file in (f for f in files if folder_of(f) == "core"):
 if found := circle(graph):
     failures.append("a circle: " + " -> ".join(str(f.relative_to(root)) for f in found))
 def check_helpers():
-    """Notes functions of one line that stand in three files; in gemm/simd each instruction set has its own words."""
+    """Notes one-line functions that are defined in three files; in gemm/simd each instruction set has its own
+    functions.
+    """
     files_of = {}
     for file in (f for f in files if f.parent.name != "simd"):
         for helper in re.findall(r"^static [^=;\n]*\) \{ return .*\}$", file.read_text(), re.M):

@@ -1,6 +1,6 @@
-/* Prints what the library and the study read and write of numbers: the same bytes in every locale (locale.sh).
-   Usage: locale [.|,]: with the argument the program takes its environment's locale, which must have that decimal
-   point. */
+/* Prints numbers that the library and the study write and read: the same bytes in every locale (locale.sh). With an
+   argument, the program sets the locale of its environment, which must have this decimal point.
+   Usage: locale [.|,] */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +77,6 @@ int main(int argc, char **argv) {
   print_curves();
   print_texts();
   print_data("normal"), print_data("zeros=0.25"), print_data("zeros=0,25"), print_data("zeros=1.5");
-  fprintf(stderr, "%.1f", 0.5); /* the program's own locale is as it was */
+  fprintf(stderr, "%.1f", 0.5); /* the program's own locale is unchanged */
   return 0;
 }

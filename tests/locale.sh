@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Numbers are read and written with a point in a locale that has a decimal comma: by the command, and by the library in a
-# program that has set its locale. Usage: locale.sh SOFTMMA PROGRAM
+# In a locale with a decimal comma, numbers are read and written with a point: by the command, and by the library in a
+# program that has set its locale.
+# Usage: locale.sh SOFTMMA PROGRAM
 set -u
 usage='usage: locale.sh SOFTMMA PROGRAM'
 softmma=$(realpath "${1:?$usage}") program=$(realpath "${2:?$usage}")
@@ -18,7 +19,7 @@ fi
 comma=(env "LOCPATH=$PWD/locales" LC_ALL=de_DE.UTF-8)
 export LC_ALL=C
 
-# same NAME ARGUMENT...: the command writes the same bytes, to files, too, in both locales.
+# same NAME ARGUMENT...: the command writes the same bytes in both locales, also to files
 same() {
   local name=$1
   shift

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What CUDA's assembler makes of FP8 mma.sync, which rules rest on. Usage: machine_code.sh NVCC; without it or cuobjdump
-# the status is 77.
+# The code that CUDA's assembler generates for FP8 mma.sync, which rules are based on. Without nvcc or cuobjdump the
+# status is 77.
+# Usage: machine_code.sh NVCC
 set -u
 skip() {
   echo '**********************************************************************'
@@ -16,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# kernel K OUTPUT: one mma.sync of that K, with f32 or f16 output.
+# kernel K OUTPUT: prints one mma.sync with this K and f32 or f16 output
 kernel() {
   local type=float results='"+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])' d='{%0,%1,%2,%3}' first=4
   local a='"r"(x[0]), "r"(x[1])' b='"r"(x[4])' operands
@@ -38,8 +39,8 @@ __global__ void one(const unsigned *from, $type *to) {
 EOT
 }
 
-# The operations that matter, in order. HMMA with the half of the registers of B, each four elements of FP8, that was
-# unpacked for it, and with "zero" if it starts from that.
+# Prints the relevant operations, in order. HMMA is printed with the half of B's registers that was unpacked for it
+# (four FP8 elements each), and with "zero" if it starts from zero.
 operations() {
   cuobjdump -sass "$work/one.cubin" | sed -nE 's/^ *\/\*[0-9a-f]+\*\/ +([^;]*) ;.*/\1/p' | tr -d , | awk '
     { sub(/\.reuse/, "") }
@@ -49,7 +50,7 @@ operations() {
     $1 ~ /^(FADD|HADD2)$/ { print $1 }' | uniq
 }
 
-# gives ARCHITECTURE K OUTPUT OPERATION...
+# gives ARCHITECTURE K OUTPUT OPERATION...: compares the operations
 gives() {
   local architecture=$1 k=$2 output=$3 wanted got
   shift 3

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The manual page and the completion know every command and option, and none that there is not. Usage: manual.sh SOFTMMA
-# [built], which asks man for the page beside a build folder's command, too
+# The manual page and the shell completion have every command and option, and no others. With `built`, also asks man for
+# the page of the command in a build folder.
+# Usage: manual.sh SOFTMMA [built]
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: manual.sh SOFTMMA}")
@@ -15,24 +16,29 @@ kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-commands=$("$softmma" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')
-check 'commands are found' [ "$(wc -w <<<"$commands")" -gt 10 ]
+mapfile -t commands < <("$softmma" --help | sed -nE 's/^  (([a-z-]+ )?[a-z-]+)  .*/\1/p')
+check 'commands are found' [ ${#commands[@]} -gt 20 ]
 
-# options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value
-# (popt writes '--set NAME=VALUE', and '--against UNIT' where that may be given again)
+# options_of COMMAND: prints the options that --help lists ("-o", "--output"), one a line; an option with a value ends
+# with '=' (popt writes '--set NAME=VALUE', and '--against UNIT' for an option that may be repeated)
 options_of() {
-  "$softmma" "$1" --help | sed -n '/^Options:/,/^Help:/p' |
+  local words
+  read -ra words <<<"$1"
+  {
+    "$softmma" "${words[@]}" --help
+    [ "$1" != diff ] || "$softmma" diff --prove --help
+  } | sed -n '/^Options:/,/^Every command:/p' |
     sed -E 's/^( +.*--[a-z-]+) ([A-Z])/\1=\2/' |
-    sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p'
+    sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p' | sort -u
 }
 
-# section NAME: that part of the manual, from its heading to the next
+# section NAME: prints that part of the manual, from its heading to the next
 section() { awk -v name="$1" '/^\.S[sh] /{inside = $0 ~ "^[.]S[sh] " name "$"} inside' "$manual"; }
 
 section SYNOPSIS >in/synopsis
 check 'the synopsis of softmma(1) has no other commands' \
-  diff <(sed -n 's/^\.Cm //p' in/synopsis | sort -u) <(sort <<<"$commands")
-for command in $commands; do
+  diff <(sed -n 's/^\.Cm //p' in/synopsis | sort -u) <(printf '%s\n' "${commands[@]}" | sort)
+for command in "${commands[@]}"; do
   check "softmma(1) has the synopsis of $command" grep -qx "\.Cm $command" in/synopsis
   section "$command" >in/section
   options_of "$command" | tr -d = | sort >in/options
@@ -53,7 +59,7 @@ done < <("$softmma" units | sed -nE 's/^([a-z0-9]+).*/\1/p')
 if command -v man >/dev/null; then
   LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null | tee in/stderr >in/stdout
   check 'softmma(1) is formatted without warnings' [ ! -s in/stderr ]
-  # The folder of the command is on the PATH after scripts/build, as README.md says.
+  # After scripts/build, the PATH has the command's folder, as README.md describes.
   [ -z "${2-}" ] || page=$(env -u MANPATH PATH="$(dirname "$softmma"):$PATH" man -w softmma)
   [ -z "${2-}" ] || check 'man softmma shows the page of this build' cmp -s "$manual" "$page"
 fi
@@ -73,7 +79,7 @@ done <"$manual"
 
 # ---- Completion ----
 
-# completes NAME 'EXPECTED ...' WORD...: the words up to the cursor; all expected ones are offered.
+# completes NAME 'EXPECTED ...' WORD...: completes the words up to the cursor; all expected completions must be offered
 completes() {
   local name=$1 expected=$2 word
   shift 2
@@ -91,8 +97,9 @@ completes() {
 
 # shellcheck source=/dev/null
 source "$source_directory/src/cli/softmma.bash-completion"
-# What takes a value is completed by it, or by nothing; what takes none is followed by the next word.
-for command in $commands; do
+# An option with a value is completed by values, or not at all; after an option without a value comes the next word.
+for command in "${commands[@]}"; do
+  read -ra words <<<"$command"
   while read -r option; do
     COMPREPLY=()
     if [[ $option == *= ]]; then
@@ -102,12 +109,14 @@ for command in $commands; do
     fi
   done < <(options_of "$command")
   # shellcheck disable=SC2046
-  completes "of the options of $command" "$(options_of "$command" | grep -e '^--' | tr -d '=')" "$command" --
+  completes "of the options of $command" "$(options_of "$command" | grep -e '^--' | tr -d '=')" "${words[@]}" --
 done
-completes 'of all units' "$("$softmma" units | sed -nE 's/^([a-z0-9]+(:?)).*/\1/p' | tr '\n' ' ')" campaign --unit ''
-completes 'of all commands' "$commands" ''
-completes 'of commands' 'list show dot gemm compare verify gen bench version help' ''
-completes 'of a command' 'gemm gen' g
+completes 'of all units' "$("$softmma" units | sed -nE 's/^([a-z0-9]+(:?)).*/\1/p' | tr '\n' ' ')" test --unit ''
+completes 'of commands' 'list show dot gemm compare verify vectors bench version help' ''
+completes 'of a command' 'gemm' g
+completes 'of second words' 'gen record convert merge next' vectors ''
+completes 'of targets' 'H100 H200 hopper A.npy' compare A100 ''
+completes 'of targets only' 'MI300X' tree MI3
 completes 'of options' '--on --instr --in --out --alpha --transpose-b --help' gemm --
 completes 'of an option' '--explain' dot --e
 completes 'of GPUs' 'H100 H200 hopper RTX-4090 MI300X sm_90 cdna3' gemm --on ''
@@ -115,10 +124,10 @@ completes 'of a GPU' 'MI300A MI300X' dot --on MI300
 completes 'of a GPU behind =' 'H100 H200' dot --on = H
 completes 'of the second GPU of a list' 'V100,H100 V100,H200' compare --on V100,H
 completes 'of the format of a GPU' 'e4m3 e5m2' compare --on H100 : e
-completes 'of an architecture' 'volta' list --arch vo
+completes 'of an architecture' 'volta' list vo
 completes 'of a method' 'words markidis' gemm --method ''
 completes 'of a sum' 'unit unit-scaled' gemm --sum u
-completes 'of an experiment' 'zero-sign' campaign --open --only zero
+completes 'of an experiment' 'zero-sign' test --open --only zero
 completes 'of a numerical experiment' 'accumulation' experiment acc
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
@@ -132,9 +141,9 @@ completes 'of the second instruction of a list' 'mma.m8n8k4.f32.f16.f16.f32,mma.
 completes 'of data' 'all normal nan zeros scales-nan' bench --data ''
 completes 'of the second data of a list' 'nan=0.1,infinity' bench --data nan=0.1,inf
 completes 'of kernels' "$kernels" gemm --kernel ''
-completes 'of kinds' "$kinds" gen --kind ''
+completes 'of kinds' "$kinds" vectors gen --kind ''
 completes 'of files' 'A.npy A16.npy' gemm --in f16 A
-completes 'of output files' 'hundred.txt' gen -o hun
+completes 'of output files' 'hundred.txt' vectors gen -o hun
 completes 'of commands to help with' 'verify version' help ve
 COMP_WORDS=("$softmma" dot --on V100 --instr '') COMP_CWORD=5
 _softmma

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# softmma match, end to end: results made with plans are found again: the plans of libraries, or others.
+# softmma match, end to end: it finds the plans of given results, plans of libraries or others.
 # Usage: match.sh SOFTMMA libraries|others
 set -u
 export LC_ALL=C
@@ -8,10 +8,10 @@ source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# has FILTER: what was printed is JSON for which jq's filter is true.
+# has FILTER: checks that the output is JSON for which jq's filter is true
 has() { jq -e "$1" in/stdout >/dev/null; }
 
-# Matrices of normal random numbers, integers, and changes of single elements, without NumPy.
+# Writes matrices of normal random numbers or integers, and changes single elements, without NumPy.
 cat >make.py <<'PYTHON'
 import random, struct, sys
 
@@ -36,7 +36,7 @@ write('ones-b.npy', 512, 20, [random.randint(-2, 2) for _ in range(512 * 20)], '
 PYTHON
 python3 make.py
 
-# changed FROM TO [FIRST] [COUNT]: with the last bit of elements of 4 bytes turned.
+# changed FROM TO [FIRST] [COUNT]: copies a file with the last bit of elements of 4 bytes flipped
 changed() {
   python3 - "$@" <<'PYTHON'
 import sys
@@ -49,7 +49,7 @@ open(target, 'wb').write(data)
 PYTHON
 }
 
-# planned NAME GPU IN K OUT OPTION...: plan.json and d.npy of a library's plan.
+# planned NAME GPU IN K OUT OPTION...: writes plan.json, and d.npy computed with this plan of a library
 planned() {
   local gpu=$2 in=$3 k=$4 out=$5
   runs 0 plan --on "$gpu" --in "$in" -m 24 -n 20 -k "$k" --out "$out" "${@:6}" && mv in/stdout plan.json &&
@@ -57,8 +57,8 @@ planned() {
     fail "$1" "$(cat in/stderr)"
 }
 
-# finds NAME GPU IN K OUT REGEX OPTION...: a library's plan is found again among all GPUs, by its name; of SOFTMMA_MATCH_EVERY
-# plans one.
+# finds NAME GPU IN K OUT REGEX OPTION...: a library's plan must be found among all GPUs, with its name; tests one of
+# every SOFTMMA_MATCH_EVERY plans
 plans=0 every=${SOFTMMA_MATCH_EVERY:-1}
 finds() {
   planned "$1" "$2" "$3" "$4" "$5" "${@:7}"
@@ -111,8 +111,8 @@ libraries() {
   gives 'gemv' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on H100
 }
 
-# Plans of one's own.
-own() { # NAME REGEX PLAN OPTION...
+# own NAME REGEX PLAN OPTION...: finds a plan that is not from a library
+own() {
   printf '%s' "$3" >plan.json
   runs 0 gemm --on A100 --in f16 --plan plan.json a520.npy b520.npy "${@:4}" -o d.npy || fail "$1" "$(cat in/stderr)"
   gives "$1" 0 "$2" match a520.npy b520.npy d.npy --on A100,H100 -o found.json "${@:4}"
@@ -149,7 +149,7 @@ others() {
   check 'JSON: none' has '(.fits | length) == 0 and .near.difference.different == 1 and
     .near.difference.first == [1, 10]'
 
-  # What the data cannot tell.
+  # Plans that the data cannot distinguish.
   runs 0 gemm --on V100 --in f16 ones-a.npy ones-b.npy -o d.npy
   gives 'small integers' 0 'every partial sum of A B is a number of f32 here' match ones-a.npy ones-b.npy d.npy
   check 'tell nothing apart' grep -q 'cannot tell from 1, because' in/stdout
@@ -177,7 +177,7 @@ refusals() {
   fails 'no such file' 'none.npy' match a512.npy b512.npy none.npy
   fails 'no matrix' 'make.py' match a512.npy b512.npy make.py
   fails 'no such GPU' 'H1000' match a512.npy b512.npy chain.npy --on H1000
-  fails 'an empty name' 'a name is missing' match a512.npy b512.npy chain.npy --on H100,,V100
+  fails 'an empty name' 'is not the name of a GPU' match a512.npy b512.npy chain.npy --on H100,,V100
   fails 'no instruction' 'no instruction among these' match a512.npy b512.npy chain.npy --out f64
   fails 'D in another format' 'is no number of f16' match a512.npy b512.npy chain.npy --out f16
   fails 'blocks' 'scale factors of blocks' match a512.npy b512.npy chain.npy --in mxfp8_e4m3

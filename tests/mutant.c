@@ -1,4 +1,4 @@
-/* Which mistake of tests/kernel_mutations.txt a program makes whose headers are mutated: SMMA_MUTANT of the
+/* Selects the mistake of tests/kernel_mutations.txt in a program with mutated headers: variable SMMA_MUTANT of the
    environment. */
 #include <stdlib.h>
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# mutants.sh PROGRAM MUTATIONS [DIGESTS PRODUCTS]: the comparison of kernels with the core notices every mutation of the
-# table, in the family that it names, and finds nothing without one. Those of files in device are the tests' driver's;
-# those in device/cuda are noticed by the test that is named for the family, PROGRAM_test. Those with a line "theme: aimed"
-# are what random products hardly ever find: aimed ones notice them. With the files of digests and products it compares as
-# little as the tier `check` does (set SOFTMMA_CHAIN_EVERY as there), and prints the share of mutations that this notices.
+# Mutation test: the comparison of kernels with the core must detect every mutation of the table, in the family that the
+# table names, and find no mismatch without a mutation. Mutations of files in device are tested with the tests' driver.
+# Those in device/cuda are tested with PROGRAM_test, the test with the family's name. Mutations with a line "theme:
+# aimed" are hardly ever detected by random products, but by aimed ones. With the files of digests and products,
+# compares only as much as the tier `check` does (set SOFTMMA_CHAIN_EVERY as there), and prints the share of mutations
+# that this detects.
+# Usage: mutants.sh PROGRAM MUTATIONS [DIGESTS PRODUCTS]
 set -uo pipefail
 program=$1 table=$2 digests=${3-} products=${4-} failed=0 noticed=0
 
@@ -16,7 +18,7 @@ while IFS= read -r family; do
   done
 done <<<"$families"
 
-# What kernels and device are given in tests/CMakeLists.txt.
+# The amounts for kernels and devices in tests/CMakeLists.txt.
 declare -A amounts=([portable]='--outputs 100000 --aimed 10000' [opencl]='--outputs 100000')
 number=0
 while IFS= read -r line; do

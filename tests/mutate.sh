@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# mutate.sh MUTATIONS SOURCE FOLDER: copies gemm and device of SOURCE to FOLDER, with the tests that compute by device,
-# and makes every mutation of the table one that the variable smma_mutant chooses: mutation N computes its
-# replacement where smma_mutant is N. One that does not apply is left out, which mutants.sh notices.
+# Copies gemm and device of SOURCE to FOLDER, with the tests that compute with device. Makes every mutation of the table
+# selectable: where the variable smma_mutant is N, the code computes the replacement of mutation N. A mutation that does
+# not apply is left out, which mutants.sh detects.
+# Usage: mutate.sh MUTATIONS SOURCE FOLDER
 set -euo pipefail
 table=$1 source=$2 folder=$3
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# neon.sh BUILD SOURCE FILE.c... -- ARGUMENT...: the library for aarch64, cross-compiled in BUILD/neon, serves a program
-# of these files, which runs with the arguments under emulation. Skipped where the tools for it are missing.
+# Cross-compiles the library for aarch64 in BUILD/neon, links it with a program of these files, and runs the program
+# with the arguments in an emulator. Skipped if the tools are missing.
+# Usage: neon.sh BUILD SOURCE FILE.c... -- ARGUMENT...
 set -eu
 build=$1/neon source=$2
 shift 2

@@ -1,4 +1,4 @@
-/* To be preloaded: a system that refuses to make threads. */
+/* Preload this library to emulate a system that refuses to create threads. */
 #include <errno.h>
 #include <pthread.h>
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# octave.sh SOFTMMA LIBRARIES SOURCE: the toolbox's functions, made for Octave, return what the command does.
+# The functions of the toolbox, built for Octave, return the results of the command.
+# Usage: octave.sh SOFTMMA LIBRARIES SOURCE
 set -eu
 softmma=$1 libraries=$2 source=$3
 if ! command -v mkoctfile >/dev/null; then

@@ -6,7 +6,7 @@
 
 #include "random.h"
 
-typedef uint64_t generator; /* its state */
+typedef uint64_t generator; /* the state of a generator */
 
 static bool one_in(generator *g, int n) { return random_between(g, 1, n) == 1; }
 
@@ -14,7 +14,7 @@ static int greatest_field(smma_encoding f) { return (1 << f.exponent_bits) - 1; 
 
 static int clamped(int x, int least, int greatest) { return x < least ? least : x > greatest ? greatest : x; }
 
-/* Sign, exponent field and fraction put together; random bits below and above where they are ignored. */
+/* Returns the encoding of a sign, exponent field and fraction; random ignored bits below and above. */
 static uint64_t assembled(generator *g, smma_encoding f, int exponent_field, uint64_t fraction) {
   uint64_t bits = random_bits(g), ignored = smma_low_bits(bits, f.ignored_bits);
   uint64_t fields = (uint64_t)exponent_field << f.fraction_bits | smma_low_bits(fraction, f.fraction_bits);
@@ -22,7 +22,7 @@ static uint64_t assembled(generator *g, smma_encoding f, int exponent_field, uin
   return smma_low_bits(fields << f.ignored_bits | (bits >> 40 & 1 ? ignored : 0), f.bits);
 }
 
-/* All zeros, one, all ones, one bit, few bits at the top, or random. */
+/* Returns all zeros, one, all ones, one bit, few bits at the top, or random bits. */
 static uint64_t boundary_fraction(generator *g, smma_encoding f) {
   switch (random_between(g, 0, 6)) {
     case 0: return 0;
@@ -63,20 +63,20 @@ static uint64_t encoded(smma_encoding f, double x) {
                             SMMA_OVERFLOW_INFINITY);
 }
 
-/* What the operands of one row have in common. */
+/* Parameters that all operands of one row share. */
 typedef struct {
   generator g;
   const smma_operation *o;
   operand_kind kind;
-  bool specials;      /* NaN and infinities may stay */
-  int exponent;       /* NEAR: that of products with their scales */
-  int scale_exponent; /* of both scale factors together */
+  bool specials;      /* NaN and infinities are allowed */
+  int exponent;       /* OPERANDS_NEAR: exponent of products, including scale factors */
+  int scale_exponent; /* exponent of both scale factors together */
   int spread;
 } row_state;
 
 static uint64_t sparse(generator *g, smma_encoding f) { return one_in(g, 5) ? boundary(g, f) : zero(g, f); }
 
-/* One element; `exponent` is the one that OPERANDS_NEAR wants. */
+/* Returns one element; `exponent` is its exponent for OPERANDS_NEAR. */
 static uint64_t element(row_state *s, operand_kind kind, smma_encoding f, int exponent) {
   generator *g = &s->g;
   int last = greatest_field(f), field;
@@ -93,15 +93,15 @@ static uint64_t element(row_state *s, operand_kind kind, smma_encoding f, int ex
   return assembled(g, f, field, boundary_fraction(g, f));
 }
 
-/* NaN and infinities become finite unless the row may have them, and are rare then. */
+/* Makes NaN and infinities finite unless the row allows them; even then they are rare. */
 static uint64_t mostly_finite(row_state *s, smma_encoding f, uint64_t encoding) {
   if (smma_decode(f, encoding).kind <= SMMA_FINITE || (s->specials && one_in(&s->g, 8))) return encoding;
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return 0;
   return encoding ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
 }
 
-/* The exponent at which sums happen: near one, where d is least (around half its last bit, or where a zero term
-   decides the alignment), or where it overflows. */
+/* Chooses the exponent of sums: near one; around d's smallest numbers (half of its last bit, or the exponent at which a
+   zero term determines the alignment); or where d overflows. */
 static int choose_exponent(generator *g, smma_encoding d) {
   int least = smma_minimum_exponent(d);
   if (d.specials == SMMA_SPECIALS_INTEGER) return 0;
@@ -139,7 +139,7 @@ static void generate_elements(row_state *s, smma_row *r) {
   }
 }
 
-/* -x; without a sign x itself. */
+/* Returns -x; x itself if the format has no sign. */
 static uint64_t negated(smma_encoding f, uint64_t x) {
   uint64_t sign = UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   if (!f.sign_bits) return x;
@@ -147,7 +147,7 @@ static uint64_t negated(smma_encoding f, uint64_t x) {
   return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && (x | sign) == sign ? 0 : x ^ sign;
 }
 
-/* Products k repeat earlier ones with a's sign turned; a few stay as they are. */
+/* Makes product k repeat an earlier one with the sign of a flipped; a few products stay unchanged. */
 static void cancel(row_state *s, smma_row *r) {
   smma_encoding a = smma_encoding_of(s->o->a);
   for (int k = 1; k < s->o->k; k++) {
@@ -158,7 +158,7 @@ static void cancel(row_state *s, smma_row *r) {
   }
 }
 
-/* The product k with its scales, in a double: exact for every format but f64. */
+/* Returns product k, including scale factors, as a double: exact for every format except f64. */
 static double product_at(const smma_operation *o, const smma_row *r, int k) {
   double p =
       value_of(smma_decode(smma_encoding_of(o->a), r->a[k])) * value_of(smma_decode(smma_encoding_of(o->b), r->b[k]));
@@ -181,7 +181,7 @@ static uint64_t generate_c(row_state *s, const smma_row *r) {
   switch (random_between(g, 0, 11)) {
     case 0:
     case 9: return zero(g, f);
-    case 8: return assembled(g, f, 1, 0); /* the least normal number */
+    case 8: return assembled(g, f, 1, 0); /* the smallest normal number */
     case 1: return encoded(f, -sum);
     case 2: return smma_low_bits(encoded(f, -sum) + (uint64_t)random_between(g, -2, 2), f.bits);
     case 3: return encoded(f, -one);

@@ -1,5 +1,5 @@
-/* Every finite value is held as an integer count of a fixed unit, so sums need no alignment, and "truncate at F bits
-   below E" is a division of that integer. Sources: MMA-Sim, section IV and appendix A; OCP MX, section 5;
+/* The oracle. Every finite value is an integer count of a fixed unit. Sums therefore need no alignment, and "truncate
+   at F bits below E" is a division of that integer. Sources: MMA-Sim, section IV and appendix A; OCP MX, section 5;
    IEEE 754-2019, sections 5.4 and 6.3; Intel SDM, VDPBF16PS. */
 #include "oracle.h"
 
@@ -11,11 +11,11 @@
 static struct {
   bool ready;
   quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
-  quantity term[SMMA_MAXIMUM_K + 1]; /* of one block; c is the last */
-  quantity pair[2];                  /* the operands of an IEEE addition */
-  quantity greatest;                 /* of a format */
+  quantity term[SMMA_MAXIMUM_K + 1]; /* terms of one block; c is the last */
+  quantity pair[2];                  /* operands of an IEEE addition */
+  quantity greatest;                 /* largest finite number of a format */
   mpz_t sum, part, aligned, quotient;
-  mpz_t one; /* in the unit of sums */
+  mpz_t one; /* the number 1, in the unit of sums */
 } work;
 
 static void prepare_quantities(quantity *q, int count) {
@@ -42,7 +42,7 @@ bool oracle_is_nan(smma_format format, uint64_t encoding) {
   return work.pair[0].class == NOT_A_NUMBER;
 }
 
-/* An operand of the sum itself: c, in units of a sum. */
+/* Decodes an operand of the sum, c, to units of a sum. */
 static void decode_summand(quantity *q, smma_format format, uint64_t encoding) {
   oracle_decode(q, format, encoding);
   mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
@@ -50,15 +50,15 @@ static void decode_summand(quantity *q, smma_format format, uint64_t encoding) {
 
 /* Rounding. */
 
-/* floor(log2 |x|) of a sum that is not zero. */
+/* Returns floor(log2 |x|) of a nonzero sum. */
 static int exponent_of(const mpz_t x) { return (int)mpz_sizeinbase(x, 2) - 1 - SUM_UNIT; }
 
-/* x becomes a multiple of 2^last. */
+/* Rounds x to a multiple of 2^last. */
 static void round_at(mpz_t x, int last, smma_rounding direction) {
   if (last > -SUM_UNIT) oracle_round(x, (mp_bitcnt_t)(last + SUM_UNIT), direction);
 }
 
-/* What becomes of sums beyond the greatest number, and of subnormal ones. */
+/* The results of sums beyond the largest number, and of subnormal sums. */
 typedef struct {
   smma_sum_overflow overflow;
   smma_subnormal_policy subnormal_outputs;
@@ -79,7 +79,7 @@ static bool saturates(const policies *p, smma_rounding direction, bool negative)
   }
 }
 
-/* x rounded once; it is used up. */
+/* Rounds x once and returns the encoding. Overwrites x. */
 static uint64_t encode_by(const policies *p, mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
   layout f = oracle_layout(format);
   int least = oracle_layout(format).least_exponent, top;
@@ -100,13 +100,13 @@ static uint64_t encode_by(const policies *p, mpz_t x, smma_format format, smma_r
          (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits)) << f.low_bits;
 }
 
-/* x rounded once; an exact zero takes the sign given. x is used up. */
+/* Rounds x once and returns the encoding; an exact zero gets the given sign. Overwrites x. */
 static uint64_t encode(mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
   static const policies plainly = {.overflow = SMMA_SUM_TO_INFINITY, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
   return encode_by(&plainly, x, format, direction, negative_zero);
 }
 
-/* The encoding of a special sum of the terms, if it is special. */
+/* Computes the encoding of the sum if it is NaN or infinite; otherwise returns false. */
 static bool special_sum(const quantity *term, int count, smma_format format, smma_nan_policy policy, uint64_t *d) {
   bool nan = false, infinite[2] = {false, false};
   for (int i = 0; i < count; i++) {
@@ -132,8 +132,8 @@ static void multiply(quantity *p, const quantity *a, const quantity *b) {
   mpz_mul(p->value, a->value, b->value);
 }
 
-/* Multiplies a product by scale factors that are powers of two. Bound: what it yields is a multiple of
-   2^-(32 + 254), so the division is exact. */
+/* Multiplies a product by scale factors that are powers of two. Bound: the result is a multiple of 2^-(32 + 254), so
+   the division is exact. */
 static void scale_by_powers(quantity *p, const quantity *scale_a, const quantity *scale_b) {
   int shift = scale_a->exponent + scale_b->exponent;
   if (scale_a->class == NOT_A_NUMBER || scale_b->class == NOT_A_NUMBER) p->class = NOT_A_NUMBER;
@@ -144,15 +144,15 @@ static void scale_by_powers(quantity *p, const quantity *scale_a, const quantity
     mpz_tdiv_q_2exp(p->value, p->value, (mp_bitcnt_t)-shift);
 }
 
-/* The exponent that a value has once it is held in a wider format. */
+/* Sets the exponent that a value has in a wider format. */
 static void normalize(quantity *q, int unit, smma_format wider) {
   if (mpz_sgn(q->value) != 0)
     q->exponent = smma_maximum((int)mpz_sizeinbase(q->value, 2) - 1 - unit, oracle_layout(wider).least_exponent);
 }
 
-/* Truncated sums: T-FDPA, ST-FDPA, GST-FDPA, FP8 by FP16. */
+/* Truncated sums: T-FDPA, ST-FDPA, GST-FDPA, FP8-by-FP16. */
 
-/* The exponent that a term brings to the alignment. */
+/* Sets the exponent with which a zero term takes part in the alignment. */
 static void set_zero_exponent(quantity *term, int zero_exponent) {
   if (mpz_sgn(term->value) == 0) term->exponent = zero_exponent;
 }
@@ -172,7 +172,7 @@ static uint64_t truncated_sum(const smma_t_fdpa *p, smma_nan_policy nan, const q
   return oracle_layout(p->output).specials != MINUS_ZERO && d == oracle_sign_bit(p->output, true) ? 0 : d;
 }
 
-/* c, or the block before. */
+/* Sets the accumulator term: c, or the result of the previous block. */
 static void set_accumulator(quantity *term, const smma_operation *o, uint64_t encoding, int zero_exponent) {
   decode_summand(term, o->d, encoding);
   set_zero_exponent(term, zero_exponent);
@@ -195,8 +195,9 @@ static uint64_t t_fdpa(const smma_operation *o, uint64_t d) {
   return d;
 }
 
-/* Products g * group and on: their exact sum times both scales, at the exponent of the scales alone. A group that
-   cancels keeps it; one whose products, or a scale, are zero does not. */
+/* Computes the term of the products from g * group on: their exact sum times both scale factors. Its exponent is that
+   of the scale factors alone. It also counts if the products cancel, but not if all products, or a scale factor, are
+   zero. */
 static void scaled_group(const smma_operation *o, int g) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   quantity *term = &work.term[g];
@@ -222,8 +223,8 @@ static uint64_t gst_fdpa(const smma_operation *o, uint64_t c) {
   return truncated_sum(&p->fused, o->rule.nan, work.term, groups + 1);
 }
 
-/* work.pair[0] + work.pair[1], each a product or a number. An exact zero is -0 only of -0 + -0; rounded down, of all
-   but +0 + +0. */
+/* Returns work.pair[0] + work.pair[1]; each is a product or a number. An exact zero is -0 only for -0 + -0; when
+   rounding down, for everything except +0 + +0. */
 static uint64_t pair_sum_in(smma_format format, smma_nan_policy nan, smma_rounding direction) {
   static const policies as_ieee = {.overflow = SMMA_SUM_BY_DIRECTION, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
   const quantity *x = &work.pair[0], *y = &work.pair[1];
@@ -244,7 +245,7 @@ static uint64_t add(uint64_t x, uint64_t y, smma_format format, smma_nan_policy 
   return pair_sum(format, nan);
 }
 
-/* Two blocks, each from the products that fill it: k mod 4 below 2, then the others. */
+/* Computes two blocks: first the products with k mod 4 below 2, then the others. */
 static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   uint64_t d = 0;
@@ -284,7 +285,8 @@ static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
 
 /* TR-FDPA and GTR-FDPA. */
 
-/* Source: MMA-Sim, IV-F, step 2; of the first form step 1, too, which takes infinities among operands before. */
+/* Turns products that overflow into infinities. Source: MMA-Sim, IV-F, step 2; for the first form also step 1, in which
+   infinite operands come first. */
 static void overflow_to_infinity(const smma_operation *o, quantity *term, int count) {
   uint64_t unused;
   if (o->rule.with.tr_fdpa.revision == 1 && special_sum(term, count + 1, SMMA_F32, o->rule.nan, &unused)) return;
@@ -292,8 +294,8 @@ static void overflow_to_infinity(const smma_operation *o, quantity *term, int co
     if (p->class == FINITE && mpz_sgn(p->value) != 0 && exponent_of(p->value) >= 128) p->class = INFINITE;
 }
 
-/* Adds to `sum` every step-th product from the first, truncated below their own greatest exponent, which it
-   returns. */
+/* Adds to `sum` every step-th product from the first, truncated below their own largest exponent. Returns this
+   exponent. */
 static int sum_products(mpz_t sum, const quantity *term, int first, int step, int count, int bits) {
   int greatest = NO_EXPONENT;
   mpz_set_ui(sum, 0);
@@ -307,7 +309,7 @@ static int sum_products(mpz_t sum, const quantity *term, int first, int step, in
   return greatest;
 }
 
-/* Both halves, rounded down below their common exponent. */
+/* Adds both halves, rounded down below their common exponent. */
 static int sum_halves(mpz_t sum, const quantity *term, int count, int bits) {
   int even = sum_products(sum, term, 0, 2, count, bits);
   int odd = sum_products(work.part, term, 1, 2, count, bits);
@@ -352,7 +354,7 @@ static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
 
 static bool has_exponents_of_f32(smma_format format) { return oracle_layout(format).least_exponent == -126; }
 
-/* NaN of factors, then of products, then c's, then infinities with c. */
+/* Handles special values in this order: NaN factors, NaN products, NaN c, infinities together with c. */
 static bool rdna_special(const smma_operation *o, const int *k, int count, uint64_t before, uint64_t *d) {
   const smma_format output = o->rule.with.c_fdpa.output;
   uint64_t of_products;
@@ -372,13 +374,13 @@ static bool rdna_special(const smma_operation *o, const int *k, int count, uint6
   return true;
 }
 
-/* floor(log2 |c|), not below the least exponent of the output, which zero has. */
+/* Returns floor(log2 |c|), but at least the smallest exponent of the output; a zero c has this exponent. */
 static int rdna_exponent_of_c(const smma_c_fdpa *p, const quantity *c) {
   const int least = oracle_layout(p->output).least_exponent;
   return mpz_sgn(c->value) ? smma_maximum(exponent_of(c->value), least) : least;
 }
 
-/* work.sum in units becomes that in units of the grid's last bit: RDNA 3 adds opposing magnitudes' complements. */
+/* Converts work.sum from units to units of the grid's last bit. RDNA 3 adds the complements of opposing magnitudes. */
 static bool rdna3_sum(const smma_c_fdpa *p, int count) {
   const quantity *c = &work.term[count];
   int grid = NO_EXPONENT;
@@ -515,7 +517,7 @@ static uint64_t flushing_multiply(const quantity *a, const quantity *b) {
   return flushed(encode(product->value, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, product->negative));
 }
 
-/* The sum of products by halves: (p0 + p1) + (p2 + p3). */
+/* Returns the sum of products by halves: (p0 + p1) + (p2 + p3). */
 static uint64_t pairwise_sum(const quantity *a, const quantity *b, int count) {
   if (count == 1) return flushing_multiply(a, b);
   return flushing_add(pairwise_sum(a, b, count / 2), pairwise_sum(a + count / 2, b + count / 2, count / 2));
@@ -533,8 +535,8 @@ static uint64_t ftz_addmul(const smma_operation *o, uint64_t c) {
   return d;
 }
 
-/* Whether work.pair adds up to less than the least normal number once rounded to 24 bits at any exponent: what the
-   x86 instruction flushes, as recorded on a Zen 5. work.part holds the rounded sum. */
+/* Reports whether work.pair, rounded to 24 bits with unlimited exponent, is below the smallest normal number. The x86
+   instruction flushes such sums, as recorded on a Zen 5. work.part receives the rounded sum. */
 static bool tiny_sum(void) {
   if (work.pair[0].class != FINITE || work.pair[1].class != FINITE) return false;
   mpz_add(work.part, work.pair[0].value, work.pair[1].value);
@@ -543,7 +545,7 @@ static bool tiny_sum(void) {
   return exponent_of(work.part) < -126;
 }
 
-/* A step without NaN among its operands; those that it makes, of 0 * infinity and infinity - infinity, have a sign. */
+/* Computes a step without NaN operands. NaN results of 0 * infinity and infinity - infinity are negative. */
 static uint64_t flushing_fma(const quantity *a, const quantity *b) {
   multiply(&work.pair[0], a, b);
   if (tiny_sum()) return oracle_sign_bit(SMMA_F32, mpz_sgn(work.part) < 0);
@@ -551,7 +553,7 @@ static uint64_t flushing_fma(const quantity *a, const quantity *b) {
   return d == 0x7fc00000 ? 0xffc00000 : d;
 }
 
-/* NaN as recorded on a Zen 4: the first of a step's a, b and addend. */
+/* NaN results are as recorded on a Zen 4: the first NaN among a, b and the addend of a step. */
 static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c) {
   uint64_t d = flushed(c);
   for (int k = o->k - 1; k >= 0; k--) {
@@ -570,7 +572,7 @@ static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64
   return d;
 }
 
-/* Integers. Source: PTX ISA, mma: a sum out of range wraps, with .satfinite it is clamped; single bits are joined by
+/* Integers. Source: PTX ISA, mma: a sum out of range wraps; with .satfinite it is clamped. Single bits are combined by
    xor or and, and counted. */
 
 static void add_pair(const smma_operation *o, int k) {
@@ -580,7 +582,7 @@ static void add_pair(const smma_operation *o, int k) {
     mpz_add(work.sum, work.sum, work.one);
 }
 
-/* c and the products of stage 0 or 1, of each sixteen one eight; or of all for stage -1. */
+/* Returns c plus the products of stage 0 or 1 (eight of each sixteen), or of all products for stage -1. */
 static uint64_t integer_stage(const smma_operation *o, uint64_t c, int stage) {
   decode_summand(&work.term[0], SMMA_S32, c);
   mpz_set(work.sum, work.term[0].value);
@@ -600,7 +602,7 @@ static uint64_t integer(const smma_operation *o, uint64_t c) {
 
 /* Entry. */
 
-/* c in the format of d; only f16 to f32 occurs. */
+/* Returns c in the format of d; only f16 to f32 occurs. */
 static uint64_t widened(const smma_operation *o, uint64_t c) {
   quantity *x = &work.pair[0];
   uint64_t special;
@@ -642,7 +644,7 @@ static uint64_t rule_dot_add(const smma_operation *o, const uint64_t *a, const u
   return 0;
 }
 
-/* Where a format without infinity has NaN for sums that overflow, the unit's NaN is without their sign. */
+/* If a format without infinity gives NaN for sums that overflow, the unit's NaN has no sign. */
 uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
                         const uint64_t *scale_a, const uint64_t *scale_b) {
   const uint64_t d = rule_dot_add(o, a, b, c, scale_a, scale_b);

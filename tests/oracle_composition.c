@@ -1,26 +1,28 @@
-/* Compositions, as docs/algorithms/composition.md has them: a sum is one exact integer, which is cut by divisions. */
+/* Compositions, computed as docs/algorithms/composition.md defines them: a sum is one exact integer, and truncations
+   are divisions. */
 #include "oracle_number.h"
 
-/* Values are multiples of 2^-4096: products with scale factors are of 2^-2402, and the units of sums lie at most a
-   hundred bits below exponents of -2100 or those, and a hundred more for each of six steps. */
+/* Values are multiples of 2^-4096. Products with scale factors are multiples of 2^-2402. The units of sums are at most
+   a hundred bits below exponents of about -2100, or below the previous unit, and a hundred more for each of six steps.
+ */
 #define UNIT 4096
 
-/* Units of the greatest term: 2^112. */
+/* The largest term has 2^112 units. */
 #define MOST_BITS 112
 
 typedef struct {
-  mpz_t value; /* of a finite one, in units */
+  mpz_t value; /* of a finite number, in units */
   int exponent;
   class_of_value class;
-  bool negative;     /* also of zeros, infinities and NaN */
-  bool zero;         /* not a sum that cancelled */
-  bool brought;      /* a NaN: by an operand */
-  bool marked;       /* that: by a term of the sum, and such NaN are marked */
-  bool yields;       /* that: by the factor a, and such NaN come after those of other terms */
-  uint64_t fraction; /* of that, 52 bits */
-  bool beyond[2];    /* in it are products above the limit: positive, negative ones */
-  uint64_t code;     /* of a number of a format */
-  int k;             /* the first in it */
+  bool negative;     /* also set for zeros, infinities and NaN */
+  bool zero;         /* false for a sum that cancelled */
+  bool brought;      /* NaN: from an operand */
+  bool marked;       /* NaN from an operand: from a term of the sum, under a policy that marks such NaN */
+  bool yields;       /* NaN from an operand: from the factor a, under a policy that puts it last */
+  uint64_t fraction; /* fraction of a NaN from an operand, 52 bits */
+  bool beyond[2];    /* contains products above the limit: positive, negative ones */
+  uint64_t code;     /* encoding of a number in a format */
+  int k;             /* first k that it contains */
 } node;
 
 typedef struct {
@@ -48,7 +50,7 @@ static void prepare(void) {
 /* floor(log2 |x|) of a value that is not zero. */
 static int leading(const mpz_t x) { return (int)mpz_sizeinbase(x, 2) - 1 - UNIT; }
 
-/* Of a number in a format; of integers that of their first bit. */
+/* Returns the exponent of a number in a format; for integers that of the first bit. */
 static int exponent_in(smma_format format, const mpz_t x) {
   layout f = oracle_layout(format);
   if (f.specials == OF_INTEGERS) return f.fraction_bits;
@@ -57,7 +59,8 @@ static int exponent_in(smma_format format, const mpz_t x) {
 
 static bool is_zero(const node *x) { return x->class == FINITE && x->zero; }
 
-/* Subnormals of `flushed` become what `policy` says; the exponent is that in `format`, or in `wider`. */
+/* Sets x to a number. Flushes subnormals of the format `flushed` as `policy` says. The exponent is that in the format
+   `wider`. */
 static void set_number(node *x, smma_format format, uint64_t code, smma_format flushed, smma_subnormal_policy policy,
                        smma_format wider) {
   layout f = oracle_layout(format);
@@ -94,7 +97,7 @@ static bool saturates(const smma_step *s, bool negative) {
   }
 }
 
-/* Two's complement, clamped. */
+/* Clamps a sum to an integer format, in two's complement. */
 static uint64_t encode_integer(smma_format format, mpz_t x) {
   layout f = oracle_layout(format);
   int64_t end = INT64_C(1) << f.fraction_bits;
@@ -109,7 +112,7 @@ static void round_at(mpz_t x, int last, smma_rounding direction) {
   oracle_round(x, (mp_bitcnt_t)(UNIT + last), direction);
 }
 
-/* x, which is used up, narrowed and rounded; `negative` is the sign of zero. */
+/* Narrows and rounds x, and overwrites it; `negative` is the sign of a zero. */
 static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
   layout f = oracle_layout(s->output);
   bool is_integer = f.specials == OF_INTEGERS, subnormal;
@@ -142,7 +145,7 @@ static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
 static uint64_t encode_special(smma_format format, const node *x, smma_nan_policy policy) {
   layout f = oracle_layout(format);
   if (f.specials == OF_INTEGERS && x->class == INFINITE)
-    return oracle_greatest(format) + x->negative; /* one more is the least */
+    return oracle_greatest(format) + x->negative; /* one more is the smallest integer */
   if (f.specials == OF_INTEGERS) return policy == SMMA_NAN_ALL_ONES ? oracle_greatest(format) : 0;
   if (x->class == INFINITE) return oracle_infinity(format, x->negative);
   if (policy <= SMMA_NAN_DEFAULT) return oracle_nan(format, policy);
@@ -153,7 +156,7 @@ static uint64_t encode_special(smma_format format, const node *x, smma_nan_polic
 
 /* Products. */
 
-/* Of two factors, of a node and a scale factor: the class and the sign, and which NaN. */
+/* Sets the class, the sign and the NaN of a product of two factors, or of a node and a scale factor. */
 static void multiply(node *p, const node *x, const node *y) {
   const node *nan = x->class == NOT_A_NUMBER && x->brought ? x : y->class == NOT_A_NUMBER && y->brought ? y : NULL;
   bool infinite = x->class == INFINITE || y->class == INFINITE;
@@ -185,7 +188,7 @@ static void set_product(node *p, const smma_operation *o, int k, uint64_t a, uin
     multiply(p, &work.b, &work.a);
   else
     multiply(p, &work.a, &work.b);
-  if (all->product == SMMA_PRODUCT_XOR) { /* of 0 and 1 */
+  if (all->product == SMMA_PRODUCT_XOR) { /* bits 0 and 1 */
     p->zero = mpz_cmp(work.a.value, work.b.value) == 0;
     mpz_set_ui(p->value, 0);
     if (!p->zero) mpz_setbit(p->value, UNIT);
@@ -214,7 +217,7 @@ static void scale_nodes(const smma_operation *o, node *x, int count, const uint6
 
 static const smma_cut *cut_of(const smma_step *s, int i) { return i < s->take ? &s->term : &s->accumulator; }
 
-/* The special sum of the first `count` terms, if it is special. */
+/* Computes the sum of the first `count` terms if it is NaN or infinite. */
 static bool special_terms(const smma_step *s, const terms *t, int count, node *sum) {
   bool infinite[2] = {false, false}, beyond[2] = {false, false}, nan = false;
   const node *brought = NULL;
@@ -243,7 +246,7 @@ static bool special_terms(const smma_step *s, const terms *t, int count, node *s
   return sum->class != FINITE;
 }
 
-/* The same of all, where a NaN of the terms that a group takes may come first. */
+/* Computes the sum of all terms if it is NaN or infinite. A NaN of the terms that a group takes may come first. */
 static bool special_sum(const smma_step *s, smma_nan_policy policy, const terms *t, node *sum) {
   const bool marks = policy == SMMA_NAN_BY_SOURCE || policy == SMMA_NAN_MARKED;
   bool made = false, brought = false;
@@ -262,7 +265,7 @@ static bool special_sum(const smma_step *s, smma_nan_policy policy, const terms 
   return sum->class != FINITE;
 }
 
-/* e(x), or NO_EXPONENT. */
+/* Returns e(x), or NO_EXPONENT. */
 static int brought_exponent(const smma_cut *cut, const node *x) {
   int e = x->exponent;
   if (cut->brings == SMMA_BRINGS_NOTHING || (x->zero && cut->zero_exponent == SMMA_NO_EXPONENT)) return NO_EXPONENT;
@@ -282,7 +285,7 @@ static int reference(const smma_step *s, const terms *t) {
   return greatest == NO_EXPONENT ? own : greatest;
 }
 
-/* work.cut becomes t(x); no more than work.limit, unless that is zero. */
+/* Sets work.cut to t(x), limited to work.limit unless that is zero. */
 static void set_cut(const smma_cut *cut, const node *x, int e) {
   int own = brought_exponent(cut, x);
   mpz_set(work.cut, x->value);
@@ -295,12 +298,12 @@ static void set_cut(const smma_cut *cut, const node *x, int e) {
     mpz_set(work.cut, work.limit);
 }
 
-/* x in units of 2^last becomes one of `width` bits. */
+/* Limits x, in units of 2^last, to `width` bits. */
 static void limit_width(mpz_t x, int width, smma_integer_overflow overflow, int last) {
   mpz_fdiv_q_2exp(x, x, (mp_bitcnt_t)(UNIT + last)); /* exact */
   mpz_set_ui(work.limit, 1);
   mpz_mul_2exp(work.limit, work.limit, (mp_bitcnt_t)width - 1);
-  mpz_add(x, x, work.limit); /* the least becomes zero */
+  mpz_add(x, x, work.limit); /* the smallest number becomes zero */
   if (overflow == SMMA_INTEGER_WRAPS) mpz_fdiv_r_2exp(x, x, (mp_bitcnt_t)width);
   if (mpz_sgn(x) < 0) mpz_set_ui(x, 0);
   if ((int)mpz_sizeinbase(x, 2) > width) mpz_mul_2exp(x, work.limit, 1), mpz_sub_ui(x, x, 1);
@@ -308,10 +311,10 @@ static void limit_width(mpz_t x, int width, smma_integer_overflow overflow, int 
   mpz_mul_2exp(x, x, (mp_bitcnt_t)(UNIT + last));
 }
 
-/* work.total becomes S. */
+/* Sets work.total to S. */
 static void set_total(const smma_step *s, const terms *t, int e) {
   bool accumulates = t->count > s->take;
-  int bits = accumulates ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits; /* the greatest is "exact" */
+  int bits = accumulates ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits; /* exact is the largest */
   bool exact = bits == SMMA_EXACT_ALIGNMENT;
   bool complement = s->opposing == SMMA_OPPOSING_COMPLEMENT && accumulates;
   bool negative = t->term[t->count - 1]->negative; /* the accumulator */
@@ -337,7 +340,7 @@ static void set_total(const smma_step *s, const terms *t, int e) {
   if (complement && negative) mpz_neg(work.total, work.total);
 }
 
-/* Whether a sum that is exactly zero is -0. */
+/* Reports whether a sum that is exactly zero is -0. */
 static bool zero_is_negative(const smma_step *s, const terms *t) {
   int zeros[2] = {0, 0};
   if (s->zero_sign != SMMA_ZERO_IEEE) return false;
@@ -381,7 +384,7 @@ static void sum_terms(const smma_operation *o, const smma_step *s, const terms *
 
 /* Steps. */
 
-/* The nodes of group g of windows of `window`. */
+/* Returns the nodes of group g of windows of `window` nodes. */
 static terms group_of(const smma_step *s, int window, int g, const node *x) {
   int groups = window / s->take, first = g / groups * window;
   terms t = {.count = 0};

@@ -7,7 +7,7 @@
 
 #include "softmma/softmma.h"
 
-/* What a name says that spells a format out: docs/custom-units.md. */
+/* Returns the layout of a format that its name spells out: docs/custom-units.md. */
 static layout layout_of_name(const char *name) {
   layout f = {0, 0, 0, name[0] != 'u', 0, OF_GREATEST_EXPONENT};
   const char *at = name + !f.is_signed, *word = strrchr(name, '-');
@@ -36,7 +36,8 @@ static layout spelled_layout(smma_format format) {
   return f;
 }
 
-/* From the standards, not from core/format.def. There is no default: the compiler names the format that is missing. */
+/* Written from the standards, not from core/format.def. The switch has no default, so that the compiler reports a
+   missing format. */
 layout oracle_layout(smma_format format) {
   switch (format) {
     case SMMA_F64: return (layout){11, 52, 0, true, -1022, OF_GREATEST_EXPONENT};
@@ -81,7 +82,7 @@ static class_of_value class_of_fields(layout f, bool negative, uint64_t exponent
   return FINITE;
 }
 
-/* Two's complement: the first bit of a signed one counts negative. */
+/* Decodes an integer; in a signed one (two's complement) the first bit has a negative weight. */
 static void decode_integer(quantity *q, layout f, uint64_t encoding) {
   int bits = f.fraction_bits + f.is_signed;
   q->negative = f.is_signed && encoding >> (bits - 1);
@@ -121,11 +122,11 @@ void oracle_flush(quantity *q, smma_format format, smma_subnormal_policy policy)
   q->negative = q->negative && policy == SMMA_SUBNORMALS_TO_SIGNED_ZERO;
 }
 
-/* Rounded down, and up again: mpz_tstbit and mpz_scan1 see two's complement, in which the last bits are what is above
-   the multiple below. */
+/* Rounds down first, and up again if needed. mpz_tstbit and mpz_scan1 see two's complement, whose last bits are the
+   distance from the multiple below. */
 void oracle_round(mpz_t x, mp_bitcnt_t bits, smma_rounding direction) {
   const bool negative = mpz_sgn(x)<0, half = bits> 0 && mpz_tstbit(x, bits - 1);
-  const bool less = mpz_sgn(x) && mpz_scan1(x, 0) + 1 < bits, exact = !half && !less; /* less than the half, too */
+  const bool less = mpz_sgn(x) && mpz_scan1(x, 0) + 1 < bits, exact = !half && !less; /* bits below the half */
   bool odd, up = false;
   mpz_fdiv_q_2exp(x, x, bits);
   odd = mpz_odd_p(x);
@@ -157,7 +158,7 @@ uint64_t oracle_greatest(smma_format format) {
   return ones << f.low_bits;
 }
 
-/* All ones: bits 0 to 30 of f32 and e8m13, 0 to 14 of f16. */
+/* Returns NaN. All ones means: bits 0 to 30 of f32 and e8m13, bits 0 to 14 of f16. */
 uint64_t oracle_nan(smma_format format, smma_nan_policy policy) {
   layout f = oracle_layout(format);
   switch (f.specials) {
@@ -173,7 +174,7 @@ uint64_t oracle_nan(smma_format format, smma_nan_policy policy) {
   return 0;
 }
 
-/* ffc00a3d in f32, fe3d in f16, fffd in bf16; in formats of one NaN that. */
+/* Returns ffc00a3d in f32, fe3d in f16, fffd in bf16; the only NaN in formats with one NaN. */
 uint64_t oracle_marked_nan(smma_format format) {
   layout f = oracle_layout(format);
   uint64_t nan = oracle_nan(format, SMMA_NAN_QUIET);
@@ -186,5 +187,5 @@ uint64_t oracle_infinity(smma_format format, bool negative) {
   layout f = oracle_layout(format);
   uint64_t sign = oracle_sign_bit(format, negative), ones = (UINT64_C(1) << f.exponent_bits) - 1;
   if (f.specials == OF_GREATEST_EXPONENT) return sign | ones << (f.fraction_bits + f.low_bits);
-  return sign | oracle_nan(format, SMMA_NAN_QUIET); /* of MINUS_ZERO that is the sign */
+  return sign | oracle_nan(format, SMMA_NAN_QUIET); /* in formats of class MINUS_ZERO this is the sign */
 }

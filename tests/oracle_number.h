@@ -1,4 +1,4 @@
-/* What the files of the oracle share: formats, and their numbers as exact integers. */
+/* Shared by the files of the oracle: formats, and their numbers as exact integers. */
 #ifndef SOFTMMA_TESTS_ORACLE_NUMBER_H
 #define SOFTMMA_TESTS_ORACLE_NUMBER_H
 
@@ -6,26 +6,26 @@
 
 #include "core/rule.h"
 
-/* Operands are multiples of 2^-1152 (the least is 2^-1074, of f64). */
+/* Operands are multiples of 2^-1152 (the smallest is 2^-1074, in f64). */
 #define OPERAND_UNIT 1152
 
-/* No product takes part in the maximum. */
+/* Marks the case that no product takes part in the maximum. */
 #define NO_EXPONENT (-1000000)
 
 typedef enum { FINITE, INFINITE, NOT_A_NUMBER } class_of_value;
 
 typedef struct {
-  mpz_t value; /* of a finite one, in units */
+  mpz_t value; /* of a finite number, in units */
   int exponent;
   class_of_value class;
-  bool negative; /* also of zeros and infinities */
+  bool negative; /* also set for zeros and infinities */
 } quantity;
 
-/* Which encodings are no finite numbers. */
+/* The encodings that are not finite numbers. */
 typedef enum {
-  OF_GREATEST_EXPONENT, /* infinity with a fraction of zero, NaN with any other */
+  OF_GREATEST_EXPONENT, /* infinity with a fraction of zero, NaN with other fractions */
   ALL_ONES,             /* one magnitude is NaN */
-  MINUS_ZERO,           /* the code of -0 is NaN */
+  MINUS_ZERO,           /* the encoding of -0 is NaN */
   NO_SPECIALS,
   OF_POWERS, /* powers of two, without zero; all ones is NaN */
   OF_INTEGERS
@@ -34,29 +34,30 @@ typedef enum {
 typedef struct {
   int exponent_bits, fraction_bits, low_bits; /* low_bits: stored below the fraction, read as zero */
   bool is_signed;
-  int least_exponent; /* of the least normal number; of powers, of the least */
+  int least_exponent; /* of the smallest normal number; for powers, of the smallest power */
   specials_of_format specials;
 } layout;
 
 layout oracle_layout(smma_format format);
 
-/* q->value must be initialised; it is in units of an operand. */
+/* Decodes an encoding to units of an operand. q->value must be initialised. */
 void oracle_decode(quantity *q, smma_format format, uint64_t encoding);
 
-/* Numbers below the least normal one of `format`, -0 among them, become zero: +0 or of their own sign. */
+/* Flushes numbers below the smallest normal number of `format`, and -0, to +0 or to zero of their own sign. */
 void oracle_flush(quantity *q, smma_format format, smma_subnormal_policy policy);
 
-/* x becomes a multiple of 2^bits. */
+/* Rounds x to a multiple of 2^bits. */
 void oracle_round(mpz_t x, mp_bitcnt_t bits, smma_rounding direction);
 
-/* Codes. Where a format has no infinity: NaN; where it has no NaN: the greatest number, or zero of integers. */
+/* Return encodings. In a format without infinity, the infinity is NaN. In a format without NaN, it is the largest
+   number, or zero for integers. */
 uint64_t oracle_sign_bit(smma_format format, bool negative);
 uint64_t oracle_greatest(smma_format format);
 uint64_t oracle_infinity(smma_format format, bool negative);
 uint64_t oracle_nan(smma_format format, smma_nan_policy policy);
 uint64_t oracle_marked_nan(smma_format format);
 
-/* docs/algorithms/composition.md, of decoded operands. */
+/* Computes docs/algorithms/composition.md for one operation. */
 uint64_t oracle_composition(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
                             const uint64_t *scale_a, const uint64_t *scale_b);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# other_systems.sh SOURCE PYTHON: the source archive's library compiled for Windows, where Wine runs kernels against their
-# digests, and for macOS, where nothing runs it. With little optimisation, which takes less time.
+# Compiles the library of the source archive for Windows, where Wine compares kernels with their digests, and for macOS,
+# where nothing runs it. Uses little optimisation, which takes less time.
+# Usage: other_systems.sh SOURCE PYTHON
 set -euo pipefail
 source=$1 python=$2 root=$(realpath "$(dirname "$0")/..")
 log=$source/log
@@ -12,7 +13,7 @@ fail() {
   exit 1
 }
 
-# built SYSTEM: in a folder of its own.
+# built SYSTEM: builds in a folder for this system
 built() {
   cp -r "$source" "$source-$1"
   PYTHON=$python "$root/packaging/library-for.sh" "$1" "$source-$1" -DCMAKE_C_FLAGS_RELEASE=-O1 >"$log" 2>&1 || fail "$1"

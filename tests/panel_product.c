@@ -34,7 +34,7 @@ uint8_t *panel_scales(const panel_product *p, bool of_a) {
   return scales;
 }
 
-/* What the core computes of element (i, j). */
+/* Returns the core's result of element (i, j). */
 static uint32_t expected(const panel_product *p, size_t i, size_t j) {
   const smma_operation *o = &p->o;
   const size_t k = p->x.k, scales = p->x.scales, of_step = (size_t)smma_scale_count(o->k, o->scale_block);

@@ -1,10 +1,11 @@
-/* The parsers under sanitizers, with any compiler: what the fuzz targets call, on their seeds and on inputs that are made
-   of these, the same ones each time: cut, with bytes changed, with a part twice or missing.
+/* The parsers with sanitizers, for any compiler. Calls the functions that the fuzz targets call, on their seeds and on
+   inputs derived from the seeds: truncated, with changed bytes, with a repeated or missing part. The inputs are the
+   same each time.
 
-     parsers INPUTS CORPUS
-       of each seed so many inputs, of CORPUS/PARSER/
-     parsers INPUTS CORPUS PARSER FILE NUMBER
-       one of them, as a failure says it */
+       parsers INPUTS CORPUS
+           runs INPUTS inputs for each seed in CORPUS/PARSER/
+       parsers INPUTS CORPUS PARSER FILE NUMBER
+           repeats one input that a failure has printed */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static const struct {
 #undef PARSER
 };
 
-static char line[3 * NAME]; /* which input it is */
+static char line[3 * NAME]; /* describes the current input */
 
 static void say_which(int signal) {
   (void)signal;
@@ -50,7 +51,7 @@ static size_t read_seed(const char *path, unsigned char *bytes) {
   return size;
 }
 
-/* Changes a seed of `size` bytes in one way; returns the new size, at most twice the old one. */
+/* Changes a seed of `size` bytes in one way. Returns the new size, at most twice the old one. */
 static size_t change(unsigned char *bytes, size_t size, uint64_t *random) {
   static const unsigned char special[] = {0, 0xff, 0x80, '"', '{', '}', '[', ',', '-', '9', '\n', ' '};
   const size_t at = size ? random_below(random, (unsigned)size) : 0;
@@ -67,7 +68,8 @@ static size_t change(unsigned char *bytes, size_t size, uint64_t *random) {
   }
 }
 
-/* Input `number` of a seed; 0 is the seed itself. It is in memory of its own size, so that reading past it is seen. */
+/* Parses input `number` of a seed; number 0 is the seed itself. The input is in memory of exactly its size, so that
+   reading past its end is detected. */
 static void parse(size_t parser, const char *path, const char *file, long number) {
   static unsigned char bytes[MOST_BYTES];
   uint64_t random = (uint64_t)number;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The pictures of docs/pictures and tests/pictures are what `softmma explain` draws, well-formed, and can be shown.
+# The pictures in docs/pictures and tests/pictures are those that `softmma explain` draws; they are well-formed and can
+# be displayed.
 # Usage: pictures.sh SOFTMMA
 set -u
 SOFTMMA=$(realpath "${1:?usage: pictures.sh SOFTMMA}")
@@ -25,7 +26,7 @@ for file in docs/pictures/*.svg tests/pictures/*.svg; do
     { rsvg-convert "$file" >picture.png && [ -s picture.png ]; } || complain "$file cannot be shown"
   fi
 done
-# Trees are Graphviz's, another with each version of it.
+# Graphviz draws the trees, differently in each version.
 for file in "$source_directory"/{docs,tests}/pictures/*.svg; do
   [[ $file == */tree-*.svg ]] || [ -e "${file#"$source_directory"/}" ] || complain "$file is drawn by no line of tests/pictures/pictures.txt"
 done

@@ -5,7 +5,7 @@
 
 #include "softmma/softmma.h"
 
-/* A sequence of k. */
+/* A sequence of indices k. */
 typedef struct {
   size_t *k, count;
 } indices;
@@ -30,12 +30,12 @@ static uint32_t bits_of(float x) {
 
 /* ---- A chain ---- */
 
-/* One call of the instruction with these products; +0 stands for the others. */
+/* Calls the instruction once with these products; the remaining products are of +0. */
 static uint64_t call(const plan_operands *x, indices s, uint64_t d) {
   smma_operation chained = x->operation;
   const smma_operation *o = &chained;
   smma_decoded in;
-  chained.c = chained.d; /* of the call before */
+  chained.c = chained.d; /* c is the result of the previous call */
   for (size_t i = 0; i < (size_t)o->k; i++) {
     in.a[i] = number_of(o->a, i < s.count ? x->a[s.k[i]] : 0);
     in.b[i] = number_of(o->b, i < s.count ? x->b[s.k[i]] : 0);
@@ -87,7 +87,7 @@ static uint64_t added(const plan_operands *x, uint64_t total, uint64_t part) {
   return smma_ieee_add(smma_encoding_of(outer), x->operation.rule.nan, total, part);
 }
 
-/* With the factors of the part of K that begins with the k-th product. */
+/* Adds a part to the total, with the factors of the part of K that begins with product k. */
 static uint64_t folded(const plan_operands *x, const smma_plan_level *l, size_t k, uint64_t total, uint64_t part) {
   const smma_nan_policy nan = x->operation.rule.nan;
   const smma_encoding f = smma_encoding_of(SMMA_F32);
@@ -103,7 +103,7 @@ static uint64_t folded(const plan_operands *x, const smma_plan_level *l, size_t 
 
 static uint64_t sum_of(const plan_operands *x, size_t depth, indices s, bool with_c);
 
-/* The part that the i-th of s belongs to. */
+/* Returns the part that element i of s belongs to. */
 static size_t part_of(const smma_plan_level *l, indices s, size_t i) {
   size_t length, tile = l->grain;
   switch (l->deal) {
@@ -117,7 +117,7 @@ static size_t part_of(const smma_plan_level *l, indices s, size_t i) {
   return 0;
 }
 
-/* Deals s out to parts, in `k` one behind another; returns how many there are. */
+/* Distributes s among parts, which are stored in `k` one after another. Returns the number of parts. */
 static size_t deal(const smma_plan_level *l, indices s, size_t *k, indices *part) {
   size_t parts = l->deal == SMMA_DEAL_INTERLEAVED ? l->count : 0, used = 0;
   for (size_t r = 0; l->deal == SMMA_DEAL_LIST && r < l->ranges; r++) {
@@ -136,7 +136,8 @@ static size_t deal(const smma_plan_level *l, indices s, size_t *k, indices *part
   return parts;
 }
 
-/* A sum on its way: its value, and whether it is still a part, which is rounded to what parts are stored as. */
+/* An intermediate sum: its value, and whether it is still a part, which is rounded to the format in which parts are
+   stored. */
 typedef struct {
   uint64_t value;
   bool is_part;
@@ -152,7 +153,7 @@ static term plus(const plan_operands *x, const smma_plan_level *l, term total, t
   return (term){rounded(x, l->total, added(x, total.value, y)), false};
 }
 
-/* Term i of `left` sums those with the same index modulo `left`, in order. */
+/* Reduces `count` terms to `left`: term i becomes the sum, in order, of the terms with the same index modulo `left`. */
 static size_t by_stride(const plan_operands *x, const smma_plan_level *l, size_t left, term *t, size_t count) {
   left = least(left, count);
   for (size_t i = 0; i < left; i++) {
@@ -205,7 +206,8 @@ static uint64_t fold(const plan_operands *x, const smma_plan_level *l, term *t, 
   return t[0].value;
 }
 
-/* What C begins: beta * C, rounded to C's format. Where a unit has one NaN, C's is that. */
+/* Returns the value with which C begins: beta * C, rounded to C's format. If a unit has one NaN, a NaN in C becomes
+   that NaN. */
 static uint64_t start_of(const plan_operands *x) {
   const smma_operation *o = &x->operation;
   const smma_nan_policy nan = o->rule.nan;
@@ -246,13 +248,13 @@ static uint64_t sum_of(const plan_operands *x, size_t depth, indices s, bool wit
 
 /* ---- The element ---- */
 
-/* How many products are not lost. */
+/* Returns the number of products that the plan does not lose. */
 static size_t kept_of(const smma_plan *p, size_t k) {
   const size_t tail = p->lost_tail ? k % p->lost_tail : 0;
   return tail && p->level[0].count > tail && k / p->lost_tail % p->level[0].count == 0 ? k - tail : k;
 }
 
-/* To the format's range, in numbers. */
+/* Clamps to the format's range of numbers. */
 static uint64_t clamped(smma_format format, uint64_t sum) {
   const smma_encoding f = smma_encoding_of(format);
   const double most = smma_format_decode(format, smma_largest_fields(f) << f.ignored_bits);

@@ -1,13 +1,15 @@
-/* power_rows: reads rows as a `pipe:` unit does and computes them with the instruction of Power's matrix-multiply
-   assist that their header names. `power_rows --list` names them. For Linux on a little-endian Power10, by itself:
+/* power_rows: reads test vectors as a `pipe:` unit does, and computes them with the instruction of Power's
+   matrix-multiply assist that their header names. `power_rows --list` lists the instructions. For Linux on a
+   little-endian Power10, without the library:
 
        gcc -mcpu=power10 -O2 -o power_rows tests/power_rows.c
 
-   Each step computes as many rows as the accumulator has columns. They lie on a diagonal, another one each time; the
-   elements beside it have the same operands in other pairs, and are left out of what is printed.
+   Each step computes as many test vectors as the accumulator has columns. They lie on a diagonal of the tile, a
+   different diagonal each time. The other elements of the tile combine the same operands in other pairs, and are not
+   printed.
 
-   The forms that the catalogue leaves out are computed, too, of the whole accumulator, and must be what
-   docs/algorithms/pairs.md says of them: that without an accumulator, those with signs, and the masked one. */
+   Also computes the forms that the catalogue leaves out: without an accumulator, with signs, and masked. All elements
+   of their accumulator must be what docs/algorithms/pairs.md states. */
 #include <altivec.h>
 #undef bool
 
@@ -18,7 +20,8 @@ typedef __vector unsigned char vector_of_bytes;
 
 enum { ROWS = 4, ROW_BYTES = 16 };
 
-/* Elements of a row of A, and of a column of B, lie side by side; the tile is C, then D. */
+/* Operands of one step. The elements of a row of A, and of a column of B, are contiguous. The tile is C before the step
+   and D after it. */
 typedef struct {
   _Alignas(64) uint8_t a[2 * ROW_BYTES], b[ROW_BYTES], tile[ROWS * ROW_BYTES];
 } operands;
@@ -29,7 +32,7 @@ static vector_of_bytes load(const uint8_t *from) {
   return v;
 }
 
-/* `pair`: double words of A fill two registers. */
+/* Defines a function for one step. `pair`: double words of A fill two registers. */
 #define STEP(name, builtin, of_a, ...)                                                                        \
   static void name(operands *o) {                                                                             \
     __vector_quad acc;                                                                                        \
@@ -41,8 +44,8 @@ static vector_of_bytes load(const uint8_t *from) {
     __builtin_mma_disassemble_acc(o->tile, &acc);                                                             \
   }
 
-/* Of a type its forms; those of floating-point numbers have signs. Masks leave out a row, a column, and the even
-   elements: of each the first bit is that of the last place in memory. */
+/* Define the forms of a type; those of floating-point types have signs. The masks omit a row, a column, and the even
+   elements; the first bit of a mask stands for the last position in memory. */
 #define FORMS(type, accumulating, of_a, ...)         \
   STEP(type##_plain, type, of_a)                     \
   STEP(type##accumulating, type##accumulating, of_a) \
@@ -102,7 +105,7 @@ static uint64_t element(const instruction *i, const operands *o, int row, int co
   return d;
 }
 
-/* The same number, any NaN, or zeros of any sign. */
+/* Reports whether both are the same number, any NaN, or zeros of any sign. */
 static int same(const instruction *i, uint64_t x, uint64_t y, int any_zero) {
   const int bits = 8 * i->result_bytes, fraction = bits == 32 ? 23 : 52;
   const uint64_t magnitude = ~(UINT64_C(1) << (bits - 1));
@@ -115,7 +118,7 @@ static void negate(uint8_t *numbers, int size, int bytes) {
   for (int n = bytes - 1; n < size; n += bytes) numbers[n] ^= 0x80;
 }
 
-/* `of` computes what the accumulating form does of `as`. */
+/* Checks that `of` computes for `from` what the accumulating form computes for `as`. */
 static void check(const instruction *i, step *of, const operands *from, operands as, int any_zero, const char *form) {
   operands o = *from;
   of(&o);
@@ -129,7 +132,7 @@ static void check(const instruction *i, step *of, const operands *from, operands
       }
 }
 
-/* The even elements of what is left are zero; a row and a column of the result are. */
+/* Checks the masked form: the even elements of the operands, and a row and a column of the result, count as zero. */
 static void check_masked(const instruction *i, const operands *from) {
   const int hidden_column = columns_of(i) == 4 ? 2 : 0;
   operands o = *from, as = *from;
@@ -166,7 +169,7 @@ static void check_forms(const instruction *i, const operands *o) {
 
 /* ---- Rows ---- */
 
-/* Of 4 bits two share a byte. */
+/* With 4 bits, two elements share a byte. */
 static int read_line(const instruction *i, char **text, uint8_t *to) {
   uint8_t number[8];
   if (i->bits >= 8) return read_numbers(text, i->k, i->bits / 8, to);

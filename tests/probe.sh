@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# softmma probe and softmma diff, end to end. Usage: probe.sh SOFTMMA MODULE-FOLDER
+# softmma probe and softmma diff, end to end.
+# Usage: probe.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: probe.sh SOFTMMA MODULE-FOLDER}")
@@ -29,8 +30,8 @@ gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json
 check 'is JSON' has '.[0].features.first_sum.value == "8" and .[0].features.c_rounding.value == null and .[0].calls > 0'
 gives 'an alignment bit too few' 0 '^fraction bits kept of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
 
-# Units that are wrong at one place, with one sign, now and then: what is said of them is so, or not said.
-# says WAY FEATURE REGEX
+# says WAY FEATURE REGEX: units that are wrong at one position, with one sign, or sometimes: a reported feature must be
+# true of them, or is not reported
 says() {
   "$softmma" probe --unit "$wrong:$1" "${ampere[@]}" --json >in/stdout
   jq -r ".[0].features.$2 | .value // \"cannot tell: \" + .why" in/stdout >in/answer
@@ -81,7 +82,7 @@ if cpu_computes vdpbf16ps && runs 0 probe --unit x86 --on x86 --instr vdpbf16ps;
     <(grep -v -e 'NaN' -e 'infinity' -e unit in/stdout)
 fi
 
-# Each command that shows a feature computes what the unit did.
+# Each command that is shown for a feature computes the unit's result.
 runs 0 probe "${ampere[@]}" --json && jq -r '.[0].features[] | select(.witness) | .witness |
   "\(.a | join(" "))\t\(.b | join(" "))\t\(.c[0])\t\(.d[0])"' in/stdout >witnesses
 replay() {
@@ -96,7 +97,7 @@ fails 'probe: no such GPU' '--on: .*H1000' probe --on A100,H1000 --in f16
 fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
 fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
 fails 'probe: a unit that does not compute it' 'it only has' probe --unit "$wrong" --on V100 --in f16
-runs 0 record --unit model "${ampere[@]}" --rows 10 -o rows.txt
+runs 0 vectors record --unit model "${ampere[@]}" --rows 10 -o rows.txt
 fails 'probe: a recording' 'answers no questions' probe --unit file:rows.txt "${ampere[@]}"
 
 # ---- diff ----
@@ -120,7 +121,7 @@ gives 'JSON names it, too' 1 'wrong_unit\.so:bit",$' \
 gives 'JSON' 1 '"differ": true' diff --on A100,H100 --in f16 --rows 1000 --json
 check 'is JSON' has '.features | map(.feature) | index("first_sum") != null'
 gives 'a table' 1 '^H100 +[0-9.]+% +[0-9.]+% +- +=$' diff --on V100,A100,H100,B200 --in f16 --rows 1000
-fails 'diff: one GPU' 'two names' diff --on A100
+fails 'diff: one GPU' 'nothing to be compared with' diff --on A100
 fails 'diff: other formats' 'have not the same formats' \
   diff --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32,mma.m16n8k16.f32.bf16.bf16.f32
 fails 'diff: no rows' '--rows' diff --on A100,H100 --rows 0

@@ -1,4 +1,4 @@
-/* Random numbers, the same on every machine: SplitMix64. */
+/* Pseudorandom numbers, the same on every machine: SplitMix64. */
 #ifndef SOFTMMA_TESTS_RANDOM_H
 #define SOFTMMA_TESTS_RANDOM_H
 
@@ -12,7 +12,7 @@ static inline uint64_t mixed_bits(uint64_t x) {
 
 static inline uint64_t random_bits(uint64_t *state) { return mixed_bits(*state += UINT64_C(0x9e3779b97f4a7c15)); }
 
-/* Below `bound`, which is small: uniform but for a bias below 2^-32 * bound. */
+/* Returns a number below `bound`, which is small: uniform except for a bias below 2^-32 * bound. */
 static inline unsigned random_below(uint64_t *state, unsigned bound) {
   return (unsigned)((random_bits(state) >> 32) * bound >> 32);
 }

@@ -17,7 +17,7 @@ static int random_divisor(uint64_t *state, int of) {
   return d;
 }
 
-/* As a name spells it out, so that those of the table are those. */
+/* Builds a name that spells out a format, so that names of known formats give those formats. */
 smma_format random_spelled_format(uint64_t *state) {
   static const char *const words[] = {"", "", "", "-ieee", "-nan", "-fnuz", "-finite"};
   for (;;) {
@@ -37,7 +37,7 @@ smma_format random_spelled_format(uint64_t *state) {
   }
 }
 
-/* Any allowed value of a key. */
+/* Returns any allowed value of a key. */
 static int random_value(uint64_t *state, const smma_key *key) {
   int count = 0, format;
   smma_format spelled;
@@ -46,7 +46,7 @@ static int random_value(uint64_t *state, const smma_key *key) {
       for (int tries = random_below(state, 3) ? 0 : 40; tries > 0; tries--)
         if (key->formats & smma_format_bit(spelled = random_spelled_format(state))) return (int)spelled;
       do {
-        format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
+        format = random_between(state, SMMA_F64, SMMA_B1);
       } while (!(key->formats & smma_format_bit((smma_format)format)));
       return format;
     case SMMA_KEY_CHOICE:
@@ -59,7 +59,7 @@ static int random_value(uint64_t *state, const smma_key *key) {
   return random_between(state, key->least, key->most);
 }
 
-/* Every key of the unit's algorithm; xor of single bits alone. */
+/* Sets every key of the unit's algorithm; xor only for single bits. */
 static void set_keys(uint64_t *state, smma_custom *c) {
   const smma_key *product = smma_find_key(c->named.rule.algorithm, "product", strlen("product"));
   for (const smma_key *key = NULL; (key = smma_next_key(c->named.rule.algorithm, key));)
@@ -68,7 +68,7 @@ static void set_keys(uint64_t *state, smma_custom *c) {
     smma_custom_set(c, product, SMMA_PRODUCT_MULTIPLIED);
 }
 
-/* Every key of G-FDPA: the unit's formats and K, and `p`. */
+/* Sets every key of G-FDPA: the unit's formats and K, and `p`. */
 static void set_chain_keys(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
   for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));)
     if (key->of_chain)
@@ -77,7 +77,7 @@ static void set_chain_keys(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
       smma_custom_set(c, key, random_value(state, key));
 }
 
-/* What makes random values go together; operands at ease with exponents and cuts at hand. */
+/* Makes random values fit together, so that operands suit the exponents and truncations. */
 static void settle(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
   static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 32, 64};
   smma_instruction *i = &c->instruction;
@@ -104,7 +104,7 @@ static void settle(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
   }
 }
 
-/* The unit that is this G-FDPA; false where there is none. */
+/* Makes the unit of this G-FDPA; returns false if there is none. */
 static bool make_chain(smma_custom *c, const smma_g_fdpa *p) {
   smma_custom_fault fault;
   c->named.rule.algorithm = SMMA_COMPOSITION;
@@ -132,7 +132,7 @@ smma_custom random_unit(uint64_t seed) {
   return random_chain(seed, &p);
 }
 
-/* The sizes that every algorithm of the catalogue takes, and the oracle, too. */
+/* Sets sizes that every algorithm of the catalogue, and the oracle, accept. */
 static void settle_catalogue(uint64_t *state, smma_custom *c) {
   static const int lengths[] = {4, 8, 16, 32, 64};
   smma_instruction *i = &c->instruction;
@@ -189,7 +189,7 @@ smma_custom random_catalogue_unit(uint64_t seed) {
   return c;
 }
 
-/* Formats in which a one can vanish beside M. */
+/* Sets formats in which adding 1 to a large M has no effect. */
 static void widen(uint64_t *state, smma_custom *c) {
   static const int operands[] = {SMMA_F32, SMMA_TF32, SMMA_BF16, SMMA_F16, SMMA_E5M2, SMMA_E4M3};
   static const int results[] = {SMMA_F32, SMMA_F32, SMMA_F32, SMMA_F64, SMMA_BF16, SMMA_TF32, SMMA_F16, SMMA_E5M2};
@@ -200,7 +200,7 @@ static void widen(uint64_t *state, smma_custom *c) {
   i->c = random_below(state, 4) ? i->d : (smma_format)one_of(state, results, 8);
 }
 
-/* zero_exponent where the exponents of terms are, or below all of them, as NVIDIA's. */
+/* Returns a zero_exponent in the range of terms' exponents, or below all of them, as NVIDIA's. */
 static int random_zero_exponent(uint64_t *state) {
   return random_below(state, 3) ? random_between(state, -170, 130) : -133;
 }
@@ -240,12 +240,12 @@ smma_custom random_any_unit(uint64_t seed) {
 
 /* ---- Compositions ---- */
 
-/* `otherwise` one time in `n`. */
+/* Returns `otherwise` once in `n` times, else `usual`. */
 static int mostly(uint64_t *state, int n, int usual, int otherwise) {
   return random_below(state, (unsigned)n) ? usual : otherwise;
 }
 
-/* Exponents and cuts near those of terms: what is far above them leaves nothing of a sum to tell by. */
+/* Sets exponents and truncations near those of terms: larger values would leave no distinguishable bits of a sum. */
 static void settle_cut(uint64_t *state, smma_cut *cut) {
   cut->brings = (smma_brings)mostly(state, 4, SMMA_BRINGS_OWN, (int)random_below(state, 3));
   cut->offset = mostly(state, 4, 0, random_between(state, -4, 4));
@@ -269,7 +269,7 @@ static void settle_dealing(uint64_t *state, smma_step *s, int count) {
   s->turn = random_divisor(state, s->take);
 }
 
-/* Of those before the last, whose sums `c` may start, too. */
+/* Sets the chains of a step before the last; their sums may also start from `c`. */
 static void settle_chains(uint64_t *state, smma_step *s, int groups, bool last, bool c) {
   const bool chain = s->join == SMMA_JOIN_CHAIN;
   s->stride = chain ? random_divisor(state, groups) : 1;
@@ -278,7 +278,7 @@ static void settle_chains(uint64_t *state, smma_step *s, int groups, bool last, 
   if (c) s->start = SMMA_START_C;
 }
 
-/* A step that leaves several sums, or, as the last one, d. */
+/* Returns a step that leaves several sums, or, as the last step, d. */
 static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma_format d) {
   static const int outputs[] = {SMMA_F32, SMMA_F32,   SMMA_F32,  SMMA_F16,  SMMA_BF16, SMMA_TF32,
                                 SMMA_F64, SMMA_E8M13, SMMA_E5M2, SMMA_E4M3, SMMA_E2M1, SMMA_S32};
@@ -346,9 +346,10 @@ smma_custom random_composition(uint64_t seed) {
   return c;
 }
 
-/* ---- Compositions as published units are ---- */
+/* ---- Compositions like published units ---- */
 
-/* How terms are cut in one unit, the same in all its steps; a chance of 1 in n of what few units do. */
+/* Returns how terms are truncated in a unit, the same in all its steps; values that few units have are chosen once in n
+   times. */
 static smma_cut realistic_cut(uint64_t *state, int fraction_bits) {
   static const int roundings[] = {SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_TOWARD_ZERO,
                                   SMMA_ROUND_DOWN,        SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TO_ODD,
@@ -385,8 +386,8 @@ static int power_of_two_up_to(uint64_t *state, int most) {
   return x;
 }
 
-/* Chains of blocks, with c or before it; two stages; halves of even and odd products; trees, near and far; several
-   chains; leaves that are rounded; fixed point. */
+/* Sets the steps: chains of blocks, with c or before it; two stages; halves of even and odd products; trees of near and
+   far terms; several chains; rounded leaves; fixed point. */
 static void realistic_steps(uint64_t *state, smma_custom *c) {
   const int k = c->instruction.k, fraction_bits = smma_encoding_of(c->instruction.d).fraction_bits;
   const smma_format d = c->instruction.d;
@@ -443,7 +444,7 @@ static void realistic_steps(uint64_t *state, smma_custom *c) {
   }
 }
 
-/* What is the same in every step that rounds to a format. */
+/* Sets values that are the same in every step that rounds to a format. */
 static void realistic_outputs(uint64_t *state, smma_custom *c) {
   static const int roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO,
                                   SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_DOWN,         SMMA_ROUND_TO_ODD,
@@ -496,7 +497,7 @@ smma_custom random_realistic_unit(uint64_t seed) {
   return c;
 }
 
-/* ---- Compositions of two steps that have nothing in common ---- */
+/* ---- Compositions of two unrelated steps ---- */
 
 static smma_cut cut_of_own(uint64_t *state, int fraction_bits) {
   smma_cut cut = realistic_cut(state, fraction_bits);
@@ -507,7 +508,8 @@ static smma_cut cut_of_own(uint64_t *state, int fraction_bits) {
   return cut;
 }
 
-/* Groups that stay apart, products first of all; trees; chains. Sums of the first two may stay unrounded. */
+/* Returns a first step: groups that stay separate, mostly of products; trees; chains. Sums of the first two kinds may
+   stay unrounded. */
 static smma_step first_of_two(uint64_t *state, int k, smma_format d, int fraction_bits) {
   const int take = random_below(state, 3) ? random_divisor(state, k) : 1;
   const smma_format output = random_below(state, 4) ? SMMA_NO_FORMAT : d;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# examples/rtl under Verilator, and on Icarus Verilog: units equal their models on a million rows, every mistake that they
-# can plant is found, made small and explained; what the functions of softmma_pkg return, and the line of each mistake.
-# Usage: rtl.sh SOFTMMA LIBRARY_FOLDER SOURCE; without verilator or iverilog the status is 77.
+# examples/rtl in Verilator and Icarus Verilog. Units equal their models for a million test vectors. Every mistake that
+# can be built in is found, minimised and explained. Also: results of the functions of softmma_pkg, and the line that
+# each mistake gives. Without verilator or iverilog the status is 77.
+# Usage: rtl.sh SOFTMMA LIBRARY_FOLDER SOURCE
 set -u
 skip() {
   echo '**********************************************************************'
@@ -24,13 +25,13 @@ complain() {
   failed=1
 }
 
-# makes UNIT BUG TARGET [VARIABLE=VALUE ...]: what it says is in log.
+# makes UNIT BUG TARGET [VARIABLE=VALUE ...]: runs make with its output in log
 makes() {
   make -C "$source/examples/rtl" SOFTMMA="$softmma" SOFTMMA_CFLAGS="$includes" SOFTMMA_LIBS="$libraries" UNIT="$1" BUG="$2" \
     BUILD="$work/$1-$2" "${@:3}" >"$work/log" 2>&1 </dev/null
 }
 
-# equals UNIT TARGET ROWS [VARIABLE=VALUE ...]
+# equals UNIT TARGET ROWS [VARIABLE=VALUE ...]: the unit must equal the model
 equals() {
   if makes "$1" 0 "$2" ROWS="$3" "${@:4}" && grep -qE "(^| )rows=$3 mismatches=0\$" "$work/log"; then
     echo "ok      $1 equals its model on $3 rows, make $2 ${*:4}"
@@ -39,7 +40,7 @@ equals() {
   fi
 }
 
-# finds UNIT BUG TARGET ROWS REGEX...: not without mismatches, and these lines are said.
+# finds UNIT BUG TARGET ROWS REGEX...: there must be mismatches, and the output must have these lines
 finds() {
   local unit=$1 bug=$2 target=$3 rows=$4 regex
   shift 4
@@ -52,22 +53,22 @@ finds() {
 
 equals t_fdpa compare 1000000
 equals tr_fdpa compare 1000000
-# With other parameters, the model a file: to nearest, f16.
+# Other parameters, with a file as the model: to nearest, f16.
 equals t_fdpa compare 200000 ON="$source/examples/custom/hopper-nearest.json" INSTR=hopper-nearest SEED=1 \
   PARAMETERS=', .EXP(5), .MAN(10), .NEAREST(1)' BUILD="$work/nearest"
 for unit in t_fdpa tr_fdpa; do equals "$unit" icarus 100; done
 finds t_fdpa 1 compare 1000000 '^row [0-9]+ of seed 0: the unit has 0x[0-9a-f]{8}, the model 0x' \
   "^softmma dot --on 'hopper' --instr mma.m16n8k16.f32.bf16.bf16.f32 --hex --explain --a '"
-# The command that it says draws the row.
+# The printed command must draw the test vector.
 command=$(grep '^softmma dot ' "$work/log")
 eval "${command/#softmma/$softmma}" >"$work/log" 2>&1
 grep -q '^T-FDPA, F = 25, L = 16' "$work/log" || complain "the command that explains the row: $command"
-# Made small and drawn: two products with a bit where the unit cuts too early; a zero c; a negative c; two products that
-# overflow.
+# Minimised and drawn: two products with a bit where the unit truncates too early; a zero c; a negative c; two products
+# that overflow.
 finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so 4affffff ' '^  model +4afffffe ' '^ +\^+$'
 finds t_fdpa 2 campaign 100000 "^  softmma dot .* --c '00000000'\$" '^  (14|15) zero products ' '^ +[ ^]+\^$'
-# session PAGE COMMAND: fills the array `session` with regular expressions, one for each line that the page shows after the
-# command; "..." stands for any text.
+# session PAGE COMMAND: fills the array `session` with regular expressions, one for each line that the page shows after
+# the command; "..." stands for any text
 session() {
   session=()
   while IFS= read -r line; do
@@ -81,7 +82,7 @@ finds tr_fdpa 1 campaign 100000 "${session[@]}"
 finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +[ ^]+\^$'
 finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
 
-# The template of docs/tutorial-hardware.md: the report on its mistake, and no mismatch without the mistake.
+# The template of docs/tutorial-hardware.md: it reports its mistake, and has no mismatch without the mistake.
 template() {
   make -C "$source/examples/rtl/template" SOFTMMA="$softmma" BUILD="$work/$1" "${@:2}" >"$work/log" 2>&1 </dev/null
 }
@@ -95,8 +96,8 @@ sed -i 's/\.F(24)/.F(25)/' "$work/my_unit.sv"
 template mended DESIGN="$work/my_unit.sv \$(addprefix \$(RTL)/, t_fdpa.sv products.sv multiply.sv decode.sv round_f32.sv)"
 if grep -qE 'rows=100000 mismatches=0$' "$work/log"; then echo 'ok      the template'; else complain 'the mended template'; fi
 
-# What `gen --format readmemh` writes: the struct in its comments reads its rows.
-gen=("$softmma" gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)
+# The struct in the comments of the output of `gen --format readmemh` reads its test vectors.
+gen=("$softmma" vectors gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)
 "${gen[@]}" --format readmemh -o "$work/hundred.mem"
 {
   echo 'module read;'
@@ -113,7 +114,7 @@ verilator --binary -Wno-fatal --Mdir "$work/struct" "$work/struct.sv" >"$work/lo
   "$work/struct/Vstruct" | grep -v finish | cmp -s - <("${gen[@]}" | grep -v '^#' | cut -d ' ' -f 2,8-10) ||
   complain 'the struct of readmemh'
 
-# A model that does not fit, or is none.
+# A model that does not fit, or does not exist.
 if makes t_fdpa 0 compare ON=MI300X INSTR=v_mfma_f32_32x32x8_bf16; then complain 'a model with another K'; fi
 grep -q 'v_mfma_f32_32x32x8_bf16 has K = 8 and 16, 16, 32, 32 bits; the unit has K = 16 and' "$work/log" ||
   complain 'a model with another K'

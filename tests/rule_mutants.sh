@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Mutants of two rules, found by few rows. Usage: rule_mutants.sh RULE_MUTANTS
+# Mutants of two rules, found with few test vectors.
+# Usage: rule_mutants.sh RULE_MUTANTS
 set -u
 export LC_ALL=C
 mutants=$(realpath "${1:?usage: rule_mutants.sh RULE_MUTANTS}")
@@ -13,7 +14,7 @@ check() { # check WHAT COMMAND...
   "$@" || { echo "FAILED: $what"; failed=1; }
 }
 
-# of CLASS LINE: what a line of the table by classes has in the column of a class.
+# of CLASS LINE: prints the column of a class in a line of the table by classes
 of() {
   awk -F ' *[|] *' -v class="$1" -v line="$2" '$2 ~ /^of / { for (n = 3; n < NF; n++) if ($n == class) at = n }
     at && $2 == line { print $at }' out.txt

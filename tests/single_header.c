@@ -1,5 +1,5 @@
-/* The single header's clients against the library: the catalogue, names, formats, and bits of every operation.
-   Usage: single_header, which reads names of GPUs from standard input, one a line. */
+/* Compares the single header's clients with the library: the catalogue, names, formats, and bits of every operation.
+   Reads names of GPUs from standard input, one a line. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void check_catalogue(const client *c) {
   EXPECT(!c->at(count, &y), "%s: there is an instruction %zu", c->language, count);
 }
 
-/* The first instruction of every function that the catalogue has: their indices, and how many they are. */
+/* The first instruction of every function of the catalogue: their indices, and their number. */
 static size_t operations[MOST_OPERATIONS], operation_count;
 
 static bool same_operation(const described *x, const described *y) {
@@ -117,7 +117,7 @@ static void check_aliases(const client *c) {
   }
 }
 
-/* Checks the architecture that the client gives a GPU: the library finds its first instruction by the GPU's name. */
+/* Checks the client's architecture of a GPU: the library must find its first instruction by the GPU's name. */
 static void check_gpu(const client *c, const char *gpu) {
   const char *arch = c->arch_of(gpu);
   smma_error error;
@@ -140,7 +140,7 @@ typedef struct {
 
 static uint64_t load(const void *array, size_t bytes, size_t index) {
   uint64_t element = 0;
-  memcpy(&element, (const char *)array + index * bytes, bytes); /* the machine is little-endian */
+  memcpy(&element, (const char *)array + index * bytes, bytes); /* this machine is little-endian */
   return element;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The single header alone: as C11 and as C++17, in a folder where nothing of the repository is found; its names, and every
-# operation's bits, against the library; the examples of simulators, and the page's program.
-# Usage: single_header.sh SOURCE LIBRARY C_COMPILER C++_COMPILER; without the C++ compiler the status is 77.
+# The single header without the library: as C11 and as C++17, in a folder without any other file of the repository.
+# Compares its names and every operation's bits with the library; builds the examples of simulators and the program of
+# its page. Without the C++ compiler the status is 77.
+# Usage: single_header.sh SOURCE LIBRARY C_COMPILER C++_COMPILER
 set -u
 export LC_ALL=C
 usage='usage: single_header.sh SOURCE LIBRARY C_COMPILER C++_COMPILER'
@@ -17,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# try NAME COMMAND...: the command succeeds, and says nothing.
+# try NAME COMMAND...: the command must succeed and print nothing
 try() {
   local name=$1
   shift
@@ -42,7 +43,7 @@ if grep -n '#include "' softmma_core.h; then
   failed=1
 fi
 
-# A program that uses nothing of it, and the names that it defines.
+# A program that uses no function of the header, and the names that it defines.
 printf '#include "softmma_core.h"\n#include "softmma_core.h"\nint main(void) { return 0; }\n' >nothing.c
 try 'C11, unused' "${as_c[@]}" -Wunused nothing.c -o nothing
 try 'C++17, unused' "${as_cpp[@]}" -Wunused nothing.c -o nothing

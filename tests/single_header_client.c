@@ -1,6 +1,6 @@
 /* A client of the single header (single_header_client.h). */
 #include "softmma_core.h"
-/* Before what follows, so that the header includes all it needs. */
+/* The first include, so that the header must include everything it needs. */
 #include "single_header_client.h"
 
 static void describe(const smma_core_instruction *i, described *x) {

@@ -1,5 +1,5 @@
-/* What the test of the single header calls of a client of it. The client is compiled where nothing of the repository is
-   found but this file and the header, as C11 and as C++17. */
+/* Functions of a client of the single header that the test calls. The client is compiled as C11 and as C++17, in a
+   folder with only this file and the header. */
 #ifndef SOFTMMA_TESTS_SINGLE_HEADER_CLIENT_H
 #define SOFTMMA_TESTS_SINGLE_HEADER_CLIENT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An instruction as both describe it; formats are their numbers. */
+/* An instruction as the client and the library describe it; formats are their numbers. */
 typedef struct {
   char arch[32], rule[64], name[64];
   int m, n, k, a, b, c, d, scale, scale_block, sparse_group;
@@ -21,11 +21,11 @@ typedef struct {
   const char *version;
   int (*find)(const char *gpu, const char *name, described *found);
   bool (*at)(size_t index, described *found);
-  /* Of instruction number `index`. */
+  /* Computes instruction number `index`. */
   uint64_t (*dot)(size_t index, const uint64_t *a, const uint64_t *b, uint64_t c, const uint64_t *scale_a,
                   const uint64_t *scale_b);
   bool (*same)(size_t index, uint64_t d, uint64_t other);
-  const char *(*arch_of)(const char *gpu); /* NULL if there is none */
+  const char *(*arch_of)(const char *gpu); /* NULL for an unknown GPU */
   const char *(*format_name)(int format);
   int (*format_bits)(int format);
   double (*value)(int format, uint64_t encoding);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The site is built, its links lead somewhere, and its WebAssembly gives what this machine's compiler makes of the same
-# sources: results and drawings of every instruction; its products are those of the command.
-# Usage: site.sh SOFTMMA SOURCE FOLDER, for what is built.
+# The site is built, its links lead to existing pages, and its WebAssembly gives the results and drawings of every
+# instruction that this machine's compiler gives for the same sources. Its products equal those of the command. FOLDER
+# receives the build.
+# Usage: site.sh SOFTMMA SOURCE FOLDER
 set -u
 SOFTMMA=$(realpath "${1:?usage: site.sh SOFTMMA SOURCE FOLDER}")
 export SOFTMMA

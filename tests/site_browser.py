@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""The site in headless Chromium, by clicks and keys, as files and over HTTP. Usage: site_browser.py SITE [SCREENSHOTS]
+"""The site in headless Chromium, operated by clicks and keys, as files and over HTTP. Status 77 if Chromium, its driver
+or Selenium is missing.
 
-Status 77 where Chromium, its driver or Selenium is missing.
+Usage: site_browser.py SITE [SCREENSHOTS]
 """
 
 import base64
@@ -12,7 +13,6 @@ import re
 import shutil
 import sys
 import threading
-import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -29,8 +29,8 @@ if not (chromium and chromedriver):
     print("SKIPPED: Chromium or its driver is missing; scripts/setup --site installs them")
     sys.exit(77)
 
-MOST_BYTES = 300_000  # of the first view, as they come over HTTP, nothing packed by the server
-# On a machine with nothing else to do 1 s and 16 ms are the aim; a loaded one takes longer.
+MOST_BYTES = 300_000  # of the first view over HTTP, without compression by the server
+# The goal on an idle machine is 1 s and 16 ms; a loaded machine takes longer.
 MOST_SECONDS = 20
 MOST_REDRAW = 320  # milliseconds
 
@@ -100,13 +100,13 @@ def one(selector):
 
 
 def press(selector):
-    """Clicks where nothing lies above it."""
+    """Clicks a control if nothing covers it."""
     script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", one(selector))
     one(selector).click()
 
 
 def open_page(address, ready=True):
-    browser.get("about:blank")  # another address of the same page would be the same document
+    browser.get("about:blank")  # another address of the same page would not load a new document
     browser.get(address)
     if ready:
         wait(lambda: script("return document.documentElement.dataset.ready"), f"{address} is ready")
@@ -132,8 +132,14 @@ def results():
     return script("return [...document.querySelectorAll('#results tr')].map(row => row.dataset.hex)")
 
 
+def link():
+    """Presses "Copy link" and returns the page's address, which then has the units and the row."""
+    press("#share")
+    return browser.current_url
+
+
 def quiet(what):
-    """Nothing has been complained of in the console since the last time."""
+    """Checks that the console has no new warnings or errors."""
     said = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     check(not said, f"{what}: nothing in the console{': ' + said[0][:200] if said else ''}")
 
@@ -156,9 +162,9 @@ def first_view():
         )
     took = sorted(drawn)[2]
     check(took < 1000 * MOST_SECONDS, f"and {took:.0f} ms until it is drawn (first paint {paint:.0f} ms)")
-    shift = script("""return new Promise(done => new PerformanceObserver(list => done(list.getEntries()
-        .reduce((sum, entry) => sum + entry.value, 0))).observe({type: 'layout-shift', buffered: true})
-        || setTimeout(() => done(0), 300))""")
+    shift = script("""const observer = new PerformanceObserver(() => {});
+        observer.observe({type: 'layout-shift', buffered: true});
+        return observer.takeRecords().reduce((sum, entry) => sum + entry.value, 0)""")
     check(shift < 0.1, f"layout shift {shift:.3f}")
     check(results() == ["bf400000", "bf000000", "bf600000"], "H100, A100 and the exact sum of the README's row")
     check("alignment of a[2]*b[2]" in one("#difference").text, "where they part")
@@ -217,7 +223,9 @@ def shown():
 
 
 def redraw():
-    """Of one bit, with style and layout: the median of 60, and the worst but two; of three rounds the quietest."""
+    """Flips one bit and measures the time with style and layout: the median of 60, and the third-largest; uses the
+    quietest of three rounds.
+    """
     rows = {"the README's row": "", "a random row": "on=H100,A100&instr=HMMA.16816.F32"}
     rows["one of 32 FP8 products"] = "on=H100,L40S&instr=QGMMA.64x8x32.F32.E4M3.E4M3,mma.m16n8k32.f32.e4m3.e4m3.f32"
     for row, state in rows.items():
@@ -239,7 +247,7 @@ def redraw():
         times = min(rounds, key=lambda sorted_times: sorted_times[30])
         said = f"a bit of {row} redraws in {times[30]:.1f} ms, {times[57]:.1f} at worst"
         if "32" in row:
-            print("       ", said)  # no limit: another machine may take longer
+            print("       ", said)  # no limit, because another machine may take longer
         else:
             check(times[30] < MOST_REDRAW, said)
     for state in ("on=MI210,MI300X&instr=v_mfma_f32_16x16x16f16,v_mfma_f32_16x16x16_f16&view=beside", ""):
@@ -254,8 +262,7 @@ def redraw():
               bits[next(bits.length)].click();
               if (n % 25 === 0) document.querySelector('#another').click();
             }""")
-        time.sleep(0.5)
-        drawn, address = shown(), browser.current_url
+        drawn, address = shown(), link()
         open_page(address)
         check(drawn == shown(), "after 150 bits the picture is the one that is drawn at once")
 
@@ -273,8 +280,7 @@ def units():
     check(set(results()) == {"00000000"}, "zeros")
     press("#differing")
     wait(lambda: results()[0] != results()[1], "a row where they differ is found")
-    time.sleep(0.4)
-    address, found = browser.current_url, results()
+    address, found = link(), results()
     for base in (FILE, HTTP):
         open_page(base + "index.html#" + address.split("#")[1])
         check(results() == found, "the link gives the same row and units")
@@ -337,7 +343,7 @@ def custom():
         .find(label => label.firstChild.textContent === 'rounding').querySelector('select')""")
     Select(menu).select_by_visible_text("toward-positive")
     check(results()[0] == "3f800001", "rounding upward shows")
-    time.sleep(0.4)
+    wait(lambda: "toward-positive" in browser.current_url, "the address follows by itself")
     address, found = browser.current_url, results()
     open_page(address)
     check(results() == found, "the link has the custom unit")
@@ -347,7 +353,8 @@ def custom():
         check(
             not complaint or "operands" in complaint, f"{algorithm} begins with parameters that are allowed {complaint}"
         )
-        check(algorithm in one("#about0").text, f"and is {algorithm}")
+        model = "composition" if algorithm == "G-FDPA" else algorithm  # G-FDPA is short for a composition of one step
+        check(model in one("#about0").text, f"and is shown as {model}")
     quiet("custom units")
     picture_of("unit")
 
@@ -467,7 +474,7 @@ def narrow():
 
 
 def accessible(page):
-    """What a screen reader needs: names of controls, one h1, a language; every control can have the focus."""
+    """Requirements of screen readers: names of controls, one h1, a language; every control can be focused."""
     open_page(FILE + page, ready=page in ("index.html", "unit.html", "matrices.html"))
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     controls = (

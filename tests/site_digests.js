@@ -1,4 +1,5 @@
-/* The lines of site/digests.c, computed by WebAssembly: node site_digests.js SITE/softmma.js softmma.wasm */
+/* Prints the lines of site/digests.c, computed by WebAssembly.
+ * Usage: node site_digests.js SITE/softmma.js softmma.wasm */
 "use strict";
 const {createHash} = require("node:crypto");
 const {readFileSync} = require("node:fs");

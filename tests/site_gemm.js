@@ -1,12 +1,12 @@
-/* Products as the site's page of matrices computes them are the command's: node site_gemm.js SITE/softmma.js
-   softmma.wasm SOFTMMA FOLDER */
+/* Compares products, computed as the site's page of matrices computes them, with those of the command.
+   Usage: node site_gemm.js SITE/softmma.js softmma.wasm SOFTMMA FOLDER */
 "use strict";
 const {spawnSync} = require("node:child_process");
 const {readFileSync, writeFileSync} = require("node:fs");
 const {resolve} = require("node:path");
 
 const [library, module_, softmma, folder] = process.argv.slice(2);
-const [m, n, k] = [5, 3, 70];  // no multiple of any K
+const [m, n, k] = [5, 3, 70];  // not a multiple of any instruction's K
 const instructions = [
   ["V100", "mma.m8n8k4.f32.f16.f16.f32"],
   ["V100", "mma.m8n8k4.f32.f16.f16.f16"],
@@ -31,7 +31,7 @@ function npy(rows, columns, numbers) {
   return Buffer.concat([head, Buffer.from(Float64Array.from(numbers).buffer)]);
 }
 
-/* Encodings of a matrix's file. */
+/* Returns the encodings in a matrix's file. */
 function encodings(path) {
   const file = readFileSync(path), begin = 10 + file.readUInt16LE(8);
   const bytes = Number(/'descr': '<\w(\d)'/.exec(file.toString("latin1", 0, begin))[1]);

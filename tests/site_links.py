@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""Every link, picture and script of a site's pages is there, with the place in the page that it names, and none is
-anybody else's that a page would load. Usage: site_links.py SITE"""
+"""Checks that every link, picture and script of the site's pages exists, with the anchor that it names, and that no
+page loads anything from another site.
+
+Usage: site_links.py SITE
+"""
 
 import sys
 from html.parser import HTMLParser
@@ -9,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 site = Path(sys.argv[1]).resolve()
 LOADED = {("img", "src"), ("script", "src"), ("link", "href"), ("source", "src"), ("iframe", "src")}
-EXPLORERS = ("index.html", "unit.html", "matrices.html")  # what stands behind "#" is their state
+EXPLORERS = ("index.html", "unit.html", "matrices.html")  # the text after "#" is their state, not an anchor
 
 
 class Page(HTMLParser):

@@ -6,7 +6,7 @@
 
 #include "host/load.h"
 
-/* OpenMP keeps what it allocates for its threads. */
+/* OpenMP never frees what it allocates for its threads. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libomp\nleak:libgomp\n"; }
 

@@ -1,4 +1,4 @@
-/* Binary vector files: what is in them, byte by byte; that every damage is noticed; that they say what texts say. */
+/* Binary vector files: their contents byte by byte, the detection of every damage, and equality with text files. */
 #define _XOPEN_SOURCE 700
 #include <ftw.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static bytes copy_of(bytes b) {
   return copy;
 }
 
-/* All rows of a reader in another format. */
+/* Rewrites all test vectors of a reader in another format. */
 static bytes rewrite(smma_vector_reader *reader, const smma_vector_header *header, smma_vector_format format,
                      uint64_t announced, size_t at_once) {
   const smma_instruction shape = smma_vector_shape(header);
@@ -85,7 +85,7 @@ static bytes convert(bytes from, smma_vector_format format, uint64_t announced) 
   return all;
 }
 
-/* Rows of a file read one by one, or -1 with the error. */
+/* Counts the test vectors of a file, read one by one; returns -1 with the error on failure. */
 static int64_t count_rows(FILE *stream, smma_error *error) {
   smma_vector_header header;
   smma_vector_status status = SMMA_VECTOR_ERROR;
@@ -94,7 +94,7 @@ static int64_t count_rows(FILE *stream, smma_error *error) {
   smma_vector_reader *reader = smma_vector_open(stream, "file", &header, error);
   if (reader)
     while ((status = smma_vector_next(reader, &row, error)) == SMMA_VECTOR_ROW) rows++;
-  if (reader && status == SMMA_VECTOR_ERROR) /* and stays there */
+  if (reader && status == SMMA_VECTOR_ERROR) /* the reader stays in the error state */
     assert_int_equal(smma_vector_next(reader, &row, error), SMMA_VECTOR_ERROR);
   smma_vector_close(reader);
   return status == SMMA_VECTOR_END ? rows : -1;
@@ -152,7 +152,7 @@ static void test_checksums(void **state) {
   unsigned char x[1000];
   uint32_t four[4];
   (void)state;
-  assert_int_equal(smma_crc32c(0, "123456789", 9), 0xe3069283); /* as in catalogues of CRCs */
+  assert_int_equal(smma_crc32c(0, "123456789", 9), 0xe3069283); /* the check value in catalogues of CRCs */
   memset(x, 0, sizeof x);
   assert_int_equal(smma_crc32c(0, x, 32), 0x8a9136aa); /* RFC 3720, B.4 */
   memset(x, 0xff, sizeof x);
@@ -166,7 +166,7 @@ static void test_checksums(void **state) {
   }
 }
 
-/* ---- What is in a file ---- */
+/* ---- Contents of a file ---- */
 
 static uint64_t number_at(bytes b, size_t at, size_t size) {
   uint64_t x = 0;
@@ -179,7 +179,7 @@ static void put_number(bytes b, size_t at, size_t size, uint64_t x) {
   for (size_t i = 0; i < size; i++) b.bytes[at + i] = (char)(x >> 8 * i);
 }
 
-/* Header and block have the checksums of what is in them again: of files of one block. */
+/* Corrects the checksums of the header and the block, for a file of one block. */
 static void sign(bytes b) {
   const size_t first = (size_t)number_at(b, 28, 4);
   put_number(b, 40, 4, 0);
@@ -219,13 +219,13 @@ static void test_layout(void **state) {
   assert_int_equal(number_at(b, first + 20, 4), 0x3f800001);
   assert_int_equal(number_at(b, first + 24 + 14, 2), 0xffff);
   const bytes copy = copy_of(b);
-  sign(copy); /* the checksums are what they should be */
+  sign(copy); /* the checksums were already correct */
   assert_memory_equal(copy.bytes, b.bytes, b.size);
   free(copy.bytes);
   free(b.bytes);
 }
 
-/* At most 80 bytes a row of K = 16 in f16. */
+/* At most 80 bytes for a test vector of K = 16 in f16. */
 static void test_size(void **state) {
   (void)state;
   const bytes b = generated(find("H100", "mma.m16n8k16.f32.f16.f16.f32"), 10000, SMMA_VECTOR_BINARY);
@@ -233,7 +233,7 @@ static void test_size(void **state) {
   free(b.bytes);
 }
 
-/* Parts begin at multiples of their elements' bytes, with zeros before: as in a struct of C. */
+/* Parts begin at multiples of their elements' size, with zeros before them, as in a C struct. */
 static void test_alignment(void **state) {
   struct row {
     uint8_t a[4], b[4];
@@ -338,7 +338,7 @@ static void test_messages(void **state) {
   free(b.bytes);
 }
 
-/* What is damaged behind good blocks takes nothing from these. */
+/* Damage after good blocks does not affect these blocks. */
 static void test_late_damage(void **state) {
   (void)state;
   const bytes b = generated(find("V100", "mma.m8n8k4.f32.f16.f16.f32"), 20000, SMMA_VECTOR_BINARY);
@@ -359,7 +359,7 @@ static void test_late_damage(void **state) {
   free(b.bytes);
 }
 
-/* Encodings have no more bits than their format, whatever the checksums say. */
+/* An encoding with more bits than its format is an error, even if the checksums are correct. */
 static void test_wide_elements(void **state) {
   static const char text[] =
       "# arch: blackwell\n# instruction: test\n# k: 4\n# a: e2m1\n# b: e3m2\n# c: f32\n# d: f32\n"
@@ -376,7 +376,7 @@ static void test_wide_elements(void **state) {
   free(b.bytes);
 }
 
-/* ---- Rows that come back ---- */
+/* ---- Test vectors that are read back ---- */
 
 static void test_numbers_of_rows(void **state) {
   static const uint64_t numbers[] = {0, 1, 2, 1023, 1024, 1025, 4096, 4097, 8191, 8192, 8193, 20000};
@@ -402,7 +402,7 @@ static void test_numbers_of_rows(void **state) {
   }
 }
 
-/* One row differs, and is the one that is told. */
+/* One test vector differs, and the comparison must report that one. */
 typedef struct {
   unsigned long long line, count;
 } seen;
@@ -435,7 +435,7 @@ static void test_mismatch_is_told(void **state) {
   }
 }
 
-/* Text, binary, text, and binary again. */
+/* Converts text to binary, to text, and to binary again. */
 static void check_round_trip(bytes text, const char *name) {
   const bytes binary = convert(text, SMMA_VECTOR_BINARY, SMMA_ROWS_LATER);
   const bytes plain = convert(binary, SMMA_VECTOR_TEXT, SMMA_ROWS_LATER);
@@ -471,7 +471,7 @@ static void test_own_files(void **state) {
   assert_true(files > 40);
 }
 
-/* All sorts of rows: scale factors, FP64, integers, what AMD's headers say. */
+/* Test vectors of all kinds: scale factors, FP64, integers, and AMD's headers. */
 static void test_other_headers(void **state) {
   static const char *const texts[] = {
       "# recorded on: a GPU; 2026\n# arch: rdna4\n# instruction: v_wmma_i32_16x16x16_iu4\n# k: 2\n# a: s4\n# b: u4\n# "
@@ -499,7 +499,7 @@ static void test_other_headers(void **state) {
   free(b.bytes);
 }
 
-/* Through a pipe, and behind something else in a stream. */
+/* Files read through a pipe, and after other data in a stream. */
 static void test_streams(void **state) {
   (void)state;
   const bytes b = generated(find("V100", "mma.m8n8k4.f32.f16.f16.f32"), 2000, SMMA_VECTOR_BINARY);
@@ -539,7 +539,8 @@ static void test_shortened(void **state) {
   free(b.bytes);
 }
 
-/* The number of rows is put in later only where that is possible, and an announced one holds. */
+/* The number of test vectors is inserted afterwards only if the output allows it; a number announced in advance must be
+   met. */
 static void test_writer_refuses(void **state) {
   (void)state;
   smma_vector_header header;

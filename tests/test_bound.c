@@ -1,7 +1,9 @@
 /* The bounds of numerics/bound.h hold: no result of any unit is further from the exact product, on data of every kind
-   and on operands made to come near them. And they are not idle: how much of them is used has a least share.
+   and on operands designed to come near the bounds. The bounds are also tight enough: errors reach a minimum share of
+   them.
 
-   `test_bound print` prints the share of each algorithm and data that is used, `test_bound NAME` runs one test. */
+   `test_bound print` prints the share that each algorithm reaches on each kind of data; `test_bound NAME` runs one
+   test. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,16 +22,16 @@
 
 enum { ROWS = 5, COLUMNS = 19, MOST_OPERATIONS = 512 };
 
-/* Up to this K every result is compared with a long accumulator, beyond it some are. */
+/* Up to this K every result is compared with an exact accumulator; for a larger K, some results are. */
 enum { MOST_EXACT = 256 };
 
-/* What is done to data of a kind before they are multiplied. */
+/* Changes to data before they are multiplied. */
 typedef enum {
   AS_IT_IS,
-  POSITIVE,         /* all signs away: every truncation leads the same way */
-  CANCELLED,        /* the second half of K is the first, A negated: only what was lost is left */
-  CANCELLED_NEARLY, /* the same, but for the last product */
-  LAST_BITS,        /* every significand ends in a one, so that alignment always cuts */
+  POSITIVE,         /* all signs positive: all truncations go in the same direction */
+  CANCELLED,        /* the second half of K repeats the first with A negated: only rounding errors remain */
+  CANCELLED_NEARLY, /* like CANCELLED, except the last product */
+  LAST_BITS,        /* every significand ends in a one, so that alignment always truncates */
   TREATMENTS
 } treatment;
 
@@ -41,7 +43,7 @@ typedef struct {
   double alpha, beta;
   smma_format stored;
   bool has_c;
-  const char *members; /* of a plan; or NULL */
+  const char *members; /* members of a plan, or NULL */
 } setting;
 
 typedef struct {
@@ -101,7 +103,7 @@ static void treat(const setting *s, product *p) {
   }
 }
 
-/* C of the size that sums have, or of random encodings. */
+/* Fills C with numbers as large as the sums, or with random encodings. */
 static void fill_c(const setting *s, product *p) {
   smma_operation o = p->operation;
   const smma_data_counts counts = {.a = ROWS * COLUMNS};
@@ -123,7 +125,7 @@ static smma_plan *plan_of(const char *members) {
   return plan;
 }
 
-/* Scale factors of 13 bits, whose products FP32 does not hold. */
+/* Returns a scale factor of 13 bits; FP32 cannot hold the product of two exactly. */
 static float random_factor(uint64_t *seed) {
   return (float)((int)random_below(seed, 8192) | 1) / 1024 * (random_below(seed, 4) ? 1 : -1);
 }
@@ -143,7 +145,7 @@ static void take_plan(const setting *s, product *p) {
   if (strstr(s->members, "bias")) p->g.bias = p->bias;
 }
 
-/* In place: `bias` is a part of it that the arguments point to. */
+/* Fills a product in place, because the arguments point to its member `bias`. */
 static void make_product(const setting *s, product *p) {
   *p = (product){.operation = smma_operation_of(s->instruction)};
   const smma_operation *o = &p->operation;
@@ -176,20 +178,20 @@ static smma_number at(smma_format format, const void *array, size_t index) {
   return smma_decode(f, smma_load(smma_container_bytes(f), array, index));
 }
 
-/* Adds x, which is finite, times an integer. */
+/* Adds a finite x times an integer. */
 static void add_times(smma_wide *w, smma_number x, int times) {
   for (int i = 0; i < abs(times); i++)
     smma_wide_add(w, x.negative != (times < 0), x.significand, x.exponent - x.fraction_bits);
 }
 
-/* alpha A B + beta C for alpha and beta that are integers; false where an operand is not finite. */
+/* Computes alpha A B + beta C for integers alpha and beta; returns false if an operand is not finite. */
 static bool exact_element(const setting *s, const product *p, size_t i, size_t j, smma_wide *w) {
   const smma_operation *o = &p->operation;
   smma_wide_clear(w);
   for (size_t k = 0; k < s->k; k++) {
     smma_number a = at(o->a, p->x.a, i * s->k + k), b = at(o->b, p->x.b, k * COLUMNS + j);
     if (a.kind > SMMA_FINITE || b.kind > SMMA_FINITE) return false;
-    if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* of bits: one times whether they differ */
+    if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* for single bits: 1 if they differ */
       a = smma_decode(smma_encoding_of(o->a), a.significand != b.significand);
       b = smma_decode(smma_encoding_of(o->b), 1);
     }
@@ -219,7 +221,7 @@ static bool exact_element(const setting *s, const product *p, size_t i, size_t j
   return true;
 }
 
-/* d - exact. */
+/* Returns d - exact. */
 static double error_of(const smma_wide *exact, double d) {
   smma_wide sum;
   const smma_encoding f64 = smma_encoding_of(SMMA_F64);
@@ -239,7 +241,7 @@ static double error_of(const smma_wide *exact, double d) {
 
 typedef struct {
   size_t elements, bounded, special;
-  double used; /* the greatest share of a bound that an error has */
+  double used; /* the largest share of a bound that an error reached */
 } tally;
 
 static double stored_value(const setting *s, smma_format format, const void *d, size_t index) {
@@ -267,12 +269,12 @@ static bool clamps(const setting *s) {
   return s->members && (strstr(s->members, "relu") || strstr(s->members, "clamp"));
 }
 
-/* What an epilogue that ends in a clamping to E4M3, or in ReLU, means by the exact sum. */
+/* Returns the exact sum after an epilogue that ends in clamping to E4M3, or in ReLU. */
 static double clamped(const setting *s, double exact) {
   return strstr(s->members, "relu") ? fmax(exact, 0) : fmin(fmax(exact, -448), 448);
 }
 
-/* How many elements leave their bounds. */
+/* Returns the number of elements outside their bounds. */
 static int check(const setting *s, tally *t) {
   smma_bounded bounds[ROWS * COLUMNS];
   product p;
@@ -315,7 +317,7 @@ static int check(const setting *s, tally *t) {
 static const smma_instruction *operations[MOST_OPERATIONS];
 static int operation_count;
 
-/* The catalogue's, one of each function. */
+/* Lists one instruction for each function of the catalogue. */
 static int find_operations(void **state) {
   const int every = (int)amount_of("SOFTMMA_BOUND_EVERY", 1);
   (void)state;
@@ -330,7 +332,8 @@ static int find_operations(void **state) {
   return operation_count == 0;
 }
 
-/* Of pairs of narrow formats those of one format are enough where sums are long or settings many. */
+/* Reports whether A and B have different formats. If sums are long or settings many, such pairs of narrow formats are
+   skipped. */
 static bool is_pair(const smma_instruction *i) { return i->a != i->b; }
 
 static bool printing;
@@ -383,7 +386,7 @@ static void test_treatments(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* Long sums: of N(0, 1), as it is, positive and cancelled; of exponents far apart. */
+/* Long sums: N(0, 1) unchanged, positive and cancelled; exponents far apart. */
 static void test_long_sums(void **state) {
   static const smma_data mixed = {SMMA_DATA_MIXED, 20}, normal = {SMMA_DATA_NORMAL, 0};
   int wrong = 0;
@@ -401,7 +404,7 @@ static void test_long_sums(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* C, factors, slices, promotion, and results that are stored in another format. */
+/* C, factors, slices, promotion, and results stored in another format. */
 static void test_around(void **state) {
   static const smma_data normal = {SMMA_DATA_NORMAL, 0};
   static const smma_format stored[] = {SMMA_NO_FORMAT, SMMA_BF16, SMMA_F16, SMMA_E4M3};
@@ -427,7 +430,7 @@ static void test_around(void **state) {
 #define EVERY(k) "{\"deal\": \"every\", \"k\": " #k ", \"from\": \"zero\""
 #define TURNS "{\"deal\": \"interleaved\", \"parts\": 5, \"tile\": 8"
 
-/* Every fold, rounding, order of k, loss and epilogue; an epilogue's alpha is 3, and beta -2. */
+/* Every way to combine parts, rounding, order of k, loss and epilogue. An epilogue's alpha is 3 and its beta is -2. */
 static const char *const recipes[] = {
     "\"sum\": [" SPLIT "}]",
     "\"sum\": [" SPLIT ", \"grain\": 8, \"fold\": \"neighbours\"}, " EVERY(32) "}]",
@@ -509,8 +512,8 @@ static void test_custom_units(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* Of compositions there is no bound, but what errors are measured against is the exact sum, scale factors with it: in
-   two doubles, of which sums of so few terms lose next to nothing. */
+/* Compositions have no bound, but the reference for their errors is the exact sum, including scale factors. It is held
+   in two doubles, which lose almost nothing for short sums. */
 static void check_sums(const smma_instruction *unit, smma_data_kind kind) {
   const smma_data data = {kind, smma_data_infos[kind].amount};
   const smma_operation o = smma_operation_of(unit);
@@ -561,8 +564,8 @@ static void test_sums_of_compositions(void **state) {
   assert_true(scaled > 100);
 }
 
-/* Some error of every function comes near its bound: a tenth of it and more in a single instruction on N(0, 1), where
-   there is any error. */
+/* Some error of every function comes near its bound: at least a tenth of it in a single instruction on N(0, 1), unless
+   there is no error at all. */
 static void test_not_idle(void **state) {
   int wrong = 0;
   (void)state;
@@ -578,7 +581,8 @@ static void test_not_idle(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* Every edge accepts all points and meets one of them; what it means to be refused by some tolerance, asked of many. */
+/* Every edge of an envelope accepts all points and touches one of them. Also checks, with many tolerances, which points
+   are refused by some tolerance. */
 static void test_envelope(void **state) {
   enum { POINTS = 40, SLOPES = 400 };
   smma_error_point points[POINTS];
@@ -592,7 +596,7 @@ static void test_envelope(void **state) {
       most = fmax(most, points[i].error);
     }
     const smma_envelope e = smma_envelope_of(points, 0, 0);
-    assert_int_equal(e.edges, 1); /* nothing to accept: zeros */
+    assert_int_equal(e.edges, 1); /* nothing to accept except zeros */
     assert_true(e.edge[0].relative == 0 && e.edge[0].absolute == 0);
     smma_error_point copy[POINTS];
     memcpy(copy, points, sizeof copy);
@@ -606,7 +610,8 @@ static void test_envelope(void **state) {
       }
       assert_true(meets && t.absolute >= 0 && t.relative >= 0 && up.absolute <= 1.1001 * t.absolute);
     }
-    /* A grid of tolerances that accept all points: none refuses what the envelope says that none refuses. */
+    /* Tests a grid of tolerances that accept all points: none may refuse a point that the envelope declares accepted by
+       all. */
     for (int n = 0; n < SLOPES; n++) {
       const smma_error_point p = {(double)random_below(&seed, 40) / 10, most * (double)random_below(&seed, 1000) / 900};
       smma_tolerance t = {(double)n * 5, 0};

@@ -1,4 +1,5 @@
-/* The catalogue: that it is complete, that every name leads to what it says, and what a user reads when none does. */
+/* The catalogue: it is complete, every name leads to the instruction that it describes, and unknown names give helpful
+   messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #define MESSAGE 1024
 #define MOST_NAMES 2048
 
-/* ---- tests/catalogue.txt: "arch name", N as small as its family has it ---- */
+/* ---- tests/catalogue.txt: "arch name", with the smallest N of its family ---- */
 
 typedef struct {
   char arch[32], name[96];
@@ -47,7 +48,8 @@ static void test_listed_names_exist(void **state) {
   }
 }
 
-/* What the list leaves out: wider forms, those that repeat m64 at m128, and CDNA3's first model. */
+/* Reports whether the list leaves out an instruction: wider forms, those that repeat m64 at m128, and CDNA 3's first
+   model. */
 static int need_not_be_listed(const smma_instruction *i) {
   if (i->family == SMMA_FAMILY_WGMMA) return i->n > 8;
   if (i->family == SMMA_FAMILY_TCGEN05) return i->n > 8 || (i->m == 128 && !i->scale_block);
@@ -69,7 +71,7 @@ static void test_nothing_else_exists(void **state) {
   assert_non_null(smma_find("x86", "vdpbf16ps", NULL));
 }
 
-/* CDNA3's first model has the instructions of the later one. */
+/* CDNA 3's first model has the instructions of the later model. */
 static void test_first_model_of_cdna3(void **state) {
   (void)state;
   for (size_t i = 0; i < listed_count; i++)
@@ -135,7 +137,7 @@ static int may_be_ambiguous(const char *form) {
   return strncmp(form, "tcgen05.mma.", 12) == 0 || strncmp(form, "utc", 3) == 0;
 }
 
-/* Every name and alias in the form in which names are compared, with its instruction. */
+/* Every name and alias, in the form in which names are compared, with its instruction. */
 typedef struct {
   char form[192];
   const smma_instruction *instruction;
@@ -143,7 +145,7 @@ typedef struct {
 
 typedef struct {
   const smma_instruction *instruction;
-  known_form *forms; /* NULL while they are counted */
+  known_form *forms; /* NULL in the pass that only counts them */
   size_t count;
 } form_list;
 
@@ -171,8 +173,8 @@ static int compare_forms(const void *x, const void *y) {
   return arch ? arch : strcmp(a->form, b->form);
 }
 
-/* Names of one form on one architecture belong to one function, unless the vendor's name leaves out what is computed.
- */
+/* Names with the same form on one architecture belong to one function, unless the vendor's name does not determine the
+   function. */
 static void test_aliases_fit_one_function(void **state) {
   form_list list = {0};
   int failed = 0;
@@ -192,7 +194,7 @@ static void test_aliases_fit_one_function(void **state) {
   assert_int_equal(failed, 0);
 }
 
-/* A sample: each alias is found again, or fits several where that is allowed. */
+/* In a sample, each alias is found, or fits several instructions where that is allowed. */
 static void test_aliases_are_found(void **state) {
   char alias[256];
   smma_error error;
@@ -250,7 +252,7 @@ static const alias_case alias_cases[] = {
     {"L40S", "QMMA.SP.16864.F32.E4M3.E5M2", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32"},
     {"H100", "wgmma.mma_async.sp.sync.aligned.m64n16k32.f32.f16.f16", "wgmma.sp.m64n16k32.f32.f16.f16"},
     {"B200", "tcgen05.mma.sp.cta_group::2.kind::f16.m256n32k32.f32.bf16.bf16", "tcgen05.sp.m128n32k32.f32.bf16.bf16"},
-    /* WMMA: what its K is a chain of */
+    /* WMMA: the instruction that its K is a chain of */
     {"V100", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "mma.m8n8k4.f32.f16.f16.f32"},
     {"V100", "wmma.m16n16k16.f32.f16", "mma.m8n8k4.f32.f16.f16.f16"},
     {"T4", "wmma.mma.sync.aligned.col.row.m32n8k16.f16.f16", "mma.m16n8k8.f16.f16.f16.f16"},
@@ -329,7 +331,7 @@ static const alias_case alias_cases[] = {
     {"AMX", "__tile_dpbuud", "tdpbuud"},
 };
 
-/* The canonical name or another one of the same function: several shapes may share an alias. */
+/* Accepts the canonical name or another name of the same function, because several shapes may share an alias. */
 static void test_alias_cases(void **state) {
   int failed = 0;
   smma_error error;
@@ -426,7 +428,7 @@ static const char *const gpu_cases[][2] = {
     {"amx", "x86"},
 };
 
-/* A GPU is known if some instruction of its architecture is found on it. */
+/* A GPU is known if an instruction of its architecture is found on it. */
 static void test_gpu_names(void **state) {
   (void)state;
   for (size_t g = 0; g < sizeof gpu_cases / sizeof gpu_cases[0]; g++)
@@ -438,7 +440,7 @@ static void test_gpu_names(void **state) {
     }
 }
 
-/* Users name products: of every architecture but x86 and a first model, gpus.def has one. */
+/* gpus.def has a product name for every architecture except x86 and a first model, because users name products. */
 static void test_every_architecture_has_a_gpu(void **state) {
   (void)state;
   for (int arch = 0; arch < SMMA_ARCH_COUNT; arch++) {
@@ -448,10 +450,10 @@ static void test_every_architecture_has_a_gpu(void **state) {
   }
 }
 
-/* ---- Lines for errors ---- */
+/* ---- Error messages ---- */
 
 static const struct {
-  const char *gpu, *name, *parts[4]; /* what the line says */
+  const char *gpu, *name, *parts[4]; /* parts of the message */
 } error_cases[] = {
     {"H10", "mma.m16n8k16.f32.f16.f16.f32", {"unknown GPU", "'H10'", "H100"}},
     {"Hoper", "HMMA.16816.F32", {"unknown GPU", "'Hoper'", "hopper"}},
@@ -526,7 +528,7 @@ static void test_error_lines(void **state) {
   assert_null(smma_find("x86", NULL, NULL));
 }
 
-/* Names of any length are refused, not cut to one that exists. */
+/* Names of any length are refused, never truncated to an existing name. */
 static void test_long_names(void **state) {
   static char name[5000];
   static smma_error error;
@@ -550,7 +552,7 @@ static void test_message_is_empty_on_success(void **state) {
   assert_string_equal(error.text, "");
 }
 
-/* ---- What an instruction says of itself ---- */
+/* ---- Descriptions of instructions ---- */
 
 static void test_every_rule_has_evidence(void **state) {
   char text[128];
@@ -564,7 +566,7 @@ static void test_every_rule_has_evidence(void **state) {
     assert_true(info.model[0] && info.rule[0] && smma_instruction_parameters(i, text, sizeof text) > 0);
     assert_int_equal(info.scale == SMMA_NO_FORMAT, info.scale_block == 0);
     assert_true(info.m > 0 && info.n > 0 && info.k > 0 && info.k <= SMMA_MAXIMUM_K);
-    /* Two blocks, as many as the rule's L says, make up K. */
+    /* K is two blocks of the rule's L. */
     if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16) assert_int_equal(i->rule->rule.with.t_fdpa.block * 2, info.k);
   }
 }
@@ -625,7 +627,7 @@ static void test_parameters(void **state) {
 /* ---- By formats ---- */
 
 static const struct {
-  const char *gpu, *in, *out, *name; /* NULL: there is none */
+  const char *gpu, *in, *out, *name; /* NULL: there is no such instruction */
 } format_cases[] = {
     {"V100", "f16", NULL, "mma.m8n8k4.f32.f16.f16.f32"},
     {"A100", "bf16", NULL, "mma.m16n8k16.f32.bf16.bf16.f32"},
@@ -699,8 +701,8 @@ static void test_find_by_formats(void **state) {
   }
 }
 
-/* The first instruction that a table has for formats is the preferred one: formats find it again. */
-/* But for single bits on Turing, which multiplies none. */
+/* The first instruction in a table with given formats is the preferred one: a search by formats must return it. */
+/* Except single bits on Turing, which has no instruction that multiplies them. */
 static void test_every_format_is_found(void **state) {
   (void)state;
   for (size_t at = 0; at < smma_instruction_count(); at++) {
@@ -754,7 +756,7 @@ static void test_wrong_formats(void **state) {
   assert_int_equal(smma_formats_find("f16", NULL, NULL, &error), SMMA_INVALID_ARGUMENT);
   memset(name, 'e', sizeof name - 1), name[sizeof name - 1] = 0;
   assert_int_equal(smma_formats_find(name, NULL, &formats, &error), SMMA_NOT_FOUND);
-  assert_true(formats.a == SMMA_BF16 && formats.d == SMMA_F32); /* untouched */
+  assert_true(formats.a == SMMA_BF16 && formats.d == SMMA_F32); /* unchanged by the error */
 
   assert_null(smma_find_by_formats("V100", &formats, &error));
   assert_non_null(strstr(error.text, "V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32"));

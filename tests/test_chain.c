@@ -1,4 +1,4 @@
-/* The chains of src/device/cuda, which NVIDIA GPUs run. */
+/* The chains of src/device/cuda that NVIDIA GPUs run, compiled as host code. */
 #include <stdlib.h>
 
 #include "amount.h"
@@ -12,7 +12,7 @@ enum { ROWS = 64, COLUMNS = 32, PANELS = 4, K = PANELS * CHAIN_DEPTH };
 
 /* ---- Sums of 16^e ---- */
 
-/* What a word of a panel holds for line `line` and product k. */
+/* Returns the contents of a panel's word for line `line` and product k. */
 static uint32_t power_of(const smma_chain_panel *panel, bool of_a, int line, int k) {
   const int in_16 = line % 16, t = k % 8 / 2, half = k / 8;
   const int thread = of_a ? in_16 / 2 * 4 + t : in_16 % 8 * 4 + t;
@@ -20,7 +20,7 @@ static uint32_t power_of(const smma_chain_panel *panel, bool of_a, int line, int
   return pair.of[of_a ? in_16 % 2 : in_16 / 8] >> k % 2 * 16 & 0xffff;
 }
 
-/* What the tensor core returns for at most eight of them: `by` computes it. */
+/* Returns the tensor core's sum of at most eight of them; operation `by` computes it. */
 static uint32_t sum_of_powers(const smma_operation *by, const smma_chain_panel *a, const smma_chain_panel *b, int row,
                               int column, int first, int count) {
   smma_number x[8], y[8];
@@ -33,7 +33,7 @@ static uint32_t sum_of_powers(const smma_operation *by, const smma_chain_panel *
   return (uint32_t)smma_dot_add(by, operands, 0);
 }
 
-/* The greatest of a block's sums, as an integer. */
+/* Returns the largest of a block's sums, as an integer. */
 static int32_t sum_of_block(const smma_operation *by, const smma_chain *p, const smma_chain_panel *a,
                             const smma_chain_panel *b, int row, int column, int first) {
   const int length = smma_chain_length(p), count = smma_minimum(length, 8);
@@ -47,7 +47,7 @@ static int32_t sum_of_block(const smma_operation *by, const smma_chain *p, const
 /* ---- Products ---- */
 
 typedef struct {
-  smma_operation by; /* the tensor core of exponents */
+  smma_operation by; /* the tensor core's operation for exponents */
   smma_chain chain;
   smma_chain_words words;
   smma_chain_panel *a, *b;
@@ -68,7 +68,7 @@ static smma_chain_panel *pack(const panel_product *p, const smma_chain *chain, b
   return panel;
 }
 
-/* Adds the products of a block, or of one of its sums, from `first` on, in those columns of a thread that are summed
+/* Adds the products of a block, or of one of its sums, from `first` on, for the columns of a thread that are summed
    together. */
 static void sum_up(const chained *p, smma_chain_place_of_thread at, int first, int part, double *accumulator,
                    uint64_t *out) {
@@ -87,8 +87,8 @@ static void sum_up(const chained *p, smma_chain_place_of_thread at, int first, i
   smma_chain_products(chain, a, b, here, first % CHAIN_DEPTH, accumulator);
 }
 
-/* One thread's elements of the warp with the first 64 rows and 32 columns: as T-FDPA has them, whose accumulators take
-   the place of c, ... */
+/* Computes the elements of one thread in the warp with the first 64 rows and 32 columns, for T-FDPA; accumulators
+   replace c. */
 static uint64_t advance(const chained *p, smma_chain_place_of_thread at, float *c) {
   double accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
   uint64_t out = 0;
@@ -101,7 +101,7 @@ static uint64_t advance(const chained *p, smma_chain_place_of_thread at, float *
   return out;
 }
 
-/* ... and as what rounds down has. */
+/* Computes the same elements for rules that round down. */
 static uint64_t advance_down(const chained *p, smma_chain_place_of_thread at, float *c) {
   const int sums = smma_chain_sums(&p->chain), parts = CHAIN_COLUMNS / smma_chain_columns(&p->chain);
   uint64_t out = 0;

@@ -1,5 +1,5 @@
-/* Units with faults that the classes of mismatches know nothing of: three at once are three classes, each with a row
-   that shows one alone; one fault is one class; none is none. */
+/* Classes of mismatches, for units with faults that the classifier does not know. Three faults at once give three
+   classes, each with a test vector that shows one fault alone; one fault gives one class; no fault gives none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@ enum { ROWS = 60000 };
 /* ---- Units with faults ---- */
 
 typedef enum {
-  FAULT_PARAMETER, /* of the rule: see other_rule */
-  FAULT_SIGN,      /* the product at k = 3 has the other sign, of floats if a is subnormal */
-  FAULT_NAN,       /* NaN in b[1] is zero */
-  FAULT_FLUSHED_C, /* a subnormal c is zero */
+  FAULT_PARAMETER, /* another parameter of the rule: see other_rule */
+  FAULT_SIGN,      /* the product at k = 3 has the wrong sign; in floating point only if a is subnormal */
+  FAULT_NAN,       /* a NaN in b[1] counts as zero */
+  FAULT_FLUSHED_C, /* a subnormal c counts as zero */
   FAULT_OVERFLOW,  /* finite operands never give infinity */
-  FAULT_CUT,       /* a product at k = 2 that is far less than c is lost */
+  FAULT_CUT,       /* a product at k = 2 that is far smaller than c is lost */
   FAULT_LARGE,     /* results of at least 2^20 have an even last bit */
   FAULTS
 } fault;
@@ -62,7 +62,7 @@ static uint64_t compute(const smma_instruction *i, unsigned faults, const smma_r
   bool finite = of_c.kind <= SMMA_FINITE;
   if (i->k > 3 && has(faults, FAULT_SIGN) &&
       (smma_is_integer(i->a) || is_below_normal(i->a, smma_decode(a, row->a[3]))))
-    x.a[3] = smma_negated(a, row->a[3]); /* -128 stays what it is */
+    x.a[3] = smma_negated(a, row->a[3]); /* -128 has no negation, and stays */
   if (has(faults, FAULT_NAN) && smma_decode(b, row->b[1]).kind == SMMA_NAN) x.b[1] = 0;
   if (has(faults, FAULT_FLUSHED_C) && is_below_normal(i->c, of_c)) x.c = 0;
   for (int k = 0; k < i->k; k++)
@@ -103,7 +103,7 @@ static int faulty_run(void *state, const smma_instruction_info *info, const smma
 
 static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .computes = faulty_computes, .run = faulty_run};
 
-/* ---- What comes out ---- */
+/* ---- Results ---- */
 
 static bool go_on(const smma_campaign_result *result, void *context) {
   (void)result, (void)context;
@@ -132,7 +132,7 @@ static void run(const smma_instruction *i, unsigned faults, smma_classes *classe
   smma_unit_close(&model);
 }
 
-/* The faults that a row shows by themselves. */
+/* Returns the faults that a test vector shows separately. */
 static unsigned shown(const smma_instruction *i, unsigned faults, const smma_row *row) {
   const smma_operation o = smma_operation_of(i);
   unsigned all = 0;
@@ -182,7 +182,7 @@ static int judge(const smma_instruction *i, unsigned faults) {
   return bad;
 }
 
-/* A model, and combinations of faults that it can have. */
+/* An instruction, and combinations of faults that it can have. */
 #define F(f) (1u << FAULT_##f)
 typedef struct {
   const char *gpu, *name;
@@ -209,7 +209,7 @@ static const unit_case cases[] = {
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static void test_faults(void **state) {
-  const int every = (int)amount_of("SOFTMMA_CLASSES_EVERY", 1); /* of the combinations */
+  const int every = (int)amount_of("SOFTMMA_CLASSES_EVERY", 1); /* runs one of this number of combinations */
   int bad = 0;
   (void)state;
   for (int c = 0; c < CASES; c++) {
@@ -230,7 +230,7 @@ static void test_no_fault(void **state) {
   }
 }
 
-/* What is kept is the same in whatever order rows come, and counts all of them. */
+/* The retained sample does not depend on the order of the test vectors, and counts all of them. */
 static void test_sample(void **state) {
   const smma_operation o = smma_operation_of(find("H100", "mma.m16n8k16.f32.f16.f16.f32"));
   smma_sample forward = {0}, backward = {0};

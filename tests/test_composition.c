@@ -1,6 +1,6 @@
-/* Compositions: every rule of the catalogue and random custom units in that form compute what their own code computes;
-   random compositions against the oracle; the JSON form there and back; explanations. SOFTMMA_COMPOSITIONS sets how
-   many random ones there are, SOFTMMA_COMPOSITION_ROWS how many rows of each. */
+/* Compositions. Every rule of the catalogue and random custom units, written as a composition, compute the results of
+   their own code; random compositions agree with the oracle; the JSON form is written and read back; explanations.
+   SOFTMMA_COMPOSITIONS sets the number of random compositions, SOFTMMA_COMPOSITION_ROWS the test vectors for each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void check_explanation(const smma_operation *o, const smma_row *x) {
   smma_explanation_free(&e);
 }
 
-/* d by the composition's steps, without shorter ways. */
+/* Computes d by the composition's steps, without shortcuts. */
 static uint64_t compute_steps(const smma_operation *o, const smma_row *row) {
   smma_decoded x;
   smma_row_decode(o, row, &x);
@@ -59,7 +59,7 @@ static void expect(const smma_instruction *i, const smma_row *x, uint64_t row, u
   fail_msg("row %" PRIu64 " of\n%s", row, text_of(i));
 }
 
-/* The instruction as a composition, whose rule `c` holds; false if it is none. */
+/* Writes the instruction as a composition, whose rule `c` holds; returns false if there is no such composition. */
 static bool compose(const smma_instruction *i, smma_custom *c) {
   const smma_operation o = smma_operation_of(i);
   *c = smma_custom_of(i);
@@ -69,7 +69,8 @@ static bool compose(const smma_instruction *i, smma_custom *c) {
   return true;
 }
 
-/* In that form it computes the same and, read from it, is itself again, with the algorithm that it has. */
+/* As a composition, an instruction computes the same results; read back from its text, it has its own algorithm again.
+ */
 static void check_composed(const smma_instruction *i, int rows) {
   const smma_operation o = smma_operation_of(i);
   const smma_instruction *back;
@@ -120,7 +121,7 @@ static void test_random_units(void **state) {
   }
 }
 
-/* Written, read, and written again it is the same, or the other algorithm that it is. */
+/* Written, read and written again, the text is unchanged, or is that of the algorithm that the composition equals. */
 static void check_text(const smma_instruction *i) {
   char text[TEXT];
   const smma_instruction *back;

@@ -1,8 +1,9 @@
-/* How much of a product each kernel leaves to the core, which is two orders of magnitude slower: counts, no times.
-   Every kernel of this CPU multiplies data of every kind by one instruction of every family that `softmma bench` knows.
+/* The share of a product that each kernel leaves to the core, which is two orders of magnitude slower. The test counts
+   blocks and measures no times. Every kernel of this CPU multiplies data of every kind with one instruction of every
+   family that `softmma bench` knows.
 
-   A share is that of fused blocks (of steps where a rule has none) that the core computed. `test_core_share print`
-   prints all that are not 0. */
+   A share is the share of fused blocks that the core computed; of steps, for rules without fused blocks.
+   `test_core_share print` prints all shares that are not 0. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "rows/data.h"
 #include "support.h"
 
-/* The product. K is that of several parts that are packed one after another. */
+/* The size of the product. K spans several parts that are packed one after another. */
 #ifndef CORE_SHARE_ROWS
 #define CORE_SHARE_ROWS 64
 #endif
@@ -30,10 +31,10 @@ static const struct {
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-/* The core takes a hundred times as long as a kernel: such a share is a fiftieth of the time. */
+/* The core takes a hundred times as long as a kernel, so this share takes a fiftieth of the time. */
 static const double most = 0.0002;
 
-/* Besides all kinds with their usual amounts. */
+/* In addition to all kinds with their usual amounts. */
 static const char *const other_amounts[] = {"mixed=100", "zeros=0.9", "nan=0.0001", "infinity=0.0001", "overflow=0.99"};
 
 /* ---- Products ---- */
@@ -88,7 +89,7 @@ static double share_of_core(const product *p, const char *kernel) {
 
 static bool printing;
 
-/* How many kernels leave more to the core than they may; none where the formats do not have such data. */
+/* Returns the number of kernels that exceed their allowed share; 0 if the formats cannot hold such data. */
 static int check_data(smma_data data, size_t family) {
   const smma_instruction *i = find(families[family].gpu, families[family].instruction);
   const smma_operation o = smma_operation_of(i);
@@ -130,7 +131,7 @@ static void test_shares(void **state) {
   assert_int_equal(check_all(), 0);
 }
 
-/* The core alone computes everything, so what is counted is everything. */
+/* The core computes everything itself, so all blocks must be counted. */
 static void test_core_computes_all(void **state) {
   (void)state;
   for (size_t f = 0; f < FAMILIES; f++) {

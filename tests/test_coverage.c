@@ -1,5 +1,5 @@
-/* Events of rules: what is watched is what the model computes, what is called impossible never happens, and a cover's
-   rows make happen all that the search saw. */
+/* Events of rules: watched test vectors have the model's results, impossible events never happen, and the test vectors
+   of a cover reach every event that the search reached. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "rows/generate.h"
 #include "support.h"
 
-/* Rows that a cover is searched among, and random units. */
+/* Numbers of test vectors that a cover is searched among, and of random units. */
 #ifndef COVERAGE_TRIES
 #define COVERAGE_TRIES 12000
 #define COVERAGE_UNITS 160
@@ -51,7 +51,7 @@ static void expect_possible(void *context, size_t event) {
              smma_event_words(w->space, event, words, sizeof words), excluded);
 }
 
-/* Results of watched rows are the model's, and what happens is possible. */
+/* Watched test vectors give the model's results, and only possible events. */
 static void check_rows(const smma_instruction *i, int rows) {
   const smma_operation o = smma_operation_of(i);
   smma_event_space space;
@@ -86,12 +86,13 @@ static void check_cover(const smma_instruction *i) {
   smma_cover_free(&cover);
 }
 
-/* ---- Many rows at once ---- */
+/* ---- Many test vectors at once ---- */
 
 static void count(void *context, size_t event) { ((uint64_t *)context)[event]++; }
 
-/* What rows make happen is the same whether they are counted together or watched one by one: operands that reach
-   corners, then generated ones of all kinds in turn. Their number is no multiple of anything. */
+/* Test vectors reach the same events when they are counted together and when they are watched one by one: first
+   operands for corner cases, then generated ones of all kinds in turn. Their number is not a multiple of a vector
+   length. */
 static void check_counts(const smma_instruction *i, size_t rows) {
   const smma_operation o = smma_operation_of(i);
   smma_event_space space;
@@ -164,7 +165,7 @@ static void test_random_units(void **state) {
 
 /* ---- Single events ---- */
 
-/* How often the event whose words are these happens in a row of H100's FP16. */
+/* Returns how often the event with this description happens in a test vector of H100's FP16. */
 static uint64_t happens(const smma_row *row, const char *words) {
   smma_event_space space;
   const smma_instruction *i = find("H100", "mma.m16n8k16.f32.f16.f16.f32");

@@ -1,4 +1,4 @@
-// smma_format_encode against the host functions of the CUDA toolkit: on and around every midpoint, and at random.
+// Compares smma_format_encode with the host functions of the CUDA toolkit: on and around every midpoint, and at random.
 #include <cuda_fp4.h>
 #include <cuda_fp6.h>
 #include <cuda_fp8.h>
@@ -52,8 +52,8 @@ const conversion conversions[] = {
     {SMMA_UE8M0, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY, to_e8m0<__NV_NOSAT, cudaRoundPosInf>, "e8m0 up, nosat"},
 };
 
-// What softmma.h defines otherwise for e8m0: CUDA takes the magnitude of negative numbers, and toward zero it stops at
-// the greatest number also without saturation.
+// Reports whether softmma.h defines another result. For e8m0, CUDA takes the magnitude of negative numbers; rounding
+// toward zero, it stops at the largest number even without saturation.
 bool is_defined_otherwise(const conversion &c, double value) {
   bool overflows = c.rounding == SMMA_ROUND_TOWARD_ZERO && c.overflow == SMMA_OVERFLOW_INFINITY && value >= 0x1p128;
   return c.format == SMMA_UE8M0 && (std::signbit(value) || (overflows && !std::isinf(value)));
@@ -69,7 +69,7 @@ bool agrees(const conversion &c, double value) {
   return false;
 }
 
-// Every value, the middle of it and the next, both signs, and the doubles beside them.
+// Returns every value, the midpoint to the next value, both signs, and the adjacent doubles.
 std::vector<double> values_around(smma_format format) {
   std::vector<double> values = {0, 5e-324, 1e-300, 1e300, INFINITY, NAN};
   double last = 0;
@@ -93,7 +93,7 @@ uint64_t random_bits(uint64_t &state) {  // SplitMix64
   return x ^ x >> 31;
 }
 
-// Most of them within the range of small formats.
+// Returns a random double, mostly within the range of small formats.
 double random_double(uint64_t &state) {
   double fraction = (double)(int64_t)random_bits(state) * 0x1p-63;
   return std::ldexp(fraction, (int)(random_bits(state) % (random_bits(state) % 8 ? 40 : 300)) - 20);

@@ -1,5 +1,5 @@
-/* Custom units: G-FDPA and the catalogue's algorithms against the oracle, the JSON form there and back, its complaints,
-   and the public functions with custom units. SOFTMMA_CUSTOM_UNITS sets how many random ones there are. */
+/* Custom units: G-FDPA and the catalogue's algorithms against the oracle, the JSON form written and read back, error
+   messages, and the public functions with custom units. SOFTMMA_CUSTOM_UNITS sets the number of random units. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ static const smma_instruction *parse(const char *text) {
   return i;
 }
 
-/* Written, read, and written again. */
+/* Writes the instruction, reads the text, and writes it again. */
 static const smma_instruction *there_and_back(const smma_instruction *i) {
   char text[4096], again[4096], name[4096];
   const smma_instruction *back;
@@ -59,7 +59,7 @@ static const smma_instruction *there_and_back(const smma_instruction *i) {
   return back;
 }
 
-/* Every instruction of the catalogue survives, and computes the same. */
+/* Every instruction of the catalogue can be written and read back, and computes the same results. */
 static void test_catalogue(void **state) {
   (void)state;
   for (size_t index = 0; index < smma_instruction_count(); index++) {
@@ -131,7 +131,7 @@ static void test_random_units(void **state) {
 
 /* ---- The table of keys ---- */
 
-/* Bytes of a rule's parameters; of GST-FDPA without the block, which follows from others. */
+/* Returns the bytes of a rule's parameters; for GST-FDPA without the block, which follows from the other parameters. */
 static size_t parameter_bytes(smma_algorithm algorithm) {
   switch (algorithm) {
     case SMMA_T_FDPA:
@@ -152,7 +152,7 @@ static size_t parameter_bytes(smma_algorithm algorithm) {
   return 0;
 }
 
-/* A parameter that the table lacks would not be compared, described, read or written. */
+/* A parameter without an entry in the table would not be compared, described, read or written. */
 static void test_every_parameter_has_a_key(void **state) {
   smma_rule rule = {.algorithm = SMMA_FMA};
   (void)state;
@@ -166,7 +166,7 @@ static void test_every_parameter_has_a_key(void **state) {
   }
 }
 
-/* Rules that differ in one parameter are not the same. */
+/* Rules with a different value of one parameter are different. */
 static void test_every_key_counts(void **state) {
   (void)state;
   for (uint64_t u = 0; u < 200; u++) {
@@ -184,7 +184,7 @@ static void test_every_key_counts(void **state) {
   }
 }
 
-/* The limits of the catalogue's algorithms are where their integers still are exact. */
+/* The limits of parameters ensure that the integers in the catalogue's algorithms stay exact. */
 static void test_random_catalogue_units(void **state) {
   (void)state;
   for (int u = 0; u < unit_count(); u++) {
@@ -199,7 +199,7 @@ static void test_random_catalogue_units(void **state) {
 
 /* ---- G-FDPA ---- */
 
-/* The unit's text in the keys of G-FDPA. */
+/* Writes the unit in the keys of G-FDPA. */
 static void write_chain(const smma_custom *c, const smma_g_fdpa *g, char *text, size_t size) {
   char word[64];
   snprintf(text, size, "{\"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": \"G-FDPA\"");
@@ -214,7 +214,7 @@ static void write_chain(const smma_custom *c, const smma_g_fdpa *g, char *text, 
   smma_append_text(text, size, "}");
 }
 
-/* A composition says which G-FDPA it is. */
+/* The description of the composition names its G-FDPA. */
 static void check_parameters(const smma_instruction *i, const smma_g_fdpa *g) {
   const smma_composition p = smma_compose_g_fdpa(g, i->k, i->d);
   smma_g_fdpa again;
@@ -222,8 +222,8 @@ static void check_parameters(const smma_instruction *i, const smma_g_fdpa *g) {
   assert_memory_equal(g, &again, sizeof again);
 }
 
-/* Texts in these keys, with random values. The results are those of the version that computed G-FDPA by an algorithm of
-   its own (FNV-1a of 64 bits). */
+/* Texts in the keys of G-FDPA, with random values. The expected digests (FNV-1a, 64 bits) were computed by code written
+   for G-FDPA alone. */
 static void test_g_fdpa(void **state) {
   uint64_t digest = UINT64_C(0xcbf29ce484222325);
   (void)state;
@@ -247,7 +247,7 @@ static void test_g_fdpa(void **state) {
   if (digest != UINT64_C(0x7891a54b2325e3c6)) fail_msg("other results: %016" PRIx64, digest);
 }
 
-/* With the parameters of an algorithm of the catalogue it is that one. */
+/* With the parameters of an algorithm of the catalogue, G-FDPA is that algorithm. */
 static void test_contains_t_fdpa(void **state) {
   int compared = 0;
   (void)state;
@@ -266,7 +266,7 @@ static void test_contains_t_fdpa(void **state) {
                            .zero_sign = SMMA_ZERO_ALWAYS_POSITIVE};
     char text[4096];
     if (c.named.rule.algorithm != SMMA_T_FDPA && c.named.rule.algorithm != SMMA_ST_FDPA) continue;
-    if (i->n > 8) continue; /* the same again */
+    if (i->n > 8) continue; /* wider ones are the same function */
     write_chain(&c, &g, text, sizeof text);
     read = parse(text);
     assert_int_equal(read->rule->rule.algorithm, c.named.rule.algorithm);
@@ -277,14 +277,15 @@ static void test_contains_t_fdpa(void **state) {
   assert_true(compared > 100);
 }
 
-/* Of eight binades from 1 on, or 0. */
+/* Returns a random number in the eight binades from 1 on, or 0. */
 static uint64_t positive(smma_format format, uint64_t *state) {
   const double value = (1 + random_below(state, 1 << 16) * 0x1p-16) * (1 << random_below(state, 8));
   return random_below(state, 8) ? smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : 0;
 }
 
-/* CDNA 3's rule toward zero, as experiment bias has it: what the catalogue's is where rounding down is toward zero. No
-   operand is negative, and no exponent of c above that of every product, the first of which is not zero. */
+/* CDNA 3's rule rounding toward zero, as in experiment bias. It must equal the catalogue's rule where rounding down is
+   rounding toward zero: no operand is negative, the first product is not zero, and no exponent of c exceeds that of
+   every product. */
 static void check_toward_zero(const smma_instruction *cdna3, const char *text) {
   const smma_instruction *i = parse(text);
   const smma_instruction_info info = describe(i);
@@ -311,7 +312,7 @@ static void test_contains_cdna3_toward_zero(void **state) {
   check_toward_zero(find("MI300X", "v_mfma_f32_32x32x4_xf32"), TOWARD_ZERO("tf32", "4"));
 }
 
-/* A product in one step is smma_dot; split up it is chained. */
+/* A product of one step equals smma_dot; a longer product equals a chain of them. */
 static void check_gemm(const smma_instruction *i) {
   smma_operation o = smma_operation_of(i);
   smma_instruction_info info = describe(i);
@@ -356,7 +357,7 @@ static void test_gemm(void **state) {
 
 /* ---- Integers ---- */
 
-/* Of the low bits of a byte, the others of which do not count. */
+/* Returns the integer in the low bits of a byte; the other bits are ignored. */
 static int integer_of(smma_format format, unsigned char byte) {
   const int bits = smma_format_bits(format), x = byte & ((1 << bits) - 1);
   return smma_format_name(format)[0] == 's' && x >> (bits - 1) ? x - (1 << bits) : x;
@@ -364,7 +365,7 @@ static int integer_of(smma_format format, unsigned char byte) {
 
 enum { INTEGER_M = 9, INTEGER_N = 37, INTEGER_K = 150 };
 
-/* A product in steps of 32, as C has it. */
+/* Computes a product in steps of 32, in plain C. */
 static void check_integers(const smma_instruction *i, const char *kernel, bool is_xor, bool saturates,
                            uint64_t *state) {
   static unsigned char a[INTEGER_M * INTEGER_K], b[INTEGER_K * INTEGER_N];
@@ -504,7 +505,7 @@ static const struct {
      "3:13", "less than alignment_bits", "30 to 40"},
 };
 
-/* Whether the line names the place, what is wrong, and what is allowed. */
+/* Reports whether the error message names the position, the mistake and the allowed values. */
 static bool complains(const char *text, const char *place, const char *says, const char *allows) {
   char begin[32];
   smma_error error;
@@ -533,7 +534,7 @@ static void test_complaints(void **state) {
   assert_null(smma_custom_parse(NULL, "{", 1, NULL));
 }
 
-/* What is not said is as the documentation says. */
+/* Keys that the text omits have the documented defaults. */
 static void test_defaults(void **state) {
   const smma_instruction *i = parse(GENERAL "\"alignment_bits\": 25}");
   smma_g_fdpa g;

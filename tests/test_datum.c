@@ -1,4 +1,5 @@
-/* Tests of the data tree: JSON written and read, what is refused and where, and missing parts. */
+/* The data tree: JSON is written and read; invalid texts are refused with their position; missing parts are reported.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static void test_layouts(void **state) {
   smma_datum_free(d);
 }
 
-/* Each is written with the digits that give back its bits. */
+/* Each number is written with enough digits to restore its bits. */
 static void test_reals(void **state) {
   static const struct {
     double value;
@@ -143,7 +144,7 @@ static void test_refused(void **state) {
   assert_non_null(strstr(error.text, "more than 64 deep"));
 }
 
-/* What is put into a whole without memory makes it incomplete, however deep. */
+/* If memory runs out while a part is added, the whole tree counts as incomplete, at any depth. */
 static void test_incomplete(void **state) {
   smma_datum *d = smma_datum_record(), *list = smma_datum_list();
   (void)state;

@@ -1,6 +1,6 @@
-/* What devices, and operands in their memory, are refused for, and where they are lost: one line, and D as it is.
-   Products are compared in kernel_check.c and test_plan.c. SOFTMMA_ENGINES names the tests' drivers that play OpenCL's
-   and CUDA's. */
+/* Errors of devices and of operands in their memory: invalid arguments, and lost devices. Each gives one line and
+   leaves D unchanged. kernel_check.c and test_plan.c compare products. SOFTMMA_ENGINES names the tests' drivers that
+   replace those of OpenCL and CUDA. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void test_memory(void **state) {
 
 enum { LINES = 100, COLUMNS = 70, DEPTH = 3 * K, D_BYTES = LINES * COLUMNS * 4, MOST_CALLS = 1000 };
 
-/* D's bytes, wherever it is. */
+/* Copies D's bytes, wherever D is. */
 static void take_d(const smma_gemm_arguments *g, unsigned char *to) {
   if (g->on_device)
     assert_int_equal(smma_device_read(g->kernel, to, g->d, D_BYTES, NULL), SMMA_OK);
@@ -86,12 +86,13 @@ static void take_d(const smma_gemm_arguments *g, unsigned char *to) {
     memcpy(to, g->d, D_BYTES);
 }
 
-/* The product with the device lost at every call of its driver in turn, until it needs no more: how many those are. */
+/* Computes the product repeatedly, losing the device at every call of its driver in turn, until the product succeeds.
+   Returns the number of calls. */
 static int lose(const smma_gemm_arguments *g, const unsigned char *expected, bool d_stays) {
   const smma_instruction *i = find("A100", "mma.m16n8k16.f32.f16.f16.f32");
   unsigned char before[D_BYTES], after[D_BYTES];
   int calls;
-  assert_int_equal(smma_gemm(i, g), SMMA_OK); /* the operation is checked only once */
+  assert_int_equal(smma_gemm(i, g), SMMA_OK); /* only the first product checks the operation */
   take_d(g, after);
   assert_memory_equal(after, expected, D_BYTES);
   memset(before, 0x5a, sizeof before);
@@ -134,7 +135,7 @@ static void test_lost(void **state) {
   setenv("SOFTMMA_HOST_LEFT", "150000", 1);
   in_parts = lose(&g, expected, true);
   unsetenv("SOFTMMA_HOST_LEFT");
-  assert_true(at_once >= 8); /* operands, what makes factors of them, both kernels, D */
+  assert_true(at_once >= 8); /* operands, the conversion of scale factors, both kernels, D */
   assert_true(in_parts >= 2 * at_once);
 
   g.kernel = "cuda", g.on_device = true;
@@ -144,7 +145,7 @@ static void test_lost(void **state) {
   there = lose(&g, expected, true);
   assert_true(there >= 8);
   setenv("SOFTMMA_HOST_LEFT", "200000", 1);
-  assert_true(lose(&g, expected, false) >= 2 * there); /* a part of D may be there */
+  assert_true(lose(&g, expected, false) >= 2 * there); /* part of D may be written */
   unsetenv("SOFTMMA_HOST_LEFT");
   smma_device_release("cuda", (void *)g.a), smma_device_release("cuda", (void *)g.b), smma_device_release("cuda", g.d);
 }

@@ -1,5 +1,5 @@
-/* Rows on a device equal those of smma_generate_rows and smma_dot_rows; by the driver that SOFTMMA_ENGINES names, in
-   little memory, too. */
+/* Test vectors on a device equal those of smma_generate_rows and smma_dot_rows. Uses the driver that SOFTMMA_ENGINES
+   names, also with little memory. */
 #include <stdlib.h>
 
 #include "device/rows.h"
@@ -59,7 +59,7 @@ static void test_rows(void **state) {
 
 /* ---- Compared on the device ---- */
 
-/* As the host finds them. */
+/* Finds the differences on the host. */
 static smma_device_difference difference_of(const smma_operation o[2], const smma_row_selection *s, bool any_nan) {
   const smma_encoding d = smma_encoding_of(o[0].d);
   smma_device_difference found = {0, 0};
@@ -76,7 +76,7 @@ static smma_device_difference difference_of(const smma_operation o[2], const smm
 
 static void test_compare(void **state) {
   const smma_row_selection selections[] = {{7, UINT64_C(0xffffff00), SMMA_ROWS_KINDS, 0},
-                                           {8, 3, 0, SMMA_ROWS_NETWORK}, /* of which few differ, none early */
+                                           {8, 3, 0, SMMA_ROWS_NETWORK}, /* few of them differ, and none early */
                                            {9, 0, 0, SMMA_ROWS_RANDOM}};
   const smma_operation hopper = smma_operation_of(find("H100", "mma.m16n8k16.f32.f16.f16.f32"));
   smma_operation other = hopper, with_nan = hopper;
@@ -100,7 +100,8 @@ static void test_compare(void **state) {
 
 /* ---- Custom units ---- */
 
-/* A product; before the first of an operation a device must compute one of generated operands with the core's bits. */
+/* Computes a product. Before the first product of an operation, the device must compute a product of generated operands
+   with the core's bits. */
 static void check_product(const smma_instruction *i) {
   enum { MOST_BYTES = MOST_K * sizeof(double) };
   const unsigned char zeros[MOST_BYTES] = {0};
@@ -117,7 +118,8 @@ static void check_product(const smma_instruction *i) {
   }
 }
 
-/* A unit that sums as the catalogue's instructions do, in other formats and blocks: fast kernels compute it. */
+/* Returns a unit that sums like the catalogue's instructions, in other formats and blocks, so that fast kernels compute
+   it. */
 static smma_custom familiar_unit(uint64_t seed) {
   static const int aligned[] = {13, 23, 24, 25};
   smma_custom c = random_catalogue_unit(seed);

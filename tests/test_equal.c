@@ -1,6 +1,7 @@
-/* Proofs against rows, for every two instructions of the catalogue with the same formats: what is proved equal agrees
-   on SOFTMMA_EQUAL_ROWS rows of each kind and as many directed ones, what is not has a row that tells it apart or is
-   listed. What zeros and exchanged k are said to leave as it is they leave. */
+/* Compares proofs of equality with test vectors, for every two instructions of the catalogue with the same formats. A
+   proved pair must agree on SOFTMMA_EQUAL_ROWS test vectors of each kind and as many directed ones. A pair that is not
+   proved must have a counterexample, or be listed. Changes that are declared to have no effect (zeros, permuted k) must
+   have none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 
 enum { MOST_OPERATIONS = 1024, SEARCHED = 200000 };
 
-/* Operations of the catalogue, each once, and how many of its rows, with every N together, compute it. */
+/* The operations of the catalogue, each once, with the number of rows of the catalogue that compute it; all N count as
+   one row. */
 typedef struct {
   const smma_instruction *instruction;
   int rows;
@@ -26,7 +28,7 @@ static entry entries[MOST_OPERATIONS];
 static int count;
 static uint64_t rows_of_each_kind;
 
-/* As `softmma list` has rows: the same but for M and N. */
+/* Reports whether both are one row of `softmma list`: equal except for M and N. */
 static bool same_row(const smma_instruction *x, const smma_instruction *y) {
   return x && x->arch == y->arch && x->family == y->family && x->family != SMMA_FAMILY_MMA &&
          x->family != SMMA_FAMILY_MFMA && smma_same_operation(x, y);
@@ -65,7 +67,7 @@ static void print_row(const smma_witness *w) {
               (unsigned long long)w->other);
 }
 
-/* Whether rows of this K agree, so many of each kind; tiles are what K is filled to. */
+/* Reports whether test vectors of this K agree, with `rows` of each kind. K is padded to a multiple of the tiles. */
 static bool agree(const smma_instruction *x, const smma_instruction *y, int k, int tile_x, int tile_y, uint64_t rows) {
   const smma_instruction *const target[2] = {x, y};
   const int tile[2] = {tile_x, tile_y};
@@ -96,14 +98,15 @@ static int common_multiple(int x, int y) {
   return multiple;
 }
 
-/* For every K: those of both, and those that the deeper one fills with zeros. */
+/* Checks a proof for every K: values of K that both take without padding, and values that the instruction with the
+   larger K pads with zeros. */
 static void check_proof(const smma_instruction *x, const smma_instruction *y, int multiple, uint64_t rows) {
   const int least = x->k < y->k ? x->k : y->k, common = common_multiple(x->k, y->k);
   if (common <= MOST_K) assert_true(agree(x, y, common, x->k, y->k, rows));
   if (multiple == 1 && x->k != y->k) assert_true(agree(x, y, least, x->k, y->k, rows));
 }
 
-/* What is not proved and has no row. */
+/* Pairs that are not proved and have no counterexample. */
 static const char *const unknown[] = {NULL};
 
 static bool is_listed(const smma_instruction *x, const smma_instruction *y) {
@@ -150,7 +153,7 @@ static void test_catalogue(void **state) {
 
 /* ---- Custom units: parameters that no instruction has ---- */
 
-/* One key of `keys` in turn, or, of a composition, of the G-FDPA that it is. */
+/* Returns a random key of `keys`; for a composition, a key of the G-FDPA that it is. */
 static const smma_key *random_key(uint64_t *state, smma_algorithm algorithm) {
   const smma_key *key = NULL;
   int keys = 0;
@@ -161,7 +164,7 @@ static const smma_key *random_key(uint64_t *state, smma_algorithm algorithm) {
   return key;
 }
 
-/* Makes `to` the G-FDPA; false where that is no unit. */
+/* Makes `to` this G-FDPA; returns false if that is not a valid unit. */
 static bool make_chain(smma_custom *to, const smma_g_fdpa *g) {
   smma_custom_fault fault;
   if (!smma_custom_check_chain(to, g, &fault)) return false;
@@ -170,7 +173,7 @@ static bool make_chain(smma_custom *to, const smma_g_fdpa *g) {
   return true;
 }
 
-/* Changes one key of the unit; false where that is no unit. */
+/* Changes one key of the unit; returns false if the result is not a valid unit. */
 static bool change_key(uint64_t *state, smma_custom *to) {
   smma_g_fdpa g;
   const smma_told_keys told = smma_told_keys_of(&to->named.rule, &g);
@@ -185,7 +188,8 @@ static bool change_key(uint64_t *state, smma_custom *to) {
   return true;
 }
 
-/* The unit with one key changed, or another K, or as G-FDPA; false where that is no unit. */
+/* Makes the unit with one key changed, with another K, or as G-FDPA; returns false if the result is not a valid unit.
+ */
 static bool change(uint64_t *state, const smma_custom *from, smma_custom *to) {
   const smma_algorithm algorithm = from->named.rule.algorithm;
   const smma_t_fdpa t = from->named.rule.with.t_fdpa;

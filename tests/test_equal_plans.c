@@ -1,5 +1,5 @@
-/* Equality of products with plans: answers that are worked by hand, and of random plans proofs against products by
-   smma_gemm, rows against the same. */
+/* Equality of products with plans: answers derived by hand; for random plans, proofs and counterexamples compared with
+   products by smma_gemm. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,8 @@ typedef enum { FINITE, SPECIAL, SPARSE, NEAR_ONE, SMALL, THEMES } theme;
 
 static bool is_finite(smma_format f, uint64_t x) { return smma_decode(smma_encoding_of(f), x).kind <= SMMA_FINITE; }
 
-/* Any finite encoding, with some that are not or mostly zeros of both signs, numbers near 1, or the least there are. */
+/* Returns any finite encoding; depending on the theme, sometimes one that is not finite, mostly a zero of either sign,
+   a number near 1, or one of the smallest. */
 static uint64_t random_encoding(smma_format f, theme t, uint64_t *random) {
   const double near = (double)(int)(random_bits(random) % 4097 - 2048) / 512;
   const unsigned kind = random_bits(random) % 16;
@@ -69,7 +70,7 @@ static void multiply(const smma_planned *t, smma_gemm_arguments g, void *d) {
   assert_int_equal(smma_gemm(t->instruction, &g), SMMA_OK);
 }
 
-/* Whether both give the same bits for random matrices. */
+/* Checks that both targets give the same bits for random matrices. */
 static void check_proof(const pair *p, size_t k, bool with_c) {
   const smma_instruction_info info = describe(p->target[0].instruction);
   const smma_format d = smma_plan_d_format(p->target[0].plan, p->target[0].instruction);
@@ -89,7 +90,7 @@ static void check_proof(const pair *p, size_t k, bool with_c) {
   }
 }
 
-/* Rows of every kind, and such as are made to tell, at any k: none tells them apart. */
+/* Checks that no test vector distinguishes them: vectors of every kind, and those designed to distinguish at any k. */
 static void check_rows(const pair *p, size_t k, bool with_c) {
   static const smma_plan chain = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
   static const smma_planned_factors factors = {0x3f800000, 0x3f800000, 0, 0x3f800000, 0x3f800000, 0x3f800000};
@@ -122,7 +123,7 @@ static void check_rows(const pair *p, size_t k, bool with_c) {
   if (witness.found) fail_msg("%s, K = %zu: a row tells %s and %s apart", as.name, k, p->members[0], p->members[1]);
 }
 
-/* A row's two results are those of products, and differ. */
+/* Checks that the two results of a counterexample are those of products, and differ. */
 static void check_row(const pair *p, const smma_planned_witness *w, bool with_c) {
   const smma_instruction *as = &w->witness.as;
   const uint64_t expected[2] = {w->witness.row.d, w->witness.other};
@@ -162,7 +163,7 @@ static smma_answer judge(pair *p, size_t k, uint64_t rows, smma_planned_equality
   return e->answer;
 }
 
-/* ---- Worked by hand ---- */
+/* ---- Derived by hand ---- */
 
 #define EVERY(k) "\"sum\": [{\"deal\": \"every\", \"k\": " #k ", \"from\": \"zero\"}]"
 #define SPLIT(parts, grain) "{\"deal\": \"contiguous\", \"parts\": " #parts ", \"grain\": " #grain
@@ -181,11 +182,11 @@ typedef struct {
 #define FP4 "B200", "tcgen05.m64n8k32.f32.e2m1.e2m1"
 
 static const answer answers[] = {
-    /* Another BLOCK_K for promotion: equal as long as K does not reach behind the smaller. */
+    /* Another BLOCK_K for promotion: equal as long as K does not exceed the smaller one. */
     {H100, EVERY(64), EVERY(128), 64, SMMA_PROVED, 64},
     {H100, EVERY(64), EVERY(128), 0, SMMA_REFUTED, 65},
     {CDNA, EVERY(64), EVERY(128), 0, SMMA_REFUTED, 65},
-    /* Other words for the same tree. */
+    /* Another description of the same tree. */
     {H100, "\"sum\": [" SPLIT(2, 64) "}]", "\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 64]], [[64, 128]]]}]", 128,
      SMMA_PROVED, 128},
     {H100, "\"sum\": [" SPLIT(2, 64) "}]", "\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 64]], [[64, 127]]]}]", 128,
@@ -193,7 +194,7 @@ static const answer answers[] = {
     {H100, "\"sum\": [" SPLIT(2, 64) "}]", "\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 64}]", 128,
      SMMA_PROVED, 128},
     {H100, "\"sum\": [" SPLIT(2, 64) "}]", EVERY(64), 128, SMMA_PROVED, 128},
-    /* k in another order within a fused sum, and across. */
+    /* Another order of k within a fused sum, and across fused sums. */
     {H100, "\"sum\": [{\"deal\": \"list\", \"list\": [[[8, 16], [0, 8], [16, 32]]]}]", "\"start\": \"zero\"", 32,
      SMMA_PROVED, 32},
     {H100, "\"sum\": [{\"deal\": \"list\", \"list\": [[[16, 32], [0, 16]]]}]", "\"start\": \"zero\"", 32, SMMA_REFUTED,
@@ -210,9 +211,9 @@ static const answer answers[] = {
     /* Groups: those of 8 are the rule's own steps on an A100, not on an H100. */
     {A100, "\"group\": 8", "\"start\": \"zero\"", 0, SMMA_PROVED, 0},
     {H100, "\"group\": 8", "\"start\": \"zero\"", 0, SMMA_REFUTED, 9},
-    /* The first part or +0: no sum of the kind is -0. */
+    /* Starting from the first part or from +0: no sum of this kind is -0. */
     {H100, "\"sum\": [" SPLIT(2, 1) "}]", "\"sum\": [" SPLIT(2, 1) ", \"from\": \"zero\"}]", 0, SMMA_PROVED, 0},
-    /* ... but one that is rounded may be. */
+    /* ... but a rounded sum may be -0. */
     {H100, "\"d\": \"f16\", \"sum\": [" SPLIT(2, 1) ", \"stored\": \"d\"}]",
      "\"d\": \"f16\", \"sum\": [" SPLIT(2, 1) ", \"stored\": \"d\", \"from\": \"zero\"}]", 32, SMMA_REFUTED, 32},
     {H100, "\"d\": \"f16\", \"sum\": [" SPLIT(2, 1) ", \"stored\": \"d\"}]",
@@ -238,7 +239,7 @@ static void test_answers(void **state) {
     const answer *a = &answers[n];
     const smma_instruction *i = find(a->gpu, a->name);
     pair p = pair_of(i, a->x, i, a->y);
-    if (strstr(a->x, "lost_tail")) { /* K mod 64 is less than the parts, or it is not */
+    if (strstr(a->x, "lost_tail")) { /* whether K mod 64 is less than the number of parts */
       assert_true(smma_find_planned_equality(p.target, a->k, 20000, 1, &e, NULL));
       assert_int_equal(e.answer, a->k % 64 < 2 ? SMMA_REFUTED : SMMA_PROVED);
     } else if (strstr(a->x, "bias")) {
@@ -252,7 +253,7 @@ static void test_answers(void **state) {
   }
 }
 
-/* What is no question. */
+/* Questions that are refused. */
 static void test_refused(void **state) {
   static smma_planned_equality e;
   smma_error error;

@@ -1,8 +1,7 @@
-/* Every input of small units: the core, and the operation as a composition, against the fixed-point model
-   (fixed_model.h), bit for bit; and what docs/rules.md says of each rule: its table is what is expected here.
-   Arguments: the families to run, all without. SOFTMMA_EXHAUSTIVE_UNITS sets the units of each family, 0: all there
-   are.
-   */
+/* Every input of small units. Compares the core, and the operation written as a composition, with the fixed-point model
+   (fixed_model.h), bit for bit; and checks the statements of docs/rules.md about each rule, whose table is the expected
+   result. Arguments: the families to run (default: all). SOFTMMA_EXHAUSTIVE_UNITS sets the number of units of each
+   family; 0: all. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 #define EXHAUSTIVE_UNITS 12
 #endif
 
-/* Numbers c of a function of the catalogue. */
+/* Number of values of c for a function of the catalogue. */
 #ifndef FEW_C
 #define FEW_C 4
 #endif
@@ -27,16 +26,17 @@
 enum { MOST_FREE = 4, MOST_REPORTS = 5, MOST_DIGITS = 2 * MOST_FREE + 3 };
 #define NOT_ORDERED INT64_MIN /* the key of NaN */
 
-/* ---- What is said of a rule ---- */
+/* ---- Statements about a rule ---- */
 
 typedef enum { IN_C, IN_PRODUCTS, BY_VALUES, NEGATED, IN_BLOCK, ANY_ORDER, SWAPPED, PROPERTIES } property;
 
 typedef struct {
   const char *rule; /* its row of docs/rules.md */
-  bool catalogue;   /* of functions of the catalogue: few c, so that not every no is seen */
+  bool catalogue; /* functions of the catalogue: few values of c, so that some counterexamples to a statement are missed
+                   */
   uint64_t units, inputs, compositions, bounds;
-  uint64_t checked[PROPERTIES][2], violated[PROPERTIES][2]; /* without, and with a reason why it holds */
-  double reached;                                           /* the greatest error, as a part of its bound */
+  uint64_t checked[PROPERTIES][2], violated[PROPERTIES][2]; /* [1]: a proof from the unit's parameters exists */
+  double reached;                                           /* the largest error, as a share of its bound */
 } summary;
 
 static summary summaries[64];
@@ -59,7 +59,7 @@ typedef struct {
   uint64_t *code; /* in order of value, NaN last */
   fixed_number *exact;
   smma_number *core;
-  int *negative; /* the place of -x, or -1: of the one zero of FNUZ, and of -8 in s4 */
+  int *negative; /* index of -x, or -1 if there is none: for the only zero of FNUZ, and for -8 in s4 */
 } list;
 
 typedef struct {
@@ -67,10 +67,11 @@ typedef struct {
   smma_operation core, composed;
   bool has_core, has_composed, catalogue;
   fixed_model model;
-  int free, at[MOST_FREE]; /* elements that take every value of a and b; others are +0 */
+  int free, at[MOST_FREE]; /* elements that take every value of a and b; the other elements are +0 */
   const uint64_t *some_a, *some_b, *some_c, *some_scales;
-  int count_a, count_b, count_c, count_scales; /* of some; 0: every code */
-  bool proved[PROPERTIES];                     /* by its parameters, of a property that its rule has not with others */
+  int count_a, count_b, count_c, count_scales; /* numbers of the listed encodings; 0: every encoding */
+  bool proved[PROPERTIES]; /* properties that follow from the unit's parameters, although the rule does not have them in
+                              general */
 } unit;
 
 static smma_format F(const char *name) {
@@ -84,7 +85,7 @@ static smma_format F(const char *name) {
 
 static int bits_of(smma_format format) { return smma_encoding_of(format).bits; }
 
-/* ---- Lists of codes ---- */
+/* ---- Lists of encodings ---- */
 
 static const fixed_number *sorted; /* qsort passes no context */
 
@@ -151,14 +152,14 @@ static void free_list(list *l) {
 
 /* ---- One unit ---- */
 
-/* An input is a number in mixed radix: scale factors of a and b, then a and b of each free element, c last. */
+/* The number of an input is in mixed radix: scale factors of a and b, then a and b of each free element, then c. */
 typedef struct {
   const unit *u;
   list a, b, c, scale;
   int digits;
   const list *of[MOST_DIGITS];
   size_t place[MOST_DIGITS], inputs;
-  int64_t *key; /* of d: in the order of values, both zeros 0 */
+  int64_t *key; /* keys of d in the order of values; both zeros have key 0 */
 } walk;
 
 enum { DIGIT_SCALES = 2 };
@@ -235,7 +236,7 @@ static void print_input(const walk *w, size_t input) {
 
 static int reports;
 static uint64_t failures;
-static bool few_units; /* not every no is seen */
+static bool few_units; /* some counterexamples are missed */
 
 static bool may_report(void) {
   failures++;
@@ -255,7 +256,7 @@ static void compare(const walk *w, const char *what, size_t input, uint64_t expe
   printf(": expected %" PRIx64 ", %s has %" PRIx64 "\n", expected, what, got);
 }
 
-/* Both statements about the distance from the exact sum: of finite results whose sums do not overflow. */
+/* Checks both statements about the distance from the exact sum, for finite results whose sums do not overflow. */
 static void check_bound(const walk *w, summary *s, size_t input, const fixed_number *d, const fixed_error *e) {
   const fixed difference = fixed_value(d) - e->exact, bound = difference < 0 ? e->below : e->above;
   const fixed distance = difference < 0 ? -difference : difference;
@@ -270,14 +271,14 @@ static void check_bound(const walk *w, summary *s, size_t input, const fixed_num
   printf(": further from the exact sum than docs/rules.md says, %g of it\n", (double)distance / (double)bound);
 }
 
-/* The order of values is that of magnitudes' codes. */
+/* Returns the key of a value. The order of values is that of the encodings of their magnitudes. */
 static int64_t order_of(const fixed_model *m, uint64_t d, const fixed_number *x, const fixed_error *e) {
   if (e->nan || x->class == NOT_A_NUMBER) return NOT_ORDERED;
   if (m->d.fields.specials == OF_INTEGERS) return x->significand;
   return x->negative ? -(int64_t)(d & ~m->d.sign) : (int64_t)d;
 }
 
-/* All values of c, behind the same factors. */
+/* Runs all values of c with the same factors. */
 static void walk_c(walk *w, summary *s, size_t input, const smma_operands *core, const fixed_number *a,
                    const fixed_number *b, const fixed_number *x, const fixed_number *y) {
   const unit *u = w->u;
@@ -335,7 +336,7 @@ static void hold(summary *s, const unit *u, property p, bool holds) {
   s->violated[p][u->proved[p]] += !holds;
 }
 
-/* +1, -1 or 0, the sign of a number's value. */
+/* Returns the sign of a number's value: +1, -1 or 0. */
 static int sign_of(const fixed_number *x) {
   if (x->class == INFINITE) return x->negative ? -1 : 1;
   return x->significand > 0 ? 1 : x->significand < 0 ? -1 : 0;
@@ -349,7 +350,7 @@ static bool both_ordered(const walk *w, size_t first, size_t second) {
   return w->key[first] != NOT_ORDERED && w->key[second] != NOT_ORDERED;
 }
 
-/* The next greater value of one operand; `by` is what multiplies it. */
+/* Checks the step to the next larger value of one operand; `by` is the operand that multiplies it. */
 static void check_step(const walk *w, summary *s, property p, size_t input, int d, const fixed_number *by) {
   const list *l = w->of[d];
   const int i = digit(w, input, d);
@@ -362,7 +363,7 @@ static void check_step(const walk *w, summary *s, property p, size_t input, int 
     hold(s, w->u, p, in_order(w->key[input], w->key[next], equal ? 0 : by ? sign_of(by) : 1));
 }
 
-/* A pair of factors: their product, and the first pair in the order of lists that has the same. */
+/* A pair of factors, with their product and the first pair in the lists' order that has the same product. */
 typedef struct {
   fixed product;
   int at, a, b;
@@ -395,7 +396,8 @@ static pair *representatives(const walk *w) {
   return pairs;
 }
 
-/* Which fused sum takes a product. Blocks that are taken one after the other count by their order. */
+/* Returns the fused sum that takes a product. Blocks that are processed one after another are numbered in that order.
+ */
 static int block_of(const unit *u, int k) {
   const smma_operation *o = &u->model.o;
   if (u->model.kind == FIXED_PAIRS) return k / 2;
@@ -437,7 +439,7 @@ static void check_swapped(const walk *w, summary *s, size_t input) {
   if (other > input && both_ordered(w, input, other)) hold(s, w->u, SWAPPED, w->key[input] == w->key[other]);
 }
 
-/* c and the factors of one side, those with a sign. */
+/* Checks negation: c and the factors of one side that have a sign. */
 static void check_negated(const walk *w, summary *s, size_t input) {
   const bool wraps =
       w->u->model.d.fields.specials == OF_INTEGERS && w->u->model.o.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
@@ -525,7 +527,7 @@ static unit new_unit(const char *rule, smma_algorithm algorithm, smma_format a, 
   return u;
 }
 
-/* The composition that the operation is, and the model of the same. */
+/* Sets the operation's composition, and the model of this composition. */
 static void finish_unit(unit *u) {
   u->model.o = u->core;
   u->composed = u->core;
@@ -534,7 +536,7 @@ static void finish_unit(unit *u) {
   u->has_composed = smma_compose(&u->core, &u->composed.rule.with.composition);
 }
 
-/* The same composition with a narrow format in the place of FP32 or FP16; the algorithm itself has no such form. */
+/* Replaces FP32 or FP16 in the composition by a narrow format, which the algorithm itself does not allow. */
 static void narrow(unit *u, smma_format from, smma_format to) {
   const smma_encoding wide = smma_encoding_of(from), narrow = smma_encoding_of(to);
   const int higher = smma_minimum_exponent(narrow) - smma_minimum_exponent(wide);
@@ -551,13 +553,13 @@ static void narrow(unit *u, smma_format from, smma_format to) {
   u->composed.c = u->composed.d = u->model.o.c = u->model.o.d = to;
 }
 
-/* Factors of 3 and of 4 bits, of every kind of special values; zeros, subnormals, and exponents that differ. */
+/* Factors of 3 and 4 bits, with every kind of special values, zeros, subnormals, and different exponents. */
 static const char *const three_bits[] = {"e2m0-finite", "e1m1-finite", "e2m0-fnuz"};
 static const char *const four_bits[] = {"e2m1", "e2m1-ieee", "e3m0-nan", "e2m1-fnuz", "e2m1-nan", "e1m2-finite"};
 static const char *const accumulators[] = {"e3m2-ieee",       "e3m2", "e2m3-ieee", "e3m1-bias1-ieee", "e3m2-fnuz",
                                            "e4m1-bias6-ieee", "e2m3", "e3m2-nan",  "e2m2-bias-1-ieee"};
 
-/* Three bits mostly, one in forty of four; one in two of one format. */
+/* Picks formats of factors: mostly three bits, four bits once in forty times; half of the time the same format. */
 static void pick_factors(size_t *n, smma_format *a, smma_format *b) {
   const bool wide = pick(n, 40) == 39;
   const char *const *names = wide ? four_bits : three_bits;
@@ -566,7 +568,7 @@ static void pick_factors(size_t *n, smma_format *a, smma_format *b) {
   *b = pick(n, 2) == 0 ? *a : F(names[(i + 1 + pick(n, count - 1)) % count]);
 }
 
-/* Of four elements, two have every value; which ones. */
+/* Picks the two of four elements that take every value. */
 static void pick_places(unit *u, size_t *n) {
   static const int places[][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}};
   const size_t i = pick(n, 4);
@@ -575,7 +577,7 @@ static void pick_places(unit *u, size_t *n) {
   u->at[1] = places[i][1];
 }
 
-/* Three elements with every value of a and three of b. */
+/* Picks three elements that take every value of a, and three values of b. */
 static void pick_three(unit *u, size_t *n) {
   static const int places[][3] = {{0, 1, 2}, {1, 2, 3}, {0, 2, 3}};
   static const uint64_t of_three_bits[] = {1, 3, 6}, of_four_bits[] = {1, 5, 11};
@@ -658,7 +660,7 @@ static bool make_st_fdpa(size_t n, unit *u) {
   return true;
 }
 
-/* Four groups of one, two of two, one of four. */
+/* Four groups of one product, two of two, one of four. */
 static bool make_gst_fdpa(size_t n, unit *u) {
   const smma_format d = F(PICK(&n, accumulators));
   const smma_t_fdpa p = pick_truncation(&n, d);
@@ -680,7 +682,8 @@ static bool make_gst_fdpa(size_t n, unit *u) {
   return true;
 }
 
-/* FP32 where the operation has no other result: bits that show in these products, and specials. */
+/* Lists encodings of FP32, for operations that have no other result: bits that show in these products, and special
+   values. */
 static int codes_of_f32(uint64_t *code, int least, int greatest, int step) {
   static const uint64_t fractions[] = {0, 1, 0x200000, 0x400000, 0x555555, 0x7fffff};
   static const uint64_t others[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffa00001};
@@ -726,7 +729,7 @@ static bool make_ftz_addmul(size_t n, unit *u) {
   return true;
 }
 
-/* NaN of operands, made quiet, fit formats of no more fraction bits than d's: in FP32 alone. */
+/* NaN operands are made quiet, which needs formats with at most d's fraction bits: FP32 only. */
 static bool make_ftz_fma(size_t n, unit *u) {
   static const char *const finite[] = {"e2m0-finite", "e1m1-finite", "e2m1"};
   static const char *const outputs[] = {"e3m2", "e2m3", "e3m1-bias1-finite", "e4m1-bias6-finite"};
@@ -763,7 +766,7 @@ static bool make_tr_fdpa(size_t n, unit *u) {
   return u->has_composed;
 }
 
-/* Ten codes of each operand, K = 8. */
+/* Ten encodings of each operand, K = 8. */
 static bool make_fp8_by_fp16(size_t n, unit *u) {
   static const uint64_t e4m3[] = {0, 0x80, 1, 0x39, 0x38, 0x3c, 0x40, 0x7f, 0x88, 0xbc};
   static const uint64_t e5m2[] = {0, 0x80, 1, 3, 0x3c, 0x3f, 0x7b, 0x7c, 0x84, 0xbc};
@@ -816,7 +819,7 @@ static bool make_integer(size_t n, unit *u) {
   return true;
 }
 
-/* As compositions with a narrow result, which stands for FP16 or FP32; as units with their own. */
+/* Compositions with a narrow result in place of FP16 or FP32, and units with their own formats. */
 static bool make_opposing(size_t n, unit *u, bool groups) {
   static const int bits[] = {0, 1, 2, 3, 5}, bits_of_c[] = {0, 1, 3, 6};
   static const smma_format wide[] = {SMMA_F32, SMMA_F16, SMMA_BF16};
@@ -863,14 +866,14 @@ static bool make_opposing(size_t n, unit *u, bool groups) {
 static bool make_c_fdpa(size_t n, unit *u) { return make_opposing(n, u, false); }
 static bool make_gd_fdpa(size_t n, unit *u) { return make_opposing(n, u, true); }
 
-/* The three rows: exact, aligned with c in the first block, with c last. */
+/* The three rows of docs/rules.md: exact, aligned with c in the first block, with c last. */
 static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool last) {
   static const int bits[] = {0, 1, 2, 3, 5}, zeros[] = {SMMA_NO_EXPONENT, -2, 1};
   static const smma_subnormal_policy policies[] = {SMMA_SUBNORMALS_KEPT, SMMA_SUBNORMALS_TO_SIGNED_ZERO,
                                                    SMMA_SUBNORMALS_TO_POSITIVE_ZERO};
   static const smma_sum_overflow overflows[] = {SMMA_SUM_TO_INFINITY, SMMA_SUM_SATURATES, SMMA_SUM_BY_DIRECTION};
   const smma_format d = F(PICK(&n, accumulators));
-  const bool few = last && pick(&n, 2);                     /* few bits, in one block: products fall */
+  const bool few = last && pick(&n, 2);                     /* few bits, in one block: products are truncated away */
   const size_t how = exact ? 0 : few ? 2 : 1 + pick(&n, 3); /* 1: with a sticky bit */
   smma_format a, b;
   smma_g_fdpa p = {.output = d}, again;
@@ -899,7 +902,7 @@ static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool l
   u->core.rule.with.composition = smma_compose_g_fdpa(&p, 4, d);
   pick_three(u, &n);
   finish_unit(u);
-  u->has_composed = false; /* the same once more */
+  u->has_composed = false; /* the composition would be the same again */
   u->model.kind = FIXED_G_FDPA;
   u->model.g_fdpa = p;
   if (smma_is_g_fdpa(&u->core.rule.with.composition, 4, d, &again) && memcmp(&p, &again, sizeof p) == 0) return true;
@@ -912,7 +915,7 @@ static bool make_g_exact(size_t n, unit *u) { return make_general(n, u, "G-FDPA,
 static bool make_g_fdpa(size_t n, unit *u) { return make_general(n, u, "G-FDPA, aligned", false, false); }
 static bool make_g_last(size_t n, unit *u) { return make_general(n, u, "G-FDPA, aligned, c last", false, true); }
 
-/* A composition of the catalogue with a narrow d. */
+/* Makes a composition of the catalogue with a narrow d. */
 static void compose_named(unit *u, const smma_named_rule *named, smma_format d) {
   u->core.rule = named->rule;
   u->model.o = u->composed = u->core;
@@ -963,12 +966,12 @@ static bool make_chains(size_t n, unit *u) {
   return true;
 }
 
-/* ---- What is proved with enough bits ---- */
+/* ---- Properties proved with enough bits ---- */
 
 static int fraction_bits(smma_format format) { return smma_encoding_of(format).fraction_bits; }
 
-/* With enough bits below the greatest exponent no step of c, or of a product, costs other terms more than it brings
-   (docs/rules.md): 2^bits is not less than their number. */
+/* Reports whether 2^bits is at least the number of terms. With this number of bits below the largest exponent, a step
+   of c or of a product never costs the other terms more than it adds (docs/rules.md). */
 static bool are_enough(int bits, int terms) { return bits >= 0 && 1 << smma_minimum(bits, 20) >= terms; }
 
 static void prove_truncation(unit *u) {
@@ -981,7 +984,7 @@ static void prove_truncation(unit *u) {
                            (block == o->k || u->proved[IN_C]);
 }
 
-/* Scale factors have up to six fraction bits; a group's exponent is theirs alone. */
+/* Scale factors have up to six fraction bits; the exponent of a group is the scale factors' alone. */
 static void prove_groups(unit *u) {
   const smma_operation *o = &u->core;
   const smma_t_fdpa *p = &o->rule.with.gst_fdpa.fused;
@@ -1007,7 +1010,7 @@ static void prove_gd(unit *u) {
                            (block == o->k || u->proved[IN_C]);
 }
 
-/* c joins last; the first half is the second's c. */
+/* c is added last; the result of the first half is c of the second. */
 static void prove_fp8(unit *u) {
   const smma_t_fdpa *p = &u->core.rule.with.t_fdpa;
   u->proved[IN_PRODUCTS] = are_enough(p->alignment_bits - fraction_bits(u->core.d), p->block) &&
@@ -1031,7 +1034,7 @@ static void prove(unit *u) {
 
 /* ---- The catalogue ---- */
 
-/* The row of docs/rules.md of an operation of the catalogue. */
+/* Returns the row of docs/rules.md for an operation of the catalogue. */
 static const char *row_of(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_T_FDPA: return "T-FDPA";
@@ -1048,8 +1051,8 @@ static const char *row_of(const smma_operation *o) {
   return NULL;
 }
 
-/* The n-th function of the catalogue with factors of 8 bits and less: K as it is, one element with every value of a and
-   b, where they are short two; c near and far, others for each. */
+/* Makes function number n of the catalogue, if its factors have at most 8 bits: K unchanged, one element (two for short
+   factors) with every value of a and b, and values of c near and far that differ for each function. */
 static bool make_catalogue(size_t n, unit *u) {
   static const uint64_t integers[] = {0, 1, 0xffffffff, 0x7fffffff, 0x7fffc001, 0x80000000, 0x80003fff};
   static uint64_t some[FEW_C];
@@ -1058,7 +1061,7 @@ static bool make_catalogue(size_t n, unit *u) {
   for (size_t index = 0; (i = smma_catalogue_at(index)); index++) {
     const smma_operation o = smma_operation_of(i);
     if (smma_catalogue_twin(i) != i || bits_of(o.a) > 8 || bits_of(o.b) > 8 || i->sparse) continue;
-    if (smma_products_of(&o.rule) != SMMA_PRODUCT_MULTIPLIED) continue; /* which the page is about */
+    if (smma_products_of(&o.rule) != SMMA_PRODUCT_MULTIPLIED) continue; /* the page covers only these */
     if (n-- > 0) continue;
     memset(u, 0, sizeof *u);
     u->rule = row_of(&o);
@@ -1086,7 +1089,7 @@ static bool make_catalogue(size_t n, unit *u) {
   return false;
 }
 
-/* ---- The page ---- */
+/* ---- The page docs/rules.md ---- */
 
 static char *page;
 
@@ -1102,7 +1105,7 @@ static void read_page(const char *path) {
   fclose(f);
 }
 
-/* Behind "| rule | " in the page, its cells: yes; no; if, with enough bits; -, nothing to be said. */
+/* Reads the cells after "| rule | " in the page: yes; no; if (with enough bits); - (no statement). */
 static bool read_row(const char *rule, char cell[PROPERTIES][8]) {
   char start_of_row[80];
   snprintf(start_of_row, sizeof start_of_row, "\n| %s |", rule);
@@ -1152,7 +1155,7 @@ static void report(const summary *s) {
 typedef struct {
   const char *name;
   bool (*make)(size_t n, unit *u); /* the n-th */
-  size_t share;                    /* a part of the units asked for, %; 0: all that there are */
+  size_t share;                    /* percent of the units requested for each family; 0: all its units */
 } family;
 
 static const family families[] = {
@@ -1176,7 +1179,7 @@ static const family families[] = {
     {"catalogue", make_catalogue, 0},
 };
 
-/* So many of the family's, at random. */
+/* Runs `wanted` random units of the family. */
 static void run(const family *f, size_t wanted) {
   unit u;
   if (f->share == 0) {
@@ -1187,7 +1190,7 @@ static void run(const family *f, size_t wanted) {
     if (f->make(mixed_bits(i + 1), &u)) check(&u);
 }
 
-/* What this test would miss: of each family with parameters units of which the core has one bit more. */
+/* Checks that the test detects mistakes: in units of each family with parameters, the core has one bit more. */
 static void check_notices(void) {
   static bool (*const makers[])(size_t, unit *) = {make_t_fdpa, make_gst_fdpa, make_tr_fdpa,
                                                    make_c_fdpa, make_gd_fdpa,  make_g_fdpa};

@@ -1,5 +1,5 @@
-/* Parts of experiments: random numbers are the same everywhere and distributed as they should be; references are exact.
- */
+/* Parts of experiments: random numbers are the same on every machine and have the right distribution; references are
+   exact. */
 #include <math.h>
 
 #include "core/wide.h"
@@ -15,7 +15,7 @@ static uint64_t bits_of(double x) {
   return smma_format_encode(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* The known answers that the generator's authors publish. */
+/* The known answers that the generator's authors published. */
 static void test_philox(void **state) {
   static const struct {
     smma_philox_block counter;
@@ -35,7 +35,7 @@ static void test_philox(void **state) {
   }
 }
 
-/* Many blocks are what single ones are, on the vectors of every CPU; also where word 2 wraps. */
+/* Many blocks at once equal single blocks, in the vectors of every CPU, also where word 2 wraps. */
 static void check_philox_function(smma_philox_function *function) {
   enum { MOST = 80, KEYS = 20 };
   for (uint64_t key = 1; key < KEYS; key++)
@@ -66,7 +66,8 @@ static void test_philox_functions(void **state) {
 #endif
 }
 
-/* Seeds, streams and places give numbers of their own; bits as of now, which stored results rest on. */
+/* Different seeds, streams and positions give different numbers. Stored results depend on these bits, so they must not
+   change. */
 static void test_bits(void **state) {
   (void)state;
   assert_true(smma_random_bits(1, 2, 3) == smma_random_bits(1, 2, 3));
@@ -80,7 +81,7 @@ static void test_bits(void **state) {
   assert_true(smma_random_decades(0, 0, 0, 10) == 0x1.371880e2690c3p+25);
 }
 
-/* The share of N(0, 1) below x, found by counting, against the normal distribution: within five standard deviations. */
+/* The share of N(0, 1) below x, counted, against the normal distribution: within five standard deviations. */
 static void test_normal(void **state) {
   static const double x[] = {-3, -2, -1, -0.5, 0, 0.25, 1, 1.5, 2.5};
   (void)state;
@@ -106,7 +107,7 @@ static void test_decades(void **state) {
   assert_true(fabs(low / COUNT - 0.25) < 5 * sqrt(0.1875 / COUNT));
 }
 
-/* Against the exact accumulator, for sums that cancel. */
+/* Compared with the exact accumulator, for sums that cancel. */
 static void test_exact_dot(void **state) {
   enum { LENGTH = 1000 };
   static double a[LENGTH], b[LENGTH];
@@ -130,7 +131,7 @@ static void test_exact_dot(void **state) {
   }
 }
 
-/* As MATLAB's floor(logspace(1, 6, 20)). */
+/* Equal to MATLAB's floor(logspace(1, 6, 20)). */
 static void test_lengths(void **state) {
   static const size_t lengths[] = {10,   18,   33,    61,    112,   206,   379,    695,    1274,   2335,
                                    4281, 7847, 14384, 26366, 48329, 88586, 162377, 297635, 545559, 1000000};
@@ -139,7 +140,7 @@ static void test_lengths(void **state) {
   assert_int_equal(smma_random_product_length(0, 1, 1000), 1000);
 }
 
-/* Errors of a product that is known: C with the first element off, and one that is right. */
+/* Errors of a known product: with a wrong first element of C, and with a correct C. */
 static void test_product_error(void **state) {
   smma_random_product p;
   smma_error error;

@@ -1,5 +1,5 @@
-/* The explanation of a dot-product-add: it computes what the core computes, its parts agree with one another, and its
-   text is the one that the documentation shows. */
+/* The explanation of a dot-product-add: it has the core's result, its parts are consistent, and its text is the text in
+   the documentation. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -22,7 +22,7 @@
 
 #define WIDTH 120
 #define ROWS 60    /* SOFTMMA_EXPLAIN_ROWS sets it */
-#define PICTURES 6 /* of the rows, drawn too */
+#define PICTURES 6 /* number of test vectors that are also drawn */
 #define MOST_OPERATIONS 512
 
 /* Operands. */
@@ -34,7 +34,7 @@ static uint64_t encode_double(smma_format format, double value) {
                             SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-/* Kinds of operands: any bits; near one; mostly zeros; tiny; wide apart; any with special values among them. */
+/* Kinds of operands: any bits; near one; mostly zeros; tiny; wide range; any with special values among them. */
 typedef enum { ANY, NEAR, SPARSE, TINY, WIDE, SPECIAL, KINDS } operand_kind;
 
 static uint64_t random_element(uint64_t *state, smma_format format, operand_kind kind) {
@@ -72,14 +72,14 @@ static smma_row random_operands(const smma_operation *o, uint64_t seed) {
   return x;
 }
 
-/* What the core says. */
+/* Returns an explanation with the core's result. */
 static smma_explanation explain(const smma_operation *o, const smma_row *x) {
   smma_explanation e;
   assert_true(smma_explain(o, x, &e));
   return e;
 }
 
-/* Free after use. */
+/* Returns the explanation as text; free it after use. */
 static char *text_of(const smma_operation *o, const smma_explanation *e, int width) {
   char *text = NULL;
   size_t size = 0;
@@ -90,14 +90,15 @@ static char *text_of(const smma_operation *o, const smma_explanation *e, int wid
   return text;
 }
 
-/* Parts that must agree. */
+/* Consistency of the parts. */
 
 static double value_of(smma_number x) {
   double magnitude = ldexp((double)x.significand, x.exponent - x.fraction_bits);
   return x.kind == SMMA_ZERO ? 0 : x.negative ? -magnitude : magnitude;
 }
 
-/* What is kept is the exact value cut toward zero, or down, by less than the last bit up to rounding here. */
+/* Checks that the retained part is the exact value truncated toward zero, or down, by less than the last bit; allows
+   for rounding in this test. */
 static void check_row(const smma_explain_row *row, bool complements) {
   double exact = value_of(row->exact), kept = ldexp((double)row->kept, row->cut), unit = ldexp(1, row->cut);
   assert_true(fabs(exact - kept) <= unit);
@@ -165,7 +166,7 @@ static void check_lines(const char *text, int width) {
 
 /* Pictures. */
 
-/* Every element is closed by its own name, in turn, and nothing stands behind the first. */
+/* Checks that every element is closed in turn by its own name, and that nothing follows the first element. */
 static void check_well_formed(const char *text) {
   char open[16][32];
   int depth = 0, elements = 0;
@@ -194,7 +195,7 @@ static void check_labels(const smma_svg *svg) {
         fail_msg("labels %zu and %zu overlap at %g, %g", j, i, svg->label[i].x, svg->label[i].y);
 }
 
-/* Ones between `from` and the next comma or tag; 0 if there is no such part. */
+/* Counts ones between `from` and the next comma or tag; 0 if there is no such part. */
 static int count_ones(const char *title, const char *part) {
   const char *end = strchr(title, '<'), *from = strstr(title, part);
   int ones = 0;
@@ -203,7 +204,8 @@ static int count_ones(const char *title, const char *part) {
   return ones;
 }
 
-/* The picture has a line for every term that is not zero, with as many ones kept and cut as the term has. */
+/* Checks that the picture has a line for every nonzero term, with as many retained and truncated ones as the term has.
+ */
 static void check_terms(const smma_explanation *e, const char *picture) {
   static const char start[] = "<g class=\"term\"><title>";
   for (size_t s = 0; s < e->count; s++) {
@@ -226,7 +228,7 @@ static void check_terms(const smma_explanation *e, const char *picture) {
   }
 }
 
-/* Free after use. */
+/* Returns the picture as text; free it after use. */
 static char *picture_of(const smma_explained *unit, int count) {
   char *text = NULL;
   size_t size = 0;
@@ -237,7 +239,7 @@ static char *picture_of(const smma_explained *unit, int count) {
   assert_true(smma_picture_draw(&svg, unit, count));
   check_labels(&svg);
   smma_svg_write(stream, &svg, "title", 16);
-  assert_true(svg.width < 5000); /* of FP64, K = 16, whose sums stay finite */
+  assert_true(svg.width < 5000); /* FP64, K = 16, whose sums stay finite */
   smma_svg_close(&svg);
   fclose(stream);
   check_well_formed(text);
@@ -265,7 +267,7 @@ static void check(const smma_instruction *instruction, const smma_operation *o, 
   smma_explanation_free(&e);
 }
 
-/* Instructions that compute different functions. */
+/* Lists instructions that compute different functions. */
 static int distinct_instructions(const smma_instruction *list[MOST_OPERATIONS]) {
   int count = 0;
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
@@ -293,10 +295,10 @@ static void equals_the_core(void **state) {
   }
 }
 
-/* NaN and infinity in every place. */
+/* NaN and infinity in every position. */
 static void survives_special_values(void **state) {
   const smma_instruction *list[MOST_OPERATIONS];
-  const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* of the places */
+  const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* tests one of this number of positions */
   int count = distinct_instructions(list);
   (void)state;
   for (int i = 0; i < count; i++) {
@@ -322,7 +324,8 @@ static const smma_instruction *find(const char *gpu, const char *name) {
   return instruction;
 }
 
-/* The drawing of c + sum of factor[2 k] * factor[2 k + 1], all scales 1, must contain `expected`. */
+/* Checks that the drawing of c + sum of factor[2 k] * factor[2 k + 1], with all scale factors 1, contains `expected`.
+ */
 static void check_drawing(const char *gpu, const char *name, double c, const double *factor, int products,
                           const char *expected) {
   smma_operation o = smma_operation_of(find(gpu, name));
@@ -500,7 +503,7 @@ static void fact3_on_volta(void **state) {
       "exact sum - d = 2^-22\n");
 }
 
-/* Special values name their cause. */
+/* The explanation of a special value names its cause. */
 static void special_values_name_their_cause(void **state) {
   const double zero_by_infinity[] = {1, 2, 0, -INFINITY}, both[] = {INFINITY, 2, -INFINITY, 1}, nan[] = {1, 2, 3, NAN};
   const double one_infinity[] = {1, 2, 2, -INFINITY}, great[] = {0x1p100, 0x1p100};
@@ -516,14 +519,14 @@ static void special_values_name_their_cause(void **state) {
   check_drawing("mi300x", cdna3, 0, great, 1, "\n  a[0]*b[0] = 2^100 * 2^100 counts as infinity: 2^128 or more\n");
 }
 
-/* A zero can bring the greatest exponent: that is how e_zero shows. */
+/* A zero can have the largest exponent, which makes e_zero visible. */
 static void zero_decides(void **state) {
   const double tiny[] = {0x1p-70, 0x1p-70};
   (void)state;
   check_drawing("h100", "mma.m16n8k16.f32.bf16.bf16.f32", 0, tiny, 1, "decides the exponent\n");
 }
 
-/* More terms than the catalogue has in one sum. */
+/* More terms than any sum of the catalogue has. */
 static void is_drawn_with_64_terms(void **state) {
   const smma_instruction *instruction = find("h100", "mma.m16n8k16.f32.f16.f16.f32");
   smma_operation o = smma_operation_of(instruction);
@@ -555,10 +558,10 @@ static void check_text_of_two(const smma_explained unit[2]) {
   free(text);
 }
 
-/* Results that differ have a first difference; two explanations of the same function have none. */
+/* Explanations of different results have a first difference; two explanations of the same function have none. */
 static void differences_are_found(void **state) {
   const smma_instruction *list[MOST_OPERATIONS];
-  const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* of the pairs of instructions */
+  const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* tests one of this number of pairs of instructions */
   int count = distinct_instructions(list), pairs = 0;
   (void)state;
   for (int i = 0; i < count; i++) {
@@ -620,7 +623,7 @@ static void differences_have_words(void **state) {
                    "order of operations: cdna2 rounds after each one, cdna1 adds 4 products at once");
 }
 
-/* Whether the decimal, or decimal times a power of two, is exactly `sum`; computed with integers. */
+/* Reports whether the decimal, or decimal times a power of two, is exactly `sum`; computed with integers. */
 static bool is_exactly(const char *text, smma_wide sum) {
   bool negative = *text == '-';
   int tens = 0, twos = 0, point = 0;
@@ -646,7 +649,7 @@ static bool is_exactly(const char *text, smma_wide sum) {
   return smma_wide_leading(&sum).significand == 0;
 }
 
-/* What the result lost, without "~", is the exact sum minus the result; bits far below it are no exception. */
+/* A loss that is printed without "~" is exactly the exact sum minus the result, even with bits far below the result. */
 static void what_is_lost_is_exact(void **state) {
   smma_operation o = smma_operation_of(find("h100", "mma.m16n8k16.f32.f16.f16.f32"));
   static char text[1 << 16];

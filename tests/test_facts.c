@@ -1,4 +1,4 @@
-/* Results that are known apart from the models: what papers and hardware report, and what follows by hand. */
+/* Results that are known independently of the models: reported by papers and hardware, or derived by hand. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "rows/check.h"
 #include "support.h"
 
-/* d = c + a_0 b_0 + a_1 b_1 + ...; elements that are not given are +0. */
+/* An expected result of d = c + a_0 b_0 + a_1 b_1 + ...; elements that are not given are +0. */
 typedef struct {
   const char *gpu, *instruction;
   double a[4], b[4], c, d;
@@ -14,7 +14,7 @@ typedef struct {
 
 /* c = 2^23, products -2^23, -0.5, -0.25, -0.125. */
 #define CANCELLATION {-0x1p13, -0.5, -0.25, -0.125}, {0x1p10, 1, 1, 1}, 0x1p23
-/* The same times 2^-7, where E4M3 reaches it. */
+/* CANCELLATION times 2^-7, which is in the range of E4M3. */
 #define SMALLER_CANCELLATION {-0x1p8, -0x1p-4, -0x1p-5, -0x1p-6}, {0x1p8, 0x1p-4, 0x1p-4, 0x1p-4}, 0x1p16
 
 static const fact cancellation[] = {
@@ -72,7 +72,7 @@ static const fact cancellation[] = {
     {"MI300X", "v_mfma_f32_16x16x32_bf8_bf8", CANCELLATION, -1},
 };
 
-/* Products 2^22 and -2^22, c = -1e-6: CDNA3 rounds c down, units that truncate toward zero lose it. */
+/* Products 2^22 and -2^22, c = -1e-6: CDNA 3 rounds c down; units that truncate toward zero lose it. */
 #define NEGATIVE_REST {2048, 2048}, {2048, -2048}, -1e-6
 
 static const fact negative_rest[] = {
@@ -88,7 +88,7 @@ static const fact negative_rest[] = {
     {"RTX PRO 6000", "mma.m16n8k16.f32.f16.f16.f32", NEGATIVE_REST, 0},
 };
 
-/* Products are not normalised, so results depend on how a product comes about; and sums are not monotonic. */
+/* Products are not normalised, so the result depends on the factors of a product; and sums are not monotonic. */
 static const fact volta[] = {
     {"V100", "HMMA.884.F32.F32", {1.5, 0x1p-12, 0x1p-12}, {1.5, 0x1p-11, 0x1p-11}, 0, 2.25 + 0x1p-22},
     {"V100", "HMMA.884.F32.F32", {1, 0x1p-12, 0x1p-12}, {2.25, 0x1p-11, 0x1p-11}, 0, 2.25},
@@ -112,7 +112,7 @@ static const fact turing_zero[] = {
 #define S8 "mma.m16n8k32.s32.s8.s8.s32"
 #define S8_SATURATING "mma.m16n8k32.satfinite.s32.s8.s8.s32"
 
-/* By hand. The last saturating sums leave the range on the way, and come back. */
+/* Derived by hand. The last saturating sums leave the range and return to it. */
 static const fact integers[] = {
     {"A100", S8, {-128, 127, 1}, {-128, -128, 3}, 5, 136},
     {"A100", S8, {1}, {1}, 0x7fffffff, -0x80000000p0},
@@ -129,7 +129,7 @@ static const fact integers[] = {
     {"MI300X", "v_mfma_i32_16x16x32_i8", {-128}, {-128}, -16385, -1},
 };
 
-/* The encoding of a value that the format holds; c may be rounded. */
+/* Returns the encoding of a value; with `exact`, the format must hold the value. */
 static uint64_t encode(smma_format format, double value, int exact) {
   uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   if (exact && smma_format_decode(format, x) != value) fail_msg("%s cannot hold %a", smma_format_name(format), value);
@@ -164,14 +164,15 @@ static void test_volta(void **state) { (void)state, CHECK(volta); }
 static void test_integers(void **state) { (void)state, CHECK(integers); }
 static void test_turing_zero(void **state) { (void)state, CHECK(turing_zero); }
 
-/* Facts about encodings: operands and result in hexadecimal; elements and scales that are not given are zero and
-   one. */
+/* Facts about encodings: operands and result in hexadecimal; elements that are not given are zero, scale factors one.
+ */
 typedef struct {
   const char *gpu, *instruction, *a, *b, *scale_a, *scale_b;
   uint64_t c, d;
 } encoded_fact;
 
-/* Recorded on an H100 with c = 0. The products are far below the exponent that a zero c brings to the alignment. */
+/* Recorded on an H100 with c = 0. The products are far below the exponent with which a zero c takes part in the
+   alignment. */
 #define RECORDED_A "9b94 19f3 9a2e 1a67 9a25 9b4e 9b29 9a33 99e0 1a14 9914 99d1 9ae9 1b1a 9a9c 1b3a"
 #define RECORDED_B "9aaf 99f3 9acc 1b7c 19ed 1b25 9a1b 9a20 9af7 9a48 1ae1 1b32 1b12 1b0e 9a68 1735"
 
@@ -181,33 +182,36 @@ typedef struct {
 static const encoded_fact encoded_facts[] = {
     {"H100", "mma.m16n8k16.f32.bf16.bf16.f32", RECORDED_A, RECORDED_B, "", "", 0, 0x0000000b},
     {"H100", "wgmma.m64n8k16.f32.bf16.bf16", RECORDED_A, RECORDED_B, "", "", 0, 0x0000000b},
-    /* A TF32 NaN whose fraction lies in the ignored bits reads as infinity; one further up does not. */
+    /* A TF32 NaN reads as infinity if its fraction is only in the ignored bits; with higher fraction bits it stays NaN.
+     */
     {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", "7f800001", "3f800000", "", "", 0, 0x7f800000},
     {"H100", "wgmma.m64n8k8.f32.tf32.tf32", "7f801fff", "bf800000", "", "", 0, 0xff800000},
     {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", "7f802000", "3f800000", "", "", 0, 0x7fffffff},
     {"MI300X", "v_mfma_f32_16x16x8_xf32", "7f800001", "3f800000", "", "", 0, 0x7f800000},
-    /* 1 * 1, both scales 2; bit 7 of a UE4M3 scale is ignored, also that of its NaN. */
+    /* 1 * 1, both scale factors 2; bit 7 of a UE4M3 scale factor is ignored, also in its NaN. */
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 38", "40 38 38 38", 0, 0x40800000},
     {"RTX PRO 6000", NVFP4, "2", "2", "c0 b8 b8 b8", "40 38 38 b8", 0, 0x40800000},
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 7f", "40 38 38 38", 0, 0x7fffffff},
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 ff", "40 38 38 38", 0, 0x7fffffff},
     {"B200", TCGEN05_NVFP4, "2", "2", "c0 b8 b8 b8", "c0 38 38 b8", 0, 0x40800000},
-    /* An infinite operand before products overflow in step 1 of CDNA 3's first form; with them in the later one. */
+    /* Step 1 of CDNA 3's first model treats an infinite operand before products that overflow; the later model treats
+       both together. */
     {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "7f80 df80", "3f80 5f80", "", "", 0, 0x7f800000},
     {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "5f80", "5f80", "", "", 0xff800000, 0xff800000},
     {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "5f80 df80", "5f80 5f80", "", "", 0, 0x7fc00000},
     {"cdna3", "v_mfma_f32_32x32x8_bf16", "7f80 df80", "3f80 5f80", "", "", 0, 0x7fc00000},
     {"cdna3", "v_mfma_f32_32x32x8_bf16", "5f80", "5f80", "", "", 0xff800000, 0x7fc00000},
-    /* Published as those of IBM's simulator and hardware (qemu-devel, L. Castro, May 2022), with c = -0 for none. */
+    /* Published as results of IBM's simulator and hardware (qemu-devel, L. Castro, May 2022); c = -0 where there is no
+       accumulator. */
     {"power", "xvbf16ger2pp", "0009 23da", "9d08 0000", "", "", 0x80000000, 0x80000000},
     {"power", "xvbf16ger2pp", "28c3 1f00", "000f 97ac", "", "", 0x80000000, 0x80000016},
     {"power", "xvbf16ger2pp", "0001 8540", "b709 2f00", "", "", 0x80000000, 0x80000001},
-    /* 2^128 - 2^127: by the Power ISA the pair does not overflow; by hand. */
+    /* 2^128 - 2^127: by the Power ISA the pair does not overflow. Derived by hand. */
     {"power", "xvbf16ger2pp", "7f00", "4000", "", "", 0xff000000, 0x7f000000},
     {"power", "xvf16ger2pp", "0001 8001", "0001 0001", "", "", 0x80000000, 0},
-    /* x86 rounds to 24 bits before it judges whether the result is subnormal. */
+    /* x86 rounds to 24 bits before it decides whether the result is subnormal. */
     {"x86", "vdpbf16ps", "99ff 19ff", "1981 1981", "", "", 0x00800000, 0},
-    /* AMX by Intel's manual: each product is in a chain of its own, c comes last. By hand. */
+    /* AMX by Intel's manual: each product is in a chain of its own, c is added last. Derived by hand. */
     {"x86", "tdpbf16ps", "3f80 3f80", "3f80 3f80", "", "", 0x4b800000, 0x4b800001},
     {"x86", "tdpbf16ps", "4580 3f80 c580", "4580 3f80 4580", "", "", 0, 0x3f800000},
     {"x86", "tdpbf16ps", "0001", "3f80", "", "", 0x80000001, 0},
@@ -244,7 +248,8 @@ static void test_encoded_facts(void **state) {
   assert_int_equal(failed, 0);
 }
 
-/* The recorded row under other exponents of zero: no other up to the least normal exponent gives it. */
+/* The recorded test vector with other exponents of zero: no other value up to the smallest normal exponent gives the
+   result. */
 static void test_only_one_exponent_of_zero(void **state) {
   smma_operation o = smma_operation_of(find(encoded_facts[0].gpu, encoded_facts[0].instruction));
   smma_row x = operands_of(&encoded_facts[0]);

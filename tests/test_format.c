@@ -1,4 +1,4 @@
-/* Number formats: every encoding's value, and rounding against a search among the values of all encodings and against
+/* Number formats: every encoding's value; rounding compared with a search among the values of all encodings, and with
    C's own conversions. */
 #include <fenv.h>
 #include <float.h>
@@ -8,20 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/format_name.h"
 #include "support.h"
 
 static const smma_rounding roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_DOWN,
                                           SMMA_ROUND_UP, SMMA_ROUND_NEAREST_AWAY};
 static const char *const rounding_names[] = {"nearest even", "toward zero", "down", "up", "nearest away"};
 
-/* ---- What the formats are, written down a second time ---- */
+/* ---- An independent description of the formats ---- */
 
 typedef struct {
   smma_format format;
   const char *name;
   int bits, stored_exponent, fraction, bias, ignored;
   bool has_sign;
-  uint64_t largest, infinity, nan; /* fields without sign; infinity 0: has none; nan 0: has none */
+  uint64_t largest, infinity, nan; /* fields without sign; infinity or nan 0: the format has none */
 } layout;
 
 static const layout layouts[] = {
@@ -44,7 +45,7 @@ static bool is_fnuz(const layout *l) { return l->nan == 0x80; }
 
 static uint64_t sign_bit(const layout *l) { return (uint64_t)l->has_sign << (l->stored_exponent + l->fraction); }
 
-/* The value of finite fields. */
+/* Returns the value of finite fields. */
 static double magnitude(const layout *l, uint64_t fields) {
   uint64_t exponent = fields >> l->fraction, fraction = fields & ((UINT64_C(1) << l->fraction) - 1);
   if (l->format == SMMA_UE8M0) return ldexp(1, (int)fields - 127);
@@ -52,7 +53,7 @@ static double magnitude(const layout *l, uint64_t fields) {
   return ldexp((double)(fraction + (UINT64_C(1) << l->fraction)), (int)exponent - l->bias - l->fraction);
 }
 
-/* The value of any encoding, without ignored bits. */
+/* Returns the value of any encoding, without ignored bits. */
 static double value_of(const layout *l, uint64_t encoding) {
   uint64_t sign = encoding & sign_bit(l), fields = encoding & ((UINT64_C(1) << (l->stored_exponent + l->fraction)) - 1);
   double value;
@@ -81,7 +82,7 @@ static void test_values(void **state) {
   }
 }
 
-/* Ignored bits do not count. */
+/* Ignored bits do not affect the value. */
 static void test_ignored_bits(void **state) {
   (void)state;
   assert_true(smma_format_decode(SMMA_TF32, 0x3f801fff) == 1);
@@ -111,7 +112,7 @@ static uint64_t nan_of(const layout *l, bool negative) {
   return signed_fields(l, l->nan ? l->nan : l->largest, negative && l->nan);
 }
 
-/* The greatest fields whose value is at most x. */
+/* Returns the largest fields whose value is at most x. */
 static uint64_t fields_below(const layout *l, double x) {
   uint64_t low = 0, high = l->largest;
   while (low < high) {
@@ -124,15 +125,15 @@ static uint64_t fields_below(const layout *l, double x) {
   return low;
 }
 
-/* The value behind fields, also behind the greatest: as if exponents went on. */
+/* Returns the next larger value, beyond the largest value as if exponents continued. */
 static double next_magnitude(const layout *l, uint64_t fields) {
   if (fields < l->largest) return magnitude(l, fields + 1);
   if (l->fraction == 0) return 2 * magnitude(l, fields);
   return 2 * magnitude(l, fields) - magnitude(l, fields - 1);
 }
 
-/* Whether x between two neighbours goes to the upper one. With no fraction bit no neighbour is even: the greater one
-   (IEEE 754-2019, 4.3.1). */
+/* Reports whether x between two neighbours is rounded to the larger one. Without a fraction bit no neighbour is even,
+   and a tie goes to the larger one (IEEE 754-2019, 4.3.1). */
 static bool goes_up(const layout *l, uint64_t fields, double x, bool negative, smma_rounding rounding) {
   double low = magnitude(l, fields), middle = low + (next_magnitude(l, fields) - low) / 2;
   if (x == low) return false;
@@ -175,7 +176,7 @@ static void check_both_signs(const layout *l, double value) {
   check_rounding(l, -value);
 }
 
-/* A value, and what is next to it. */
+/* Checks a value and its two neighbours. */
 static void check_around(const layout *l, double value) {
   check_both_signs(l, value);
   check_both_signs(l, nextafter(value, 0));
@@ -186,7 +187,7 @@ static void test_around_every_midpoint(void **state) {
   (void)state;
   for (size_t f = 0; f < LAYOUTS; f++) {
     const layout *l = &layouts[f];
-    uint64_t step = l->largest >> 16 ? 61 : l->largest >> 10 ? 7 : 1; /* the wide formats in part */
+    uint64_t step = l->largest >> 16 ? 61 : l->largest >> 10 ? 7 : 1; /* only part of the values of wide formats */
     for (uint64_t fields = 0; fields <= l->largest; fields += fields < 2000 || fields > l->largest - 2000 ? 1 : step) {
       double low = magnitude(l, fields);
       check_around(l, low);
@@ -222,8 +223,8 @@ static void test_random_values(void **state) {
 
 static const int c_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 
-/* What C's cast gives; where C stops at the greatest number, ours goes on: only a magnitude that rounds below 2^128 as
-   if exponents had no end stays finite. */
+/* Returns the result of C's cast. Where C stops at the largest number, the library overflows: only a magnitude that
+   rounds below 2^128, with exponents of unlimited range, stays finite. */
 static float cast(double value, int rounding) {
   volatile double x = value;
   volatile float y;
@@ -233,7 +234,7 @@ static float cast(double value, int rounding) {
   return fabs(value) >= 0x1p128 ? (value > 0 ? INFINITY : -INFINITY) : y;
 }
 
-/* Random, on midpoints of two floats or next to them, and subnormal. */
+/* Returns a random double: any, at or next to the midpoint of two floats, or subnormal. */
 static double double_for_f32(uint64_t *state) {
   double value = random_double(state, 152);
   uint64_t bits;
@@ -310,7 +311,7 @@ static double rounded_to_integer(double value, smma_rounding rounding) {
   }
 }
 
-/* Rounded in each direction and clamped, whatever is asked for; NaN is 0. */
+/* Rounded in each mode and clamped, whatever overflow is requested; NaN gives 0. */
 static void check_integer(size_t f, double value) {
   for (int r = 0; r < 5; r++)
     for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
@@ -344,7 +345,7 @@ static void test_integers(void **state) {
   }
 }
 
-/* Every encoding of eight bits, and some of 32, as C has them. */
+/* Every encoding of eight bits, and some of 32, compared with C. */
 static void test_values_of_integers(void **state) {
   uint64_t seed = 4;
   (void)state;
@@ -365,7 +366,17 @@ static void test_values_of_integers(void **state) {
 
 #define COUNT 2000
 
-/* The number of the format at the end of its range in the direction of `sign`, and half a step beyond it. */
+static const char *const spelled_out[] = {"e3m4",         "e4m3-bias11-fnuz",   "e4m3-ieee", "e3m2-nan", "ue5m3",
+                                          "ue5m0-finite", "e1m6-bias-4-finite", "e11m4",     "s5"};
+
+/* The formats that are converted: those of the table, and some spelled out. */
+enum { CONVERTED = SMMA_FORMAT_COUNT + sizeof spelled_out / sizeof *spelled_out };
+static smma_format converted(int n) {
+  return n < SMMA_FORMAT_COUNT ? smma_format_at(n) : smma_format_find(spelled_out[n - SMMA_FORMAT_COUNT]);
+}
+
+/* Returns the number at the end of the format's range in the direction of `sign`. `*beyond` receives the value half a
+   step beyond it. */
 static double range_end(smma_format to, double sign, double *beyond) {
   const double end =
       smma_format_decode(to, smma_format_encode(to, sign * DBL_MAX, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE));
@@ -376,7 +387,8 @@ static double range_end(smma_format to, double sign, double *beyond) {
   return end;
 }
 
-/* Reports whether `x` counts as saturated: its result is an end of the range, and `x` more than half a step beyond it. */
+/* Reports whether `x` counts as saturated: its result is an end of the range, and `x` more than half a step beyond it.
+ */
 static bool saturates(smma_format to, double x, smma_rounding rounding, smma_overflow overflow) {
   const double y = smma_format_decode(to, smma_format_encode(to, x, rounding, overflow));
   double above, below;
@@ -385,12 +397,12 @@ static bool saturates(smma_format to, double x, smma_rounding rounding, smma_ove
   return (y == range_end(to, 1, &above) && x > above) || (y == range_end(to, -1, &below) && x < below);
 }
 
-/* Each element against smma_format_encode, and the counts of what they became. */
+/* Compares each element with smma_format_encode, and the counts of changes. */
 static void check_convert(smma_format from, const uint64_t *x, smma_format to, size_t count, smma_rounding rounding,
                           smma_overflow overflow) {
   uint64_t y[COUNT], uncounted[COUNT];
-  smma_conversion lost, expected = {0};
-  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &lost), SMMA_OK);
+  smma_conversion counts, expected = {0};
+  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &counts), SMMA_OK);
   assert_int_equal(smma_convert(from, x, to, uncounted, count, rounding, overflow, NULL), SMMA_OK);
   assert_memory_equal(y, uncounted, count * smma_format_bytes(to));
   for (size_t i = 0; i < count; i++) {
@@ -407,12 +419,13 @@ static void check_convert(smma_format from, const uint64_t *x, smma_format to, s
     expected.zero += result == 0 && value != 0;
     expected.saturated += saturates(to, value, rounding, overflow);
   }
-  if (lost.changed != expected.changed || lost.zero != expected.zero || lost.nan != expected.nan ||
-      lost.infinite != expected.infinite || lost.saturated != expected.saturated)
+  if (counts.changed != expected.changed || counts.zero != expected.zero || counts.nan != expected.nan ||
+      counts.infinite != expected.infinite || counts.saturated != expected.saturated)
     fail_msg("%s to %s: %zu changed, %zu zero, %zu infinite, %zu NaN, %zu saturated expected; %zu, %zu, %zu, %zu, %zu",
              smma_format_name(from), smma_format_name(to), expected.changed, expected.zero, expected.infinite,
-             expected.nan, expected.saturated, lost.changed, lost.zero, lost.infinite, lost.nan, lost.saturated);
-  assert_true(lost.infinite + lost.saturated + lost.zero + lost.nan <= lost.changed);
+             expected.nan, expected.saturated, counts.changed, counts.zero, counts.infinite, counts.nan,
+             counts.saturated);
+  assert_true(counts.infinite + counts.saturated + counts.zero + counts.nan <= counts.changed);
 }
 
 /* Any encodings. */
@@ -426,7 +439,8 @@ static void check_random(smma_format from, smma_format to, uint64_t seed) {
   check_convert(from, x, to, COUNT, SMMA_ROUND_NEAREST_EVEN, overflow);
 }
 
-/* Numbers of one exponent, whose last bits are at, or next to, the middle between two of `bits` fewer; and zeros. */
+/* Fills an array with numbers of one exponent whose last bits are at or next to the midpoint of two numbers with `bits`
+   fewer bits; and with zeros. */
 static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits, uint64_t *seed) {
   for (size_t i = 0; i < count; i++) {
     const uint32_t half = bits ? (uint32_t)1 << (bits - 1) : 0, all = half ? 2 * half - 1 : 0;
@@ -437,11 +451,12 @@ static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits
   }
 }
 
-/* f32 of every exponent to every format: whole blocks of normal numbers, subnormal ones, and what overflows. */
+/* f32 of every exponent to every format: whole blocks of normal numbers, of subnormal numbers, and of numbers that
+   overflow. */
 static void test_convert_exponents(void **state) {
   uint64_t seed = 8;
   (void)state;
-  for (int to = 0; smma_format_bits((smma_format)to); to++)
+  for (int to = 0; to < CONVERTED; to++)
     for (uint32_t exponent = 0; exponent < 256; exponent++) {
       uint32_t x[200];
       uint64_t aligned[100];
@@ -449,11 +464,11 @@ static void test_convert_exponents(void **state) {
       if (exponent % 3 == 1) x[random_below(&seed, 200)] = (uint32_t)random_bits(&seed);
       memcpy(aligned, x, sizeof x);
       for (size_t mode = 0; mode < sizeof roundings / sizeof *roundings; mode++)
-        check_convert(SMMA_F32, aligned, (smma_format)to, 200, roundings[mode], (smma_overflow)(exponent % 3));
+        check_convert(SMMA_F32, aligned, converted(to), 200, roundings[mode], (smma_overflow)(exponent % 3));
     }
 }
 
-/* What one value becomes: n(othing else), c(hanged), i(nfinite), s(aturated), z(ero), N(aN). */
+/* Returns the change of one value: n(othing else), c(hanged), i(nfinite), s(aturated), z(ero), N(aN). */
 static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
   const uint64_t bits = smma_format_encode(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   uint64_t y;
@@ -464,7 +479,7 @@ static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
 }
 
 static void test_losses(void **state) {
-  /* Of 1, 1.03125, -0, 0.1, 1e6, -1e6, 1e-30, -1e-30, infinity, -infinity, NaN. */
+  /* Changes of 1, 1.03125, -0, 0.1, 1e6, -1e6, 1e-30, -1e-30, infinity, -infinity, NaN. */
   static const double values[] = {1, 1.03125, -0.0, 0.1, 1e6, -1e6, 1e-30, -1e-30, INFINITY, -INFINITY, NAN};
   static const struct {
     smma_format to;
@@ -486,7 +501,7 @@ static void test_losses(void **state) {
         fail_msg("%g to %s, overflow %d: %c expected, %c", values[v], smma_format_name(cases[i].to), cases[i].overflow,
                  cases[i].losses[v], got);
     }
-  /* Up to half a step beyond the end a number is near it. */
+  /* A number up to half a step beyond the end of the range counts as changed, not as saturated. */
   assert_int_equal(kind_of_loss(SMMA_E4M3, 448.00003, SMMA_OVERFLOW_DEFAULT), 'c');
   assert_int_equal(kind_of_loss(SMMA_E4M3, -464, SMMA_OVERFLOW_DEFAULT), 'c');
   assert_int_equal(kind_of_loss(SMMA_E4M3, -464.5, SMMA_OVERFLOW_DEFAULT), 's');
@@ -498,8 +513,8 @@ static void test_losses(void **state) {
 static void test_convert(void **state) {
   uint64_t seed = 0;
   (void)state;
-  for (int from = 0; smma_format_bits((smma_format)from); from++)
-    for (int to = 0; smma_format_bits((smma_format)to); to++) check_random((smma_format)from, (smma_format)to, seed++);
+  for (int from = 0; from < CONVERTED; from++)
+    for (int to = 0; to < CONVERTED; to++) check_random(converted(from), converted(to), seed++);
 }
 
 static void test_convert_errors(void **state) {
@@ -519,7 +534,7 @@ static void test_convert_errors(void **state) {
 
 /* ---- Every format ---- */
 
-/* In one of this file's lists, or one that test_wide_formats compares with C's own. */
+/* Reports whether a format is in a list of this file, or is one that test_wide_formats compares with C. */
 static bool is_judged(smma_format format) {
   for (size_t f = 0; f < LAYOUTS; f++)
     if (layouts[f].format == format) return true;
@@ -529,13 +544,13 @@ static bool is_judged(smma_format format) {
 }
 
 static void test_every_format(void **state) {
-  smma_format format;
   (void)state;
-  for (int f = 0; smma_format_bits(format = (smma_format)f); f++)
-    if (!is_judged(format)) fail_msg("%s: describe it in `layouts`, from its standard", smma_format_name(format));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (!is_judged(smma_format_at(row)))
+      fail_msg("%s: describe it in `layouts`, from its standard", smma_format_name(smma_format_at(row)));
 }
 
-/* Whether a format's name is among those of a line of the manual's table: ".It s8 , u8 , s32 Ta ...". */
+/* Reports whether a format's name is in a line of the manual's table: ".It s8 , u8 , s32 Ta ...". */
 static bool has_name(char *line, const char *name) {
   char *end = strstr(line, " Ta ");
   if (strncmp(line, ".It ", 4) != 0 || !end) return false;
@@ -547,11 +562,11 @@ static bool has_name(char *line, const char *name) {
 
 static void test_manual_has_every_format(void **state) {
   (void)state;
-  for (int f = 0; smma_format_bits((smma_format)f); f++) {
-    const char *name = smma_format_name((smma_format)f);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const char *name = smma_format_name(smma_format_at(row));
     FILE *manual = fopen(MANUAL, "r");
     char line[512];
-    bool found = smma_format_find(name) == SMMA_NO_FORMAT; /* e8m13 is none that users name */
+    bool found = smma_format_find(name) == SMMA_NO_FORMAT; /* e8m13 is not a format that users can name */
     assert_non_null(manual);
     while (!found && fgets(line, sizeof line, manual)) found = has_name(line, name);
     fclose(manual);
@@ -586,6 +601,43 @@ static void test_names(void **state) {
   assert_int_equal(smma_format_find(NULL), SMMA_NO_FORMAT);
 }
 
+/* Spells out a format with all its parameters; an empty text if a name cannot. */
+static void spell_out(smma_format format, char name[40]) {
+  static const char *const words[] = {"ieee", "nan", "fnuz", "finite"};
+  const smma_encoding f = smma_encoding_of(format);
+  *name = 0;
+  if (f.ignored_bits || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return;
+  if (f.specials == SMMA_SPECIALS_INTEGER)
+    snprintf(name, 40, "%s%d", f.sign_bits ? "s" : "u", f.bits);
+  else
+    snprintf(name, 40, "%se%dm%d-bias%d-%s", f.sign_bits ? "" : "u", f.exponent_bits, f.fraction_bits, f.bias,
+             words[f.specials]);
+}
+
+/* A format has one number: its name, the text that spells out its parameters, and the name read as such a text give
+   the number of its row. A number that spells out its parameters is this number, or not a format. */
+static void test_one_number(void **state) {
+  (void)state;
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format format = smma_format_at(row);
+    const smma_encoding f = smma_encoding_of(format);
+    const char *name = smma_format_name(format);
+    const smma_format read = smma_spelled_from_text(name, strlen(name), NULL, 0);
+    char spelled[40];
+    assert_true(format == SMMA_E8M13 || smma_format_find(name) == format);
+    if (read != SMMA_NO_FORMAT && read != format)
+      fail_msg("%s spells out format %#x, but its row has number %#x", name, (unsigned)read, (unsigned)format);
+    spell_out(format, spelled);
+    if (*spelled && smma_format_find(spelled) != format)
+      fail_msg("%s is format %#x, but %s, which has these parameters, is %#x", spelled,
+               (unsigned)smma_format_find(spelled), name, (unsigned)format);
+    if (f.ignored_bits == 0 && f.bits <= 16) {
+      const smma_format number = SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
+      assert_true(number == format || smma_format_bits(number) == 0);
+    }
+  }
+}
+
 static void test_unknown_format(void **state) {
   (void)state;
   assert_string_equal(smma_format_name(SMMA_NO_FORMAT), "none");
@@ -596,7 +648,7 @@ static void test_unknown_format(void **state) {
               isnan(smma_format_decode((smma_format)SMMA_FORMAT_COUNT, 1)));
 }
 
-/* Encodings from outside the enumerations are told from every result. */
+/* Values outside the enumerations give a result that differs from every encoding. */
 static void test_round_of_nothing(void **state) {
   static const int formats[] = {SMMA_NO_FORMAT, SMMA_FORMAT_COUNT, 99, -1}, directions[] = {5, 99, -1},
                    overflows[] = {3, 99, -1};
@@ -609,25 +661,26 @@ static void test_round_of_nothing(void **state) {
                 SMMA_NO_ENCODING);
   for (size_t i = 0; i < sizeof overflows / sizeof overflows[0]; i++)
     assert_true(smma_format_encode(SMMA_F16, 1, SMMA_ROUND_UP, (smma_overflow)overflows[i]) == SMMA_NO_ENCODING);
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-    assert_true(smma_format_encode((smma_format)f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
-    assert_true(smma_format_encode((smma_format)f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) !=
-                SMMA_NO_ENCODING);
-    assert_true(smma_format_encode((smma_format)f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format f = smma_format_at(row);
+    assert_true(smma_format_encode(f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_format_encode(f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_format_encode(f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_format),   cmocka_unit_test(test_manual_has_every_format),
-      cmocka_unit_test(test_values),         cmocka_unit_test(test_ignored_bits),
-      cmocka_unit_test(test_extremes),       cmocka_unit_test(test_around_every_midpoint),
-      cmocka_unit_test(test_random_values),  cmocka_unit_test(test_f32_against_casts),
-      cmocka_unit_test(test_wide_formats),   cmocka_unit_test(test_losses),
-      cmocka_unit_test(test_convert),        cmocka_unit_test(test_convert_exponents),
-      cmocka_unit_test(test_convert_errors), cmocka_unit_test(test_names),
-      cmocka_unit_test(test_unknown_format), cmocka_unit_test(test_round_of_nothing),
-      cmocka_unit_test(test_integers),       cmocka_unit_test(test_values_of_integers),
+      cmocka_unit_test(test_every_format),     cmocka_unit_test(test_manual_has_every_format),
+      cmocka_unit_test(test_values),           cmocka_unit_test(test_ignored_bits),
+      cmocka_unit_test(test_extremes),         cmocka_unit_test(test_around_every_midpoint),
+      cmocka_unit_test(test_random_values),    cmocka_unit_test(test_f32_against_casts),
+      cmocka_unit_test(test_wide_formats),     cmocka_unit_test(test_losses),
+      cmocka_unit_test(test_convert),          cmocka_unit_test(test_convert_exponents),
+      cmocka_unit_test(test_convert_errors),   cmocka_unit_test(test_names),
+      cmocka_unit_test(test_one_number),       cmocka_unit_test(test_unknown_format),
+      cmocka_unit_test(test_integers),         cmocka_unit_test(test_values_of_integers),
+      cmocka_unit_test(test_round_of_nothing),
   };
   return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The FP4 kernel of src/device/cuda, which NVIDIA GPUs run. */
+/* The FP4 kernel of src/device/cuda that NVIDIA GPUs run, compiled as host code. */
 #include <stdlib.h>
 
 #include "device/cuda/fp4.h"
@@ -7,7 +7,7 @@
 
 enum { ROWS = 32, COLUMNS = 32, STEPS = 6, K = STEPS * FP4_DEPTH };
 
-/* Of ordinary operands, an element each, and those that are computed term by term. */
+/* For ordinary operands: the number of steps of elements, and of steps that were computed again term by term. */
 static size_t steps, again;
 
 static bool takes(const smma_operation *o) { return smma_fp4_fraction(o) != 0; }
@@ -24,7 +24,7 @@ static smma_fp4_panel *pack(const panel_product *p, bool of_a, uint8_t *special)
   return panel;
 }
 
-/* One thread's elements. */
+/* Computes the elements of one thread. */
 static void advance(const panel_product *p, const smma_fp4_panel *a, const smma_fp4_panel *b, smma_tile_thread at,
                     double *c) {
   const int fraction = smma_fp4_fraction(&p->o);

@@ -1,4 +1,4 @@
-/* Matrix products against a plain loop over smma_dot that follows softmma.h word by word. */
+/* Compares matrix products with a plain loop over smma_dot that follows softmma.h word by word. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "random.h"
 #include "support.h"
 
-#define CASES 48 /* of each instruction */
+#define CASES 48 /* for each instruction */
 
 /* One instruction of every algorithm; the second name takes C in D's format. */
 static const struct {
@@ -53,7 +53,7 @@ static const struct {
 
 /* ---- A product and its operands ---- */
 
-/* What follows the last element of D, and lies between its rows. */
+/* Fills the bytes after the last element of D and between its rows. */
 #define UNTOUCHED 0xa5
 
 typedef struct {
@@ -68,12 +68,13 @@ static size_t index_of(smma_order order, size_t leading, size_t i, size_t j) {
   return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
 }
 
-/* Elements from the first to the last of a matrix. */
+/* Returns the number of elements from the first to the last of a matrix. */
 static size_t extent(size_t rows, size_t columns, smma_order order, size_t leading) {
   return rows && columns ? index_of(order, leading, rows - 1, columns - 1) + 1 : 0;
 }
 
-/* Near one; one in sixteen is zero of either sign, tiny, or of any bits. In s32 many are near the ends of the range. */
+/* Returns a number near one; once in sixteen times a zero of either sign, a tiny number, or any bits. In s32 many
+   numbers are near the ends of the range. */
 static uint64_t random_element(uint64_t *state, smma_format format, bool any_bits, bool specials) {
   double value = (double)(int64_t)random_bits(state) * 0x1p-62;
   unsigned choice = random_below(state, 64);
@@ -88,7 +89,7 @@ static uint64_t random_element(uint64_t *state, smma_format format, bool any_bit
   return x;
 }
 
-/* Exactly so long that a reader of one element more is noticed by a sanitizer. */
+/* Returns an array of exactly this length, so that a sanitizer notices a read past its end. */
 static void *random_array(uint64_t *state, smma_format format, size_t count, bool any_bits, bool specials) {
   char *array = test_malloc(count * smma_format_bytes(format) + !count);
   for (size_t i = 0; i < count; i++) store_element(format, array, i, random_element(state, format, any_bits, specials));
@@ -100,7 +101,7 @@ static size_t scale_count(const product *p) {
   return block ? (p->with.k + block - 1) / block : 0;
 }
 
-/* Fills operands for the sizes and layouts in p->with; ld = 0 stays and means dense. */
+/* Fills operands for the sizes and layouts in p->with; ld = 0 stays 0, which means dense. */
 static void make_operands(product *p, uint64_t *state, bool any_bits, bool specials) {
   smma_gemm_arguments *g = &p->with;
   size_t lda = g->lda ? g->lda : g->order_a == SMMA_ROW_MAJOR ? g->k : g->m;
@@ -135,7 +136,7 @@ static uint64_t element_at(smma_format format, const void *array, size_t rows, s
   return load_element(format, array, index_of(order, leading, i, j));
 }
 
-/* factor * x in x's format; exact before it is rounded, or rounded once by C. */
+/* Returns factor * x in x's format. The product is exact before it is rounded, or C rounds it once. */
 static uint64_t scaled(smma_format format, uint64_t x, double factor) {
   double value = factor * smma_format_decode(format, x);
   return factor == 1 ? x : smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
@@ -147,7 +148,7 @@ static uint64_t c_at(const product *p, size_t i, size_t j) {
   return element_at(p->info.c, g->c, g->m, g->n, g->order_c, g->ldc, i, j);
 }
 
-/* One instruction step of element (i, j) from k on: +0 behind the end of K, with scale factors of one. */
+/* Computes one instruction step of element (i, j) from k on; beyond K, products are +0 and scale factors are one. */
 static uint64_t run_step(const product *p, const smma_instruction *instruction, size_t i, size_t j, size_t k,
                          uint64_t accumulator) {
   const smma_gemm_arguments *g = &p->with;
@@ -168,19 +169,19 @@ static uint64_t run_step(const product *p, const smma_instruction *instruction, 
   return dot(instruction, &x);
 }
 
-/* An integer as s32 holds it. */
+/* Limits an integer to the range of s32, as the instruction does. */
 static double in_range(const product *p, double x) {
   if (strstr(p->info.name, "satfinite") || strstr(p->info.name, "clamp")) return fmin(fmax(x, INT32_MIN), INT32_MAX);
   return x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
 }
 
-/* The outer format is FP64 for f64, s32 for s32, else FP32. */
+/* Adds in the outer format: FP64 for f64, s32 for s32, otherwise FP32. */
 static double add_outside(const product *p, double x, double y) {
   if (p->info.d == SMMA_S32) return in_range(p, x + y);
   return p->info.d == SMMA_F64 ? x + y : (double)((float)x + (float)y);
 }
 
-/* Steps first .. last - 1: what they add up to, in the outer format; *plain is their last accumulator. */
+/* Returns the sum of steps first .. last - 1 in the outer format; *plain receives their last accumulator. */
 static double run_slice(const product *p, size_t i, size_t j, size_t first, size_t last, size_t interval,
                         uint64_t start, uint64_t *plain) {
   const smma_instruction *instruction = interval || first ? p->chain : p->instruction;
@@ -197,7 +198,7 @@ static double run_slice(const product *p, size_t i, size_t j, size_t first, size
   return interval ? outer : smma_format_decode(p->info.d, accumulator);
 }
 
-/* The sum over K in the outer format. */
+/* Returns the sum over K in the outer format. */
 static double run_all(const product *p, size_t i, size_t j, uint64_t start, uint64_t *plain) {
   const smma_gemm_arguments *g = &p->with;
   size_t k = (size_t)p->info.k, steps = (g->k + k - 1) / k, interval = g->promote_every / k;
@@ -248,7 +249,7 @@ static void print_product(const product *p) {
                      : "given");
 }
 
-/* Replaces the elements of D in `expected`; what lies between them stays. */
+/* Replaces the elements of D in `expected`; the bytes between them stay unchanged. */
 static void fill_expected(const product *p, void *expected) {
   const smma_gemm_arguments *g = &p->with;
   size_t leading = g->ldd ? g->ldd : g->order_d == SMMA_ROW_MAJOR ? g->n : g->m;
@@ -257,7 +258,7 @@ static void fill_expected(const product *p, void *expected) {
       store_element(p->info.d, expected, index_of(g->order_d, leading, i, j), reference(p, i, j));
 }
 
-/* Where accumulators are added outside the instruction, any two NaNs are equal. */
+/* If accumulators are added outside the instruction, any two NaNs are equal. */
 static void assert_same(const product *p, const void *expected) {
   for (size_t e = 0; e < p->d_bytes / smma_format_bytes(p->info.d); e++) {
     uint64_t x = load_element(p->info.d, expected, e), y = load_element(p->info.d, p->d, e);
@@ -268,7 +269,7 @@ static void assert_same(const product *p, const void *expected) {
   }
 }
 
-/* A multiplier of the product, whose B is overwritten as soon as it is made. */
+/* Returns a multiplier of the product; B is overwritten as soon as the multiplier exists. */
 static smma_multiplier *multiplier_of(product *p) {
   smma_gemm_arguments g = p->with;
   size_t leading = g.ldb ? g.ldb : g.order_b == SMMA_ROW_MAJOR ? g.n : g.k;
@@ -278,7 +279,7 @@ static smma_multiplier *multiplier_of(product *p) {
   if (bytes) memcpy(b, g.b, bytes);
   if (scales && scale_b) memcpy(scale_b, g.scale_b, scales);
   g.b = b, g.scale_b = scale_b;
-  g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* not looked at */
+  g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* ignored by multipliers */
   assert_int_equal(smma_multiplier_create(p->instruction, &g, &multiplier), SMMA_OK);
   memset(b, UNTOUCHED, bytes);
   test_free(b);
@@ -287,7 +288,7 @@ static smma_multiplier *multiplier_of(product *p) {
   return multiplier;
 }
 
-/* Runs of one multiplier. */
+/* Checks several runs of one multiplier. */
 static void check_plan(product *p, const void *before, const void *expected) {
   smma_multiplier *multiplier = multiplier_of(p);
   smma_gemm_arguments *g = &p->with;
@@ -301,7 +302,7 @@ static void check_plan(product *p, const void *before, const void *expected) {
   smma_multiplier_free(multiplier);
 }
 
-/* Runs with 1, 2 and 5 threads, each by another kernel, on the same operands; then by multipliers. */
+/* Computes with 1, 2 and 5 threads, each with another kernel, on the same operands; then with multipliers. */
 static void check_product(product *p) {
   void *before = test_malloc(p->d_bytes), *expected = test_malloc(p->d_bytes), *first = test_malloc(p->d_bytes);
   static const int threads[] = {1, 2, 5};
@@ -335,7 +336,7 @@ static product product_of(const char *gpu, const char *name, const char *chain) 
   p.chain = chain ? find(gpu, chain) : p.instruction;
   p.info = describe(p.instruction);
   smma_gemm_defaults(&p.with, sizeof p.with);
-  p.with.scaling = SMMA_SCALING_OPERANDS; /* which the expected results are of, unless a test says otherwise */
+  p.with.scaling = SMMA_SCALING_OPERANDS; /* unless a test sets another one */
   return p;
 }
 
@@ -351,7 +352,7 @@ static size_t random_size(uint64_t *state) {
   }
 }
 
-/* Around the multiples of the instruction's K, and above the depth at which a tile is decoded. */
+/* Returns a K around multiples of the instruction's K, or above the depth at which a tile is decoded. */
 static size_t random_depth(uint64_t *state, size_t k) {
   switch (random_below(state, 8)) {
     case 0: return 1;
@@ -380,7 +381,7 @@ static void random_options(uint64_t *state, smma_gemm_arguments *g, size_t k) {
   if (random_below(state, 3) == 0) g->promote_every = k * (1 + random_below(state, 4));
 }
 
-/* C NULL, in D's place, or apart. */
+/* Makes C NULL, equal to D, or separate. */
 static void random_c(uint64_t *state, product *p) {
   smma_gemm_arguments *g = &p->with;
   unsigned choice = random_below(state, 4);
@@ -450,7 +451,7 @@ static void test_empty_sizes(void **state) {
   }
 }
 
-/* Factors of 1, and beta = 0, leave C to the instruction; all others act behind the sum. */
+/* With factors of 1, or with beta = 0, C is the instruction's operand; all other factors act after the sum. */
 static void test_default_scaling(void **state) {
   static const double factors[] = {1, 0, 0.5, -1};
   (void)state;
@@ -468,12 +469,12 @@ static void test_default_scaling(void **state) {
     }
     assert_memory_equal(results[SMMA_SCALING_DEFAULT], results[plain ? SMMA_SCALING_OPERANDS : SMMA_SCALING_EPILOGUE],
                         sizeof results[0]);
-    if (alpha == 1 && beta == 1) /* the two are told apart */
+    if (alpha == 1 && beta == 1) /* the two differ */
       assert_memory_not_equal(results[SMMA_SCALING_OPERANDS], results[SMMA_SCALING_EPILOGUE], sizeof results[0]);
   }
 }
 
-/* beta = 0 takes no notice of C: NaN and infinities there give what no C gives. */
+/* With beta = 0, C is ignored: NaN and infinities in C give the results of no C. */
 static void test_zero_beta(void **state) {
   (void)state;
   for (int scaling = SMMA_SCALING_OPERANDS; scaling <= SMMA_SCALING_EPILOGUE; scaling++) {
@@ -490,7 +491,7 @@ static void test_zero_beta(void **state) {
   }
 }
 
-/* Behind the end of K no scale factor is read: not that of the next row, here NaN. */
+/* No scale factor beyond K is read, such as that of the next row, which is NaN here. */
 static void test_scales_behind_k(void **state) {
   product p = small_product("B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3", 2, 2, 20);
   uint8_t scales[] = {0x38, 0x38, 0x7f, 0x7f}; /* 1, 1; NaN, NaN */
@@ -516,7 +517,7 @@ static void test_more_slices_than_steps(void **state) {
   free_operands(&p);
 }
 
-/* The hand-made example of Hopper's FP8: partial sums lose what promotion keeps. */
+/* An example of Hopper's FP8, derived by hand: partial sums lose bits that promotion retains. */
 static void test_promotion_keeps_more(void **state) {
   product p = product_of("H100", "wgmma.m64n8k32.f32.e4m3.e4m3", NULL);
   uint8_t a[64] = {0}, b[64] = {0};
@@ -524,7 +525,7 @@ static void test_promotion_keeps_more(void **state) {
   (void)state;
   memset(b, 0x38, sizeof b);                 /* 1 */
   a[0] = 0x78;                               /* 256 */
-  for (int k = 32; k < 64; k++) a[k] = 0x01; /* 2^-9: 32 of them make 2^-4 */
+  for (int k = 32; k < 64; k++) a[k] = 0x01; /* 2^-9: the sum of 32 of them is 2^-4 */
   p.with.m = p.with.n = 1, p.with.k = 64;
   p.with.a = a, p.with.b = b, p.with.d = &d;
   assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
@@ -547,7 +548,7 @@ static int32_t sum_of_steps(const char *name, size_t split_k, size_t promote_eve
   return d;
 }
 
-/* What wraps comes back; what is clamped does not, but an interval of both steps adds nothing. */
+/* A sum that wraps comes back into range; a clamped one does not. An interval of both steps adds nothing. */
 static void test_overflow_of_integers(void **state) {
   (void)state;
   for (size_t slices = 1; slices <= 2; slices++)
@@ -603,7 +604,7 @@ static bool record_progress(size_t done, size_t rows, void *context) {
   return 0;
 }
 
-/* Every FP16 number as C, times beta in FP32, in FP16 again, in rows and in columns. */
+/* Every FP16 number as C, times beta in FP32, rounded to FP16, in rows and in columns. */
 static void test_every_half(void **state) {
   (void)state;
   const float betas[] = {1, 0.3f, 3, 0x1.004p-9f, 0x1p-12f, 0x1.ffep4f, -1e-30f};
@@ -661,7 +662,7 @@ static void test_stopping(void **state) {
   free_operands(&p);
 }
 
-/* A forked child has no OpenMP threads: one thread must do without them. */
+/* A forked child has no OpenMP threads: one thread must work without them. */
 static void test_fork(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
   int status;
@@ -792,7 +793,7 @@ static void test_nan_of_fp64_rows(void **state) {
   }
 }
 
-/* Without products the epilogue leaves beta C, whatever alpha is. */
+/* Without products, the epilogue gives beta C, whatever alpha is. */
 static void test_no_products_in_epilogue(void **state) {
   const smma_instruction *i = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32", NULL);
   float c = -0.0f, d = 1;
@@ -809,7 +810,7 @@ static void test_no_products_in_epilogue(void **state) {
 
 /* ---- Multipliers ---- */
 
-/* The rows of a product do not depend on each other: those of a multiplier's run with fewer are the first. */
+/* The rows of a product are independent: a multiplier's run with fewer rows gives the first rows. */
 static void test_plan_with_other_rows(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
@@ -835,7 +836,7 @@ static void test_plan_with_other_rows(void **state) {
   }
 }
 
-/* A multiplier that threads share. */
+/* A multiplier shared by threads. */
 static void test_shared_plan(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 33, 65, 150);
   float d[8][33 * 65];
@@ -852,7 +853,7 @@ static void test_shared_plan(void **state) {
   free_operands(&p);
 }
 
-/* A multiplier outlives the unit that it was made from. */
+/* A multiplier remains valid after its custom unit is freed. */
 static void test_plan_of_a_custom_unit(void **state) {
   static const char text[] =
       "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"f16\", \"b\": "
@@ -924,7 +925,7 @@ static void test_errors_of_plans(void **state) {
 
 enum { ROWS = 700 }; /* enough for threads */
 
-/* Each row is smma_dot of it, whatever the threads, at odd addresses. */
+/* Each row equals smma_dot, for any number of threads, at odd addresses. */
 static void test_rows(void **state) {
   static const int threads[] = {0, 1, 2, 5};
   (void)state;
@@ -1088,7 +1089,7 @@ static void test_errors(void **state) {
   }
 }
 
-/* In place only if formats are the same, or C is not read. */
+/* D may be C only if the formats are the same, or if C is not read. */
 static void test_c_of_another_format_in_place(void **state) {
   product p = small_product("V100", "mma.m8n8k4.f32.f16.f16.f16", 3, 5, 8);
   (void)state;
@@ -1122,7 +1123,7 @@ static void test_status_texts(void **state) {
 
 /* ---- One instruction ---- */
 
-/* Element (i, j) by smma_dot. */
+/* Returns element (i, j), computed by smma_dot. */
 static uint64_t mma_element(const product *p, size_t i, size_t j) {
   size_t k = (size_t)p->info.k, scales = p->info.scale_block ? k / (size_t)p->info.scale_block : 0;
   smma_row x = {.c = load_element(p->info.c, p->c, i * p->with.n + j)};
@@ -1146,7 +1147,7 @@ static void check_mma(product *p) {
       if (expected != got)
         fail_msg("%s element %zu, %zu: expected %" PRIx64 ", got %" PRIx64, p->info.name, i, j, expected, got);
     }
-  for (int e = 0; e < 3; e++) /* nothing behind D */
+  for (int e = 0; e < 3; e++) /* bytes after D stay unchanged */
     assert_int_equal(((unsigned char *)p->d)[p->d_bytes - 1 - (size_t)e], UNTOUCHED);
 }
 
@@ -1173,7 +1174,7 @@ static void test_mma(void **state) {
 typedef smma_status one_instruction(const smma_instruction *instruction, const void *a, const void *b, const void *c,
                                     const void *scale_a, const void *scale_b, void *d);
 
-/* D, here x, is not touched on an error. */
+/* D, here x, is unchanged after an error. */
 static void check_one_instruction_errors(one_instruction *run) {
   static uint64_t memory[16 * 32], x[16 * 8];
   const smma_instruction *plain = find("RTX 5090", PLAIN),
@@ -1201,7 +1202,8 @@ static void test_errors_of_dot(void **state) { (void)state, check_one_instructio
 
 enum { ROOM = 1 << 14, PLACE = 1 << 12 };
 
-/* D of 8 x 6, in rows `leading` apart, at an offset from an operand of 8 x 16, B of 16 x 6 or C of 8 x 6. */
+/* Checks a D of 8 x 6, with rows `leading` elements apart, at an offset from an operand: A of 8 x 16, B of 16 x 6 or C
+   of 8 x 6. */
 static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t leading_d, smma_status expected) {
   static _Alignas(64) unsigned char memory[ROOM], others[ROOM];
   const smma_instruction *i = find("H100", "wgmma.m64n8k16.f32.f16.f16");
@@ -1220,12 +1222,12 @@ static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t
   assert_true(expected == SMMA_OK ? !*error.text : strstr(error.text, words) != NULL);
   if (operand == 'C') g.beta = 0, assert_int_equal(smma_gemm(i, &g), SMMA_OK);
   assert_int_equal(smma_multiplier_create(i, &g, &kept), SMMA_OK);
-  if (operand != 'C') /* which keeps B */
+  if (operand != 'C') /* a multiplier, which holds its own B */
     assert_int_equal(smma_multiplier_run(kept, g.m, g.a, NULL, g.c, g.d), operand == 'B' ? SMMA_OK : expected);
   smma_multiplier_free(kept);
 }
 
-/* Elements count, not what lies between them. */
+/* Elements may not overlap; the gaps between them may. */
 static void test_overlaps(void **state) {
   const ptrdiff_t a_bytes = 8 * 16 * 2, d_bytes = 8 * 6 * 4;
   (void)state;
@@ -1234,10 +1236,10 @@ static void test_overlaps(void **state) {
   check_overlap('A', a_bytes, 0, 0, SMMA_OK);
   check_overlap('A', 4 - d_bytes, 0, 0, SMMA_INVALID_ARGUMENT);
   check_overlap('A', -d_bytes, 0, 0, SMMA_OK);
-  check_overlap('A', 32, 32, 16, SMMA_OK); /* side by side in rows of 64 bytes */
+  check_overlap('A', 32, 32, 16, SMMA_OK); /* adjacent in rows of 64 bytes */
   check_overlap('A', 28, 32, 16, SMMA_INVALID_ARGUMENT);
   check_overlap('A', 40, 32, 16, SMMA_OK);
-  check_overlap('A', 44, 32, 16, SMMA_INVALID_ARGUMENT); /* its last element is the next row's first */
+  check_overlap('A', 44, 32, 16, SMMA_INVALID_ARGUMENT); /* its last element is the first of the next row */
   check_overlap('A', 32, 32, 24, SMMA_INVALID_ARGUMENT); /* of other distances */
   check_overlap('B', 188, 0, 0, SMMA_INVALID_ARGUMENT);
   check_overlap('B', 192, 0, 0, SMMA_OK);
@@ -1246,14 +1248,14 @@ static void test_overlaps(void **state) {
   check_overlap('C', 2, 0, 0, SMMA_INVALID_ARGUMENT);
   check_overlap('C', -4, 0, 0, SMMA_INVALID_ARGUMENT);
   check_overlap('C', 0, 6, 7, SMMA_INVALID_ARGUMENT);
-  check_overlap('C', 24, 12, 12, SMMA_OK); /* both halves of a matrix */
+  check_overlap('C', 24, 12, 12, SMMA_OK); /* the two halves of a matrix */
   check_overlap('C', 20, 12, 12, SMMA_INVALID_ARGUMENT);
   check_overlap('C', d_bytes, 0, 0, SMMA_OK);
 }
 
 /* ---- Stacks ---- */
 
-enum { STACK = 256 << 10 }; /* what softmma.h says */
+enum { STACK = 256 << 10 }; /* the limit in softmma.h */
 
 static void *multiply_everything(void *unused) {
   static unsigned char a[1 << 16], b[1 << 16], scale[1 << 12], d[1 << 16];
@@ -1275,7 +1277,7 @@ static void *multiply_everything(void *unused) {
   return a;
 }
 
-/* A product needs no more stack than the header says. */
+/* A product needs no more stack than the header states. */
 static void test_stack(void **state) {
   pthread_attr_t attributes;
   pthread_t thread;

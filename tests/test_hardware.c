@@ -1,4 +1,4 @@
-/* vdpbf16ps of this CPU against its model, bit for bit, NaN too. */
+/* Compares vdpbf16ps of this CPU with its model, bit for bit, including NaN. */
 #include <stdio.h>
 
 #include "host/cpu.h"
@@ -51,7 +51,7 @@ static void adversarial_row(const smma_operation *o, uint64_t row, smma_row *x) 
   x->c = r.c;
 }
 
-/* NaN with payloads, infinities, zeros, and what becomes zero, in every place. */
+/* NaN with payloads, infinities, zeros, and numbers that become zero, in every position. */
 static uint64_t nearly_nan(uint64_t *state, int fraction_bits) {
   const uint64_t bits = random_bits(state), infinity = UINT64_C(0xff) << fraction_bits;
   const uint64_t sign = (bits >> 8 & 1) << (8 + fraction_bits), fraction = bits >> 32 & ((1 << fraction_bits) - 1);
@@ -98,7 +98,8 @@ static void test_nans(void **state) { (void)state, compare(nan_row); }
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_adversarial),
                                      cmocka_unit_test(test_nans)};
-  if (!smma_cpu_has(SMMA_CPU_AVX512) || !__builtin_cpu_supports("avx512bf16")) return skipped("this CPU has no AVX512_BF16");
+  if (!smma_cpu_has(SMMA_CPU_AVX512) || !__builtin_cpu_supports("avx512bf16"))
+    return skipped("this CPU has no AVX512_BF16");
   return cmocka_run_group_tests_name("hardware", tests, NULL, NULL);
 }
 

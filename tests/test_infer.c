@@ -1,5 +1,5 @@
-/* Units at random, of which infer knows nothing but formats and K: each is found exactly, or it is said that it is not;
-   and recordings of them, whose rows leave something open. */
+/* Random units, of which infer knows only the formats and K: each must be identified exactly, or be reported as not
+   found. Also recordings of such units, whose test vectors leave parameters undetermined. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,10 +9,12 @@
 #include "random_unit.h"
 #include "support.h"
 
-/* Rows of another seed, and others sought, that must not tell what was found from the unit. */
+/* Numbers of test vectors with another seed, and of searched ones, that must not distinguish the identified model from
+   the unit. */
 enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
-/* Of short units many, which take some seconds each; of all some; short units of two steps. */
+/* Numbers of units: many short units, which take some seconds each; a few units of any length; short units of two
+   steps. */
 enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 40 };
 
 typedef struct {
@@ -20,7 +22,7 @@ typedef struct {
   double seconds;
 } tally;
 
-/* "FROM-TO", by hand: of all units, or those of two steps. */
+/* Reads "FROM-TO", a range of units to test by hand: of all units, or of those of two steps. */
 static bool is_by_hand(const char *variable, int *from, int *to) {
   const char *text = getenv(variable);
   if (!text) return false;
@@ -28,7 +30,7 @@ static bool is_by_hand(const char *variable, int *from, int *to) {
   return true;
 }
 
-/* A row that tells two instructions apart, if one of those that are searched does. */
+/* Reports whether one of the searched test vectors distinguishes two instructions. */
 static bool differ(const smma_instruction *i, const smma_instruction *other, smma_unit *models) {
   smma_error error;
   smma_unit custom = *models, second;
@@ -50,7 +52,7 @@ static void print_unit(const smma_instruction *i, int number, const char *what) 
   printf("unit %d: %s\n%s", number, what, text);
 }
 
-/* NaN are compared only where the model claims to know them. */
+/* Tests one unit. NaN are compared only if the model claims to define them. */
 static void judge(smma_unit *models, smma_custom custom, int number, tally *count) {
   smma_custom model;
   const smma_instruction *i = smma_custom_make(&custom), *other;
@@ -87,7 +89,7 @@ static void judge(smma_unit *models, smma_custom custom, int number, tally *coun
   smma_custom_release(i);
 }
 
-/* No claim is wrong, and so many of a hundred units are found. */
+/* Checks that no claim is wrong, and that at least this number of a hundred units is identified. */
 static void judge_all(tally count, int least) {
   const int units = count.found + count.not_found + count.wrong;
   if (!units) return;

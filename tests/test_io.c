@@ -1,6 +1,6 @@
-/* Tensor files, vector files and names of formats. Files are built here byte by byte, in a directory of their own. */
+/* Tensor files, vector files and names of formats. The tests build files byte by byte, in a directory of their own. */
 #define _XOPEN_SOURCE 700
-/* cmocka.h needs the three before it. */
+/* cmocka.h needs the three headers before it. */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 
 static char directory[] = "/tmp/softmma-test-io-XXXXXX";
 
-/* A name in the test directory; valid until the fourth call after it. */
+/* Returns a name in the test directory; valid until the fourth call after it. */
 static const char *in_directory(const char *name) {
   static char paths[4][512];
   static int next;
@@ -67,7 +67,7 @@ static int remove_directory(void **state) {
   return rmdir(directory);
 }
 
-/* Every error is one line that begins with the path. */
+/* Checks that an error is one line that begins with the path. */
 static void check_line(const smma_error *error, const char *path) {
   assert_true(strlen(error->text) > strlen(path) + 2);
   assert_memory_equal(error->text, path, strlen(path));
@@ -107,7 +107,8 @@ static image safetensors_image(const char *header, const void *data, size_t size
   return file;
 }
 
-/* From memory, as from a regular file; and once more without its size, as from a pipe, which gives the same tensor. */
+/* Reads from memory with a known size, as from a regular file, and again with an unknown size, as from a pipe; both
+   must give the same tensor. */
 static bool parse(const image *file, const char *path, const char *name, smma_tensor *tensor, smma_error *error) {
   const bool npy = path[2] == 'n';
   bool done[2];
@@ -171,8 +172,10 @@ static void expect_safetensors_error(const char *header, const char *name, size_
 
 static void test_format_names(void **state) {
   (void)state;
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (format != SMMA_E8M13) assert_int_equal(smma_format_from_text(smma_format_text((smma_format)format)), format);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format format = smma_format_at(row);
+    if (format != SMMA_E8M13) assert_int_equal(smma_format_from_text(smma_format_text(format)), format);
+  }
   assert_string_equal(smma_format_text(SMMA_E8M13), "e8m13");
   assert_string_equal(smma_format_text(SMMA_NO_FORMAT), "none");
   assert_int_equal(smma_format_from_text("half"), SMMA_F16);
@@ -418,7 +421,7 @@ static void test_safetensors_packed(void **state) {
       safetensors_image("{\"x\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[0,3]}}", "\x21\x43\xf5", 3);
   assert_true(parse_safetensors(&file, "x", &tensor, &error));
   check_tensor(&tensor, SMMA_E2M1, 1, 2, 3, "\1\2\3\4\5\xf");
-  /* codes 0x01, 0x02, 0x3f, 0x20 and 0x15, 0x2a, 0x00, 0x3e, lowest bits first */
+  /* encodings 0x01, 0x02, 0x3f, 0x20 and 0x15, 0x2a, 0x00, 0x3e, lowest bits first */
   file = safetensors_image("{\"x\":{\"dtype\":\"F6_E2M3\",\"shape\":[8],\"data_offsets\":[0,6]}}",
                            "\x81\xf0\x83\x95\x0a\xf8", 6);
   assert_true(parse_safetensors(&file, NULL, &tensor, &error));
@@ -535,7 +538,7 @@ static void test_read_by_path(void **state) {
   check_tensor(&tensor, SMMA_U8, 1, 1, 2, "ab");
   assert_true(smma_tensor_read(in_directory("two.safetensors:weight"), &tensor, &error));
   check_tensor(&tensor, SMMA_U8, 1, 1, 2, "cd");
-  write_file("two.safetensors:bias", npy.bytes, npy.size); /* a colon in a real name */
+  write_file("two.safetensors:bias", npy.bytes, npy.size); /* a file name with a colon */
   assert_true(smma_tensor_read(in_directory("two.safetensors:bias"), &tensor, &error));
   check_tensor(&tensor, SMMA_U8, 1, 1, 2, "ab");
   assert_false(smma_tensor_read(in_directory("misnamed.txt:x"), &tensor, &error));
@@ -570,7 +573,7 @@ static void test_other_kinds_of_file(void **state) {
   }
 }
 
-/* Larger than the first buffer, from a pipe, whose size nobody knows before its end. */
+/* A file larger than the first buffer, from a pipe, whose size is unknown until its end. */
 static void test_load_from_pipe(void **state) {
   (void)state;
   enum { SIZE = 300000 };
@@ -597,7 +600,7 @@ static void test_load_from_pipe(void **state) {
   free(bytes);
 }
 
-/* A file that loses its end between its opening and its reading, as one that another program writes anew. */
+/* A file that is truncated between opening and reading, as by a program that rewrites it. */
 static void test_shortened_while_read(void **state) {
   (void)state;
   unsigned char data[8192] = {0};
@@ -628,13 +631,14 @@ static void test_npy_round_trip(void **state) {
   (void)state;
   uint64_t data[6];
   for (size_t i = 0; i < 6; i++) data[i] = UINT64_C(0x0123456789abcdef) * (i + 1);
-  for (int format = 0; format <= SMMA_FORMAT_COUNT; format++) {
-    int bits = smma_encoding_of((smma_format)format).bits;
-    smma_tensor tensor = {
-        (smma_format)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS, false};
+  for (int row = 0; row <= SMMA_FORMAT_COUNT; row++) {
+    const smma_format format = row < SMMA_FORMAT_COUNT ? smma_format_at(row) : SMMA_NO_FORMAT;
+    int bits = smma_encoding_of(format).bits;
+    smma_tensor tensor = {format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS,
+                          false};
     smma_tensor back;
     smma_error error;
-    smma_format known = SMMA_NO_FORMAT; /* what the file can say */
+    smma_format known = SMMA_NO_FORMAT; /* the format that the file identifies */
     if (format == SMMA_F64 || format == SMMA_F16) known = (smma_format)format;
     if (tensor.bytes == 4) known = SMMA_F32;
     if (smma_is_integer((smma_format)format) && bits >= 8) known = (smma_format)format;
@@ -748,7 +752,7 @@ static void test_output_replaces_and_abandons(void **state) {
   assert_int_equal(stat(path, &status), 0);
   assert_int_equal(status.st_size, 3);
   assert_true(smma_output_commit(&output, &error));
-  assert_int_equal(stat(path, &status), 0); /* the link still points here */
+  assert_int_equal(stat(path, &status), 0); /* the link still points to it */
   assert_int_equal(status.st_size, 8);
   assert_int_equal(files_in_directory(), before);
 }
@@ -825,7 +829,7 @@ static void test_output_long_names(void **state) {
   "# arch: blackwell\n# instruction: test\n# k: 4\n# a: e2m1\n# b: e2m1\n# c: f32\n# d: f64\n# scale: ue8m0 per 2\n"
 #define ROW "12 34 3c00 4000 3f800000 40000000\n"
 
-/* Rows of a text of vectors, or -1 with the error. */
+/* Returns the number of test vectors in a text, or -1 with the error. */
 static int read_text(const char *text, size_t size, smma_vector_header *header, smma_row *last, smma_error *error) {
   FILE *stream = size > 0 ? fmemopen((void *)text, size, "rb") : fopen("/dev/null", "rb");
   smma_vector_status status = SMMA_VECTOR_ERROR;
@@ -883,7 +887,7 @@ static void test_vectors_accepted(void **state) {
   (void)state;
   expect_rows(HEADER, 0);
   expect_rows(HEADER ROW, 1);
-  expect_rows(HEADER "1 2 3 4 5 40000000", 1); /* no end of the last line, but complete */
+  expect_rows(HEADER "1 2 3 4 5 40000000", 1); /* the last line has no newline, but is complete */
   expect_rows(HEADER "1 2 3 4 5 6\n", 1);
   expect_rows(SCALED "1 2 3 4 5 6 7 8 9 7f 80 81 82 0123456789abcdef\n", 1);
   expect_rows(HEADER ROW HEADER ROW, 2); /* joined files */
@@ -933,7 +937,7 @@ static void test_vectors_row_errors(void **state) {
                       "v.txt: line 8, column 25: expected 6 numbers (a[2] b[2] c d), found 5");
   expect_vector_error(HEADER "12 34 3c00 4000 3f800000 40000000 1\n",
                       "v.txt: line 8, column 35: expected 6 numbers (a[2] b[2] c d), found 7");
-  expect_vector_error(HEADER "12 3c00 4000 3f800000 40000000\n", /* the count is the likelier cause */
+  expect_vector_error(HEADER "12 3c00 4000 3f800000 40000000\n", /* a wrong count is the likelier cause */
                       "v.txt: line 8, column 31: expected 6 numbers (a[2] b[2] c d), found 5");
   expect_vector_error(HEADER ROW "12 1ff 3c00 4000 3f800000 40000000\n",
                       "v.txt: line 9, column 4: 1ff does not fit e4m3's 8 bits (a[1])");
@@ -976,7 +980,7 @@ static void test_vectors_binary(void **state) {
   free(endless);
 }
 
-/* Cut anywhere, a file gives an error or the rows that are still whole. */
+/* A file truncated at any byte gives an error, or the test vectors that are still complete. */
 static void test_vectors_cut_anywhere(void **state) {
   (void)state;
   static const char text[] =
@@ -1011,7 +1015,7 @@ static void test_vectors_go_on_after_error(void **state) {
   fclose(stream);
 }
 
-/* A file is written as it was read, digit for digit. */
+/* Checks that a file is written exactly as it was read. */
 static void check_rewritten(const char *text) {
   char *copy = NULL;
   size_t size = 0;

@@ -1,10 +1,11 @@
-/* Every kernel of this CPU against the core: random products of every operation, digests that are the same on every
-   machine, and what a kernel must leave alone.
+/* Compares every kernel of this CPU with the core: random products of every operation, digests that are the same on
+   every machine, and memory that a kernel must not change.
 
-   SOFTMMA_KERNEL_ROUNDS=10 multiplies the amount of random products. A difference prints the line that replays it with
-   bin/kernel_program. After a change of the core or of the operands,
-     bin/kernel_program digests > tests/kernel_digests.txt
-   writes the digests anew, from the core. */
+   SOFTMMA_KERNEL_ROUNDS=10 multiplies the number of random products. A mismatch prints the command of
+   bin/kernel_program that repeats it. After a change of the core or of the operands, this command rewrites the digests,
+   computed by the core:
+
+       bin/kernel_program digests > tests/kernel_digests.txt */
 #include <fenv.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,14 +22,14 @@
 #include <xmmintrin.h>
 #endif
 
-/* SOFTMMA_KERNEL_OUTPUTS: outputs of each family, and how many there must be of each kernel. */
-enum { OUTPUTS = 1500000, SHARE_AIMED = 10 /* one part in so many, besides, is of aimed products */ };
+/* SOFTMMA_KERNEL_OUTPUTS: number of outputs of each family, and the minimum for each kernel. */
+enum { OUTPUTS = 1500000, SHARE_AIMED = 10 /* additional aimed products: 1 / SHARE_AIMED of the outputs */ };
 
 #define F16 "wgmma.m64n8k16.f32.f16.f16" /* of Hopper */
 
-/* ---- Which kernel computes what ---- */
+/* ---- The kernel of each operation ---- */
 
-/* What is left to the core, and why. */
+/* Operations that are left to the core, with the reason. */
 static const struct {
   const char *family, *kernel; /* NULL: every kernel */
   const char *reason;
@@ -81,7 +82,7 @@ static void test_unknown_kernel(void **state) {
   assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_OK);
 }
 
-/* Nothing of the catalogue is left to the core. */
+/* No operation of the catalogue is left to the core. */
 static void test_every_operation_has_kernels(void **state) {
   size_t missing = 0;
   (void)state;
@@ -98,7 +99,7 @@ static void test_every_operation_has_kernels(void **state) {
   assert_int_equal(missing, 0);
 }
 
-/* ---- The same bits ---- */
+/* ---- Equal bits ---- */
 
 static void test_against_core(void **state) {
   const size_t outputs = amount_of("SOFTMMA_KERNEL_OUTPUTS", OUTPUTS);
@@ -115,17 +116,19 @@ static void test_against_core(void **state) {
         assert_true(counts.outputs[f][k] >= amount.outputs && counts.outputs[f][k] > 0);
 }
 
-/* What operands at random hardly ever have: the first factors of all rows and columns, BF16, and D of all elements. */
+/* Cases that random operands hardly ever reach: the first factors of all rows and columns, in BF16, and D of all
+   elements. */
 static const struct {
   const char *arch, *instruction;
   uint16_t a[4], b[4];
   uint32_t d;
 } rare[] = {
-    /* 2^-126 - 1.5 * 2^-151, of 24 bits nearest to numbers below 2^-126, and so zero; of subnormal ones to 2^-126. */
+    /* 2^-126 - 1.5 * 2^-151: rounded to 24 bits it is below 2^-126, and so becomes zero; rounded as a subnormal it
+       would be 2^-126. */
     {"x86", "tdpbf16ps", {0x2000, 0, 0x9a40}, {0x2000, 0, 0x1980}, 0},
     /* -1 - 2^-200, rounded down at 24 bits, and 1. */
     {"rdna4", "v_wmma_f32_16x16x16_bf16.w64", {0xbf80, 0x8d80, 0x3f80}, {0x3f80, 0x0d80, 0x3f80}, 0xb3800000},
-    /* 2^20, -0.25, and minus the subnormal 2^-131, rounded down beside them. */
+    /* 2^20, -0.25, and minus the subnormal 2^-131, rounded down at the exponent of 2^20. */
     {"rdna4", "v_wmma_f32_16x16x16_bf16", {0, 0x4900, 0x3e00, 2}, {0, 0x4000, 0xc000, 0xc000}, 0x497ffffb}};
 
 static void test_rare_sums(void **state) {
@@ -152,7 +155,7 @@ static void test_rare_sums(void **state) {
   }
 }
 
-/* Each kernel with one thread and with two. */
+/* Lists each kernel with one thread and with two. */
 static size_t runs_of_all(kernel_run runs[2 * MOST_KERNELS]) {
   size_t count = 0;
   for (size_t k = 0; smma_kernel_name(k); k++)
@@ -173,7 +176,8 @@ static void test_products(void **state) {
 
 /* ---- The floating-point environment ---- */
 
-/* What arithmetic obeys; it may raise flags, as any does. */
+/* Returns the control state of the floating-point environment, without the exception flags, which any arithmetic may
+   set. */
 static int float_environment(void) {
 #ifdef __x86_64__
   return (int)(_mm_getcsr() & ~0x3fu);
@@ -182,7 +186,7 @@ static int float_environment(void) {
 #endif
 }
 
-/* Rounding up; subnormals flushed where that can be asked for. */
+/* Sets rounding up, and flushes subnormals if the machine can. */
 static void spoil_float_environment(void) {
   fesetround(FE_UPWARD);
 #ifdef __x86_64__
@@ -190,7 +194,7 @@ static void spoil_float_environment(void) {
 #endif
 }
 
-/* It neither matters nor changes. */
+/* The environment does not affect a product, and a product does not change it. */
 static void test_float_environment(void **state) {
   kernel_run runs[2 * MOST_KERNELS];
   size_t count = runs_of_all(runs);
@@ -238,7 +242,7 @@ static void test_stopping(void **state) {
 #define LIMITED_MEMORY 1
 #endif
 
-/* Of this process, in bytes; 0 where it cannot be known. */
+/* Returns the address space of this process in bytes; 0 if unknown. */
 static size_t address_space(void) {
   FILE *file = fopen("/proc/self/statm", "r");
   size_t pages = 0;
@@ -248,7 +252,7 @@ static size_t address_space(void) {
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Whether a child that may not have more than `bytes` besides computes it. */
+/* Reports whether a child process can compute the product with at most `bytes` more memory. */
 static bool fits(const smma_gemm_arguments *g, size_t bytes) {
   const smma_instruction *i = find("H100", F16);
   struct rlimit limit;
@@ -262,7 +266,7 @@ static bool fits(const smma_gemm_arguments *g, size_t bytes) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Long in each direction: one thread's memory does not grow with the product. */
+/* Products that are long in each direction: the memory of one thread does not grow with the product. */
 static void test_memory(void **state) {
   enum { LONG = 200000, SHORT = 16, MEBIBYTES = 16 };
   static const size_t sizes[][3] = {{SHORT, SHORT, LONG}, {LONG, SHORT, SHORT}, {SHORT, LONG, SHORT}};

@@ -1,4 +1,4 @@
-/* Accurate products from words: the published examples number by number, identities, and what is refused. */
+/* Accurate products from words: the published examples number by number, identities, and refused arguments. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
@@ -39,7 +39,7 @@ static void multiply(const smma_instruction *i, const operands *o, smma_words ho
   assert_int_equal(smma_gemm_words(i, &g, &how), SMMA_OK);
 }
 
-/* A unit whose sums are exact: products in D's format, FP64, if they fit. */
+/* Returns a unit with exact sums: products are exact in D's format, FP64, if they fit. */
 static const smma_instruction *exact_unit(const char *format) {
   char text[400];
   smma_error error;
@@ -53,19 +53,19 @@ static const smma_instruction *exact_unit(const char *format) {
   return unit;
 }
 
-/* Integers of at most `bits` bits and either sign, times 2^exponent. */
+/* Fills x with integers of at most `bits` bits and either sign, times 2^exponent. */
 static void random_integers(uint64_t *state, int bits, int exponent, double *x, size_t count) {
   for (size_t i = 0; i < count; i++)
     x[i] = ldexp((double)(random_bits(state) >> (64 - bits)), exponent) * (random_below(state, 2) ? 1 : -1);
 }
 
-/* Magnitudes from 1/4 to 1 with 53 bits. */
+/* Fills x with magnitudes from 1/4 to 1 with 53 bits. */
 static void random_reals(uint64_t *state, double *x, size_t count) {
   for (size_t i = 0; i < count; i++)
     x[i] = (0.25 + 0.75 * (double)(random_bits(state) >> 11) * 0x1p-53) * (random_below(state, 2) ? 1 : -1);
 }
 
-/* The exact product of integers times 2^exponent. */
+/* Returns the exact product of integers times 2^exponent. */
 static int64_t exact_product(const operands *o, int exponent, size_t i, size_t j) {
   int64_t sum = 0;
   for (size_t k = 0; k < K; k++)
@@ -91,7 +91,8 @@ static void test_example_scaling(void **state) {
   assert_int_equal(smma_words_exponent(128, theta), -1);
 }
 
-/* The slides keep 125, of seven bits, in E4M3, which has four: to the nearest it is 128, and the second word -3. */
+/* The slides have 125, which needs seven bits, as a word of E4M3, which has four: to nearest it is 128, and the second
+   word is -3. */
 static void test_example_words(void **state) {
   static const double scaled[4] = {125, 0x1p-2, 0x1p-2, 0x1p-8}; /* the first row of Lambda A */
   static const double words[2][4] = {{128, 0x1p-2, 0x1p-2, 0}, {-3 * 16, 0, 0, 0x1p-4}};
@@ -115,7 +116,7 @@ static void check_example(int words, const double expected[4]) {
     for (int j = 0; j < 4; j++) assert_true(d[i * 4 + j] == expected[i] * (j == 1 ? 128 : 1));
 }
 
-/* 514 and 65792 where the slides have 502 and 64256, from 128 instead of 125; the other rows are theirs. */
+/* 514 and 65792 where the slides have 502 and 64256, because of 128 instead of 125; the other rows equal the slides. */
 static void test_example_of_one_word(void **state) {
   static const double expected[4] = {514, 512, 4, 4};
   (void)state;
@@ -163,8 +164,7 @@ static void test_subnormal_words(void **state) {
   }
 }
 
-/* A word is what smma_format_encode gives: all over the format's range and around it, ties and signs of zero included.
- */
+/* A word equals the result of smma_format_encode: in and around the format's range, for ties and signs of zero. */
 static void test_words_are_rounded(void **unused) {
   static const smma_format formats[] = {SMMA_F64,  SMMA_F32,      SMMA_TF32,     SMMA_F16,  SMMA_BF16, SMMA_E5M2,
                                         SMMA_E4M3, SMMA_E5M2FNUZ, SMMA_E4M3FNUZ, SMMA_E3M2, SMMA_E2M3, SMMA_E2M1};
@@ -184,7 +184,7 @@ static void test_words_are_rounded(void **unused) {
   }
 }
 
-/* The words of a number add up to it but for u^p of it; enough of them, exactly. */
+/* The words of a number add up to it, with an error of at most u^p of it; enough words add up exactly. */
 static void test_words_add_up(void **unused) {
   static const smma_format formats[] = {SMMA_F64,  SMMA_F32,      SMMA_TF32,     SMMA_F16,  SMMA_BF16, SMMA_E5M2,
                                         SMMA_E4M3, SMMA_E5M2FNUZ, SMMA_E4M3FNUZ, SMMA_E3M2, SMMA_E2M3, SMMA_E2M1};
@@ -233,7 +233,8 @@ static void test_automatic_words(void **state) {
 
 /* ---- Identities ---- */
 
-/* With enough words and exact sums in the unit, the product is exact; rounded to FP32, the exact product rounded. */
+/* With enough words and exact sums in the unit, the product is exact; rounded to FP32, it is the rounded exact product.
+ */
 static void test_enough_words_are_exact(void **unused) {
   static const struct {
     const char *format;
@@ -264,10 +265,10 @@ static void test_enough_words_are_exact(void **unused) {
   }
 }
 
-/* Instructions of many kinds: the last has scale factors, which are 1. */
+/* Instructions of many kinds; the last one has scale factors, which are 1. */
 static const struct {
   const char *gpu, *name;
-  double sum_error; /* of the unit, relative to |A||B| */
+  double sum_error; /* error of the unit's sum, relative to |A||B| */
 } instructions[] = {{"V100", "mma.m8n8k4.f32.f16.f16.f32", 0x1p-18},
                     {"A100", "mma.m16n8k8.f32.tf32.tf32.f32", 0x1p-18},
                     {"H100", "wgmma.m64n8k16.f32.bf16.bf16", 0x1p-18},
@@ -279,7 +280,7 @@ static const struct {
                     {"B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3", 0x1p-18}};
 #define INSTRUCTION_COUNT (sizeof instructions / sizeof *instructions)
 
-/* The bound of docs/numerics.md: (p + 1) u^p |A||B|, and the unit's own error. */
+/* The bound of docs/numerics.md: (p + 1) u^p |A||B|, plus the unit's own error. */
 static void test_error_bound(void **unused) {
   uint64_t state = 4;
   operands o;
@@ -307,7 +308,7 @@ static void test_error_bound(void **unused) {
   }
 }
 
-/* Powers of two on rows of A and columns of B come out again, bit for bit. */
+/* Powers of two on rows of A and columns of B appear unchanged in the result, bit for bit. */
 static void test_powers_of_two_change_nothing(void **unused) {
   uint64_t state = 5;
   operands o, scaled;
@@ -329,7 +330,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
   }
 }
 
-/* The unit's product of the matrices rounded to its formats, as plain smma_gemm has it. */
+/* Computes the unit's product of the matrices rounded to its formats, by plain smma_gemm. */
 static void plain_gemm(const smma_instruction *unit, const void *a, const void *b, const void *c, double alpha,
                        double beta, void *d) {
   smma_gemm_arguments g;
@@ -339,7 +340,7 @@ static void plain_gemm(const smma_instruction *unit, const void *a, const void *
   assert_int_equal(smma_gemm(unit, &g), SMMA_OK);
 }
 
-/* Word `index` of p, of Markidis's or the scaled kind, as f16. */
+/* Computes word `index` of each number as f16, by Markidis's or the scaled method. */
 static void split_f16(const double *x, size_t count, int step, int index, uint16_t *words) {
   smma_word_format f = smma_word_format_of(SMMA_F16);
   uint64_t word[SMMA_MOST_WORDS];
@@ -369,7 +370,7 @@ static void test_one_word_is_plain_gemm(void **unused) {
   }
 }
 
-/* Two words step by step. Rows and columns whose greatest magnitude is 1 get one factor of two each. */
+/* Two words, step by step. Rows and columns whose largest magnitude is 1 are multiplied by 2. */
 static void test_sums_step_by_step(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   const double u = 0x1p-11;
@@ -450,7 +451,7 @@ static void test_infinity_and_nan(void **unused) {
     assert_true(d[0 * N + 3] == copysign(INFINITY, o.a[0 * K + 4]));
     assert_true(isfinite(d[0]) && isfinite(d[4 * N + 1]));
     x = o;
-    x.a[0] = INFINITY; /* the other rows are as without it */
+    x.a[0] = INFINITY; /* the other rows are unchanged */
     multiply(unit, &x, how, d);
     for (int e = N; e < M * N; e++) assert_true(d[e] == finite[e]);
   }
@@ -479,7 +480,7 @@ static void test_layouts(void **unused) {
     assert_true(d[e] == (e % (M + 3) < M ? expected[e % (M + 3) * N + e / (M + 3)] : 77));
 }
 
-/* The thread's rounding direction does not matter, and is as before. */
+/* The thread's rounding mode has no effect, and is restored. */
 static void test_rounding_mode(void **unused) {
   static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
@@ -532,7 +533,7 @@ static void test_progress(void **unused) {
   assert_int_equal(log.last, 3 * M);
 }
 
-/* Doubles one byte off their alignment give what aligned ones do. */
+/* Doubles at odd addresses give the results of aligned doubles. */
 static void test_any_alignment(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   smma_words how = words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0);
@@ -552,7 +553,7 @@ static void test_any_alignment(void **unused) {
   assert_memory_equal(odd_d, expected, sizeof expected);
 }
 
-/* What defaults compute: two scaled words, added in FP64, of dense row-major matrices. */
+/* The defaults compute two scaled words, added in FP64, of dense row-major matrices. */
 static void test_defaults(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   uint64_t state = 12;
@@ -571,7 +572,7 @@ static void test_defaults(void **unused) {
   assert_memory_equal(d, expected, sizeof d);
 }
 
-/* Refused after `change`, a statement on g and how, which are fine without it. */
+/* Checks that arguments are refused after `change`, a statement on g and how; without it they are valid. */
 #define REFUSED(status, instruction, change)                          \
   do {                                                                \
     smma_f64_product g = product_of(o.a, o.b, d, M, N, K);            \

@@ -1,5 +1,5 @@
-/* The experiments of `campaign --open`: a unit that computes as any one candidate is recognised as that one, for every
-   rule; what is written down by hand; every open question names experiments that there are. */
+/* The experiments of `campaign --open`: a unit that computes as any one candidate is recognised as that candidate, for
+   every rule; expected results written down by hand; every open question names existing experiments. */
 #include <string.h>
 
 #include "host/load.h"
@@ -54,7 +54,7 @@ static void recognises_its_candidates(const smma_trial *t) {
   if (!t->question->chained) assert_int_equal(run_as(t, t->answer[0], 2).answer, -1);
 }
 
-/* The first trial on an instruction of the rule, if there is one. */
+/* Finds the first trial on an instruction of the rule; returns false if there is none. */
 static bool find_trial(const smma_question *e, const smma_named_rule *rule, smma_trial *t) {
   const smma_instruction *last = NULL;
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
@@ -81,7 +81,7 @@ static void candidates_are_recognised(void **state) {
       if (find_trial(smma_questions[n], rules[rule], &t)) recognises_its_candidates(&t);
 }
 
-/* Rows of a trial on an instruction, and how many answers it tells apart. */
+/* Returns a trial on an instruction; checks its number of test vectors and of distinguishable answers. */
 static smma_trial prepare(const char *experiment, const char *gpu, const char *name, int rows, int answers) {
   smma_trial t;
   assert_true(smma_trial_prepare(smma_find_question(experiment), find(gpu, name), &t));
@@ -94,7 +94,7 @@ static void expects(const smma_trial *t, const uint64_t *d) {
   for (int n = 0; n < t->results; n++) assert_int_equal(t->expected[0][n], d[n]);
 }
 
-/* The lowest bit that counts with e_zero is 2^(e_zero - F). */
+/* The lowest bit that affects the result with e_zero is 2^(e_zero - F). */
 static void exponents_of_zero(void **state) {
   smma_trial volta = prepare("f16-exponent-of-zero", "V100", "mma.m8n8k4.f16.f16.f16.f16", 5, 5);
   smma_trial ampere = prepare("f16-exponent-of-zero", "A100", "mma.m16n8k16.f16.f16.f16.f16", 5, 5);
@@ -124,7 +124,7 @@ static void written_down(void **state) {
   expects(&tiny, (const uint64_t[]){0, 0, 0, 0});
 }
 
-/* FTTN's loop: from zero the models give its results, but for MI250X's, which is 0. */
+/* FTTN's loop: starting from zero, the models give the published results, except MI250X's, which is 0. */
 static void porting_example(void **state) {
   smma_trial from_c = prepare("fttn-from-c", "V100", "mma.m8n8k4.f32.f16.f16.f32", 2048, 4);
   smma_trial volta = prepare("fttn-from-zero", "V100", "mma.m8n8k4.f32.f16.f16.f32", 2048, 3);
@@ -140,7 +140,7 @@ static void porting_example(void **state) {
   expects(&cdna2, (const uint64_t[]){0x497ff002});
 }
 
-/* What an experiment could not tell is left out. */
+/* An experiment that could not distinguish any answers has no trial. */
 static void nothing_to_tell(void **state) {
   static const struct {
     const char *experiment, *gpu, *name;
@@ -157,7 +157,7 @@ static void nothing_to_tell(void **state) {
   }
 }
 
-/* Every text of an open question names experiments, and one of them has a trial on an instruction of the rule. */
+/* Reports whether the text of an open question names an experiment that has a trial on an instruction of the rule. */
 static bool has_trial(const smma_named_rule *rule, const char *question) {
   smma_trial t;
   for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)

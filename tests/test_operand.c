@@ -1,5 +1,5 @@
-/* Tensors as operands: the two layouts against each other and each element against its block's formula. What recipes
-   make of any numbers, and of stochastic rounding, Python's tests compare with formulas (test_recipes.py). */
+/* Tensors as operands: the two layouts compared with each other, and each element with the formula of its block.
+   Python's tests compare recipes on any numbers, and stochastic rounding, with formulas (test_recipes.py). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void make(const smma_operand_rule *rule, smma_operand o, bool blocks, mad
   m->statistics = o.statistics;
 }
 
-/* Rows that lie along K, and the same as columns. */
+/* Checks rows that lie along K, and the same numbers as columns. */
 static void check_layouts(const smma_operand_rule *rule, const void *x, bool f64, size_t batch, size_t lines,
                           size_t k) {
   const size_t size = f64 ? sizeof(double) : sizeof(float);
@@ -103,7 +103,7 @@ static void test_layouts(void **state) {
       }
 }
 
-/* FP32 factors of rows: the formula, an element at a time. */
+/* FP32 factors of rows, by the formula, one element at a time. */
 static void test_rows(void **state) {
   static float x[40 * 70], factor[40];
   static unsigned char values[40 * 70];
@@ -130,7 +130,7 @@ static void test_rows(void **state) {
   assert_true(smma_operand_scale(3, SMMA_E4M3, true) == 128 && smma_operand_scale(INFINITY, SMMA_E4M3, true) == 1);
 }
 
-/* An orthogonal matrix: twice is the block again, when the signs are. */
+/* The matrix is orthogonal: without random signs, applying it twice gives the block again. */
 static void test_hadamard(void **state) {
   static const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   float x[2 * 20], y[2 * 32], z[2 * 32];

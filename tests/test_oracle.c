@@ -1,5 +1,5 @@
-/* The core against the oracle, for every parameter set of every algorithm, bit for bit. SOFTMMA_ORACLE_ROWS sets the
-   rows of each test. */
+/* Compares the core with the oracle, for every parameter set of every algorithm, bit for bit. SOFTMMA_ORACLE_ROWS sets
+   the number of test vectors of each test. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static smma_operation operation(smma_algorithm algorithm, smma_nan_policy nan, s
   return o;
 }
 
-/* T-FDPA(F, L, e_zero): FP32 and e8m13 round toward zero, FP16 to nearest even. */
+/* Returns T-FDPA(F, L, e_zero): FP32 and e8m13 round toward zero, FP16 to nearest even. */
 static smma_operation truncated(smma_format a, smma_format b, smma_format output, int k, int bits, int block,
                                 int zero_exponent) {
   bool half = output == F(f16);
@@ -73,7 +73,7 @@ static smma_operation truncated(smma_format a, smma_format b, smma_format output
   return o;
 }
 
-/* One block and three. */
+/* Adds operations of one block and of three blocks. */
 static void add_truncated(operation_list *list, smma_format a, smma_format b, smma_format output, int bits, int block,
                           int zero_exponent) {
   add(list, truncated(a, b, output, block, bits, block, zero_exponent));
@@ -120,7 +120,7 @@ static void list_hopper(operation_list *list) {
   add_truncated(list, F(bf16), F(bf16), F(f32), 25, 16, -133);
   add_truncated(list, F(tf32), F(tf32), F(f32), 25, 8, -133);
   for (int i = 0; i < 2; i++) add_truncated(list, F(f16), F(f16), F(f16), 25, 16, f16_zero[i]);
-  /* m16n8k8 and m16n8k4: less than a block of Hopper's */
+  /* m16n8k8 and m16n8k4: less than one block of Hopper's */
   add(list, truncated(F(bf16), F(bf16), F(f32), 8, 25, 8, -133));
   add(list, truncated(F(tf32), F(tf32), F(f32), 4, 25, 4, -133));
 }
@@ -231,7 +231,7 @@ static smma_operation opposing(smma_algorithm algorithm, smma_format a, smma_for
   return o;
 }
 
-/* Each output, both overflows, and other factors than the units have. */
+/* Each output, both overflow rules, and factors that the units do not have. */
 static void list_c_fdpa(operation_list *list) {
   static const smma_format factors[] = {F(f16), F(bf16), F(f32), F(e5m2)}, outputs[] = {F(f32), F(f16), F(bf16)};
   for (int i = 0; i < 12; i++) {
@@ -278,7 +278,7 @@ static smma_operation ftz_fma(void) {
 
 static void list_ftz_fma(operation_list *list) { add(list, ftz_fma()); }
 
-/* Single bits, counted where a and b are set, or differ. */
+/* Single bits: counts positions where both a and b are set, or where they differ. */
 static void list_bits(operation_list *list) {
   static const int lengths[] = {1, 16, 128, 256};
   for (int i = 0; i < 16; i++) {
@@ -289,7 +289,7 @@ static void list_bits(operation_list *list) {
   }
 }
 
-/* m8n8k16, m16n8k32 and MFMA's shortest. */
+/* m8n8k16, m16n8k32 and the shortest MFMA. */
 static void list_integer(operation_list *list) {
   static const smma_format formats[] = {F(s8), F(u8), F(s4), F(u4)};
   static const int lengths[] = {4, 16, 32, 64};
@@ -304,17 +304,17 @@ static void list_integer(operation_list *list) {
   }
 }
 
-/* What the lists above leave out: every operation of the catalogue once. */
+/* Every operation of the catalogue once, including those that the lists above leave out. */
 static void list_catalogue(operation_list *list) {
   const smma_instruction *i;
   for (size_t index = 0; (i = smma_catalogue_at(index)); index++)
     if (smma_catalogue_twin(i) == i) add(list, smma_operation_of(i));
 }
 
-/* Every format as a factor: c and the result hold its products exactly, but for those of f64. */
+/* Every format as a factor. c and the result hold its products exactly, except those of f64. */
 static void list_formats(operation_list *list) {
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, (smma_format)f, (smma_format)f, F(f64), F(f64), 1));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, smma_format_at(row), smma_format_at(row), F(f64), F(f64), 1));
 }
 
 /* Comparison. */
@@ -360,7 +360,7 @@ static uint64_t core_dot_add(const smma_operation *o, const smma_row *r) {
   return smma_dot_add(o, x, r->c);
 }
 
-/* Any two NaNs are equal where the payload is not known. */
+/* Reports whether results are equal; any two NaNs are equal if the payload is unknown. */
 static bool same_result(const smma_operation *o, uint64_t x, uint64_t y) {
   return x == y || (o->rule.nan == SMMA_NAN_QUIET && oracle_is_nan(o->d, x) && oracle_is_nan(o->d, y));
 }
@@ -377,7 +377,8 @@ static bool same_on_row(const smma_operation *o, const smma_row *r, const char *
   return false;
 }
 
-/* At least rows_per_test() rows, spread evenly over the operations; each operation takes rows of its own. */
+/* Runs at least rows_per_test() test vectors, spread evenly over the operations; each operation gets its own test
+   vectors. */
 static void check_operations(void (*fill)(operation_list *)) {
   static operation_list list;
   uint64_t mismatches = 0, rows, row = 0;
@@ -424,7 +425,7 @@ ORACLE_TEST(bits)
 ORACLE_TEST(catalogue)
 ORACLE_TEST(formats)
 
-/* The oracle itself against the C library's correctly rounded fma. */
+/* Compares the oracle itself with the C library's correctly rounded fma. */
 static void test_oracle_fma(void **state) {
   smma_operation single = amd(SMMA_FMA, F(f32), F(f32), 1);
   smma_operation wide = operation(SMMA_FMA, SMMA_NAN_QUIET, F(f64), F(f64), F(f64), F(f64), 1);
@@ -498,11 +499,11 @@ static void test_order_of_nan(void **state) {
   }
 }
 
-/* Rows that random operands seldom reach. */
+/* Test vectors that random operands seldom reach. */
 static void test_zeros_of_flushing_rules(void **state) {
-  /* c + p0 is flushed to -0; then a = -0 is read as +0 and gives +0. Source: MMA-Sim, section IV-B. */
+  /* c + p0 is flushed to -0; then a = -0 reads as +0, and the sum is +0. Source: MMA-Sim, section IV-B. */
   smma_row cdna2 = {.a = {0x0080, 0, 0x8000, 0x8000}, .b = {0x3f80, 0, 0x3f80, 0x3f80}, .c = 0x80800001};
-  /* 2^-126 less a little more than 2^-151, recorded on x86: flushed before it could round to 2^-126. */
+  /* 2^-126 minus a little more than 2^-151, recorded on x86: flushed before it could round to 2^-126. */
   smma_row x86 = {.a = {0x99ff, 0x19ff}, .b = {0x1981, 0x1981}, .c = 0x00800000};
   smma_operation pairs = amd(SMMA_FTZ_ADDMUL, F(bf16), F(bf16), 4), fma = ftz_fma();
   int reports = 0;
@@ -513,7 +514,7 @@ static void test_zeros_of_flushing_rules(void **state) {
   assert_true(same_on_row(&fma, &x86, "row", 1, &reports));
 }
 
-/* Every pair of elements, alone among zeros, with c = 0 and scale factors of one. */
+/* Runs every pair of elements among zeros, with c = 0 and scale factors of one. Returns the number of mismatches. */
 
 static uint64_t mismatches_of_all_pairs(const smma_operation *o, uint64_t *rows, int *reports) {
   uint64_t codes_a = UINT64_C(1) << smma_encoding_of(o->a).bits, codes_b = UINT64_C(1) << smma_encoding_of(o->b).bits;
@@ -531,7 +532,7 @@ static uint64_t mismatches_of_all_pairs(const smma_operation *o, uint64_t *rows,
   return mismatches;
 }
 
-/* The operations of a list of one block or, where that is the rule, of two. */
+/* Checks the operations of a list with one block; with two blocks if the rule has two. */
 static void check_all_pairs(void (*fill)(operation_list *)) {
   static operation_list list;
   uint64_t mismatches = 0, rows = 0;
@@ -562,7 +563,7 @@ EXHAUSTIVE_TEST(fp8_by_fp16)
 EXHAUSTIVE_TEST(gtr_fdpa)
 EXHAUSTIVE_TEST(integer)
 
-/* Negative control: a core whose parameters differ from the oracle's is noticed. */
+/* Negative control: checks that a core whose parameters differ from the oracle's gives mismatches. */
 
 static void assert_noticed(const smma_operation *o, const smma_operation *other) {
   for (uint64_t row = 0; row < CONTROL_ROWS; row++) {
@@ -606,7 +607,7 @@ static void test_notices_alignment_bits(void **state) {
   }
 }
 
-/* Visible where products reach below e_zero. */
+/* The difference shows if products extend below e_zero. */
 static void test_notices_zero_exponent(void **state) {
   smma_operation all[] = {
       truncated(F(bf16), F(bf16), F(f32), 8, 24, 8, -132), truncated(F(bf16), F(bf16), F(f32), 16, 25, 16, -133),
@@ -733,7 +734,7 @@ static void test_notices_overflow_of_integers(void **state) {
   assert_noticed(&all, &differing);
 }
 
-/* An argument is a pattern of the tests to run. */
+/* The argument is a pattern of the tests to run. */
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_volta_turing),

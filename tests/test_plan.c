@@ -1,5 +1,5 @@
-/* Plans: their JSON form and its complaints, the order of additions that they amount to, and products that follow them
-   against one element at a time by the core. */
+/* Plans: their JSON form and its error messages, the order of additions that they describe, and their products,
+   compared with the core's results element by element. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static smma_plan *parse(const char *text) {
   return plan;
 }
 
-/* A plan of these members beside the head. */
+/* Returns a plan with these members after the head. */
 static smma_plan *plan_of(const char *members) {
   char text[4096];
   snprintf(text, sizeof text, HEAD ", %s}", members);
@@ -70,7 +70,7 @@ typedef struct {
   const char *text, *place, *part, *other;
 } complaint;
 
-/* Each says where, what, and what is allowed. */
+/* Each error message names the position, the mistake and the allowed values. */
 static void test_complaints(void **state) {
   static const complaint all[] = {
       {"", "1:1", "a plan is a JSON object", "'{'"},
@@ -141,7 +141,7 @@ static void test_complaints(void **state) {
 
 enum { TEXT = 2048 };
 
-/* Sums in words: a chain is "0 1|2 3", an instruction's products between bars; "-" is +0. */
+/* A sum written as words: a chain is "0 1|2 3", with bars between the products of two instructions; "-" is +0. */
 typedef struct {
   char chain[TEXT], registers[8][TEXT];
 } expression;
@@ -171,7 +171,7 @@ static void write_task(expression *e, const smma_task *t) {
   if (t->from == SMMA_IN_ACCUMULATOR && t->kind != SMMA_TASK_CLEAR) *from = 0;
 }
 
-/* The same of a tree's node. */
+/* Writes the words of a tree's node. */
 static void write_node(const smma_planned_tree *t, size_t node, char text[TEXT]) {
   const smma_planned_node *n = &t->node[node];
   char part[TEXT], sum[TEXT];
@@ -261,7 +261,7 @@ static void test_orders(void **state) {
   check_order("\"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"last-first\"}]", 6,
               "(((5 + (0 + 3)) + (1 + 4)) + 2)");
   check_order("\"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"last-first\"}]", 2, "(0 + 1)");
-  /* C begins the first part, in whatever order parts are added, and a total that it begins is rounded. */
+  /* C begins the first part, in whatever order the parts are added; a total that begins with C is rounded. */
   check_order("\"start\": \"c\", \"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"last-first\"}]", 2, "(c|0 + 1)");
   check_order("\"start\": \"c\", \"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"last-first\"}]", 3,
               "((2 + c|0) + 1)");
@@ -333,7 +333,7 @@ static uint32_t bits_of(float x) {
   return bits;
 }
 
-/* The bits of element (i, j), by the core alone. */
+/* Computes element (i, j) by the core alone. */
 static uint64_t element(const product *p, const smma_schedule *s, size_t i, size_t j) {
   static smma_number a[MOST_LENGTH], b[MOST_LENGTH];
   static uint32_t part_a[MOST_LENGTH], part_b[MOST_LENGTH];
@@ -378,7 +378,7 @@ static void check_elements(const product *p, const char *members) {
   smma_schedule_free(&s);
 }
 
-/* With every kernel, and by a product that keeps B. */
+/* Checks a product with every kernel, and with a multiplier. */
 static void check_product(const char *gpu, const char *name, size_t k, const char *members) {
   static product p;
   uint64_t random = k;
@@ -403,7 +403,7 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
     assert_int_equal(smma_gemm(p.instruction, g), SMMA_OK);
     check_elements(&p, members);
   }
-  g->kernel = "cuda"; /* the tests' own, with matrices in its memory */
+  g->kernel = "cuda"; /* the tests' own driver, with matrices in its memory */
   memset(p.d, 0xee, sizeof p.d);
   assert_int_equal(gemm_on_device(p.instruction, g), SMMA_OK);
   check_elements(&p, members);
@@ -452,7 +452,7 @@ static void test_products(void **state) {
     }
 }
 
-/* split_k and promote_every are plans. */
+/* split_k and promote_every have equivalent plans. */
 static void test_simple_cases(void **state) {
   static product p, q;
   uint64_t random = 9;
@@ -480,7 +480,7 @@ typedef struct {
   const char *name, *gpu, *instruction;
   size_t m, n, k;
   int algo, split_k, reduction, custom, stages;
-  const char *expected; /* a part of the plan's text, or of the complaint */
+  const char *expected; /* part of the plan's text, or of the error message */
 } library_case;
 
 static smma_plan *library_plan(const library_case *c, smma_error *error) {
@@ -492,7 +492,8 @@ static smma_plan *library_plan(const library_case *c, smma_error *error) {
   return smma_plan_for(&r, error);
 }
 
-/* Configurations and what bitequiv's planner makes of them (its tests' fixtures, sm_90, cuBLASLt 13.1). */
+/* Configurations, and the plans that bitequiv's planner derives from them (its tests' fixtures, sm_90, cuBLASLt 13.1).
+ */
 static void test_configurations(void **state) {
   static const library_case all[] = {
       {"cublaslt:13.1/H100", "H100", F16, 4096, 4096, 4096, 12, 1, 0, 0, 0,
@@ -563,7 +564,7 @@ typedef struct {
   const char *expected;
 } shape_case;
 
-/* What cuBLASLt 12.8.3.14 chose (mmaemu's tables), and shapes that were not asked for. */
+/* Choices of cuBLASLt 12.8.3.14 (mmaemu's tables), and shapes that were not recorded. */
 static void test_recorded_shapes(void **state) {
   static const shape_case all[] = {
 #define H100_12_8 "cublaslt:12.8/H100", "H100"
@@ -604,7 +605,7 @@ static void test_recorded_shapes(void **state) {
   }
 }
 
-/* The CUDA cores' families, whose order is what their kernels are measured to have. */
+/* Kernels on CUDA cores, with the order of additions that was measured. */
 static void test_cuda_cores(void **state) {
   static const char unit[] =
       "{\"softmma-unit\": 1, \"name\": \"fma\", \"algorithm\": \"FMA\", \"k\": 1, \"a\": \"f16\", \"b\": \"f16\", "
@@ -645,8 +646,8 @@ static void test_cuda_cores(void **state) {
   smma_custom_release(i);
 }
 
-/* Products of ones whose last, incomplete stage of K is lost, or not: results of cuBLASLt recorded on GPUs (bitequiv,
-   cublas_gemm_bug_reproduce.py). */
+/* Products of ones, which show whether the last, incomplete stage of K is lost: results of cuBLASLt recorded on GPUs
+   (bitequiv, cublas_gemm_bug_reproduce.py). */
 static void test_lost_tail(void **state) {
   static const struct {
     library_case plan;
@@ -679,8 +680,8 @@ static void test_lost_tail(void **state) {
   }
 }
 
-/* What a plan does not take is refused, and D left alone. */
-/* How A and B are rounded: by the plan, or as the unit's library does. */
+/* Arguments that a plan does not use are refused, and D is unchanged. */
+/* Rounding of A and B: as the plan says, otherwise as the library of the unit does it. */
 static void test_operand_rounding(void **state) {
   const smma_instruction *nvidia = smma_find("A100", "mma.m16n8k8.f32.tf32.tf32.f32", NULL);
   const smma_instruction *hopper = smma_find("H100", "wgmma.m64n8k8.f32.tf32.tf32", NULL);
@@ -694,9 +695,10 @@ static void test_operand_rounding(void **state) {
   assert_int_equal(smma_operand_rounding(hopper, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
   assert_int_equal(smma_operand_rounding(amd, NULL, SMMA_TF32), SMMA_ROUND_TOWARD_ZERO);
   assert_int_equal(smma_operand_rounding(NULL, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-    if (f != SMMA_TF32) assert_int_equal(smma_operand_rounding(nvidia, NULL, (smma_format)f), SMMA_ROUND_NEAREST_EVEN);
-    assert_int_equal(smma_operand_rounding(amd, zero, (smma_format)f), SMMA_ROUND_TOWARD_ZERO);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format f = smma_format_at(row);
+    if (f != SMMA_TF32) assert_int_equal(smma_operand_rounding(nvidia, NULL, f), SMMA_ROUND_NEAREST_EVEN);
+    assert_int_equal(smma_operand_rounding(amd, zero, f), SMMA_ROUND_TOWARD_ZERO);
   }
   smma_plan_free(silent), smma_plan_free(even), smma_plan_free(zero);
 }

@@ -1,6 +1,6 @@
-/* Every combination of a plan's keys, with every distinct operation of the catalogue in turn: products by every kernel
-   and on a device, of operands that make infinities and NaN in chains, between them and after, against a composition of
-   their own (plan_composition.h). */
+/* Every combination of a plan's keys, with every distinct operation of the catalogue in turn. Products by every kernel
+   and on a device are compared with a separate composition (plan_composition.h). Their operands give infinities and NaN
+   in chains, between chains and after them. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "plan_composition.h"
 #include "support.h"
 
-/* Rows of A and columns of B are a few, again and again. */
+/* Only a few rows of A and columns of B differ; they are repeated. */
 /* K is at most LONGEST, or twice the K of the longest instruction, which is 256. */
 enum { ROWS = 6, COLUMNS = 5, MOST_M = 36, MOST_N = 40, LONGEST = 200, LONGEST_K = 512, TEXT = 2048 };
 
@@ -27,7 +27,7 @@ static const char *const residues[] = {"last", "first", "first-tile", "none"};
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* A level's keys, and whether C begins the sum. */
+/* The keys of a level, and whether C begins the sum. */
 typedef struct {
   size_t deal, fold, with, stored, total;
   bool from_zero, from_c;
@@ -47,7 +47,7 @@ static keys keys_of(size_t index) {
   return x;
 }
 
-/* Which combinations the form has: docs/plans.md. */
+/* Reports whether docs/plans.md allows this combination. */
 static bool exists(const keys *x) {
   if (x->from_zero && x->fold != 0) return false;
   return x->with == 0 || (x->from_zero && x->deal == 1);
@@ -110,7 +110,7 @@ static void add_epilogue(uint64_t *random, char *text) {
   add_text(text, "]");
 }
 
-/* A plan whose first level has these keys, or whose second has; the others at random. Bare: nothing else. */
+/* Makes a plan whose first or second level has these keys, and whose other keys are random. `bare`: no other keys. */
 static smma_plan *make_plan(const keys *x, bool bare, size_t instruction_k, size_t k, uint64_t *random, char *text) {
   static const char *const d[] = {"f32", "f16", "bf16", "e4m3", "e5m2", "f64", "tf32"};
   const size_t residue = below(random, 2) ? 0 : below(random, COUNT(residues)), place = below(random, 3);
@@ -148,7 +148,7 @@ typedef struct {
   uint64_t a[ROWS][LONGEST_K], b[COLUMNS][LONGEST_K], scale_a[ROWS][LONGEST], scale_b[COLUMNS][LONGEST];
   uint64_t c[ROWS][COLUMNS], d[ROWS][COLUMNS];
   float part_a[ROWS][LONGEST], part_b[COLUMNS][LONGEST], bias[COLUMNS];
-  /* as smma_gemm takes them */
+  /* the matrices in the form that smma_gemm takes */
   uint64_t matrix_a[MOST_M * LONGEST_K], matrix_b[LONGEST_K * MOST_N], matrix_c[MOST_M * MOST_N],
       matrix_d[MOST_M * MOST_N];
   uint64_t scales_a[MOST_M * LONGEST], scales_b[MOST_N * LONGEST];
@@ -159,7 +159,7 @@ static uint64_t rounded(smma_format f, double x) {
   return smma_format_encode(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* Encodings that end as NaN, begin as one, or are far from each other. */
+/* Returns an encoding that leads to NaN, is NaN, or is far from the others. */
 static uint64_t special(smma_format format, size_t kind, uint64_t *random) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t sign = f.sign_bits ? UINT64_C(1) << (f.bits - 1) : 0, one = UINT64_C(1) << f.ignored_bits;
@@ -183,7 +183,8 @@ static uint64_t usual(smma_format f, uint64_t *random) {
   return rounded(f, (double)((int)below(random, 257) - 128) / 64);
 }
 
-/* A line along K: numbers near 1; with some that are special; the greatest, first of one sign, then of the other. */
+/* Fills a line along K: numbers near 1; the same with some special values; the largest numbers, first of one sign, then
+   of the other. */
 static void fill_line(smma_format f, size_t theme, size_t k, uint64_t *random, uint64_t *line) {
   const size_t kind = below(random, 10), turn = below(random, k + 1);
   for (size_t i = 0; i < k; i++) {
@@ -204,7 +205,7 @@ static float any_float(uint64_t *random) {
   return x;
 }
 
-/* Where the plan has a place for it. */
+/* Fills the bias, alpha, beta, scale_d and C that the plan uses. */
 static void fill_factors(product *p, uint64_t *random) {
   smma_gemm_arguments *g = &p->with;
   const bool linear = smma_plan_has(p->plan, SMMA_EPILOGUE_LINEAR), adds_c = smma_plan_adds_c(p->plan);
@@ -288,7 +289,8 @@ static void check_d(const product *p, const char *kernel) {
     }
 }
 
-/* By each kernel, and now and then on the tests' device, with matrices in the host's memory and in its own. */
+/* Computes the product with each kernel, and sometimes on the tests' device, with matrices in the host's memory and in
+   the device's. */
 static void multiply(product *p, bool on_devices) {
   static const char *const devices[] = {"opencl", "cuda"};
   smma_gemm_arguments *g = &p->with;
@@ -306,7 +308,8 @@ static void multiply(product *p, bool on_devices) {
   }
 }
 
-/* One product of an instruction with a combination of keys; false if it cannot follow any that was tried. */
+/* Checks one product of an instruction with a combination of keys; returns false if the instruction cannot follow any
+   plan that was tried. */
 static bool check_product(product *p, const smma_instruction *i, const keys *x, size_t number, uint64_t *random) {
   static const size_t sizes[][2] = {{1, 5}, {3, 4}, {6, 40}, {36, 20}};
   const size_t *size = sizes[number % COUNT(sizes)];
@@ -334,7 +337,7 @@ static bool check_product(product *p, const smma_instruction *i, const keys *x, 
   return true;
 }
 
-/* Of accumulators in FP64 and integers, which know neither roundings nor scale factors. */
+/* Returns the keys without roundings and scale factors, for FP64 and integer accumulators, which have neither. */
 static keys keys_for(const smma_instruction *i, const keys *x) {
   const smma_format d = describe(i).d;
   keys own = *x;

@@ -1,5 +1,5 @@
-/* Probes recover what the rules say, for every operation of the catalogue and for custom units of random parameters, or
-   say that they cannot tell. SOFTMMA_CUSTOM_UNITS sets how many of these there are. */
+/* Probes find the parameters that the rules state, for every operation of the catalogue and for custom units with
+   random parameters, or report that they cannot. SOFTMMA_CUSTOM_UNITS sets the number of custom units. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +25,17 @@ static const char *rounding_name(smma_rounding r) {
   }
 }
 
-/* What a rule makes of an instruction, as the probes would say it; NULL or -1 where it has no such thing. */
+/* The features of an instruction's rule, in the words of the probes; NULL or -1 if the rule does not have the feature.
+ */
 typedef struct {
-  int products; /* at once */
+  int products; /* products that are added at once */
   bool fused_products, exact;
   const char *c_joins;
-  int group, every; /* so many products, every so many-th, are added before the others of the block; 0: none are */
+  int group, every; /* `group` products, every `every`-th, are added before the others of the block; 0: no such group */
   int alignment_bits, output_bits;
   const char *alignment, *alignment_c, *output, *c_rounding, *product_rounding;
   const char *subnormals, *subnormal_results, *normalised;
-  const char *subnormals_b, *subnormals_c; /* NULL: as of a */
+  const char *subnormals_b, *subnormals_c; /* NULL: as subnormals of a */
   int zero_exponent;
 } expectation;
 
@@ -55,9 +56,9 @@ static expectation of_fused(const smma_operation *o, const smma_t_fdpa *p) {
 static expectation of_general(const smma_operation *o, const smma_g_fdpa *p) {
   const int block = p->block;
   const bool exact = p->alignment_bits == SMMA_EXACT_ALIGNMENT;
-  /* Blocks of one product: the first is added to +0, then the second to it. */
+  /* Blocks of one product: the first product is added to +0, then the second to the result. */
   const bool pair = block == 1 && o->k > 1 && p->c_joins == SMMA_C_JOINS_LAST;
-  /* One product: what is seen is its sum with c. */
+  /* One product: only its sum with c can be observed. */
   const bool one_sum = o->k == 1 && p->c_joins == SMMA_C_JOINS_LAST;
   return (expectation){.products = pair ? 2 : block,
                        .fused_products = !pair,
@@ -79,7 +80,8 @@ static expectation of_general(const smma_operation *o, const smma_g_fdpa *p) {
                        .zero_exponent = p->zero_exponent};
 }
 
-/* Arm's. Of two terms rounding to odd is not told from a cut; of three, where c is added, it is. */
+/* Arm's sums of pairs. For two terms, rounding to odd cannot be distinguished from truncation; for three terms, where c
+   is added, it can. */
 static expectation of_pairs(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   smma_pairs pairs;
@@ -99,7 +101,7 @@ static expectation of_pairs(const smma_operation *o) {
   return e;
 }
 
-/* AMX's: two products in a chain are what is added first. */
+/* AMX's chains: the first sum consists of two products in a chain. */
 static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_factors) {
   return (expectation){.products = 2,
                        .c_joins = "after all products",
@@ -184,17 +186,17 @@ static expectation expect(const smma_operation *o) {
   }
 }
 
-/* A finding is what is expected, or missing. */
-static unsigned long long told, untold;
+/* Counts of findings: equal to the expectation, or missing. */
+static unsigned long long found_features, missing_features;
 
 static void check(const smma_examination *x, smma_probe_id id, const char *expected) {
   const smma_finding *f = &x->findings[id];
   if (!*f->value) {
     assert_true(*f->why != 0);
-    untold++;
+    missing_features++;
     return;
   }
-  told++;
+  found_features++;
   if (expected && strcmp(f->value, expected) == 0) return;
   char text[4000];
   smma_custom_write(x->subject.instruction, text, sizeof text);
@@ -208,7 +210,7 @@ static void check_number(const smma_examination *x, smma_probe_id id, int expect
   check(x, id, text);
 }
 
-/* "none, or at most N" holds for what is not greater. */
+/* "none, or at most N" is correct if the exponent is not greater. */
 static void check_zero_exponent(const smma_examination *x, const expectation *e) {
   const smma_finding *f = &x->findings[SMMA_PROBE_zero_exponent];
   int most;
@@ -218,7 +220,7 @@ static void check_zero_exponent(const smma_examination *x, const expectation *e)
     check_number(x, SMMA_PROBE_zero_exponent, e->zero_exponent);
 }
 
-/* "all, at least N" holds for what is not less. */
+/* "all, at least N" is correct if the number of bits is not less. */
 static void check_bits_of_c(const smma_examination *x, const expectation *e) {
   int least;
   if (sscanf(x->findings[SMMA_PROBE_alignment_bits_c].value, "all, at least %d", &least) == 1)
@@ -230,13 +232,13 @@ static void check_bits_of_c(const smma_examination *x, const expectation *e) {
 static void check_extra_bits(const smma_examination *x, int expected) {
   const char *value = x->findings[SMMA_PROBE_extra_bits].value;
   if (strcmp(value, "enough for correct rounding") == 0)
-    assert_true(expected >= 2); /* a sticky bit may be the second */
+    assert_true(expected >= 2); /* a sticky bit may be the second one */
   else if (expected < 3 || strcmp(value, "3 or more") != 0)
     check_number(x, SMMA_PROBE_extra_bits, expected);
 }
 
-/* Whether products are aligned without c, which is added to their sum; or c has so many bits more that d does not show
-   what it takes from them. */
+/* Reports whether products are aligned without c, which is added to their sum. This includes rules whose c has so many
+   more bits that its truncation of products never shows in d. */
 static bool joins_apart(const smma_operation *o) {
   const smma_c_fdpa *c = &o->rule.with.c_fdpa;
   switch (o->rule.algorithm) {
@@ -247,7 +249,7 @@ static bool joins_apart(const smma_operation *o) {
   }
 }
 
-/* Of two products no row tells that they are added before c. */
+/* With two products, no test vector shows whether they are added before c. */
 static void check_structure(const smma_examination *x, const expectation *e) {
   const char *apart = "with the sum of the first products, which are aligned without it";
   const smma_operation o = smma_operation_of(x->subject.instruction);
@@ -275,14 +277,14 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   check(x, SMMA_PROBE_subnormal_a, e->subnormals);
   check(x, SMMA_PROBE_subnormal_b, e->subnormals_b ? e->subnormals_b : e->subnormals);
   check(x, SMMA_PROBE_subnormal_c, of_c);
-  /* c is widened to d's format first, where subnormal numbers of one with fewer exponents are normal. */
+  /* c is first widened to d's format, in which subnormal numbers of a format with fewer exponents are normal. */
   if (c_least > d_least && c_least - c.fraction_bits >= d_least)
     check(x, SMMA_PROBE_subnormal_alone, "kept");
   else if (c_least <= d_least)
     check(x, SMMA_PROBE_subnormal_alone, strcmp(of_c, "kept") == 0 ? e->subnormal_results : of_c);
   check(x, SMMA_PROBE_subnormal_product, e->fused_products ? "kept" : e->subnormal_results);
   if (!strstr(x->findings[SMMA_PROBE_subnormal_sum].value,
-              "; cannot tell what at k")) /* where c does not come as it is */
+              "; cannot tell what at k")) /* if c is changed before it is added */
     check(x, SMMA_PROBE_subnormal_sum, e->subnormal_results);
   check_structure(x, e);
   if (aligned && !x->alignment.exact) {
@@ -304,7 +306,7 @@ static void check_findings(const smma_examination *x, const expectation *e) {
     check(x, SMMA_PROBE_product_rounding, e->product_rounding ? e->product_rounding : "not rounded");
 }
 
-/* The witness gives the unit's result again. */
+/* Checks that the witness gives the unit's result again. */
 static void check_witnesses(const smma_examination *x) {
   const smma_operation o = smma_operation_of(x->subject.instruction);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++)
@@ -312,7 +314,7 @@ static void check_witnesses(const smma_examination *x) {
       assert_int_equal(smma_row_compute(&o, &x->findings[i].witness), x->findings[i].witness.d);
 }
 
-/* Whether an earlier row of the table computes the same. */
+/* Reports whether an earlier row of the table computes the same function. */
 static bool is_repeated(const smma_instruction_table *table, size_t index) {
   for (size_t i = 0; i < index; i++)
     if (smma_same_operation(&table->row[i], &table->row[index])) return true;
@@ -337,7 +339,7 @@ static void every_operation_of_the_catalogue(void **state) {
       check_witnesses(&x);
     }
   }
-  printf("%llu features told, %llu not\n", told, untold);
+  printf("%llu features found, %llu not\n", found_features, missing_features);
 }
 
 /* ---- Custom units ---- */
@@ -350,7 +352,7 @@ static int unit_count(void) {
   return count > 0 ? count : DEFAULT_UNITS;
 }
 
-/* Checks the products of the first block. */
+/* Checks the order of the products of the first block. */
 static void check_order(const smma_examination *x, const smma_operation *o) {
   bool first[SMMA_MAXIMUM_ROUNDED_K] = {false};
   smma_g_fdpa g;
@@ -362,7 +364,7 @@ static void check_order(const smma_examination *x, const smma_operation *o) {
   assert_memory_equal(first, x->first.product, sizeof first);
 }
 
-/* Of the parameters, those that are found. */
+/* Reports whether all these parameters were found. */
 static bool all_found(const smma_examination *x) {
   static const smma_probe_id wanted[] = {SMMA_PROBE_first_sum,   SMMA_PROBE_c_joins,         SMMA_PROBE_alignment_bits,
                                          SMMA_PROBE_output_bits, SMMA_PROBE_output_rounding, SMMA_PROBE_subnormal_a};
@@ -375,7 +377,7 @@ static void random_custom_units(void **state) {
   static smma_examination x;
   int found = 0;
   (void)state;
-  told = untold = 0;
+  found_features = missing_features = 0;
   for (int u = 0; u < unit_count(); u++) {
     const smma_custom custom = random_unit((uint64_t)u);
     const smma_instruction *instruction = smma_custom_make(&custom);
@@ -389,11 +391,11 @@ static void random_custom_units(void **state) {
     found += all_found(&x);
     smma_custom_release(instruction);
   }
-  printf("%d custom units, %d with all of block, c, alignment, output and subnormals; %llu features told, %llu not\n",
-         unit_count(), found, told, untold);
+  printf("%d custom units, %d with all of block, c, alignment, output and subnormals; %llu features found, %llu not\n",
+         unit_count(), found, found_features, missing_features);
 }
 
-/* ---- Units that are not one alignment ---- */
+/* ---- Units with more than one alignment ---- */
 
 #define UNIT_OF(k, steps)                                                                 \
   "{\"softmma-unit\": 1, \"name\": \"built\", \"algorithm\": \"composition\", \"k\": " #k \

@@ -1,5 +1,5 @@
-/* Tests that every operation has a digest in the self-test, and that it reports wrong digests and rows. command.sh runs
-   the whole self-test. */
+/* Every operation has a digest in the self-test, and the self-test reports wrong digests and test vectors. command.sh
+   runs the whole self-test. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "selftest/self_test.h"
 #include "support.h"
 
-/* The last line of the result, of which there must be so many. */
+/* Returns the last line of the result, which must have this number of lines. */
 static const char *last_line(const smma_self_test *result, size_t lines) {
   assert_int_equal(smma_datum_size(result->lines), lines);
   assert_int_equal(result->differences, lines);
@@ -34,7 +34,7 @@ static void test_every_operation(void **state) {
   }
 }
 
-/* A right digest and one with another bit. */
+/* Compares a correct digest, and one with a flipped bit. */
 static void test_wrong_digest(void **state) {
   smma_self_test_digest digest[2] = {smma_self_test_shipped.digest[0], smma_self_test_shipped.digest[1]};
   const smma_self_test_data data = {.digest = digest, .digests = 2, .recorded = "", .length = 0};
@@ -53,7 +53,7 @@ static void test_wrong_digest(void **state) {
   smma_self_test_free(&result);
 }
 
-/* d of the first recording's first row, with its last bit flipped. */
+/* Flips the last bit of d in the first test vector of the first recording. */
 static void test_wrong_row(void **state) {
   static char text[1 << 20];
   const smma_self_test_data data = {.recorded = text, .length = smma_self_test_shipped.length};
@@ -75,7 +75,7 @@ static void test_wrong_row(void **state) {
   smma_self_test_free(&result);
 }
 
-/* Every kernel has the same digest, and another instruction has another one. */
+/* Every kernel has the same digest; another instruction has a different one. */
 static void test_kernels(void **state) {
   const smma_instruction *i = find("H100", "wgmma.m64n8k16.f32.f16.f16"), *other = find("A100", "HMMA.16816.F32");
   unsigned long long outputs = 0;

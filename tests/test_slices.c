@@ -1,4 +1,4 @@
-/* The Ozaki scheme: the published example number by number, exact products against GMP, and what is refused. */
+/* The Ozaki scheme: the published example number by number, exact products compared with GMP, and refused arguments. */
 #include <fenv.h>
 #include <float.h>
 #include <gmp.h>
@@ -21,7 +21,7 @@ typedef struct {
 static const smma_slices exact = {
     .size = sizeof exact, .bits = 7, .products = SMMA_PRODUCTS_ALL, .sum = SMMA_SLICES_EXACT};
 
-/* One of each vendor's, wrapping and saturating. */
+/* One instruction of each vendor, wrapping and saturating. */
 static const struct {
   const char *gpu, *name;
 } instructions[] = {{"T4", "mma.m8n8k16.s32.s8.s8.s32"},
@@ -54,7 +54,7 @@ static void multiply(const smma_instruction *i, const operands *o, smma_slices h
 
 static double random_sign(uint64_t *state) { return random_below(state, 2) ? 1 : -1; }
 
-/* 53 bits, and an exponent between two. */
+/* Fills x with numbers of 53 bits and exponents from `least` to `greatest`. */
 static void random_numbers(uint64_t *state, int least, int greatest, double *x, size_t count) {
   for (size_t i = 0; i < count; i++)
     x[i] = ldexp((double)(random_bits(state) >> 11), random_between(state, least, greatest) - 53) * random_sign(state);
@@ -73,12 +73,12 @@ static void add_product(mpz_t sum, double a, double b) {
   if (of_a + of_b - 106 >= LEAST)
     mpz_mul_2exp(x, x, (mp_bitcnt_t)(of_a + of_b - 106 - LEAST));
   else
-    mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(LEAST - of_a - of_b + 106)); /* what is cut is zero */
+    mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(LEAST - of_a - of_b + 106)); /* the bits shifted out are zero */
   mpz_add(sum, sum, x);
   mpz_clears(x, y, NULL);
 }
 
-/* sum 2^LEAST to nearest even in FP64. */
+/* Returns sum 2^LEAST to nearest even in FP64. */
 static double rounded(const mpz_t sum) {
   mpz_t kept, rest, half;
   size_t length = mpz_sizeinbase(sum, 2), cut = length > 53 ? length - 53 : 0;
@@ -125,7 +125,7 @@ static void test_example_slices(void **state) {
   }
 }
 
-/* A_(i) B^(j) counts 2^(7 - 3 (i + j)). */
+/* A_(i) B^(j) has the weight 2^(7 - 3 (i + j)). */
 static void test_example_products(void **state) {
   const smma_instruction *unit = instruction_at(0);
   double sum = 0;
@@ -181,8 +181,8 @@ static void test_slices_add_up(void **unused) {
 
 /* ---- Identities ---- */
 
-/* Enough slices, all products and an exact sum: the exact product, rounded once. Exponents from equal to as far apart
-   as FP64 goes, down to subnormal results. */
+/* With enough slices, all products and an exact sum, D is the exact product, rounded once. Exponents are equal, or as
+   far apart as FP64 allows, down to subnormal results. */
 static void test_enough_slices_are_exact(void **unused) {
   static const int ranges[][2] = {{0, 0}, {-20, 20}, {-300, 200}, {-1073, -1000}, {-540, -520}};
   uint64_t state = 2;
@@ -192,7 +192,7 @@ static void test_enough_slices_are_exact(void **unused) {
   for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
     random_numbers(&state, ranges[r][0], ranges[r][1], o.a, M * K);
     random_numbers(&state, r == 3 ? 990 : ranges[r][0], r == 3 ? 1020 : ranges[r][1], o.b, K * N);
-    for (int k = 0; k < K / 2; k++) o.a[K + K - 1 - k] = -o.a[K + k]; /* cancellation */
+    for (int k = 0; k < K / 2; k++) o.a[K + K - 1 - k] = -o.a[K + k]; /* so that products cancel */
     for (int k = 0; k < K / 2; k++) o.b[(K - 1 - k) * N] = o.b[k * N];
     for (size_t i = 0; i < (r == 2 ? 1 : INSTRUCTION_COUNT); i++) {
       smma_slices how = exact;
@@ -206,7 +206,7 @@ static void test_enough_slices_are_exact(void **unused) {
   }
 }
 
-/* A sum that is half way between two doubles but for one bit 140 places below. */
+/* A sum that is halfway between two doubles except for one bit 140 places below. */
 static void test_sticky_bit_far_below(void **unused) {
   operands o = {{0}, {0}};
   double d[M * N];
@@ -219,7 +219,7 @@ static void test_sticky_bit_far_below(void **unused) {
   assert_true(d[0] == 1 + DBL_EPSILON && d[1] == 1 && d[2] == -1 - DBL_EPSILON);
 }
 
-/* What S slices leave out: S + 2 times 2^(-bits S) for each product of numbers below one, at most twice. */
+/* The error of S slices: for each product of numbers below one, at most twice (S + 2) 2^(-bits S). */
 static void test_error_bound(void **unused) {
   uint64_t state = 3;
   operands o;
@@ -237,12 +237,12 @@ static void test_error_bound(void **unused) {
         assert_true(error <= bound);
         if (error > largest) largest = error;
       }
-      assert_true(largest > bound / 1000); /* the bound tells slices and products apart */
+      assert_true(largest > bound / 1000); /* the bound distinguishes numbers of slices and kinds of products */
     }
   }
 }
 
-/* Longer than what fits 32 bits: 140,000 products of 127 by 127. */
+/* A sum that exceeds 32 bits: 140,000 products of 127 by 127. */
 static void test_long_sums_do_not_overflow(void **unused) {
   enum { LENGTH = 140000 };
   double *x = malloc(LENGTH * sizeof *x), d;
@@ -277,7 +277,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
   }
 }
 
-/* Two slices, their leading products added in FP64 step by step. */
+/* Two slices, whose leading products are added in FP64 step by step. */
 static void test_sum_step_by_step(void **unused) {
   uint64_t state = 5;
   operands o;
@@ -400,7 +400,7 @@ static void test_progress(void **unused) {
   assert_int_equal(log.last, 3 * M);
 }
 
-/* What defaults compute: the exact product, rounded once. */
+/* The defaults compute the exact product, rounded once. */
 static void test_defaults(void **unused) {
   uint64_t state = 10;
   operands o;
@@ -416,7 +416,7 @@ static void test_defaults(void **unused) {
   for (int e = 0; e < M * N; e++) assert_true(d[e] == exact_element(&o, e / N, e % N));
 }
 
-/* Refused after `change`, a statement on g and how, which are fine without it. */
+/* Checks that arguments are refused after `change`, a statement on g and how; without it they are valid. */
 #define REFUSED(status, instruction, change)                           \
   do {                                                                 \
     smma_f64_product g = product_of(o.a, o.b, d, M, N, K);             \

@@ -1,4 +1,4 @@
-/* Sparse products against dot products of the elements that are selected, one by one. */
+/* Compares sparse products with dot products of the selected elements, one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct {
     {"B200", "tcgen05.sp.m128n32k64.f32.e2m1.e3m2", 4}, {"RTX 5090", "mma.sp.m16n8k64.f16.e2m3.e4m3.f16", 4},
 };
 
-/* A group's positions, any that are allowed. */
+/* Chooses any valid positions for a group. */
 static void choose_positions(uint64_t *r, int group, unsigned char *positions) {
   const int pairs = group == 8, choices = pairs ? 4 : group, stored = pairs ? 2 : group / 2;
   int first = (int)random_below(r, (unsigned)choices), second = (int)random_below(r, (unsigned)choices);
@@ -44,7 +44,7 @@ typedef struct {
   smma_error error;
 } product;
 
-/* Numbers of moderate size, so that sums are rounded and seldom overflow. */
+/* Fills an array with numbers of moderate size, so that sums are rounded and seldom overflow. */
 static void fill(uint64_t *r, smma_format format, void *to, size_t count) {
   for (size_t i = 0; i < count; i++)
     store_element(format, to, i,
@@ -70,7 +70,7 @@ static size_t at(smma_order order, size_t ld, size_t i, size_t j) {
   return order == SMMA_ROW_MAJOR ? i * ld + j : i + j * ld;
 }
 
-/* Element (m, n), step after step of the instruction. */
+/* Computes element (m, n), one step of the instruction after another. */
 static uint64_t element(const product *p, int group, size_t m, size_t n) {
   const size_t stored = p->g.k / 2, half = (size_t)group / 2;
   smma_row row;
@@ -121,11 +121,12 @@ static void equals_dot_products(void **state) {
   }
 }
 
-/* A block has as many selected products as the dense instruction's has products, whatever lies between them. */
+/* A block has as many selected products as a block of the dense instruction has products, however many elements lie
+   between them. */
 static void blocks_are_of_selected_products(void **state) {
   const smma_instruction *sparse = find("A100", "mma.sp.m16n8k16.f32.f16.f16.f32");
   const smma_instruction *dense = find("A100", "mma.m16n8k16.f32.f16.f16.f32");
-  /* 1 + 2^-24 four times: all at once, or 1 + 2^-24 first, of which 1 is left. */
+  /* 1 + 2^-24 four times: all at once, or 1 + 2^-24 first, which leaves 1. */
   const uint16_t stored[8] = {0x3c00, 1, 0, 0, 1, 1, 1, 0};
   uint16_t whole[16] = {0}, ones[16];
   unsigned char metadata[8];
@@ -197,7 +198,7 @@ static void other_arguments(void **state) {
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, NULL), SMMA_OK);
 }
 
-/* D of 8 x 4 bytes a row that touches the last byte of an operand, or begins behind it. */
+/* D, with 8 x 4 bytes a row, overlaps the last byte of an operand, or begins after it. */
 static void overlaps(void **state) {
   static product p;
   static float c[M * N + 1];

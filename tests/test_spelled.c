@@ -1,6 +1,6 @@
 /* Number formats whose names spell them out: every encoding of every shape, decoded and rounded to, against their
-   definition in integers; names; and that one with the parameters of a format of the table is that format, bit for bit,
-   in conversions, units and products. */
+   definition in integers; names; units whose formats are any, by the fastest kernel and by the core. Conversions are in
+   test_format. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "random_unit.h"
 #include "support.h"
 
-/* Of so many roundings and units one is tested. */
+/* Returns N if the test runs one of N roundings and units. */
 static int every(void) { return (int)amount_of("SOFTMMA_SPELLED_EVERY", 1); }
 
 /* ---- Definition: docs/custom-units.md ---- */
@@ -30,7 +30,7 @@ typedef struct {
   word word;
 } parameters;
 
-/* Exponent and fraction together count magnitudes from zero on. */
+/* Exponent and fraction together number the magnitudes, from zero on. */
 static uint64_t fields_of(const parameters *p) { return UINT64_C(1) << (p->exponent_bits + p->fraction_bits); }
 
 static uint64_t greatest_of(const parameters *p) {
@@ -43,7 +43,7 @@ static uint64_t greatest_of(const parameters *p) {
 
 static int usual_bias(const parameters *p) { return (1 << p->exponent_bits) / 2 - (p->word != FNUZ); }
 
-/* Magnitude number i is significand * 2^exponent, and one more is the next. */
+/* Magnitude number i is significand * 2^exponent; number i + 1 is the next larger one. */
 static uint64_t significand_of(const parameters *p, uint64_t i) {
   const uint64_t one = UINT64_C(1) << p->fraction_bits;
   return i < one ? i : one + i % one;
@@ -91,8 +91,9 @@ static void check_decoding(const parameters *p, smma_format format) {
   }
 }
 
-/* Whether the magnitude above is taken of one that is so many of 256 parts on the way to it, or `more` than that. Where
-   both neighbours are odd, as without fraction bits, a tie goes to the greater (IEEE 754-2019, section 4.3.1). */
+/* Reports whether a magnitude is rounded to the upper neighbour. It is `part` / 256 of the way from the lower to the
+   upper neighbour, or slightly more if `more`. If both neighbours are odd, as without fraction bits, a tie goes to the
+   larger one (IEEE 754-2019, section 4.3.1). */
 static bool goes_up(smma_rounding direction, bool negative, uint64_t below, int part, bool more) {
   const bool exact = part == 0 && !more, half = part == 128 && !more, above = part > 128 || (part == 128 && more);
   switch (direction) {
@@ -123,7 +124,7 @@ static uint64_t code_of(const parameters *p, bool negative, uint64_t i, smma_ove
   return (i || p->word != FNUZ ? sign_of(p, negative) : 0) | i;
 }
 
-/* Between every magnitude and the next, and what would be the next behind the greatest. */
+/* Checks values between every magnitude and the next, including the next beyond the largest. */
 static void check_rounding(const parameters *p, smma_format format) {
   static const int parts[] = {0, 0, 1, 128, 128, 255};
   const smma_encoding f = smma_encoding_of(format);
@@ -144,7 +145,7 @@ static void check_rounding(const parameters *p, smma_format format) {
       }
 }
 
-/* Far beyond, infinity, NaN, and zeros. */
+/* Checks values far beyond the range, infinity, NaN, and zeros. */
 static void check_ends(const parameters *p, smma_format format) {
   const bool signed_nan = p->word == IEEE || p->word == ONE_NAN;
   const uint64_t nan = p->word == IEEE      ? greatest_of(p) + 1 + (UINT64_C(1) << (p->fraction_bits - 1))
@@ -178,10 +179,6 @@ static void check_format(const parameters *p, size_t *formats) {
     const int bits = p->has_sign + p->exponent_bits + p->fraction_bits;
     assert_int_equal(smma_format_bits(format), bits);
     assert_int_equal(smma_format_bytes(format), bits > 8 ? 2 : 1);
-  } else {
-    /* The table's own tests have it: here the number that spells it out. */
-    const smma_encoding f = smma_encoding_of(format);
-    format = SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
   }
   check_decoding(p, format);
   check_rounding(p, format);
@@ -189,7 +186,7 @@ static void check_format(const parameters *p, size_t *formats) {
   ++*formats;
 }
 
-/* Every shape; of those of 10 bits and less with biases around that make every number less, or more, than one. */
+/* Every shape. Shapes of at most 10 bits also with biases that make every number smaller, or larger, than one. */
 static void test_every_encoding(void **state) {
   size_t formats = 0;
   (void)state;
@@ -217,23 +214,20 @@ static void test_integers(void **state) {
       snprintf(name, sizeof name, "%s%d", has_sign ? "s" : "u", bits);
       format = smma_format_find(name);
       assert_string_equal(smma_format_name(format), name);
-      for (int twin = 0; twin < 2; twin++) {
-        assert_int_equal(smma_format_bits(format), bits);
-        assert_int_equal(smma_format_bytes(format), 1);
-        for (int quarters = 4 * least - 9; quarters <= 4 * most + 9; quarters++) {
-          const double x = quarters / 4.;
-          const double rounded[] = {nearbyint(x), trunc(x), floor(x), ceil(x), round(x)};
-          for (int r = 0; r < 5; r++) {
-            const double in = fmin(fmax(rounded[r], least), most);
-            const uint64_t code = smma_format_encode(format, x, (smma_rounding)r, SMMA_OVERFLOW_INFINITY);
-            assert_true(code == ((uint64_t)(int64_t)in & ((UINT64_C(1) << bits) - 1)));
-            assert_true(smma_format_decode(format, code) == in);
-            assert_true(smma_format_decode(format, code | UINT64_C(0x55) << bits) == in);
-          }
+      assert_int_equal(smma_format_bits(format), bits);
+      assert_int_equal(smma_format_bytes(format), 1);
+      for (int quarters = 4 * least - 9; quarters <= 4 * most + 9; quarters++) {
+        const double x = quarters / 4.;
+        const double rounded[] = {nearbyint(x), trunc(x), floor(x), ceil(x), round(x)};
+        for (int r = 0; r < 5; r++) {
+          const double in = fmin(fmax(rounded[r], least), most);
+          const uint64_t code = smma_format_encode(format, x, (smma_rounding)r, SMMA_OVERFLOW_INFINITY);
+          assert_true(code == ((uint64_t)(int64_t)in & ((UINT64_C(1) << bits) - 1)));
+          assert_true(smma_format_decode(format, code) == in);
+          assert_true(smma_format_decode(format, code | UINT64_C(0x55) << bits) == in);
         }
-        assert_true(smma_format_encode(format, (double)NAN, 0, 0) == 0);
-        format = SMMA_SPELLED_FORMAT(has_sign, 0, bits - has_sign, 1 - bits + has_sign, SMMA_SPECIALS_INTEGER);
       }
+      assert_true(smma_format_encode(format, (double)NAN, 0, 0) == 0);
     }
 }
 
@@ -325,7 +319,7 @@ static void test_names(void **state) {
   }
 }
 
-/* Numbers that spell out nothing. */
+/* Numbers that are not the number of a format. */
 static void test_no_formats(void **state) {
   static const int none[] = {1 << 24, (1 << 24) + 1, 1 << 25, (1 << 25) - 1, 300, -1, (1 << 24) | 2048 << 12 | 7 << 9};
   uint64_t x = 0;
@@ -341,61 +335,10 @@ static void test_no_formats(void **state) {
   }
 }
 
-/* ---- As the formats of the table ---- */
-
-/* The same format, spelled out; as it is if it cannot be. */
-static smma_format twin_of(smma_format format) {
-  const smma_encoding f = smma_encoding_of(format);
-  if (f.ignored_bits || f.bits > 16 || f.bits < 2 || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return format;
-  return SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
-}
-
-/* Arrays of every encoding, or many, from and to every format. */
-static void check_conversion(smma_format from, smma_format to, int mode) {
-  enum { COUNT = 1 << 16 };
-  static uint64_t x[COUNT], y[2][COUNT];
-  const size_t bytes = smma_format_bytes(from), count = bytes == 1 ? 2 << 8 : COUNT;
-  smma_conversion lost[2];
-  for (uint64_t i = 0; i < count; i++) {
-    const uint64_t bits = bytes > 2 ? mixed_bits(i) : i;
-    memcpy((unsigned char *)x + i * bytes, &bits, bytes);
-  }
-  memset(y, 0, sizeof y);
-  for (int twin = 0; twin < 2; twin++)
-    assert_int_equal(smma_convert(twin ? twin_of(from) : from, x, twin ? twin_of(to) : to, y[twin], count,
-                                  (smma_rounding)(mode % 5), (smma_overflow)(mode % 3), &lost[twin]),
-                     SMMA_OK);
-  if (memcmp(y[0], y[1], sizeof y[0]) || memcmp(&lost[0], &lost[1], sizeof lost[0]))
-    fail_msg("%s to %s, rounding %d", smma_format_name(from), smma_format_name(to), mode % 5);
-}
-
-static void test_conversions(void **state) {
-  (void)state;
-  for (int from = 0; from < SMMA_FORMAT_COUNT; from++)
-    for (int to = 0; to < SMMA_FORMAT_COUNT; to++)
-      for (int mode = 0; mode < 15; mode += every() * (from == SMMA_F32 ? 1 : 4))
-        if (twin_of((smma_format)from) != (smma_format)from || twin_of((smma_format)to) != (smma_format)to)
-          check_conversion((smma_format)from, (smma_format)to, mode);
-}
-
-/* Formats within a rule. */
-static void spell_rule(smma_rule *rule) {
-  switch (rule->algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: rule->with.t_fdpa.output = twin_of(rule->with.t_fdpa.output); break;
-    case SMMA_GST_FDPA: rule->with.gst_fdpa.fused.output = twin_of(rule->with.gst_fdpa.fused.output); break;
-    case SMMA_COMPOSITION:
-      for (int s = 0; s < rule->with.composition.steps; s++)
-        rule->with.composition.step[s].output = twin_of(rule->with.composition.step[s].output);
-      rule->with.composition.widen = twin_of(rule->with.composition.widen);
-      break;
-    default: break;
-  }
-}
+/* ---- Units ---- */
 
 /* Two steps of the instruction as a product. */
-static void multiply(const smma_instruction *i, const smma_row row[2], uint64_t *d) {
+static void multiply(const smma_instruction *i, const smma_row row[2], const char *kernel, uint64_t *d) {
   unsigned char a[2 * SMMA_MAXIMUM_K * 8], b[2 * SMMA_MAXIMUM_K * 8], scale_a[2 * SMMA_MAXIMUM_K],
       scale_b[2 * SMMA_MAXIMUM_K];
   const int scales = i->scale_block ? i->k / i->scale_block : 0;
@@ -414,48 +357,39 @@ static void multiply(const smma_instruction *i, const smma_row row[2], uint64_t 
   store_element(i->c, &c, 0, row[0].c);
   smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = 2 * (size_t)i->k;
-  g.a = a, g.b = b, g.c = &c, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
+  g.a = a, g.b = b, g.c = &c, g.d = d, g.order_b = SMMA_COLUMN_MAJOR, g.kernel = kernel;
   g.scale_a = scales ? scale_a : NULL, g.scale_b = scales ? scale_b : NULL;
   assert_int_equal(smma_gemm(i, &g), SMMA_OK);
 }
 
-/* Every format of a unit spelled out in its number: the same bits. */
+/* By the fastest kernel and by the core: the same bits. */
 static void check_unit(smma_custom c, uint64_t seed) {
-  smma_custom spelled = c;
-  const smma_instruction *one = smma_custom_make(&c), *other;
-  const smma_operation o = smma_operation_of(one);
-  spelled.named.rule = one->rule->rule;
-  spelled.instruction.a = twin_of(one->a), spelled.instruction.b = twin_of(one->b);
-  spelled.instruction.c = twin_of(one->c), spelled.instruction.d = twin_of(one->d);
-  spell_rule(&spelled.named.rule);
-  other = smma_custom_make(&spelled);
+  const smma_instruction *i = smma_custom_make(&c);
+  const smma_operation o = smma_operation_of(i);
   for (uint64_t r = 0; r < 40; r++) {
     smma_row row[2];
     uint64_t d[2] = {0, 0};
     operands_generate(&o, seed, 2 * r, &row[0]), operands_generate(&o, seed, 2 * r + 1, &row[1]);
-    row[0].c = smma_low_bits(row[0].c, smma_format_bits(one->c));
-    multiply(one, row, &d[0]), multiply(other, row, &d[1]);
+    row[0].c = smma_low_bits(row[0].c, smma_format_bits(i->c));
+    multiply(i, row, NULL, &d[0]), multiply(i, row, "core", &d[1]);
     if (d[0] != d[1]) {
       char text[8192];
-      smma_custom_text(other, text, sizeof text);
-      fail_msg("row %" PRIu64 ": %" PRIx64 ", expected %" PRIx64 "\n%s", r, d[1], d[0], text);
+      smma_custom_text(i, text, sizeof text);
+      fail_msg("row %" PRIu64 ": %" PRIx64 ", expected %" PRIx64 "\n%s", r, d[0], d[1], text);
     }
   }
-  smma_custom_release(one);
-  smma_custom_release(other);
+  smma_custom_release(i);
 }
 
-/* Only formats of the table have twins. */
 static void test_units(void **state) {
   (void)state;
   for (uint64_t u = 0; u < 400; u += (uint64_t)every()) {
     check_unit(random_catalogue_unit(u), u);
     check_unit(random_any_unit(u), u);
-    check_unit(random_composition(u), u);
   }
 }
 
-/* In a file they are one. */
+/* Parameters of a format of the table, spelled out in a file, are that format. */
 static void test_units_are_one(void **state) {
   static const char *const texts[] = {"f16", "e5m10-bias15-ieee"};
   smma_error error;
@@ -479,9 +413,8 @@ static void test_units_are_one(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_encoding), cmocka_unit_test(test_integers),    cmocka_unit_test(test_names),
-      cmocka_unit_test(test_no_formats),     cmocka_unit_test(test_conversions), cmocka_unit_test(test_units),
-      cmocka_unit_test(test_units_are_one),
+      cmocka_unit_test(test_every_encoding), cmocka_unit_test(test_integers), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_no_formats),     cmocka_unit_test(test_units),    cmocka_unit_test(test_units_are_one),
   };
   return cmocka_run_group_tests_name("spelled", tests, NULL, NULL);
 }

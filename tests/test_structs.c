@@ -1,5 +1,5 @@
-/* Structs of the public headers that callers fill in: clients of older headers, whose structs are shorter, and of newer
-   ones, whose structs are longer. Each struct with a member `size` has a row here. */
+/* Structs of the public headers that callers fill in, as seen by clients of older headers, whose structs are shorter,
+   and of newer headers, whose structs are longer. The table has a row for each struct with a member `size`. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const smma_instruction *dense(void) { return find("H100", "mma.m16n8k16.f
 static const smma_instruction *integers(void) { return find("A100", "mma.m16n8k32.s32.s8.s8.s32"); }
 static const smma_instruction *sparse(void) { return find("A100", "mma.sp.m16n8k16.f32.f16.f16.f32"); }
 
-/* ---- What each struct needs, and one use of it ---- */
+/* ---- Values that each struct needs, and one use of it ---- */
 
 static void fill_gemm(void *x) {
   smma_gemm_arguments *g = x;
@@ -116,8 +116,8 @@ static void slices_defaults(void *x, size_t size) { smma_slices_defaults(x, size
 
 typedef struct {
   const char *name;
-  size_t size, older; /* of the struct, and of the shortest one that its use needs */
-  size_t end;         /* of the last member */
+  size_t size, older; /* sizes of the struct, and of the shortest one that its use needs */
+  size_t end;         /* end of the last member */
   void (*defaults)(void *x, size_t size);
   void (*fill)(void *x);
   smma_status (*use)(const void *x);
@@ -137,7 +137,7 @@ static const sized structs[] = {
     STRUCT(smma_f64_product, split_k, progress_context, product_defaults, fill_product, use_product),
     STRUCT(smma_f64_product, split_k, progress_context, product_defaults, fill_product, use_product_of_slices),
     STRUCT(smma_words, sum, sum, words_defaults, fill_nothing, use_words),
-    STRUCT(smma_slices, products, sum, slices_defaults, fill_nothing, use_slices),
+    STRUCT(smma_slices, products, used, slices_defaults, fill_nothing, use_slices),
 };
 enum { STRUCTS = sizeof structs / sizeof *structs };
 
@@ -147,7 +147,7 @@ static bool is_listed(const char *name) {
   return false;
 }
 
-/* Every struct of a header that begins with its size is in the table. */
+/* Checks that the table has every struct of a header that begins with its size. */
 static void check_header(const char *path) {
   char text[1 << 16] = "";
   FILE *file = fopen(path, "rb");
@@ -169,12 +169,12 @@ static void test_table(void **state) {
   (void)state;
   for (char *path = strtok(list, ":"); path; path = strtok(NULL, ":"), headers++) check_header(path);
   assert_true(headers > 3);
-  /* A member that took the place of padding would have the bytes that an older client left there. */
+  /* A new member may not take the place of padding, because older clients leave arbitrary bytes there. */
   for (size_t i = 0; i < STRUCTS; i++)
     if (structs[i].end != structs[i].size) fail_msg("%s ends with padding", structs[i].name);
 }
 
-/* Defaults write no more than the client's struct, and there what they write to a whole one. */
+/* Defaults write no more than the client's struct, and the values that they write to a complete one. */
 static void test_defaults(void **state) {
   (void)state;
   for (size_t i = 0; i < STRUCTS; i++) {
@@ -203,7 +203,7 @@ typedef struct {
   uint16_t rows_of_a[16];
 } results;
 
-/* The status of a use, and what it has computed. The struct lies at the end of its memory. */
+/* Returns the status of a use, and its results. The struct lies at the end of its memory block. */
 static smma_status use(const sized *s, const void *x, size_t size, results *r) {
   unsigned char *copy = malloc(size);
   smma_status status;
@@ -244,7 +244,7 @@ static void test_clients(void **state) {
   }
 }
 
-/* The error of a newer client's arguments says what to look for. */
+/* The error message for a newer client's arguments says what to do. */
 static void test_error(void **state) {
   struct {
     smma_gemm_arguments g;
@@ -264,7 +264,7 @@ static void test_error(void **state) {
   assert_non_null(strstr(error.text, "newer header"));
 }
 
-/* What a function fills in is no longer than its caller's, and zero behind what this library knows. */
+/* A function writes no more than its caller's struct, and zeros to members that this library does not know. */
 static void test_descriptions(void **state) {
   struct {
     smma_instruction_info info;

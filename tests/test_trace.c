@@ -1,4 +1,4 @@
-/* Traces of one element: sums and errors that were worked out by hand, and that the last sum is the product's. */
+/* Traces of one element: sums and errors derived by hand; the last sum is the product's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +35,11 @@ static void check_event(const smma_trace *t, size_t event, smma_trace_kind kind,
              event, e->kind, e->products, e->value + e->rest, e->exact, e->error, kind, products, sum, exact);
 }
 
-/* ---- By hand ---- */
+/* ---- Derived by hand ---- */
 
 enum { MOST = 512 };
 
-/* One row and one column in FP16. */
+/* One row and one column, in FP16. */
 typedef struct {
   uint16_t a[MOST], b[MOST];
   float c, d;
@@ -50,7 +50,7 @@ static uint16_t half(double x) {
   return (uint16_t)smma_format_encode(SMMA_F16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* 2^24, then 1 with every instruction of 16. */
+/* Fills the product 2^24, then 1 with every instruction of 16. */
 static void begin(small *s, size_t k) {
   memset(s, 0, sizeof *s);
   s->a[0] = s->b[0] = half(4096);
@@ -59,7 +59,7 @@ static void begin(small *s, size_t k) {
   s->g.m = s->g.n = 1, s->g.k = k, s->g.a = s->a, s->g.b = s->b, s->g.d = &s->d;
 }
 
-/* Hopper's accumulator has 24 bits and is truncated: each 1 is lost. */
+/* Hopper's accumulator has 24 bits and truncates: each 1 is lost. */
 static void test_chain(void **state) {
   static small s;
   smma_trace t;
@@ -69,11 +69,12 @@ static void test_chain(void **state) {
   assert_int_equal(t.events, 4);
   for (size_t i = 0; i < 4; i++) check_event(&t, i, SMMA_TRACE_INSTRUCTION, 16 * (i + 1), 0x1p24, 0x1p24 + (double)i);
   assert_int_equal(t.d, 0x4b800000);
-  assert_int_equal(t.best, 0x4b800002); /* 2^24 + 3 is halfway; to even */
+  assert_int_equal(t.best, 0x4b800002); /* 2^24 + 3 is halfway between two numbers, and rounds to even */
   smma_trace_free(&t);
 }
 
-/* Parts of 16 are added in FP32, to nearest even: 2^24 + 1 is 2^24. Between, chain and total together are exact. */
+/* Parts of 16 are added in FP32, to nearest even: 2^24 + 1 gives 2^24. In between, the chain and the total together are
+   exact. */
 static void test_promotion(void **state) {
   static small s;
   smma_trace t;
@@ -119,7 +120,7 @@ static void test_epilogue(void **state) {
   smma_plan_free(plan);
 }
 
-/* The exact sum of parts has their scale factors. */
+/* The exact sum of the parts includes their scale factors. */
 static void test_scaled_parts(void **state) {
   static small s;
   const float scale_a[2] = {2, 0.25}, scale_b[2] = {3, 8};
@@ -136,12 +137,12 @@ static void test_scaled_parts(void **state) {
   check_event(&t, 2, SMMA_TRACE_FOLD, 16, 310, 310);
   check_event(&t, 3, SMMA_TRACE_INSTRUCTION, 32, 596, 596);
   check_event(&t, 4, SMMA_TRACE_FOLD, 32, 596, 596);
-  assert_int_equal(t.event[3].encoding, 0x430f0000); /* 143, not yet scaled */
+  assert_int_equal(t.event[3].encoding, 0x430f0000); /* 143, not yet multiplied by the scale factors */
   smma_trace_free(&t);
   smma_plan_free(plan);
 }
 
-/* K = 0 is beta C, NaN is no number, and an infinity that comes about is an infinite error. */
+/* K = 0 gives beta C, a NaN has no error, and an infinite sum has an infinite error. */
 static void test_special(void **state) {
   static small s;
   smma_trace t;
@@ -175,7 +176,7 @@ static void test_special(void **state) {
   smma_trace_free(&t);
 }
 
-/* ---- Where two part ---- */
+/* ---- Where two traces diverge ---- */
 
 static smma_parting parting_of(const small *s, const smma_instruction *one, const smma_plan *plan,
                                const smma_instruction *other, const smma_plan *other_plan) {
@@ -195,28 +196,29 @@ static void test_parting(void **state) {
   const smma_instruction *v100 = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
   smma_plan *every = plan_of("\"sum\": [{\"deal\": \"every\", \"k\": 32, \"from\": \"zero\"}]");
   smma_plan *rounded = plan_of("\"sum\": [{\"deal\": \"every\", \"k\": 32, \"total\": \"bf16\"}]");
-  smma_plan *relu = plan_of("\"epilogue\": [\"relu\"]"), *lost = plan_of("\"epilogue\": [{\"round\": \"bf16\"}]");
+  smma_plan *relu = plan_of("\"epilogue\": [\"relu\"]"),
+            *bf16_output = plan_of("\"epilogue\": [{\"round\": \"bf16\"}]");
   smma_plan *lanes = plan_of("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 16}]");
   smma_parting p;
   (void)state;
   begin(&s, 64);
   assert_false(parting_of(&s, h100, NULL, h100, NULL).parted);
   assert_false(parting_of(&s, h100, NULL, h100, relu).parted);
-  assert_false(parting_of(&s, h100, NULL, h100, lost).parted); /* 2^24 is a number of BF16 */
-  /* 2^24 + 1, 2^24 + 2 and 2^24 + 3: the chain loses each 1, two of them in one part are added. */
+  assert_false(parting_of(&s, h100, NULL, h100, bf16_output).parted); /* 2^24 is a number of BF16 */
+  /* 2^24 + 1, 2^24 + 2 and 2^24 + 3: the chain loses each 1; two of them in one part are added. */
   p = parting_of(&s, h100, NULL, h100, every);
   assert_true(p.parted && p.kind == SMMA_TRACE_INSTRUCTION);
   assert_int_equal(p.before, 32), assert_int_equal(p.products, 48);
   assert_int_equal(p.first[0], 2), assert_int_equal(p.last[0], 2);
   assert_int_equal(p.first[1], 3), assert_int_equal(p.last[1], 3);
-  /* Half a unit of 2^9 / 2^7 is lost where the total is rounded. */
+  /* Half an ulp of 2^9 in BF16, 2^9 / 2^7, is lost where the total is rounded. */
   s.a[0] = half(16), s.b[0] = half(32), s.a[16] = s.b[16] = half(1);
   p = parting_of(&s, h100, NULL, h100, rounded);
   assert_true(p.parted && p.kind == SMMA_TRACE_FOLD);
   assert_int_equal(p.products, 32);
-  p = parting_of(&s, h100, NULL, h100, lost);
+  p = parting_of(&s, h100, NULL, h100, bf16_output);
   assert_true(p.parted && p.kind == SMMA_TRACE_EPILOGUE);
-  /* Four instructions of a V100 are one of an H100. 1 + 2^-24 + 2^-24: Volta, four at a time, loses both. */
+  /* Four instructions of a V100 equal one of an H100. 1 + 2^-24 + 2^-24: Volta, four products at a time, loses both. */
   begin(&s, 64);
   s.a[0] = s.b[0] = half(1), s.a[16] = s.a[20] = half(0x1p-12), s.b[16] = s.b[20] = half(0x1p-12);
   for (size_t i = 32; i < 64; i++) s.a[i] = 0;
@@ -224,10 +226,11 @@ static void test_parting(void **state) {
   assert_true(p.parted && p.kind == SMMA_TRACE_INSTRUCTION);
   assert_int_equal(p.before, 16), assert_int_equal(p.products, 32);
   assert_int_equal(p.first[0], 4), assert_int_equal(p.last[0], 7);
-  /* Other orders of k meet at the end, here with the same sum of integers. */
+  /* Different orders of k give the same sum at the end, here of integers. */
   s.a[16] = s.a[20] = half(2), s.b[16] = s.b[20] = half(3);
   assert_false(parting_of(&s, h100, NULL, h100, lanes).parted);
-  smma_plan_free(every), smma_plan_free(rounded), smma_plan_free(relu), smma_plan_free(lost), smma_plan_free(lanes);
+  smma_plan_free(every), smma_plan_free(rounded), smma_plan_free(relu), smma_plan_free(bf16_output),
+      smma_plan_free(lanes);
 }
 
 /* ---- Every instruction, many plans ---- */
@@ -245,7 +248,7 @@ static void fill(smma_format f, void *matrix, size_t count, uint64_t *random) {
   for (size_t i = 0; i < count; i++) store_element(f, matrix, i, random_encoding(f, random));
 }
 
-/* The product's bits, the last event's, and between two events nothing but what is told. */
+/* Checks the product's bits, the last event's bits, and that between two events only the reported change happens. */
 static void check_traces(const smma_instruction *i, const smma_gemm_arguments *g, const char *what) {
   const smma_format d = g->plan ? smma_plan_d_format(g->plan, i) : i->d;
   for (size_t row = 0; row < ROWS; row++)
@@ -315,7 +318,7 @@ static void test_products(void **state) {
   (void)state;
   for (size_t index = 0; index < smma_instruction_count(); index++) {
     const smma_instruction *i = smma_instruction_at(index);
-    /* wider ones compute the same; sparse ones have smma_gemm_sparse */
+    /* wider ones compute the same function; sparse ones use smma_gemm_sparse */
     bool seen = (i->n > 8 && i->family != SMMA_FAMILY_MFMA) || i->sparse;
     for (size_t x = 0; x < sizeof plans / sizeof plans[0] && !seen; x++) {
       check_product(i, 70, plans[x], &random);

@@ -1,4 +1,5 @@
-/* Summation trees: those of the models against what their algorithms say, and random ones of a unit made for it. */
+/* Summation trees: trees of the models compared with their algorithms, and random trees of a unit that computes them.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,14 @@
 
 static bool is_narrow(smma_format format) { return format == SMMA_E3M2 || format == SMMA_E2M3 || format == SMMA_E2M1; }
 
-/* Whether the order cannot be seen: narrow products that no second scale block helps; but those of E5M2 are wide. */
+/* Reports whether the order cannot be observed: narrow products, unless a second scale block helps. Those of E5M2 are
+   wide enough. */
 static bool is_hidden(const smma_instruction *i) {
   if (i->a == SMMA_E5M2 || i->b == SMMA_E5M2) return false;
   return (is_narrow(i->a) || is_narrow(i->b)) && (!i->scale_block || i->scale_block == i->k);
 }
 
-/* Whether ones beside M are seen as what they are not: they change sums that are much greater. */
+/* Reports whether ones next to M appear as something else, because they change sums that are much larger. */
 static bool shows_ones(const smma_rule *rule) {
   switch (rule->algorithm) {
     case SMMA_FMA: return rule->with.fma.rounding == SMMA_ROUND_TOWARD_ZERO;
@@ -54,10 +56,10 @@ static void check_instruction(smma_unit *unit, const smma_instruction *i) {
   if (status != SMMA_TREE_FOUND) printf("%s: %s\n", i->name, error.text);
   assert_int_equal(status, SMMA_TREE_FOUND);
   assert_true(is_expected_tree(i, NULL, &got, &stages));
-  /* Of two products and c alone no row of M, -M and ones tells. */
+  /* With only two products and c, no test vector of M, -M and ones shows the stages. */
   if (o.rule.algorithm == SMMA_GTR_FDPA || (o.rule.algorithm == SMMA_GD_FDPA && smma_block_of(&o) > 2))
     assert_true(stages);
-  /* That all products are in one fused sum only all pairs show. */
+  /* Only the test of all pairs shows that all products are in one fused sum. */
   if (i->k >= 16 && (smma_blocks_per_step(&o) > 1 || !smma_is_fused(&o)))
     assert_in_range(got.rows, 1, i->k * i->k / (o.rule.algorithm == SMMA_GD_FDPA ? 1 : 2) - 1);
 }
@@ -88,7 +90,8 @@ static void test_models(void **state) {
 
 enum { TREES = 60 };
 
-/* How a sum of more than two adds, before it is rounded to FP32; or all are rounded in one direction. */
+/* How a sum of more than two terms is computed before it is rounded to FP32. The last two values apply to all sums:
+   they are rounded in one direction. */
 typedef enum { EXACTLY, CUT_OFF, EITHER, EACH_DOWN, DOWNWARD, TOWARD_ZERO } way;
 
 typedef struct {
@@ -97,7 +100,7 @@ typedef struct {
   int children[SMMA_MOST_TREE_NODES], child[SMMA_MOST_TREE_NODES][SMMA_MOST_SUMMANDS];
 } random_unit;
 
-/* Terms are of the greatest's size or small beside it; both kinds sum exactly. */
+/* Adds terms that are near the largest one, or far smaller than it; each of these two kinds is summed exactly. */
 static double add_terms(const random_unit *u, int node, const double *term, int count) {
   double huge = 0, small = 0, greatest = 0;
   for (int i = 0; i < count; i++) greatest = fmax(greatest, fabs(term[i]));
@@ -144,7 +147,8 @@ static int run(void *unit, const smma_instruction_info *i, const smma_batch *bat
   return 0;
 }
 
-/* Sums of two, and of up to `most`, of what is left, until one is left. */
+/* Makes a tree: repeatedly replaces two, or up to `most`, of the remaining nodes by their sum, until one node remains.
+ */
 static void make_tree(uint64_t *random, const smma_instruction *i, unsigned most, way kind, random_unit *u) {
   int left[SMMA_MOST_SUMMANDS], count = i->k + 1;
   u->tree = (smma_tree){.summands = {.instruction = i, .count = count, .products = 1}, .nodes = count};
@@ -167,7 +171,8 @@ static void make_tree(uint64_t *random, const smma_instruction *i, unsigned most
   u->tree.parent[left[0]] = SMMA_NO_PARENT;
 }
 
-/* Random trees are found as they are; with rounding toward zero they may be hidden, but none is taken for another. */
+/* Random trees are found exactly. With rounding toward zero they may be hidden, but must not be found as a different
+   tree. */
 static void find_random(const smma_instruction *i, unsigned most, way kind) {
   static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = run};
   random_unit made;
@@ -206,7 +211,7 @@ static void test_random_trees(void **state) {
 
 enum { MOST_TERMS = 3000 };
 
-/* A function that sums FP32 products, and gives d in another format: in an order, or (without one) all at once. */
+/* A function that sums FP32 products and returns d in another format. It sums in an order, or all at once. */
 typedef struct {
   smma_sum_order order;
   int parent[2 * MOST_TERMS];
@@ -227,7 +232,8 @@ static float product_of(const uint64_t *a, const uint64_t *b, int k) {
   return x[0] * x[1];
 }
 
-/* The greatest term takes others that are small beside it away, or, where all are kept, none. */
+/* Sums all terms at once. Terms far smaller than the largest are lost; KEEPS_ALL keeps them if the large terms cancel.
+ */
 static float sum_at_once(const known_function *f, const uint64_t *a, const uint64_t *b) {
   double huge = 0, small = 0, greatest = 0;
   for (int k = 0; k < f->asked.k; k++) greatest = fmax(greatest, fabs((double)product_of(a, b, k)));
@@ -290,7 +296,7 @@ static int compare_words(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* A word for each sum, by the summands below it, in ascending order. */
+/* Computes a digest for each sum, from the summands below it in ascending order. */
 static void digest_sums(const smma_sum_order *o, uint64_t *word) {
   static smma_order_entry entry[2 * MOST_TERMS];
   static uint64_t of[2 * MOST_TERMS];
@@ -309,7 +315,7 @@ static smma_tree_status find_known(smma_sum_order *found, smma_error *error) {
   return smma_find_order_of_function(&known.asked, found, error);
 }
 
-/* The order is found, with at most `most` calls. */
+/* Checks that the order is found with at most `most` calls. */
 static void find_function(long most) {
   static uint64_t expected[2 * MOST_TERMS], got[2 * MOST_TERMS];
   smma_sum_order found;
@@ -339,7 +345,7 @@ static void test_functions(void **state) {
   begin_function(500, SMMA_F32);
   make_random_order();
   find_function(500L * 30);
-  begin_function(700, SMMA_F16); /* which counts 512 ones at once */
+  begin_function(700, SMMA_F16); /* which can hold the sum of 512 ones */
   pairs_of(0, 700);
   find_function(2 * 700L * 13);
   for (int k = 1; k < 4; k++) {

@@ -1,4 +1,5 @@
-/* Summation trees of custom units at random: each is told as it is, or it is said that it cannot be told; and soon. */
+/* Summation trees of random custom units: each is found correctly, or reported as not determinable, within a time
+   limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "tree/find.h"
 #include "tree/text.h"
 
-#define MOST_SECONDS 20.0 /* most take far less than one; a slow or loaded machine may take more */
+#define MOST_SECONDS 20.0 /* most units take far less than one second; a slow or loaded machine may take more */
 
 enum { UNITS = 400, PLACES = 3 };
 
@@ -20,13 +21,13 @@ typedef struct {
   double longest;
 } tally;
 
-/* More of them by hand. */
+/* Returns the number of units; set a larger number by hand. */
 static int unit_count(void) {
   const char *text = getenv("SOFTMMA_CUSTOM_UNITS");
   return text ? atoi(text) : UNITS;
 }
 
-/* Of all that `softmma tree` does. */
+/* Finds and writes a tree, as `softmma tree` does, and measures the time. */
 static smma_tree_status find_and_write(smma_unit *unit, const smma_instruction *i, smma_tree *t, double *seconds) {
   const clock_t start = clock();
   FILE *nowhere = fopen("/dev/null", "w");
@@ -48,7 +49,8 @@ static void print_unit(const smma_instruction *i, int number) {
   printf("unit %d is told wrong:\n%s", number, text);
 }
 
-/* Whether the tree says of a sum that its terms are not cut alike; whether, that its order may not be all. */
+/* Return whether the tree reports that the terms of a sum are truncated differently, or that the order may be
+   incomplete. */
 static bool is_uneven(const smma_tree *t) {
   bool any = false;
   for (int n = t->summands.count; n < t->nodes; n++) any |= t->uneven[n];
@@ -61,7 +63,7 @@ static bool has_doubts(const smma_tree *t) {
   return any;
 }
 
-/* Whichever products stand for their scale blocks. */
+/* Reports whether the tree is right, whichever products represent their scale blocks. */
 static bool is_right(const smma_instruction *i, const smma_tree *got, int number) {
   uint64_t random = (uint64_t)number;
   bool stages;
@@ -107,19 +109,19 @@ static void test_custom_units(void **state) {
          count.hidden, count.wrong, count.slow, count.longest);
   assert_int_equal(count.wrong, 0);
   assert_int_equal(count.slow, 0);
-  assert_true(count.right >= units * 2 / 5); /* many have formats too narrow to tell */
+  assert_true(count.right >= units * 2 / 5); /* many units have formats too narrow to show an order */
 }
 
 /* ---- Stages ---- */
 
 enum { STAGED_UNITS = 150 };
 
-/* A composition in which groups of products are aligned by themselves, perhaps again in greater groups, and then with
-   c, all at once or in a chain; and its tree. */
+/* A composition and its tree. Groups of products are aligned separately, possibly again in larger groups, and then with
+   c, all at once or in a chain. */
 typedef struct {
   smma_custom custom;
-  int group[2], turn; /* products of a group of each stage; 0: no such stage */
-  int blocks;         /* of groups in the chain; c is in the first */
+  int group[2], turn; /* products in a group of each stage (0: no such stage) */
+  int blocks;         /* number of groups in the chain; c is in the first */
 } staged;
 
 static smma_rounding random_cut(uint64_t *state) {
@@ -184,7 +186,7 @@ static staged random_staged(uint64_t seed) {
   return u;
 }
 
-/* Makes sums of `take` nodes each, dealt `turn` at a time. Returns how many. */
+/* Makes sums of `take` nodes each; nodes are distributed `turn` at a time. Returns the number of sums. */
 static int expect_groups(smma_tree *t, int *node, int count, int take, int turn) {
   const int groups = count / take;
   int sum[SMMA_MOST_SUMMANDS];

@@ -1,4 +1,4 @@
-/* Sums in two numbers of binary32 (src/device/cuda), which NVIDIA GPUs without fast binary64 run. */
+/* Sums in two binary32 numbers (src/device/cuda), which NVIDIA GPUs without fast binary64 use. */
 #include <stdlib.h>
 
 #include "amount.h"
@@ -6,7 +6,7 @@
 #include "panel_product.h"
 #include "support.h"
 
-/* Of so many operations one is tested. */
+/* The test runs one of every SOFTMMA_TWO_LEVEL_EVERY operations. */
 
 enum { ROWS = 32, COLUMNS = 32, PANELS = 2, K = PANELS * TWO_DEPTH };
 

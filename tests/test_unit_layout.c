@@ -1,5 +1,5 @@
-/* Where members of the structs that plug-ins are given lie, in this version of softmma/unit.h. Whoever changes one
-   raises SMMA_UNIT_VERSION and writes the list anew: a plug-in that was built before is then refused. */
+/* Offsets of members in the structs that plug-ins receive, in this version of softmma/unit.h. A change of an offset
+   requires a higher SMMA_UNIT_VERSION and new numbers here; a plug-in that was built before is then refused. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -67,9 +67,9 @@ static void version_is_the_list_s(void **state) {
   (void)state;
   assert_int_equal(SMMA_UNIT_VERSION, VERSION);
   assert_int_equal(SMMA_UNIT_ABI >> 24, VERSION);
-  assert_true(sizeof(smma_instruction_info) < 1 << 12 && sizeof(smma_batch) < 1 << 12); /* their room in it */
+  assert_true(sizeof(smma_instruction_info) < 1 << 12 && sizeof(smma_batch) < 1 << 12); /* their bits in the ABI */
   if (sizeof(void *) != 8) skip();
-  assert_int_equal(sizeof(smma_instruction_info), 96); /* nothing lies behind the last of the list */
+  assert_int_equal(sizeof(smma_instruction_info), 96); /* the list includes the last member */
   assert_int_equal(sizeof(smma_batch), 64);
   assert_int_equal(sizeof(smma_unit_description), 256);
   assert_int_equal(sizeof(smma_unit_methods), 48);

@@ -1,5 +1,5 @@
-/* Every row of the vector files: this project's own, always, and recorded and computed ones where SOFTMMA_VECTORS names
-   their folder. */
+/* Every test vector of the vector files: always this project's own, and recorded and computed ones if SOFTMMA_VECTORS
+   names their folder. */
 #define _XOPEN_SOURCE 700
 #include <ftw.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 
 static unsigned long long refuted;
 
-/* Reports whether a computed row has -0 where the unit has the +0 that an H100 returned for every sum that rounds to
+/* Reports whether a computed test vector has -0 where an H100 returned +0, as it does for every sum that rounds to
    zero. */
 static bool has_refuted_zero(const smma_mismatch *m) {
   const smma_algorithm algorithm = find(m->header->arch, m->header->instruction)->rule->rule.algorithm;
@@ -53,7 +53,7 @@ typedef bool file_visitor(FILE *stream, const char *path);
 
 static file_visitor *visit_file;
 
-/* Other text files, a README's or a licence's, have no header. */
+/* Other text files, such as a README or licence, have no header. */
 static int visit_entry(const char *path, const struct stat *status, int type, struct FTW *position) {
   size_t length = strlen(path);
   bool ok = true;
@@ -102,14 +102,14 @@ static void check_shared(const char *folder, unsigned long long least_rows) {
   check_folder(path, least_rows);
 }
 
-/* ---- Mistakes are noticed ---- */
+/* ---- Mismatches are detected ---- */
 
 static void count_mismatch(const smma_mismatch *m, void *context) {
   (void)m;
   ++*(unsigned long long *)context;
 }
 
-/* Copies the file with the last bit of every d turned; returns how many rows then differ for certain. */
+/* Copies the file with the last bit of every d flipped. Returns the number of test vectors that must then differ. */
 static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
   smma_vector_header header;
   smma_row row;
@@ -174,7 +174,8 @@ static void test_recorded_rows(void **state) { (void)state, check_folder(OWN_VEC
 static void test_corruption(void **state) { (void)state, walk(OWN_VECTORS, notice_corruption); }
 static void test_hardware_rows(void **state) { (void)state, check_shared("hardware", HARDWARE_ROWS); }
 
-/* Rows that another model computed before an H100 was asked: some have another NaN, or a zero that the H100 refutes. */
+/* Test vectors computed by another model before an H100 was recorded: some have another NaN, or a zero that the H100
+   contradicts. */
 static void test_model_rows(void **state) {
   char path[4096];
   (void)state;
@@ -195,9 +196,9 @@ static int skip_shared(void) {
   return SKIPPED;
 }
 
-/* ---- Generated rows ---- */
+/* ---- Generated test vectors ---- */
 
-/* What devices do: the numbers of a row drawn one after the other. */
+/* Checks the method of devices: the numbers of a test vector are drawn one after another. */
 static void check_drawn(const smma_instruction *i, const smma_rows *rows, smma_row_selection x) {
   const smma_operation o = smma_operation_of(i);
   const smma_row_recipe recipe = smma_row_recipe_of(&o);
@@ -211,7 +212,7 @@ static void check_drawn(const smma_instruction *i, const smma_rows *rows, smma_r
   }
 }
 
-/* As the public function makes them, in portions of any size, of all kinds in turn or of one. */
+/* Checks the public function: in portions of any size, of all kinds in turn or of one kind. */
 static void check_made(const smma_instruction *i, const smma_rows *rows, uint64_t seed, uint64_t first) {
   const size_t portions[] = {1, 300, rows->capacity - 301};
   smma_rows other;
@@ -262,7 +263,7 @@ static void test_made_rows(void **state) {
   assert_false(smma_is_same_result(NULL, 0, 0));
 }
 
-/* FNV-1a of all operands of 800 rows, a hundred of each kind; or of one kind alone. */
+/* Returns the FNV-1a digest of all operands of 800 test vectors, a hundred of each kind; or of one kind alone. */
 static uint64_t digest_of_generated(const smma_instruction *i, int kinds, smma_row_kind one) {
   const uint64_t seed = UINT64_C(0x123456789abcdef), first = UINT64_C(0xffffff00);
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -282,7 +283,7 @@ static uint64_t digest_of_generated(const smma_instruction *i, int kinds, smma_r
   return hash;
 }
 
-/* Row n of a seed is the same on every machine, and in every version. */
+/* Test vector n of a seed is the same on every machine and in every version. */
 static void test_generated_rows(void **state) {
   static const struct {
     const char *gpu, *name;
@@ -321,11 +322,12 @@ static void test_generated_rows(void **state) {
   }
 }
 
-/* ---- Rows read together ---- */
+/* ---- Test vectors that are read together ---- */
 
 enum { TOGETHER_ROWS = 12, CHANGES = 400 };
 
-/* The rows of a text as text again, each behind its line number, and the error that ended them. */
+/* Returns the test vectors of a text, written again as text after their line numbers, and the error that ended reading.
+ */
 static char *reread(const char *text, size_t size, const smma_instruction *i, bool together) {
   char *copy = NULL;
   size_t copy_size = 0;
@@ -357,7 +359,7 @@ static char *reread(const char *text, size_t size, const smma_instruction *i, bo
   return copy;
 }
 
-/* A text of rows, one byte of which is another one each time. */
+/* Reads a text repeatedly, each time with another byte changed. */
 static void check_rows_together(const smma_instruction *i) {
   static const char bytes[] = "0aAfFgG9:/@`{ \t\r\n\0#x-\x80\xff";
   char *text = NULL;

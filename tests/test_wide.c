@@ -1,4 +1,4 @@
-/* The exact accumulator against GMP: long sums, cancellation, ties decided by a bit far below. */
+/* Compares the exact accumulator with GMP: long sums, cancellation, and ties decided by a bit far below. */
 #include <gmp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static uint64_t draw(void) {
   return z ^ z >> 31;
 }
 
-/* Adds the same term to both. */
+/* Adds one term to both accumulators. */
 static void add(smma_wide *w, mpz_t sum, bool negative, uint64_t significand, int exponent) {
   mpz_t term;
   smma_wide_add(w, negative, significand, exponent);
@@ -31,7 +31,7 @@ static void add(smma_wide *w, mpz_t sum, bool negative, uint64_t significand, in
   mpz_clear(term);
 }
 
-/* sum * 2^SMMA_WIDE_LEAST to nearest even in FP64, for sums that are normal and in range. */
+/* Returns sum * 2^SMMA_WIDE_LEAST to nearest even in FP64, for sums that are normal and in range. */
 static uint64_t rounded(const mpz_t sum) {
   mpz_t kept, rest, half;
   bool negative = mpz_sgn(sum) < 0;
@@ -56,7 +56,7 @@ static void compare(const smma_wide *w, const mpz_t sum, const char *what) {
     fail_msg("%s: expected %016llx, got %016llx", what, (unsigned long long)expected, (unsigned long long)got);
 }
 
-/* Terms within `spread` powers of two around one; every second sum gets an opposite of its first terms. */
+/* Terms within `spread` powers of two around one; every second sum also gets the negatives of its first terms. */
 static void test_random_sums(void **unused) {
   static const int spreads[] = {1, 40, 64, 100, 700};
   (void)unused;
@@ -78,7 +78,7 @@ static void test_random_sums(void **unused) {
   }
 }
 
-/* 1 + half a unit, and one more bit at every distance below: it alone decides. */
+/* 1 + half an ulp, and one more bit at every distance below, which alone decides the rounding. */
 static void test_ties(void **unused) {
   (void)unused;
   for (int distance = 54; distance < 900; distance++)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A system that refuses to make threads, which OpenMP's library would answer by ending the process with status 1: every
-# command says so with status 2, and computes with one thread if it is told to. The library computes with one.
+# A system that refuses to create threads, to which OpenMP's library would respond by ending the process with status 1.
+# Every command reports this with status 2, and computes with one thread if requested. The library computes with one
+# thread.
 # Usage: threads.sh SOFTMMA KERNEL_PROGRAM NO_THREADS_MODULE
 set -u
 export LC_ALL=C
@@ -13,10 +14,10 @@ source "$source_directory/tests/judging.sh"
 volta=(--on V100 --instr HMMA.884.F32.F32)
 product=("$data/digits.npy" "$data/digits-axes.npy")
 export OMP_NUM_THREADS=3 GOMP_SPINCOUNT=0
-"$softmma" gen "${volta[@]}" --rows 5000 -o rows.txt
+"$softmma" vectors gen "${volta[@]}" --rows 5000 -o rows.txt
 "$softmma" gemm --on H100 --in f16 "${product[@]}" -o D.npy >in/stdout 2>in/stderr
 
-# refused ARGUMENT...: status 2, and the last line says why.
+# refused ARGUMENT...: the status must be 2, and the last line must give the reason
 refused() {
   LD_PRELOAD=$module runs 2 "$@"
   check "$1 is refused threads: the status is 2" [ $? -eq 0 ]
@@ -29,7 +30,7 @@ refused tolerance --on H100 --in f16 "${product[@]}"
 refused match --on H100 --in f16 "${product[@]}" D.npy
 refused verify rows.txt
 refused coverage "${volta[@]}" --rows 5000
-refused campaign --unit model --against model "${volta[@]}" --rows 5000
+refused test --unit model --against model "${volta[@]}" --rows 5000
 refused experiment accumulation --small --no-plot
 check 'nothing is half-written' [ "$(find . -name 'E.npy*')" = '' ]
 export OMP_NUM_THREADS=1

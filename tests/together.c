@@ -1,5 +1,6 @@
-/* Threads that call the library at once, from the first call on: each computes the same from instructions, spelled
-   formats, custom units, plans, products and multipliers, and has to get what one thread alone gets after them.
+/* Threads that call the library at once, beginning with the first call. Each computes the same results from
+   instructions, spelled formats, custom units, plans, products and multipliers. They must equal the results of a single
+   thread afterwards.
    Usage: together [THREADS] */
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,9 +15,9 @@
 enum { MOST_THREADS = 16, ROUNDS = 3, SPELLED = 200, ROWS = 40, M = 19, N = 33, K = 96 };
 
 static pthread_barrier_t start;
-static smma_multiplier *shared; /* made by the first thread, and run by all */
+static smma_multiplier *shared; /* created by the first thread, and run by all */
 
-/* FNV-1a of what a thread has seen. */
+/* Adds results of a thread to its FNV-1a digest. */
 static void see(uint64_t *digest, const void *x, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) *digest = (*digest ^ ((const unsigned char *)x)[i]) * UINT64_C(0x100000001b3);
 }
@@ -25,7 +26,7 @@ static void see_text(uint64_t *digest, const char *text) { see(digest, text ? te
 
 static void see_status(uint64_t *digest, smma_status status) { see(digest, &status, sizeof status); }
 
-/* ---- What is called ---- */
+/* ---- Calls to the library ---- */
 
 static void find_instructions(uint64_t *digest) {
   static const char *const names[][2] = {{"H100", "HMMA.16816.F32"},
@@ -48,7 +49,7 @@ static void find_instructions(uint64_t *digest) {
   }
 }
 
-/* Formats that nobody has asked for before, in each thread's own order. */
+/* Finds formats that were never used before, in a different order in each thread. */
 static void spell_formats(uint64_t *digest, int number) {
   uint64_t sum = 0;
   for (int n = 0; n < SPELLED; n++) {
@@ -95,7 +96,7 @@ static void fill(uint16_t *x, size_t count) {
                                         SMMA_OVERFLOW_DEFAULT);
 }
 
-/* The arguments of a product, M x N x K, by one thread. */
+/* Returns the arguments of a product, M x N x K, with one thread. */
 static smma_gemm_arguments product_of(const uint16_t *a, const uint16_t *b, float *d) {
   smma_gemm_arguments g;
   smma_gemm_defaults(&g, sizeof g);
@@ -124,7 +125,7 @@ static void multiply(uint64_t *digest) {
   see_status(digest, smma_device_describe("opencl", 0, &device, sizeof device, NULL)), see_text(digest, device.name);
 }
 
-/* Runs one multiplier by all threads at a time. */
+/* Runs one multiplier in all threads at once. */
 static void share_multiplier(uint64_t *digest, int number) {
   uint16_t a[M * K], b[K * N];
   float d[M * N] = {0};
@@ -198,7 +199,7 @@ static void *work(void *at) {
   return NULL;
 }
 
-/* Runs that many threads at once; returns false if the system refuses one. */
+/* Runs this number of threads at once; returns false if the system refuses one. */
 static bool run(int threads, worker *workers) {
   pthread_t thread[MOST_THREADS];
   pthread_barrier_init(&start, NULL, (unsigned)threads);

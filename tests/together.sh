@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two threads in the library at once under ThreadSanitizer: a build of the library alone, without OpenMP, whose own
-# synchronisation the sanitizer does not know. Kernels are not instrumented; what calls them is.
+# Two threads in the library at once under ThreadSanitizer. Builds only the library, without OpenMP, because the
+# sanitizer does not know OpenMP's own synchronisation. Kernels are not instrumented; their callers are.
 # Usage: together.sh SOURCE C_COMPILER [LAUNCHER]
 set -eu
 usage='usage: together.sh SOURCE C_COMPILER [LAUNCHER]'

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/evidence --toolbox, on the recorded sample laid out as the toolbox has its data: toolbox.sh SOFTMMA SOURCE
+# Runs scripts/evidence --toolbox on the recorded sample, laid out like the data of the toolbox.
+# Usage: toolbox.sh SOFTMMA SOURCE
 set -u
 export SOFTMMA=$1
 source=$2
@@ -9,7 +10,7 @@ toolbox=$work/toolbox
 data=$toolbox/model_validation
 failed=0
 
-# Vector files back into the layout of the toolbox, where c is FP32 for both results, and not zero for wgmma.
+# Converts vector files back to the layout of the toolbox, in which c is FP32 for both results, and not zero for wgmma.
 python3 - "$source/tests/vectors/recorded/gpu" "$data" <<'EOT'
 import struct, sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def save(path, rows, name, digits):
     path.write_text("".join(" ".join(format(single(word, name), digits) for word in row) + "\n" for row in rows))
 
 
-# FP16 results first: FP32's c replaces theirs.
+# FP16 results come first, because c of FP32 replaces theirs.
 for path in sorted(Path(sys.argv[1]).glob("*.txt"), key=lambda path: path.stem.endswith("f32")):
     lines = path.read_text().splitlines()
     header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("#"))
@@ -47,7 +48,7 @@ for path in sorted(Path(sys.argv[1]).glob("*.txt"), key=lambda path: path.stem.e
 EOT
 [ -d "$data" ] || exit 1
 
-check() { # NAME STATUS PATTERN [PATTERN]: scripts/evidence ends so, and prints lines like these
+check() { # NAME STATUS PATTERN [PATTERN]: scripts/evidence must end with this status and print matching lines
   local name=$1 status=$2 output got
   shift 2
   output=$("$source/scripts/evidence" --toolbox "$toolbox" 2>&1)
@@ -59,7 +60,7 @@ check() { # NAME STATUS PATTERN [PATTERN]: scripts/evidence ends so, and prints 
   done
 }
 
-with_change() { # FILE SED-SCRIPT NAME STATUS PATTERN...: one file of the toolbox changed meanwhile
+with_change() { # FILE SED-SCRIPT NAME STATUS PATTERN...: checks with one file of the toolbox temporarily changed
   local file=$data/$1
   cp "$file" "$work/kept"
   sed -i "$2" "$file"

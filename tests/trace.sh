@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# softmma trace, end to end. Usage: trace.sh SOFTMMA
+# softmma trace, end to end.
+# Usage: trace.sh SOFTMMA
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: trace.sh SOFTMMA}")
@@ -7,10 +8,10 @@ source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# has FILTER: what was printed is JSON for which jq's filter is true.
+# has FILTER: checks that the output is JSON for which jq's filter is true
 has() { jq -e "$1" in/stdout >/dev/null; }
 
-# matrix FILE ROWS COLUMNS FORMAT NUMBER...: a matrix of the format f2, f4 or f8, the numbers over and over.
+# matrix FILE ROWS COLUMNS FORMAT NUMBER...: writes a matrix of the format f2, f4 or f8, repeating the numbers
 matrix() {
   python3 - "$@" <<'END'
 import struct, sys
@@ -26,7 +27,7 @@ with open(path, "wb") as file:
 END
 }
 
-# 2^24, then 1 with each sixteen: Hopper loses each.
+# 2^24, then 1 with each sixteen: Hopper loses each 1.
 zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086 # they are words
 matrix a.npy 1 64 f2 4096 $zeros 1 $zeros 1 $zeros 1 $zeros
@@ -57,7 +58,7 @@ matrix bias.npy 1 1 f4 -16777000
 gives 'an epilogue' 0 '^stored in bf16 +0 ' trace --on H100 --plan end.json --alpha 0.5 --bias bias.npy a.npy b.npy --at 0,0
 check 'its operations' grep -qE '^ +alpha +8388609\.5 +8388608 ' in/stdout
 
-# Four instructions of a V100 are one of an H100: 1 + 2^-24 + 2^-24, the latter 4 products apart.
+# Four instructions of a V100 equal one of an H100: 1 + 2^-24 + 2^-24, where the small terms are 4 products apart.
 matrix p.npy 1 16 f2 1 0.000244140625 0 0 0 0.000244140625 0 0 0 0 0 0 0 0 0 0
 matrix q.npy 16 1 f2 1 0.000244140625 0 0 0 0.000244140625 0 0 0 0 0 0 0 0 0 0
 gives 'drawn together' 1 '^first difference: ' trace --on V100,H100 p.npy q.npy --at 0,0
@@ -74,7 +75,7 @@ gives 'parting behind the sum' 1 'part behind the sum, which is the same:$' \
   trace --on H100,H100 --plan none,end.json --at 0,0 p2.npy q2.npy
 gives 'transposed' 0 '^ +64 +1026 ' trace --on H100 --transpose-a --transpose-b q2.npy p2.npy --at 0,0
 
-# Results of a user's own: of 2 x 2 elements two differ, [1, 0] by most.
+# Results that a user supplies: two of 2 x 2 elements differ, [1, 0] the most.
 matrix a4.npy 2 16 f2 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7
 matrix b4.npy 16 2 f4 1 1
 matrix ours.npy 2 2 f4 73 73 73 73
@@ -101,7 +102,7 @@ gives 'JSON of own results' 0 '"results"' trace --on H100 --d ours.npy,theirs.np
 check 'has whose they are' has '.results[0].as == ["H100"] and .results[1].as == [] and .results[1].different == [2]'
 check 'has the element' has '.element == [1, 0] and .parting == null'
 
-# NaN, infinity, nothing to sum.
+# NaN, infinity, and an empty sum.
 matrix nan.npy 1 64 f2 1 1 1 1 1 1 1 1 nan 1 1 1 1 1 1 1
 gives 'NaN' 0 '^H100 +7fffffff +nan +- +- ' trace --on H100 nan.npy b.npy --at 0,0
 matrix empty-a.npy 2 0 f2 0

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# softmma tree, end to end. Usage: tree.sh SOFTMMA MODULE-FOLDER
+# softmma tree, end to end.
+# Usage: tree.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: tree.sh SOFTMMA MODULE-FOLDER}")
@@ -12,7 +13,7 @@ ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 
 has() { jq -e "$1" in/stdout >in/answer; }
 
-# ---- What it prints ----
+# ---- Output ----
 
 gives 'words' 0 '^starting with c, 2 fused sums in a row, each with 8 products$' tree "${ampere[@]}"
 check 'lines' grep -q '^    |  `- k = 0\.\.7$' in/stdout
@@ -67,12 +68,12 @@ fails 'results that no order gives' 'cannot tell the order: .*no order of additi
   tree --unit "$wrong:late_c" "${ampere[@]}"
 fails 'no function' 'cannot tell the order: 2\^30 and -2\^30 leave something, and ones that are less' \
   tree --unit "$wrong:place" "${ampere[@]}"
-# Each way to be wrong leaves the order as it is, or it is not told.
+# Each mistake leaves the order unchanged, or is reported as not determinable.
 right='^starting with c, 2 fused sums in a row, each with 8 products$'
 ways=$(sed -n 's/^ *WAY(\([a-z0-9_]*\), .*/\1/p' "$source_directory/tests/wrong_unit.c")
 check 'there are ways' [ "$(wc -w <<<"$ways")" -gt 20 ]
 for way in $ways; do
-  [ "$way" != interrupts ] || continue # which ends the command
+  [ "$way" != interrupts ] || continue # this one ends the command
   "$softmma" tree --unit "$wrong:$way" "${ampere[@]}" >in/stdout 2>in/stderr
   case $way in
     blocks) check "$way" grep -q 'with 8 products, 2 fused sums in a row, each with 4 products$' in/stdout ;;
@@ -83,7 +84,7 @@ done
 
 # ---- Custom units ----
 
-# unit NAME BLOCK FURTHER: a file of such a unit.
+# unit NAME BLOCK FURTHER: writes the file of such a unit
 unit() {
   printf '{"softmma-unit": 1, "name": "%s", "algorithm": "G-FDPA", "k": 32, "a": "bf16", "b": "bf16", "d": "f32", ' "$1"
   printf '"alignment_bits": 25, "block": %s, %s}\n' "$2" "$3"
@@ -100,10 +101,10 @@ fails 'a failing unit' 'the device fell off the bus' tree --unit "$wrong:failing
 fails 'a unit without the instruction' '--unit: .*it only has' tree --unit "$wrong" --on V100 --instr HMMA.884.F32
 fails 'narrow products' 'cannot tell the order: the products of e2m1 and e2m1 span only 6 bits' \
   tree --on B200 --instr tcgen05.m64n8k32.f32.e2m1.e2m1
-"$softmma" record --unit model "${ampere[@]}" --rows 10 -o recorded.txt
+"$softmma" vectors record --unit model "${ampere[@]}" --rows 10 -o recorded.txt
 fails 'a recording' '--unit: file:recorded\.txt knows only the rows' tree --unit file:recorded.txt "${ampere[@]}"
 fails 'no GPU' '--on is missing' tree
-fails 'no instruction' '--instr is missing' tree --on A100
+fails 'no instruction' '--instr NAME or --in FORMAT is missing' tree --on A100
 if cpu_computes vdpbf16ps; then
   gives 'the CPU' 0 '^    \|  `- k = 1$' tree --unit x86 --on x86 --instr vdpbf16ps
 fi
@@ -120,7 +121,7 @@ if command -v dot >/dev/null; then
   check 'is one' grep -q '^</svg>' tree.svg
   fails 'a picture nowhere' '--svg: none/tree\.svg: cannot write' tree "${ampere[@]}" --svg none/tree.svg
 fi
-# with_path FOLDER: from now on softmma looks for programs only there.
+# with_path FOLDER: from here on, softmma looks for programs only in this folder
 real=$softmma
 with_path() {
   printf '#!/bin/sh\nPATH=%s exec "%s" "$@"\n' "$work/$1" "$real" >"in/with_$1"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Units, campaigns and recordings, end to end. Usage: units.sh SOFTMMA MODULE-FOLDER
+# Units, campaigns and recordings, end to end.
+# Usage: units.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: units.sh SOFTMMA MODULE-FOLDER}")
@@ -10,194 +11,194 @@ source "$source_directory/tests/judging.sh"
 wrong=plugin:$modules/wrong_unit.so
 ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 
-# ---- Which units there are ----
+# ---- The list of units ----
 
 gives 'units' 0 '^model\[:DEVICE\] +the model of each instruction, on this CPU or on a device' units
 gives 'units: what can be used' 0 '^ +usable: SoftMMA' units
 gives 'units --json' 0 '"unit": "plugin"' units --json
-fails 'no unit' '--unit is missing' campaign
-fails 'unknown unit' "--unit: unknown unit 'modle'; nearest: model" campaign --unit modle
-fails 'a unit without its argument' '--unit: pipe: COMMAND is missing; write pipe:COMMAND' campaign --unit pipe
-fails 'a unit with an argument too many' '--unit: x86 takes no arguments' campaign --unit x86:H100
-fails 'a model on no device' "--unit: model:H100: 'H100' is no device: cuda, opencl" campaign --unit model:H100
-fails 'no such file' '--unit: file:none\.txt: none\.txt: No such file' campaign --unit file:none.txt
-fails 'no such plug-in' '--unit: plugin:none\.so: ./none\.so: cannot open shared object' campaign --unit plugin:none.so
+fails 'no unit' '--unit is missing' test
+fails 'unknown unit' "--unit: unknown unit 'modle'; nearest: model" test --unit modle
+fails 'a unit without its argument' '--unit: pipe: COMMAND is missing; write pipe:COMMAND' test --unit pipe
+fails 'a unit with an argument too many' '--unit: x86 takes no arguments' test --unit x86:H100
+fails 'a model on no device' "--unit: model:H100: 'H100' is no device: cuda, opencl" test --unit model:H100
+fails 'no such file' '--unit: file:none\.txt: none\.txt: No such file' test --unit file:none.txt
+fails 'no such plug-in' '--unit: plugin:none\.so: ./none\.so: cannot open shared object' test --unit plugin:none.so
 fails 'a plug-in of another version' 'built for version 1 of softmma/unit\.h, this is version 2; build it again' \
-  campaign --unit "plugin:$modules/old_unit.so"
+  test --unit "plugin:$modules/old_unit.so"
 printf 'int x;\n' | ${CC:-cc} -shared -x c -o no_unit.so - 2>/dev/null
-fails 'a library that is no plug-in' 'exports no function softmma_unit' campaign --unit plugin:no_unit.so
-fails 'a plug-in that does not open' "$wrong:closed: it is closed today" campaign --unit "$wrong:closed"
-fails 'what a unit does not compute' 'it only has mma\.m16n8k16' campaign --unit "$wrong" --on V100
-fails 'no rows' '--rows: 0; it takes at least 1' campaign --unit model --rows 0
-fails '--all and --instr' '--all and --instr' campaign --unit model --all "${ampere[@]}"
+fails 'a library that is no plug-in' 'exports no function softmma_unit' test --unit plugin:no_unit.so
+fails 'a plug-in that does not open' "$wrong:closed: it is closed today" test --unit "$wrong:closed"
+fails 'what a unit does not compute' 'it only has mma\.m16n8k16' test --unit "$wrong" --on V100
+fails 'no rows' '--rows: 0; it takes at least 1' test --unit model --rows 0
+fails '--all and --instr' '--all and --instr' test --unit model --all "${ampere[@]}"
 
 # ---- Campaigns ----
 
 gives 'model against itself' 0 '^instructions=1 rows=70000 mismatches=0$' \
-  campaign --unit model "${ampere[@]}" --rows 70000
+  test --unit model "${ampere[@]}" --rows 70000
 gives 'every instruction of a GPU' 0 '^instructions=[0-9]+ rows=[0-9]+ mismatches=0$' \
-  campaign --unit model --on V100 --rows 500
-gives 'a right plug-in' 0 'rows=100000 mismatches=0$' campaign --unit "$wrong" "${ampere[@]}" --rows 100000
+  test --unit model --on V100 --rows 500
+gives 'a right plug-in' 0 'rows=100000 mismatches=0$' test --unit "$wrong" "${ampere[@]}" --rows 100000
 gives 'an alignment bit too few' 1 '^instructions=1 rows=100000 mismatches=[1-9]' \
-  campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000
+  test --unit "$wrong:bit" "${ampere[@]}" --rows 100000
 check 'is explained' grep -q 'RZ-FP32' in/stdout
 check 'with the bits that differ' grep -qE '^ +\^[ ^]*$' in/stdout
 check 'with the command that computes it' grep -q '^  softmma dot --on ampere --instr' in/stdout
-runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
+runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
 sed '/"classes"/,$d' in/stdout >report.json # the example alone
-# Two terms are enough: one that counts, and one of which a bit is cut.
+# Two terms are sufficient: one that affects the result, and one of which a bit is truncated.
 terms=$(sed -n '/"a": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 c=$(sed -n '/"c": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 check 'and made small' [ $((terms + c)) -le 2 ]
 gives 'its report says what was compared' 1 '"device": "a wrong unit"' \
-  campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100 --json --kind cancellation
+  test --unit "$wrong:bit" "${ampere[@]}" --rows 100 --json --kind cancellation
 gives 'a right plug-in of its own arithmetic' 0 'rows=100000 mismatches=0$' \
-  campaign --unit "$wrong:hand" "${ampere[@]}" --rows 100000
+  test --unit "$wrong:hand" "${ampere[@]}" --rows 100000
 for way in place every17 last single late previous same; do
-  gives "another result elsewhere: $way" 1 'times a row had another result elsewhere in a batch, or beside other rows' \
-    campaign --unit "$wrong:$way" --against "$wrong:$way" "${ampere[@]}" --rows 20000
+  gives "another result elsewhere: $way" 1 'times the result of a test vector depended on its place in the batch' \
+    test --unit "$wrong:$way" --against "$wrong:$way" "${ampere[@]}" --rows 20000
 done
 for way in moody seldom; do
-  gives "another result when asked again: $way" 1 'results were others when asked again' \
-    campaign --unit "$wrong:$way" "${ampere[@]}" --rows 20000
+  gives "another result when asked again: $way" 1 'results changed when they were computed again' \
+    test --unit "$wrong:$way" "${ampere[@]}" --rows 20000
 done
-fails 'a failing unit' 'the device fell off the bus' campaign --unit "$wrong:failing" "${ampere[@]}"
-fails 'a unit that fails silently' 'the unit failed and does not say why' campaign --unit "$wrong:silent" "${ampere[@]}"
+fails 'a failing unit' 'the device fell off the bus' test --unit "$wrong:failing" "${ampere[@]}"
+fails 'a unit that fails silently' 'the unit failed and does not say why' test --unit "$wrong:silent" "${ampere[@]}"
 if cpu_computes vdpbf16ps || cpu_computes vpdpbusd; then
-  gives 'the CPU' 0 '^instructions=[0-9]+ rows=[0-9]+ mismatches=0$' campaign --unit x86 --rows 400000
+  gives 'the CPU' 0 '^instructions=[0-9]+ rows=[0-9]+ mismatches=0$' test --unit x86 --rows 400000
   cp in/stdout of-cpu
-  fails 'the CPU has no tensor cores' 'a CPU has only instructions of x86' campaign --unit x86 "${ampere[@]}"
+  fails 'the CPU has no tensor cores' 'a CPU has only instructions of x86' test --unit x86 "${ampere[@]}"
   for instruction in $("$softmma" list --on x86 --json | jq -r '.[].name'); do
     grep -q "^x86 $instruction " of-cpu && continue
     fails "what the CPU has not: $instruction" 'this CPU has no [A-Z]' \
-      campaign --unit x86 --on x86 --instr "$instruction" --rows 1
+      test --unit x86 --on x86 --instr "$instruction" --rows 1
   done
 fi
-SOFTMMA_CPU=avx2 fails 'a hidden CPU' 'SOFTMMA_CPU hides' campaign --unit x86
+SOFTMMA_CPU=avx2 fails 'a hidden CPU' 'SOFTMMA_CPU hides' test --unit x86
 SOFTMMA_CPU=avx3 fails 'an unknown CPU' "SOFTMMA_CPU: 'avx3' is not portable, avx2 or avx512" units
 
-SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' campaign --unit cuda
+SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' test --unit cuda
 SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; build it with -DSOFTMMA_HIP=ON' \
-  campaign --unit hip
+  test --unit hip
 
 # ---- Open questions ----
 
-experiments=$("$softmma" list --experiments | grep '^[a-z]' | grep -vc '^cdna4-sums:') # which MI300X is not asked
+experiments=$("$softmma" list --experiments | grep '^[a-z]' | grep -vc '^cdna4-sums:') # not about the MI300X
 gives 'the model answers open questions as the model' 0 "^experiments=$experiments answers=[0-9]{3} others=0\$" \
-  campaign --open --unit model
+  test --open --unit model
 check 'each of them' [ "$(grep -v '^ ' in/stdout | grep -cv ': as the model$')" -eq 1 ] # the last line
-gives 'one architecture' 0 '^experiments=6 answers=[0-9]+ others=0$' campaign --open --unit model --on V100
+gives 'one architecture' 0 '^experiments=6 answers=[0-9]+ others=0$' test --open --unit model --on V100
 check 'and no other' [ "$(grep -v '^ ' in/stdout | grep -c ' volta ')" -eq "$(grep -cv '^ \|=' in/stdout)" ]
 gives 'every instruction' 0 '^experiments=1 answers=68 others=0$' \
-  campaign --open --unit model --all --on H100 --only f16-exponent-of-zero
+  test --open --unit model --all --on H100 --only f16-exponent-of-zero
 gives 'another sign of zero' 1 '^zero-sign ampere mma\.m16n8k16\.f32\.f16\.f16\.f32: the sign of c$' \
-  campaign --open --unit "$wrong:zero" "${ampere[@]}"
+  test --open --unit "$wrong:zero" "${ampere[@]}"
 check 'with the signs' grep -q '^  0x80000000  -0 * -0 + (+1)(+0) + \.\.\. (the model: 0x00000000)$' in/stdout
 check 'and the command' grep -q "^  softmma dot --on ampere --instr mma.m16n8k16.f32.* --a 'bc00 " in/stdout
 check 'and no others' grep -q '^experiments=3 answers=3 others=1$' in/stdout
 gives 'an answer that is no candidate' 1 ': none of the candidates$' \
-  campaign --open --unit "$wrong:odd" "${ampere[@]}" --only zero-sign
+  test --open --unit "$wrong:odd" "${ampere[@]}" --only zero-sign
 gives 'open questions --json' 1 '^ +"answer": "the sign of c",$' \
-  campaign --open --unit "$wrong:zero" "${ampere[@]}" --only zero-sign --json
+  test --open --unit "$wrong:zero" "${ampere[@]}" --only zero-sign --json
 gives 'FTTN with an odd unit' 1 '^fttn-from-c ampere .*: none of the candidates$' \
-  campaign --open --unit "$wrong:odd" "${ampere[@]}" --only fttn-from-c
+  test --open --unit "$wrong:odd" "${ampere[@]}" --only fttn-from-c
 "$softmma" custom --from MI300X --instr v_mfma_f32_16x16x16_f16 >cdna3.json
 sed 's/"block": 8/"block": 16/' cdna3.json >one_sum.json
 sed 's/"block": 8/"block": 4/' cdna3.json >sums_of_four.json
 gives 'CDNA 4 as CDNA 3' 0 '^cdna4-sums cdna3 v_mfma_f32_16x16x16_f16: as the model$' \
-  campaign --open --unit model --on MI350X
+  test --open --unit model --on MI350X
 gives 'CDNA 4 with one sum' 1 ': one sum of all K products, else as CDNA 3$' \
-  campaign --open --unit custom:one_sum.json --on gfx950
-gives 'CDNA 4 otherwise' 1 ': none of the candidates$' campaign --open --unit custom:sums_of_four.json --on 'CDNA 4'
+  test --open --unit custom:one_sum.json --on gfx950
+gives 'CDNA 4 otherwise' 1 ': none of the candidates$' test --open --unit custom:sums_of_four.json --on 'CDNA 4'
 fails 'another experiment on CDNA 4' 'MI355X has no model; the experiment that asks how it computes is cdna4-sums' \
-  campaign --open --unit model --on MI355X --only zero-sign
-fails 'a campaign on CDNA 4' '--on: no model of MI350X: no published results' campaign --unit model --on MI350X
+  test --open --unit model --on MI355X --only zero-sign
+fails 'a campaign on CDNA 4' '--on: no model of MI350X: no published results' test --unit model --on MI350X
 fails 'no such experiment' "--only: unknown experiment 'zero'; experiments are f16-exponent-of-zero, " \
-  campaign --open --unit model --only zero
-fails '--only without --open' '--only needs --open' campaign --unit model --only zero-sign
-fails '--open with --rows' '--open has rows and candidates of its own' campaign --open --unit model --rows 5
+  test --open --unit model --only zero
+fails '--only without --open' '--only needs --open' test --unit model --only zero-sign
+fails '--open with --rows' '--open has rows and candidates of its own' test --open --unit model --rows 5
 fails 'nothing to ask' 'no experiment tells anything of an instruction that model computes' \
-  campaign --open --unit model --only cdna1-pairs --on H100
+  test --open --unit model --only cdna1-pairs --on H100
 fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
-  campaign --open --unit "$wrong:failing" "${ampere[@]}"
+  test --open --unit "$wrong:failing" "${ampere[@]}"
 
-# ---- Going on ----
+# ---- Resuming ----
 
-whole=$("$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
-# Behind the first batch, which stands in the file soon after.
-"$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json >in/stdout 2>in/stderr &
+whole=$("$softmma" test --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
+# After the first batch, which is in the file soon afterwards.
+"$softmma" test --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json >in/stdout 2>in/stderr &
 check 'a campaign, interrupted' ended_after '[ -s state.json ]' $! 2
 check 'an interruption' grep -qE '^softmma: interrupted after [1-9][0-9]* rows; the same command goes on' in/stderr
 check 'leaves a report' grep -q '"complete": false' state.json
-runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
-runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 --resume short.json
+runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
+runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 300000 --resume short.json
 check 'a resumed campaign finds what a whole one does' [ "$(tail -n 1 in/stdout)" = "$whole" ]
 
-# Classes of mismatches: one fault is one class, whatever the threads, and as much of it in several parts.
+# Classes of mismatches: one fault gives one class, for any number of threads, and the same class for several shards.
 classes() { sed -n '/"classes"/,$p' in/stdout; }
-runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000 --json --resume part.json
-runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json --resume part.json
+runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000 --json --resume part.json
+runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json --resume part.json
 classes >part.txt
-OMP_NUM_THREADS=1 runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json
+OMP_NUM_THREADS=1 runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json
 classes >whole.txt
 check 'classes of a campaign in parts' cmp part.txt whole.txt
 check 'one class of one fault' [ "$(grep -c '"simplest"' whole.txt)" = 1 ]
 check 'which is described' grep -q '"change": "a subnormal b\[5\] counts as zero"' whole.txt
-gives 'a class in words' 1 'agrees with the model if a subnormal b\[5\] counts as zero; no matching row refutes that' \
-  campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000
+gives 'a class in words' 1 'candidate fault: a subnormal b\[5\] counts as zero; no matching test vector refutes it' \
+  test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000
 gives 'a fault that no change has, at its place' 1 'only with a product at k = 13$' \
-  campaign --unit "$wrong:lane_of_second_block" "${ampere[@]}" --rows 70000
+  test --unit "$wrong:lane_of_second_block" "${ampere[@]}" --rows 70000
 gives 'no function, no classes' 1 'cannot be sorted into classes: the unit is not a function' \
-  campaign --unit "$wrong:moody" "${ampere[@]}" --rows 100000
-runs 0 gen "${ampere[@]}" --rows 20000 -o classes.txt
-gives 'classes of a file' 1 'agrees with the model if a subnormal b\[5\] counts as zero' \
+  test --unit "$wrong:moody" "${ampere[@]}" --rows 100000
+runs 0 vectors gen "${ampere[@]}" --rows 20000 -o classes.txt
+gives 'classes of a file' 1 'candidate fault: a subnormal b\[5\] counts as zero' \
   verify --show 0 --unit "$wrong:flushed_b" classes.txt
 check 'with the simplest recorded row' grep -qE '^    classes.txt:[0-9]+, the simplest of those kept:$' in/stdout
 runs 0 verify classes.txt
 check 'no mismatches, no classes' [ "$(wc -l <in/stdout)" = 1 ]
 fails 'of another seed' 'of another seed than 5; name another file' \
-  campaign --unit "$wrong:bit" "${ampere[@]}" --seed 5 --resume short.json
-fails 'of another unit' 'of another unit than model' campaign --unit model "${ampere[@]}" --resume short.json
-runs 0 campaign --unit model --on V100 --rows 100 --resume wide.json
+  test --unit "$wrong:bit" "${ampere[@]}" --seed 5 --resume short.json
+fails 'of another unit' 'of another unit than model' test --unit model "${ampere[@]}" --resume short.json
+runs 0 test --unit model --on V100 --rows 100 --resume wide.json
 cp wide.json kept.json
 fails 'results that would be lost' 'wide.json has results of volta .* which this campaign does not ask for' \
-  campaign --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 200 --resume wide.json
+  test --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 200 --resume wide.json
 check 'are kept' cmp -s wide.json kept.json
 echo '{"unit": 3' >broken.json
 fails 'no report' "broken\.json:2:1: .*it must be a campaign's report" \
-  campaign --unit model "${ampere[@]}" --resume broken.json
+  test --unit model "${ampere[@]}" --resume broken.json
 sed 's/"mismatches": [0-9]*/"mismatches": -1/' short.json >odd.json
 fails 'an odd report' "odd\.json: the entry of mma.* is not a campaign's" \
-  campaign --unit "$wrong:bit" "${ampere[@]}" --resume odd.json
+  test --unit "$wrong:bit" "${ampere[@]}" --resume odd.json
 
 # ---- Recordings ----
 
-runs 0 record --unit model "${ampere[@]}" --rows 3000 -o rows.txt
+runs 0 vectors record --unit model "${ampere[@]}" --rows 3000 -o rows.txt
 check 'record says where rows come from' grep -qE "^# recorded on: SoftMMA's models; [0-9.]+; 20[0-9-]+$" rows.txt
 gives 'verify replays a recording' 0 '^rows=3000 mismatches=0$' verify rows.txt
-gives 'a recording as a unit' 0 'rows=3000 mismatches=0$' campaign --unit file:rows.txt
-gives 'and on the other side' 0 'rows=3000 mismatches=0$' campaign --unit "$wrong" --against file:rows.txt "${ampere[@]}"
-gives 'which tells units apart' 1 'mismatches=[1-9]' campaign --unit "$wrong:bit" --against file:rows.txt "${ampere[@]}"
-runs 0 record --unit model "${ampere[@]}" --rows 3000 --format binary -o rows.bin
-check 'a binary recording has the same rows' cmp -s <("$softmma" convert rows.bin --format text) rows.txt
-gives 'and is a unit' 1 'mismatches=[1-9]' campaign --unit "$wrong:bit" --against file:rows.bin "${ampere[@]}"
+gives 'a recording as a unit' 0 'rows=3000 mismatches=0$' test --unit file:rows.txt
+gives 'and on the other side' 0 'rows=3000 mismatches=0$' test --unit "$wrong" --against file:rows.txt "${ampere[@]}"
+gives 'which tells units apart' 1 'mismatches=[1-9]' test --unit "$wrong:bit" --against file:rows.txt "${ampere[@]}"
+runs 0 vectors record --unit model "${ampere[@]}" --rows 3000 --format binary -o rows.bin
+check 'a binary recording has the same rows' cmp -s <("$softmma" vectors convert rows.bin --format text) rows.txt
+gives 'and is a unit' 1 'mismatches=[1-9]' test --unit "$wrong:bit" --against file:rows.bin "${ampere[@]}"
 last=$(tail -n 1 rows.txt)
 { cat rows.txt; echo "${last% *} 12345678"; } >torn.txt
-fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' campaign --unit file:torn.txt
-fails 'open questions of a recording' 'knows only the rows that were recorded' campaign --open --unit file:rows.txt
-runs 0 record --unit model "${ampere[@]}" --rows 3 --json
+fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' test --unit file:torn.txt
+fails 'open questions of a recording' 'knows only the rows that were recorded' test --open --unit file:rows.txt
+runs 0 vectors record --unit model "${ampere[@]}" --rows 3 --json
 check 'a recording as JSON' [ "$(jq -c '[.rows[].d[0]]' in/stdout)" = "$(grep -v '^#' rows.txt | head -n 3 |
   awk '{ print $NF }' | jq -Rc . | jq -sc .)" ]
-fails 'JSON and a file' '--json prints the rows' record --unit model "${ampere[@]}" --json -o again.txt
+fails 'JSON and a file' '--json prints the rows' vectors record --unit model "${ampere[@]}" --json -o again.txt
 fails 'a recording of a recording' 'is a recording already' \
-  record --unit file:rows.txt "${ampere[@]}" -o again.txt
+  vectors record --unit file:rows.txt "${ampere[@]}" -o again.txt
 fails 'a recording that cannot be written' '--output: none/x: cannot write' \
-  record --unit model "${ampere[@]}" -o none/x
-fails 'a recording of a failing unit' 'fell off the bus' record --unit "$wrong:failing" "${ampere[@]}" -o x.txt
+  vectors record --unit model "${ampere[@]}" -o none/x
+fails 'a recording of a failing unit' 'fell off the bus' vectors record --unit "$wrong:failing" "${ampere[@]}" -o x.txt
 
 # ---- Programs ----
 
-# A right one: it asks the command itself.
+# A correct unit: it calls the command itself.
 cat >child.sh <<'EOT'
 #!/usr/bin/env bash
 while read -r line; do
@@ -216,12 +217,12 @@ EOT
 chmod +x child.sh
 export SOFTMMA=$softmma
 volta=(--on V100 --instr mma.m8n8k4.f32.f16.f16.f32)
-gives 'a program' 0 'rows=24 mismatches=0$' campaign --unit pipe:./child.sh "${volta[@]}" --rows 24
-check 'a program, recorded' runs 0 record --unit pipe:./child.sh "${volta[@]}" --rows 8 -o piped.txt
+gives 'a program' 0 'rows=24 mismatches=0$' test --unit pipe:./child.sh "${volta[@]}" --rows 24
+check 'a program, recorded' runs 0 vectors record --unit pipe:./child.sh "${volta[@]}" --rows 8 -o piped.txt
 gives 'and verified' 0 '^rows=8 mismatches=0$' verify piped.txt
 
-# bad NAME REGEX COMMAND
-bad() { fails "$1" "pipe:.*: .*$2" campaign --unit "pipe:$3" "${volta[@]}" --rows 10; }
+# bad NAME REGEX COMMAND: a campaign against this program must fail with this message
+bad() { fails "$1" "pipe:.*: .*$2" test --unit "pipe:$3" "${volta[@]}" --rows 10; }
 bad 'a program that is not there' 'the shell cannot run it' 'exec ./none 2>/dev/null'
 bad 'a program that says nothing' 'ended after 0 of 10 results' 'cat >/dev/null'
 bad 'a program that fails' 'ended with status 3 after 0 of 10 results' 'exit 3'
@@ -234,7 +235,7 @@ bad 'a program whose results are wide' "123456789, is wider than the result's 32
 bad 'a program whose lines are long' 'longer than any result' 'head -c 1000 /dev/zero | tr "\0" 0'
 export SOFTMMA_PIPE_SECONDS=1
 bad 'a program that is stuck' 'took more than 1 s for a hundredth of a batch, after 0 of 10 results' 'sleep 100'
-SOFTMMA_PIPE_SECONDS=5 # of which the shell needs some to begin
+SOFTMMA_PIPE_SECONDS=5 # the shell needs some of them to start
 bad 'a program that does not end' 'closed its output after 0 of 10 results, but does not end' 'exec >&-; sleep 100'
 SOFTMMA_PIPE_SECONDS=soon
 bad 'an odd limit' "SOFTMMA_PIPE_SECONDS is 'soon'" cat

@@ -1,5 +1,5 @@
-/* Plug-ins that are wrong on purpose. The argument says how; it is one of those below. */
-#define SMMA_EVALUATOR static inline /* this module has nothing else of the library */
+/* Plug-ins that make mistakes on purpose. The argument is the name of a mistake in the list below. */
+#define SMMA_EVALUATOR static inline /* this module contains nothing else of the library */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ typedef struct {
   uint64_t random;
 } wrong_unit;
 
-/* mma.m16n8k16.f32.f16.f16.f32 of Ampere, whose F is 24. */
+/* Returns Ampere's mma.m16n8k16.f32.f16.f16.f32, with F = alignment_bits (24 is correct). */
 static smma_operation ampere(int alignment_bits) {
   smma_operation o = {.a = SMMA_F16, .b = SMMA_F16, .c = SMMA_F32, .d = SMMA_F32, .k = 16};
   o.scale = SMMA_NO_FORMAT;
@@ -113,22 +113,22 @@ static int wrong_computes(void *unit, const smma_instruction_info *i, char *mess
   return 1;
 }
 
-/* ---- A row by hand, so that any step of it can be wrong ---- */
+/* ---- A dot-product-add computed step by step, so that any step can be wrong ---- */
 
 typedef struct {
   smma_number term;
-  int k; /* 16: c; 17: the sum of the block before */
+  int k; /* 16: c; 17: the result of the previous block */
 } summand;
 
 enum { C = 16, SUM = 17, F = 24, EXACT = 44 };
 
-/* x in units of 2^(emax - bits), with so many bits, of which the last is rounded to nearest, ties away. */
+/* Returns x in units of 2^(emax - bits), with the last bit rounded to nearest, ties away. */
 static int64_t nearest(smma_number x, int emax, int bits) {
   const int64_t twice = smma_align(x, emax, bits + 1);
   return (twice + (twice < 0 ? -1 : 1)) / 2;
 }
 
-/* One term in units of 2^(emax - EXACT). */
+/* Returns one term in units of 2^(emax - EXACT). */
 static int64_t aligned(way how, summand s, int emax, bool second) {
   const smma_number x = s.term;
   const int64_t unit = (int64_t)1 << (EXACT - F);
@@ -148,7 +148,7 @@ static int64_t aligned(way how, summand s, int emax, bool second) {
   return (to_nearest ? nearest(x, emax, F) : smma_align(x, emax, F)) * unit;
 }
 
-/* A number that is kept with more bits than any format has. */
+/* Returns a number that may have more bits than any format. */
 static smma_number number_of(int64_t sum, int exponent) {
   smma_number n = smma_zero();
   if (sum == 0) return n;
@@ -160,7 +160,7 @@ static smma_number number_of(int64_t sum, int exponent) {
   return n;
 }
 
-/* A block's sum as FP32, and as what goes into the next block. */
+/* Returns a block's sum as FP32; `*next` receives the value that enters the next block. */
 static uint32_t sum_of(way how, const summand *s, int count, bool second, smma_number *next) {
   int emax = -132;
   int64_t sum = 0;
@@ -182,7 +182,7 @@ static uint32_t sum_of(way how, const summand *s, int count, bool second, smma_n
 
 static bool is_subnormal(uint16_t x) { return (x & 0x7c00) == 0 && (x & 0x3ff) != 0; }
 
-/* Operands as a wrong unit takes them. */
+/* Reads the operands with the mistakes that concern them. */
 static void take_operands(way how, const smma_batch *batch, size_t row, uint16_t a[16], uint16_t b[16]) {
   memcpy(a, (const uint16_t *)batch->a + row * 16, 16 * sizeof *a);
   memcpy(b, (const uint16_t *)batch->b + row * 16, 16 * sizeof *b);
@@ -229,7 +229,7 @@ static uint32_t compute(way how, const smma_batch *batch, size_t row) {
 
 static bool is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
 
-/* Whether this time, or here, the result is another one. */
+/* Reports whether this call, or this row, returns a different result. */
 static bool is_off(wrong_unit *u, const smma_batch *batch, size_t row) {
   const uint32_t *c = batch->c;
   u->random = u->random * 6364136223846793005 + 1442695040888963407;

@@ -1,5 +1,5 @@
-/* Devices: which there are, their memory, and rows computed there. Products are computed there by smma_gemm, whose
- * member `kernel` names a device.
+/* Devices: their names, their memory, and test vectors computed on them. To compute a product on a device, call
+ * smma_gemm and name the device in its member `kernel`.
  *
  * This header may change in any version, unlike softmma.h. The rules of softmma.h for threads, errors and structs
  * apply. */
@@ -12,17 +12,17 @@
 extern "C" {
 #endif
 
-/* What computes products besides this CPU, through the module of a driver: "opencl" or "cuda". */
+/* A device that computes products instead of this CPU, through the module of a driver: "opencl" or "cuda". */
 typedef struct {
-  char name[128], driver[128]; /* "NVIDIA H200", "OpenCL 3.0 CUDA, driver 580.65" */
-  bool has_f64;                /* without binary64 kernels are slow */
-  unsigned long long memory;   /* bytes */
+  char name[128], driver[128]; /* for example "NVIDIA H200" and "OpenCL 3.0 CUDA, driver 580.65" */
+  bool has_f64;                /* whether the device has binary64; without it kernels are slow */
+  unsigned long long memory;   /* size of the memory in bytes */
 } smma_device_info;
 
-/* Describes device number `index`, from 0 on, of a driver; `kernel` names it as "DRIVER:index". `size` is sizeof *info:
- * no more is written, and members that this library does not know are zero. The device stays open until the process
- * ends, and a child that is forked meanwhile cannot use it. Errors: SMMA_NO_KERNEL if there is no such device or it
- * cannot be used. */
+/* Describes device number `index`, counted from 0, of a driver; member `kernel` names it as "DRIVER:index". `size` is
+ * sizeof *info: the function writes at most `size` bytes, and sets members that this library does not know to zero. The
+ * device stays open until the process ends, and a child forked after this call cannot use it. Errors: SMMA_NO_KERNEL if
+ * there is no such device or it cannot be used. */
 SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, size_t size,
                                           smma_error *error);
 
@@ -45,8 +45,8 @@ SMMA_API smma_status smma_device_write(const char *device, void *memory, const v
 SMMA_API smma_status smma_device_read(const char *device, void *to, const void *memory, size_t bytes,
                                       smma_error *error);
 
-/* Computes rows as smma_dot_rows does, on a device: "opencl", "cuda:1". Further errors: SMMA_NO_KERNEL,
- * SMMA_DEVICE_FAILED. */
+/* Computes test vectors on a device ("opencl", "cuda:1"), with the results of smma_dot_rows. Errors: as smma_dot_rows,
+ * SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. */
 SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction *instruction, const smma_batch *batch,
                                       smma_error *error);
 

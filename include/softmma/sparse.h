@@ -11,18 +11,27 @@
 extern "C" {
 #endif
 
-/* Of how many elements of A, side by side along K, a sparse instruction takes half: 4 (of which two are stored), 2
- * (TF32, one), 8 (4-bit integers, two pairs). 0 for a dense one, and for NULL. K of a sparse instruction, its rows and
- * smma_dot count the products of stored elements alone: its name has twice that. */
+/* Returns the group size G of a sparse instruction: of every G consecutive elements of A along K, half are stored. G is
+ * 4 (two elements stored), 2 (TF32: one stored) or 8 (4-bit integers: two pairs of neighbours stored). Returns 0 for a
+ * dense instruction and for NULL.
+ *
+ * For a sparse instruction, smma_instruction_info's k, test vectors and smma_dot count only the products of stored
+ * elements; K in the instruction's name is twice that number. */
 SMMA_API int smma_sparse_group(const smma_instruction *instruction);
 
-/* As smma_gemm, of a sparse instruction. `arguments->k` is K of B, a multiple of smma_sparse_group; A is M x K/2, the
- * stored elements. metadata is M x K/2, row-major and dense, a byte for each of these: its position in its group, from
- * 0 on. Positions ascend in a group; with groups of 8 each is of a pair, 2p and 2p + 1. Position p of stored element j
- * is multiplied with row j / (G/2) * G + p of B. promote_every, split_k and plans count stored elements. Operands are
- * in the host's memory. Errors besides those of smma_gemm: SMMA_INVALID_ARGUMENT for other metadata,
- * SMMA_INVALID_DIMENSION for another K, SMMA_INVALID_SPARSITY for a dense instruction. Each row of A has a B of its
- * own, so that a product takes as long as M products of one row. */
+/* Computes a product with a sparse instruction; otherwise like smma_gemm.
+ *
+ * `arguments->k` is K, the number of rows of B, and must be a multiple of G = smma_sparse_group. A is M x K/2 and holds
+ * the stored elements. promote_every, split_k and plans count stored elements. Operands are in the host's memory.
+ *
+ * `metadata` is M x K/2, row-major and dense, with one byte for each stored element: its position in its group, from 0
+ * to G - 1. Positions ascend within a group. With G = 8 the stored elements form pairs, at positions 2p and 2p + 1.
+ * Stored element j at position p is multiplied with row j / (G/2) * G + p of B (integer division).
+ *
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for invalid metadata, SMMA_INVALID_DIMENSION for a K that is not a
+ * multiple of G, SMMA_INVALID_SPARSITY for a dense instruction.
+ *
+ * Each row of A selects its own rows of B, so a product takes as long as M products with one row. */
 SMMA_API smma_status smma_gemm_sparse(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                       const unsigned char *metadata);
 

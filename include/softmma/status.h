@@ -1,4 +1,4 @@
-/* What functions return, and how they say what was wrong. */
+/* Statuses that functions return, and error messages. */
 #ifndef SOFTMMA_STATUS_H
 #define SOFTMMA_STATUS_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* On Windows functions come from softmma.dll, unless the program defines SMMA_STATIC to link the static library. The
+/* On Windows, functions come from softmma.dll unless the program defines SMMA_STATIC to link the static library. The
  * library's own build defines SMMA_BUILDING. */
 #if defined(_WIN32) && defined(SMMA_BUILDING)
 #define SMMA_API __declspec(dllexport)
@@ -18,33 +18,34 @@ extern "C" {
 #define SMMA_API
 #endif
 
-/* Numbers are frozen: a new status takes the next one. */
+/* The numbers are frozen: a new status takes the next free number. */
 typedef enum {
   SMMA_OK = 0,
   SMMA_INVALID_ARGUMENT = 1,  /* a null pointer, an unknown enumerator, a value out of range */
-  SMMA_INVALID_DIMENSION = 2, /* a leading dimension below the row or column length, or sizes that overflow */
-  SMMA_INVALID_MULTIPLE = 3,  /* promote_every that is not a multiple of the instruction's K */
-  SMMA_MISSING_SCALE = 4,     /* a block-scaled instruction without scale factors, or the reverse */
+  SMMA_INVALID_DIMENSION = 2, /* a leading dimension below the row or column length, or sizes whose product overflows */
+  SMMA_INVALID_MULTIPLE = 3,  /* promote_every is not a multiple of the instruction's K */
+  SMMA_MISSING_SCALE = 4,     /* a block-scaled instruction lacks scale factors, or another one has them */
   SMMA_NO_MEMORY = 5,
-  SMMA_STOPPED = 6,       /* the caller's progress function asked for it */
-  SMMA_NO_KERNEL = 7,     /* no kernel of that name, or not on this CPU; a device that cannot be used */
-  SMMA_INVALID_PLAN = 8,  /* a plan that this product cannot follow: smma_plan_check says why */
-  SMMA_DEVICE_FAILED = 9, /* a device: too little memory, lost, kernels that its driver cannot compile */
-  /* A sparse instruction where A has no metadata (smma_gemm_sparse takes it), or a dense one there. */
+  SMMA_STOPPED = 6,   /* the caller's progress function stopped the call */
+  SMMA_NO_KERNEL = 7, /* no kernel of that name, a kernel that this CPU cannot run, or a device that cannot be used */
+  SMMA_INVALID_PLAN = 8,  /* this product cannot follow the plan: smma_plan_check gives the reason */
+  SMMA_DEVICE_FAILED = 9, /* a device has too little memory, was lost, or its driver cannot compile the kernels */
+  /* A sparse instruction in a function without metadata (use smma_gemm_sparse), or a dense instruction in
+     smma_gemm_sparse. */
   SMMA_INVALID_SPARSITY = 10,
-  SMMA_NOT_FOUND = 11,    /* no GPU, instruction, format or library of that name; no plan that is known */
-  SMMA_AMBIGUOUS = 12,    /* a name that fits instructions that compute differently */
-  SMMA_INVALID_TEXT = 13, /* a custom unit's or a plan's text: malformed, or a value that is not allowed */
-  SMMA_FAILED = 14,       /* anything else, a file that cannot be read for example: the error's text says what */
-  SMMA_NEWER_STRUCT = 15  /* a struct of a newer header has a member set that this library does not know */
+  SMMA_NOT_FOUND = 11,    /* no GPU, instruction, format or library has that name, or no plan is known */
+  SMMA_AMBIGUOUS = 12,    /* the name fits instructions that compute differently */
+  SMMA_INVALID_TEXT = 13, /* the text of a custom unit or plan is malformed, or has a value that is not allowed */
+  SMMA_FAILED = 14,       /* any other failure, for example an unreadable file: the error's text gives the reason */
+  SMMA_NEWER_STRUCT = 15  /* the program set a member of a newer header's struct that this library does not know */
 } smma_status;
 
-/* One English sentence; never NULL. */
+/* Returns one English sentence for a status; never NULL. */
 SMMA_API const char *smma_status_text(smma_status status);
 
-/* What went wrong. A function that takes an `error` sets it, unless it is NULL: on success to SMMA_OK and an empty
- * text, else to its status and one line, without a newline, that says what is wrong, where, and how to mend it. Longer
- * lines are cut. */
+/* A status and its message. A function with an argument `error` fills it in unless it is NULL. On success it sets
+ * SMMA_OK and an empty text. On failure it sets its status and one line of text, without a newline: the mistake, its
+ * place, and how to correct it. Longer lines are truncated. */
 typedef struct {
   smma_status status;
   char text[1024];

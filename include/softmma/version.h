@@ -1,4 +1,4 @@
-/* The version of these headers, for the preprocessor, and of the library that runs. */
+/* The version of these headers, for the preprocessor, and of the library in use. */
 #ifndef SOFTMMA_VERSION_H
 #define SOFTMMA_VERSION_H
 
@@ -12,7 +12,7 @@ extern "C" {
 #define SMMA_VERSION_MINOR 1
 #define SMMA_VERSION_PATCH 0
 
-/* "0.1.0": of the library, which may be another than the headers'. */
+/* Returns the version of the library, for example "0.1.0"; it may differ from the version of the headers. */
 SMMA_API const char *smma_version(void);
 
 #ifdef __cplusplus

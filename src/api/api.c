@@ -1,4 +1,4 @@
-/* The public functions: argument checks around the core, the catalogue and the engine. */
+/* Public functions: they check arguments and call the core, the catalogue and the engine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
   return SMMA_OK;
 }
 
-/* Appends as much of `part` as fits and returns the whole length. */
+/* Appends the part of `part` that fits. Returns the length that the whole text would have. */
 static size_t append(char *text, size_t size, size_t length, const char *part) {
   if (length < size) snprintf(text + length, size - length, "%s", part);
   return length + strlen(part);
@@ -127,7 +127,8 @@ static const char *no_kernel(smma_error *error, const char *why) {
   return NULL;
 }
 
-/* Kernels are made for the operations of the catalogue, and tested with these: other custom units go to the core. */
+/* Kernels exist, and are tested, for the operations of the catalogue. A custom unit that computes as no instruction of
+   the catalogue uses the core. */
 const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_error *error) {
   smma_operation o;
   const smma_kernel_family *family;

@@ -1,4 +1,4 @@
-/* Arrays from one number format to another. */
+/* Conversion of arrays from one number format to another. */
 #include <math.h>
 
 #include "core/rounding.h"
@@ -10,9 +10,9 @@
 #include "plan/plan.h"
 #include "softmma/softmma.h"
 
-/* ---- By the core: any value, any rounding ---- */
+/* ---- Any value and rounding, by the core ---- */
 
-/* An end of a format's finite values, and what lies half a step beyond it. */
+/* One end of a format's range of finite values, and the value half a step beyond that end. */
 typedef struct {
   double end, beyond;
 } range_end;
@@ -22,11 +22,12 @@ typedef struct {
   smma_encoding from, to;
   smma_rounding rounding;
   smma_overflow overflow;
-  range_end least, greatest; /* of `to` */
-  bool counted;              /* somebody asks what is lost */
+  range_end least, greatest; /* ends of the range of `to` */
+  bool counted;              /* whether the caller wants counts of changed values */
 } conversion;
 
-/* The end's encoding, without ignored bits, and the one inside. */
+/* Returns the end of the range that `encoding` (without ignored bits) stands for. `inside`: the encoding next to it,
+   inside the range. */
 static range_end end_at(smma_format format, smma_encoding f, uint64_t encoding, uint64_t inside) {
   const double end = smma_format_decode(format, encoding << f.ignored_bits);
   return (range_end){end, end + (end - smma_format_decode(format, inside << f.ignored_bits)) / 2};
@@ -36,7 +37,8 @@ static range_end greatest_of(smma_format format, smma_encoding f) {
   return end_at(format, f, smma_largest_fields(f), smma_largest_fields(f) - 1);
 }
 
-/* Two's complement has one number more there. */
+/* Returns the lower end of the range. In two's complement there are more negative numbers than positive ones: one
+   extra. */
 static range_end least_of(smma_format format, smma_encoding f) {
   const uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits), fields = smma_largest_fields(f);
   if (!f.sign_bits) return end_at(format, f, 0, 1);
@@ -44,12 +46,12 @@ static range_end least_of(smma_format format, smma_encoding f) {
   return end_at(format, f, sign + fields, sign + fields - 1);
 }
 
-/* Whether both are NaN, or the same value with the same sign. */
+/* Reports whether both are NaN, or the same value with the same sign. */
 static bool same(double x, double y) {
   return isnan(x) || isnan(y) ? isnan(x) && isnan(y) : x == y && !signbit(x) == !signbit(y);
 }
 
-/* x became y, which is something else. */
+/* Counts a value x that became a different value y. */
 static void count_change(const conversion *c, double x, double y, smma_conversion *counts) {
   counts->changed++;
   if (isnan(y))
@@ -69,18 +71,19 @@ static uint64_t convert(const conversion *c, uint64_t x, smma_conversion *counts
   return y;
 }
 
-/* ---- To nearest or toward zero, without overflow ---- */
+/* ---- To nearest or toward zero, without overflow, for formats with sign, exponent and fraction ---- */
 
 enum { BLOCK = 64 };
 
-/* What depends on the formats alone, where both have sign, exponent and fraction. */
+/* Constants of a conversion between two formats that both have sign, exponent and fraction. */
 typedef struct {
-  uint64_t fields, fraction, largest; /* of `from`: masks, and the fields of its greatest number */
-  uint64_t nan;                       /* an encoding that is NaN in spite of its fields; all ones: none */
-  int ignored, fraction_bits, last;   /* last: the exponent of a subnormal's last bit */
+  uint64_t fields, fraction, largest; /* of `from`: masks, and the fields of its largest number */
+  uint64_t nan; /* an encoding that is NaN although its fields are those of a number; all ones if the format has no such
+                   encoding */
+  int ignored, fraction_bits, last; /* last: exponent of the last bit of a subnormal */
   uint64_t to_sign, to_sign_of_zero, to_largest;
-  int to_ignored, to_fraction_bits, to_least; /* to_least: the exponent of the least normal number */
-  smma_rounding rounding;                     /* one that has_rounder allows */
+  int to_ignored, to_fraction_bits, to_least; /* to_least: exponent of the smallest normal number */
+  smma_rounding rounding;                     /* must satisfy has_rounder */
 } rounder;
 
 static bool is_floating(smma_encoding f) { return f.sign_bits && f.exponent_bits; }
@@ -109,15 +112,15 @@ static rounder rounder_between(smma_encoding from, smma_encoding to, smma_roundi
                    .rounding = rounding};
 }
 
-/* What is added to a significand before its `shift` last bits are cut off: ties go to even, away from zero or toward
- * it. */
+/* Returns the number to add to a significand before its last `shift` bits are dropped: ties go to even, away from zero
+   or toward zero. */
 static inline uint64_t carry_of(smma_rounding rounding, uint64_t significand, int shift) {
   const uint64_t half = (uint64_t)1 << (shift - 1);
   if (rounding == SMMA_ROUND_TOWARD_ZERO) return 0;
   return rounding == SMMA_ROUND_NEAREST_AWAY ? half : half - 1 + (significand >> shift & 1);
 }
 
-/* As smma_encode rounds a finite number; false, with nothing done, if it is none or becomes none. */
+/* Rounds a finite number as smma_encode does. Returns false, and changes nothing, if x or the result is not finite. */
 static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_conversion *counts) {
   const uint64_t encoding = x >> r->ignored, fields = encoding & r->fields, exponent = fields >> r->fraction_bits;
   const uint64_t significand = (fields & r->fraction) | (uint64_t)(exponent != 0) << r->fraction_bits;
@@ -134,7 +137,7 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
     kept = significand << -shift;
   }
   rounded = ((uint64_t)(top - r->to_least) << r->to_fraction_bits) + kept;
-  /* Toward zero the greatest number may stand for what saturates. */
+  /* Rounded toward zero, a number that saturates also gives the largest number, and must be counted as saturated. */
   if (changed && r->rounding == SMMA_ROUND_TOWARD_ZERO && rounded == r->to_largest) return false;
   if (fields > r->largest || encoding == r->nan || rounded > r->to_largest) return false;
   if (!rounded) {
@@ -158,18 +161,19 @@ static inline float float_of(uint32_t bits) {
   return x;
 }
 
-/* What more there is to know of a format that numbers of f32 are rounded to. */
+/* Constants of a conversion from f32. */
 typedef struct {
   rounder r;
-  float unit;                      /* its last bit is that of subnormals */
-  uint32_t least, largest, beyond; /* as f32: the least normal number, the greatest, half a step beyond it */
-  uint32_t most;                   /* fields that do not overflow, or saturate */
+  float unit;                      /* a power of two whose last bit in f32 has the weight of a subnormal's last bit */
+  uint32_t least, largest, beyond; /* as f32: smallest normal number, largest number, half a step beyond it */
+  uint32_t most; /* results with larger fields overflow, and are left to the core; UINT32_MAX if they saturate */
   bool counted;
 } float_rounder;
 
-/* BLOCK numbers of f32 that become numbers of fewer bits; false, with nothing counted, if one is NaN, or overflows and
-   does not saturate. Subnormal results are rounded by an addition, which needs the usual floating-point mode. What lies
-   just below the least normal number, and has steps half as large, rounds to it with either. */
+/* Rounds BLOCK numbers of f32 to a format of fewer bits. Returns false, and counts nothing, if a number is NaN, or
+   overflows without saturating. An addition of `unit` rounds subnormal results, which needs the usual floating-point
+   mode. A number just below the smallest normal number is rounded in the same way; if it rounds up, the carry gives the
+   encoding of the smallest normal number. */
 static inline __attribute__((always_inline)) bool round_floats(const float_rounder *f, const void *from, void *to,
                                                                size_t to_bytes, bool counted, smma_conversion *counts) {
   const rounder *r = &f->r;
@@ -225,7 +229,7 @@ static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
                          .counted = c->counted};
 }
 
-/* Fewer than BLOCK, among zeros, which count for nothing. */
+/* Rounds fewer than BLOCK numbers, padded with zeros. Zeros change no count. */
 static inline __attribute__((always_inline)) bool round_few(const float_rounder *f, const void *from, void *to,
                                                             size_t to_bytes, size_t count, smma_conversion *counts) {
   uint32_t x[BLOCK] = {0}, y[BLOCK];
@@ -237,7 +241,7 @@ static inline __attribute__((always_inline)) bool round_few(const float_rounder 
 
 /* ---- Arrays ---- */
 
-/* `r`: how finite numbers are rounded; NULL: by the core. */
+/* Converts number by number. `r` rounds finite numbers; without it (NULL) the core rounds them. */
 static void convert_each(const conversion *c, const rounder *r, const void *from, void *to, size_t count,
                          smma_conversion *counts) {
   const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
@@ -288,7 +292,8 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
       {0, 0},      {0, 0},    conversion_counts != NULL};
   const bool fast = has_rounder(rounding) && is_floating(c.from) && is_floating(c.to);
   void (*volatile floats)(const conversion *, const rounder *, const void *, void *, size_t, smma_conversion *) =
-      convert_floats; /* a call that stays where it is */
+      convert_floats; /* called through a pointer, so that the compiler cannot move its arithmetic across the change of
+                         mode */
   smma_conversion counts = {0};
   rounder r;
   if (!smma_is_format(from_format) || !smma_is_format(to_format)) return SMMA_INVALID_ARGUMENT;

@@ -1,4 +1,4 @@
-/* The public functions about custom units. */
+/* Public functions for custom units. */
 #include "isa/custom.h"
 
 #include "api/text.h"

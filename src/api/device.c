@@ -26,7 +26,8 @@ smma_status smma_device_describe(const char *driver, size_t index, smma_device_i
 
 /* ---- Memory ---- */
 
-/* The device, if its memory has addresses, and locked. */
+/* Opens and locks a device whose memory has addresses. Returns NULL, with an error, if its memory has no addresses or
+   the device cannot be used. */
 static const smma_device *enter(const char *name, smma_error *error) {
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *device = smma_device_open(name ? name : "", why);
@@ -59,7 +60,7 @@ void smma_device_release(const char *name, void *memory) {
   smma_device_unlock(device);
 }
 
-/* One way or the other. */
+/* Copies between host and device, in the direction that `to_device` names. */
 static smma_status copy(const char *name, void *to, const void *from, size_t bytes, bool to_device, smma_error *error) {
   const void *there = to_device ? to : from;
   char why[SMMA_DEVICE_MESSAGE];

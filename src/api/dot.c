@@ -1,4 +1,5 @@
-/* smma_dot and smma_dot_rows: dot-product-adds of many lanes together, else by the core. */
+/* smma_dot and smma_dot_rows: dot-product-adds, many rows at once in SIMD lanes where possible, otherwise by the core.
+ */
 #include "core/row.h"
 #include "device/rows.h"
 #include "gemm/lanes.h"
@@ -11,13 +12,13 @@
 #include "softmma/device.h"
 #include "softmma/softmma.h"
 
-/* What all rows have in common. */
+/* Constants of a call that all rows share. */
 typedef struct {
   smma_operation operation;
   const smma_batch *batch;
   size_t k, scales, a_bytes, b_bytes, scale_bytes, c_bytes, d_bytes;
-  bool takes;               /* whether lanes do */
-  smma_row_function *alone; /* what computes rows that are too few for lanes; NULL: one lane */
+  bool takes;               /* whether SIMD lanes can compute this operation */
+  smma_row_function *alone; /* computes a single row when too few are left to fill the lanes; NULL: use one lane */
 } row_plan;
 
 static void make_plan(row_plan *p, const smma_instruction *i, const smma_batch *batch) {
@@ -36,7 +37,7 @@ static uint64_t load_c(const row_plan *p, size_t row) {
   return p->batch->c ? smma_load(p->c_bytes, p->batch->c, row) : 0;
 }
 
-/* ---- By the core ---- */
+/* ---- Computation by the core ---- */
 
 static void decode(smma_format format, const void *array, size_t row, size_t count, smma_number *out) {
   if (count) smma_decode_array(smma_encoding_of(format), array, row * count, 1, count, out);
@@ -52,7 +53,7 @@ static void compute_row(const row_plan *p, size_t row) {
   smma_store(p->d_bytes, x->d, row, smma_dot_add(&p->operation, smma_operands_of(&n), load_c(p, row)));
 }
 
-/* ---- By lanes ---- */
+/* ---- Computation in SIMD lanes ---- */
 
 static inline void load_lane(size_t bytes, const void *array, size_t first, size_t count, size_t lane,
                              smma_lane_codes *out) {
@@ -65,7 +66,7 @@ static inline void load_lane(size_t bytes, const void *array, size_t first, size
   }
 }
 
-/* `count` elements of each of `lanes` rows, from `row` on. */
+/* Loads `count` elements of each of `lanes` rows, beginning with row `row`. */
 static void load(size_t bytes, const void *array, size_t row, size_t count, size_t lanes, smma_lane_codes *out) {
   for (size_t i = 0; i < lanes; i++) switch (bytes) {
       case 1: load_lane(1, array, (row + i) * count, count, i, out); break;
@@ -75,7 +76,7 @@ static void load(size_t bytes, const void *array, size_t row, size_t count, size
     }
 }
 
-/* `lanes` rows from `row` on, as many as the function computes. */
+/* Computes `lanes` rows, beginning with `row`; `function` must compute exactly this number of rows. */
 static void compute_lanes(const row_plan *p, smma_lane_function *function, size_t row, size_t lanes) {
   const smma_lane_task task = {&p->operation, SMMA_ALL_BLOCKS, p->operation.c, p->operation.d};
   const smma_batch *x = p->batch;
@@ -104,7 +105,7 @@ static void compute_alone(const row_plan *p, size_t row) {
   smma_store(p->d_bytes, x->d, row, p->alone(&p->operation, a, b, (uint32_t)load_c(p, row)));
 }
 
-/* The next rows, SMMA_LANES if there are as many. */
+/* Computes the next SMMA_LANES rows, or the remaining rows if there are fewer. */
 static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row) {
   const size_t left = p->batch->rows - row, end = row + (left < SMMA_LANES ? left : SMMA_LANES);
   const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
@@ -127,7 +128,7 @@ static bool overlap(const void *x, size_t x_bytes, const void *y, size_t y_bytes
   return x && y && first < second + y_bytes && second < first + x_bytes;
 }
 
-/* Whether a row's result may be written over what another row still reads. */
+/* Reports whether the result of one row may overwrite operands that another row still reads. */
 static bool overwrites(const smma_instruction *i, const smma_batch *x) {
   const size_t k = (size_t)i->k, d_bytes = x->rows * smma_format_bytes(i->d);
   const size_t scales = x->rows * (size_t)smma_scale_count(i->k, i->scale_block) * smma_format_bytes(i->scale);
@@ -145,7 +146,7 @@ static smma_status check(const smma_instruction *i, const smma_batch *x) {
   return SMMA_OK;
 }
 
-/* So few rows take less time than starting threads. */
+/* Up to this number of rows, starting threads costs more time than it saves. */
 enum { FEW_ROWS = 1024 };
 
 void smma_batch_defaults(smma_batch *batch, size_t size) {

@@ -1,4 +1,4 @@
-/* The public functions about number formats. */
+/* Public functions for number formats. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Multipliers that keep B: what smma_gemm makes for one product, with copies of B of its own. */
+/* Multipliers that callers hold: the multiplier of one product, with its own copies of B, the scale factors and the
+   bias. */
 #include "api/multiplier.h"
 
 #include <stdlib.h>
@@ -28,13 +29,14 @@ static size_t scale_bytes(const smma_multiplier *p) {
   return block ? (p->with.k + block - 1) / block * p->with.n * smma_bytes_of(format) : 0;
 }
 
-/* NULL without memory, or where there is nothing to copy. */
+/* Returns a copy; NULL if memory runs out or `data` is NULL. */
 static void *copy_of(const void *data, size_t bytes) {
   void *copy = data ? malloc(bytes + 1) : NULL;
   return copy ? memcpy(copy, data, bytes) : NULL;
 }
 
-/* From now on the multiplier needs nothing of the caller's, and holds nothing of it. */
+/* Copies B, its scale factors and the bias, so that the multiplier no longer refers to the caller's memory. Returns
+   false if memory runs out. */
 static bool keep_b(smma_multiplier *p) {
   const void *scale = p->with.scale_b, *bias = p->with.bias;
   p->with.scale_b = p->b.scale = copy_of(scale, scale_bytes(p));
@@ -56,7 +58,7 @@ smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_ar
   if (g.on_device)
     return smma_set_error(g.error, SMMA_INVALID_ARGUMENT,
                           "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
-  g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* these come with each run */
+  g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* each run brings its own */
   if (g.n && g.k && !g.b) return smma_end_error(g.error, SMMA_INVALID_ARGUMENT);
   if (i->scale_block || (g.plan && smma_plan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)
     return smma_end_error(g.error, SMMA_MISSING_SCALE);

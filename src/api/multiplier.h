@@ -3,11 +3,12 @@
 
 #include "gemm/gemm.h"
 
-/* Copies a caller's arguments, of whatever size, and clears their error; either may be NULL. */
+/* Copies a caller's arguments, whose struct may be older or newer, and clears their error. `given` may be NULL, which
+   is an error. */
 smma_status smma_take_arguments(const smma_gemm_arguments *given, smma_gemm_arguments *own);
 
-/* Fills in the multiplier of one product, or says what is wrong with the arguments; either may be NULL. Custom units
-   that compute as no instruction of the catalogue go to the core. */
+/* Fills in the multiplier of one product, or returns an error if the arguments are invalid. Both pointers to inputs may
+   be NULL, which is an error. A custom unit that computes as no instruction of the catalogue uses the core. */
 smma_status smma_multiplier_for(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                 smma_multiplier *multiplier);
 

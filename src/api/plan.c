@@ -1,4 +1,4 @@
-/* The public functions about plans. */
+/* Public functions for plans. */
 #include "api/text.h"
 #include "host/error.h"
 #include "host/sized.h"

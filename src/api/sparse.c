@@ -1,4 +1,4 @@
-/* Products of sparse instructions: each row of A with the rows of B that its metadata selects. */
+/* Products of sparse instructions: each row of A is multiplied with the rows of B that its metadata selects. */
 #include "softmma/sparse.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 int smma_sparse_group(const smma_instruction *i) { return i ? i->sparse : 0; }
 
-/* Whether each group's positions are in range, ascend, and of 8 elements are of pairs. */
+/* Checks that the positions in each group are in range and ascend, and that they form pairs in groups of 8. */
 static smma_status check_metadata(const smma_gemm_arguments *g, int group, const unsigned char *metadata) {
   const size_t stored = g->k / 2, half = (size_t)group / 2;
   for (size_t i = 0; i < g->m; i++) {
@@ -39,12 +39,12 @@ static size_t leading(size_t given, smma_order order, size_t rows, size_t column
   return given ? given : order == SMMA_ROW_MAJOR ? columns : rows;
 }
 
-/* Where row i of a matrix begins; NULL of NULL. */
+/* Returns the address of row i of a matrix; NULL for NULL. */
 static unsigned char *row_of(const void *matrix, smma_order order, size_t ld, size_t bytes, size_t i) {
   return matrix ? (unsigned char *)matrix + i * bytes * (order == SMMA_ROW_MAJOR ? ld : 1) : NULL;
 }
 
-/* The rows of B that a row of A meets, row-major and dense. */
+/* Copies the rows of B that the positions of one row of A select; the copy is row-major and dense. */
 static void select_rows(const smma_gemm_arguments *g, size_t ldb, size_t bytes, size_t group,
                         const unsigned char *positions, unsigned char *selected) {
   for (size_t j = 0; j < g->k / 2; j++) {
@@ -58,8 +58,8 @@ static void select_rows(const smma_gemm_arguments *g, size_t ldb, size_t bytes, 
   }
 }
 
-/* Refuses a D that overlaps A, C, the bias, B or the metadata: rows are written before others are read. `stored`: K of
-   A, and the leading dimensions; `ldb`: of B. */
+/* Refuses a D that overlaps A, C, the bias, B or the metadata, because rows of D are written while later rows still
+   read their operands. `stored` has K of A and the leading dimensions; `ldb` is the leading dimension of B. */
 static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm_arguments *g,
                                   const smma_gemm_arguments *stored, size_t ldb, const unsigned char *metadata) {
   smma_multiplier p = {.with = *stored, .operation = smma_operation_of(dense), .c_format = dense->c};
@@ -73,7 +73,7 @@ static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm
   return smma_check_overlap(&p);
 }
 
-/* Row by row; arguments that are wrong are so for the first, before D is touched. */
+/* Multiplies one row of A after another. Invalid arguments fail at the first row, before D is written. */
 static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_arguments *g, smma_gemm_arguments *row,
                                  const unsigned char *metadata, size_t group, unsigned char *selected) {
   const size_t a = smma_format_bytes(dense->a), b = smma_format_bytes(dense->b), c = smma_format_bytes(dense->c),

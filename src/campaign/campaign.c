@@ -8,8 +8,8 @@
 #include "unit/alike.h"
 #include "unit/recording.h"
 
-/* Number of vectors asked in one call; number of results compared at once; number of vectors that a device's
-   comparison is checked with before it is relied on. */
+/* Number of test vectors in one call; number of results compared at once; number of test vectors for checking a
+   device's comparison before it is used. */
 enum { BATCH = 65536, PIECE = 64, CHECKED = 4096 };
 
 /* A batch of vectors with the results of both units: `expected` is a second column of results. */

@@ -7,8 +7,8 @@
 
 /* Opens `*chain`, a unit that computes vectors of `as` with `instruction` on `unit`; all three must outlive it. K is
    filled up with +0 to a multiple of `tile`, itself a multiple of the instruction's K. A NaN with an unknown payload,
-   or with `any_nan` every NaN, becomes the NaN of `as`. Returns false with a message if the formats differ, or without
-   memory. */
+   or with `any_nan` every NaN, becomes the NaN of `as`. Returns false with a message if the formats differ, or if
+   memory runs out. */
 bool smma_chain_open(smma_unit *unit, const smma_instruction *instruction, const smma_instruction *as, int tile,
                      bool any_nan, smma_unit *chain, smma_error *error);
 

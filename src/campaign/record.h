@@ -22,7 +22,7 @@ typedef bool smma_record_taker(const smma_rows *rows, size_t count, void *taker,
 /* Reports whether the unit can compute these vectors; if not, returns false with a message. */
 bool smma_record_check(const smma_record_request *request, smma_error *error);
 
-/* Asks the unit for all vectors. Returns false with a message if it fails. */
+/* Computes all test vectors with the unit. Returns false with a message if it fails. */
 bool smma_record(const smma_record_request *request, smma_record_taker *take, void *taker, smma_error *error);
 
 /* Fills in the header of a recording, with today's date. */

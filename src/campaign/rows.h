@@ -30,7 +30,7 @@ typedef struct {
   smma_cover cover; /* count 0: not used */
 } smma_campaign_rows;
 
-/* Finds the vectors for coverage, on all cores; keeps those in `rows` if they fit. Returns false without memory. */
+/* Finds the vectors for coverage, on all cores; keeps those in `rows` if they fit. Returns false if memory runs out. */
 bool smma_campaign_rows_of(const smma_campaign_recipe *recipe, const smma_instruction *instruction,
                            smma_campaign_rows *rows);
 void smma_campaign_rows_free(smma_campaign_rows *rows);

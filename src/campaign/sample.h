@@ -27,19 +27,19 @@ typedef struct {
 
 /* Adds vector number `row`. Its sort consists of the kind of vector (0 if not known), the classes of both results
    (zero, subnormal, normal, infinite, NaN), whether signs differ, and how far apart the results are. Sets `*slot`,
-   unless `slot` is NULL, to where a caller who keeps the vector stores it, below count * SMMA_KEPT_OF_SORT;
-   SIZE_MAX: do not store it. Returns false without memory. */
+   unless `slot` is NULL, to where a caller who keeps the vector stores it, below count * SMMA_KEPT_OF_SORT; SIZE_MAX:
+   do not store it. Returns false if memory runs out. */
 bool smma_sample_add(smma_sample *sample, const smma_operation *operation, int kind, uint64_t row, uint64_t expected,
                      uint64_t got, size_t *slot);
 
-/* Adds a sort whose counts are read from a file. Returns NULL without memory, if the sort is in the list already, or
-   if its number is invalid. */
+/* Adds a sort whose counts are read from a file. Returns NULL if memory runs out, if the sort is in the list already,
+   or if its number is invalid. */
 smma_sort *smma_sample_add_sort(smma_sample *sample, int sort);
 
 /* Counts mismatches between two NaNs. */
 uint64_t smma_sample_nan(const smma_sample *sample);
 
-/* Adds the counts and kept vectors of another sample, of other vectors. Returns false without memory. */
+/* Adds the counts and kept vectors of another sample, of other vectors. Returns false if memory runs out. */
 bool smma_sample_merge(smma_sample *sample, const smma_sample *other);
 
 /* Orders sorts by number and vectors by hash, so that the sample of the same vectors is the same, in whatever order

@@ -22,7 +22,7 @@ typedef struct {
   int number, place; /* entry of the table number.def; k or index of the scale factor, -1: all */
 } smma_change;
 
-/* Lists the changes worth trying, for each key the nearest values first; NULL without memory. */
+/* Lists the changes worth trying, for each key the nearest values first; NULL if memory runs out. */
 smma_change *smma_changes_of(const smma_instruction *instruction, size_t *count);
 
 /* Writes a change in words, for example "alignment_bits is 24 instead of 25". Returns `text`. */

@@ -382,7 +382,7 @@ static bool ask_which(work *w, const condition *j, const smma_rows *rows, int co
 
 /* Moves all products together from k to k ^ x, for every x: products in different blocks stay in different blocks,
    products in one block stay together. Sets `*places` to all places of products when the units still differ, and
-   `*often` to whether they differ for at least a quarter of the still_wrong. */
+   `*often` to whether they differ for at least a quarter of all x. */
 static bool ask_moved(work *w, const condition *j, smma_rows *rows, const smma_row *row, uint64_t *places,
                       bool *often) {
   const smma_instruction *i = w->q->instruction;

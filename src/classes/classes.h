@@ -71,7 +71,7 @@ typedef struct {
   smma_event_space space;
 } smma_classes;
 
-/* Sorts mismatches. Returns false with a message without memory, or if a unit fails. */
+/* Sorts mismatches. Returns false with a message if memory runs out, or if a unit fails. */
 bool smma_classify(const smma_class_request *request, smma_classes *classes, smma_error *error);
 
 #endif

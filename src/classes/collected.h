@@ -16,11 +16,11 @@ typedef struct {
   size_t rights;
 } smma_collection;
 
-/* Opens an empty collection; returns false without memory. Free it in both cases. */
+/* Opens an empty collection; returns false if memory runs out. Free it in both cases. */
 bool smma_collection_open(const smma_instruction *instruction, smma_collection *collection);
 void smma_collection_free(smma_collection *collection);
 
-/* smma_collect_mismatch adds a mismatch, with d of the unit to explain; false without memory. smma_collect_right
+/* smma_collect_mismatch adds a mismatch, with d of the unit to explain; false if memory runs out. smma_collect_right
    adds a vector for which both units have row->d; the first SMMA_MATCHING_ROWS are kept. */
 bool smma_collect_mismatch(smma_collection *collection, const smma_row *row, uint64_t expected, uint64_t index);
 void smma_collect_right(smma_collection *collection, const smma_row *row);

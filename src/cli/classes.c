@@ -24,50 +24,54 @@ static const char *place_words(uint64_t places, char *text, size_t size) {
 
 static void print_cause(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
   char text[TEXT];
-  if (c->is_model) printf("    the model has the result of %s: it is %s that differs from it\n", w->unit, w->against);
+  if (c->is_model) printf("    the model has the result of %s: the fault is in %s\n", w->unit, w->against);
   if (c->is_changed) {
-    printf("    agrees with the model if %s", smma_change_words(&c->change, text, sizeof text));
+    printf("    candidate fault: %s", smma_change_words(&c->change, text, sizeof text));
     if (c->refuting)
-      printf(";\n    %zu of %zu matching rows would differ then: another fault hides it there, or it is more special\n",
-             c->refuting, f->matching);
+      printf(
+          ";\n    it would change %zu of %zu matching test vectors: another fault hides it there, or it is more "
+          "special\n",
+          c->refuting, f->matching);
     else if (f->matching)
-      printf("; no matching row refutes that\n");
+      printf("; no matching test vector refutes it\n");
     else
-      printf("; there is no matching row that could refute it\n");
+      printf("; there is no matching test vector that could refute it\n");
     for (size_t n = 0; n < c->others && n < SMMA_TOLD_CHANGES; n++)
-      printf("    %s if %s: no row here tells\n", n ? "or" : "or perhaps",
+      printf("    or: %s (these test vectors do not distinguish it)\n",
              smma_change_words(&c->other[n], text, sizeof text));
     if (c->others > SMMA_TOLD_CHANGES) printf("    or one of %zu other changes\n", c->others - SMMA_TOLD_CHANGES);
   }
   if (c->is_partly && c->others < SMMA_TOLD_CHANGES) {
-    printf("    no single change of the model has all its rows; the %d that were made simple have\n    %s", c->simples,
-           smma_change_words(&c->change, text, sizeof text));
+    printf(
+        "    no single change of the model explains all of its test vectors; the %d minimised ones are explained by\n  "
+        "  %s",
+        c->simples, smma_change_words(&c->change, text, sizeof text));
     for (size_t n = 0; n < c->others; n++) printf(", or %s", smma_change_words(&c->other[n], text, sizeof text));
-    printf(",\n    which %zu of %zu matching rows refute as the whole cause\n", c->refuting, f->matching);
+    printf(",\n    which %zu of %zu matching test vectors refute as the only cause\n", c->refuting, f->matching);
   } else if (c->is_partly) {
     printf(
-        "    no single change of the model has all its rows; %zu have the %d that were made simple: cannot tell "
-        "which\n",
+        "    no single change of the model explains all of its test vectors; %zu explain the %d minimised ones: cannot "
+        "tell which\n",
         c->others + 1, c->simples);
   } else if (!c->is_model && !c->is_changed)
-    printf("    no single change of the model that was tried has these results (%zu were)\n", f->tried);
+    printf("    none of the %zu tried single changes of the model has these results\n", f->tried);
 }
 
 static void print_common(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
   char text[TEXT];
   if (smma_class_is_bound(c, w)) printf("    only with a product at %s\n", place_words(c->places, text, sizeof text));
-  if (c->is_placed && !smma_class_is_bound(c, w)) printf("    its products may stand at other k as well\n");
+  if (c->is_placed && !smma_class_is_bound(c, w)) printf("    also with its products at other k\n");
   for (int n = 0; n < c->events; n++)
-    printf("    in all of them: %s (in %zu of %zu matching rows)\n",
+    printf("    in all of them: %s (in %zu of %zu matching test vectors)\n",
            smma_common_event_words(&f->space, &c->event[n], text, sizeof text), c->event[n].others,
            smma_classes_watched(f));
   if (c->events) return;
   if (!f->has_events)
-    printf("    what happens in them cannot be told: the rule is no composition\n");
+    printf("    no coverage events: the rule is not a composition\n");
   else if (!f->matching)
-    printf("    what they have in common cannot be told: there is no matching row to compare them with\n");
+    printf("    no common coverage events: there is no matching test vector to compare with\n");
   else
-    printf("    they have no event in common that matching rows, or chance, hardly have\n");
+    printf("    no coverage event distinguishes them from the matching test vectors\n");
 }
 
 static void print_row(const smma_mismatch_class *c, const smma_class_words *w) {
@@ -76,10 +80,10 @@ static void print_row(const smma_mismatch_class *c, const smma_class_words *w) {
   if (w->paths)
     printf("    %s:%llu", w->paths[smma_file_of_index(c->index)], (unsigned long long)smma_line_of_index(c->index));
   else
-    printf("    row %llu, from 1", (unsigned long long)c->index + 1);
-  printf(", %s:\n    ", !c->is_simplified              ? "the simplest of those kept"
-                        : c->is_changed && c->is_alone ? "as simple as it goes; it shows this alone"
-                                                       : "as simple as it goes");
+    printf("    test vector %llu", (unsigned long long)c->index + 1);
+  printf(", %s:\n    ", !c->is_simplified              ? "the simplest of those examined"
+                        : c->is_changed && c->is_alone ? "minimised; it shows only this class"
+                                                       : "minimised");
   smma_print_dot_command(stdout, w->instruction, &c->row);
   printf("\n    %-24s %s  %s\n", w->unit, smma_hex_text(d, c->row.d, hex), smma_value_text(d, c->row.d, value));
   printf("    %-24s %s  %s\n", w->against, smma_hex_text(d, c->expected, hex), smma_value_text(d, c->expected, value));
@@ -87,8 +91,8 @@ static void print_row(const smma_mismatch_class *c, const smma_class_words *w) {
 
 static void print_class(const smma_classes *f, int n, const smma_class_words *w) {
   const smma_mismatch_class *c = &f->list[n];
-  printf("  class %d: %zu of %zu rows%s, about %.0f of %llu mismatches (%.3g %%)\n", n + 1, c->rows, f->kept,
-         c->is_estimate ? " (not all were looked at)" : "", c->mismatches, (unsigned long long)w->mismatches,
+  printf("  class %d: %zu of %zu test vectors%s, about %.0f of %llu mismatches (%.3g %%)\n", n + 1, c->rows, f->kept,
+         c->is_estimate ? " (not all were examined)" : "", c->mismatches, (unsigned long long)w->mismatches,
          100 * c->mismatches / (double)w->mismatches);
   print_cause(f, c, w);
   print_common(f, c, w);
@@ -102,21 +106,23 @@ static int count_changed(const smma_classes *f) {
 }
 
 void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
-  if (f->count == 0) printf("  no classes of mismatches, as none of these rows differs when asked again\n");
+  if (f->count == 0)
+    printf("  no classes of mismatches: none of these test vectors differs when it is computed again\n");
   if (f->count)
-    printf("  %d class%s of mismatches, from %zu rows that differ and %zu that match\n", f->count,
+    printf("  %d class%s of mismatches, from %zu mismatching and %zu matching test vectors\n", f->count,
            f->count == 1 ? "" : "es", f->kept, f->matching);
   for (int n = 0; n < f->count; n++) print_class(f, n, w);
   if (f->together)
-    printf("  %zu of %zu rows, about %.0f mismatches, take several of these changes at once\n", f->together, f->kept,
-           f->together_mismatches);
+    printf("  %zu of %zu test vectors, about %.0f mismatches, need several of these changes at once\n", f->together,
+           f->kept, f->together_mismatches);
   if (f->is_complete && count_changed(f))
-    printf("  with %s the model has the result of %s in each of these rows\n",
+    printf("  with %s the model has the result of %s for each of these test vectors\n",
            count_changed(f) > 1 ? "all changes at once" : "this change", w->unit);
   if (f->unsorted)
-    printf("  %zu rows were not looked at one by one%s\n", f->unsorted,
-           f->is_ended ? ": sorting asks for no more rows" : "");
+    printf("  %zu test vectors were not examined one by one%s\n", f->unsorted,
+           f->is_ended ? ": the budget for sorting is used up" : "");
   if (w->gone)
-    printf("  %zu rows did not differ any more when asked again: the unit is not a function of its operands alone\n",
-           w->gone);
+    printf(
+        "  %zu test vectors no longer differed when computed again: the unit is not a function of its operands alone\n",
+        w->gone);
 }

@@ -26,13 +26,26 @@ typedef struct {
 extern const smma_command smma_commands[];
 extern const size_t smma_command_count;
 
+/* Another name of a command: a command line, such as "vectors gen". A former name prints a note with the new one. */
+typedef struct {
+  const char *name, *line;
+  bool former;
+} smma_command_name;
+
+extern const smma_command_name smma_command_names[];
+extern const size_t smma_command_name_count;
+
 #define SMMA_COMMAND(name, ...) int smma_command_##name(int argc, const char **argv);
-#define SMMA_COMMAND_OF_TWO(one, two, ...) SMMA_COMMAND(one##_##two)
-#define SMMA_COMMAND_GROUP(heading)
-#include "cli/command.def"
-#undef SMMA_COMMAND_GROUP
-#undef SMMA_COMMAND_OF_TWO
-#undef SMMA_COMMAND
+#define SMMA_COMMAND_OF_TWO(one, two, ...) int smma_command_##one##_##two(int argc, const char **argv);
+#define SMMA_COMMAND_IN(word, name, ...) int smma_command_##name(int argc, const char **argv);
+#include "cli/commands.h"
+
+/* Returns a command line in which argv[1] is the full name of a command, or NULL without memory. The caller frees the
+   array. */
+const char **smma_command_line(int *argc, const char **argv);
+
+/* Prints a note if the command line has a former name of a command. */
+void smma_note_former_name(void);
 
 /* Prints "softmma: " and one line on stderr, with control characters replaced by '?'. Returns SMMA_EXIT_FAILED. */
 int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -46,6 +59,9 @@ const char *smma_option_of(const char *member, char text[64]);
 /* Ends the program with a study's error. In "MEMBER: reason", replaces the member by its option. */
 _Noreturn void smma_die_of(const smma_error *error);
 
+/* Whether --quiet was given, which stops notes and progress. */
+extern bool smma_is_quiet;
+
 /* Prints a note on stderr ("softmma: note: ..."): something to know that is not an error. Only rank 0 prints notes. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -56,21 +72,20 @@ extern struct poptOption smma_no_options[];
   { NULL, 0, POPT_ARG_INCLUDE_TABLE, smma_no_options, 0, heading, NULL }
 
 /* Parses the command's options into the variables of the table. Returns the remaining arguments, followed by NULL;
-   there must be `least` to `most` of them, and they live as long as the program. With --help, prints the help and ends
-   the program; on an error, ends it with one line. --help prints `details` (may be NULL) after the options. */
+   there must be `least` to `most` of them, and they live as long as the program. If the table has the option "on",
+   arguments that name targets (smma_names_target) become values of this option instead. With --help, prints the help
+   and ends the program; on an error, ends it with one line. --help prints `details` (may be NULL) after the options. */
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details);
 
-/* Returns the command of that name, or NULL if the name is unknown. */
+/* Returns the command of that name, which may have two words, or NULL if the name is unknown. */
 const smma_command *smma_find_command(const char *name);
 
 /* Runs a command, which calls smma_parse_options itself. argv[0] is the command's name. */
 int smma_run_command(const smma_command *command, int argc, const char **argv);
 
 /* Return the instruction, architecture or format that the text names. If the name is unknown, these functions end the
-   program with one line, which names `option` unless that is NULL. `gpu` is the value of --on. If it is the file of a
-   custom unit, the unit is the instruction, and `name` may be NULL. */
-const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option);
+   program with one line, which names `option` unless that is NULL. `gpu` is the name of a GPU or architecture. */
 const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option);
 smma_arch_id smma_require_arch(const char *gpu, const char *option);
 smma_format smma_require_format(const char *name, const char *option);

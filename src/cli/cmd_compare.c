@@ -18,22 +18,8 @@ typedef struct {
 
 /* ---- Targets ---- */
 
-/* Returns the instruction of a custom unit, whose file gives its formats. Ends the program if D has another format. */
-static const smma_instruction *require_custom(const smma_formats *formats, const smma_target *target) {
-  const smma_instruction *i = target->custom;
-  if (i->d == formats->d) return i;
-  smma_die("--on: %s has results in %s, not in %s; give --out", target->text, smma_format_text(i->d),
-           smma_format_text(formats->d));
-}
-
-/* Returns the instruction of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
-static const smma_instruction *choose(char *label, const void *context) {
-  smma_formats formats = *(const smma_formats *)context;
-  const char *inputs;
-  const smma_target target = smma_require_target_and_more(label, &inputs);
-  if (target.custom) return require_custom(&formats, &target);
-  if (inputs) formats = smma_require_formats(inputs, "--on", smma_format_text(formats.d));
-  return smma_require_by_formats(label, &formats, "--on");
+static smma_formats formats_of(const smma_instruction *i) {
+  return (smma_formats){i->a, i->b, i->d, i->scale, i->scale_block};
 }
 
 /* Ends the program unless all results have the same format. A plan may change the format of D. */
@@ -42,6 +28,9 @@ static void require_one_format(comparison *x) {
   x->d = smma_plan_d_format(first->plan.plan, first->instruction);
   for (const smma_command_target *t = first; t < first + x->targets.count; t++) {
     const smma_format d = smma_plan_d_format(t->plan.plan, t->instruction);
+    if (d != x->d && !x->targets.has_plans)
+      smma_die("--on: results of %s are in %s, those of %s in %s; give targets with one format of D, or --out",
+               first->label, smma_format_text(x->d), t->label, smma_format_text(d));
     if (d != x->d)
       smma_die("--plan: results of %s are in %s with %s and those of %s in %s with %s; give plans with the same D",
                first->label, smma_format_text(x->d), first->plan.text, t->label, smma_format_text(d), t->plan.text);
@@ -143,7 +132,7 @@ static void print_row(const comparison *x, size_t i) {
     if (c->special < c->different || c->different == 0)
       snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(*c));
   }
-  printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", t->label, inputs_width(x), t->shown, names_width(x),
+  printf("%-14s %-*s %-*s  %21s  %13s  %16s  %24s\n", t->label, inputs_width(x), t->shown, names_width(x),
          t->instruction->name, differ, largest, error_text(x->result.error[i].largest, total),
          error_text(x->result.unit_error[i].largest, own));
 }
@@ -153,9 +142,9 @@ static void print_table(const comparison *x) {
   size_t special = 0, left_out = 0;
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->a.rows, x->a.columns, x->path[1],
          x->b.rows, x->b.columns, x->a.rows * x->b.columns, smma_format_text(x->d));
-  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", inputs_width(x),
+  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", "GPU", inputs_width(x),
          x->targets.has_plans ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", first->label,
-         "at most by", "total error", "unit's part");
+         "at most by", "end-to-end error", "error of the matrix unit");
   for (size_t i = 0; i < x->targets.count; i++) {
     print_row(x, i);
     special += x->result.pair[0][i].special;
@@ -164,8 +153,8 @@ static void print_table(const comparison *x) {
   printf(
       "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
       "result\n"
-      "of %s. total error: the largest |result - exact product of the files| over the largest exact one.\n"
-      "unit's part: the same against the product of the matrices rounded to its inputs.\n",
+      "of %s. end-to-end error: the largest |result - exact product of the files| over the largest exact one.\n"
+      "error of the matrix unit: the same against the product of the matrices rounded to its inputs.\n",
       first->label);
   if (special) printf("%zu differences have NaN or infinity on one side and are not in the largest.\n", special);
   if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
@@ -189,14 +178,12 @@ static void print_pairs(const comparison *x) {
 
 int smma_command_compare(int argc, const char **argv) {
   static comparison x;
-  const char *gpus = NULL, *in = "f16", *out = NULL, *plans = NULL, *roundings = NULL, **paths;
+  const char *gpus = NULL, *plans = NULL, *roundings = NULL, **paths;
+  smma_choice choice = {NULL, NULL, NULL};
   int json = 0;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpus, 0,
-       "GPUs or architectures, each with ':FORMAT' or ':A:B' if it differs from --in", "GPU[:FORMAT],..."},
-      {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B, or A,B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
+      SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
       {"plan", 0, POPT_ARG_STRING, &plans, 0,
        "how the library around the instruction sums (docs/plans.md): one plan for all GPUs, or one for each; 'none' is "
        "one chain of instructions (default: none)",
@@ -209,11 +196,11 @@ int smma_command_compare(int argc, const char **argv) {
       argc, argv, options, 2, 2,
       "Each GPU computes with its preferred instruction for the format. C and a plan's bias are 0, and the\n"
       "scale factors of a plan's parts are 1. Exit status 1: results differ. Any two NaN are equal\n"
-      "('softmma campaign' compares the bits of NaN).\n");
-  x.formats = smma_require_formats(in, "--in", out);
-  smma_require_targets(&x.targets, smma_require_option(gpus, "--on", "V100,A100,H100"), SMMA_MOST_TARGETS, "GPUs",
-                       choose, &x.formats);
-  if (!x.targets.count) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
+      "('softmma test' compares the bits of NaN).\n");
+  if (!choice.instr) x.formats = smma_require_formats(choice.in ? choice.in : "f16", "--in", choice.out);
+  smma_require_targets(&x.targets, smma_require_option(gpus, "--on", "V100,A100,H100"), SMMA_MOST_TARGETS, &choice);
+  smma_label_by_gpu(&x.targets);
+  if (choice.instr) x.formats = formats_of(x.targets.target[0].instruction);
   smma_plan_targets(&x.targets, plans, roundings);
   require_one_format(&x);
   if (x.targets.count < 2)

@@ -4,6 +4,7 @@
 #include "campaign/covered.h"
 #include "cli/output.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "page/page.h"
 
 enum { DEFAULT_ROWS = 100000 };
@@ -110,7 +111,8 @@ static void add_campaign(smma_coverage *coverage, const smma_instruction *i, smm
 }
 
 int smma_command_coverage(int argc, const char **argv) {
-  const char *gpu = NULL, *name = NULL, *unit_name = NULL, *kind_name = NULL, *path = NULL, *page = NULL;
+  const char *gpu = NULL, *unit_name = NULL, *kind_name = NULL, *path = NULL, *page = NULL;
+  smma_choice choice = {NULL, NULL, NULL};
   long long rows = DEFAULT_ROWS, seed = 0, tries = 0, most = 20;
   unsigned long long mismatches;
   int json = 0;
@@ -119,9 +121,8 @@ int smma_command_coverage(int argc, const char **argv) {
   smma_error error;
   const char **files;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "instead of files: generate test vectors for this GPU or architecture",
-       "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "with --on: the instruction, by name or alias", "NAME"},
+      SMMA_ON_OPTION(&gpu, "instead of files: generate test vectors for this target"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
        "with --on: also compare this unit's results with the model's, as in campaign", "UNIT"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors to generate", "N"},
@@ -142,13 +143,14 @@ int smma_command_coverage(int argc, const char **argv) {
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
   if (tries < 0) smma_die("--search: %lld is negative", tries);
   if (most < 0) smma_die("--show: %lld is negative", most);
-  if (*files && (gpu || name || unit_name || kind_name)) smma_die("give files, or --on and --instr, not both");
+  if (*files && (gpu || choice.instr || choice.in || unit_name || kind_name))
+    smma_die("give files, or a target, not both");
   if (path) smma_require_writable(path, "--output");
   if (page) smma_require_writable(page, "--html");
-  if (!*files && !gpu) smma_die("give FILE, or --on and --instr, as in --on H100 --instr HMMA.16816.F32");
+  if (!*files && !gpu) smma_die("give FILE, or a target, as in --on H100 --in f16");
   smma_progress_start(&p.shown, "rows", 1);
   if (!*files) {
-    const smma_instruction *i = smma_require_instruction(gpu, name, "--instr");
+    const smma_instruction *i = smma_choose_instruction(gpu, &choice);
     smma_campaign campaign = {.rows = (uint64_t)rows, .recipe = smma_require_recipe(kind_name, seed)};
     add_campaign(&coverage, i, &campaign, unit_name, &p);
   }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/describe.h"
+#include "cli/target.h"
 #include "io/custom_file.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
@@ -164,22 +165,24 @@ static int write_steps(const smma_instruction *i) {
 }
 
 int smma_command_custom(int argc, const char **argv) {
-  const char *gpu = NULL, *name = NULL, **paths;
+  const char *gpu = NULL, **paths;
+  smma_choice choice = {NULL, NULL, NULL};
   int json = 0, steps = 0;
   struct poptOption options[] = {
-      {"from", 0, POPT_ARG_STRING, &gpu, 0, "write the description of an instruction of this GPU or architecture",
-       "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "with --from: the instruction, by name or alias", "NAME"},
+      {"from", 0, POPT_ARG_STRING, &gpu, 0, "write the description of this target's instruction", "TARGET"},
+      {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &gpu, 0, NULL, NULL},
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"steps", 0, POPT_ARG_NONE, &steps, 0, "with --from: write it as a composition of steps", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON what a file describes", NULL},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 0, 1,
       "FILE: a custom unit as JSON. Other commands accept the file as --on FILE, and as unit custom:FILE.\n");
-  if (!gpu && name) smma_die("--instr: it goes with --from GPU");
-  if (!gpu && steps) smma_die("--steps: it goes with --from GPU");
+  if (!gpu && (choice.instr || choice.in))
+    smma_die("%s: it goes with --from TARGET", choice.instr ? "--instr" : "--in");
+  if (!gpu && steps) smma_die("--steps: it goes with --from TARGET");
   if (gpu && *paths) smma_die("unexpected argument '%s': with --from a description is written, not read", *paths);
-  if (gpu) return (steps ? write_steps : write_text)(smma_require_instruction(gpu, name, "--instr"));
-  if (!*paths) smma_die("a file is missing: softmma custom FILE, or --from GPU --instr NAME");
+  if (gpu) return (steps ? write_steps : write_text)(smma_choose_instruction(gpu, &choice));
+  if (!*paths) smma_die("a file is missing: softmma custom FILE, or --from TARGET");
   return check_file(*paths, json);
 }

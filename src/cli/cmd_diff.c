@@ -1,14 +1,16 @@
 #include <string.h>
 
 #include "campaign/difference.h"
-#include "cli/choose.h"
+#include "cli/prove.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "cli/values.h"
 
 enum { MOST_SUBJECTS = 16 };
 
 typedef struct {
-  char gpu[256], label[512]; /* the label also names the unit unless it is the GPU's model */
+  char gpu[SMMA_TARGET_SIZE],
+      label[SMMA_TARGET_SIZE + 256]; /* the label also names the unit unless it is the GPU's model */
   smma_side side;
 } subject;
 
@@ -130,24 +132,30 @@ static const char *next_name(const char **list, char name[160]) {
 }
 
 /* Fills `x` from the next GPU of the list. */
-static void take_subject(const char **gpus, smma_unit *unit, const char **names, const char *in, const char *out,
-                         subject *x) {
-  const size_t length = strcspn(*gpus, ",");
+static void take_subject(const char **gpus, smma_unit *unit, const char **names, smma_choice choice, subject *x) {
   smma_error error;
   char name[160];
-  if (length == 0 || length >= sizeof x->gpu) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, *gpus);
-  snprintf(x->gpu, sizeof x->gpu, "%.*s", (int)length, *gpus);
-  *gpus += length + ((*gpus)[length] == ',');
+  *gpus = smma_next_target(*gpus, x->gpu);
   x->side = (smma_side){.label = x->label, .unit = unit};
-  x->side.instruction = smma_choose_one_of_several(x->gpu, *names ? next_name(names, name) : NULL, in, out);
+  if (*names) choice.instr = next_name(names, name);
+  x->side.instruction = smma_choose_target(x->gpu, &choice);
   snprintf(x->label, sizeof x->label, "%s%s%s", is_model(x) ? "" : unit->name, is_model(x) ? "" : " as ", x->gpu);
   if (!smma_unit_computes(unit, x->side.instruction, &error))
     smma_die("--on: %s does not compute %s: %s", unit->name, x->side.instruction->name, error.text);
   if (smma_unit_is_recording(unit)) smma_die("--unit: a recording answers no questions but its own rows");
 }
 
+/* Reports whether the options ask for a proof. */
+static bool asks_for_proof(int argc, const char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--prove") == 0 || strcmp(argv[i], "--permute") == 0) return true;
+  return false;
+}
+
 int smma_command_diff(int argc, const char **argv) {
-  const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *names = NULL, *in = NULL, *out = NULL;
+  if (asks_for_proof(argc, argv)) return smma_prove(argc, argv);
+  const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *names = NULL;
+  smma_choice choice = {NULL, NULL, NULL};
   long long rows = 100000, seed = 0;
   int json = 0, count = 0;
   subject s[MOST_SUBJECTS];
@@ -155,13 +163,13 @@ int smma_command_diff(int argc, const char **argv) {
   smma_error error;
   bool same;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpus, 0, "two GPUs or architectures, or more for a table", "GPU,GPU"},
+      SMMA_LIST_OF_TARGETS(&gpus, "two targets, or more for a table"),
       {"instr", 0, POPT_ARG_STRING, &names, 0, "their instructions, or one name for all", "NAME,NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0,
+      {"in", 0, POPT_ARG_STRING, &choice.in, 0,
        "instead of --instr: format of A and B, or A,B, which selects the preferred instructions (default: f16)",
        "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &choice.out, 0,
+       "with --in: format of D (default: f32; f64 for f64, s32 for integers)", "FORMAT"},
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
        "the unit that computes for the first GPU", "UNIT"},
       {"against", 0, POPT_ARG_STRING, &against_name, 0,
@@ -170,6 +178,9 @@ int smma_command_diff(int argc, const char **argv) {
        "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("Instead of a test ('softmma diff --prove --help' lists the options):"),
+      {"prove", 0, POPT_ARG_NONE, NULL, 0, "prove that two targets compute the same for every K, or disprove it", NULL},
+      {"permute", 0, POPT_ARG_NONE, NULL, 0, "decide whether the order of k changes a target's results", NULL},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
                      "Compares test vectors that expose a feature of one of the units first, then random ones. If the\n"
@@ -181,10 +192,10 @@ int smma_command_diff(int argc, const char **argv) {
   if (against_name && !smma_unit_open(against_name, &against, &error)) smma_die("--against: %s", error.text);
   while (*gpus) {
     if (count == MOST_SUBJECTS) smma_die("--on: more than %d GPUs", MOST_SUBJECTS);
-    take_subject(&gpus, count > 0 && against_name ? &against : &unit, &names, in, out, &s[count]);
+    take_subject(&gpus, count > 0 && against_name ? &against : &unit, &names, choice, &s[count]);
     count++;
   }
-  if (count < 2) smma_die("--on: two names, with a comma; for example --on A100,H100");
+  if (count < 2) smma_die("one target has nothing to be compared with; for example softmma diff A100 H100");
   if (count > 2 && json) smma_die("--json: of two GPUs, not of a table");
   same = count > 2 ? print_matrix(s, count, (uint64_t)rows, (uint64_t)seed)
                    : print_two(s, (uint64_t)rows, (uint64_t)seed, json);

@@ -1,17 +1,19 @@
 #include "cli/operands.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "cli/values.h"
 
 int smma_command_dot(int argc, const char **argv) {
-  const char *gpu = NULL, *name = NULL;
+  const char *gpu = NULL;
+  smma_choice choice = {NULL, NULL, NULL};
   int explained = 0, json = 0;
   smma_operand_options operands = {.hex = 0};
   char hex_text[24], value[40];
   const smma_instruction *i;
   smma_operation o;
   smma_row x = {.c = 0};
-  struct poptOption options[] = {{"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
-                                 {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+  struct poptOption options[] = {SMMA_ON_OPTION(&gpu, "the target"),
+                                 SMMA_CHOICE_OPTIONS(choice, ""),
                                  SMMA_OPERAND_OPTIONS(operands),
                                  {"explain", 0, POPT_ARG_NONE, &explained, 0,
                                   "draw the bits of every term, the truncated bits, the sum and the rounding", NULL},
@@ -19,8 +21,7 @@ int smma_command_dot(int argc, const char **argv) {
                                  POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0, SMMA_OPERAND_DETAILS);
   if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
-  gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, name, "--instr");
+  i = smma_choose_instruction(gpu, &choice);
   smma_read_operands(i, &operands, &x);
   o = smma_operation_of(i);
   x.d = smma_row_compute(&o, &x);

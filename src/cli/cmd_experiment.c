@@ -254,7 +254,7 @@ static int run_in_ranks(const experiment_options *o, const smma_experiment *e) {
 int smma_command_experiment(int argc, const char **argv) {
   experiment_options o = {.directory = (char *)"."};
   const char **rest, *shard = NULL;
-  int status;
+  int status, lists = 0;
   struct poptOption options[] = {
       {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "the value of a parameter; repeat the option for each parameter",
        "NAME=VALUE"},
@@ -267,9 +267,11 @@ int smma_command_experiment(int argc, const char **argv) {
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
        "only part I of N of the work, saved in the folder; the same command without --shard collects the parts", "I/N"},
       {"no-plot", 0, POPT_ARG_NONE, &o.no_plot, 0, "draw no pictures", NULL},
+      {"list", 0, POPT_ARG_NONE, &lists, 0, "list the experiments, as without NAME", NULL},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the list of experiments, or the data, as JSON", NULL},
       POPT_TABLEEND};
   rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv));
+  if (lists && *rest) smma_die("--list: it lists all experiments; leave out '%s'", *rest);
   if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
   if (shard && !*rest) smma_die("--shard: of which experiment? (see 'softmma experiment')");
   if (shard) smma_read_shard(shard, &o.shard, &o.shards);

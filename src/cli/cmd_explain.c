@@ -29,15 +29,15 @@ static int split(char *text, char *part[2], const char *option) {
   return 2;
 }
 
-static void choose_instructions(explain_request *r, char *gpus, char *names) {
+static void choose_instructions(explain_request *r, char *gpus, char *names, const smma_choice *choice) {
   char *gpu[2], *name[2] = {NULL, NULL};
   int gpu_count = split(gpus, gpu, "--on"), name_count = names ? split(names, name, "--instr") : 1;
   char why[128];
   smma_operation operation[2];
   r->count = gpu_count > name_count ? gpu_count : name_count;
   for (int u = 0; u < r->count; u++) {
-    const smma_target target = smma_require_target(gpu[u]);
-    r->instruction[u] = target.custom ? target.custom : smma_require_of_target(&target, name[u], "--instr");
+    const smma_choice one = {name[u], choice->in, choice->out};
+    r->instruction[u] = gpu_count > 1 ? smma_choose_target(gpu[u], &one) : smma_choose_instruction(gpu[u], &one);
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }
@@ -109,13 +109,18 @@ static bool show(const explain_request *r, const char *svg, bool json) {
 int smma_command_explain(int argc, const char **argv) {
   char *gpus = NULL, *names = NULL;
   const char *svg = NULL, *plan = NULL, **files;
+  smma_choice choice = {NULL, NULL, NULL};
   long long number = 0;
   int json = 0;
   explain_request r = {.count = 0};
   smma_operand_options operands = {.hex = 0};
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpus, 0, "the GPU or architecture, or two", "GPU[,GPU]"},
+      {"on", 0, POPT_ARG_STRING, &gpus, 0, "the target, or two", "TARGET[,TARGET]"},
       {"instr", 0, POPT_ARG_STRING, &names, 0, "the instruction, by name or alias, or two", "NAME[,NAME]"},
+      {"in", 0, POPT_ARG_STRING, &choice.in, 0,
+       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &choice.out, 0,
+       "with --in: format of D (default: f32; f64 for f64, s32 for integers)", "FORMAT"},
       SMMA_OPERAND_OPTIONS(operands),
       {"row", 0, POPT_ARG_LONGLONG, &number, 0,
        "take the operands from test vector N, counted from 1, of the vector file FILE", "N"},
@@ -134,9 +139,9 @@ int smma_command_explain(int argc, const char **argv) {
   if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
   if (number && (operands.a || operands.b || operands.c || operands.scale_a || operands.scale_b))
     smma_die("--row: the operands stand in %s; leave out the others", files[0]);
-  if (!number || gpus || names) {
+  if (!number || gpus || names || choice.in) {
     smma_require_option(gpus, "--on", "H100,A100");
-    choose_instructions(&r, gpus, names);
+    choose_instructions(&r, gpus, names, &choice);
   }
   if (plan) {
     if (number || svg || r.count != 1)

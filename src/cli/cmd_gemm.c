@@ -1,12 +1,14 @@
-#include "cli/choose.h"
+#include "cli/kernel.h"
 #include "cli/matrices.h"
 #include "cli/output.h"
 #include "cli/plans.h"
+#include "cli/target.h"
 #include "cluster/ranks.h"
 #include "product/pieces.h"
 
 typedef struct {
-  const char *gpu, *instruction, *in, *out, *d;
+  const char *gpu, *d;
+  smma_choice choice;
   const char *path[SMMA_PRODUCT_MATRICES], *plan; /* files, or NULL */
   int transpose_a, transpose_b, json;
   long long memory;
@@ -19,11 +21,11 @@ static const smma_instruction *choose_instruction(gemm_options *o) {
   const smma_method_options *m = &o->product.method;
   const char *through;
   smma_error error;
-  if (!smma_method_is(m, "fallback")) return smma_choose_instruction(o->gpu, o->instruction, o->in, o->out);
-  if (o->instruction) smma_die("--instr: --method fallback takes the one of --through; leave it out");
-  if (o->in) o->product.narrow = smma_require_format(o->in, "--in");
+  if (!smma_method_is(m, "fallback")) return smma_choose_instruction(o->gpu, &o->choice);
+  if (o->choice.instr) smma_die("--instr: --method fallback takes the one of --through; leave it out");
+  if (o->choice.in) o->product.narrow = smma_require_format(o->choice.in, "--in");
   if (!smma_choose_fallback(m, o->product.narrow, &through, &error)) smma_die("%s", error.text);
-  return smma_choose_instruction(o->gpu, NULL, through, o->out);
+  return smma_choose_instruction(o->gpu, &(smma_choice){.in = through, .out = o->choice.out});
 }
 
 static void print_summary(const gemm_options *o, const smma_matrix_product *p, double seconds) {
@@ -117,12 +119,8 @@ int smma_command_gemm(int argc, const char **argv) {
   smma_error error;
   const char **paths;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_ON_OPTION(&o.gpu, "the target"),
+      SMMA_CHOICE_OPTIONS(o.choice, ""),
       {"c", 'C', POPT_ARG_STRING, &o.path[SMMA_OF_C], 0, "the matrix C (default: zero)", "FILE"},
       {"output", 'o', POPT_ARG_STRING, &o.d, 0, "the .npy file to write D to", "FILE"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the summary as JSON", NULL},

@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "coverage/gen.h"
 
 static bool show(uint64_t done, uint64_t all, void *progress) {
@@ -16,8 +17,9 @@ static void note_cover(const smma_gen_result *r) {
 }
 
 int smma_command_gen(int argc, const char **argv) {
-  const char *gpu = NULL, *name = NULL, *kind_name = NULL, *format_name = NULL, *path = "-";
+  const char *gpu = NULL, *kind_name = NULL, *format_name = NULL, *path = "-";
   long long rows = LLONG_MIN, seed = 0;
+  smma_choice choice = {NULL, NULL, NULL};
   int covers = 0;
   bool written;
   smma_gen_request request;
@@ -26,14 +28,15 @@ int smma_command_gen(int argc, const char **argv) {
   smma_output output;
   smma_error error;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      SMMA_ON_OPTION(&gpu, "the target"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"rows", 'n', POPT_ARG_LONGLONG, &rows, 0, "number of test vectors (default: 1000)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"kind", 'k', POPT_ARG_STRING, &kind_name, 0,
+      {"kind", 0, POPT_ARG_STRING, &kind_name, 0,
        "random, normal, edge, zeros, tiny, cancellation, ill, network, schryer or aimed (default: the first six in "
        "turn)",
-       "K"},
+       "KIND"},
+      SMMA_FORMER_KIND(&kind_name),
       {"cover", 0, POPT_ARG_NONE, &covers, 0,
        "the few test vectors that cause all events that coverage counts; with --rows, more like them", NULL},
       SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
@@ -51,8 +54,7 @@ int smma_command_gen(int argc, const char **argv) {
                                .format = smma_require_vector_format(format_name),
                                .watch = show,
                                .context = &progress};
-  gpu = smma_require_option(gpu, "--on", "H100");
-  request.instruction = smma_require_instruction(gpu, name, "--instr");
+  request.instruction = smma_choose_instruction(gpu, &choice);
   smma_begin_output(path, "--output", &output);
   smma_progress_start(&progress, "rows", 1);
   if (!covers && isatty(fileno(output.stream))) progress.enabled = false; /* the test vectors on the terminal show it */

@@ -2,9 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/choose.h"
 #include "cli/inference.h"
 #include "cli/output.h"
+#include "cli/target.h"
 #include "infer/report.h"
 #include "page/page.h"
 #include "unit/recording.h"
@@ -88,8 +88,9 @@ static void tell(const char *line, void *context) {
 }
 
 int smma_command_infer(int argc, const char **argv) {
-  const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *record = NULL;
+  const char *unit_name = NULL, *gpu = NULL, *record = NULL;
   long long fresh = 1000000, neighbours = 50000, budget = SMMA_INFER_BUDGET, most_rows = 0, seed = 0;
+  smma_choice choice = {NULL, NULL, NULL};
   outputs o = {NULL, NULL, NULL, NULL, 0};
   static smma_inference found;
   smma_infer_request request = {0};
@@ -100,13 +101,8 @@ int smma_command_infer(int argc, const char **argv) {
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
        "the black box: cuda, hip, x86, plugin:FILE, pipe:COMMAND, file:ROWS, model", "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the test vectors have",
-       "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_ON_OPTION(&gpu, "the target whose formats and K the test vectors have"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
       SMMA_OPTION_GROUP("Files:"),
       {"output", 'o', POPT_ARG_STRING, &o.model, 0, "write the model, as a custom unit", "MODEL.json"},
@@ -139,8 +135,7 @@ int smma_command_infer(int argc, const char **argv) {
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);
   if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
   smma_require_option(unit_name, "--unit", "plugin:./unit.so");
-  gpu = smma_require_option(gpu, "--on", "H100");
-  request.instruction = smma_choose_instruction(gpu, name, in, out);
+  request.instruction = smma_choose_instruction(gpu, &choice);
   require_files(&o);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (!smma_unit_computes(&unit, request.instruction, &error)) smma_die("--unit: %s", error.text);

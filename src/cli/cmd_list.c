@@ -98,26 +98,26 @@ static int list_instructions(smma_arch_id only, bool every_n) {
 }
 
 int smma_command_list(int argc, const char **argv) {
-  const char *arch_name = NULL;
+  const char *on = NULL;
   int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0;
   smma_arch_id only;
   struct poptOption options[] = {
-      {"arch", 'a', POPT_ARG_STRING, &arch_name, 0, "only this architecture or GPU (default: all)", "ARCH"},
-      {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &arch_name, 0, NULL, NULL},
+      {"on", 0, POPT_ARG_STRING, &on, 0, "only this GPU or architecture (default: all)", "GPU"},
+      {NULL, 'a', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &on, 0, "--on", NULL},
       {"all", 0, POPT_ARG_NONE, &all, 0, "a line for every N of wgmma and tcgen05", NULL},
       {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "list the names of GPUs and targets that --on accepts", NULL},
       {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "list the number formats: all of the table, or those named",
        NULL},
-      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "list the experiments of 'softmma campaign --open'", NULL},
+      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "list the experiments of 'softmma test --open'", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
   const char **names = smma_parse_options(
       argc, argv, options, 0, argc,
-      "The first published model of CDNA 3, cdna3-r1, is listed only if --arch names it.\n"
+      "The first published model of CDNA 3, cdna3-r1, is listed only by its name.\n"
       "After --formats, name formats of the table or spell formats out: X exponent bits and Y fraction bits\n"
       "are [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], and integers of N bits are sN and uN.\n");
-  if (*names && !list_of_formats) smma_die("unexpected argument '%s'", *names);
-  only = arch_name ? smma_require_arch(arch_name, "--arch") : SMMA_ARCH_COUNT;
+  if (*names && !list_of_formats) on = *names;
+  only = on ? smma_require_arch(on, "--on") : SMMA_ARCH_COUNT;
   if (list_of_gpus + list_of_formats + experiments > 1)
     smma_die("--gpus, --formats and --experiments are lists of their own; ask for one");
   if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);

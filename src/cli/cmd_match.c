@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/choose.h"
 #include "cli/matrices.h"
 #include "cli/output.h"
 #include "cli/plans.h"
@@ -28,25 +27,26 @@ typedef struct {
   size_t count;
 } target_list;
 
-static void add_target(target_list *list, const char *text, size_t length) {
-  char *name = strndup(text, length);
+/* Adds a target. The formats after its colon must be those of the search. */
+static void add_target(target_list *list, const char *text, const match_options *o) {
+  const smma_target target = smma_require_target(text);
   smma_match_target *more = realloc(list->target, (list->count + 1) * sizeof *more);
-  if (!name || !length) smma_die("--on: a name is missing in the list; for example --on V100,H100, or all");
   if (!more) smma_die("out of memory");
-  const smma_target target = smma_require_target(name);
+  if (target.more && (!o->in || strcmp(target.more, o->in) != 0))
+    smma_die("--on: %s: the formats of a search are those of --in; type %s --in %s", text, target.gpu, target.more);
   list->target = more;
   list->target[list->count++] = (smma_match_target){target.custom, target.arch};
-  free(name);
 }
 
 /* Returns the targets of --on. An empty list stands for all GPUs. */
-static target_list require_targets(const char *list) {
+static target_list require_targets(const match_options *o) {
+  const char *list = o->gpus;
   target_list targets = {NULL, 0};
+  char text[SMMA_TARGET_SIZE];
   if (!list || strcmp(list, "all") == 0) return targets;
   do {
-    const size_t length = strcspn(list, ",");
-    add_target(&targets, list, length);
-    list += length + (list[length] == ',');
+    list = smma_next_target(list, text);
+    add_target(&targets, text, o);
   } while (*list);
   return targets;
 }
@@ -201,14 +201,12 @@ static void write_plan(const match_options *o, const smma_match *m) {
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
-static int run_search(const match_options *o, smma_match_study *x) {
+static int run_search(const match_options *o, const target_list *targets, smma_match_study *x) {
   const smma_group group = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
-  const target_list targets = require_targets(o->gpus);
   const double start = smma_seconds();
   double seconds;
   smma_error error;
-  if (!smma_match_run(x, targets.target, targets.count, &group, &error)) smma_die("%s", error.text);
-  free(targets.target);
+  if (!smma_match_run(x, targets->target, targets->count, &group, &error)) smma_die("%s", error.text);
   if (smma_rank()) return SMMA_EXIT_EQUAL;
   seconds = smma_seconds() - start;
   if (o->json)
@@ -223,17 +221,11 @@ static int run_search(const match_options *o, smma_match_study *x) {
 
 /* Returns the instruction of --claim without --on: "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION". */
 static const smma_instruction *claimed_target(const smma_match_study *x, const char *text) {
-  char gpu[512];
-  const char *more;
+  const smma_target target = smma_require_target(text);
   smma_formats formats = {x->data.a_format, x->data.b_format, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
-  if (!*text || strlen(text) >= sizeof gpu) smma_die("--claim: '%.40s' is no target; for example H100:f16", text);
-  snprintf(gpu, sizeof gpu, "%s", text);
-  const smma_target target = smma_require_target_and_more(gpu, &more);
-  if (target.custom) return target.custom;
-  if (more && smma_formats_from_text(more, SMMA_NO_FORMAT, &formats, NULL) != SMMA_OK)
-    return smma_require_of_target(&target, more, "--claim");
-  if (!more) formats.d = smma_usual_output(formats.a);
-  return smma_require_by_formats(gpu, &formats, "--claim");
+  if (target.custom || target.more) return smma_choose_target(text, &(smma_choice){NULL, NULL, NULL});
+  formats.d = smma_usual_output(formats.a);
+  return smma_require_by_formats(target.gpu, &formats, "--claim");
 }
 
 static int run_claim(const match_options *o, smma_match_study *x) {
@@ -241,8 +233,10 @@ static int run_claim(const match_options *o, smma_match_study *x) {
   smma_target_plan plan = {"none", NULL};
   smma_error error;
   if (o->gpus) {
-    const char *in = o->instruction ? NULL : o->in ? o->in : smma_format_text(x->data.a_format);
-    claim.instruction = smma_choose_instruction(o->gpus, o->instruction, in, NULL);
+    const smma_target target = smma_require_target(o->gpus);
+    smma_choice choice = {.instr = o->instruction, .in = o->in};
+    if (!choice.instr && !choice.in && !target.more && !target.custom) choice.in = smma_format_text(x->data.a_format);
+    claim.instruction = smma_choose_instruction(o->gpus, &choice);
     smma_require_plans(o->claim, &claim.instruction, 1, &plan);
   } else {
     claim.instruction = claimed_target(x, o->claim);
@@ -282,9 +276,10 @@ int smma_command_match(int argc, const char **argv) {
   smma_product_request *r = &o.request.product;
   smma_error error;
   const char **paths;
+  target_list targets = {NULL, 0};
   int status;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpus, 0, "GPUs or architectures to search (default: all)", "LIST"},
+      SMMA_LIST_OF_TARGETS(&o.gpus, "targets to search (default: all)"),
       {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B (default: what the files hold)", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D (default: what the file holds)", "FORMAT"},
       {"c", 'C', POPT_ARG_STRING, &o.path[SMMA_OF_C], 0, "the matrix C that was added (default: zero)", "C.npy"},
@@ -325,8 +320,10 @@ int smma_command_match(int argc, const char **argv) {
   check_options(&o);
   if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;
   fill_request(&o);
+  if (!o.claim) targets = require_targets(&o);
   if (!smma_match_load(&o.request, &x, &error)) smma_die("%s", error.text);
-  status = o.claim ? run_claim(&o, &x) : run_search(&o, &x);
+  status = o.claim ? run_claim(&o, &x) : run_search(&o, &targets, &x);
+  free(targets.target);
   smma_match_study_free(&x);
   return status;
 }

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/choose.h"
 #include "cli/output.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "cli/values.h"
 #include "equal/apart.h"
 #include "rows/text.h"
@@ -57,8 +57,9 @@ static void free_words(const char **words) {
 }
 
 int smma_command_next(int argc, const char **argv) {
-  const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *path = "-", **against = NULL;
+  const char *unit_name = NULL, *gpu = NULL, *path = "-", **against = NULL;
   long long rows = 16, searched = 200000, seed = 0;
+  smma_choice choice = {NULL, NULL, NULL};
   int json = 0, status = SMMA_EXIT_EQUAL;
   static subjects s;
   smma_apart_search search = {.units = 0};
@@ -68,13 +69,8 @@ int smma_command_next(int argc, const char **argv) {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "a candidate: model, custom:FILE, plugin:FILE, pipe:COMMAND, ...",
        "UNIT"},
       {"against", 0, POPT_ARG_ARGV, &against, 0, "another candidate; repeat the option for up to 15", "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the test vectors have",
-       "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_ON_OPTION(&gpu, "the target whose formats and K the test vectors have"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "largest number of test vectors to write",
        "N"},
       {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &searched, 0, "test vectors to search for each pair",
@@ -93,8 +89,7 @@ int smma_command_next(int argc, const char **argv) {
   if (searched < 1) smma_die("--search: %lld; it takes at least 1", searched);
   smma_require_option(unit_name, "--unit", "model");
   if (!against) smma_die("--against is missing; for example --against custom:unit.json");
-  gpu = smma_require_option(gpu, "--on", "H100");
-  search.as = smma_choose_instruction(gpu, name, in, out);
+  search.as = smma_choose_instruction(gpu, &choice);
   add_unit(&s, unit_name, "--unit", search.as);
   for (const char **other = against; *other; other++) add_unit(&s, *other, "--against", search.as);
   for (; search.units < s.units; search.units++) search.unit[search.units] = &s.unit[search.units];

@@ -1,11 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/choose.h"
+#include "cli/target.h"
 #include "io/plan_file.h"
+#include "isa/key.h"
 
 typedef struct {
-  const char *as, *gpu, *instruction, *in, *out;
+  const char *as, *gpu, *out;
+  smma_choice choice; /* without --out, which is the format of the plan's D */
   long long m, n, k;
   int fast, with_c, a_strided, b_strided, list;
   smma_plan_request request; /* holds the options that give cuBLASLt's algorithm */
@@ -29,8 +31,8 @@ static int write_plan(smma_plan *plan) {
 
 /* Returns the instruction of the options, or NULL if none of them is given. */
 static const smma_instruction *instruction_of(const plan_options *o) {
-  if (!o->gpu && !o->instruction && !o->in) return NULL;
-  return smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
+  if (!o->gpu && !o->choice.instr && !o->choice.in) return NULL;
+  return smma_choose_instruction(o->gpu, &o->choice);
 }
 
 static int check_file(const plan_options *o, const char *path) {
@@ -45,8 +47,9 @@ static int check_file(const plan_options *o, const char *path) {
 
 /* Returns the full name of the library's plan: the GPU of --on is added to "cublaslt:13.1". */
 static const char *full_name(const plan_options *o, char *name, size_t size) {
-  const bool of_gpu = strncmp(o->as, "cublaslt:", strlen("cublaslt:")) == 0 && !strchr(o->as, '/');
-  snprintf(name, size, "%s%s%s", o->as, of_gpu ? "/" : "", of_gpu ? smma_require_option(o->gpu, "--on", "H100") : "");
+  snprintf(name, size, "%s", o->as);
+  if (strncmp(o->as, "cublaslt:", strlen("cublaslt:")) == 0 && !strchr(o->as, '/'))
+    smma_append_text(name, size, "/%s", smma_require_target(o->gpu).gpu);
   return name;
 }
 
@@ -56,7 +59,7 @@ static int write_library(const plan_options *o) {
   char name[256];
   smma_error error;
   request.name = full_name(o, name, sizeof name);
-  request.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
+  request.instruction = smma_choose_instruction(o->gpu, &o->choice);
   if (o->out) request.d = smma_require_format(o->out, "--out");
   request.m = (size_t)o->m, request.n = (size_t)o->n, request.k = (size_t)o->k;
   request.fast_accumulation = o->fast, request.with_c = o->with_c;
@@ -72,9 +75,9 @@ int smma_command_plan(int argc, const char **argv) {
   plan_options o = {.as = NULL};
   const char **paths;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0,
+      SMMA_ON_OPTION(&o.gpu, "the target"),
+      {"instr", 0, POPT_ARG_STRING, &o.choice.instr, 0, "the instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &o.choice.in, 0,
        "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D (default: that of the instruction)", "FORMAT"},
       {"m", 'm', POPT_ARG_LONGLONG, &o.m, 0, "rows of D", "M"},
@@ -112,6 +115,6 @@ int smma_command_plan(int argc, const char **argv) {
   if (o.list) return list_libraries();
   if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);
   if (o.as) return write_library(&o);
-  if (!*paths) smma_die("a file is missing: softmma plan FILE, or --as NAME --on GPU --in FORMAT -k K");
+  if (!*paths) smma_die("a file is missing: softmma plan FILE, or --as NAME TARGET --in FORMAT -k K");
   return check_file(&o, *paths);
 }

@@ -1,14 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/choose.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "probe/probe.h"
 
 enum { MOST_SUBJECTS = 32, WIDTH = 62, MOST_ROWS = 10000000 };
 
 typedef struct {
-  char label[256];
+  char label[SMMA_TARGET_SIZE];
   const smma_instruction *instruction;
   smma_examination *examination;
 } subject;
@@ -20,15 +20,13 @@ typedef struct {
   long long rows;
 } probing;
 
-static void add_subject(probing *p, const char *text, size_t length, const char *name, const char *in,
-                        const char *out) {
+/* Adds the first target of the list, and returns the rest of the list. */
+static const char *add_subject(probing *p, const char *list, const smma_choice *choice) {
   subject *s = &p->subjects[p->count];
   smma_error why;
-  if (p->count == MOST_SUBJECTS) smma_die("--on: more than %d GPUs", MOST_SUBJECTS);
-  if (length == 0 || length >= sizeof s->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
-  memcpy(s->label, text, length);
-  s->label[length] = 0;
-  s->instruction = smma_choose_one_of_several(s->label, name, in, out);
+  if (p->count == MOST_SUBJECTS) smma_die("--on: more than %d targets", MOST_SUBJECTS);
+  list = smma_next_target(list, s->label);
+  s->instruction = smma_choose_target(s->label, choice);
   if (smma_is_integer(s->instruction->d))
     smma_die(
         "--on: %s adds integers, which is exact, so there is no rounding to find; campaign --open asks how they "
@@ -38,6 +36,7 @@ static void add_subject(probing *p, const char *text, size_t length, const char 
     smma_die("--on: %s does not compute %s: %s", p->unit.name, s->instruction->name, why.text);
   if (smma_unit_is_recording(&p->unit)) smma_die("--unit: a recording answers no questions but its own rows");
   p->count++;
+  return list;
 }
 
 static void examine(probing *p) {
@@ -122,19 +121,15 @@ static int list_probes(void) {
 }
 
 int smma_command_probe(int argc, const char **argv) {
-  const char *unit_name = "model", *gpus = NULL, *name = NULL, *in = NULL, *out = NULL;
+  const char *unit_name = "model", *gpus = NULL;
+  smma_choice choice = {NULL, NULL, NULL};
   int json = 0, list = 0, witness = 0;
   static probing p = {.rows = SMMA_REPEATED_ROWS};
   smma_error error;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit to examine", "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpus, 0, "a GPU or architecture, or several for a table", "GPU,..."},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction (default: f16)",
-       "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_LIST_OF_TARGETS(&gpus, "a target, or several for a table"),
+      SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &p.rows, 0,
        "number of test vectors that are computed again, about six times", "N"},
       {"witness", 'w', POPT_ARG_NONE, &witness, 0, "print for each feature a command that shows it", NULL},
@@ -149,11 +144,7 @@ int smma_command_probe(int argc, const char **argv) {
   if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
   gpus = smma_require_option(gpus, "--on", "H100");
   if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
-  while (*gpus) {
-    const size_t length = strcspn(gpus, ",");
-    add_subject(&p, gpus, length, name, in, out);
-    gpus += length + (gpus[length] == ',');
-  }
+  while (*gpus) gpus = add_subject(&p, gpus, &choice);
   examine(&p);
   if (json)
     print_json(&p);

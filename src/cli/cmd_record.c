@@ -1,6 +1,7 @@
 #include "campaign/record.h"
 #include "cli/output.h"
 #include "cli/row.h"
+#include "cli/target.h"
 
 static void show_progress(uint64_t done, uint64_t all, void *context) { smma_progress_show(context, done, all); }
 
@@ -38,8 +39,9 @@ static int write_file(const smma_record_request *q, const char *path, smma_vecto
 }
 
 int smma_command_record(int argc, const char **argv) {
-  const char *unit_name = NULL, *gpu = NULL, *name = NULL, *kind = NULL, *format_name = NULL, *path = NULL;
+  const char *unit_name = NULL, *gpu = NULL, *kind = NULL, *format_name = NULL, *path = NULL;
   long long rows = 10000, seed = 0;
+  smma_choice choice = {NULL, NULL, NULL};
   int json = 0, status;
   smma_progress progress;
   smma_record_request q = {.progress = show_progress, .context = &progress};
@@ -49,8 +51,8 @@ int smma_command_record(int argc, const char **argv) {
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "the unit: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND",
        "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      SMMA_ON_OPTION(&gpu, "the target"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind),
@@ -58,17 +60,15 @@ int smma_command_record(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "The test vectors are those of 'softmma campaign' with the same seed. The header says what they were\n"
-      "recorded on and when. 'softmma verify' checks them against the model.\n");
+  smma_parse_options(argc, argv, options, 0, 0,
+                     "The test vectors are those of 'softmma test' with the same seed. The header says what they were\n"
+                     "recorded on and when. 'softmma verify' checks them against the model.\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
   format = smma_require_vector_format(format_name);
   smma_require_option(unit_name, "--unit", "x86");
   if (!json) smma_require_option(path, "--output", "rows.txt");
-  gpu = smma_require_option(gpu, "--on", "H100");
-  q.instruction = smma_require_instruction(gpu, name, "--instr");
+  q.instruction = smma_choose_instruction(gpu, &choice);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   q.unit = &unit, q.rows = (uint64_t)rows, q.recipe = smma_require_recipe(kind, seed);
   if (!smma_record_check(&q, &error)) smma_die("--unit: %s", error.text);

@@ -1,13 +1,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/target.h"
 #include "cli/targets.h"
 #include "tolerance/tolerance.h"
 
 typedef struct {
-  const char *gpus, *instructions, *in, *out, *shape, *data, *c, *store, *plans, *round_in;
+  smma_choice choice;
+  const char *gpus, *shape, *data, *c, *store, *plans, *round_in;
   double alpha, beta, margin;
   long long split_k, promote_every;
   int with_c, threads, json, paste;
@@ -15,27 +17,12 @@ typedef struct {
 
 /* ---- Targets ---- */
 
-/* Returns the instruction of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
-static const smma_instruction *choose(char *label, const void *context) {
-  const tolerance_options *o = context;
-  const char *inputs;
-  const smma_target t = smma_require_target_and_more(label, &inputs);
-  if ((t.custom || o->instructions) && inputs)
-    smma_die("--on: '%s:%s': --instr says the formats; leave out one", label, inputs);
-  if (t.custom || o->instructions) return smma_require_of_target(&t, t.custom ? NULL : o->instructions, "--instr");
-  const smma_formats formats = smma_require_formats(inputs  ? inputs
-                                                    : o->in ? o->in
-                                                            : "f16",
-                                                    inputs ? "--on" : "--in", o->out);
-  return smma_require_by_formats(label, &formats, "--on");
-}
-
 /* Adds every architecture that has the formats. */
 static void add_all(const tolerance_options *o, smma_command_targets *x) {
-  const smma_formats formats = smma_require_formats(o->in ? o->in : "f16", "--in", o->out);
+  const smma_formats formats = smma_require_formats(o->choice.in ? o->choice.in : "f16", "--in", o->choice.out);
   const size_t count = smma_find_targets(&formats, x->product);
   for (size_t i = 0; i < count; i++) smma_add_target(x, x->product[i].label, x->product[i].instruction);
-  if (!count) smma_die("--in: no GPU has %s with results in %s", o->in, smma_format_text(formats.d));
+  if (!count) smma_die("--in: no GPU has %s with results in %s", o->choice.in, smma_format_text(formats.d));
 }
 
 /* Ends the program if an option gives an operand or factor that a target's plan cannot use. */
@@ -49,14 +36,13 @@ static void check_places(const tolerance_options *o, const smma_command_targets 
 }
 
 static void find_targets(const tolerance_options *o, smma_command_targets *x) {
-  if (o->instructions && (o->in || o->out))
-    smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
-  if (o->instructions && !o->gpus) smma_die("--on GPU is missing; for example --on H100");
-  if (o->gpus)
-    smma_require_targets(x, o->gpus, SMMA_MOST_TARGETS, "GPUs", choose, o);
-  else
+  if (o->choice.instr && !o->gpus) smma_die("--on GPU is missing; for example --on H100");
+  if (!o->gpus) {
     add_all(o, x);
-  if (!x->count) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
+  } else {
+    smma_require_targets(x, o->gpus, SMMA_MOST_TARGETS, &o->choice);
+    smma_label_by_gpu(x);
+  }
   smma_plan_targets(x, o->plans, o->round_in);
   check_places(o, x);
 }
@@ -99,6 +85,7 @@ static void take_operands(const tolerance_options *o, const char **paths, smma_c
   smma_error error;
   if (paths[0] && (o->shape || o->data || o->with_c))
     smma_die("%s: the files say it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
+  if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0) smma_require_arch(paths[0], "--on");
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");
   if (!paths[0] && o->round_in)
     smma_die("--round-in: it is for files; generated data are numbers of the unit's formats; leave it out");
@@ -286,14 +273,8 @@ int smma_command_tolerance(int argc, const char **argv) {
   char text[4096];
   const char **paths;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpus, 0,
-       "GPUs or architectures, each with ':FORMAT' or ':A:B' if it differs from --in (default: all that have the "
-       "format)",
-       "GPU[:FORMAT],..."},
-      {"instr", 0, POPT_ARG_STRING, &o.instructions, 0, "the GPUs' instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B (default: f16)", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0,
-       "format of the matrix unit's results (default: f32; f64 for f64, s32 for integers)", "FORMAT"},
+      SMMA_LIST_OF_TARGETS(&o.gpus, "the targets (default: all GPUs that have the format)"),
+      SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
       {"store", 0, POPT_ARG_STRING, &o.store, 0,
        "format that the kernel rounds its results to in the end (default: that of --out)", "FORMAT"},
       {"margin", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.margin, 0,

@@ -1,14 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/choose.h"
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/trace.h"
 #include "plan/scales.h"
 
 typedef struct {
-  const char *gpus, *instruction, *in, *out, *plans, *round_in, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
+  smma_choice choice;
+  const char *gpus, *plans, *round_in, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
   double alpha, beta, scale_d;
   long long every;
   int transpose_a, transpose_b, threads, json;
@@ -23,11 +23,6 @@ typedef struct {
 
 /* ---- Targets ---- */
 
-static const smma_instruction *choose(char *label, const void *context) {
-  const trace_options *o = context;
-  return smma_choose_target(label, o->instruction, o->in, o->out);
-}
-
 /* Ends the program if an option gives an operand or factor that a target's plan cannot use. */
 static void check_places(const trace_options *o, const smma_command_targets *x) {
   smma_gemm_arguments g;
@@ -40,8 +35,7 @@ static void check_places(const trace_options *o, const smma_command_targets *x) 
 
 static void find_targets(const trace_options *o, smma_command_trace_study *x) {
   smma_command_targets *t = &x->targets;
-  smma_require_targets(t, o->gpus, SMMA_MOST_TRACED, "targets", choose, o);
-  if (!t->count) smma_die("--on: the list of GPUs is empty; for example --on V100,H100");
+  smma_require_targets(t, o->gpus, SMMA_MOST_TRACED, &o->choice);
   smma_plan_targets(t, o->plans, o->round_in);
   smma_refuse_same_targets(t);
   check_places(o, t);
@@ -229,22 +223,15 @@ int smma_command_trace(int argc, const char **argv) {
   trace_options o = defaults;
   const char **paths;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &o.gpus, 0,
-       "the targets: GPUs, each with ':FORMAT' or ':INSTRUCTION' if it differs from --in or --instr, or files of "
-       "custom units",
-       "GPU[:FORMAT],..."},
-      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the targets' instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction (default: f16)",
-       "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_LIST_OF_TARGETS(&o.gpus, "the targets"),
+      SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C (default: zero)", "FILE"},
       {"at", 0, POPT_ARG_STRING, &o.at, 0,
        "the element's row and column, counted from 0 (default: the element that differs most)", "I,J"},
       {"d", 0, POPT_ARG_STRING, &o.own, 0, "one or two results of your own, whose worst element is traced",
        "FILE[,FILE]"},
-      {"svg", 'o', POPT_ARG_STRING, &o.svg, 0, "also draw the error over k into this file", "FILE"},
+      {"svg", 0, POPT_ARG_STRING, &o.svg, 0, "also draw the error over k into this file", "FILE"},
+      {NULL, 'o', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &o.svg, 0, "--svg", NULL},
       {"every", 0, POPT_ARG_LONGLONG, &o.every, 0, "with --json: print every N-th step (default: 1)", "N"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
       SMMA_OPTION_GROUP("Operands:"),

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/plans.h"
 #include "cli/program.h"
+#include "cli/target.h"
 #include "tree/text.h"
 #include "tree/unit_order.h"
 
@@ -98,7 +99,8 @@ static void require_planned(const char *text, const smma_instruction *i, long lo
 }
 
 int smma_command_tree(int argc, const char **argv) {
-  const char *unit_name = "model", *gpu = NULL, *name = NULL, *svg = NULL, *dot = NULL, *plan = NULL;
+  const char *unit_name = "model", *gpu = NULL, *svg = NULL, *dot = NULL, *plan = NULL;
+  smma_choice choice = {NULL, NULL, NULL};
   const smma_instruction *i;
   smma_unit_order_request request;
   static smma_unit_order order;
@@ -108,8 +110,8 @@ int smma_command_tree(int argc, const char **argv) {
   long long k = 0;
   int json = 0, status;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      SMMA_ON_OPTION(&gpu, "the target"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
        "the unit to examine: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND", "UNIT"},
       {"plan", 0, POPT_ARG_STRING, &plan, 0,
@@ -125,8 +127,7 @@ int smma_command_tree(int argc, const char **argv) {
       argc, argv, options, 0, 0,
       "The unit sums +M, -M and ones. M is so large that a one added to it is lost, so the number of ones\n"
       "in the result shows which terms are added late. Exit status 2: the results do not show the order.\n");
-  gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, name, "--instr");
+  i = smma_choose_instruction(gpu, &choice);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);

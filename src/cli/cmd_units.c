@@ -23,8 +23,8 @@ int smma_command_units(int argc, const char **argv) {
   struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
-      "A unit computes d = a_0 b_0 + ... + c for test vectors of operands. 'softmma campaign' compares two\n"
-      "units, and 'softmma record' writes the results of one. docs/units.md explains how to attach yours.\n");
+      "A unit computes d = a_0 b_0 + ... + c for test vectors of operands. 'softmma test' compares two\n"
+      "units, and 'softmma vectors record' writes the results of one. docs/units.md: how to attach yours.\n");
   units = smma_units_datum();
   if (json) {
     smma_print_datum(units);

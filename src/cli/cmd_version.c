@@ -1,6 +1,7 @@
 #include <unistd.h>
 
-#include "cli/choose.h"
+#include "cli/cli.h"
+#include "cli/kernel.h"
 #include "cluster/ranks.h"
 #include "device/device.h"
 #include "softmma/device.h"

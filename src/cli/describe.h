@@ -8,4 +8,7 @@
 /* Prints the properties of an instruction, one per line. */
 void smma_print_instruction(const smma_instruction *instruction);
 
+/* Prints what smma_gpu_datum returned, under the name that the user typed. */
+void smma_print_gpu(const smma_datum *gpu, const char *name);
+
 #endif

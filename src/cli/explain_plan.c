@@ -22,7 +22,7 @@ void smma_explain_planned(const char *label, const smma_instruction *i, const ch
   b = smma_read_any_list(smma_require_option(o->b, "--b", "'1.5 0*127'"), "--b", i->b, rounding.b, o->hex, &other);
   if (count != other) smma_die("--b has %d elements, but --a has %d", other, count);
   if (o->c) {
-    smma_read_list(o->c, "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, &c);
+    smma_read_list(o->c, "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, false, &c);
     request.c = &c;
   }
   request.plan = taken.plan, request.plan_text = taken.text;

@@ -11,12 +11,10 @@
 
 static void print_commands(void) {
 #define SMMA_COMMAND_GROUP(heading) printf("\n%s:\n", heading);
-#define SMMA_COMMAND(name, arguments, summary, examples) printf("  %-10s  %s\n", #name, summary);
-#define SMMA_COMMAND_OF_TWO(one, two, arguments, summary, examples) printf("  %-10s  %s\n", #one "-" #two, summary);
-#include "cli/command.def"
-#undef SMMA_COMMAND_OF_TWO
-#undef SMMA_COMMAND
-#undef SMMA_COMMAND_GROUP
+#define SMMA_COMMAND(name, arguments, summary, examples) printf("  %-15s  %s\n", #name, summary);
+#define SMMA_COMMAND_OF_TWO(one, two, arguments, summary, examples) printf("  %-15s  %s\n", #one "-" #two, summary);
+#define SMMA_COMMAND_IN(word, name, arguments, summary, examples) printf("  %-15s  %s\n", #word " " #name, summary);
+#include "cli/commands.h"
 }
 
 static int print_help(void) {
@@ -46,19 +44,15 @@ static int unknown_command(const char *name) {
   smma_nearest_start(&nearest, name);
   for (size_t i = 0; i < smma_command_count; i++)
     smma_nearest_consider(&nearest, smma_commands[i].name, smma_commands[i].name);
+  for (size_t i = 0; i < smma_command_name_count; i++)
+    smma_nearest_consider(&nearest, smma_command_names[i].line, smma_command_names[i].name);
   smma_nearest_list(&nearest, list, sizeof list);
   return smma_complain("unknown command '%s'; nearest: %s (see 'softmma --help')", name, list);
 }
 
-static int command_help(const char *name) {
-  const smma_command *command = smma_find_command(name);
-  const char *help[] = {name, "--help", NULL};
-  return command ? smma_run_command(command, 2, help) : unknown_command(name);
-}
-
 /* Reports whether all ranks work on the command. Other commands run on rank 0 only. */
 static bool is_shared(int argc, const char **argv) {
-  static const char *const shared[] = {"campaign", "experiment", "gemm", "match", "verify"};
+  static const char *const shared[] = {"test", "experiment", "gemm", "match", "verify"};
   for (int i = 2; i < argc; i++)
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return false;
   for (size_t i = 0; argc > 1 && i < sizeof shared / sizeof *shared; i++)
@@ -74,14 +68,31 @@ static void start_ranks(int argc, const char **argv) {
   if (smma_ranks_launched() && !smma_ranks_start(&error)) smma_die("%s", error.text);
 }
 
+static bool begins_with_word(const char *name, const char *word) {
+  return strncmp(name, word, strlen(word)) == 0 && name[strlen(word)] == ' ';
+}
+
+/* Handles a word that is no command: the first of two words, such as "vectors", or an unknown one. */
+static int incomplete_command(const char *word, bool asks_help) {
+  char list[256] = "";
+  for (size_t i = 0, used = 0; i < smma_command_count && used < sizeof list; i++) {
+    const smma_command *c = &smma_commands[i];
+    if (!begins_with_word(c->name, word)) continue;
+    if (asks_help) printf("  %-15s  %s\n", c->name, c->summary);
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", c->name);
+  }
+  if (*list && asks_help) return smma_finish_output(SMMA_EXIT_EQUAL);
+  return *list ? smma_complain("'%s' is the first word of a command: %s (see 'softmma --help')", word, list)
+               : unknown_command(word);
+}
+
 static int run(int argc, const char **argv) {
   const smma_command *command;
   if (argc < 2) return missing_command();
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-    return argc > 2 ? command_help(argv[2]) : print_help();
-  if (strcmp(argv[1], "--version") == 0) argv[1] = "version";
+  if (strcmp(argv[1], "--help") == 0) return print_help();
   command = smma_find_command(argv[1]);
-  return command ? smma_run_command(command, argc - 1, argv + 1) : unknown_command(argv[1]);
+  return command ? smma_run_command(command, argc - 1, argv + 1)
+                 : incomplete_command(argv[1], argc > 2 && strcmp(argv[2], "--help") == 0);
 }
 
 /* Shortens the time that OpenMP threads (of GCC and clang) spin while they wait. By default they spin so long that, on
@@ -104,15 +115,19 @@ static void refuse_threads(int threads, int error) {
 int main(int argc, const char **argv) {
   int status = SMMA_EXIT_EQUAL;
   wait_shortly(argc, argv);
+  argv = smma_command_line(&argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a decimal point in every locale */
   smma_handle_signals();
   smma_threads_refused = refuse_threads;
+  if (!argv) smma_die("out of memory");
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
   smma_handle_library_exits();
   start_ranks(argc, argv);
+  smma_note_former_name();
   if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
   if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
   smma_ranks_end();
   smma_end_normally();
+  free((void *)argv);
   return status;
 }

@@ -11,9 +11,9 @@ static void read_scales(const smma_instruction *i, const smma_operand_options *o
   }
   snprintf(example, sizeof example, "'1*%d'", i->k / i->scale_block);
   smma_read_list(smma_require_option(o->scale_a, "--scale-a", example), "--scale-a", i->scale, SMMA_ROUND_NEAREST_EVEN,
-                 o->hex, i->k / i->scale_block, x->scale_a);
+                 o->hex, i->k / i->scale_block, false, x->scale_a);
   smma_read_list(smma_require_option(o->scale_b, "--scale-b", example), "--scale-b", i->scale, SMMA_ROUND_NEAREST_EVEN,
-                 o->hex, i->k / i->scale_block, x->scale_b);
+                 o->hex, i->k / i->scale_block, false, x->scale_b);
 }
 
 smma_target_rounding smma_operands_rounding(const smma_instruction *i, const smma_operand_options *o,
@@ -27,8 +27,8 @@ smma_target_rounding smma_operands_rounding(const smma_instruction *i, const smm
 
 void smma_read_operands(const smma_instruction *i, const smma_operand_options *o, smma_row *x) {
   const smma_target_rounding rounding = smma_operands_rounding(i, o, NULL);
-  smma_read_list(smma_require_option(o->a, "--a", "'1.5 0*15'"), "--a", i->a, rounding.a, o->hex, i->k, x->a);
-  smma_read_list(smma_require_option(o->b, "--b", "'1.5 0*15'"), "--b", i->b, rounding.b, o->hex, i->k, x->b);
-  smma_read_list(o->c ? o->c : "0", "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, &x->c);
+  smma_read_list(smma_require_option(o->a, "--a", "'1.5 0*15'"), "--a", i->a, rounding.a, o->hex, i->k, true, x->a);
+  smma_read_list(smma_require_option(o->b, "--b", "'1.5 0*15'"), "--b", i->b, rounding.b, o->hex, i->k, true, x->b);
+  smma_read_list(o->c ? o->c : "0", "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, false, &x->c);
   read_scales(i, o, x);
 }

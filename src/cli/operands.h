@@ -24,7 +24,7 @@ typedef struct {
 
 #define SMMA_OPERAND_DETAILS                                                                           \
   "LIST: elements separated by commas or blanks; VALUE*COUNT repeats a value. Values: 0.1, 0x1p-23,\n" \
-  "-0, inf, nan. Values that the format does not have are rounded, with a note.\n"
+  "-0, inf, nan. Values that the format does not have are rounded, with a note. Missing elements are 0.\n"
 
 /* Returns how a and b are rounded. `plan` may be NULL. Ends the program with one line on an error. */
 smma_target_rounding smma_operands_rounding(const smma_instruction *instruction, const smma_operand_options *options,

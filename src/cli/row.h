@@ -25,11 +25,15 @@ smma_row_kind smma_require_kind(const char *text);
 /* Returns the recipe for a campaign's test vectors: the kind of --kind, or the default mixture if `kind` is NULL. */
 smma_campaign_recipe smma_require_recipe(const char *kind, long long seed);
 
-#define SMMA_KIND_OPTION(text)                                                                                   \
-  {                                                                                                              \
-    "kind", 'k', POPT_ARG_STRING, (text), 0,                                                                     \
-        "only test vectors of this kind, as in gen (default: those of gen --cover, then all kinds in turn)", "K" \
-  }
+/* An entry for a table of options: the letter that --kind had. */
+#define SMMA_FORMER_KIND(text) \
+  { NULL, 'k', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, (text), 0, "--kind", NULL }
+
+#define SMMA_KIND_OPTION(text)                                                                                     \
+  {"kind", 0, POPT_ARG_STRING,                                                                                     \
+   (text), 0, "only test vectors of this kind, as in gen (default: those of gen --cover, then all kinds in turn)", \
+   "KIND"},                                                                                                        \
+      SMMA_FORMER_KIND(text)
 
 /* Returns the format of vector files that --format names, or text if the option is not given (NULL). Ends the program
    if the name is unknown. */

@@ -4,13 +4,55 @@
 
 #include "io/custom_file.h"
 
+/* ---- The text of a target ---- */
+
+/* Returns the colon that ends the name of the GPU, or NULL. Drivers of AMD append features, as in
+   "gfx942:sramecc+:xnack-", which belong to the name. */
+static const char *end_of_gpu(const char *text) {
+  const char *colon = strchr(text, ':');
+  while (colon) {
+    const size_t length = strcspn(colon + 1, ":");
+    if (!length || !strchr("+-", colon[length])) return colon;
+    colon = strchr(colon + 1, ':');
+  }
+  return NULL;
+}
+
+/* Copies the name of the GPU, and returns the text after it, or NULL. */
+static const char *split(const char *text, char gpu[256]) {
+  const char *colon = end_of_gpu(text);
+  const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+  snprintf(gpu, 256, "%.*s", (int)(length < 256 ? length : 255), text);
+  return colon ? colon + 1 : NULL;
+}
+
+const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE]) {
+  const size_t length = strcspn(list, ",");
+  if (!length || length >= SMMA_TARGET_SIZE)
+    smma_die("--on: '%.*s' is not the name of a GPU", (int)(length < 40 ? length : 40), list);
+  memcpy(target, list, length);
+  target[length] = 0;
+  return list + length + (list[length] == ',');
+}
+
+bool smma_names_target(const char *text) {
+  char gpu[256];
+  if (smma_ends_with(text, ".json")) return true;
+  split(text, gpu);
+  gpu[strcspn(gpu, ",")] = 0;
+  return smma_resolve_arch(gpu, NULL) != SMMA_ARCH_COUNT;
+}
+
 smma_target smma_require_target(const char *on) {
   smma_target t = {.text = smma_require_option(on, "--on", "H100"), .arch = SMMA_ARCH_COUNT};
   smma_error error;
+  if (!*on || strlen(on) >= SMMA_TARGET_SIZE) smma_die("--on: '%.40s' is not the name of a GPU", on);
   if (!smma_is_custom_file(on)) {
-    t.arch = smma_require_arch(on, "--on");
+    t.more = split(on, t.gpu);
+    t.arch = smma_require_arch(t.gpu, "--on");
     return t;
   }
+  snprintf(t.gpu, sizeof t.gpu, "%s", on);
   t.custom = smma_custom_load(on, &error);
   if (!t.custom) smma_die("--on: %s", error.text);
   return t;
@@ -20,12 +62,7 @@ smma_target smma_target_or_none(const char *on) {
   return on ? smma_require_target(on) : (smma_target){.arch = SMMA_ARCH_COUNT};
 }
 
-smma_target smma_require_target_and_more(char *on, const char **more) {
-  char *colon = smma_is_custom_file(on) ? NULL : strchr(on, ':');
-  if (colon) *colon = 0;
-  *more = colon ? colon + 1 : NULL;
-  return smma_require_target(on);
-}
+/* ---- Its instruction ---- */
 
 static const char *before(const char *option) { return option ? option : ""; }
 
@@ -38,7 +75,54 @@ const smma_instruction *smma_require_of_target(const smma_target *t, const char 
   if (i) return i;
   smma_require_option(t->text, "--on", "H100");
   smma_require_option(name, option, "mma.m16n8k16.f32.f16.f16.f32");
-  i = smma_find(t->text, name, &error);
-  if (!i) smma_die("%s%s%s (see 'softmma list --arch %s')", before(option), colon, error.text, t->text);
+  i = smma_find(t->gpu, name, &error);
+  if (!i) smma_die("%s%s%s (see 'softmma list %s')", before(option), colon, error.text, t->gpu);
   return i;
+}
+
+/* Returns the instruction of the text after the colon: formats, or the name of an instruction. */
+static const smma_instruction *after_colon(const smma_target *t, const char *out) {
+  const smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
+  smma_formats formats;
+  smma_error error;
+  if (smma_formats_from_text(t->more, d, &formats, &error) == SMMA_OK)
+    return smma_require_by_formats(t->gpu, &formats, NULL);
+  if (smma_find(t->gpu, t->more, NULL)) return smma_find(t->gpu, t->more, NULL);
+  if (!strpbrk(t->more, "._")) smma_die("%s: %s", t->text, error.text);
+  if (out) smma_die("--out: %s says it already; leave it out", t->text);
+  return smma_require_of_target(t, t->more, NULL);
+}
+
+/* Returns the instruction of --instr, or of --in and --out, or NULL. */
+static const smma_instruction *by_options(const smma_target *t, const smma_choice *c) {
+  if (c->instr && (c->in || c->out)) smma_die("%s: --instr says it already; leave it out", c->in ? "--in" : "--out");
+  if (c->instr) return smma_require_of_target(t, c->instr, "--instr");
+  if (!c->in) return NULL;
+  const smma_formats formats = smma_require_formats(c->in, "--in", c->out);
+  smma_require_option(t->text, "--on", "H100");
+  return smma_require_by_formats(t->gpu, &formats, "--in");
+}
+
+const smma_instruction *smma_chosen(const smma_target *t, const smma_choice *c) {
+  if (t->custom && (c->in || c->out)) smma_die("%s: --on says it already; leave it out", c->in ? "--in" : "--out");
+  if (t->custom) return smma_require_of_target(t, c->instr, "--instr");
+  if (t->more && (c->instr || c->in))
+    smma_die("%s: %s says it already; leave it out", c->instr ? "--instr" : "--in", t->text);
+  return t->more ? after_colon(t, c->out) : by_options(t, c);
+}
+
+const smma_instruction *smma_choose_instruction(const char *on, const smma_choice *choice) {
+  const smma_target target = smma_require_target(on);
+  const smma_instruction *i = smma_chosen(&target, choice);
+  if (!i) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
+  return i;
+}
+
+const smma_instruction *smma_choose_target(const char *text, const smma_choice *choice) {
+  const smma_target target = smma_require_target(text);
+  smma_choice with_default = *choice;
+  if (target.custom) return target.custom;
+  if (target.more) return after_colon(&target, choice->out);
+  if (!choice->instr && !choice->in) with_default.in = "f16";
+  return by_options(&target, &with_default);
 }

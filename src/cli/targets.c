@@ -15,18 +15,21 @@ void smma_add_target(smma_command_targets *x, const char *label, const smma_inst
   smma_inputs_text(instruction, t->inputs);
 }
 
-void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const char *what,
-                          const smma_instruction *(*choose)(char *label, const void *context), const void *context) {
+void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const smma_choice *choice) {
+  char text[SMMA_TARGET_SIZE];
+  if (!*list) smma_die("--on: the list of targets is empty; for example --on V100,A100,H100");
   while (*list) {
-    const size_t length = strcspn(list, ",");
-    char label[sizeof x->target->label];
-    if (x->count == most) smma_die("--on: more than %zu %s", most, what);
-    if (length == 0 || length >= sizeof label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, list);
-    memcpy(label, list, length);
-    label[length] = 0;
-    const smma_instruction *instruction = choose(label, context);
-    smma_add_target(x, label, instruction);
-    list += length + (list[length] == ',');
+    if (x->count == most) smma_die("--on: more than %zu targets", most);
+    list = smma_next_target(list, text);
+    smma_add_target(x, text, smma_choose_target(text, choice));
+  }
+}
+
+void smma_label_by_gpu(smma_command_targets *x) {
+  for (smma_command_target *t = x->target; t < x->target + x->count; t++) {
+    if (t->instruction->origin) continue;
+    const smma_target target = smma_require_target(t->label);
+    snprintf(t->label, sizeof t->label, "%s", target.gpu);
   }
 }
 

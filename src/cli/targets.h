@@ -4,6 +4,7 @@
 
 #include "cli/matrices.h"
 #include "cli/plans.h"
+#include "cli/target.h"
 #include "compare/target.h"
 
 /* A target and its matrices, in the formats of its instruction. */
@@ -24,10 +25,12 @@ typedef struct {
   smma_product_target product[SMMA_MOST_TARGETS]; /* each target for a study; smma_plan_targets adds the plan */
 } smma_command_targets;
 
-/* Adds the targets of --on, whose names are separated by commas. `choose` returns the instruction of a name, and may
-   shorten the name. Ends the program with one line if there are more than `most`; the line calls them `what`. */
-void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const char *what,
-                          const smma_instruction *(*choose)(char *label, const void *context), const void *context);
+/* Adds the targets of --on, whose names are separated by commas. Ends the program with one line if there are none or
+   more than `most`. */
+void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const smma_choice *choice);
+
+/* Takes the formats and instructions out of the labels: for a command that shows them beside the labels. */
+void smma_label_by_gpu(smma_command_targets *x);
 
 /* Adds one target. */
 void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction);

@@ -88,11 +88,15 @@ static int read_elements(const char *text, const char *option, smma_format forma
 }
 
 void smma_read_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
-                    int count, uint64_t *out) {
+                    int count, bool pads, uint64_t *out) {
   const int found = read_elements(text, option, format, rounding, hex, count, out);
-  if (found != count)
+  if (found > count || found == 0 || (found < count && !pads))
     smma_die("%s has %d element%s, but the instruction takes %d%s", option, found, found == 1 ? "" : "s", count,
              found < count && count > 1 ? " ('X*N' stands for N times X)" : "");
+  if (found == count) return;
+  memset(out + found, 0, (size_t)(count - found) * sizeof *out);
+  smma_note("%s has %d element%s; the other %d of K = %d are 0", option, found, found == 1 ? "" : "s", count - found,
+            count);
 }
 
 uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,

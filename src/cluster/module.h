@@ -14,7 +14,7 @@ typedef struct {
   unsigned abi; /* SMMA_RANKS_ABI */
   bool (*start)(size_t *rank, size_t *ranks);
   void (*send)(const void *bytes, size_t size); /* sends to rank 0 */
-  void *(*receive)(size_t from, size_t *size);  /* in rank 0; the caller frees the bytes; NULL without memory */
+  void *(*receive)(size_t from, size_t *size);  /* in rank 0; the caller frees the bytes; NULL if memory runs out */
   void (*share)(void *bytes, size_t size);      /* copies rank 0's bytes to all ranks */
   void (*wait)(void);                           /* waits until all ranks wait */
   void (*abort)(int status);                    /* ends all ranks */

@@ -8,7 +8,7 @@
 
 typedef struct {
   smma_compare_result *result;
-  size_t passes; /* over all products that are done: of each target the product and two exact ones */
+  size_t passes; /* number of passes over all products: for each target its product and two exact ones */
   bool stopped;
 } study;
 
@@ -19,10 +19,10 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
   return x->stopped;
 }
 
-/* ---- What a target's operands stand for ---- */
+/* ---- The values of a target's operands ---- */
 
 /* Sets `*matrix` to A, or B, as a dense row-major matrix of numbers. A matrix of another layout, or with scale factors
-   of blocks, is copied to `*numbers`, which the caller frees. Returns false without memory. */
+   of blocks, is copied to `*numbers`, which the caller frees. Returns false if memory runs out. */
 static bool take_numbers(const smma_product_target *t, bool of_a, smma_encoded_matrix *matrix, double **numbers) {
   const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
   const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);

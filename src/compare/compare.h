@@ -1,32 +1,34 @@
-/* One product on several targets: how many results differ, and how far each is from the exact product. */
+/* Compares one product on several targets: the number of results that differ, and the distance of each from the exact
+   product. */
 #ifndef SMMA_COMPARE_COMPARE_H
 #define SMMA_COMPARE_COMPARE_H
 
 #include "compare/target.h"
 #include "numerics/compare.h"
 
-/* Products have their matrices, and room for D, dense and row-major and of one format. */
+/* The request. Each product has its matrices, and an allocated D that is dense, row-major and of the same format for
+   all targets. */
 typedef struct {
-  smma_product_target *target; /* scale factors and a bias that a plan takes are added */
+  smma_product_target *target; /* scale factors and a bias that a plan needs are added */
   size_t targets;
-  smma_encoded_matrix a, b; /* as they were before they were rounded to the targets' formats */
-  bool (*progress)(size_t done, size_t all, void *context); /* NULL: none; true stops the study */
+  smma_encoded_matrix a, b; /* the matrices before they were rounded to the targets' formats */
+  bool (*progress)(size_t done, size_t all, void *context); /* may be NULL; returning true stops the study */
   void *context;
 } smma_compare_request;
 
 typedef struct {
-  const smma_compare_request *request; /* which must outlive this */
+  const smma_compare_request *request; /* must outlive the result */
   smma_format d;
-  smma_product_error error[SMMA_MOST_TARGETS];      /* against the exact product of the matrices before rounding */
-  smma_product_error unit_error[SMMA_MOST_TARGETS]; /* against that of the matrices as the target takes them */
-  smma_comparison pair[SMMA_MOST_TARGETS][SMMA_MOST_TARGETS]; /* of two targets' results, the earlier one first */
-  bool same;                                                  /* all results are the same */
+  smma_product_error error[SMMA_MOST_TARGETS];                /* against the exact product before rounding */
+  smma_product_error unit_error[SMMA_MOST_TARGETS];           /* against the exact product of the rounded matrices */
+  smma_comparison pair[SMMA_MOST_TARGETS][SMMA_MOST_TARGETS]; /* two targets' results, the earlier first */
+  bool same;                                                  /* all results are equal */
 } smma_compare_result;
 
-/* Computes the products, and compares each two. Returns false with one line. */
+/* Computes the products, and compares every two of them. Returns false with an error message. */
 bool smma_compare_run(const smma_compare_request *request, smma_compare_result *result, smma_error *error);
 
-/* Returns the result as a record: what --json prints. */
+/* Returns the result as the record for --json. */
 smma_datum *smma_compare_datum(const smma_compare_result *result);
 
 #endif

@@ -5,7 +5,7 @@
 #include "bits.h"
 #include "softmma/number.h"
 
-/* Number of formats of the table; they are numbered 0 to SMMA_FORMAT_COUNT - 1. */
+/* Rows of the table, and their number. The number of a format, SMMA_F16, is not always that of its row. */
 enum {
 #define SMMA_FORMAT(symbol, ...) SMMA_ROW_OF_##symbol,
 #include "format.def"
@@ -28,8 +28,8 @@ typedef struct {
   smma_specials specials;
 } smma_encoding;
 
-/* Formats outside the table carry their parameters in their number: fraction bits (4 bits), exponent bits (4), sign
-   (1), special encodings (3), bias (12). */
+/* A number from SMMA_SPELLED_FORMATS on is a format's parameters: fraction bits (4 bits), exponent bits (4), sign (1),
+   special encodings (3), bias (12). E3M4 with bias 3 is 0x1803134. */
 #define SMMA_LEAST_BIAS (-2048)
 #define SMMA_SPELLED_FORMAT(sign_bits, exponent_bits, fraction_bits, bias, specials)                     \
   ((smma_format)((int)SMMA_SPELLED_FORMATS | (fraction_bits) | (exponent_bits) << 4 | (sign_bits) << 8 | \

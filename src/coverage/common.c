@@ -134,7 +134,7 @@ int smma_common_events(const smma_row_events *rows, const smma_row_events *other
   return count;
 }
 
-/* ---- In words ---- */
+/* ---- Descriptions of events ---- */
 
 static void tell_round(const smma_common_event *c, char *text, size_t size) {
   static const char *const texts[][2] = {{"last bit 0", "last bit 1"},

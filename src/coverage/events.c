@@ -156,7 +156,7 @@ smma_event smma_event_at(const smma_event_space *space, size_t index) {
   return (smma_event){b, (int)(index - b->first) / b->values, (int)(index - b->first) % b->values};
 }
 
-/* ---- In words ---- */
+/* ---- Descriptions of events ---- */
 
 static void tell_element(smma_event e, char *text, size_t size) {
   static const char *const operands[] = {"a", "b", "c", "scale_a", "scale_b"};

@@ -17,9 +17,9 @@ static void watch_cut_sum(const void *sum);
 /* The row that this thread computes. */
 typedef struct {
   const smma_event_space *space;
-  const smma_event_watcher *watcher; /* or NULL: then events are counted in `hits`, or listed in `told` */
+  const smma_event_watcher *watcher; /* or NULL: then events are counted in `hits`, or listed in `event_list` */
   uint64_t *hits;
-  size_t *told;
+  size_t *event_list;
   int count;
   int step, sum; /* the next sum */
   smma_node cut; /* the last sum of cut terms, before rounding */
@@ -27,18 +27,19 @@ typedef struct {
 
 static _Thread_local watch *watching;
 
-static inline void happen(watch *w, size_t event) {
-  if (w->told)
-    w->told[w->count++] = event;
+static inline void record_event(watch *w, size_t event) {
+  if (w->event_list)
+    w->event_list[w->count++] = event;
   else if (w->hits)
     w->hits[event]++;
   else
     w->watcher->happened(w->watcher->context, event);
 }
 
-static inline void tell(watch *w, int block, int place, int value) {
+/* Reports the event of a block with this place and value. */
+static inline void report(watch *w, int block, int place, int value) {
   const smma_event_block *b = &w->space->block[block];
-  happen(w, b->first + (size_t)(place * b->values + value));
+  record_event(w, b->first + (size_t)(place * b->values + value));
 }
 
 static inline int block_of(const watch *w, smma_event_kind kind, smma_event_owner owner) {
@@ -64,18 +65,19 @@ static smma_lost lost_of(const smma_step *s, int i, smma_node term, int referenc
   return half ? (rest ? SMMA_LOST_MORE : SMMA_LOST_HALF) : rest ? SMMA_LOST_LESS : SMMA_LOST_NOTHING;
 }
 
-static void see_term(watch *w, const smma_step *s, int i, smma_node term, int place, int reference) {
+static void report_term(watch *w, const smma_step *s, int i, smma_node term, int place, int reference) {
   const smma_event_owner owner = i == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS;
   const int block = block_of(w, SMMA_EVENT_GAP, owner), lost = block_of(w, SMMA_EVENT_LOST, owner);
   if (term.kind != SMMA_FINITE) return;
   if (block >= 0) {
     const int gap = gap_of(s, i, term, reference), more = w->space->block[block].values - 1;
-    tell(w, block, place, gap < 0 ? 0 : smma_minimum(gap + 1, more));
+    report(w, block, place, gap < 0 ? 0 : smma_minimum(gap + 1, more));
   }
-  if (lost >= 0) tell(w, lost, 0, 2 * (int)lost_of(s, i, term, reference) + term.negative);
+  if (lost >= 0) report(w, lost, 0, 2 * (int)lost_of(s, i, term, reference) + term.negative);
 }
 
-static void see_lead(watch *w, const smma_step *s, const smma_node *term, const int *place, int count, int reference) {
+static void report_lead(watch *w, const smma_step *s, const smma_node *term, const int *place, int count,
+                        int reference) {
   int leading = 0, first = 0, zeros = 0;
   for (int i = 0; i < count; i++)
     if (smma_brought_exponent(smma_cut_of(s, i), term[i]) == reference) {
@@ -83,13 +85,13 @@ static void see_lead(watch *w, const smma_step *s, const smma_node *term, const 
       zeros += term[i].kind == SMMA_ZERO;
     }
   if (leading == 1 && !zeros)
-    tell(w, block_of(w, SMMA_EVENT_LEAD, first == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS), place[first], 0);
+    report(w, block_of(w, SMMA_EVENT_LEAD, first == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS), place[first], 0);
   else
-    tell(w, block_of(w, SMMA_EVENT_LEAD, SMMA_OF_SUMS), 0,
-         leading == 0       ? SMMA_LEAD_NONE
-         : zeros == leading ? SMMA_LEAD_ZERO
-         : leading == 2     ? SMMA_LEAD_TWO
-                            : SMMA_LEAD_MORE);
+    report(w, block_of(w, SMMA_EVENT_LEAD, SMMA_OF_SUMS), 0,
+           leading == 0       ? SMMA_LEAD_NONE
+           : zeros == leading ? SMMA_LEAD_ZERO
+           : leading == 2     ? SMMA_LEAD_TWO
+                              : SMMA_LEAD_MORE);
 }
 
 /* ---- The sum ---- */
@@ -102,17 +104,17 @@ static int greatest_of(const smma_node *term, int count) {
   return most;
 }
 
-static void see_shift(watch *w, smma_leading sum, const smma_node *term, int count) {
+static void report_shift(watch *w, smma_leading sum, const smma_node *term, int count) {
   const int block = block_of(w, SMMA_EVENT_SHIFT, SMMA_OF_SUMS), most = greatest_of(term, count);
   int shift;
   if (most == SMMA_NO_EXPONENT) return;
   shift = sum.significand ? smma_leading_exponent(sum) - most : 0;
   if (!sum.significand)
-    tell(w, block, 0, SMMA_SHIFTS - 1);
+    report(w, block, 0, SMMA_SHIFTS - 1);
   else if (shift >= 0)
-    tell(w, block, 0, smma_minimum(shift, SMMA_MOST_CARRY));
+    report(w, block, 0, smma_minimum(shift, SMMA_MOST_CARRY));
   else
-    tell(w, block, 0, SMMA_MOST_CARRY + smma_minimum(-shift, SMMA_MOST_CANCELLED + 1));
+    report(w, block, 0, SMMA_MOST_CARRY + smma_minimum(-shift, SMMA_MOST_CANCELLED + 1));
 }
 
 /* Returns bit `at`. */
@@ -126,14 +128,14 @@ static bool any_below(smma_leading x, int at) {
   return x.sticky || (shift > 0 && smma_low_bits(x.significand, shift < 64 ? shift : 64) != 0);
 }
 
-static void see_zero(watch *w, const smma_node *term, int count, uint64_t code, smma_encoding f) {
+static void report_zero(watch *w, const smma_node *term, int count, uint64_t code, smma_encoding f) {
   const int block = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
   bool zeros = true;
   for (int i = 0; i < count; i++) zeros = zeros && term[i].kind == SMMA_ZERO;
-  tell(w, block, 0,
-       !zeros                          ? SMMA_RESULT_CANCELLED
-       : smma_decode(f, code).negative ? SMMA_RESULT_MINUS_ZERO
-                                       : SMMA_RESULT_ZERO);
+  report(w, block, 0,
+         !zeros                          ? SMMA_RESULT_CANCELLED
+         : smma_decode(f, code).negative ? SMMA_RESULT_MINUS_ZERO
+                                         : SMMA_RESULT_ZERO);
 }
 
 /* Returns the number in units of 2^last, truncated. */
@@ -143,7 +145,7 @@ static uint64_t units_of(smma_leading x, int last) {
 }
 
 /* Reports the events of a nonzero sum that is rounded to the output. */
-static void see_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+static void report_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), least = smma_minimum_exponent(f);
   const smma_number most = smma_decode(f, smma_largest_fields(f) << f.ignored_bits), d = smma_decode(f, code);
@@ -154,26 +156,26 @@ static void see_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t 
   const uint64_t kept = units_of(x, last);
   uint64_t units;
   if (leads > most.exponent || (leads == most.exponent && kept > most.significand)) {
-    tell(w, result, 0, SMMA_RESULT_OVERFLOW);
+    report(w, result, 0, SMMA_RESULT_OVERFLOW);
     return;
   }
-  tell(w, block_of(w, SMMA_EVENT_ROUND, SMMA_OF_SUMS), 0,
-       (int)(kept & 1) | guard << 1 | sticky << 2 | x.negative << 3 | subnormal << 4);
+  report(w, block_of(w, SMMA_EVENT_ROUND, SMMA_OF_SUMS), 0,
+         (int)(kept & 1) | guard << 1 | sticky << 2 | x.negative << 3 | subnormal << 4);
   if (d.kind > SMMA_FINITE) {
-    tell(w, result, 0, SMMA_RESULT_ROUNDED_OVERFLOW);
+    report(w, result, 0, SMMA_RESULT_ROUNDED_OVERFLOW);
     return;
   }
   if (d.kind == SMMA_ZERO) {
-    tell(w, result, 0, SMMA_RESULT_UNDERFLOW);
+    report(w, result, 0, SMMA_RESULT_UNDERFLOW);
     return;
   }
   units = d.significand << (d.exponent - d.fraction_bits - last);
-  tell(w, result, 0, !guard && !sticky ? SMMA_RESULT_EXACT : units > kept ? SMMA_RESULT_AWAY : SMMA_RESULT_TO_ZERO);
+  report(w, result, 0, !guard && !sticky ? SMMA_RESULT_EXACT : units > kept ? SMMA_RESULT_AWAY : SMMA_RESULT_TO_ZERO);
   if (smma_bit_length(units) > smma_bit_length(kept))
-    tell(w, result, 0,
-         subnormal && smma_bit_length(units) > f.fraction_bits ? SMMA_RESULT_LEAST_NORMAL : SMMA_RESULT_NEXT_BINADE);
-  if (smma_bit_length(units) + last <= least) tell(w, result, 0, SMMA_RESULT_SUBNORMAL);
-  if (d.exponent == most.exponent && d.significand == most.significand) tell(w, result, 0, SMMA_RESULT_GREATEST);
+    report(w, result, 0,
+           subnormal && smma_bit_length(units) > f.fraction_bits ? SMMA_RESULT_LEAST_NORMAL : SMMA_RESULT_NEXT_BINADE);
+  if (smma_bit_length(units) + last <= least) report(w, result, 0, SMMA_RESULT_SUBNORMAL);
+  if (d.exponent == most.exponent && d.significand == most.significand) report(w, result, 0, SMMA_RESULT_GREATEST);
 }
 
 static smma_leading unrounded(const watch *w, const smma_step *s, const smma_node *term, int count) {
@@ -181,14 +183,14 @@ static smma_leading unrounded(const watch *w, const smma_step *s, const smma_nod
 }
 
 /* Reports the events of an integer sum, which is not rounded. */
-static void see_integer(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+static void report_integer(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const smma_number d = smma_decode(f, code);
   const int shift = x.exponent - (d.exponent - d.fraction_bits), result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
   const bool same = !x.sticky && shift >= 0 && shift < 64 && x.significand << shift >> shift == x.significand &&
                     x.significand << shift == d.significand && x.negative == d.negative;
-  tell(w, result, 0, same ? SMMA_RESULT_EXACT : SMMA_RESULT_OVERFLOW);
-  if (d.significand == smma_largest_fields(f)) tell(w, result, 0, SMMA_RESULT_GREATEST);
+  report(w, result, 0, same ? SMMA_RESULT_EXACT : SMMA_RESULT_OVERFLOW);
+  if (d.significand == smma_largest_fields(f)) report(w, result, 0, SMMA_RESULT_GREATEST);
 }
 
 /* Reports whether the sum has more bits than its width. */
@@ -202,35 +204,35 @@ static bool exceeds_width(const watch *w, const smma_step *s, const smma_node *t
          whole.significand.low != limited.significand.low;
 }
 
-static void see_width(watch *w) { tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH); }
+static void report_width(watch *w) { report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH); }
 
 /* Reports the events of a nonzero sum; `code` is its encoding in the output's format. */
-static void see_rounded(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+static void report_rounded(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   if (s->narrow_bits != SMMA_NONE)
     x = smma_narrowed(x, s->narrow_bits,
                       s->narrow_subnormals ? smma_minimum_exponent(smma_encoding_of(s->output)) : SMMA_NONE,
                       s->narrow_rounding);
   if (smma_is_integer(s->output))
-    see_integer(w, s, x, code);
+    report_integer(w, s, x, code);
   else if (x.significand)
-    see_rounding(w, s, x, code);
+    report_rounding(w, s, x, code);
 }
 
-static void see_sum(watch *w, const smma_step *s, const smma_node *term, int count, smma_node sum) {
+static void report_sum(watch *w, const smma_step *s, const smma_node *term, int count, smma_node sum) {
   const smma_leading x = unrounded(w, s, term, count);
-  see_shift(w, x, term, count);
+  report_shift(w, x, term, count);
   if (s->output == SMMA_NO_FORMAT) return;
-  if (s->width != SMMA_NONE && exceeds_width(w, s, term, count)) see_width(w);
+  if (s->width != SMMA_NONE && exceeds_width(w, s, term, count)) report_width(w);
   if (x.significand)
-    see_rounded(w, s, x, sum.code);
+    report_rounded(w, s, x, sum.code);
   else
-    see_zero(w, term, count, sum.code, smma_encoding_of(s->output));
+    report_zero(w, term, count, sum.code, smma_encoding_of(s->output));
 }
 
 /* Reports the result of a sum that is not finite. */
-static void see_special_sum(watch *w, const smma_step *s, bool nan) {
+static void report_special_sum(watch *w, const smma_step *s, bool nan) {
   if (s->output != SMMA_NO_FORMAT)
-    tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
+    report(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
 }
 
 /* ---- Chains ---- */
@@ -246,10 +248,12 @@ static smma_link_event link_of(const smma_step *s, smma_node n) {
                                                                                   : SMMA_LINK_NORMAL;
 }
 
+/* Keeps the sum of cut terms, which the core reports before rounding, for the next watch_sum. */
 static void watch_cut_sum(const void *sum) {
   if (watching) watching->cut = *(const smma_node *)sum;
 }
 
+/* Reports the events of a sum. The core calls it for every sum of a row, in order. */
 static void watch_sum(const void *step, const void *terms, int count, const void *of_sum) {
   watch *w = watching;
   const smma_step *s = step;
@@ -268,18 +272,18 @@ static void watch_sum(const void *step, const void *terms, int count, const void
     beyond = beyond || (term[i].beyond && s->join == SMMA_JOIN_CHAIN);
   }
   if (count > s->take && block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS) >= 0)
-    tell(w, block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS), number, link_of(s, term[s->take]));
+    report(w, block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS), number, link_of(s, term[s->take]));
   if (special || beyond) {
     const bool nan = smma_special_terms(term, count).kind == SMMA_NAN || (beyond && sum.kind == SMMA_NAN);
-    see_special_sum(w, s, nan);
+    report_special_sum(w, s, nan);
     return;
   }
   reference = smma_reference_exponent(s, term, count);
   if (reference != SMMA_NO_EXPONENT) {
-    for (int i = 0; i < count; i++) see_term(w, s, i, term[i], place[i], reference);
-    if (s->reference == SMMA_NONE) see_lead(w, s, term, place, count, reference);
+    for (int i = 0; i < count; i++) report_term(w, s, i, term[i], place[i], reference);
+    if (s->reference == SMMA_NONE) report_lead(w, s, term, place, count, reference);
   }
-  see_sum(w, s, term, count, sum);
+  report_sum(w, s, term, count, sum);
 }
 
 /* ---- Operands ---- */
@@ -310,14 +314,14 @@ static inline smma_operand_class class_of(smma_encoding f, uint64_t most, uint64
   return class_by_decoding(f, code);
 }
 
-static void see_operands(watch *w, const smma_row *row) {
+static void report_operands(watch *w, const smma_row *row) {
   const smma_event_space *space = w->space;
   for (int b = 0; b < space->blocks && space->block[b].kind == SMMA_EVENT_OPERAND; b++) {
     const smma_event_block *block = &space->block[b];
     const uint64_t *const codes[] = {row->a, row->b, &row->c, row->scale_a, row->scale_b};
     const smma_encoding f = smma_encoding_of(smma_event_format(space, block->owner));
     const uint64_t most = smma_largest_fields(f), *code = codes[block->owner];
-    for (int i = 0; i < block->places; i++) tell(w, b, i, class_of(f, most, code[i]));
+    for (int i = 0; i < block->places; i++) report(w, b, i, class_of(f, most, code[i]));
   }
 }
 
@@ -357,7 +361,7 @@ static bool any_special(const smma_operation *o, const smma_decoded *x, smma_num
   return special;
 }
 
-static void see_special(watch *w, const smma_decoded *x, smma_number c) {
+static void report_special(watch *w, const smma_decoded *x, smma_number c) {
   const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS);
   specials s;
   if (block < 0 || !any_special(&w->space->operation, x, c)) return;
@@ -381,20 +385,20 @@ static void see_special(watch *w, const smma_decoded *x, smma_number c) {
       [SMMA_SPECIAL_INFINITE_PRODUCT] = clean && infinite && !both && !s.infinite_c,
       [SMMA_SPECIAL_INFINITE_C] = clean && s.infinite_c && !infinite};
   for (int e = 0; e < SMMA_SPECIAL_EVENTS; e++)
-    if (happened[e]) tell(w, block, 0, e);
+    if (happened[e]) report(w, block, 0, e);
 }
 
 /* ---- Rows ---- */
 
-static uint64_t see_row(watch *w, const smma_row *row) {
+static uint64_t compute_row(watch *w, const smma_row *row) {
   const smma_event_space *space = w->space;
   const smma_operation *o = &space->operation;
   smma_decoded x;
   uint64_t d;
   smma_row_decode(o, row, &x);
   w->step = w->sum = 0;
-  see_operands(w, row);
-  see_special(w, &x, smma_decode(smma_encoding_of(space->c), row->c));
+  report_operands(w, row);
+  report_special(w, &x, smma_decode(smma_encoding_of(space->c), row->c));
   watching = w;
   d = smma_returned(o,
                     smma_composition_dot(o, smma_operands_of(&x), smma_reformat(space->c, o->d, o->rule.nan, row->c)));
@@ -404,7 +408,7 @@ static uint64_t see_row(watch *w, const smma_row *row) {
 
 uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, const smma_event_watcher *watcher) {
   watch w = {.space = space, .watcher = watcher};
-  return see_row(&w, row);
+  return compute_row(&w, row);
 }
 
 /* ---- Many rows ---- */
@@ -423,7 +427,7 @@ static __attribute__((noinline)) uint64_t count_row(const counter *c, size_t r) 
   watch w = {.space = c->space, .hits = c->hits};
   smma_row row;
   smma_rows_get(c->rows, r, &row);
-  return see_row(&w, &row);
+  return compute_row(&w, &row);
 }
 
 static inline void count_part(const counter *c, size_t first, size_t count) {
@@ -463,7 +467,7 @@ static lanes *lanes_of(const smma_event_space *space) {
   if (!x) return NULL;
   x->space = space;
   for (int l = 0; l < LANES; l++) {
-    x->row[l] = (watch){.space = space, .told = x->told[l]};
+    x->row[l] = (watch){.space = space, .event_list = x->event_list[l]};
     lane_put(&x->zero, l, smma_decode(smma_encoding_of(space->operation.d), 0));
   }
   for (int n = 0; n < space->operation.rule.with.composition.steps; n++) x->step[n] = lane_step_of(space, n);

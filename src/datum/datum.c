@@ -19,7 +19,7 @@ struct smma_datum {
       smma_datum **element;
       char **key; /* NULL in lists */
       size_t size, room;
-      size_t *place; /* of a record: a hash table of the elements' numbers plus 1, with 2 * room entries */
+      size_t *place; /* for a record: a hash table with 2 * room entries; an entry is the element's index plus 1 */
     };
   };
 };
@@ -52,7 +52,7 @@ smma_datum *smma_datum_real(double value) {
   return d;
 }
 
-/* Takes over the text. */
+/* Makes a datum of the text, and frees the text later. */
 static smma_datum *datum_of_text(char *text) {
   smma_datum *d = text ? new_datum(SMMA_DATUM_TEXT) : NULL;
   if (!d) return free(text), NULL;
@@ -83,7 +83,8 @@ smma_datum *smma_datum_record(void) { return new_datum(SMMA_DATUM_RECORD); }
 
 static bool is_parent(const smma_datum *d) { return d && (d->kind == SMMA_DATUM_LIST || d->kind == SMMA_DATUM_RECORD); }
 
-/* Where the record's hash table has the key, or would have it (FNV-1a, Fowler, Noll, Vo). */
+/* Returns the position of the key in the record's hash table, or the free position where it belongs (hash FNV-1a:
+   Fowler, Noll, Vo). */
 static size_t *place_of(const smma_datum *record, const char *key) {
   const size_t mask = 2 * record->room - 1;
   uint64_t hash = 0xcbf29ce484222325;
@@ -225,7 +226,8 @@ static void write_text(const char *text, FILE *stream) {
   putc('"', stream);
 }
 
-/* A whole number ends in ".0", an exponent has no zeros before it; the decimal point is one in every locale. */
+/* Writes a real: a whole number ends in ".0", an exponent has no leading zeros, and the decimal point does not depend
+   on the locale. */
 static void write_real(double value, FILE *stream, int precision) {
   char text[64];
   size_t sign_and_digits, digits;

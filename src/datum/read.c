@@ -11,11 +11,11 @@
 enum { MOST_DEPTH = 64 };
 
 typedef struct {
-  const char *origin, *start, *at, *end; /* *end is a zero byte of ours */
+  const char *origin, *start, *at, *end; /* `*end` is a zero byte that the reader has added */
   smma_error *error;
 } reader;
 
-/* Says what is wrong at a place of the text; NULL. */
+/* Sets an error for a position of the text; returns NULL. */
 static smma_datum *fail(const reader *r, const char *at, const char *what) {
   size_t line = 1, column = 1;
   for (const char *c = r->start; c < at; c++) {
@@ -43,8 +43,8 @@ static bool read_unit(const char *digits, uint32_t *unit) {
   return true;
 }
 
-/* What follows "\u": one unit of UTF-16, or two of them with "\u" between. Returns how many characters they take; 0 if
-   they are no character, or the zero byte. */
+/* Reads the digits after "\u": one UTF-16 unit, or two with "\u" between. Returns the number of characters used; 0 if
+   they do not encode a character, or encode the zero byte. */
 static int read_units(const char *digits, uint32_t *point) {
   uint32_t low;
   if (!read_unit(digits, point) || !*point || (*point & ~0x3ffu) == 0xdc00) return 0;
@@ -62,7 +62,7 @@ static char *put_utf8(char *to, uint32_t point) {
   return to;
 }
 
-/* Reads an escape behind its backslash into `*to`; false if there is no such. */
+/* Reads the escape after a backslash into `*to`; returns false if it is invalid. */
 static bool read_escape(reader *r, char **to) {
   static const char letter[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
   const char *found = *r->at ? strchr(letter, *r->at) : NULL;
@@ -79,7 +79,7 @@ static bool read_escape(reader *r, char **to) {
   return true;
 }
 
-/* The string whose quote is the next character; NULL with an error. */
+/* Reads the string whose quote is the next character; returns NULL with an error. */
 static char *read_string(reader *r) {
   const char *start = r->at++;
   const char *close = r->at;
@@ -108,7 +108,7 @@ static char *read_string(reader *r) {
   return text;
 }
 
-/* How long the number at `text` is; 0 if there is none. */
+/* Returns the length of the number at `text`; 0 if there is no number. */
 static size_t number_length(const char *text, bool *whole) {
   const char *c = text + (*text == '-');
   size_t digits = strspn(c, "0123456789");
@@ -172,7 +172,7 @@ static smma_datum *read_list(reader *r, int depth) {
   return fail(r, r->at, "',' or ']' expected");
 }
 
-/* A key, its colon and its value, into the record. */
+/* Reads a key, its colon and its value into the record. */
 static bool read_member(reader *r, smma_datum *record, int depth) {
   smma_datum *value = NULL;
   const char *start;

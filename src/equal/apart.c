@@ -7,7 +7,7 @@
 #include "rows/datum.h"
 #include "rows/generate.h"
 
-/* POOL vectors are asked from all units; the pool has room for one more vector of each pair. */
+/* Every unit computes POOL vectors. The pool has room for one more vector for each pair of units. */
 enum { POOL = 16384, PAIRS = SMMA_MOST_APART * (SMMA_MOST_APART - 1) / 2 };
 
 typedef struct {
@@ -24,7 +24,7 @@ static bool differ(const work *w, size_t row, int x, int y) {
   return !smma_same_result(&w->operation, result[x], result[y]);
 }
 
-/* Asks every unit for `count` vectors of the pool, starting at `first`. */
+/* Computes d of `count` vectors of the pool, starting at `first`, by every unit. */
 static bool ask(work *w, size_t first, size_t count) {
   const smma_apart_search *s = w->search;
   const size_t bytes = smma_bytes_of(s->as->d);
@@ -94,10 +94,10 @@ static int distinct_of(const work *w, size_t row) {
 }
 
 static int count_new_pairs(const work *w, const smma_apart *apart, size_t row) {
-  int told = 0;
+  int pairs = 0;
   for (int x = 0; x < w->search->units; x++)
-    for (int y = x + 1; y < w->search->units; y++) told += !apart->told[x][y] && differ(w, row, x, y);
-  return told;
+    for (int y = x + 1; y < w->search->units; y++) pairs += !apart->told[x][y] && differ(w, row, x, y);
+  return pairs;
 }
 
 static void take(work *w, smma_apart *apart, size_t row) {

@@ -1,4 +1,4 @@
-/* Finds vectors on which several units differ, for example to ask them from hardware. */
+/* Finds test vectors that tell several units apart, for example to run these vectors on hardware. */
 #ifndef SMMA_EQUAL_APART_H
 #define SMMA_EQUAL_APART_H
 
@@ -9,16 +9,15 @@ enum { SMMA_MOST_APART = 16 };
 typedef struct {
   smma_unit *unit[SMMA_MOST_APART];
   int units;
-  const smma_instruction
-      *as;             /* the instruction of the vectors; if its rule leaves NaN payloads open, all NaNs are equal */
-  uint64_t rows, seed; /* limit of vectors to search for each pair; seed */
-  size_t wanted;       /* limit of vectors to return */
+  const smma_instruction *as; /* the vectors' instruction; if its rule leaves NaN payloads open, all NaNs are equal */
+  uint64_t rows, seed;        /* rows: greatest number of vectors searched for each pair */
+  size_t wanted;              /* greatest number of vectors returned */
 } smma_apart_search;
 
 typedef struct {
   smma_rows rows; /* best first; d is the first unit's result */
   size_t count;
-  uint64_t *other;                             /* result of vector r and unit u, at r * units + u */
+  uint64_t *other;                             /* result of unit u for vector r, at r * units + u */
   int *distinct;                               /* number of different results of each vector */
   bool told[SMMA_MOST_APART][SMMA_MOST_APART]; /* pairs (smaller index first) that a vector tells apart */
   bool all_told;

@@ -52,6 +52,7 @@ static void settle_factors(problem *x) {
   const size_t part[2] = {smma_plan_scaled_k(p), smma_plan_scaled_k(q)};
   const bool scaled_c = smma_plan_adds_c(p) && smma_plan_adds_c(q) && !p->starts_from_c && !q->starts_from_c;
   smma_planned_factors *other = &x->factors[1];
+  /* one: only one target takes the operand; both: both take it, and *at becomes the second value. */
   const struct {
     bool one, both;
     const char *name, *neutral;
@@ -79,8 +80,8 @@ static void settle_factors(problem *x) {
   }
 }
 
-/* Writes factors, for example "alpha 1.3333334, scale_d 1.2". */
-static void tell_factors(const smma_planned_factors *f, char *text, size_t size) {
+/* Appends the factors that are not neutral, for example "alpha 1.3333334, scale_d 1.2". */
+static void append_factors(const smma_planned_factors *f, char *text, size_t size) {
   const struct {
     const char *name;
     uint32_t value, neutral;
@@ -115,7 +116,7 @@ static bool check_formats(const problem *x) {
   return true;
 }
 
-static bool begin(problem *x) {
+static bool prepare(problem *x) {
   for (int t = 0; t < 2; t++) {
     x->plan[t] = x->target[t].plan ? x->target[t].plan : &one_chain;
     x->operation[t] = smma_operation_of(x->target[t].instruction);
@@ -304,6 +305,8 @@ static size_t list_unshared(const compiled *c, size_t *k, size_t room) {
   return count;
 }
 
+/* Inserts the group of k that contains `k` into the ascending list `place`, if the list lacks it and has room (`most`
+   entries). */
 static void take_place(size_t k, size_t group, size_t most, size_t *place, size_t *count) {
   size_t at = *count;
   k -= k % group;
@@ -337,8 +340,8 @@ static int choose_places(const problem *x, const compiled *c, uint64_t seed, siz
     take_place(0, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
     take_place(c->k - 1, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
   }
-  for (size_t lost = list_unshared(c, ends + listed, 8); lost; lost--)
-    take_place(ends[listed + lost - 1], group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
+  for (size_t unshared = list_unshared(c, ends + listed, 8); unshared; unshared--)
+    take_place(ends[listed + unshared - 1], group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
   for (int tries = 0; listed && tries < SMMA_MAXIMUM_ROUNDED_K; tries++)
     take_place(ends[draw(&state) % listed], group, SMMA_MAXIMUM_ROUNDED_K - (group == 1 ? 8 : 0), place, &count);
   for (int tries = 0; tries < SMMA_MAXIMUM_ROUNDED_K; tries++)
@@ -356,7 +359,7 @@ static smma_instruction rows_of(const problem *x, int count) {
   return as;
 }
 
-/* What to compare: the first unit with the second, or with itself after two k are exchanged. */
+/* A comparison: the first unit with the second, or with itself after two k are exchanged. */
 typedef struct {
   bool exchanged;
   size_t k[2];
@@ -396,7 +399,7 @@ static bool search_at(const problem *x, const compiled *c, const exchange *e, co
   done = smma_find_witness(&s, &found->witness, x->error);
   smma_planned_close(&unit[0]), smma_planned_close(&unit[1]);
   found->k = c->k;
-  if (found->witness.found) tell_factors(factors, found->with, sizeof found->with);
+  if (found->witness.found) append_factors(factors, found->with, sizeof found->with);
   return done;
 }
 
@@ -419,36 +422,37 @@ static bool search(const problem *x, const compiled *c, const exchange *e, uint6
 
 /* ---- Answers ---- */
 
-/* Writes, for example, "8 calls in 2 chains, 2 additions". */
-static void tell_schedule(const smma_schedule *s, char *text, size_t size) {
-  size_t chains = 0, additions = 0, begun = SIZE_MAX;
+/* Appends, for example, "8 calls in 2 chains, 2 additions". */
+static void append_schedule(const smma_schedule *s, char *text, size_t size) {
+  size_t chains = 0, additions = 0, chain_end = SIZE_MAX;
   for (size_t i = 0; i < s->tasks; i++) {
     const smma_task *t = &s->task[i];
-    if (t->from == SMMA_IN_ACCUMULATOR && t->kind != SMMA_TASK_CLEAR && t->step != begun) chains++, begun = t->step;
+    if (t->from == SMMA_IN_ACCUMULATOR && t->kind != SMMA_TASK_CLEAR && t->step != chain_end)
+      chains++, chain_end = t->step;
     additions += t->kind == SMMA_TASK_FOLD;
   }
-  if (begun != s->steps) chains++;
+  if (chain_end != s->steps) chains++;
   ADD("%zu call%s in %zu chain%s", s->steps, s->steps == 1 ? "" : "s", chains, chains == 1 ? "" : "s");
   if (additions) ADD(", %zu addition%s", additions, additions == 1 ? "" : "s");
 }
 
 /* Writes the difference between the targets, to show the reader where to look. */
-static void tell_difference(const problem *x, const compiled *c) {
+static void describe_difference(const problem *x, const compiled *c) {
   const smma_planned *t = x->target;
   char *text = x->result->why;
   const size_t size = sizeof x->result->why;
-  bool told = false;
+  bool has_text = false;
   *text = 0;
-  if (!same_rules(x)) told = smma_add_differences(t[0].instruction, t[1].instruction, text, size);
-  if (!same_epilogue(x->plan[0], x->plan[1])) ADD("%sthe epilogue", told ? ", " : ""), told = true;
-  ADD("%sthe sum (%s: ", told ? ", " : "", t[0].label);
-  tell_schedule(&c->schedule[0], text, size);
+  if (!same_rules(x)) has_text = smma_add_differences(t[0].instruction, t[1].instruction, text, size);
+  if (!same_epilogue(x->plan[0], x->plan[1])) ADD("%sthe epilogue", has_text ? ", " : ""), has_text = true;
+  ADD("%sthe sum (%s: ", has_text ? ", " : "", t[0].label);
+  append_schedule(&c->schedule[0], text, size);
   ADD("; %s: ", t[1].label);
-  tell_schedule(&c->schedule[1], text, size);
+  append_schedule(&c->schedule[1], text, size);
   ADD(")");
 }
 
-static void tell_proof(smma_planned_equality *r, proof p) {
+static void describe_proof(smma_planned_equality *r, proof p) {
   r->answer = SMMA_PROVED;
   snprintf(r->why, sizeof r->why, "%s",
            p == EXACT_SUMS ? "every sum on the way is exact, so that no order shows, and both add the same products"
@@ -467,11 +471,11 @@ static bool answer_for(const problem *x, size_t k, uint64_t rows, uint64_t seed)
   if (p == NO_MEMORY)
     done = smma_no_memory(x->error);
   else if (p != UNPROVED)
-    tell_proof(r, p);
+    describe_proof(r, p);
   else {
     done = search(x, &c, &(exchange){false}, rows, seed);
     if (r->row.witness.found) r->answer = SMMA_REFUTED;
-    tell_difference(x, &c);
+    describe_difference(x, &c);
   }
   free_compiled(&c);
   return done;
@@ -479,8 +483,9 @@ static bool answer_for(const problem *x, size_t k, uint64_t rows, uint64_t seed)
 
 /* ---- Every K ---- */
 
-/* Returns the i-th K at which a level's parts begin to differ from those of another level. */
-static size_t suggested(const smma_plan_level *l, size_t i) {
+/* Returns the i-th K that a level suggests: the length of one or two grains, or of one or two rounds of all parts, or
+   that length plus 1. At such K the parts of levels begin to differ. */
+static size_t suggested_k(const smma_plan_level *l, size_t i) {
   const size_t grain = l->grain ? l->grain : 1, parts = l->count ? l->count : 1;
   const size_t times[] = {1, 2, parts, 2 * parts};
   if (grain > MOST_SUGGESTED || parts > MOST_SUGGESTED / 2 / grain) return 1;
@@ -495,7 +500,7 @@ static size_t candidate_k(const problem *x, size_t i) {
   i -= EVERY_K_UP_TO + STEPS;
   for (int t = 0; t < 2; t++) {
     const size_t count = SUGGESTED * x->plan[t]->levels;
-    if (i < count) return suggested(&x->plan[t]->level[i / SUGGESTED], i % SUGGESTED);
+    if (i < count) return suggested_k(&x->plan[t]->level[i / SUGGESTED], i % SUGGESTED);
     i -= count;
   }
   return 0;
@@ -519,7 +524,7 @@ static bool answer_for_all(const problem *x, uint64_t rows, uint64_t seed) {
     if (p == UNPROVED && k >= 2 * last) {
       done = search(x, &c, &(exchange){false}, rows / MOST_SEARCHED + 1, seed);
       searched++, last = k, r->k = k;
-      tell_difference(x, &c);
+      describe_difference(x, &c);
     }
     free_compiled(&c);
     if (!done) return false;
@@ -537,7 +542,7 @@ bool smma_find_planned_equality(const smma_planned target[2], size_t k, uint64_t
                                 smma_planned_equality *r, smma_error *error) {
   problem x = {.target = target, .result = r, .error = error};
   *r = (smma_planned_equality){.answer = SMMA_CANNOT_TELL};
-  if (!begin(&x)) return false;
+  if (!prepare(&x)) return false;
   return k ? answer_for(&x, k, rows, seed) : answer_for_all(&x, rows, seed);
 }
 
@@ -558,8 +563,8 @@ static bool exchanged_sum(const problem *x, compiled *c, smma_sums *sums, size_t
   return done;
 }
 
-/* Lists the k, of the first 512, that may change places with 0. */
-static bool tell_within(const problem *x, compiled *c, char *text, size_t size) {
+/* Appends the k below 512 that can provably be exchanged with k = 0 without a change of the sum. */
+static bool append_exchangeable(const problem *x, compiled *c, char *text, size_t size) {
   const size_t most = c->k < EVERY_K_UP_TO ? c->k : EVERY_K_UP_TO;
   smma_sums sums = {0};
   size_t own, sum, first = 0, before = 0;
@@ -629,11 +634,11 @@ bool smma_find_planned_freedom(const smma_planned *target, size_t k, uint64_t ro
   compiled c;
   bool done;
   *f = (smma_planned_freedom){.order = {.answer = SMMA_CANNOT_TELL}};
-  if (!begin(&x)) return false;
+  if (!prepare(&x)) return false;
   if (k ? !compile(&x, k, &c) : !choose_k(&x, &k, &c)) return false;
   f->k = f->order.k = k;
   done = find_order(&x, &c, rows, seed, f) &&
-         (f->order.answer == SMMA_PROVED || tell_within(&x, &c, f->within, sizeof f->within));
+         (f->order.answer == SMMA_PROVED || append_exchangeable(&x, &c, f->within, sizeof f->within));
   free_compiled(&c);
   return done;
 }

@@ -1,4 +1,4 @@
-/* The study behind `softmma equal`: compares two targets, or examines the order of one target's k, with or without
+/* The study behind `softmma diff --prove`: compares two targets, or examines the order of one target's k, with or without
    plans. Returns the answer as data. */
 #ifndef SMMA_EQUAL_STUDY_H
 #define SMMA_EQUAL_STUDY_H

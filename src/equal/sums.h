@@ -22,8 +22,8 @@ typedef struct {
 
 void smma_sums_free(smma_sums *sums);
 
-/* Adds the expression that a schedule for K computes with an operation. All operations must have one form, unless
-   all are exact. C is +0 unless `c_counts`. Returns false without memory. */
+/* Adds the expression that a schedule for K computes with an operation. All operations must have one form, unless all
+   are exact. C is +0 unless `c_counts`. Returns false if memory runs out. */
 bool smma_sums_add(smma_sums *sums, const smma_operation *operation, const smma_schedule *schedule, size_t k,
                    bool c_counts, size_t *sum);
 

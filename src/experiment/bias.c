@@ -15,7 +15,7 @@
 #include "numerics/exact.h"
 #include "softmma/softmma.h"
 
-/* Where c is added: inside the unit, or outside, to the unit's result for c = 0, RNE in FP32. */
+/* The addition of c: inside the unit, or outside. Outside, c is added to the unit's result for c = 0, RNE in FP32. */
 typedef enum { C_INSIDE, C_OUTSIDE } place_of_c;
 
 typedef struct {
@@ -122,7 +122,7 @@ static double example_of(const unit *u) {
   return result_of(u, a, b, -0.000001, &exact);
 }
 
-/* ---- Their distribution ---- */
+/* ---- Distribution of the deltas ---- */
 
 typedef struct {
   double mean, deviation, skewness, negative; /* skewness: 0 if all deltas are equal */

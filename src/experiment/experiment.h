@@ -83,7 +83,7 @@ bool smma_table_has(const smma_experiment_run *run, size_t row, const char *cons
 /* Returns the number in `column` of the first row that has these values; NaN if no row has them. */
 double smma_table_find(const smma_experiment_run *run, const char *const *where, const char *column);
 
-/* ---- All of them ---- */
+/* ---- All experiments ---- */
 
 extern const smma_experiment *const smma_experiments[];
 extern const size_t smma_experiment_count;

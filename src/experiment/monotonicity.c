@@ -408,7 +408,7 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   return true;
 }
 
-/* ---- In words ---- */
+/* ---- Summary ---- */
 
 static double on_curve(const smma_experiment_run *run, int curve, double c) {
   char text[40];

@@ -7,7 +7,7 @@
 #include "experiment/random_product.h"
 #include "numerics/words.h"
 
-/* ---- What is compared ---- */
+/* ---- Formats and settings ---- */
 
 enum { MOST_WORDS = 3, RANGES = 3, ACCUMULATIONS = 2, MOST_LENGTHS = 100, LONGEST = 1 << 24, DECADES = 10 };
 

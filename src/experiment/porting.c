@@ -167,7 +167,7 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   return true;
 }
 
-/* ---- In words ---- */
+/* ---- Summary ---- */
 
 static bool is_of(const smma_experiment_run *run, size_t row, const reading *r) {
   const char *const where[] = {"start", r->start, "others", r->others, "order", r->order, NULL};

@@ -8,6 +8,7 @@
 #include "host/locale.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
+#include "isa/sum.h"
 
 smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   smma_explain_heading heading;
@@ -76,10 +77,29 @@ static void print_stage(FILE *stream, const smma_stage *stage, int width, const 
     print_result(stream, "  result: ", stage->result_format, stage->result);
 }
 
+/* Prints words and a newline, wrapped to the width. `column` is where the first line begins. */
+static void print_wrapped(FILE *stream, int column, const char *word, int width) {
+  for (bool first = true; *word; first = false) {
+    const int length = (int)strcspn(word, " ");
+    const bool fits = first || column + 1 + length <= width;
+    fprintf(stream, "%s%.*s", first ? "" : fits ? " " : "\n  ", length, word);
+    column = (fits ? column + !first : 2) + length;
+    word += length + (word[length] == ' ');
+  }
+  fprintf(stream, "\n");
+}
+
+/* Prints the rule with its parameters, and in words. */
+static void print_rule(FILE *stream, const smma_operation *operation, int width) {
+  char words[SMMA_SUM_WORDS_SIZE];
+  fprintf(stream, "%s\n", smma_explain_heading_of(operation).model);
+  print_wrapped(stream, 0, smma_sum_words(operation, words), width);
+}
+
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width) {
   const smma_locale locale = smma_locale_enter();
-  smma_explain_heading heading = smma_explain_heading_of(operation);
-  fprintf(stream, "%s\n%s\n", heading.model, heading.formats);
+  print_rule(stream, operation, width);
+  fprintf(stream, "%s\n", smma_explain_heading_of(operation).formats);
   print_legend(stream, explanation);
   for (size_t i = 0; i < explanation->count; i++) print_stage(stream, &explanation->stage[i], width, NULL);
   fprintf(stream, "\n");
@@ -90,23 +110,16 @@ void smma_explain_print(FILE *stream, const smma_operation *operation, const smm
 /* Prints one of two computations, without the parts that both share. */
 static void print_one(FILE *stream, const smma_explained *unit, int width, const smma_drawing_frame *frame) {
   const smma_explanation *e = unit->explanation;
-  fprintf(stream, "\n%s: %s\n%s\n", unit->unit, unit->instruction, smma_explain_heading_of(unit->operation).model);
+  fprintf(stream, "\n%s: %s\n", unit->unit, unit->instruction);
+  print_rule(stream, unit->operation, width);
   for (size_t i = 0; i < e->count; i++) print_stage(stream, &e->stage[i], width, frame);
 }
 
 /* Prints the difference, wrapped to the width. */
 static void print_difference(FILE *stream, const smma_difference *d, int width) {
-  const char *before = "first difference:", *word = d->text;
-  int column = (int)strlen(before);
-  fprintf(stream, "%s", *word ? before : "no difference: every step has the same outcome");
-  while (*word) {
-    int length = (int)strcspn(word, " ");
-    bool fits = column + 1 + length <= width;
-    fprintf(stream, "%s%.*s", fits ? " " : "\n  ", length, word);
-    column = (fits ? column + 1 : 2) + length;
-    word += length + (word[length] == ' ');
-  }
-  fprintf(stream, "\n");
+  const char *before = "first difference: ";
+  fprintf(stream, "%s", *d->text ? before : "no difference: every step has the same outcome");
+  print_wrapped(stream, (int)strlen(before), d->text, width);
 }
 
 void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width) {

@@ -24,7 +24,7 @@ static smma_datum *texts(const char *const *text) {
   return list;
 }
 
-/* A number where the parameter is one. */
+/* Returns a parameter as a number if it is one, otherwise as text. */
 static smma_datum *parameter(const char *text) {
   char *end;
   const long number = strtol(text, &end, 10);
@@ -99,8 +99,8 @@ smma_datum *smma_format_datum(smma_format format) {
 
 smma_datum *smma_formats_datum(void) {
   smma_datum *list = smma_datum_list();
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (smma_is_operand_format((smma_format)format)) smma_datum_append(list, smma_format_datum((smma_format)format));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (smma_is_operand_format(smma_format_at(row))) smma_datum_append(list, smma_format_datum(smma_format_at(row)));
   return list;
 }
 

@@ -9,13 +9,13 @@
    "questions"}; scale is null, or "ue8m0 per 32". */
 smma_datum *smma_instruction_datum(const smma_instruction *instruction);
 
-/* Writes "ue8m0 per 32", or nothing without scale factors; returns `text`. */
+/* Writes "ue8m0 per 32"; an empty text without scale factors. Returns `text`. */
 const char *smma_scale_text(const smma_instruction *instruction, char text[32]);
 
 /* Returns a list of an architecture's instructions; SMMA_ARCH_COUNT stands for all listed architectures. */
 smma_datum *smma_instructions_datum(smma_arch_id arch);
 
-/* Returns a list of GPUs, {"arch", "name"}; `arch` as above. */
+/* Returns a list of GPUs, {"arch", "name"}; `arch` as for smma_instructions_datum. */
 smma_datum *smma_gpus_datum(smma_arch_id arch);
 
 /* Returns {"name", "bits", "exponent_bits", "fraction_bits", "bias"}; the last three are null for integers. */
@@ -24,7 +24,7 @@ smma_datum *smma_format_datum(smma_format format);
 /* Returns a list of the formats of matrices. */
 smma_datum *smma_formats_datum(void);
 
-/* Returns a list of the open questions that `campaign --open` asks: {"name", "question", "candidates"}. */
+/* Returns a list of the open questions of `campaign --open`: {"name", "question", "candidates"}. */
 smma_datum *smma_questions_datum(void);
 
 /* Returns a list of the kinds of units: {"unit", "takes", "arguments", "summary"}. Opens each kind that needs no

@@ -32,7 +32,7 @@ struct smma_multiplier {
   size_t steps;  /* instruction steps along K */
   size_t part_k; /* products per scaled block of K; 0: no scale factors of blocks */
   bool starts_from_c;
-  bool turned; /* computes B^T A^T: see smma_turn_product */
+  bool turned;                                /* computes B^T A^T: see smma_turn_product */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE]; /* operations on the final sums, in the outer format */
   size_t epilogues;
   smma_schedule schedule; /* tasks between steps: of split_k, promote_every or the caller's plan */

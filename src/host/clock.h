@@ -1,4 +1,4 @@
-/* The time: seconds that pass, and the date. */
+/* Elapsed seconds, and the date. */
 #ifndef SMMA_HOST_CLOCK_H
 #define SMMA_HOST_CLOCK_H
 

@@ -14,7 +14,8 @@ static bool has_f16c(void) {
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-/* Reports whether the CPU has the set; __builtin_cpu_supports says of AVX whether the system saves its registers, too. */
+/* Reports whether the CPU has the set. For AVX, __builtin_cpu_supports also checks that the system saves the registers.
+ */
 static bool is_there(smma_cpu_set set) {
   switch (set) {
     case SMMA_CPU_PORTABLE: return true;
@@ -32,17 +33,18 @@ static bool is_there(smma_cpu_set set) { return set == SMMA_CPU_PORTABLE || set 
 static bool is_there(smma_cpu_set set) { return set == SMMA_CPU_PORTABLE; }
 #endif
 
-/* Returns the greatest set that SOFTMMA_CPU leaves; -1 if its value names no set. */
+/* Returns the highest set that SOFTMMA_CPU allows; -1 if its value names no set. */
 static int greatest_left(void) {
   static const struct {
     const char *name;
     smma_cpu_set set;
-  } names[] = {{"portable", SMMA_CPU_PORTABLE},
+  } names[] = {
+      {"portable", SMMA_CPU_PORTABLE},
 #ifdef __aarch64__
-               {"neon", SMMA_CPU_NEON},
+      {"neon", SMMA_CPU_NEON},
 #else
-               {"avx2", SMMA_CPU_AVX2},
-               {"avx512", SMMA_CPU_AVX512},
+      {"avx2", SMMA_CPU_AVX2},
+      {"avx512", SMMA_CPU_AVX512},
 #endif
   };
   const char *value = getenv("SOFTMMA_CPU");
@@ -52,7 +54,7 @@ static int greatest_left(void) {
   return -1;
 }
 
-/* Returns greatest_left(), read once; threads that ask first at the same time find the same value. */
+/* Returns greatest_left(), read once. Threads that call it first at the same time get the same value. */
 static int left_here(void) {
   enum { NOT_READ = -2 };
   static atomic_int left = NOT_READ;
@@ -63,8 +65,9 @@ static int left_here(void) {
 
 bool smma_cpu_hides(smma_cpu_set set) { return set != SMMA_CPU_PORTABLE && (int)set > left_here(); }
 
-/* Returns a bit for each set that the CPU has and SOFTMMA_CPU leaves, found once: rows are made by functions that ask for
-   each, and CPUID takes microseconds on a virtual machine. Portable code's is always set. */
+/* Returns a bit for each set that the CPU has and SOFTMMA_CPU allows. The result is cached: functions that compute test
+   vectors need it for each vector, and CPUID takes microseconds on a virtual machine. The bit of portable code is
+   always set. */
 static int sets_here(void) {
   static atomic_int sets;
   int found = atomic_load_explicit(&sets, memory_order_relaxed);

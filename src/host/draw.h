@@ -1,17 +1,18 @@
-/* Numbers without a pattern, the same on every machine: SplitMix64. */
+/* Pseudorandom numbers, the same on every machine: SplitMix64. */
 #ifndef SMMA_HOST_DRAW_H
 #define SMMA_HOST_DRAW_H
 
 #include <stdint.h>
 
-/* Returns the number's bits mixed. */
+/* Returns a hash of x: all bits mixed. */
 static inline uint64_t smma_mix(uint64_t x) {
   x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
   return x ^ x >> 31;
 }
 
-/* Returns the next number of a sequence. Draws in arguments of one call would come in an order of the compiler's. */
+/* Returns the next number of a sequence. Do not draw twice in the arguments of one call: the compiler chooses their
+   order. */
 static inline uint64_t smma_draw(uint64_t *state) { return smma_mix(*state += UINT64_C(0x9e3779b97f4a7c15)); }
 
 /* Returns a number from 0 to bound - 1. */

@@ -7,7 +7,7 @@
 #include "host/locale.h"
 #include "host/utf8.h"
 
-/* Reports whether a terminal shows something for the code point, in its place. */
+/* Reports whether a terminal shows the code point as a visible character at its position. */
 static bool is_shown(uint32_t point) {
   if (point < 0xa0) return point >= ' ' && point < 0x7f;
   return point != 0xad && !(point >= 0x200b && point <= 0x200f) && !(point >= 0x2028 && point <= 0x202e) &&

@@ -13,9 +13,9 @@ typedef enum {
   SMMA_MODE_FLUSH_DOWN
 } smma_float_mode;
 
-/* Sets the mode, every exception masked, and returns what to restore. Code whose result depends on the mode must be
-   called through a pointer: compilers move arithmetic across this. SMMA_MODE_FLUSH rounds to nearest even,
-   SMMA_MODE_FLUSH_DOWN down; both read subnormals as and turn them into zeros where the machine can. */
+/* Sets the mode, masks every exception, and returns the previous state. Code whose result depends on the mode must be
+   called through a pointer, because compilers move arithmetic across this call. SMMA_MODE_FLUSH rounds to nearest even,
+   SMMA_MODE_FLUSH_DOWN rounds down; both flush subnormal operands and results to zero if the machine can. */
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 typedef unsigned smma_float_state;

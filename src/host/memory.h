@@ -1,4 +1,5 @@
-/* Memory at addresses that are multiples of 64, for vectors: malloc in standard C alone, which every system has. */
+/* Memory at addresses that are multiples of 64, for vectors. It uses only malloc of standard C, which every system has.
+ */
 #ifndef SMMA_HOST_MEMORY_H
 #define SMMA_HOST_MEMORY_H
 
@@ -8,7 +9,8 @@
 
 enum { SMMA_ALIGNMENT = 64 };
 
-/* NULL without memory. What malloc gave is remembered in front. */
+/* Allocates memory; returns NULL if memory runs out. The pointer that malloc returned is stored in front of the block.
+ */
 static inline void *smma_aligned_malloc(size_t bytes) {
   unsigned char *memory, *aligned;
   if (bytes > SIZE_MAX - SMMA_ALIGNMENT - sizeof memory) return NULL;
@@ -20,7 +22,7 @@ static inline void *smma_aligned_malloc(size_t bytes) {
   return aligned;
 }
 
-/* Does nothing with NULL. */
+/* Frees the memory. Does nothing with NULL. */
 static inline void smma_aligned_free(void *aligned) {
   unsigned char *memory;
   if (!aligned) return;

@@ -1,4 +1,4 @@
-/* Philox (core/philox.h): many blocks of one key at once, on vectors. */
+/* Philox (core/philox.h): many blocks of one key at once, in SIMD vectors. */
 #ifndef SMMA_HOST_PHILOX_H
 #define SMMA_HOST_PHILOX_H
 
@@ -10,10 +10,10 @@
 #include "core/philox.h"
 #include "host/cpu.h"
 
-/* Blocks are made in multiples of it. */
+/* Numbers of blocks must be multiples of this. */
 enum { SMMA_PHILOX_STEP = 8 };
 
-/* What a key is in each round. */
+/* The key of each round. */
 typedef struct {
   uint32_t low[SMMA_PHILOX_ROUNDS], high[SMMA_PHILOX_ROUNDS];
 } smma_philox_keys;
@@ -27,8 +27,9 @@ static inline smma_philox_keys smma_philox_keys_of(uint64_t key) {
   return k;
 }
 
-/* smma_philox of `blocks` counters that differ in word 2: x.word[2], x.word[2] + 1 and so on. Their words one behind
-   the other, or, unless that is NULL, the sums of the four words of each. */
+/* Computes smma_philox of `blocks` counters that differ only in word 2: x.word[2], x.word[2] + 1 and so on. If `sums`
+   is NULL, writes the blocks' words to `words`, one block after another; otherwise writes the sum of each block's four
+   words to `sums`. */
 typedef void smma_philox_function(const smma_philox_keys *keys, smma_philox_block x, size_t blocks, uint32_t *words,
                                   uint64_t *sums);
 
@@ -56,13 +57,14 @@ static inline void smma_philox_portable(const smma_philox_keys *keys, smma_philo
 }
 
 #ifdef __x86_64__
-/* Both have a block's words in the lower halves of 64-bit lanes, which are all that the multiplication reads. The last
-   round leaves words 0 and 1, and 2 and 3, as the halves of one lane. */
+/* Both vector versions hold the words of a block in the lower halves of 64-bit lanes, because the multiplication reads
+   only these. The last round leaves words 0 and 1 in the two halves of one lane, and words 2 and 3 in those of another.
+ */
 
-/* As many as stay in registers. */
+/* Number of vectors that fit in registers. */
 enum { SMMA_PHILOX_VECTORS = 5 };
 
-/* `vectors`, a constant, of eight blocks each. */
+/* Computes `vectors` vectors of eight blocks each; `vectors` is a compile-time constant. */
 __attribute__((target("avx512f"), always_inline)) static inline void smma_philox_eights(const smma_philox_keys *keys,
                                                                                         smma_philox_block x,
                                                                                         int vectors, uint32_t *words,
@@ -110,7 +112,8 @@ __attribute__((target("avx512f"))) static inline void smma_philox_avx512(const s
                                                                          smma_philox_block x, size_t blocks,
                                                                          uint32_t *words, uint64_t *sums) {
   while (blocks > 0) {
-    /* Parts of about one size: a round's vectors have to be enough to hide what each waits for. */
+    /* Divides the blocks into parts of nearly equal size, because too few vectors in a part cannot hide the latency of
+       a round. */
     const size_t left = blocks / 8, parts = (left + SMMA_PHILOX_VECTORS - 1) / SMMA_PHILOX_VECTORS,
                  now = (left + parts - 1) / parts;
     switch (now) {
@@ -128,7 +131,7 @@ __attribute__((target("avx512f"))) static inline void smma_philox_avx512(const s
   }
 }
 
-/* As smma_philox_eights, of four blocks each. */
+/* Like smma_philox_eights, with four blocks a vector. */
 __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_philox_keys *keys, smma_philox_block x,
                                                                     size_t blocks, uint32_t *words, uint64_t *sums) {
   enum { VECTORS = SMMA_PHILOX_STEP / 4, LAST = SMMA_PHILOX_ROUNDS - 1 };
@@ -174,7 +177,7 @@ __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_p
 }
 #endif
 
-/* On the widest vectors of this CPU. */
+/* Returns the function for the widest vectors of this CPU. */
 static inline smma_philox_function *smma_philox_function_here(void) {
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX512)) return smma_philox_avx512;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* No struct grows by so many bytes: a greater size was never set. */
+/* No struct grows by this number of bytes, so a larger size means that the caller did not set it. */
 enum { MOST_GROWTH = 4096 };
 
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }

@@ -15,8 +15,8 @@ static void *wait_for_all(void *gate) {
   return NULL;
 }
 
-/* Makes the threads that an OpenMP team has beside the caller, all alive at once, and ends them. Returns 0, or the
-   error number of the first that the system refuses. */
+/* Creates the threads of an OpenMP team (except the caller), all alive at once, and ends them. Returns 0, or the error
+   number of the first thread that the system refused. */
 static int try_threads(int team) {
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
   pthread_t *threads = malloc((size_t)team * sizeof *threads);
@@ -33,7 +33,8 @@ static int try_threads(int team) {
   return error;
 }
 
-/* Each thread that begins parallel loops has a team of its own, which OpenMP keeps: it is tried once. */
+/* Returns the error number if the system refuses a team of this size; otherwise 0. OpenMP retains a team for each
+   thread that starts parallel loops, so each size is tried once a thread. */
 static int refusal_of(int team) {
   static _Thread_local int had = 1;
   const int error = team > had ? try_threads(team) : 0;

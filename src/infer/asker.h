@@ -1,5 +1,5 @@
-/* Asks a unit on behalf of a search: counts the vectors, records the answers, and takes answers from the record of
-   an earlier search instead of asking twice. */
+/* Calls a unit on behalf of a search: counts the test vectors, records the answers, and uses the answers recorded by an
+   earlier search instead of calling the unit twice. */
 #ifndef SMMA_INFER_ASKER_H
 #define SMMA_INFER_ASKER_H
 
@@ -10,24 +10,24 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  uint64_t rows, calls; /* asked so far, including those answered from the record */
+  uint64_t rows, calls; /* test vectors and calls so far, including those answered from the record */
   uint64_t seed;        /* the search's seed, for the record's header */
   FILE *record;         /* answers are appended to this file; NULL: no record */
   uint32_t checksum;    /* CRC-32C of all bytes of the record */
-  smma_rows known;      /* the answers that the record had when the search began; the search asks these vectors first */
+  smma_rows known; /* answers that the record had when the search began; the search begins with these test vectors */
   size_t known_count;
   smma_error *error;
 } smma_asking;
 
-/* Fills in d of the first `count` vectors. A search asks the same vectors in the same order each time it runs, so
-   answers in the record need not be asked again. Returns false with a message if the unit fails, or if the record
+/* Fills in d of the first `count` test vectors. A search uses the same test vectors in the same order each time it
+   runs, so recorded answers need no further call. Returns false with a message if the unit fails, or if the record
    belongs to another search. */
 bool smma_asking_run(smma_asking *asking, smma_rows *rows, size_t count);
 
-/* Takes the answers in the file, if it exists, and appends new ones from now on. The file stays locked until it is
-   closed. Its header names unit, seed, instruction and formats; a checksum line follows each batch. Returns false
-   with a message, and leaves the file unchanged, if another search is writing the file, if its header is not this
-   search's, or if anything but an incomplete last line is damaged. */
+/* Reads the answers in the file, if it exists, and appends new ones from now on. The file stays locked until it is
+   closed. Its header names unit, seed, instruction and formats; a checksum line follows each batch. Returns false with
+   a message, and leaves the file unchanged, if another search is writing the file, if its header is not this search's,
+   or if anything but an incomplete last line is damaged. */
 bool smma_asking_open_record(smma_asking *asking, const char *path);
 void smma_asking_close_record(smma_asking *asking);
 

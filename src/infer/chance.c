@@ -9,7 +9,8 @@ enum { ROUNDS_AT_RANDOM = 8, MOST_TOGETHER = 4 };
 static int random_value(const smma_fit *f, const smma_composition *p, const smma_key *key, int now, uint64_t *state) {
   int value[SMMA_MOST_VALUES], words = smma_parameter_add_words(value, 0, key, now);
   const int fraction_bits = smma_encoding_of(f->model.instruction.d).fraction_bits;
-  if (!smma_parameter_is_number(key)) return smma_draw_below(state, smma_parameter_choices(key));
+  if (!smma_parameter_is_number(key))
+    return smma_parameter_choice(key, smma_draw_below(state, smma_parameter_choices(key)));
   if (words && smma_draw_below(state, 4) == 0) return value[smma_draw_below(state, words)];
   switch (smma_draw_below(state, 4)) {
     case 0: return smma_key_of_step(&p->step[smma_draw_below(state, p->steps)], key) + smma_draw_below(state, 3) - 1;

@@ -22,12 +22,12 @@ typedef struct {
   struct smma_fit_models *models;
 } smma_fit;
 
-/* Opens a fit; `instruction` gives formats and K. Returns false without memory. */
+/* Opens a fit; `instruction` gives formats and K. Returns false if memory runs out. */
 bool smma_fit_open(const smma_samples *samples, const smma_instruction *instruction, smma_fit *fit);
 void smma_fit_close(smma_fit *fit);
 
 /* Selects `looked` of the samples: remembered ones, at most half, and others evenly spread. Selects all samples if
-   there are fewer. Returns false without memory. */
+   there are fewer. Returns false if memory runs out. */
 bool smma_fit_look_at(smma_fit *fit, size_t looked);
 
 /* Remembers some of the selected samples that disagree with the model. */

@@ -14,13 +14,14 @@
 #include "rows/generate.h"
 #include "unit/recording.h"
 
-/* Vectors asked before anything is known (FIRST_ROWS; GUESSES * ROWS_OF_GUESS); vectors of each round, and how many
-   of those that disagree become samples. */
+/* The first vectors are FIRST_ROWS generated ones, then ROWS_OF_GUESS directed ones for each of GUESSES alignment
+   lengths. Each of at most MOST_ROUNDS rounds has ROUND_ROWS vectors, of which at most MOST_JOINING mismatches become
+   samples. */
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
-/* If at most one vector in FEW_MISMATCHES_DIVISOR disagrees, the structure may be a different one that only few vectors
- * show. */
+/* If at most one vector in FEW_MISMATCHES_DIVISOR disagrees, the structure may be a different one that only few
+   vectors show. */
 enum { FEW_MISMATCHES_DIVISOR = 16 };
-enum { FRESH_AT_ONCE = 16384 };
+enum { FRESH_AT_ONCE = 16384 }; /* vectors per call of the final check */
 
 static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
 
@@ -93,7 +94,7 @@ static bool learn_directed(smma_inference_work *x) {
   return good;
 }
 
-/* Asks generated vectors, then the same vectors again to check that the unit is a function. */
+/* Runs generated vectors on the unit, then the same vectors again to check that the unit is a function. */
 static bool learn_and_check(smma_inference_work *x) {
   smma_inference *found = x->found;
   smma_rows rows;
@@ -222,8 +223,8 @@ static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t c
   return good;
 }
 
-/* Asks new vectors until the model agrees with all of a round. Half are random; a quarter is directed at the model's
-   own bits, a quarter at the guesses. */
+/* Runs rounds of new vectors on the unit, and refits the model, until the model agrees with all vectors of a round.
+   Half of the vectors are random, a quarter is directed at the model's own bits, and a quarter at the guesses. */
 static bool refine(smma_inference_work *x) {
   smma_rows rows;
   size_t wrong = 1;

@@ -49,7 +49,7 @@ int smma_fit_neighbours(const smma_fit *f, int step, const smma_key *key, int ne
   const int now = smma_fit_value(f, step, key);
   int value[SMMA_MOST_VALUES], count = 0, kept = 0;
   if (!smma_parameter_is_number(key)) {
-    for (int x = 0; x < smma_parameter_choices(key); x++) count = smma_parameter_add_value(value, count, key, now, x);
+    count = smma_parameter_add_choices(value, count, key, now);
   } else if (is_word(key, now)) {
     count = numbers_beside_word(f, key, now, value, count);
   } else {

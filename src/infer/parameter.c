@@ -82,6 +82,16 @@ int smma_parameter_choices(const smma_key *key) {
   return count;
 }
 
+int smma_parameter_choice(const smma_key *key, int n) {
+  return key->kind == SMMA_KEY_FORMAT ? (int)smma_format_at(n) : n;
+}
+
+int smma_parameter_add_choices(int *value, int count, const smma_key *key, int now) {
+  for (int n = 0; n < smma_parameter_choices(key); n++)
+    count = smma_parameter_add_value(value, count, key, now, smma_parameter_choice(key, n));
+  return count;
+}
+
 int smma_parameter_add_words(int *value, int count, const smma_key *key, int now) {
   if (key->word) count = smma_parameter_add_value(value, count, key, now, key->meaning);
   if (key->other_word) count = smma_parameter_add_value(value, count, key, now, key->other_meaning);
@@ -107,7 +117,7 @@ int smma_parameter_values(const smma_instruction *i, const smma_key *key, int no
   int anchor[SMMA_MOST_ANCHORS], anchors = smma_parameter_anchors(i, anchor), count = 0;
   count = smma_parameter_add_words(value, count, key, now);
   if (!smma_parameter_is_number(key))
-    for (int x = 0; x < smma_parameter_choices(key); x++) count = smma_parameter_add_value(value, count, key, now, x);
+    count = smma_parameter_add_choices(value, count, key, now);
   else if (few)
     for (int x = key->least; x <= key->most && x <= MOST_BITS; x++)
       count = smma_parameter_add_value(value, count, key, now, x);

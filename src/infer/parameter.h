@@ -30,15 +30,17 @@ bool smma_parameter_is_number(const smma_key *key);
 /* Reports whether the key has so few values that all are worth trying. */
 bool smma_parameter_has_few(const smma_key *key);
 
-/* Returns the number of values of a key that is not a number. */
+/* Return the number of values of a key that is not a number, and the `n`-th value. */
 int smma_parameter_choices(const smma_key *key);
+int smma_parameter_choice(const smma_key *key, int n);
 
 /* ---- Values ---- */
 
-/* Append to the `count` values, and return their new number: `x`, or the meanings of the key's words. Skip `now`,
-   values in the list, and values that the key does not allow. */
+/* Append to the `count` values, and return their new number: `x`, the values of a key that is not a number, or the
+   meanings of the key's words. Skip `now`, values in the list, and values that the key does not allow. */
 enum { SMMA_MOST_VALUES = 640 };
 int smma_parameter_add_value(int *value, int count, const smma_key *key, int now, int x);
+int smma_parameter_add_choices(int *value, int count, const smma_key *key, int now);
 int smma_parameter_add_words(int *value, int count, const smma_key *key, int now);
 
 /* Lists values worth trying instead of `now`: all if the key has few; otherwise `now` plus or minus powers of two,

@@ -43,7 +43,7 @@ bool smma_inference_find_witness(smma_inference_work *x, const smma_composition 
   return good;
 }
 
-/* ---- One neighbour ---- */
+/* ---- One neighbouring value ---- */
 
 static int terms_of(const smma_instruction *i, const smma_row *row) {
   int terms = row->c != 0;

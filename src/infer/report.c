@@ -73,7 +73,7 @@ void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference 
   else if (f->model.named.rule.nan != SMMA_NAN_QUIET)
     snprintf(text, size,
              "%llu of %llu vectors differ from the nearest policy, \"%s\", which the model has: all hold a NaN in both "
-             "results, with another sign or payload; `softmma campaign` counts them as mismatches",
+             "results, with another sign or payload; `softmma test` counts them as mismatches",
              different, compared, words[f->model.named.rule.nan]);
   else if (different)
     snprintf(

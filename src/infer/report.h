@@ -17,7 +17,7 @@ enum { SMMA_INFER_REASON_SIZE = 300 };
 void smma_describe_infer_reason(const smma_infer_request *request, const smma_inference *found,
                                 char text[SMMA_INFER_REASON_SIZE]);
 
-/* Returns the model as an instruction named `name`; NULL without memory. Release it with smma_custom_release. */
+/* Returns the model as an instruction named `name`; NULL if memory runs out. Release it with smma_custom_release. */
 const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name);
 
 /* Returns a rival as an instruction, like smma_inferred_unit. */
@@ -73,14 +73,14 @@ void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_
 /* Returns the outcome as the record that --json prints. */
 smma_datum *smma_inference_datum(const smma_infer_request *request, const smma_inference *found);
 
-/* Makes the parts of a page (page/page.h) with a summary in lines. Returns false with a message without memory. Free
-   `*page` in both cases. */
+/* Makes the parts of a page (page/page.h) with a summary in lines. Returns false with a message if memory runs out.
+   Free `*page` in both cases. */
 bool smma_inference_page(const smma_infer_request *request, const smma_inference *found, const char *summary,
                          smma_datum **page, smma_error *error);
 
 /* Writes vectors of the proof as a vector file: with `undecided`, the vectors that would rule out a value, otherwise
-   those that do. The header names the unit of file `model` or, if it is NULL, the request's instruction. Returns
-   false without memory, or if the stream has failed. */
+   those that do. The header names the unit of file `model` or, if it is NULL, the request's instruction. Returns false
+   if memory runs out, or if the stream has failed. */
 bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer_request *request,
                                const smma_inference *found, bool undecided);
 

@@ -11,11 +11,11 @@ typedef struct {
   size_t per_row;
 } smma_samples;
 
-/* Opens an empty list; returns false without memory. */
+/* Opens an empty list; returns false if memory runs out. */
 bool smma_samples_open(const smma_instruction *instruction, smma_samples *samples);
 void smma_samples_close(smma_samples *samples);
 
-/* Appends `count` vectors of the instruction, with results, starting at `first`. Returns false without memory; the
+/* Appends `count` vectors of the instruction, with results, starting at `first`. Returns false if memory runs out; the
    list is then unchanged. */
 bool smma_samples_add(smma_samples *samples, const smma_rows *rows, size_t first, size_t count);
 

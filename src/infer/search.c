@@ -114,8 +114,8 @@ static int end_of_group(const smma_shapes *shapes, int first) {
   return end;
 }
 
-/* Finds the starts of the shapes from `first` to `end`. Returns the number of shapes that have starts, or -1 without
-   memory. */
+/* Finds the starts of the shapes from `first` to `end`. Returns the number of shapes that have starts; -1 if memory
+   runs out. */
 static int start_group(smma_fit *f, const smma_shapes *shapes, int first, int end, shape_trial *trial,
                        smma_fit_watch watch) {
   int count = 0;

@@ -17,8 +17,8 @@ enum { SMMA_MOST_STARTS = 8 };
 
 /* Finds the best starts of a shape, the best first. The families are: terms truncated below their nominal exponents;
    terms truncated below their leading bits' exponents; small terms dropped; exact sums rounded once or twice; fixed
-   point. The two compositions of each family with the fewest mismatches on the selected samples are taken. The first
-   of these may get separate bits and rounding for each step. Returns their number; -1 without memory. */
+   point. The two compositions of each family with the fewest mismatches on the selected samples are taken. The first of
+   these may get separate bits and rounding for each step. Returns their number; -1 if memory runs out. */
 int smma_fit_starts(const smma_fit *fit, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]);
 
 #endif

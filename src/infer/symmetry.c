@@ -381,7 +381,7 @@ static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   if (kept) shapes->count = kept;
 }
 
-/* Sorts shapes by the evidence against them; equal ones keep their order. Returns false without memory. */
+/* Sorts shapes by the evidence against them; equal ones keep their order. Returns false if memory runs out. */
 static bool put_likely_first(smma_shapes *shapes) {
   smma_shapes *before = malloc(sizeof *before);
   int most = 0, at = 0;

@@ -46,7 +46,7 @@ static void compose_fp8_by_fp16(const smma_operation *o, smma_composition *to) {
   add(to, chain(1, 1, SMMA_START_C, o->d));
 }
 
-/* The products of a group are multiples of 2^-fraction and have an exponent of at least 0. */
+/* Composes GST-FDPA. The products of a group are multiples of 2^-fraction and have an exponent of at least 0. */
 static void compose_gst_fdpa(const smma_operation *o, smma_composition *to) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   const int fraction = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits;
@@ -99,7 +99,8 @@ static void compose_ftz_fma(const smma_operation *o, smma_composition *to) {
   add(to, step);
 }
 
-/* Sums the products among themselves (GTR-FDPA: even and odd products separately), then adds c. */
+/* Composes TR-FDPA and GTR-FDPA: sums the products among themselves (GTR-FDPA: even and odd products separately), then
+   adds c. */
 static bool compose_tr_fdpa(const smma_operation *o, smma_composition *to) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const int block = smma_block_of(o), bits = p->sum_bits + (p->revision > 1);
@@ -144,7 +145,8 @@ static void compose_integer(const smma_operation *o, smma_composition *to) {
   add(to, step);
 }
 
-/* Aligns to the leading bit of C, which has Fc bits; rounds the sum to the output, or to FP32 before BF16. */
+/* Returns a chain that aligns to the leading bit of C, which has Fc bits, and rounds the sum to the output; for BF16,
+   first to FP32, then toward zero. */
 static smma_step chain_below_c(const smma_operation *o, int count, int take) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
   const int least = smma_minimum_exponent(smma_encoding_of(p->output));
@@ -257,7 +259,7 @@ static smma_tr_fdpa rounding_down_of(const smma_composition *p) {
   return (smma_tr_fdpa){p->step[0].term.bits, last->term.bits - (revision > 1), p->step[0].window, revision};
 }
 
-/* Reads the parameters that the algorithm must have if the steps are its steps. */
+/* Reads from the steps the parameters that the algorithm has if these steps are its own. */
 static void guess(const smma_composition *p, smma_rule *rule) {
   switch (rule->algorithm) {
     case SMMA_T_FDPA:

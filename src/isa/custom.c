@@ -50,7 +50,7 @@ static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
   return true;
 }
 
-/* ---- Which values are allowed together ---- */
+/* ---- Values that are allowed together ---- */
 
 /* Writes the divisors of `of` that are at least `least`: "1, 2, 4, 8". */
 static const char *divisors(int of, int least, char *text, size_t size) {
@@ -67,7 +67,8 @@ static bool divides(smma_custom_fault *fault, const char *key, int value, const 
               divisors(of, least, list, sizeof list));
 }
 
-/* Scale factors and their block must both be present or both absent. */
+/* Checks that the algorithm takes scale factors if any are given, and that scale_block comes with a format of scale
+   factors. */
 static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
@@ -96,9 +97,11 @@ static bool format_holds(smma_format outer, smma_format inner) {
 static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
   char list[128] = "";
   if (format_holds(i->d, i->c)) return true;
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (smma_operand_formats() & smma_format_bit((smma_format)f) && format_holds(i->d, (smma_format)f))
-      smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_format f = smma_format_at(row);
+    if (smma_operand_formats() & smma_format_bit(f) && format_holds(i->d, f))
+      smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text(f));
+  }
   return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),
               smma_format_text(i->d), list);
 }
@@ -121,7 +124,7 @@ static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
               smma_format_text(custom->instruction.d));
 }
 
-/* A block may exceed K; otherwise K must be a multiple of it. */
+/* Checks that K is a multiple of the block, unless the block is at least as long as K. */
 static bool check_block(const smma_instruction *i, int block, smma_custom_fault *fault) {
   return block >= i->k || divides(fault, "block", block, "k", i->k, 1);
 }
@@ -130,7 +133,7 @@ static bool check_gst(const smma_instruction *i, const smma_gst_fdpa *p, smma_cu
   return divides(fault, "group", p->group, "scale_block", i->scale_block, 1) && check_output(i, p->fused.output, fault);
 }
 
-/* Products are dealt to blocks in pairs. */
+/* Checks that a block holds pairs, because products are dealt to blocks in pairs. */
 static bool check_fp8_by_fp16(const smma_instruction *i, const smma_t_fdpa *p, smma_custom_fault *fault) {
   if (p->block % 2)
     return fail(fault, "block", "%d is odd, but products are dealt out in pairs; allowed: 2 to 64, even", p->block);
@@ -256,7 +259,7 @@ static bool check_nan_of_step(const smma_custom *custom, int step, smma_custom_f
   return true;
 }
 
-/* Integers have neither subnormals nor a leading bit. */
+/* Checks steps on integers, which have neither subnormals nor a leading bit. */
 static bool check_integers(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
   const bool kept[] = {p->subnormal_a == SMMA_SUBNORMALS_KEPT, p->subnormal_b == SMMA_SUBNORMALS_KEPT,
                        p->subnormal_c == SMMA_SUBNORMALS_KEPT};
@@ -274,7 +277,7 @@ static bool check_integer_output(const smma_step *s, smma_custom_fault *fault) {
   return s->narrow_bits == SMMA_NONE || fail(fault, "narrow_bits", "integers have no fraction; allowed: none");
 }
 
-/* Scale factors multiply sums of consecutive products that share a scale factor. */
+/* Checks that the sums which scale factors multiply consist of consecutive products with the same scale factor. */
 static bool check_scaled_step(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
   if (p->scaled_step >= p->steps)
     return fail(fault, "scaled_step", "the last step's result is d; allowed: 0 to %d", p->steps - 1);
@@ -323,7 +326,8 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   return check_scaled_step(i, p, fault);
 }
 
-/* The stride must divide the number of blocks; in GD-FDPA, groups must divide a block. */
+/* Checks C-FDPA and GD-FDPA: NaN policy, overflow, block and output; groups must divide a block (GD-FDPA), and the
+   stride must divide the number of blocks. */
 static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smma_custom_fault *fault) {
   const smma_c_fdpa *p = &rule->with.c_fdpa;
   const int block = smma_minimum(p->block, i->k);
@@ -338,7 +342,7 @@ static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smm
          (p->stride == 1 || divides(fault, "stride", p->stride, "k / block", i->k / block, 1));
 }
 
-/* The two stages take groups of eight products in turn. */
+/* Checks that K is a multiple of 16, because two stages take groups of eight products in turn. */
 static bool check_two_stages(const smma_instruction *i, smma_custom_fault *fault) {
   return i->k % 16 == 0 || fail(fault, "k", "%d is no multiple of 16, of which two stages take eights in turn", i->k);
 }

@@ -9,10 +9,26 @@
 #include "isa/ascii.h"
 
 static const char *const names[SMMA_FORMAT_COUNT] = {
-#define SMMA_FORMAT(symbol, name, ...) [SMMA_##symbol] = #name,
+#define SMMA_FORMAT(symbol, name, ...) [SMMA_ROW_OF_##symbol] = #name,
 #include "core/format.def"
 #undef SMMA_FORMAT
 };
+
+static const smma_format formats[SMMA_FORMAT_COUNT] = {
+#define SMMA_FORMAT(symbol, ...) [SMMA_ROW_OF_##symbol] = SMMA_##symbol,
+#include "core/format.def"
+#undef SMMA_FORMAT
+};
+
+smma_format smma_format_at(int row) { return formats[row]; }
+
+/* Returns the row of a format of the table, otherwise -1. */
+static int row_of(smma_format format) {
+  if ((unsigned)format <= SMMA_B1) return (int)format;
+  for (int row = (int)SMMA_ROW_OF_B1 + 1; row < SMMA_FORMAT_COUNT; row++)
+    if (formats[row] == format) return row;
+  return -1;
+}
 
 typedef struct {
   const char *text;
@@ -86,13 +102,41 @@ static const synonym synonyms[] = {
 
 enum { MOST_BITS = 16, LEAST_INTEGER = 2, MOST_INTEGER = 8, NAME_SIZE = 32 };
 
+/* Numbers that spell out the parameters of the table's formats; 0 for formats of more bits or with ignored bits. */
+enum {
+#define SMMA_FORMAT(symbol, name, stored, ignored, sign, exponent, fraction, bias, special)                  \
+  SPELLED_##symbol = (stored) <= MOST_BITS && !(ignored)                                                     \
+                         ? (int)SMMA_SPELLED_FORMAT(sign, exponent, fraction, bias, SMMA_SPECIALS_##special) \
+                         : 0,
+#include "core/format.def"
+#undef SMMA_FORMAT
+};
+
+static const int spelled_numbers[SMMA_FORMAT_COUNT] = {
+#define SMMA_FORMAT(symbol, ...) SPELLED_##symbol,
+#include "core/format.def"
+#undef SMMA_FORMAT
+};
+
+/* The formats up to B1 had numbers before formats were spelled out. A row after B1 leaves its format the number that
+   the format has without the row. */
+#define SMMA_FORMAT(symbol, ...)                                                                            \
+  _Static_assert((int)SMMA_##symbol == ((int)SMMA_ROW_OF_##symbol <= (int)SMMA_B1 || !(int)SPELLED_##symbol \
+                                            ? (int)SMMA_ROW_OF_##symbol                                     \
+                                            : (int)SPELLED_##symbol),                                       \
+                 "number.h: SMMA_" #symbol                                                                  \
+                 " must be the number that spells out its parameters, see core/format.h;"                   \
+                 " with more than 16 bits, or with ignored bits, the number of its row in format.def");
+#include "core/format.def"
+#undef SMMA_FORMAT
+
 static const char *const specials_words[] = {[SMMA_SPECIALS_IEEE] = "ieee",
                                              [SMMA_SPECIALS_ONE_NAN] = "nan",
                                              [SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO] = "fnuz",
                                              [SMMA_SPECIALS_FINITE] = "finite"};
 enum { SPECIALS_WORDS = sizeof specials_words / sizeof *specials_words };
 
-/* Reports whether an operand format of the table has the same numbers of bits. */
+/* Reports whether an operand format has the same numbers of bits. */
 static bool has_shape(smma_format format, smma_encoding x) {
   const smma_encoding y = smma_encoding_of(format);
   return smma_is_operand_format(format) && y.ignored_bits == 0 &&
@@ -100,10 +144,11 @@ static bool has_shape(smma_format format, smma_encoding x) {
          y.exponent_bits == x.exponent_bits && y.fraction_bits == x.fraction_bits;
 }
 
-/* Returns the meaning of a name without a suffix: that of the same shape in the table, otherwise IEEE 754. */
+/* Returns the meaning of a name without a suffix: that of the same shape in the table, otherwise IEEE 754. A row after
+   B1 does not change what a name means. */
 static smma_specials usual_specials(smma_encoding x) {
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (has_shape((smma_format)f, x)) return smma_encoding_of((smma_format)f).specials;
+  for (int row = 0; row <= (int)SMMA_ROW_OF_B1; row++)
+    if (has_shape(formats[row], x)) return smma_encoding_of(formats[row]).specials;
   return SMMA_SPECIALS_IEEE;
 }
 
@@ -132,9 +177,9 @@ static const char *fault_of(smma_encoding f) {
 
 /* Returns the table's format that equals x; SMMA_NO_FORMAT if there is none. */
 static smma_format of_table(smma_encoding x) {
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-    const smma_encoding y = smma_encoding_of((smma_format)f);
-    if (has_shape((smma_format)f, x) && y.bias == x.bias && y.specials == x.specials) return (smma_format)f;
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    const smma_encoding y = smma_encoding_of(formats[row]);
+    if (has_shape(formats[row], x) && y.bias == x.bias && y.specials == x.specials) return formats[row];
   }
   return SMMA_NO_FORMAT;
 }
@@ -204,7 +249,7 @@ smma_format smma_spelled_from_text(const char *text, size_t length, char *why, s
   if (known != SMMA_NO_FORMAT) return known;
   fault = fault_of(f);
   if (!fault) return SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
-  if (size && !is_name(names[SMMA_E8M13], text, length))
+  if (size && !is_name(names[SMMA_ROW_OF_E8M13], text, length))
     snprintf(why, size, "%.*s: %s", (int)(length < 40 ? length : 40), text, fault);
   return SMMA_NO_FORMAT;
 }
@@ -251,12 +296,15 @@ static const char *name_of_spelled(smma_format format) {
 /* ---- Names ---- */
 
 const char *smma_format_text(smma_format format) {
-  if ((unsigned)format < SMMA_FORMAT_COUNT) return names[format];
+  const int row = row_of(format);
+  if (row >= 0) return names[row];
   return smma_is_format(format) ? name_of_spelled(format) : "none";
 }
 
 bool smma_is_format(smma_format format) {
-  if ((unsigned)format < SMMA_FORMAT_COUNT) return true;
+  if (row_of(format) >= 0) return true;
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (spelled_numbers[row] == (int)format) return false;
   return smma_is_spelled(format) && !fault_of(smma_encoding_of(format));
 }
 
@@ -271,8 +319,8 @@ static bool same_text(const char *x, const char *y) {
 smma_format smma_format_from_text(const char *text) {
   char lower[NAME_SIZE];
   size_t length;
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (smma_is_operand_format((smma_format)format) && same_text(text, names[format])) return (smma_format)format;
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (smma_is_operand_format(formats[row]) && same_text(text, names[row])) return formats[row];
   for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
     if (same_text(text, synonyms[i].text)) return synonyms[i].format;
   for (length = 0; text[length] && length < sizeof lower; length++) lower[length] = smma_lower(text[length]);

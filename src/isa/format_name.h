@@ -15,11 +15,15 @@ enum {
   SMMA_FORMAT_none = SMMA_NO_FORMAT
 };
 
+/* Returns the format of a row of format.def. */
+smma_format smma_format_at(int row);
+
 /* Returns the name in format.def, or the spelled-out form ("e3m4", "e4m3-bias11-fnuz", "s5"); "none" if it is not a
    format. The text is valid until the program ends. */
 const char *smma_format_text(smma_format format);
 
-/* Reports whether the number denotes a format, from format.def or spelled out. */
+/* Reports whether the number denotes a format. A number that spells out the parameters of a format with another number
+   does not: one format has one number. */
 bool smma_is_format(smma_format format);
 
 /* Reports whether operands can have the format: every format except e8m13, which is only for rounding results. */

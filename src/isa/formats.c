@@ -6,6 +6,7 @@
 #include "host/error.h"
 #include "isa/ascii.h"
 #include "isa/catalogue.h"
+#include "isa/find.h"
 #include "isa/key.h"
 
 const smma_block_format smma_block_formats[] = {
@@ -30,13 +31,27 @@ static bool answers_to(const smma_block_format *format, const char *name) {
   return format->name[i] == 0 || (i && format->name[i] == '_');
 }
 
+/* Words that name several formats. */
+static const struct {
+  const char *word, *formats;
+} ambiguous[] = {{"fp8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
+                 {"f8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
+                 {"float8", "e4m3 or e5m2; with scale factors of blocks, mxfp8 or mxfp8_e5m2"},
+                 {"fp6", "e3m2 or e2m3; with scale factors of blocks, mxfp6_e3m2 or mxfp6_e2m3"},
+                 {"f6", "e3m2 or e2m3; with scale factors of blocks, mxfp6_e3m2 or mxfp6_e2m3"},
+                 {"float", "f32 or f64"}};
+
 smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error *error) {
-  char why[160], list[600] = "";
+  char why[160], list[600] = "", form[SMMA_NAME_SIZE];
+  smma_squeeze(name, form, sizeof form);
   smma_spelled_from_text(name, strlen(name), why, sizeof why);
   if (*why) return smma_set_error(error, SMMA_NOT_FOUND, "%s", why);
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (smma_is_operand_format((smma_format)f))
-      smma_append_text(list, sizeof list, "%s, ", smma_format_text((smma_format)f));
+  for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
+    if (strcmp(form, ambiguous[i].word) == 0)
+      return smma_set_error(error, SMMA_NOT_FOUND, "'%s' names several formats; type %s", name, ambiguous[i].formats);
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+    if (smma_is_operand_format(smma_format_at(row)))
+      smma_append_text(list, sizeof list, "%s, ", smma_format_text(smma_format_at(row)));
   smma_append_text(list, sizeof list, "[u]eXmY, sN, uN");
   for (size_t f = 0; blocks && f < smma_block_format_count; f++)
     smma_append_text(list, sizeof list, ", %s", smma_block_formats[f].name);

@@ -16,10 +16,9 @@
 #define CHAIN (1u << SMMA_KEYS_OF_G_FDPA)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
-/* Bits for spelled-out formats in sets of formats: integers; floating point whose values f32 contains, signed or
-   unsigned; floating point that needs f64. */
-enum { SPELLED_INTEGER = 28, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
-_Static_assert(SMMA_FORMAT_COUNT <= (int)SPELLED_INTEGER, "a set of formats is one word");
+/* Bits in sets of formats. The formats up to SMMA_B1 have one each. All others have that of their kind: integers;
+   floating point whose values f32 contains, signed or unsigned; floating point that needs f64. */
+enum { SPELLED_INTEGER = SMMA_B1 + 1, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
 
 #define F(name) (1u << SMMA_FORMAT_##name)
 #define SPELLED(kind) (1u << SPELLED_##kind)
@@ -312,9 +311,11 @@ unsigned smma_operand_formats(void) { return OPERANDS | F(f64); }
 unsigned smma_format_bit(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   if (!smma_is_format(format)) return 0;
-  if (!smma_is_spelled(format)) return 1u << format;
-  if (smma_is_integer(format)) return SPELLED(INTEGER);
-  return !smma_is_in_range_of_f32(f) ? SPELLED(WIDE) : f.sign_bits ? SPELLED(SIGNED) : SPELLED(UNSIGNED);
+  if (format <= SMMA_B1) return 1u << format;
+  if (f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return 0;
+  if (f.specials == SMMA_SPECIALS_INTEGER) return f.bits <= 8 ? SPELLED(INTEGER) : 0;
+  if (!smma_is_in_range_of_f32(f) || f.fraction_bits > 23) return SPELLED(WIDE);
+  return f.sign_bits ? SPELLED(SIGNED) : SPELLED(UNSIGNED);
 }
 
 /* Returns the names of spelled-out formats for lists of allowed formats. */
@@ -347,9 +348,9 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
       if (key->other_word) smma_append_text(text, size, " or \"%s\"", key->other_word);
       break;
     case SMMA_KEY_FORMAT:
-      for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-        if (!(key->formats & smma_format_bit((smma_format)f))) continue;
-        smma_append_text(text, size, "%s%s", comma, smma_format_text((smma_format)f));
+      for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+        if (!(key->formats & smma_format_bit(smma_format_at(row)))) continue;
+        smma_append_text(text, size, "%s%s", comma, smma_format_text(smma_format_at(row)));
         comma = ", ";
       }
       smma_append_text(text, size, "%s", spelled_words(key->formats));
@@ -390,10 +391,9 @@ bool smma_key_word(const smma_key *key, const char *word, size_t length, int *va
   if (is_word(key->word, word, length)) return *value = key->meaning, true;
   if (is_word(key->other_word, word, length)) return *value = key->other_meaning, true;
   if (key->kind == SMMA_KEY_FORMAT) {
-    for (*value = 0; *value < SMMA_FORMAT_COUNT; ++*value)
-      if (is_word(smma_format_text((smma_format)*value), word, length))
-        return key->formats & smma_format_bit((smma_format)*value);
     *value = (int)smma_spelled_from_text(word, length, NULL, 0);
+    for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
+      if (is_word(smma_format_text(smma_format_at(row)), word, length)) *value = (int)smma_format_at(row);
     return key->formats & smma_format_bit((smma_format)*value);
   }
   if (key->kind == SMMA_KEY_CHOICE || key->kind == SMMA_KEY_ROUNDING)

@@ -98,7 +98,8 @@ void smma_append_text(char *text, size_t size, const char *format, ...) __attrib
 /* Returns the table's floating-point formats that operands can have. */
 unsigned smma_operand_formats(void);
 
-/* Returns a format's bit in sets of formats: bit SMMA_FORMAT_NAME. Spelled-out formats of one group share a bit. */
+/* Returns a format's bit in sets of formats. The formats up to SMMA_B1 have a bit each; other formats of one kind share
+   a bit. */
 unsigned smma_format_bit(smma_format format);
 
 #endif

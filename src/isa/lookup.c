@@ -45,12 +45,40 @@ static const struct {
 };
 static const size_t unmodelled_count = sizeof unmodelled / sizeof unmodelled[0];
 
-static void explain_unknown_gpu(const char *name, smma_error *error) {
-  smma_nearest nearest;
-  char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+/* Accelerators of which no results are known, by the first letters of their squeezed names. */
+static const struct {
+  const char *word, *title;
+} makers[] = {
+    {"tpu", "Google's TPUs"},
+    {"googletpu", "Google's TPUs"},
+    {"gaudi", "Intel's Gaudi"},
+    {"intel", "Intel's accelerators"},
+    {"xmx", "Intel's XMX"},
+    {"arcb", "Intel's Arc"},
+    {"ponte", "Intel's Ponte Vecchio"},
+    {"trainium", "Amazon's Trainium"},
+    {"inferentia", "Amazon's Inferentia"},
+    {"apple", "Apple's units"},
+    {"ascend", "Huawei's Ascend"},
+    {"tenstorrent", "Tenstorrent's units"},
+    {"wormhole", "Tenstorrent's Wormhole"},
+    {"blackhole", "Tenstorrent's Blackhole"},
+};
+
+/* Explains that a GPU or another accelerator has no model. Returns false if none of that name is known. */
+static bool explain_gpu_without_model(const char *name, smma_error *error) {
   bool has_model;
+  char form[SMMA_NAME_SIZE];
   const smma_gpu *gpu = smma_find_gpu(smma_without_brand(name), &has_model);
-  if (gpu) {
+  smma_squeeze(smma_without_brand(name), form, sizeof form);
+  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+    if (strncmp(form, makers[i].word, strlen(makers[i].word)) == 0) {
+      smma_set_error(error, SMMA_NOT_FOUND,
+                     "no model of %s: no published results are known; models are of NVIDIA, AMD, Arm, Power and x86",
+                     makers[i].title);
+      return true;
+    }
+  if (gpu && !has_model) {
     const char *candidates = gpu_candidates[gpu - smma_gpus_without_model],
                *nearest_arch = smma_architectures[gpu->arch].name;
     if (*candidates)
@@ -61,18 +89,30 @@ static void explain_unknown_gpu(const char *name, smma_error *error) {
       smma_set_error(error, SMMA_NOT_FOUND,
                      "no model of %s yet: nearest by generation is %s, which may compute otherwise", gpu->name,
                      nearest_arch);
-    return;
+    return true;
   }
-  smma_squeeze(smma_without_brand(name), form, sizeof form);
-  smma_nearest_start(&nearest, form);
+  return false;
+}
+
+static void consider_gpus(smma_nearest *nearest) {
+  char form[SMMA_NAME_SIZE];
   for (int i = 0; i < SMMA_ARCH_COUNT; i++) {
     smma_squeeze(smma_architectures[i].name, form, sizeof form);
-    smma_nearest_consider(&nearest, smma_architectures[i].name, form);
+    smma_nearest_consider(nearest, smma_architectures[i].name, form);
   }
   for (size_t i = 0; i < smma_gpu_count; i++) {
     smma_squeeze(smma_gpus[i].name, form, sizeof form);
-    smma_nearest_consider(&nearest, smma_gpus[i].name, form);
+    smma_nearest_consider(nearest, smma_gpus[i].name, form);
   }
+}
+
+static void explain_unknown_gpu(const char *name, smma_error *error) {
+  smma_nearest nearest;
+  char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+  if (explain_gpu_without_model(name, error)) return;
+  smma_squeeze(smma_without_brand(name), form, sizeof form);
+  smma_nearest_start(&nearest, form);
+  consider_gpus(&nearest);
   smma_nearest_list(&nearest, list, sizeof list);
   smma_set_error(error, SMMA_NOT_FOUND, "unknown GPU or architecture '%.100s'; nearest: %s", name, list);
 }
@@ -202,10 +242,12 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
     if (i && ambiguous && !error->status) explain_ambiguous(name, smma_architectures[a].table, &q, error);
   }
   if (count || error->status || explain_unmodelled(SMMA_ARCH_COUNT, false, NULL, name, &q, error)) return count;
+  if (explain_gpu_without_model(name, error)) return 0;
   smma_nearest_start(&nearest, q.form);
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
+  consider_gpus(&nearest);
   smma_nearest_list(&nearest, list, sizeof list);
-  smma_set_error(error, SMMA_NOT_FOUND, "no instruction '%.150s'; nearest: %s", name, list);
+  smma_set_error(error, SMMA_NOT_FOUND, "no instruction or GPU '%.150s'; nearest: %s", name, list);
   return 0;
 }
 

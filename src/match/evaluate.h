@@ -12,7 +12,7 @@ typedef struct {
   uint64_t d[SMMA_MATCH_SAMPLE];
 } smma_match_elements;
 
-/* Gathers the elements at row[] and column[]; false without memory. */
+/* Gathers the elements at row[] and column[]; false if memory runs out. */
 bool smma_match_gather(const smma_match_data *data, smma_match_elements *elements);
 void smma_match_elements_free(smma_match_elements *elements);
 
@@ -30,13 +30,13 @@ smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match
                                    bool signed_zeros);
 void smma_evaluator_free(smma_evaluator *evaluator);
 
-/* smma_evaluator_take sets the plan for the following calls; false if these instructions cannot follow it with this
-   K, or without memory. smma_evaluator_key returns the plan's key; with `step`, zeros that fill up calls do not
-   change the key as long as the zeros begin at multiples of `step`. */
+/* smma_evaluator_take sets the plan for the following calls; false if these instructions cannot follow it with this K,
+   or if memory runs out. smma_evaluator_key returns the plan's key; with `step`, zeros that fill up calls do not change
+   the key as long as the zeros begin at multiples of `step`. */
 bool smma_evaluator_take(smma_evaluator *evaluator, const smma_plan *plan);
 smma_match_key smma_evaluator_key(const smma_evaluator *evaluator, size_t step);
 
-/* Computes chains that are new; false without memory. */
+/* Computes chains that are new; false if memory runs out. */
 bool smma_evaluator_compute(smma_evaluator *evaluator);
 
 /* Computes the elements, in D's format, as the first instruction of class number `of` does; it must be one of the

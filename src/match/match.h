@@ -78,8 +78,8 @@ typedef struct {
   double factor;   /* ratio of D to Y if it is the same for many elements; otherwise 0 */
 } smma_match;
 
-/* Searches for fits. Returns false with a message without memory, or if no instruction has these formats. The caller
-   frees the match, which is complete in rank 0 only. */
+/* Searches for fits. Returns false with a message if memory runs out, or if no instruction has these formats. The
+   caller frees the match, which is complete in rank 0 only. */
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
                        const smma_group *group, smma_match *match, smma_error *error);
 void smma_match_free(smma_match *match);

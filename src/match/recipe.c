@@ -134,7 +134,7 @@ smma_plan *smma_recipe_plan(const smma_recipe *r, const smma_match_data *data,
   return NULL;
 }
 
-/* ---- In words ---- */
+/* ---- Descriptions of recipes ---- */
 
 static void library_text(const smma_recipe *r, char *text, size_t size) {
   smma_append_text(text, size, "%s", r->library);

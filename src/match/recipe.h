@@ -38,7 +38,7 @@ bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const
                       smma_recipe_taker *take, void *context);
 
 /* Returns the plan of a recipe for the first instruction that it fits. The caller owns the plan. Returns NULL if it
-   fits none of them, or without memory. */
+   fits none of them, or if memory runs out. */
 smma_plan *smma_recipe_plan(const smma_recipe *recipe, const smma_match_data *data,
                             const smma_instruction *const *instruction, size_t instructions);
 

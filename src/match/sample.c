@@ -104,7 +104,7 @@ bool smma_match_choose(const smma_match_data *data, smma_match_elements elements
   return done;
 }
 
-/* ---- Whether sums are exact ---- */
+/* ---- Exact sums ---- */
 
 /* Finds the exponent of the last bit of any element, and the largest magnitude. */
 static void measure(smma_format format, const void *x, size_t count, int *last, double *most) {

@@ -8,9 +8,9 @@
 /* The first sample is for all candidates, the others for those that match most of it. */
 enum { SMMA_MATCH_SAMPLES = 5 };
 
-/* Chooses elements whose exact values are near a tie of D's format, because small errors show there. `*samples` is
-   the number of samples for which there are enough elements. Sets distance and factor of `match`. Returns false
-   without memory. */
+/* Chooses elements whose exact values are near a tie of D's format, because small errors show there. `*samples` is the
+   number of samples for which there are enough elements. Sets distance and factor of `match`. Returns false if memory
+   runs out. */
 bool smma_match_choose(const smma_match_data *data, smma_match_elements elements[SMMA_MATCH_SAMPLES], size_t *samples,
                        smma_match *match);
 

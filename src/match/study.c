@@ -111,7 +111,7 @@ static bool find_formats(smma_match_study *x, smma_error *error) {
          smma_check_meaning(&x->given[SMMA_OF_B], data->b_format, label_of(x, SMMA_OF_B), error);
 }
 
-/* ---- How A and B were rounded ---- */
+/* ---- Rounding of A and B ---- */
 
 static bool is_same_matrix(const smma_tensor *x, const smma_tensor *y) {
   return memcmp(x->data, y->data, x->rows * x->columns * (size_t)x->bytes) == 0;
@@ -356,8 +356,9 @@ static bool add_cuda_cores(smma_match_study *x, smma_error *error) {
 static bool add_targets(smma_match_study *x, const smma_match_target *targets, size_t count, smma_error *error) {
   for (int arch = 0; !count && arch < SMMA_ARCH_COUNT; arch++)
     if (!add_architecture(x, (smma_arch_id)arch, error)) return false;
-  for (const smma_match_target *t = targets; t < targets + count; t++)
-    if (t->only ? !add_instruction(x, t->only, error) : !add_architecture(x, t->arch, error)) return false;
+  for (size_t n = 0; n < count; n++)
+    if (targets[n].only ? !add_instruction(x, targets[n].only, error) : !add_architecture(x, targets[n].arch, error))
+      return false;
   return add_cuda_cores(x, error);
 }
 

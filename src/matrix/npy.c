@@ -15,10 +15,11 @@
 
 enum { MAGIC = 8 /* bytes of magic string and version */, HEADER_LIMIT = 1 << 20 };
 
-/* The header's text, a Python dictionary; position and end count from the start of the file. */
+/* A position in the header's text, which is a Python dictionary. `position` and `end` count bytes from the start of the
+   file. */
 typedef struct {
   const unsigned char *text;
-  size_t start, position, end; /* start: of the text */
+  size_t start, position, end; /* start: position of the text's first byte */
   const char *path;
   smma_error *error;
 } cursor;
@@ -35,7 +36,7 @@ typedef struct {
   size_t shape_position;
 } npy_header;
 
-/* What a descr may say after its byte order. */
+/* The element type that a descr may name after its byte order. */
 typedef struct {
   const char *type;
   smma_format format;
@@ -73,7 +74,7 @@ static void skip_blanks(cursor *c) {
   while (c->position < c->end && strchr(" \t\r\n", here(c)) && here(c)) c->position++;
 }
 
-/* Skips blanks and, when it comes next, the character. */
+/* Skips blanks. If `character` comes next, skips it and returns true. */
 static bool accept(cursor *c, char character) {
   skip_blanks(c);
   if (c->position >= c->end || here(c) != (unsigned char)character) return false;
@@ -89,7 +90,7 @@ static bool accept_word(cursor *c, const char *word) {
   return true;
 }
 
-/* A quoted string without escapes, of at most 31 characters. */
+/* Parses a quoted string without escapes, of at most 31 characters. */
 static bool parse_string(cursor *c, char text[32]) {
   skip_blanks(c);
   size_t start = c->position, length = 0;
@@ -149,7 +150,7 @@ static bool parse_extent(cursor *c, size_t *extent) {
   if (c->position == start) return expected(c, "a dimension");
   if (c->text[start - c->start] == '0' && c->position > start + 1)
     return smma_fail(c->error, "%s: byte %zu: a dimension begins with 0; " SAVE_AGAIN, c->path, start);
-  if (c->position < c->end && here(c) == 'L') c->position++; /* a long integer of Python 2 */
+  if (c->position < c->end && here(c) == 'L') c->position++; /* a long integer of Python 2 ends with L */
   *extent = value;
   return true;
 }
@@ -166,7 +167,7 @@ static bool parse_shape(cursor *c, npy_header *header) {
     if (!parse_extent(c, &shape->extent[shape->count])) return false;
     shape->count++;
     if (accept(c, ',')) continue;
-    if (shape->count == 1) return expected(c, "','"); /* (3) is a number, (3,) a tuple */
+    if (shape->count == 1) return expected(c, "','"); /* (3) is a number, (3,) is a tuple */
     if (!accept(c, ')')) return expected(c, "',' or ')'");
     break;
   }
@@ -177,7 +178,7 @@ static bool parse_entry(cursor *c, npy_header *header) {
   static const struct {
     const char *key;
     bool (*parse)(cursor *, npy_header *);
-    size_t seen; /* the npy_header's flag */
+    size_t seen; /* offset of the flag in npy_header that the key was seen */
   } entries[] = {
       {"descr", parse_descr, offsetof(npy_header, has_descr)},
       {"fortran_order", parse_fortran_order, offsetof(npy_header, has_fortran_order)},
@@ -215,7 +216,7 @@ static bool parse_dictionary(cursor *c, npy_header *header) {
                                                 : "shape");
 }
 
-/* Takes magic string, version and length; c->position and c->end become those of the header's text. */
+/* Reads the magic string, the version and the length. c->position and c->end become the range of the header's text. */
 static bool find_header(cursor *c, smma_input *input) {
   unsigned char bytes[MAGIC + 4];
   size_t got, length = 0;
@@ -239,7 +240,7 @@ static bool find_header(cursor *c, smma_input *input) {
                    c->path, length, HEADER_LIMIT);
 }
 
-/* Reads the header, which becomes that of `header`. */
+/* Reads the header of the file into `header`. */
 static bool read_header(smma_input *input, npy_header *header, size_t *data_start, smma_error *error) {
   cursor c = {.path = input->path, .error = error};
   size_t got, length, start;
@@ -257,7 +258,7 @@ static bool read_header(smma_input *input, npy_header *header, size_t *data_star
   return read;
 }
 
-/* Column-major to row-major, in place of a copy. */
+/* Transposes a column-major tensor to row-major; allocates the result and frees the original. */
 static bool transpose(smma_tensor *tensor, size_t elements, const char *path, smma_error *error) {
   size_t rows = tensor->rows, columns = tensor->columns, width = (size_t)tensor->bytes;
   unsigned char *from = tensor->data;
@@ -273,7 +274,7 @@ static bool transpose(smma_tensor *tensor, size_t elements, const char *path, sm
   return true;
 }
 
-/* A line about the data's size: `present` bytes, or "more". */
+/* Sets an error about the size of the data; `present` is a number of bytes or "more". Returns false. */
 static bool wrong_size(const smma_input *input, size_t start, const npy_header *header, size_t needed,
                        const char *present, bool too_few, smma_error *error) {
   char shape[SMMA_SHAPE_TEXT];
@@ -283,7 +284,7 @@ static bool wrong_size(const smma_input *input, size_t start, const npy_header *
       present, too_few ? "the file was cut short: copy or save it again" : "save one array per file, with numpy.save");
 }
 
-/* The data, which must be exactly what the shape needs. */
+/* Reads the data, whose size must be exactly what the shape needs. Returns NULL on an error. */
 static void *take_data(smma_input *input, size_t start, const npy_header *header, size_t needed, smma_error *error) {
   const bool known = input->size != SMMA_SIZE_UNKNOWN;
   unsigned char *data, next;
@@ -304,10 +305,10 @@ static void *take_data(smma_input *input, size_t start, const npy_header *header
   return NULL;
 }
 
-/* Header and shape; `*size` bytes of data stand from `*start` on. */
+/* Reads the header and the shape. The data has `*size` bytes, from byte `*start`. */
 static bool read_description(smma_input *input, npy_header *header, smma_tensor *tensor, size_t *elements,
                              size_t *start, size_t *size, smma_error *error) {
-  smma_error where; /* used as text: the place of the shape */
+  smma_error where; /* its text is the beginning of messages: file and position of the shape */
   *header = (npy_header){.format = SMMA_NO_FORMAT};
   if (!read_header(input, header, start, error)) return false;
   smma_fail(&where, "%s: byte %zu", input->path, header->shape_position);
@@ -356,7 +357,8 @@ bool smma_npy_layout_read(smma_input *input, smma_npy_layout *layout, smma_error
   return true;
 }
 
-/* The descr of what is written: NumPy's name of the format, or else raw bytes. */
+/* Returns the descr of the file to write: NumPy's name of the format, otherwise that of raw bytes; NULL for raw
+   elements of more than 2 bytes, which cannot be read back. */
 static const char *descr_of(const smma_tensor *tensor) {
   switch (tensor->format) {
     case SMMA_F16: return "<f2";
@@ -367,16 +369,17 @@ static const char *descr_of(const smma_tensor *tensor) {
     case SMMA_S8: return "|i1";
     case SMMA_U8: return "|u1";
     case SMMA_S32: return "<i4";
-    default: return tensor->bytes == 1 ? "<V1" : "<V2";
+    default: return tensor->bytes == 1 ? "<V1" : tensor->bytes == 2 ? "<V2" : NULL;
   }
 }
 
-/* Bytes of the smallest unsigned container; for raw elements, which have no format, 1 or 2 as the tensor says. */
+/* Checks that elements have the size of the smallest unsigned container. Raw elements, which have no format, may have 1
+   or 2 bytes. */
 static bool check_bytes(const smma_tensor *tensor, const char *path, smma_error *error) {
   int bits = smma_encoding_of(tensor->format).bits;
   int bytes = bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
   if (tensor->format == SMMA_NO_FORMAT) bytes = tensor->bytes == 2 ? 2 : 1;
-  if (tensor->bytes == bytes) return true;
+  if (tensor->bytes == bytes && descr_of(tensor)) return true;
   return smma_fail(error, "%s: cannot write: elements of format %s in %d bytes have no .npy type", path,
                    smma_format_text(tensor->format), tensor->bytes);
 }
@@ -394,7 +397,7 @@ void smma_npy_write_header(FILE *stream, const smma_tensor *tensor) {
   fprintf(stream, "%-*s\n", padded - 1, text);
 }
 
-/* The elements, little-endian, through a small buffer. */
+/* Writes the elements in little-endian order, through a small buffer. */
 static void write_elements(FILE *stream, const smma_tensor *tensor, size_t elements) {
   unsigned char buffer[8192];
   size_t width = (size_t)tensor->bytes, room = sizeof buffer / width;

@@ -21,7 +21,7 @@ bool smma_npy_open(const char *path, smma_npy_file *file, smma_error *error) {
 
 void smma_npy_close(smma_npy_file *file) { close(file->descriptor); }
 
-/* All bytes at their place. */
+/* Reads exactly `bytes` bytes from position `place` of the file. */
 static bool read_at(const smma_npy_file *f, size_t place, void *to, size_t bytes, smma_error *error) {
   for (char *at = to; bytes;) {
     const ssize_t got = pread(f->descriptor, at, bytes, (off_t)place);
@@ -43,7 +43,8 @@ static bool write_at(const smma_npy_file *f, size_t place, const void *from, siz
   return true;
 }
 
-/* Lines as they are stored, of `length` elements each, `across` apart; whole ones at once. */
+/* Reads stored lines: `length` elements, from element `first`, of each of `lines` lines. Lines have `across` elements;
+   complete lines are read in a single call. */
 static bool read_lines(const smma_npy_file *f, size_t line, size_t lines, size_t first, size_t length, size_t across,
                        char *to, smma_error *error) {
   const size_t width = (size_t)f->layout.bytes;
@@ -55,7 +56,7 @@ static bool read_lines(const smma_npy_file *f, size_t line, size_t lines, size_t
   return true;
 }
 
-/* Stored column by column: as row by row. */
+/* Transposes a part that was stored column by column. */
 static void turn(const char *from, size_t rows, size_t columns, size_t width, char *to) {
   for (size_t row = 0; row < rows; row++)
     for (size_t column = 0; column < columns; column++, to += width)
@@ -65,7 +66,7 @@ static void turn(const char *from, size_t rows, size_t columns, size_t width, ch
 bool smma_npy_read_part(const smma_npy_file *f, size_t row, size_t rows, size_t column, size_t columns,
                         smma_tensor *part, smma_error *error) {
   const smma_npy_layout *l = &f->layout;
-  const size_t elements = rows * columns; /* at most the file's */
+  const size_t elements = rows * columns; /* no overflow: at most the number of the file's elements */
   char *stored;
   bool read;
   *part =

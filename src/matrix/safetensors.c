@@ -10,7 +10,7 @@
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
 
-enum { PREFIX = 8, HEADER_LIMIT = 100000000 /* as the reference implementation */ };
+enum { PREFIX = 8, HEADER_LIMIT = 100000000 /* the limit of the reference implementation */ };
 
 typedef struct {
   const char *text;
@@ -19,10 +19,10 @@ typedef struct {
   smma_integer_type integers;
 } dtype;
 
-/* The shape counts elements, also where several share a byte. safetensors itself leaves the order within the bytes to
-   whoever writes them. F4: the first of two elements is the low half (PyTorch, Float4_e2m1fn_x2.h; OCP MX 1.0). F6: a
-   stream of 6-bit codes filled from the lowest bit, four in three bytes (ONNX, float6, "Packing and Unpacking"). Both
-   are one rule: element i is bits [w i, w i + w) of the data as one little-endian number. */
+/* The shape counts elements, even if several elements share a byte. safetensors itself does not define the order within
+   bytes. F4: the first of two elements is the low half (PyTorch, Float4_e2m1fn_x2.h; OCP MX 1.0). F6: a stream of 6-bit
+   codes filled from the lowest bit, four in three bytes (ONNX, float6, "Packing and Unpacking"). Both follow one rule:
+   element i is bits [w i, w i + w) of the data as one little-endian number. */
 static const dtype dtypes[] = {
     {"F64", SMMA_F64, 64, SMMA_NO_INTEGERS},
     {"F32", SMMA_F32, 32, SMMA_NO_INTEGERS},
@@ -47,18 +47,18 @@ static const dtype dtypes[] = {
     {"U64", SMMA_NO_FORMAT, 64, SMMA_UNSIGNED_INTEGERS},
 };
 
-/* The parsed file; `tensors` is the header's record, whose member "__metadata__" is no tensor. */
+/* A file with its parsed header. `tensors` is the header's JSON object; its member "__metadata__" is not a tensor. */
 typedef struct {
   const char *path;
   smma_input *input;
-  size_t data_start;  /* byte of the file */
-  uint64_t data_size; /* SMMA_SIZE_UNKNOWN of a pipe */
-  size_t data_end;    /* of the last tensor, in the data */
+  size_t data_start;  /* position in the file */
+  uint64_t data_size; /* SMMA_SIZE_UNKNOWN for a pipe */
+  size_t data_end;    /* end of the last tensor, counted from the start of the data */
   smma_datum *tensors;
   smma_error *error;
 } archive;
 
-/* Takes the length of the header, and says what is wrong with it. */
+/* Reads the length of the header. Returns false, with an error, if it is invalid. */
 static bool read_length(archive *file, size_t *length) {
   unsigned char bytes[PREFIX];
   const uint64_t size = file->input->size;
@@ -117,7 +117,8 @@ static size_t count_tensors(const archive *file) {
   return smma_datum_size(file->tensors) - (smma_datum_get(file->tensors, metadata) != NULL);
 }
 
-/* Finds the next tensor from member `*at` of the header on, and moves `*at` behind it; NULL behind the last. */
+/* Finds the next tensor, beginning at member `*at` of the header, and moves `*at` past it. Returns NULL after the last.
+ */
 static const char *next_tensor(const archive *file, size_t *at) {
   const char *name;
   while ((name = smma_datum_key(file->tensors, (*at)++)) && strcmp(name, metadata) == 0) continue;
@@ -137,7 +138,7 @@ static bool read_count(const smma_datum *value, size_t *count) {
   return true;
 }
 
-/* data_offsets, checked to lie in the data. */
+/* Reads data_offsets and checks that they lie within the data. */
 static bool read_offsets(const archive *file, const char *name, size_t *begin, size_t *end) {
   const smma_datum *offsets = smma_datum_get(smma_datum_get(file->tensors, name), "data_offsets");
   if (smma_datum_kind_of(offsets) != SMMA_DATUM_LIST || smma_datum_size(offsets) != 2 ||
@@ -162,7 +163,7 @@ static int by_begin(const void *x, const void *y) {
   return (a->end > b->end) - (a->end < b->end);
 }
 
-/* Tensors fill the data one after the other, without gaps and overlaps, as the format demands. */
+/* Checks that the tensors fill the data one after another, without gaps or overlaps, as the format requires. */
 static bool check_ranges(archive *file, range *ranges, size_t count) {
   size_t last = 0;
   qsort(ranges, count, sizeof *ranges, by_begin);
@@ -194,7 +195,7 @@ static bool check_offsets(archive *file) {
   return good;
 }
 
-/* "a, b, c and 5 more": the names nearest to `wanted`, or the first when it is NULL. */
+/* Writes a list such as "a, b, c and 5 more": the names nearest to `wanted`, or the first names if it is NULL. */
 static void list_names(const archive *file, const char *wanted, char *text, size_t size) {
   size_t total = count_tensors(file), length, at = 0;
   smma_nearest nearest;
@@ -206,7 +207,7 @@ static void list_names(const archive *file, const char *wanted, char *text, size
     snprintf(text + length, size - length, " and %zu more", total - (size_t)nearest.count);
 }
 
-/* Finds the tensor `*name`, or if that is NULL the only one, whose name `*name` becomes. */
+/* Finds the tensor `*name`. If `*name` is NULL, finds the only tensor and sets `*name`. */
 static bool choose(const archive *file, const char **name) {
   char names[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE + 32];
   const size_t count = count_tensors(file);
@@ -247,7 +248,7 @@ static bool read_shape(const archive *file, const char *name, smma_shape *shape)
   return true;
 }
 
-/* The offsets must hold exactly the shape's elements, in whole bytes. */
+/* Checks that the offsets hold exactly the shape's elements, in whole bytes. */
 static bool check_size(const archive *file, const char *name, const dtype *type, size_t elements, size_t present) {
   size_t bits;
   if (!smma_multiply(elements, (size_t)type->bits, &bits))
@@ -266,7 +267,7 @@ static bool check_size(const archive *file, const char *name, const dtype *type,
   return true;
 }
 
-/* Elements of 4 or 6 bits, one per byte of `to`. */
+/* Unpacks elements of 4 or 6 bits to one byte each of `to`. */
 static void unpack(unsigned char *to, const unsigned char *from, size_t elements, int bits) {
   unsigned pending = 0;
   int held = 0;
@@ -281,7 +282,8 @@ static void unpack(unsigned char *to, const unsigned char *from, size_t elements
   }
 }
 
-/* Takes the bytes from `begin` to `end` of the data, and of a pipe all others up to its end, which must be there. */
+/* Reads the bytes from `begin` to `end` of the data. Reads a pipe to the end of the data, to check that nothing is
+   missing. */
 static void *take_data(const archive *file, size_t begin, size_t end) {
   const bool piped = file->data_size == SMMA_SIZE_UNKNOWN;
   unsigned char *data, next;
@@ -302,7 +304,7 @@ static void *take_data(const archive *file, size_t begin, size_t end) {
 
 static bool read_tensor(archive *file, const char *name, smma_tensor *tensor) {
   smma_shape shape;
-  smma_error where; /* used as text */
+  smma_error where; /* its text is the beginning of messages */
   size_t begin, end, elements;
   unsigned char *data;
   const dtype *type;

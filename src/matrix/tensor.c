@@ -10,8 +10,9 @@
 #include "isa/format_name.h"
 #include "softmma/softmma.h"
 
-/* Splits "FILE:NAME" at the first colon before which there is a file; a path that exists is taken whole. Returns the
-   file's name, to be freed, with *name inside `path` or NULL; NULL after an error. */
+/* Splits "FILE:NAME" at the first colon after the name of an existing file; a path that exists as a whole is not split.
+   Returns the file's name, to be freed, and sets `*name` to a pointer into `path` or to NULL. Returns NULL after an
+   error. */
 static char *split_path(const char *path, const char **name, smma_error *error) {
   char *file = strdup(path);
   *name = NULL;
@@ -35,7 +36,8 @@ static char *split_path(const char *path, const char **name, smma_error *error) 
   return NULL;
 }
 
-/* By the first bytes, from which an endless file or one of another kind is known at once. */
+/* Reads a file of any kind. The first bytes decide the kind, so an endless file, or a file of another kind, is refused
+   at once. */
 static bool read_any(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
   static const char accepted[] = "write the matrix with numpy.save or safetensors";
   const char *path = input->path;
@@ -66,7 +68,7 @@ bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error) 
   return done;
 }
 
-/* An empty matrix of the same kind of elements with room for rows x columns. */
+/* Makes a matrix with elements like those of `from` and room for rows x columns. */
 static bool make_like(const smma_tensor *from, size_t rows, size_t columns, smma_tensor *t, smma_error *error) {
   *t = *from;
   t->rows = rows, t->columns = columns;

@@ -8,43 +8,45 @@
 #include "host/error.h"
 #include "io/input.h"
 
-/* Whether a file's type is an integer, which is a number or, where the reader's caller says so, an encoding. */
+/* Whether a file's type is an integer type. Its elements are then numbers, or encodings if the reader's caller sets
+   `encodings`. */
 typedef enum { SMMA_NO_INTEGERS, SMMA_SIGNED_INTEGERS, SMMA_UNSIGNED_INTEGERS } smma_integer_type;
 
-/* What the elements of a file are. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings whose
+/* The element type of a file. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings, whose
    format the reader's caller must know. */
 typedef struct {
-  smma_format format; /* SMMA_NO_FORMAT: integers of `bytes` bytes that are no format, or raw encodings */
+  smma_format format; /* SMMA_NO_FORMAT: raw encodings, or integers of `bytes` bytes that are not one of the formats */
   int bytes;          /* bytes of one element in `data`: 1, 2, 4 or 8 */
   size_t rows, columns;
   void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
   smma_integer_type integers;
-  bool encodings; /* what whoever has read it says: integers are encodings of a format, not numbers */
+  bool encodings; /* set by the reader's caller: integers are encodings of a format, not numbers */
 } smma_tensor;
 
 /* Reads a one- or two-dimensional tensor; one dimension of n becomes 1 x n. `path` may be "FILE.safetensors:NAME";
-   without NAME the file must hold exactly one tensor. The kind of file is told by its first bytes, not its name.
-   On failure nothing is allocated. Free with smma_tensor_free. */
+   without NAME the file must hold exactly one tensor. The first bytes of the file decide its kind, not its name. On
+   failure nothing is allocated. Free the tensor with smma_tensor_free. */
 bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error);
 
-/* The same of one kind of file, from its first byte; `name` is NULL or the tensor's name. */
+/* Readers for one kind of file, from its first byte; otherwise like smma_tensor_read. `name` is NULL or the tensor's
+   name. */
 bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error);
 bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
 
-/* Writes a .npy file, atomically: a temporary file beside it is renamed when complete. f16, f32 and f64 are written
-   as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats without a NumPy name
-   as raw '<V1' or '<V2', as ml_dtypes does. tensor->bytes must be the format's smallest container, or 1 or 2 for raw
-   encodings. */
+/* Writes a .npy file atomically: a temporary file in the same directory is renamed when it is complete. f16, f32 and
+   f64 are written as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats
+   without a NumPy name as raw '<V1' or '<V2', as ml_dtypes does. tensor->bytes must be the format's smallest container,
+   or 1 or 2 for raw encodings. */
 bool smma_npy_write(const char *path, const smma_tensor *tensor, smma_error *error);
 
-/* Makes a matrix of zeros. Returns false if memory runs out, or cannot hold so many elements. */
+/* Makes a matrix of zeros. Returns false if memory runs out or the size overflows. */
 bool smma_tensor_new(smma_format format, size_t rows, size_t columns, smma_tensor *tensor, smma_error *error);
 
-/* Copies a part of a matrix. */
+/* Copies part of a matrix. */
 bool smma_tensor_part(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns,
                       smma_tensor *part, smma_error *error);
 
-/* Makes the transpose of a matrix, a copy. */
+/* Makes a transposed copy of a matrix. */
 bool smma_tensor_transpose(const smma_tensor *from, smma_tensor *transposed, smma_error *error);
 
 void smma_tensor_free(smma_tensor *tensor);

@@ -25,21 +25,22 @@ typedef struct work {
   int max_exponent;                /* exponent of the format's greatest number */
   double max, beyond;              /* the greatest number; the least magnitude that does not round to a finite number */
   bool narrow;                     /* an encoding is one byte, sign and magnitude; `value` is filled in */
-  double value[256];               /* of each encoding */
+  double value[256];               /* value of each encoding */
   float factor_value[128];         /* value of each encoding of UE4M3, if factors have that format */
   double *amax;                    /* greatest magnitude of each block */
   float *scale, *element; /* for each block: the multiplier before rounding, and the factor that restores the values */
   unsigned char *code;    /* for each block: the factor as UE8M0 or UE4M3 */
   float encode, factor;   /* factors of the tensor, if there are two levels */
-  smma_operand_statistics *measured; /* of each row; or NULL */
-  unsigned char *memory;             /* of each thread: `room` bytes */
+  smma_operand_statistics *measured; /* statistics of each row; or NULL */
+  unsigned char *memory;             /* `room` bytes for each thread */
   size_t room;
   int threads;
 } work;
 
 static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
-/* Runs all tasks on threads, in the usual floating-point mode. A task is a call, so that it stays within that mode. */
+/* Runs all tasks on threads, in the usual floating-point mode. Each task is called through a pointer, so that compilers
+   cannot move its arithmetic out of that mode. */
 static void run(const work *w, size_t tasks, void (*task)(const work *, size_t, void *)) {
 #pragma omp parallel num_threads(w->threads) if (w->threads > 1)
   {
@@ -167,7 +168,7 @@ static int exponent_of(const work *w, double amax) {
   return exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
 }
 
-/* 2^exponent, from -127 to 127. */
+/* Returns 2^exponent, for exponents from -127 to 127. */
 static float power(int exponent) {
   const uint32_t bits = exponent == -127 ? (uint32_t)1 << 22 : (uint32_t)(exponent + 127) << 23;
   float x;
@@ -247,7 +248,7 @@ static inline float times_f32(float x, float scale) {
 
 static inline double times_f64(double x, double scale) { return isnan(x) ? x : x * scale; }
 
-/* Multiplies elements by scales: each by its own (`own`), or all by the first. */
+/* Multiplies elements by scales: each element by its own scale (`own`), or all elements by the first scale. */
 static void multiply_f32(const float *x, const float *scale, bool own, size_t count, float *y) {
   const float common = *scale;
   if (own)
@@ -360,6 +361,7 @@ static void compute_row(const work *w, size_t row, const unsigned char *values, 
   }
 }
 
+/* Adds one element to the statistics: `x` before scaling, `y` after scaling, and `became` after the conversion. */
 static void measure(const work *w, double x, double y, double became, smma_operand_statistics *s) {
   s->zeros += became == 0 && x != 0;
   s->saturated += fabs(y) >= w->beyond;
@@ -435,8 +437,8 @@ static void add_statistics(const work *w) {
   }
 }
 
-/* Divides the tensor or each matrix into blocks that share a factor. For one factor per tensor, the rows of a matrix
-   are the blocks at first. */
+/* Divides each matrix into blocks that share a factor. If the whole tensor shares one factor, the blocks are rows until
+   become_one_block merges them. */
 static void divide(work *w) {
   const smma_operand *o = w->operand;
   const smma_operand_rule *rule = w->rule;
@@ -450,6 +452,7 @@ static void divide(work *w) {
   w->chunk = w->block_inner < CHUNK ? CHUNK / w->block_inner * w->block_inner : w->block_inner;
 }
 
+/* Merges all blocks into one, for a single factor of the tensor. */
 static void become_one_block(work *w) {
   w->amax[0] = greatest_of_all(w);
   w->batch = w->strips = w->blocks = 1;
@@ -512,8 +515,8 @@ static int threads_for(const smma_operand *o) {
 }
 
 smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *operand) {
-  void (*volatile make_in_mode)(work *) =
-      make; /* volatile: the call must stay inside the changed floating-point mode */
+  /* Volatile, because the call must stay between smma_float_enter and smma_float_leave. */
+  void (*volatile make_in_mode)(work *) = make;
   const smma_encoding f = smma_encoding_of(rule->format);
   work w = {.rule = rule, .operand = operand, .batch = operand->batch, .outer = operand->outer};
   smma_status status = SMMA_NO_MEMORY;

@@ -1,5 +1,5 @@
-/* Converts tensors into operands of a product according to a recipe: elements rounded to a format, with shared scale
-   factors. The formulas are in docs/recipes.md. */
+/* Converts a tensor into an operand of a product as a recipe prescribes: scales the elements, rounds them to a format,
+   and returns the shared scale factors. The formulas are in docs/recipes.md. */
 #ifndef SMMA_NUMERICS_OPERAND_H
 #define SMMA_NUMERICS_OPERAND_H
 
@@ -8,15 +8,15 @@
 
 #include "softmma/softmma.h"
 
+/* How a recipe converts the elements of one operand. */
 typedef struct {
   smma_format format;
-  smma_format
-      factor; /* SMMA_F32, SMMA_UE8M0, or SMMA_UE4M3 with a second factor per tensor in FP32; SMMA_NO_FORMAT: none */
+  smma_format factor;   /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 (with an FP32 factor per tensor), or SMMA_NO_FORMAT: none */
   size_t rows, columns; /* number of lines, and of elements along K, that share a factor; 0: all; both 0: the tensor */
   bool power_of_two;    /* scales of SMMA_F32 are rounded down to a power of two */
-  bool round_up;        /* factors of SMMA_UE8M0 are the least with which no element is out of range */
-  smma_format compute;  /* elements times factors are rounded to this format; SMMA_NO_FORMAT: they are not */
-  float given;          /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: from its greatest magnitude */
+  bool round_up;        /* factors of SMMA_UE8M0 are the least ones that keep all elements in range */
+  smma_format compute;  /* results are elements times factors in this format; SMMA_NO_FORMAT: results are elements */
+  float given;          /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: computed from the elements */
   const double *random; /* stochastic rounding: a number in [0, 1) for each element of each line, compared with the
                            upper neighbour's share; NULL: use `rounding` */
   smma_rounding rounding;
@@ -35,13 +35,13 @@ typedef struct {
   bool f64; /* else FP32 */
   size_t batch, outer, inner;
   bool k_inner;
-  void *values;   /* as x */
+  void *values;   /* the results, in the order of `x` */
   void *scales;   /* scale factors of each line's blocks along K: FP32 if `columns` gives a number of elements, UE8M0 or
                      UE4M3; or NULL */
-  float *factor;  /* of each line (`rows` = 1), or of the tensor; or NULL */
-  float greatest; /* SMMA_F32 of the tensor: the greatest magnitude */
+  float *factor;  /* the factor of each line (`rows` = 1), or of the tensor; or NULL */
+  float greatest; /* the tensor's greatest magnitude, if one SMMA_F32 factor applies to the whole tensor */
   bool measure;
-  smma_operand_statistics statistics; /* if measured */
+  smma_operand_statistics statistics; /* zero unless `measure` */
   int threads;
 } smma_operand;
 

@@ -232,6 +232,7 @@ static smma_status run(slices_product *p) {
   if (status == SMMA_OK) status = make_sums(p);
   if (status == SMMA_OK) status = add_products(p);
   if (status == SMMA_OK) store_results(p);
+  if (status == SMMA_OK && p->how.used) p->how.used[0] = p->a.slices, p->how.used[1] = p->b.slices;
   free_operand(&p->a);
   free_operand(&p->b);
   free(p->pairs);
@@ -242,7 +243,7 @@ static smma_status run(slices_product *p) {
   return status;
 }
 
-static const smma_slices slices_defaults = {0, 0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT};
+static const smma_slices slices_defaults = {0, 0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT, NULL};
 
 smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64_product *product,
                              const smma_slices *how) {

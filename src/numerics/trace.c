@@ -34,15 +34,15 @@ static void clear(exact_sum *s) {
   s->nan = s->infinite[0] = s->infinite[1] = 0;
 }
 
-/* Adds x y, or subtracts it again. */
-static void add(exact_sum *s, smma_number x, smma_number y, bool taken_away) {
+/* Adds x y, or subtracts an earlier x y again. */
+static void add(exact_sum *s, smma_number x, smma_number y, bool subtract) {
   const smma_number product = smma_product(x, y); /* its kind and sign are correct, for any significand */
   size_t *count = product.kind == SMMA_NAN ? &s->nan : &s->infinite[product.negative];
-  x.negative ^= taken_away;
+  x.negative ^= subtract;
   if (product.kind <= SMMA_FINITE)
     smma_wide_add_product(&s->finite, x, y);
   else
-    *count += taken_away ? SIZE_MAX : 1;
+    *count += subtract ? SIZE_MAX : 1;
 }
 
 static bool is_finite(const exact_sum *s) { return !s->nan && !s->infinite[0] && !s->infinite[1]; }
@@ -423,7 +423,7 @@ static void run(tracer *t) {
                                .part_a = t->part_a,
                                .part_b = t->part_b,
                                .part_k = m->part_k};
-  smma_plan_element begun = e;
+  smma_plan_element with_start = e;
   uint64_t *registers = zeroed(t, s->registers, sizeof *registers), sum;
   if (t->no_memory) return;
   find_parts(t);
@@ -431,13 +431,13 @@ static void run(tracer *t) {
   if (smma_starts_from_c(m)) {
     uint64_t start = 0;
     smma_start_row(m, 0, 0, 1, &start);
-    begun.start = smma_load(smma_bytes_of(m->outer), &start, 0);
+    with_start.start = smma_load(smma_bytes_of(m->outer), &start, 0);
     const uint64_t c = smma_load(smma_bytes_of(m->c_format), m->with.c, 0);
     add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), number_of(m->with.beta), false);
-    put(t, (size_t)(s->start + FIRST_REGISTER), begun.start, NO_PART);
-    record(t, SMMA_TRACE_START, 0, m->outer, begun.start);
+    put(t, (size_t)(s->start + FIRST_REGISTER), with_start.start, NO_PART);
+    record(t, SMMA_TRACE_START, 0, m->outer, with_start.start);
   }
-  sum = smma_plan_sum(&begun, registers, watch, t);
+  sum = smma_plan_sum(&with_start, registers, watch, t);
   free(registers);
   finish(t, sum);
 }
@@ -473,10 +473,10 @@ uint64_t smma_trace_addend(const smma_trace *trace, size_t event) {
   uint64_t x = 0;
   while (event-- > 0) {
     const smma_trace_event *e = &trace->event[event];
-    const bool left = e->kind == SMMA_TRACE_FOLD && trace->schedule.task[e->index].from == SMMA_IN_ACCUMULATOR;
-    const bool began = e->kind == SMMA_TRACE_START && trace->schedule.start == SMMA_IN_ACCUMULATOR;
-    if (e->kind == SMMA_TRACE_INSTRUCTION || began) x = e->encoding;
-    if (e->kind == SMMA_TRACE_INSTRUCTION || began || left) break;
+    const bool leaves = e->kind == SMMA_TRACE_FOLD && trace->schedule.task[e->index].from == SMMA_IN_ACCUMULATOR;
+    const bool is_start = e->kind == SMMA_TRACE_START && trace->schedule.start == SMMA_IN_ACCUMULATOR;
+    if (e->kind == SMMA_TRACE_INSTRUCTION || is_start) x = e->encoding;
+    if (e->kind == SMMA_TRACE_INSTRUCTION || is_start || leaves) break;
   }
   return smma_reformat(trace->outer, o->d, o->rule.nan, x);
 }

@@ -15,7 +15,7 @@ void smma_page_add(smma_datum *parts, const char *kind, smma_datum *content) {
   smma_datum_append(parts, part);
 }
 
-/* Writes JSON as an element of HTML may have it: '<' stands in texts alone, where its escape means the same. */
+/* Writes JSON for use inside an HTML element. '<' occurs only in JSON texts, where its escape has the same meaning. */
 static void put_json(FILE *stream, const char *json) {
   for (; *json; json++)
     if (*json == '<')

@@ -1,5 +1,5 @@
-/* A report as one HTML file, which a browser shows without a network or another file. The file is a template
-   (page.html) with the report as JSON in it; the template's script draws the parts one below the other. */
+/* A report as one HTML file, which a browser displays without a network or other files. The file is a template
+   (page.html) that contains the report as JSON; the template's script draws the parts one below another. */
 #ifndef SMMA_PAGE_PAGE_H
 #define SMMA_PAGE_PAGE_H
 
@@ -15,7 +15,7 @@
    "data": anything, folded away as JSON */
 void smma_page_add(smma_datum *parts, const char *kind, smma_datum *content);
 
-/* Writes the page. Returns false without memory, or where the stream has failed. */
+/* Writes the page. Returns false if memory runs out, or if the stream has failed. */
 bool smma_page_write(FILE *stream, const smma_datum *parts);
 
 #endif

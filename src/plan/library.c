@@ -331,7 +331,7 @@ static bool takes(inputs of, const smma_instruction *i) {
   }
 }
 
-/* Whether any kernel of the library does. */
+/* Checks that some kernel of the library multiplies the instruction's formats. */
 static bool check_formats(maker *m) {
   const library *l = m->from;
   for (size_t i = 0; i < l->count; i++)
@@ -339,7 +339,7 @@ static bool check_formats(maker *m) {
   return UNKNOWN(m, "%s: no rule is known for the formats of %s", l->name, m->with->instruction->name);
 }
 
-/* The numbers that the library chose for the shape. */
+/* Finds the configuration that the library chose for the shape. */
 static bool find_choice(maker *m) {
   static const char numbers[] =
       "give algo, stages, splitk, reduction and custom, as cublasLtMatmulAlgoConfigGetAttribute tells them";
@@ -367,7 +367,7 @@ static bool find_choice(maker *m) {
   return true;
 }
 
-/* The row of the configuration. */
+/* Finds the table row of the configuration. */
 static bool find_kernel(maker *m) {
   const smma_plan_request *w;
   bool algo = false, stages = false;
@@ -390,8 +390,9 @@ static bool find_kernel(maker *m) {
   return UNKNOWN(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
 }
 
-/* Tensor cores of the library's GPU, or FP32 FMA for kernels that use CUDA cores. nvjet's kernels are of the GPU's own
-   generation, CUTLASS 2.x's of mma.sync, whose groups other instructions take, too. */
+/* Checks the instruction: a tensor-core instruction of the library's GPU, or FP32 FMA for kernels that use CUDA cores.
+   nvjet's kernels need instructions of the GPU's own generation. Those of CUTLASS 2.x need mma.sync, whose groups other
+   instructions can also take. */
 static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
   const inputs of = m->kernel->of;
@@ -439,7 +440,7 @@ static bool finish_with_c(maker *m) {
   return true;
 }
 
-/* alpha and C, then the bias, then the activation. */
+/* Adds the epilogue: alpha and C, then the bias, then the activation. */
 static bool finish(maker *m) {
   enum { NONE = 1, BIAS = 4, RELU_BIAS = 6 }; /* of cublasLtEpilogue_t */
   const smma_plan_request *w = m->with;
@@ -464,7 +465,7 @@ static bool finish(maker *m) {
 static bool fill(maker *m) {
   const smma_plan_request *w = m->with;
   char name[100], stages[24] = "";
-  /* Recorded choices leave out which of several stages; all of a kernel's sum alike. */
+  /* Recorded choices do not say which of several stages is used; all stages of such a kernel sum alike. */
   if (w != &m->recorded || m->kernel->first_stages == m->kernel->last_stages)
     snprintf(stages, sizeof stages, " stages %d", w->stages);
   snprintf(name, sizeof name, "%s algo %d%s splitk %d reduction %d custom %d", m->from->name, w->algo, stages,
@@ -479,7 +480,7 @@ static bool fill(maker *m) {
   return finish(m) && make_kernel(m);
 }
 
-/* Reads the plan of a text, and sets D's format if the text has none. */
+/* Reads the plan from its text, and sets D's format if the text names no format. */
 static bool read_named(maker *m) {
   const smma_format d = m->with->d;
   m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->error);

@@ -106,33 +106,33 @@ static bool is_floating(smma_format f) { return smma_is_operand_format(f) && !sm
 
 static const char *formats_text(char *text, size_t size) {
   text[0] = 0;
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
     const size_t used = strlen(text);
-    if (is_floating((smma_format)f))
-      snprintf(text + used, size - used, "%s%s", used ? ", " : "", smma_format_text((smma_format)f));
+    if (is_floating(smma_format_at(row)))
+      snprintf(text + used, size - used, "%s%s", used ? ", " : "", smma_format_text(smma_format_at(row)));
   }
   return text;
 }
 
 static bool read_format(reader *r, const smma_json_value *m, smma_format *format) {
   char list[256];
-  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (smma_json_is(m, smma_format_text((smma_format)f)) && is_floating((smma_format)f))
-      return *format = (smma_format)f, true;
+  for (int row = 0; row < SMMA_FORMAT_COUNT; row++) {
+    *format = smma_format_at(row);
+    if (smma_json_is(m, smma_format_text(*format)) && is_floating(*format)) return true;
+  }
   return must_be(r, m, formats_text(list, sizeof list));
 }
 
 /* Reads the format to which parts or totals are rounded. */
 static bool read_stored(reader *r, const smma_json_value *level, const char *key, int *stored) {
+  static const smma_format formats[] = {SMMA_F16, SMMA_BF16, SMMA_TF32};
   const smma_json_value *m = smma_json_find(&r->json, level, key);
   *stored = SMMA_STORED_AS_IS;
   if (!m || smma_json_is(m, "as-is")) return true;
   *stored = SMMA_STORED_AS_D;
   if (smma_json_is(m, "d")) return true;
-  for (*stored = 0; *stored < SMMA_FORMAT_COUNT; ++*stored)
-    if ((*stored == SMMA_F16 || *stored == SMMA_BF16 || *stored == SMMA_TF32) &&
-        smma_json_is(m, smma_format_text((smma_format)*stored)))
-      return true;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (smma_json_is(m, smma_format_text(formats[i]))) return *stored = (int)formats[i], true;
   return must_be(r, m, "as-is, d, f16, bf16, tf32");
 }
 

@@ -10,7 +10,8 @@ typedef struct {
   size_t each; /* number of products of a sum that share one factor; 0: there are no scale factors */
 } smma_scales;
 
-/* Returns the factors of a plan's parts of `part_k` along K, or if that is 0 of blocks of `block` in `format`. */
+/* Returns the scale factors of a plan's parts, of `part_k` each along K; if `part_k` is 0, those of blocks of `block`
+   in `format`. */
 static inline smma_scales smma_scales_from(size_t part_k, size_t block, smma_format format) {
   return part_k ? (smma_scales){SMMA_F32, part_k} : (smma_scales){format, block};
 }
@@ -19,7 +20,7 @@ static inline smma_scales smma_scales_of(const smma_plan *plan, const smma_instr
   return smma_scales_from(smma_plan_scaled_k(plan), (size_t)instruction->scale_block, instruction->scale);
 }
 
-/* Returns how many factors a row of A, or a column of B, has. */
+/* Returns the number of factors of a row of A, or of a column of B. */
 static inline size_t smma_scales_along(smma_scales scales, size_t k) {
   return scales.each ? k / scales.each + (k % scales.each != 0) : 0;
 }

@@ -175,8 +175,8 @@ static bool deal(maker *m, const smma_plan_level *l, sequence s, dealt *d) {
 
 /* ---- Folding ----
 
-   In stages: terms of stage 0 are the parts, each of a later one is the sum of some of the stage before, in order; the
-   last stage has one. */
+   The terms of stage 0 are the parts. A term of a later stage is the sum, in order, of some terms of the previous
+   stage. The last stage has one term. */
 
 typedef struct {
   maker *m;

@@ -34,7 +34,7 @@ typedef struct {
   smma_task *task; /* in order of their steps */
   size_t tasks;
   size_t registers;
-  int start;  /* which sum C starts, if any: the first chain or a register */
+  int start;  /* the sum that C starts, if any: the first chain or a register */
   int result; /* where the final sum is held */
 } smma_schedule;
 

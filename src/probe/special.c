@@ -49,7 +49,7 @@ static const char *finite_or_not(const smma_subject *s, const smma_row *row) {
   return d.kind == SMMA_NAN ? "NaN" : d.kind == SMMA_INFINITE ? "infinity" : "finite";
 }
 
-/* Asks for 2^(E + 1) - 2^E, where E is the output's greatest exponent. */
+/* Tests 2^(E + 1) - 2^E, where E is the output's largest exponent. */
 bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest;
@@ -81,7 +81,7 @@ static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_
   return count;
 }
 
-/* Asks for 2^E + 2^E - 2^E, with both signs, for every choice of three of those terms. */
+/* Tests 2^E + 2^E - 2^E, with both signs, for every choice of three of these terms. */
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
@@ -175,7 +175,7 @@ static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
 
 enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_ROUNDED_K + 1 };
 
-/* Asks with a NaN in a and in b at every product, and in c. */
+/* Tests a NaN in a and in b at every product, and in c. */
 static bool ask_nan_input(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -202,7 +202,7 @@ bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
   return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_input);
 }
 
-/* Asks with infinity in either factor, with both signs, at every product. */
+/* Tests infinity in either factor, with both signs, at every product. */
 static bool ask_nan_invalid(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
@@ -223,7 +223,7 @@ bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
   return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_invalid);
 }
 
-/* Asks with an infinite product of either sign, from either factor, at every place, and the opposite infinity in c. */
+/* Tests an infinite product of either sign, from either factor, at every position, with the opposite infinity in c. */
 static bool ask_nan_difference(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;

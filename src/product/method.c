@@ -9,7 +9,7 @@
 
 static const char *const method_names[] = {"words", "markidis", "ozaki", "two-level", "fallback", NULL};
 
-/* Finds the position of `text` in a list of names that ends with NULL; `otherwise` for NULL. */
+/* Finds the index of `text` in a list of names that ends with NULL. If `text` is NULL, the index is `otherwise`. */
 static bool choose(const char *option, const char *text, const char *const *names, int otherwise, int *chosen,
                    smma_error *error) {
   char list[128] = "";
@@ -32,7 +32,7 @@ bool smma_check_method(const smma_method_options *o, smma_error *error) {
   const struct {
     const char *option;
     bool given;
-    const char *methods; /* those it belongs to; none of their names is part of another */
+    const char *methods; /* the methods that take this option; none of their names is a substring of another */
   } options[] = {{"--words", o->words != 0, "words, markidis"},
                  {"--accuracy", o->accuracy != 0, "words, markidis"},
                  {"--subnormals", o->subnormals != NULL, "words, markidis"},
@@ -133,7 +133,7 @@ bool smma_choose_fallback(const smma_method_options *o, smma_format data, const 
 
 const char *smma_method_text(const smma_method_options *o, const smma_method *m, char text[64]) {
   if (m->kind == SMMA_METHOD_SLICES)
-    snprintf(text, 64, "ozaki, %s slices of %d bits", o->slices, m->slices.bits);
+    snprintf(text, 64, "ozaki, %d slices of A and %d of B, of %d bits", m->used[0], m->used[1], m->slices.bits);
   else
     snprintf(text, 64, "%s, p = %d", o->method, m->words.words);
   return text;

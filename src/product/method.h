@@ -1,4 +1,4 @@
-/* How a product is computed from an instruction beyond asking it once: the methods of --method. */
+/* The methods of --method: ways to compute a product that need more than one product of the instruction. */
 #ifndef SMMA_PRODUCT_METHOD_H
 #define SMMA_PRODUCT_METHOD_H
 
@@ -6,7 +6,7 @@
 #include "isa/instruction.h"
 #include "softmma/accurate.h"
 
-/* A method by its name, and the options that belong to it. */
+/* The name of a method, and the options that belong to it. */
 typedef struct {
   const char *method, *sum, *subnormals, *slices, *products, *through; /* NULL: not given */
   int words, slice_bits;                                               /* 0: not given */
@@ -15,33 +15,36 @@ typedef struct {
 
 typedef enum { SMMA_METHOD_NONE, SMMA_METHOD_WORDS, SMMA_METHOD_SLICES } smma_method_kind;
 
-/* An accurate product, or none: two-level sums and the fallback are arguments and an instruction of an ordinary one. */
+/* The accurate product of a method, if it has one. The methods two-level and fallback have none: they only change the
+   arguments or the instruction of an ordinary product. */
 typedef struct {
   smma_method_kind kind;
   smma_words words;
   smma_slices slices;
+  int used[2]; /* slices of A and of B, after the product */
 } smma_method;
 
-/* Products after which the method two-level promotes, unless promote_every says otherwise. */
+/* Number of products after which the method two-level promotes, unless promote_every is given. */
 enum { SMMA_TWO_LEVEL_EVERY = 128 };
 
 /* Reports whether --method NAME was given. */
 bool smma_method_is(const smma_method_options *options, const char *name);
 
-/* Fails if an option belongs to another method or there is no method of that name. */
+/* Fails if an option belongs to another method, or if no method has this name. */
 bool smma_check_method(const smma_method_options *options, smma_error *error);
 
-/* Takes the accurate product that is asked for, if it is one. Fails if the options contradict each other or the
-   instruction. */
+/* Sets up the accurate product if the method has one. Fails if the options contradict each other or the instruction. */
 bool smma_choose_method(const smma_method_options *options, const smma_instruction *instruction, smma_method *method,
                         smma_error *error);
 
-/* The method fallback: `*through` becomes the input format of the instruction that takes data in the format `data`
-   (SMMA_NO_FORMAT: not said), f16 or bf16, which holds them exactly. */
+/* Applies the method fallback, which multiplies floating-point data of at most 8 bits in a wider format. `*through`
+   becomes the input format of the instruction, f16 or bf16, which holds such data exactly. Fails if `data` is another
+   format, or SMMA_NO_FORMAT. */
 bool smma_choose_fallback(const smma_method_options *options, smma_format data, const char **through,
                           smma_error *error);
 
-/* Writes "words, p = 2". */
+/* Writes the method of a finished product and its parameters, for example "words, p = 2", or "ozaki, 8 slices of A and
+   9 of B, of 7 bits". */
 const char *smma_method_text(const smma_method_options *options, const smma_method *method, char text[64]);
 
 #endif

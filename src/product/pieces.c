@@ -1,6 +1,6 @@
-/* A product in pieces: the ranks stand in a grid over D, each has a block of it and goes through the block piece by
-   piece, each with the whole of K, so that a piece's elements are computed as in one product. A piece's rows of A stay
-   while columns of B pass. */
+/* A product in pieces. The ranks form a grid over D; each rank computes one block of D, piece by piece. A piece uses
+   the whole of K, so its elements are computed as in a single product. The rows of A of a piece stay in memory while
+   the columns of B change. */
 #include "product/pieces.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 enum { EVEN = 64, MOST_PATH = 4096 };
 
-/* What an axis of a file goes along: D's rows, D's columns, or neither, so that a piece has all of it. */
+/* The axis of D that an axis of a file follows. ALL: neither, so every piece needs the whole axis of the file. */
 typedef enum { ROWS, COLUMNS, ALL } axis;
 
 typedef struct {
@@ -23,10 +23,10 @@ typedef struct {
   smma_rounding rounding;
   axis down, across;
   smma_npy_file file;
-  smma_conversion lost; /* of elements that this rank is the one to count */
+  smma_conversion lost; /* counts of changed values, for the elements that this rank counts */
 } source;
 
-/* Rows and columns of D. */
+/* A range of rows and columns of D. */
 typedef struct {
   size_t first[2], count[2];
 } region;
@@ -36,7 +36,7 @@ typedef struct {
   smma_matrix_product *product;
   source of[SMMA_PRODUCT_MATRICES];
   region block;       /* of this rank */
-  size_t most[2];     /* rows and columns of a piece */
+  size_t most[2];     /* maximum rows and columns of a piece */
   smma_output output; /* of rank 0 */
   bool has_output;
   smma_npy_file d;
@@ -46,7 +46,7 @@ typedef struct {
 
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
-/* ---- What there is ---- */
+/* ---- The files ---- */
 
 static smma_tensor shape_of(const job *j, const source *s) {
   const smma_npy_layout *l = &s->file.layout;
@@ -109,15 +109,15 @@ static bool open_sources(job *j, smma_error *error) {
          open_shaped(j, SMMA_OF_METADATA, ROWS, ALL, error);
 }
 
-/* ---- Who computes what ---- */
+/* ---- Blocks and pieces ---- */
 
-/* Bytes of a line along K: as it is read and as it is multiplied. */
+/* Returns the bytes of a line along K, in the format of the file and in the format of the product. */
 static size_t line_bytes(const job *j, smma_product_matrix which) {
   const source *s = &j->of[which];
   return j->product->arguments.k * ((size_t)s->file.layout.bytes + smma_format_bytes(s->need.format)) + 1;
 }
 
-/* The grid in which a rank reads least, and this rank's block. */
+/* Chooses the grid in which a rank reads the least, and this rank's block. */
 static void choose_block(job *j) {
   const smma_gemm_arguments *g = &j->product->arguments;
   const double row = (double)line_bytes(j, SMMA_OF_A), column = (double)line_bytes(j, SMMA_OF_B);
@@ -131,7 +131,7 @@ static void choose_block(job *j) {
   at[0] = rank % down, at[1] = rank / down;
   for (int axis_of_d = 0; axis_of_d < 2; axis_of_d++) {
     const size_t size = axis_of_d ? g->n : g->m, parts = axis_of_d ? ranks / down : down, n = at[axis_of_d],
-                 each = size / parts, more = size % parts; /* the first `more` have one more */
+                 each = size / parts, more = size % parts; /* the first `more` parts have one element more */
     j->block.first[axis_of_d] = n * each + least(n, more);
     j->block.count[axis_of_d] = each + (n < more);
   }
@@ -139,7 +139,7 @@ static void choose_block(job *j) {
 
 static size_t even(size_t count) { return count < EVEN ? count : count / EVEN * EVEN; }
 
-/* A third of the memory each for lines of A, lines of B, and the piece of D with C. */
+/* Chooses the size of pieces: lines of A, lines of B, and a piece of D with C each get a third of the memory. */
 static bool choose_pieces(job *j, smma_error *error) {
   const size_t memory = (size_t)(j->with->memory ? j->with->memory : SMMA_PIECES_MEMORY), third = memory / 3,
                row = line_bytes(j, SMMA_OF_A), column = line_bytes(j, SMMA_OF_B),
@@ -169,7 +169,8 @@ static void range_of(axis along, const region *r, size_t all, size_t *first, siz
 
 static bool goes_along(const source *s, axis along) { return s->down == along || s->across == along; }
 
-/* An element that several pieces read counts in those at the start of the axis that it does not go along. */
+/* Reports whether this piece counts the changed values of a file. Several pieces read the same element; the piece at
+   the start of the axis that the file does not follow counts it. */
 static bool counts(const source *s, const region *r) {
   return (goes_along(s, ROWS) || r->first[ROWS] == 0) && (goes_along(s, COLUMNS) || r->first[COLUMNS] == 0);
 }
@@ -196,7 +197,7 @@ static bool take(job *j, smma_product_matrix which, const region *r, smma_error 
   if (!j->of[which].path) return true;
   if (!read_piece(j, &j->of[which], r, to, error)) return false;
   if (which != SMMA_OF_SCALE_B) return true;
-  if (!smma_tensor_transpose(to, &turned, error)) return false; /* the library takes them column by column */
+  if (!smma_tensor_transpose(to, &turned, error)) return false; /* the library takes them column-major */
   smma_tensor_free(to);
   *to = turned;
   return true;
@@ -246,7 +247,7 @@ static bool compute_block(job *j, smma_error *error) {
 
 /* ---- D ---- */
 
-/* Begins the file that all ranks write to, beside the one that D becomes. */
+/* Creates the file that all ranks write to, in the directory of the file that D becomes. */
 static bool make_file(job *j, smma_error *error) {
   const smma_gemm_arguments *g = &j->product->arguments;
   const smma_format format = j->product->d.format;
@@ -261,7 +262,7 @@ static bool make_file(job *j, smma_error *error) {
          smma_fail(error, "-o: %s", why.text);
 }
 
-/* The first rank makes the file, all open it: it must be one file for all. */
+/* Rank 0 creates the file and every rank opens it, so all machines must share the file system. */
 static bool begin_d(job *j, smma_error *error) {
   const smma_group *group = j->with->group;
   if (group->rank == 0 && !make_file(j, error)) return false;
@@ -276,7 +277,7 @@ static bool begin_d(job *j, smma_error *error) {
              j->temporary, strerror(errno));
 }
 
-/* What every rank has lost by rounding; that it is told means that its pieces are on the disk. */
+/* Adds up the counts of all ranks. A rank sends its counts after its pieces are on the disk. */
 static bool gather(job *j, smma_error *error) {
   const smma_group *group = j->with->group;
   smma_conversion own[SMMA_PRODUCT_MATRICES];

@@ -50,7 +50,7 @@ static bool require(const smma_product_request *r, smma_product_matrix which, co
   return given(r, which) || smma_fail(error, "%s is missing; for example %s %s", option, option, example);
 }
 
-/* An accurate product is A B alone. */
+/* Checks the options of an accurate product, which computes only A B. */
 static bool check_alone(const smma_product_request *r, smma_error *error) {
   const char *option = given(r, SMMA_OF_C)                                      ? "-C"
                        : r->alpha != 1                                          ? "--alpha"
@@ -212,7 +212,7 @@ void smma_product_fill(smma_matrix_product *p) {
   g->scale_a = t[SMMA_OF_SCALE_A].data, g->scale_b = t[SMMA_OF_SCALE_B].data, g->bias = t[SMMA_OF_BIAS].data;
 }
 
-/* The matrices as they are given. */
+/* The matrices as they were given. */
 typedef struct {
   smma_tensor given[SMMA_PRODUCT_MATRICES];
   bool owns[SMMA_PRODUCT_MATRICES]; /* `given` was read from a file */
@@ -222,13 +222,13 @@ static bool read_file(const smma_product_request *r, smma_product_matrix which, 
   return smma_read_source(&r->of[which], r->raw, &f->given[which], &f->owns[which], error);
 }
 
-/* Frees what a file held: as soon as it is taken, since matrices may be large. */
+/* Frees the contents of a file as soon as the matrix is converted, because matrices may be large. */
 static void forget(files *f, smma_product_matrix which) {
   if (f->owns[which]) smma_tensor_free(&f->given[which]);
   f->owns[which] = false;
 }
 
-/* All shapes are checked before anything is rounded or noted. */
+/* Checks all shapes before any matrix is rounded or a note is printed. */
 static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
   static const smma_product_matrix order[] = {SMMA_OF_C, SMMA_OF_SCALE_A, SMMA_OF_SCALE_B, SMMA_OF_BIAS,
                                               SMMA_OF_METADATA};
@@ -247,7 +247,7 @@ static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
   return true;
 }
 
-/* Accurate products are of FP64; D is FP64 if A or B is, else FP32. */
+/* Accurate products use FP64; D is FP64 if A or B is, otherwise FP32. */
 static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
   p->d.format = SMMA_F64;
   for (smma_product_matrix which = SMMA_OF_A; which <= SMMA_OF_B; which++) {
@@ -262,7 +262,7 @@ static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
   return true;
 }
 
-/* Numbers without scale factors get their own. */
+/* Computes scale factors for numbers that were given without them. */
 static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                         smma_error *error) {
   const smma_product_request *r = p->request;
@@ -277,7 +277,8 @@ static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix wh
   return true;
 }
 
-/* A matrix in the format that the product needs: A and B by way of the narrow one, which that holds exactly. */
+/* Converts a matrix to the format that the product needs. A and B are first rounded to the narrow format, which that
+   format holds exactly. */
 static bool take_one(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                      smma_error *error) {
   const smma_product_request *r = p->request;
@@ -294,7 +295,7 @@ static bool take_one(smma_matrix_product *p, files *f, smma_product_matrix which
   p->taken[which] = t;
   if (!narrows && which != SMMA_OF_SCALE_B) return true;
   done = narrows ? smma_take_matrix(&t, need.format, rounding, label, NULL, &p->taken[which], error)
-                 : smma_tensor_transpose(&t, &p->taken[which], error); /* the library takes them column by column */
+                 : smma_tensor_transpose(&t, &p->taken[which], error); /* the library takes them column-major */
   smma_tensor_free(&t);
   return done;
 }
@@ -331,7 +332,7 @@ void smma_product_free(smma_matrix_product *p) {
 
 /* ---- The product ---- */
 
-/* The matrices of a method hold FP64. */
+/* Returns the product of a method, whose matrices are FP64. */
 static smma_f64_product accurate_product(const smma_matrix_product *p) {
   const smma_gemm_arguments *g = &p->arguments;
   smma_f64_product x;
@@ -344,12 +345,13 @@ static smma_f64_product accurate_product(const smma_matrix_product *p) {
   return x;
 }
 
-static smma_status multiply(const smma_matrix_product *p) {
+static smma_status multiply(smma_matrix_product *p) {
   const smma_instruction *i = p->request->instruction;
+  smma_slices slices = p->method.slices;
   const smma_f64_product accurate = accurate_product(p);
   switch (p->method.kind) {
     case SMMA_METHOD_WORDS: return smma_gemm_words(i, &accurate, &p->method.words);
-    case SMMA_METHOD_SLICES: return smma_gemm_slices(i, &accurate, &p->method.slices);
+    case SMMA_METHOD_SLICES: slices.used = p->method.used; return smma_gemm_slices(i, &accurate, &slices);
     default: break;
   }
   return i->sparse ? smma_gemm_sparse(i, &p->arguments, p->taken[SMMA_OF_METADATA].data) : smma_gemm(i, &p->arguments);
@@ -384,6 +386,10 @@ smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, doub
   smma_put_real(r, "seconds", seconds);
   if (p->request->method.method) smma_put_text(r, "method", p->request->method.method);
   if (p->method.kind == SMMA_METHOD_WORDS) smma_put_count(r, "words", (uint64_t)p->method.words.words);
-  if (p->method.kind == SMMA_METHOD_SLICES) smma_put_text(r, "slices", p->request->method.slices);
+  if (p->method.kind == SMMA_METHOD_SLICES) {
+    smma_put_text(r, "slices", p->request->method.slices);
+    smma_put_count(r, "slices_of_a", (uint64_t)p->method.used[0]);
+    smma_put_count(r, "slices_of_b", (uint64_t)p->method.used[1]);
+  }
   return r;
 }

@@ -1,5 +1,5 @@
-/* One product of matrices, D = alpha A B + beta C with a plan: its operands and options, checked once, as the arguments
-   of smma_gemm. */
+/* One product of matrices, D = alpha A B + beta C with a plan. Its operands and options are checked once and become the
+   arguments of smma_gemm. */
 #ifndef SMMA_PRODUCT_PRODUCT_H
 #define SMMA_PRODUCT_PRODUCT_H
 
@@ -23,25 +23,25 @@ typedef enum {
 typedef struct {
   const smma_instruction *instruction;
   const smma_plan *plan; /* NULL: one chain */
-  const char *plan_name; /* what errors call it */
+  const char *plan_name; /* name of the plan in error messages */
   smma_source of[SMMA_PRODUCT_MATRICES];
-  bool transpose_a, transpose_b, raw; /* raw: files of integers hold encodings */
-  smma_format narrow;                 /* A and B are rounded to it first; SMMA_NO_FORMAT: they are not */
+  bool transpose_a, transpose_b, raw; /* raw: integers in files are encodings */
+  smma_format narrow;                 /* A and B are first rounded to this format; SMMA_NO_FORMAT: they are not */
   smma_method_options method;
-  const char *round_in, *scaling, *kernel; /* NULL: the usual ones */
+  const char *round_in, *scaling, *kernel; /* NULL: the default */
   double alpha, beta, scale_d;
   long long split_k, promote_every; /* promote_every 0: never */
   int threads;
 } smma_product_request;
 
-/* Sets alpha, beta, scale_d and split_k to 1, and all else to "not given". */
+/* Returns a request with alpha, beta, scale_d and split_k equal to 1, and nothing else given. */
 smma_product_request smma_product_defaults(void);
 
-/* The product and its matrices in the formats that they are multiplied in. The request must outlive it. */
+/* The product, with its matrices in the formats in which they are multiplied. The request must outlive it. */
 typedef struct {
   const smma_product_request *request;
   smma_method method;
-  smma_rounding rounding[2]; /* of A and B */
+  smma_rounding rounding[2]; /* of A and of B */
   bool wide;                 /* D of an accurate product is f64 */
   smma_tensor taken[SMMA_PRODUCT_MATRICES], d;
   smma_gemm_arguments arguments;
@@ -49,27 +49,27 @@ typedef struct {
 
 /* The requirements of a product for one of its matrices. */
 typedef struct {
-  const char *option, *what; /* "--scale-a"; in notes: "--scale-a", but "C" */
+  const char *option, *what; /* "--scale-a"; `what`: its name in notes, "--scale-a" or "C" */
   smma_format format;
   size_t rows, columns;
   const char *needed_by;
 } smma_matrix_need;
 
-/* Returns the requirements for a matrix; for A and B the format alone. The sizes of `arguments` must be set. */
+/* Returns the requirements for a matrix; for A and B only the format. The sizes in `arguments` must be set. */
 smma_matrix_need smma_product_needs(const smma_product_request *request, smma_product_matrix which,
                                     const smma_gemm_arguments *arguments);
 
-/* Checks whatever shows before a matrix is read, and makes a product without matrices of it. */
+/* Makes a product without matrices, and checks everything that can be checked before a matrix is read. */
 bool smma_product_begin(const smma_product_request *request, smma_matrix_product *product, smma_error *error);
 
-/* Sets the sizes and orders from the shapes of A and B, whose data are not looked at. Checks that they go together,
-   that their elements have a meaning, and that K can follow the plan. */
+/* Sets the sizes and orders from the shapes of A and B; does not read their data. Checks that the shapes fit, that the
+   meaning of their elements is known, and that K can follow the plan. */
 bool smma_product_size(smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b, smma_error *error);
 
 /* Points the arguments at the product's matrices. */
 void smma_product_fill(smma_matrix_product *product);
 
-/* Reads, checks and takes all matrices, and makes room for D. Frees them if it fails. */
+/* Reads, checks and converts all matrices, and allocates D. Frees everything if it fails. */
 bool smma_product_take(smma_matrix_product *product, const smma_notes *notes, smma_error *error);
 
 /* Multiplies. `arguments.progress` may be set before. */
@@ -77,14 +77,14 @@ bool smma_product_run(smma_matrix_product *product, smma_error *error);
 
 void smma_product_free(smma_matrix_product *product);
 
-/* Returns the summary of a product that has been run: D is written to `d` (NULL: nowhere). */
+/* Returns the summary of a product that has been computed. `d` is the file of D; NULL if D is not written. */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
 
-/* Returns the name of the first argument that the plan has no place for, "c" or "scale_d" for example, or NULL. Looks
-   at the arguments that have other than neutral values, and at C and a bias if they are given. */
+/* Returns the name of the first argument that the plan does not use, for example "c" or "scale_d", or NULL. Checks the
+   arguments that are not neutral, and C and the bias if they are given. */
 const char *smma_plan_refuses(const smma_plan *plan, const smma_gemm_arguments *arguments, bool has_c, bool has_bias);
 
-/* Fails because the plan has no place for what an option gives, and says what to write into the plan. */
+/* Fails because the plan does not use an option; the message says what to write into the plan. */
 bool smma_fail_no_place(const char *option, const char *plan, smma_error *error);
 
 #endif

@@ -32,13 +32,13 @@ bool smma_read_source(const smma_source *source, bool raw, smma_tensor *t, bool 
   return *owns = true;
 }
 
-/* Formats of which NumPy has a type, so that an array without the name of its type holds another one. */
+/* Reports whether NumPy has a type for the format. An array of another type then holds another format. */
 static bool has_numpy_name(smma_format format) {
   return format == SMMA_F16 || format == SMMA_F32 || format == SMMA_F64 || smma_is_integer(format);
 }
 
-/* Unsigned integers as wide as a format that NumPy cannot name are the usual way to save its encodings. Those of four
-   bits are excepted, of which a byte may hold two. */
+/* Reports whether unsigned integers are the usual way to save encodings of the format: they are as wide as it, and
+   NumPy cannot name it. Excluded are formats of four bits, because a byte may hold two elements. */
 static bool are_usual_encodings(const smma_tensor *t, smma_format wanted) {
   return t->integers == SMMA_UNSIGNED_INTEGERS && t->bytes == (int)smma_format_bytes(wanted) &&
          !has_numpy_name(wanted) && smma_format_bits(wanted) > 4;
@@ -50,7 +50,7 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
   return t->format == SMMA_NO_FORMAT;
 }
 
-/* The name of the file's format, or of its integers as NumPy names them. */
+/* Returns the name of the file's format, or of its integer type in NumPy. */
 static const char *type_text(const smma_tensor *t, char text[16]) {
   if (t->format != SMMA_NO_FORMAT) return smma_format_text(t->format);
   snprintf(text, 16, "%sint%d", t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : "", 8 * t->bytes);
@@ -83,7 +83,7 @@ bool smma_check_shape(const smma_tensor *t, smma_label l, size_t rows, size_t co
                    columns);
 }
 
-/* Makes integers of a type that is no format f64. */
+/* Converts integers of a type that is not a format to f64. */
 static bool make_numbers(const smma_tensor *t, size_t row, size_t column, const char *path, smma_tensor *numbers,
                          smma_error *error) {
   double *to;
@@ -113,7 +113,7 @@ bool smma_take_numbers(const smma_tensor *t, smma_format wanted, smma_label l, c
   return make_numbers(t, 0, 0, l.path, numbers, error);
 }
 
-/* Raw encodings must have the format's container and bits. */
+/* Checks that raw encodings have the format's container and bits. */
 static bool check_raw(const smma_tensor *t, size_t row, size_t column, smma_format wanted, const char *path,
                       smma_error *error) {
   const int bits = smma_format_bits(wanted);
@@ -131,7 +131,7 @@ static bool check_raw(const smma_tensor *t, size_t row, size_t column, smma_form
   return true;
 }
 
-/* ": 16 became infinite, 1 became zero", or nothing where values were rounded only. */
+/* Writes ": 16 became infinite, 1 became zero"; nothing if values were only rounded. */
 static const char *loss_text(const smma_conversion *lost, char *text, size_t size) {
   const struct {
     size_t count;
@@ -215,7 +215,8 @@ static double greatest_of(smma_format format) {
                             smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
-/* Blocks whose numbers saturate or become zero, since no factor is as large, or as small, as they need. */
+/* Returns the number of blocks in which numbers saturate or become zero, because no scale factor is large, or small,
+   enough. */
 static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool along_rows, const smma_block_format *f) {
   const size_t columns = b->values.columns, k = along_rows ? columns : b->values.rows;
   const double most = greatest_of(f->scale), of_elements = greatest_of(f->element);
@@ -231,7 +232,7 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
   return count;
 }
 
-/* Returns how the numbers that blocks stand for differ from the exact ones. */
+/* Returns counts of the differences between the numbers that the blocks represent and the exact numbers. */
 static smma_conversion loss_of_blocks(const smma_blocks *b, const double *exact, bool along_rows,
                                       const smma_block_format *format) {
   const uint8_t *values = b->values.data, *scales = b->scales.data;

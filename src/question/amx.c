@@ -8,7 +8,7 @@ static bool is_amx_sum(const smma_instruction *i) {
 
 typedef enum { EVEN_FIRST, ODD_FIRST } first_of_pair;
 
-/* One chain of the same steps from c. */
+/* Computes one chain of the same steps, starting from c. */
 static uint64_t in_one_chain(const smma_operation *model, smma_operands x, uint64_t c, int first) {
   smma_operation o = *model;
   smma_step *step = &o.rule.with.composition.step[0];

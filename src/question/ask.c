@@ -100,7 +100,7 @@ static bool ask(run *x, const smma_trial *t) {
   return true;
 }
 
-/* ---- Which instructions ---- */
+/* ---- Choice of instructions ---- */
 
 /* Reports whether an instruction with the same rule and family was asked. */
 static bool is_asked(const run *x, const smma_instruction *i) {
@@ -151,7 +151,7 @@ static bool ask_question(run *x, const smma_question *e) {
   return good;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole request ---- */
 
 bool smma_ask_questions(const smma_question_request *q, smma_open_answers *answers, smma_error *error) {
   run x = {.request = q, .answers = answers, .error = error};

@@ -16,7 +16,7 @@ typedef struct {
 } smma_question_request;
 
 typedef struct {
-  size_t questions, answers, others; /* others: number of answers that are not the model's */
+  size_t questions, answers, others; /* `others`: number of answers that differ from the model's */
   smma_datum *list;                  /* a record for each answer */
 } smma_open_answers;
 

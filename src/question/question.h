@@ -24,7 +24,7 @@ typedef const char *smma_question_row(const smma_operation *operation, int index
 typedef struct {
   const char *name, *text;
   bool (*concerns)(const smma_instruction *instruction);
-  smma_question_row *row;           /* NULL: use the first rows of `softmma gen` that distinguish candidates */
+  smma_question_row *row;           /* NULL: use the first rows of `softmma vectors gen` that distinguish candidates */
   bool chained;                     /* each row's result is the next row's c, and only the last result counts */
   const smma_candidate *candidates; /* all except the model; the list ends with an entry without text */
 } smma_question;

@@ -13,7 +13,7 @@ static const double seconds_between_saves = 0.2, share_of_saves = 20;
    is minimised further. */
 enum { MOST_ASKED = 1000000 };
 
-/* ---- Which instructions ---- */
+/* ---- Choice of instructions ---- */
 
 /* Keeps the instructions that both units compute; `*why` receives the reason for the last omission. */
 static size_t keep_computed(const smma_campaign *c, const smma_instruction **list, size_t count, smma_error *why) {

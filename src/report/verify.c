@@ -238,7 +238,7 @@ bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t 
   return check_paths(&w);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole verification ---- */
 
 static bool classify(smma_verification *v, smma_error *error) {
   for (int n = 0; n < v->count; n++) {

@@ -6,8 +6,9 @@
 #include "host/load.h"
 #include "rows/rows.h"
 
-/* Rows computed in one call; rows compared with one memcmp; number of rows in a batch tried as correct examples. */
-enum { BATCH = 8192, PIECE = 64, TOLD_RIGHT = 1024 };
+/* Rows computed in one call; rows compared with one memcmp; greatest number of rows of a batch that are examined as
+   examples of correct rows. */
+enum { BATCH = 8192, PIECE = 64, MOST_EXAMPLES = 1024 };
 
 /* A batch of rows, with their positions in the file. */
 typedef struct {
@@ -48,10 +49,10 @@ static void check_piece(const check *c, const batch *b, size_t first, size_t end
     for (size_t i = first; i < end; i++) check_row(c, b, i);
 }
 
-/* Reports the correct ones among at most TOLD_RIGHT rows. The rows are spread over the batch so that all kinds are
+/* Reports the correct rows among at most MOST_EXAMPLES rows, which are spread over the batch so that all kinds are
    included. */
-static void tell_right(const check *c, const batch *b) {
-  const size_t step = (b->count + TOLD_RIGHT - 1) / TOLD_RIGHT;
+static void report_right(const check *c, const batch *b) {
+  const size_t step = (b->count + MOST_EXAMPLES - 1) / MOST_EXAMPLES;
   for (size_t at = 0; at < b->count; at += step) {
     const size_t i = at + at / step % step;
     smma_row row;
@@ -73,7 +74,7 @@ static bool check_batch(const check *c, batch *b, smma_error *error) {
     return false;
   if (c->watcher->progress) c->watcher->progress(c->totals, c->watcher->context);
   for (size_t i = 0; i < b->count; i += PIECE) check_piece(c, b, i, b->count - i < PIECE ? b->count : i + PIECE);
-  if (c->watcher->right && c->totals->mismatches > mismatches) tell_right(c, b);
+  if (c->watcher->right && c->totals->mismatches > mismatches) report_right(c, b);
   return true;
 }
 

@@ -8,8 +8,8 @@
 #include "rows/vectors.h"
 
 typedef struct {
-  unsigned long long rows, mismatches,
-      nan; /* rows read; rows that differ; those of them that differ only in the encoding of a NaN */
+  unsigned long long rows, mismatches; /* rows read; rows that differ */
+  unsigned long long nan;              /* mismatches that differ only in the encoding of a NaN */
 } smma_check_totals;
 
 /* Describes one row, mismatching or correct, to a reporter. */

@@ -5,7 +5,7 @@
 #include "core/generated.h"
 #include "rows/rows.h"
 
-/* The first six kinds, which `softmma gen` takes in turn. */
+/* The first six kinds, which `softmma vectors gen` takes in turn. */
 enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };
 
 /* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed". */

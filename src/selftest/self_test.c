@@ -28,10 +28,10 @@ const smma_self_test_data smma_self_test_shipped = {digests, sizeof digests / si
 
 /* ---- Products of rows ---- */
 
-/* Computes D = A B + C. A and B are made of rows' operands: each row of A, and each column of B, takes those of `steps`
-   rows, one behind the other along K. Element (i, j) of C is c of row 2 i - j, so that with one step each element of
-   D's diagonal is the result of a row. Rows of sparse instructions have the selected products alone, which are computed
-   as dense ones. */
+/* Computes D = A B + C from rows' operands. Each row of A, and each column of B, consists of the operands of `steps`
+   rows, one after the other along K. Element (i, j) of C is c of row 2 i - j, so that with one step each element of D's
+   diagonal is the result of a row. Rows of sparse instructions hold only the selected products, so the dense
+   instruction computes them. */
 static smma_status multiply(const smma_instruction *instruction, const char *kernel, const smma_batch *rows, size_t m,
                             size_t n, size_t steps, void *d, smma_error *error) {
   smma_instruction dense = *instruction;
@@ -90,7 +90,7 @@ bool smma_self_test_compute(const smma_instruction *instruction, const char *ker
 
 typedef struct {
   smma_self_test *result;
-  const char *kernel; /* of the rows that are computed */
+  const char *kernel; /* kernel that computes the rows */
 } run;
 
 static void differs(const run *r, const char *line) {
@@ -142,7 +142,7 @@ static void report_row(const smma_mismatch *m, void *context) {
   differs(r, line);
 }
 
-/* Computes one file by each kernel. Its rows count once. */
+/* Computes one file by each kernel. Counts its rows once. */
 static bool check_recording(run *r, const char *text, size_t length, smma_error *error) {
   const smma_check_watcher watcher = {.compute = compute_rows, .mismatch = report_row, .context = r};
   for (size_t k = 0; k < r->result->kernels; k++) {

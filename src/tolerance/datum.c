@@ -1,4 +1,4 @@
-/* A tolerance's result as a record, and as lines for a kernel's test. */
+/* Writes the result of a tolerance study as a record, and as lines for a kernel's test. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,7 +78,7 @@ smma_datum *smma_tolerance_datum(const smma_tolerance_result *x) {
 
 /* ---- Lines for a test ---- */
 
-/* Whether the exact result is more than alpha A B + beta C. */
+/* Reports whether the exact result has operations other than alpha A B + beta C. */
 static bool means_more(const smma_plan *p) {
   return p && (smma_plan_scaled_k(p) || smma_plan_has(p, SMMA_EPILOGUE_BIAS) || smma_plan_has(p, SMMA_EPILOGUE_RELU) ||
                smma_plan_has(p, SMMA_EPILOGUE_SCALE_D) || smma_plan_has(p, SMMA_EPILOGUE_CLAMP));
@@ -88,7 +88,7 @@ static void write_expression(const smma_tolerance_result *x, FILE *stream) {
   const smma_gemm_arguments *g = &x->request->target[0].product;
   for (size_t i = 0; i < x->request->targets; i++)
     if (means_more(x->request->target[i].product.plan)) {
-      fprintf(stream, "expected"); /* the plan's own, in double precision */
+      fprintf(stream, "expected"); /* the user's variable: the plan's result in double precision */
       return;
     }
   if (g->alpha != 1) fprintf(stream, "%.9g * (", g->alpha);

@@ -5,7 +5,7 @@
 #include "host/load.h"
 #include "isa/formats.h"
 
-/* Elements that are measured: of generated data at least LEAST x LEAST, of any at most MOST x MOST. */
+/* Number of elements that are measured: at least LEAST x LEAST of generated data, at most MOST x MOST of any data. */
 enum { LEAST = 64, MOST = 256 };
 
 static size_t between(size_t x, size_t least, size_t most) { return x < least ? least : x > most ? most : x; }
@@ -18,14 +18,15 @@ void smma_measured_sizes(const smma_tolerance_request *request, smma_tolerance_r
   r->has_c = g->a ? g->c != NULL : request->with_c || smma_data_has_c(request->data);
 }
 
-/* Room for a matrix, zero; NULL, too, where its size overflows. */
+/* Allocates a matrix of zeros; returns NULL if memory runs out or the size overflows. */
 static void *allocate(size_t bytes, size_t rows, size_t columns) {
   return rows && columns > SIZE_MAX / 16 / rows ? NULL : calloc(rows * columns + 1, bytes);
 }
 
 /* ---- From the caller's product ---- */
 
-/* Rows and columns that lie evenly in a matrix, dense and row-major; NULL for a missing matrix, and without memory. */
+/* Copies evenly spaced rows and columns of a matrix, dense and row-major. Returns NULL for a missing matrix, or if
+   memory runs out. */
 static void *take(const smma_matrix_view *from, size_t rows, size_t columns) {
   const size_t bytes = from->data ? smma_format_bytes(from->format) : 0;
   char *to = from->data ? allocate(bytes, rows, columns) : NULL;
@@ -80,7 +81,7 @@ static bool generate(const smma_tolerance_result *x, const smma_product_target *
 
 /* ---- Both ---- */
 
-/* The product of the matrices, with the caller's numbers and plan. */
+/* Sets up the product of the copied matrices, with the caller's numbers and plan. */
 static bool describe(const smma_tolerance_result *x, smma_measured *s) {
   smma_gemm_arguments *g = &s->product;
   *g = s->of->product;

@@ -14,11 +14,11 @@ typedef struct {
   double *values;      /* the target's */
 } smma_measured;
 
-/* Sets M, N and K of the result, and how many rows and columns of them are measured. */
+/* Sets M, N and K of the result, and the numbers of rows and columns that are measured. */
 void smma_measured_sizes(const smma_tolerance_request *request, smma_tolerance_result *result);
 
-/* Makes the operands of a target: rows and columns that lie evenly in its product, or generated ones. Returns false
-   with one line. Either way smma_measured_free. */
+/* Makes the operands of a target: evenly spaced rows and columns of its product, or generated ones. Returns false with
+   an error message. Call smma_measured_free in either case. */
 bool smma_measured_make(const smma_tolerance_result *sizes, const smma_product_target *target, smma_measured *sample,
                         smma_error *error);
 void smma_measured_free(smma_measured *sample);

@@ -15,7 +15,7 @@ const char *smma_mutant_name(smma_mutant mutant) {
   return names[mutant];
 }
 
-/* How many of K are dropped. */
+/* Returns the number of products along K that the mutant drops. */
 static size_t dropped(smma_mutant mutant) {
   switch (mutant) {
     case SMMA_MUTANT_LAST_64: return 64;
@@ -59,7 +59,7 @@ bool smma_product_compute(const smma_instruction *instruction, const smma_gemm_a
   return true;
 }
 
-/* A with its last columns zero, so that scale factors keep their places. */
+/* Multiplies with the last columns of A set to zero, so that scale factors keep their positions. */
 static bool without_last(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t count,
                          smma_format stored, double *values) {
   smma_gemm_arguments g = *product;
@@ -79,7 +79,7 @@ static bool without_last(const smma_instruction *instruction, const smma_gemm_ar
   return done;
 }
 
-/* Stored by columns and read by rows. */
+/* Stores the product column-major and reads it row-major. */
 static void turn(size_t m, size_t n, const double *right, double *values) {
   for (size_t x = 0; x < m * n; x++) values[x] = right[x % m * n + x / m];
 }

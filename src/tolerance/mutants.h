@@ -1,4 +1,4 @@
-/* Wrong products that a test should refuse: what faulty kernels return. */
+/* Wrong products, as faulty kernels return them, which a test should refuse. */
 #ifndef SMMA_TOLERANCE_MUTANTS_H
 #define SMMA_TOLERANCE_MUTANTS_H
 
@@ -15,15 +15,16 @@ typedef enum {
 
 const char *smma_mutant_name(smma_mutant mutant);
 
-/* Whether it differs from the product at all: a tile of K needs more of K, another order more than a row. */
+/* Reports whether the mutant can differ from the product: dropping a tile of K needs a larger K, another storage order
+   more than one row. */
 bool smma_mutant_applies(smma_mutant mutant, const smma_gemm_arguments *product);
 
-/* The values of D as the faulty kernel stores them in the format `stored`. `right` are those of the product, M x N. The
-   product's matrices are dense and row-major, with operands. False without memory. */
+/* Computes the values of D that the faulty kernel stores, in the format `stored`. `right` has those of the correct
+   product, M x N. The product's matrices are dense and row-major, with operands. Returns false if memory runs out. */
 bool smma_mutant_compute(smma_mutant mutant, const smma_instruction *instruction, const smma_gemm_arguments *product,
                          smma_format stored, const double *right, double *values);
 
-/* The same of the product itself. */
+/* Computes the values of D of the correct product. */
 bool smma_product_compute(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                           double *values);
 

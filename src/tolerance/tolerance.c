@@ -10,14 +10,14 @@
 
 const double smma_quantiles[SMMA_QUANTILES] = {0.5, 0.9, 0.99, 0.999, 1};
 
-/* Rows whose bounds are computed between two looks for an interruption. */
+/* Rows whose bounds are computed between two checks for an interruption. */
 enum { BOUND_ROWS = 64 };
 
 typedef struct {
   smma_tolerance_result *result;
   smma_measured sample[SMMA_MOST_TARGETS];
-  size_t samples, count; /* count: of elements in each */
-  double *space;         /* a number of each element */
+  size_t samples, count; /* count: number of elements in each sample */
+  double *space;         /* room for one number for each element */
 } study;
 
 /* ---- Errors ---- */
@@ -83,11 +83,11 @@ static smma_error_point point_of(const smma_bounded *b, double value) {
   return (smma_error_point){fabs(b->exact), isfinite(b->exact) && isnan(error) ? INFINITY : error};
 }
 
-/* Elements this near 0, one in twenty, are 0 in other data. */
+/* Elements this near 0 (one in twenty) count as 0, because they may be 0 in other data. */
 #define NEAR_ZERO 0.05
 
 /* Sets the envelope of the measured errors times `margin`, or of the bounds. Leaves out elements that have no finite
-   error or bound. Returns false without memory. */
+   error or bound. Returns false if memory runs out. */
 static bool envelope_of(const study *x, double margin, bool bounds, double near, smma_envelope *envelope) {
   smma_error_point *points = calloc(x->count * x->samples, sizeof *points);
   size_t all = 0;
@@ -103,12 +103,13 @@ static bool envelope_of(const study *x, double margin, bool bounds, double near,
   return true;
 }
 
-/* The tolerances between which is chosen: the least that accept the measured errors, and both with a margin. */
+/* The candidate tolerances: the least ones that accept the measured errors, and those with a margin for measured errors
+   and for bounds. */
 typedef struct {
   smma_envelope least, measured, proven;
 } envelopes;
 
-/* Refused elements of one mutant on one target: by each tolerance, by the bound, by some tolerance at all. */
+/* Shares of refused elements of one mutant on one target: for each tolerance, for the bound, and for any tolerance. */
 typedef struct {
   double by_measured[SMMA_MOST_TOLERANCES], by_proven[SMMA_MOST_TOLERANCES], by_bound, by_any;
 } refusals;
@@ -134,10 +135,10 @@ static void lower(double *least, double x) {
   if (x < *least) *least = x;
 }
 
-/* How much of each mutant each tolerance of an envelope refuses. */
+/* For each mutant and each tolerance of an envelope, the share of elements that is refused. */
 typedef double refused_shares[SMMA_MUTANTS][SMMA_MOST_TOLERANCES];
 
-/* The edge that refuses the most mutants, and of several the most of their elements. */
+/* Returns the edge that refuses the most mutants; of several such edges, the one that refuses the most elements. */
 static int best_edge(const smma_envelope *e, refused_shares refused, const smma_verdict verdicts[SMMA_MUTANTS]) {
   double most = -1;
   int best = 0;
@@ -154,7 +155,7 @@ static void round_up(smma_envelope *e) {
   for (int i = 0; i < e->edges; i++) e->edge[i] = smma_tolerance_rounded_up(e->edge[i]);
 }
 
-/* Judges a mutant on every target. False without memory, or interrupted. */
+/* Tests a mutant on every target. Returns false if memory runs out, or if interrupted. */
 static bool judge_mutant(const study *x, const envelopes *of, smma_mutant mutant, double *by_measured,
                          double *by_proven) {
   smma_verdict *v = &x->result->verdict[mutant];
@@ -207,8 +208,8 @@ static bool check_numbers(const smma_tolerance_request *r, const smma_gemm_argum
          smma_fail(error, "%s times %s is empty; there is nothing to measure", r->a, r->b);
 }
 
-/* Fails if the target cannot have errors, its plan has no place for an argument, or its results cannot be stored in the
-   format of the request. */
+/* Fails if the target cannot have errors, if its plan does not use an argument, or if its results cannot be stored in
+   the format of the request. */
 static bool check_target(const smma_tolerance_request *r, const smma_product_target *t, smma_error *error) {
   const smma_gemm_arguments *g = &t->product, *first = &r->target[0].product;
   const smma_format d = smma_plan_d_format(t->product.plan, t->instruction);

@@ -1,5 +1,5 @@
-/* How far targets' products are from the exact one, measured and proved; which rtol and atol accept all of them, and
-   which wrong results these refuse (docs/tolerance.md). */
+/* Measures and bounds the distance of targets' products from the exact product. Chooses the rtol and atol that accept
+   all of them, and determines which wrong results these refuse (docs/tolerance.md). */
 #ifndef SMMA_TOLERANCE_TOLERANCE_H
 #define SMMA_TOLERANCE_TOLERANCE_H
 
@@ -12,36 +12,37 @@ enum { SMMA_QUANTILES = 5 };
 
 extern const double smma_quantiles[SMMA_QUANTILES];
 
-/* Products have matrices, or none where operands are generated. They have the same M, N, K, alpha and beta. */
+/* The request. Products either have matrices, or none if operands are generated. They have the same M, N, K, alpha and
+   beta. */
 typedef struct {
   const smma_product_target *target;
   size_t targets;
-  const char *a, *b; /* what A and B are called, where products have them */
-  smma_data data;    /* else the kind of the operands of M x N x K: */
+  const char *a, *b; /* names of A and B, if products have matrices */
+  smma_data data;    /* otherwise the kind of operands, for M x N x K */
   size_t m, n, k;
-  bool with_c;        /* generated operands have a C, of N(0, 1) */
-  smma_format stored; /* the format that kernels store results in; SMMA_NO_FORMAT: that of D */
-  double margin;      /* how many times the measured errors are accepted: 1 to 1000 */
-  void (*progress)(size_t done, size_t all, void *context); /* behind each target; or NULL */
+  bool with_c;        /* generated operands include a C, N(0, 1) */
+  smma_format stored; /* format in which kernels store results; SMMA_NO_FORMAT: the format of D */
+  double margin;      /* factor on the measured errors, 1 to 1000 */
+  void (*progress)(size_t done, size_t all, void *context); /* called after each target; may be NULL */
   void *context;
 } smma_tolerance_request;
 
-/* How far one target is off. */
+/* The error of one target. */
 typedef struct {
-  smma_format d, stored; /* of its results, and of the results as kernels store them */
+  smma_format d, stored; /* formats of its results, and of the stored results */
   double error[SMMA_QUANTILES], most_bound;
-  size_t unbounded, special; /* elements without a proven bound; with NaN or infinity among their operands */
+  size_t unbounded, special; /* elements without a bound; elements with NaN or infinity */
 } smma_target_error;
 
-/* How much of a mutant is refused: the least share of elements over all targets. */
+/* The share of a mutant's elements that is refused: the smallest over all targets. */
 typedef struct {
-  bool applies, possible; /* possible: some rtol and atol refuse it on every target and accept all targets */
+  bool applies, possible; /* possible: some rtol and atol accept all targets, and refuse the mutant on every target */
   double measured, proven, bound;
 } smma_verdict;
 
 typedef struct {
-  const smma_tolerance_request *request; /* which must outlive this */
-  size_t m, n, k, rows, columns;         /* of the product, and of its part that was measured */
+  const smma_tolerance_request *request; /* must outlive the result */
+  size_t m, n, k, rows, columns;         /* of the product, and of the measured part */
   bool has_c;
   smma_target_error target[SMMA_MOST_TARGETS];
   double exact[SMMA_QUANTILES]; /* magnitudes of the first target's exact results */
@@ -50,17 +51,18 @@ typedef struct {
   smma_verdict verdict[SMMA_MUTANTS];
 } smma_tolerance_result;
 
-/* Returns false with one line, which begins with the name of the member at fault if one is. */
+/* Runs the study. Returns false with an error message. It begins with the name of a member if that member is invalid.
+ */
 bool smma_tolerance_run(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error);
 
-/* Returns the result as a record: what --json prints. */
+/* Returns the result as the record for --json. */
 smma_datum *smma_tolerance_datum(const smma_tolerance_result *result);
 
-/* Writes what the operands are: "A.npy times B.npy", "data normal". */
+/* Writes a description of the operands: "A.npy times B.npy", "data normal". */
 enum { SMMA_OPERANDS_TEXT = 512 };
 const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]);
 
-/* Returns the lines for a kernel's test, to be freed; NULL without memory. */
+/* Returns the lines for a kernel's test, to be freed; NULL if memory runs out. */
 char *smma_tolerance_paste(const smma_tolerance_result *result);
 
 #endif

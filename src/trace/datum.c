@@ -1,4 +1,4 @@
-/* A trace as a record. */
+/* Writes a trace as a record. */
 #include "explain/datum.h"
 
 #include "isa/format_name.h"

@@ -1,4 +1,4 @@
-/* Instructions before a parting, explained. */
+/* Explains the instructions before the place where two traces diverge. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +6,13 @@
 #include "plan/element.h"
 #include "trace/trace.h"
 
-/* One of the two targets that part. */
+/* One of the two targets that diverge. */
 typedef struct {
   const char *name;
   const smma_product_target *target;
   const smma_trace *trace;
-  size_t at[2];       /* the element, in `product` */
-  size_t first, last; /* events between where both were the same and where they are not */
+  size_t at[2];       /* position of the element in `product` */
+  size_t first, last; /* events after the last equal state, up to the first different one */
 } side;
 
 static side side_of(const smma_trace_result *r, int which) {
@@ -35,14 +35,14 @@ static uint64_t code_of(const side *s, bool of_a, size_t k) {
   return of_a ? smma_view_element(&x, s->at[0], k) : smma_view_element(&x, k, s->at[1]);
 }
 
-/* Returns a block's scale factor; 1 behind the last block. */
+/* Returns a block's scale factor; 1 beyond the last block. */
 static uint64_t scale_code_of(const side *s, bool of_a, size_t block) {
   const smma_matrix_view x = smma_matrix_view_of(s->target, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
   if (block >= x.columns) return smma_format_encode(x.format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   return smma_view_element(&x, s->at[of_a ? 0 : 1], block);
 }
 
-/* `count` instructions from an event on, as if they were one. */
+/* Makes one operation and its operands of `count` instructions, beginning with the instruction of an event. */
 static void rows_of(const side *s, size_t event, size_t count, smma_operation *o, smma_row *row) {
   const smma_trace *t = s->trace;
   const size_t first = t->event[event].index, each = t->schedule.k_per_step;
@@ -61,13 +61,13 @@ static void rows_of(const side *s, size_t event, size_t count, smma_operation *o
   row->c = smma_trace_addend(t, event);
 }
 
-/* Whether `count` instructions in a row are one with so many times the products: blocks, or operations, go on from each
-   other in order of k. */
+/* Reports whether `count` consecutive instructions equal one instruction with `count` times the products: its blocks or
+   operations continue in order of k. */
 static bool is_chain(const smma_operation *o, const smma_operation *longer) {
   const int count = longer->k / o->k, blocks = smma_blocks_per_step(o), block = smma_block_of(o);
   if (count == 1 || o->rule.algorithm == SMMA_FMA) return true;
   if (!smma_is_fused(o) || o->scale_block || smma_block_of(longer) != block) return false;
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return false; /* c may join last */
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return false; /* c may be added last */
   for (int i = 0; i < longer->k; i++) {
     const int b = i / block, step = b / blocks;
     if (smma_product_index(longer, b, i % block) != step * o->k + smma_product_index(o, b % blocks, i % block))
@@ -97,7 +97,7 @@ size_t smma_parting_instructions(const smma_trace_result *result, int which) {
   return instructions_in(&s);
 }
 
-/* The step's texts and numbers stay where they are: it is not to be copied. */
+/* Explains a step. Do not copy the step afterwards, because its explanation points into it. */
 static bool explain_step(const side *s, size_t event, size_t count, smma_explained_step *x) {
   x->event = event, x->count = count;
   rows_of(s, event, count, &x->operation, &x->row);
@@ -107,7 +107,7 @@ static bool explain_step(const side *s, size_t event, size_t count, smma_explain
   return true;
 }
 
-/* Reports whether the events between are all instructions, which a single longer instruction can stand for. */
+/* Reports whether all events in the range are instructions that a single longer instruction can replace. */
 static bool is_one(const side *s) {
   const smma_trace *t = s->trace;
   const size_t count = instructions_in(s);
@@ -118,7 +118,7 @@ static bool is_one(const side *s) {
   return is_chain(&t->operation, &longer);
 }
 
-/* Whether it ends in what the trace has. */
+/* Reports whether the explanation ends with the sum of the trace. */
 static bool is_right(const side *s, const smma_explained_step *x) {
   const smma_operation *o = &x->operation;
   return smma_reformat(o->d, s->trace->outer, o->rule.nan, x->explanation.result) == s->trace->event[s->last].encoding;
@@ -130,7 +130,7 @@ static void drop_steps(smma_parting_explained *p) {
 }
 
 /* Explains the instructions of each side as a single one, if both start from the same sum and add the same products in
-   the same order. Returns false without memory. */
+   the same order. Returns false if memory runs out. */
 static bool explain_together(const side x[2], smma_parting_explained *p) {
   char why[128];
   smma_explained_step *const step[2] = {p->step[0], p->step[1]};
@@ -146,7 +146,7 @@ static bool explain_together(const side x[2], smma_parting_explained *p) {
   return true;
 }
 
-/* The last few instructions of a target by itself. */
+/* Explains the last few instructions of one target. */
 static bool explain_alone(const side *s, smma_explained_step *step, size_t *steps) {
   size_t left = instructions_in(s);
   for (size_t e = s->first; e <= s->last && e < s->trace->events; e++) {

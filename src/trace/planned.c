@@ -9,8 +9,8 @@
 #include "product/product.h"
 #include "rows/datum.h"
 
-/* A run: the results of calls and additions in the order in which they happen, and what is in the accumulator and the
-   registers as they go by. */
+/* A run of the schedule: the results of calls and additions in order, and the contents of the accumulator and the
+   registers at each point. */
 typedef struct {
   smma_planned_result *result;
   uint64_t *results, *place;
@@ -41,7 +41,7 @@ static bool check(const smma_planned_request *q, smma_error *error) {
   return true;
 }
 
-/* The sum by the core, which notes each result. */
+/* Computes the sum by the core, and notes each result. */
 static bool compute(run *r, uint64_t start) {
   smma_planned_result *x = r->result;
   const smma_planned_request *q = x->request;
@@ -61,7 +61,7 @@ static bool compute(run *r, uint64_t start) {
   return made;
 }
 
-/* Factors of 1, a bias of 0. */
+/* Applies the epilogue with factors of 1 and a bias of 0. */
 static uint64_t finish(const smma_planned_result *x) {
   const smma_planned_request *q = x->request;
   const smma_nan_policy nan = x->operation.rule.nan;
@@ -179,7 +179,7 @@ static smma_explained explained(const smma_planned_result *x, smma_planned_event
   return (smma_explained){x->request->label, x->request->instruction->name, &x->operation, &e->explanation};
 }
 
-/* "k = 0..15, 32" of a call. */
+/* Writes which k a call takes: "k = 0..15, 32". */
 static const char *k_text(const smma_planned_result *x, size_t step, char text[400]) {
   const size_t width = x->schedule.k_per_step, *k = x->schedule.k + step * width;
   int used = snprintf(text, 400, "k =");

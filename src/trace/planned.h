@@ -1,5 +1,5 @@
-/* One row with more products than a call takes, as the plan around the instruction sums them: call by call, explained,
-   and addition by addition. */
+/* A test vector with more products than one call of the instruction takes, summed as a plan does. Each call is
+   explained, and each addition is listed. */
 #ifndef SMMA_TRACE_PLANNED_H
 #define SMMA_TRACE_PLANNED_H
 
@@ -8,24 +8,24 @@
 #include "plan/schedule.h"
 
 typedef struct {
-  const char *label; /* the target's name to show */
+  const char *label; /* label of the target, for display */
   const smma_instruction *instruction;
   const smma_plan *plan;
-  const char *plan_text; /* its name to show */
+  const char *plan_text; /* name of the plan, for display */
   const uint64_t *a, *b; /* k encodings each */
   size_t k;
   const uint64_t *c; /* an encoding, or NULL */
 } smma_planned_request;
 
 typedef enum {
-  SMMA_PLANNED_IDLE, /* calls of zeros alone, which leave the sum as it is */
+  SMMA_PLANNED_IDLE, /* calls with only zeros, which do not change the sum */
   SMMA_PLANNED_CALL,
-  SMMA_PLANNED_ADDITION /* what a task of the schedule does */
+  SMMA_PLANNED_ADDITION /* a task of the schedule */
 } smma_planned_kind;
 
 typedef struct {
   smma_planned_kind kind;
-  size_t call, calls;           /* the first call, and how many; of an addition 0 */
+  size_t call, calls;           /* index of the first call, and number of calls; 0 for an addition */
   uint64_t before, result;      /* the sum before and after a call; `result` of an addition */
   smma_explanation explanation; /* of a call */
   const smma_task *task;        /* of an addition */
@@ -33,24 +33,24 @@ typedef struct {
 } smma_planned_event;
 
 typedef struct {
-  const smma_planned_request *request; /* which must outlive this */
-  smma_operation operation;            /* of a call, c in d's format */
-  smma_format format, d_format;        /* of sums, and of d */
+  const smma_planned_request *request; /* must outlive the result */
+  smma_operation operation;            /* operation of a call, with c in d's format */
+  smma_format format, d_format;        /* format of sums, and of d */
   smma_schedule schedule;
   smma_planned_event *event;
   size_t events;
-  uint64_t sum, d; /* before the epilogue, whose factors are 1 and whose bias is 0, and after */
+  uint64_t sum, d; /* the sum before, and d after the epilogue, whose factors are 1 and whose bias is 0 */
 } smma_planned_result;
 
-/* Returns false with one line, also where the row has scale factors, or one call takes all of its products. Either way
-   smma_planned_free. */
+/* Computes the events. Returns false with an error message, also if the test vector has scale factors, or if one call
+   takes all of its products. Call smma_planned_free in either case. */
 bool smma_planned_run(const smma_planned_request *request, smma_planned_result *result, smma_error *error);
 void smma_planned_free(smma_planned_result *result);
 
-/* Returns {"unit", "instruction", "plan", "events", "sum", "d"}: what --json prints. */
+/* Returns the record for --json: {"unit", "instruction", "plan", "events", "sum", "d"}. */
 smma_datum *smma_planned_datum(const smma_planned_result *result);
 
-/* Draws it in lines of `width` columns. */
+/* Draws the events in lines of `width` columns. */
 void smma_planned_print(FILE *stream, const smma_planned_result *result, int width);
 
 #endif

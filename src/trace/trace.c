@@ -26,7 +26,7 @@ typedef struct {
 
 /* ---- Names ---- */
 
-/* The last part of a path. */
+/* Returns the last part of a path. */
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
@@ -47,7 +47,7 @@ static void name_targets(study *x) {
   }
 }
 
-/* ---- Which element ---- */
+/* ---- The choice of the element ---- */
 
 static bool compute(study *x, smma_error *error) {
   for (size_t i = 0; i < x->request->targets; i++) {
@@ -60,10 +60,11 @@ static bool compute(study *x, smma_error *error) {
   return x->result->whole = true;
 }
 
-/* The element in which two results differ most. A difference in NaN or infinity counts more than any of numbers. */
+/* The element in which two results differ most. A difference in NaN or infinity counts more than any difference of
+   numbers. */
 typedef struct {
   size_t differ, index;
-  double difference, relative; /* relative: over the largest result */
+  double difference, relative; /* relative to the largest result */
   bool special;
 } worst;
 
@@ -85,7 +86,7 @@ static worst find_worst(const study *x, const void *one, const void *other) {
   return w;
 }
 
-/* A result, and whose it is. */
+/* A result with its name. */
 typedef struct {
   const char *name;
   const void *d;
@@ -108,8 +109,8 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
   smma_locale_leave(locale);
 }
 
-/* Chooses the element in which two results differ most: the two results that are given; or the given result and that of
-   the first target; or the results of any two targets. */
+/* Chooses the element in which two results differ most. The results are: the two supplied ones; or the supplied one and
+   that of the first target; or those of any two targets. */
 static void choose_worst(study *x) {
   const smma_own_result *own = x->request->own;
   smma_trace_result *r = x->result;
@@ -138,7 +139,7 @@ static void compare_owns(study *x) {
 
 /* ---- The trace ---- */
 
-/* Targets may part and meet again. */
+/* Reports whether the targets' results differ. Targets may diverge and become equal again. */
 static bool results_differ(const smma_trace_result *r) {
   for (size_t i = 1; i < r->request->targets; i++) {
     const smma_trace *t = &r->trace[i], *first = &r->trace[0];
@@ -150,7 +151,7 @@ static bool results_differ(const smma_trace_result *r) {
   return false;
 }
 
-/* The two targets that part first. */
+/* Finds the two targets that diverge first. */
 static void find_first_parting(smma_trace_result *r) {
   smma_parting_explained *first = &r->parting;
   for (size_t i = 0; i < r->request->targets; i++)

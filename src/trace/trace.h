@@ -1,5 +1,5 @@
-/* One element of a product on several targets: what each sums step by step, and where two of them part
-   (docs/trace.md). */
+/* Traces one element of a product on several targets: the sums of each target step by step, and the place where two
+   targets diverge (docs/trace.md). */
 #ifndef SMMA_TRACE_TRACE_H
 #define SMMA_TRACE_TRACE_H
 
@@ -9,26 +9,26 @@
 
 enum { SMMA_MOST_TRACED = 8, SMMA_MOST_OWN = 2, SMMA_MOST_EXPLAINED = 4 };
 
-/* A result of the user's own: M x N, in the targets' format of D, dense and row-major. */
+/* A result that the user supplies: M x N, in the targets' format of D, dense and row-major. */
 typedef struct {
   const char *name;
   const void *d;
 } smma_own_result;
 
 typedef struct {
-  const smma_product_target *target; /* with the whole product, or if `is_chosen` the element's row and column alone */
+  const smma_product_target *target; /* if `is_chosen`, it may hold only the element's row and column */
   size_t targets;
   size_t m, n, k; /* of the whole product */
-  bool is_chosen; /* the element is `at`; otherwise the study finds the element that differs most */
+  bool is_chosen; /* true: trace the element `at`; false: find and trace the element with the largest difference */
   size_t at[2];
-  bool shows_rounding; /* names of targets say how A is rounded */
+  bool shows_rounding; /* whether names of targets state the rounding of A */
   smma_own_result own[SMMA_MOST_OWN];
   size_t owns;
 } smma_trace_request;
 
-/* An instruction, or some in a row, explained. */
+/* The explanation of an instruction, or of several consecutive instructions as one. */
 typedef struct {
-  size_t event, count; /* the first instruction's event, and how many they are */
+  size_t event, count; /* event of the first instruction, and number of instructions */
   smma_operation operation;
   smma_row row;
   smma_explanation explanation;
@@ -36,37 +36,38 @@ typedef struct {
   smma_explained explained;
 } smma_explained_step;
 
-/* The place where two targets part, of those that part first, and the last instructions before it, explained. */
+/* The place where the first two targets diverge, with explanations of the last instructions before it. */
 typedef struct {
   smma_parting found;
   size_t target[2];
-  bool together; /* they take the same operands: each is explained as one */
+  bool together; /* both add the same products to the same sum, so each side is explained as one step */
   smma_explained_step *step[2];
   size_t steps[2];
 } smma_parting_explained;
 
 typedef struct {
-  const smma_trace_request *request; /* which must outlive this */
+  const smma_trace_request *request; /* must outlive the result */
   size_t at[2];
-  char why[1300]; /* this element; empty where it was chosen */
+  char why[1300]; /* the reason for tracing this element; empty if the caller chose it */
   char name[SMMA_MOST_TRACED][96];
   smma_trace trace[SMMA_MOST_TRACED];
-  smma_format d_format;                               /* of all targets; SMMA_NO_FORMAT where they have several */
-  uint64_t own[SMMA_MOST_OWN];                        /* the element of each own result */
-  size_t own_differ[SMMA_MOST_OWN][SMMA_MOST_TRACED]; /* its elements that are not a target's; only if `whole` */
+  smma_format d_format;        /* common format of D; SMMA_NO_FORMAT if the targets have several formats */
+  uint64_t own[SMMA_MOST_OWN]; /* this element of each supplied result */
+  size_t own_differ[SMMA_MOST_OWN][SMMA_MOST_TRACED]; /* number of elements of a supplied result that differ from a
+                                                         target's; valid if `whole` */
   bool whole;                                         /* all elements were computed */
   bool differ;                                        /* the targets' elements differ */
   smma_parting_explained parting;
 } smma_trace_result;
 
-/* Returns false with one line. Either way smma_trace_result_free. */
+/* Runs a trace. Returns false with an error message. Call smma_trace_result_free in either case. */
 bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result, smma_error *error);
 void smma_trace_result_free(smma_trace_result *result);
 
-/* Returns the result as a record, with every `every`-th step and the last: what --json prints. */
+/* Returns the result as a record for --json, with every `every`-th step and the last step. */
 smma_datum *smma_trace_datum(const smma_trace_result *result, size_t every);
 
-/* Whether two results of a format are the same; any two NaN are. */
+/* Reports whether two results of a format are equal; any two NaN are equal. */
 bool smma_same_element(smma_format format, uint64_t x, uint64_t y);
 
 /* ---- Words ---- */
@@ -77,12 +78,12 @@ void smma_k_text(const smma_trace *trace, size_t instruction, char *text, size_t
 /* Writes an event's name: "instruction 3", "part added", "alpha". */
 void smma_event_text(const smma_trace *trace, const smma_trace_event *event, char *text, size_t size);
 
-/* Returns how many instructions a side has before the parting. Only the last few are explained. */
+/* Returns the number of instructions of a side before the divergence. Only the last few of them are explained. */
 size_t smma_parting_instructions(const smma_trace_result *result, int side);
 
-/* ---- Within ---- */
+/* ---- Instructions before a divergence ---- */
 
-/* Explains the instructions before a parting that has been found. False without memory. */
+/* Explains the instructions before a divergence that has been found. Returns false if memory runs out. */
 bool smma_explain_parting(smma_trace_result *result);
 void smma_parting_free(smma_parting_explained *parting);
 

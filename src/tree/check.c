@@ -6,7 +6,7 @@
 
 enum { RANDOM_BATCHES = 4, RANDOM_ROWS = 64, MOST_PAIRS = 3, MOST_LEAN = 16 };
 
-/* ---- What all orders have in common ---- */
+/* ---- Properties of every order ---- */
 
 /* Writes one test vector for each summand: that summand is `what`, all others are zero. */
 static void write_alone(const smma_summands *m, smma_summand what, smma_tree_question *q) {

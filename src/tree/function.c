@@ -8,8 +8,8 @@
 
 enum { CHECKS = 64, MOST_PAIRS = 3, PRODUCTS_FOR_MORE_PAIRS = 8 };
 
-/* MOST_REACH: most binades between the middle and M, or ones. LEAST_BITS: least binades between the sum of all ones
-   and M. */
+/* MOST_REACH: greatest distance of M, and of a one, from the middle of the range, in binades. LEAST_BITS: least
+   distance between the sum of all ones and M, in binades. */
 enum { MOST_REACH = 70, LEAST_BITS = 25 };
 
 enum { MOST_ONES_BITS = 20 }; /* bits of the number of ones in a question */
@@ -23,7 +23,7 @@ typedef struct {
   const smma_function *function;
   smma_instruction formats;
   int huge, one;      /* M = 2^huge, and a one is 2^one */
-  int ones;           /* greatest number in one question, limited by d's format */
+  int ones;           /* greatest number of ones in one call, limited by d's format */
   factors kind[4];    /* indexed by smma_summand */
   uint64_t *a, *b;    /* operands of a call */
   smma_summand *what; /* a question */
@@ -33,14 +33,14 @@ typedef struct {
   smma_error *error;
 } asker;
 
-/* ---- Asking ---- */
+/* ---- Calls of the function ---- */
 
 static smma_tree_status hide(const asker *s, const char *why) {
   smma_fail(s->error, "%s", why);
   return SMMA_TREE_HIDDEN;
 }
 
-/* Writes operands with M as in s->what, and with as many ones as one question may have, starting at product `from`.
+/* Writes operands with M as in s->what, and with as many ones as one call may have, starting at product `from`.
    Returns the product after the last of these ones; `*ones` is their number. */
 static int put(asker *s, int from, int *ones) {
   int end = s->function->k;
@@ -173,7 +173,7 @@ static int least_one(const asker *s, bool subnormal) {
   return smma_maximum(product - (subnormal ? a + b : 0), d - (subnormal ? smma_encoding_of(f->d).fraction_bits : 0));
 }
 
-/* Tries M and ones between 2^least and 2^greatest, at the largest useful distance, with 2^bits ones in a question. */
+/* Tries M and ones between 2^least and 2^greatest, at the largest useful distance, with 2^bits ones in a call. */
 static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, bool *good) {
   const int reach = smma_minimum((greatest - least) / 2, MOST_REACH), middle = least + (greatest - least) / 2;
   *good = false;
@@ -182,8 +182,8 @@ static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, b
   return 2 * reach - bits - 1 > LEAST_BITS ? try_range(s, good) : SMMA_TREE_FOUND;
 }
 
-/* Chooses M and ones. A sum of three M is in d's range. A question has as many ones as possible, because each part
-   is a call. Ones are normal numbers if that does not reduce their number. */
+/* Chooses M and ones. A sum of three M is in d's range. A call has as many ones as possible, so that a question takes
+   few calls. Ones are normal numbers if that does not reduce their number. */
 static smma_tree_status settle(asker *s) {
   const smma_function *f = s->function;
   const int product = smma_summand_range(&s->formats, 0).greatest, d = smma_range_of_format(f->d).greatest;
@@ -241,7 +241,7 @@ static smma_tree_status find(asker *s, smma_sum_order *order) {
   return status == SMMA_TREE_FOUND ? check(s, order) : status;
 }
 
-/* Finds the order; the arrays have room for K products. */
+/* Allocates the arrays of K products, then finds the order. */
 static smma_tree_status find_with_room(asker *s, smma_sum_order *order) {
   const size_t k = (size_t)s->function->k;
   smma_tree_status status = SMMA_TREE_FAILED;

@@ -89,7 +89,7 @@ void smma_write_tree_graph(FILE *stream, const smma_tree *t, const char *title) 
   fprintf(stream, "  n%d -> d;\n}\n", t->root);
 }
 
-/* ---- Of plans ---- */
+/* ---- Graphs of plans ---- */
 
 /* Writes text of a label, with a line break after colons and semicolons. */
 static void write_lines(FILE *stream, const char *text) {

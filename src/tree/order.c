@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* A summand, and the number of summands that vanish when M and -M stand at it and at another summand: these two, and
-   all lost ones. */
+/* A summand that is paired with another summand, one as M and the other as -M. `vanishing` is the number of summands
+   that do not reach d then: these two and all lost ones. `rank` decides between equal numbers. */
 typedef struct {
   int summand, rank, vanishing;
 } partner;
@@ -47,13 +47,13 @@ static int group_length(const partner *p, int count) {
   return length;
 }
 
-/* Reports whether a group of `length` partners, all with the same `vanishing`, can be the further terms of a sum
-   whose first term has `size` summands. Either all of them vanish, or only their own term and the first one, and
-   then all terms have the same size. */
+/* Reports whether a group of `length` partners, all with the same `vanishing`, can be the remaining terms of a sum
+   whose first term has `size` summands. Either all terms vanish, or only the first term and the partner's own term. In
+   the second case all these terms have the same size. */
 static bool fits(int vanishing, int size, int length) { return vanishing > size && length % (vanishing - size) == 0; }
 
-/* Finds out whether the group at p[size] meets p[0] in the sum that p[0 .. size - 1] form so far, or in the next
-   sum. In the first case that sum is exact, and a one at p[other], in a term other than p[0]'s, reaches d. */
+/* Sets `*same` to whether the group at p[size] belongs to the sum that p[0 .. size - 1] form so far. If not, it belongs
+   to the next sum. If it does, that sum is exact, so a one at p[other], in a term other than p[0]'s, reaches d. */
 static smma_tree_status belongs(search *s, const partner *p, int other, int size, int count, bool *same) {
   const int length = group_length(p + size, count - size), vanishing = p[size].vanishing;
   smma_tree_status status;
@@ -138,7 +138,7 @@ smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank,
   return status;
 }
 
-/* ---- What an order says ---- */
+/* ---- Evaluation of an order ---- */
 
 void smma_read_order(const smma_sum_order *o, smma_order_entry *e) {
   int count = 0;

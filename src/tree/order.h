@@ -20,7 +20,7 @@ typedef enum {
    of more terms is a fused sum, whose terms have no order. */
 typedef struct {
   int count;       /* number of summands; the arrays have room for 2 count - 1 nodes */
-  int nodes, root; /* nodes: number so far */
+  int nodes, root; /* nodes: number of summands and sums, so far */
   int *parent;     /* SMMA_NO_PARENT for the root */
   bool *exact;     /* a fused sum that adds ones to M without loss */
 } smma_sum_order;
@@ -35,8 +35,9 @@ typedef struct {
   smma_tree_status (*refuse)(void *context, int plus, int minus);
 } smma_order_asker;
 
-/* Finds the order of `order->count` summands. The caller has to check it. `rank` is the turn of each summand in the
-   pairing; NULL: by number. A chain takes about 2 K questions, pairs of pairs K/2 log2 K, a fused sum K^2/2. */
+/* Finds the order of `order->count` summands. The caller has to check it. `rank` is the position of each summand in the
+   sequence in which summands are paired; NULL: sequence of their numbers. A chain takes about 2 K questions, a balanced
+   binary tree K/2 log2 K, a fused sum K^2/2. */
 smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank, smma_sum_order *order);
 
 /* The value of a sum: a multiple of M or, if that multiple is zero, a number of ones. */
@@ -47,8 +48,8 @@ typedef struct {
 /* The state of evaluating an order: one entry for each node. */
 typedef struct {
   int sequence; /* the nodes in evaluation order, each after the nodes below it */
-  int terms;    /* number of terms not yet evaluated */
-  bool beside;  /* whether any of its terms is a nonzero multiple of M */
+  int terms;    /* number of the node's terms that are not yet in the sequence */
+  bool beside;  /* any of the node's terms is a nonzero multiple of M */
   smma_sum_of_ones sum;
 } smma_order_entry;
 

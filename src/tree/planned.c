@@ -29,7 +29,7 @@ static void put_below(smma_planned_tree *t, size_t child, size_t parent) {
   p->last = child;
 }
 
-static size_t rounded(smma_planned_tree *t, int format, size_t node) {
+static size_t add_rounding(smma_planned_tree *t, int format, size_t node) {
   size_t above;
   if (format == SMMA_STORED_AS_IS) return node;
   above = add_node(t, SMMA_PLANNED_ROUNDED);
@@ -38,17 +38,17 @@ static size_t rounded(smma_planned_tree *t, int format, size_t node) {
   return above;
 }
 
-/* Reports whether a total continues: a part that is a higher sum than the parts before it belongs to a tree of
-   parts. */
-static bool goes_on(const smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
+/* Reports whether `part` becomes another child of the sum `total`: the sum has the task's operation and formats, and
+   the part's sums nest less deeply. Otherwise the addition is a new sum, a higher level of a tree. */
+static bool can_extend(const smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
   const smma_planned_node *n = &t->node[total];
   return n->kind == SMMA_PLANNED_SUM && n->with == task->with && n->stored == task->stored && n->total == task->total &&
          t->node[part].height < n->height;
 }
 
-static size_t added(smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
+static size_t add_part(smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
   size_t sum = total;
-  if (!goes_on(t, task, total, part)) {
+  if (!can_extend(t, task, total, part)) {
     sum = add_node(t, SMMA_PLANNED_SUM);
     t->node[sum].with = task->with, t->node[sum].stored = task->stored, t->node[sum].total = task->total;
     put_below(t, total, sum);
@@ -65,9 +65,9 @@ static void do_task(smma_planned_tree *t, const smma_task *task, size_t *place) 
     return;
   }
   if (task->kind == SMMA_TASK_MOVE)
-    place[task->to] = rounded(t, task->total, rounded(t, task->stored, from));
+    place[task->to] = add_rounding(t, task->total, add_rounding(t, task->stored, from));
   else
-    place[task->to] = added(t, task, place[task->to], from);
+    place[task->to] = add_part(t, task, place[task->to], from);
   if (task->from == SMMA_IN_ACCUMULATOR) place[task->from] = add_node(t, SMMA_PLANNED_ZERO);
 }
 
@@ -121,9 +121,9 @@ size_t smma_products_of_call(const smma_schedule *s, size_t step) {
   return products;
 }
 
-/* ---- What is alike ---- */
+/* ---- Equal subtrees ---- */
 
-static bool are_alike(const smma_planned_tree *t, size_t x, size_t y) {
+static bool are_equal(const smma_planned_tree *t, size_t x, size_t y) {
   const smma_planned_node *a = &t->node[x], *b = &t->node[y];
   if (a->kind != b->kind || a->children != b->children || a->nodes != b->nodes || a->steps != b->steps ||
       a->with != b->with || a->stored != b->stored || a->total != b->total)
@@ -132,7 +132,7 @@ static bool are_alike(const smma_planned_tree *t, size_t x, size_t y) {
     if (smma_products_of_call(t->schedule, a->step + i) != smma_products_of_call(t->schedule, b->step + i))
       return false;
   for (x = a->child, y = b->child; x != SMMA_NO_NODE; x = t->node[x].next, y = t->node[y].next)
-    if (!are_alike(t, x, y)) return false;
+    if (!are_equal(t, x, y)) return false;
   return true;
 }
 
@@ -150,9 +150,9 @@ typedef struct {
 /* The k of a subtree in order, as text "0..15, 32..47, ..." with at most three ranges. */
 typedef struct {
   size_t first, end, ranges;
-} told;
+} k_ranges;
 
-static void tell_range(told *r, char *text, size_t size) {
+static void append_range(k_ranges *r, char *text, size_t size) {
   if (r->end == r->first) return;
   if (r->ranges < 3) ADD("%s%zu", r->ranges ? ", " : "", r->first);
   if (r->ranges < 3 && r->end > r->first + 1) ADD("..%zu", r->end - 1);
@@ -160,31 +160,32 @@ static void tell_range(told *r, char *text, size_t size) {
   r->ranges++;
 }
 
-static void tell_chain(const smma_planned_tree *t, const smma_planned_node *n, told *r, char *text, size_t size) {
+static void append_chain_k(const smma_planned_tree *t, const smma_planned_node *n, k_ranges *r, char *text,
+                           size_t size) {
   const smma_schedule *s = t->schedule;
   for (size_t i = n->step * s->k_per_step; i < (n->step + n->steps) * s->k_per_step; i++) {
     if (s->k[i] == SMMA_NO_PRODUCT) continue;
     if (s->k[i] != r->end || r->end == r->first) {
-      tell_range(r, text, size);
+      append_range(r, text, size);
       r->first = s->k[i];
     }
     r->end = s->k[i] + 1;
   }
 }
 
-static void tell_below(const smma_planned_tree *t, size_t node, told *r, char *text, size_t size) {
-  for (size_t c = t->node[node].child; c != SMMA_NO_NODE; c = t->node[c].next) tell_below(t, c, r, text, size);
-  tell_chain(t, &t->node[node], r, text, size);
+static void append_subtree_k(const smma_planned_tree *t, size_t node, k_ranges *r, char *text, size_t size) {
+  for (size_t c = t->node[node].child; c != SMMA_NO_NODE; c = t->node[c].next) append_subtree_k(t, c, r, text, size);
+  append_chain_k(t, &t->node[node], r, text, size);
 }
 
-static void tell_k(const smma_planned_tree *t, size_t node, char *text, size_t size) {
-  told r = {0, 0, 0};
-  tell_below(t, node, &r, text, size);
-  tell_range(&r, text, size);
+static void append_k(const smma_planned_tree *t, size_t node, char *text, size_t size) {
+  k_ranges r = {0, 0, 0};
+  append_subtree_k(t, node, &r, text, size);
+  append_range(&r, text, size);
 }
 
 /* Writes "8 calls of 16 products" or "5 calls of 1 to 16 products". */
-static void tell_calls(const smma_planned_tree *t, const smma_planned_node *n, char *text, size_t size) {
+static void append_calls(const smma_planned_tree *t, const smma_planned_node *n, char *text, size_t size) {
   size_t least = SIZE_MAX, most = 0;
   for (size_t i = 0; i < n->steps; i++) {
     const size_t products = smma_products_of_call(t->schedule, n->step + i);
@@ -195,7 +196,7 @@ static void tell_calls(const smma_planned_tree *t, const smma_planned_node *n, c
   ADD("%zu product%s", most, most == 1 ? "" : "s");
 }
 
-static void tell_sum(const smma_planned_node *n, char *text, size_t size) {
+static void append_sum(const smma_planned_node *n, char *text, size_t size) {
   ADD("of %zu%s", n->children, n->children > 2 ? " in order" : "");
   if (n->with == SMMA_WITH_FMA) ADD(", by FMA with the parts' scale factors");
   if (n->with == SMMA_WITH_MULTIPLY_FMA) ADD(", by multiplication and FMA with the parts' scale factors");
@@ -204,7 +205,7 @@ static void tell_sum(const smma_planned_node *n, char *text, size_t size) {
 }
 
 /* Writes the text of one node, or of `times` equal nodes. */
-static void tell_node(const smma_planned_tree *t, size_t node, size_t times, char *text, size_t size) {
+static void append_node(const smma_planned_tree *t, size_t node, size_t times, char *text, size_t size) {
   const smma_planned_node *n = &t->node[node];
   const char *s = times == 1 ? "" : "s";
   if (times > 1) ADD("%zu ", times);
@@ -214,9 +215,9 @@ static void tell_node(const smma_planned_tree *t, size_t node, size_t times, cha
     case SMMA_PLANNED_ROUNDED: ADD("rounding%s to %s", s, smma_format_text((smma_format)n->stored)); return;
     case SMMA_PLANNED_SUM:
       ADD("sum%s ", s);
-      tell_sum(n, text, size);
+      append_sum(n, text, size);
       return;
-    case SMMA_PLANNED_CHAIN: ADD("chain%s of ", s); tell_calls(t, n, text, size);
+    case SMMA_PLANNED_CHAIN: ADD("chain%s of ", s); append_calls(t, n, text, size);
   }
 }
 
@@ -242,12 +243,12 @@ static void draw(drawing *d, size_t node, size_t times, size_t parent);
 
 /* Draws the children. Equal siblings appear once if there are at least four of them or if they are large. */
 static void draw_children(drawing *d, size_t node, size_t parent) {
-  enum { ALIKE = 4, LARGE = 8 };
+  enum { LEAST_EQUAL = 4, LARGE = 8 };
   const smma_planned_tree *t = d->tree;
   for (size_t c = t->node[node].child, next; c != SMMA_NO_NODE; c = next) {
     size_t times = 1;
-    for (next = t->node[c].next; next != SMMA_NO_NODE && are_alike(t, c, next); next = t->node[next].next) times++;
-    if (times < ALIKE && t->node[c].nodes < LARGE) next = t->node[c].next, times = 1;
+    for (next = t->node[c].next; next != SMMA_NO_NODE && are_equal(t, c, next); next = t->node[next].next) times++;
+    if (times < LEAST_EQUAL && t->node[c].nodes < LARGE) next = t->node[c].next, times = 1;
     draw(d, c, times, parent);
   }
 }
@@ -259,13 +260,13 @@ static void draw(drawing *d, size_t node, size_t times, size_t parent) {
   char *text;
   if (d->failed) return;
   text = d->line[at].text;
-  tell_node(t, node, times, text, size);
+  append_node(t, node, times, text, size);
   if (n->kind == SMMA_PLANNED_CHAIN || times > 1) {
     ADD(": k = ");
-    tell_k(t, node, text, size);
+    append_k(t, node, text, size);
     if (times > 1) ADD("; ");
-    if (times > 2) tell_k(t, n->next, text, size), ADD("; ...; ");
-    if (times > 1) tell_k(t, last_of(t, node, times), text, size);
+    if (times > 2) append_k(t, n->next, text, size), ADD("; ...; ");
+    if (times > 1) append_k(t, last_of(t, node, times), text, size);
     if (times > 1 && n->children) ADD("; the first is");
   }
   draw_children(d, node, at);

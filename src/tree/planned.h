@@ -21,12 +21,11 @@ typedef enum {
 typedef struct {
   smma_planned_kind kind;
   size_t child, last, next; /* the first child, the last child, and the next sibling; or SMMA_NO_NODE */
-  size_t children, nodes;   /* nodes: number at and below it, once the tree is complete */
+  size_t children, nodes;   /* nodes: size of the subtree, set once the tree is complete */
   size_t height;            /* nesting depth of sums */
-  size_t step, steps;       /* of a chain: first step and number of steps in the schedule */
+  size_t step, steps;       /* of a chain: its first step in the schedule, and its number of steps */
   smma_with with;           /* of a sum: its operation */
-  int stored,
-      total; /* formats to which its summands except the first, and its totals, are rounded, or SMMA_STORED_AS_IS */
+  int stored, total; /* formats to which summands except the first, and totals, are rounded; or SMMA_STORED_AS_IS */
 } smma_planned_node;
 
 typedef struct {
@@ -36,7 +35,7 @@ typedef struct {
   size_t chains, additions;
 } smma_planned_tree;
 
-/* Makes the tree of a schedule, which must not change while the tree is in use. Returns false without memory. */
+/* Makes the tree of a schedule, which must not change while the tree is in use. Returns false when memory runs out. */
 bool smma_planned_tree_make(const smma_schedule *schedule, bool starts_from_c, smma_planned_tree *tree);
 void smma_planned_tree_free(smma_planned_tree *tree);
 
@@ -50,7 +49,7 @@ typedef struct {
   char text[240];
 } smma_planned_line;
 
-/* Returns the drawing, which the caller frees; NULL without memory. */
+/* Returns the lines of the drawing, which the caller frees; NULL when memory runs out. */
 smma_planned_line *smma_planned_lines(const smma_planned_tree *tree, size_t *count);
 
 void smma_print_planned_lines(FILE *stream, const smma_planned_line *line, size_t count);

@@ -10,10 +10,9 @@ enum { SMMA_MOST_TREE_NODES = 2 * SMMA_MOST_SUMMANDS - 1 };
 typedef struct {
   smma_summands summands;
   int nodes, root;
-  int parent[SMMA_MOST_TREE_NODES]; /* SMMA_NO_PARENT for the root */
-  bool exact[SMMA_MOST_TREE_NODES]; /* a fused sum that adds ones to M without loss */
-  bool
-      uneven[SMMA_MOST_TREE_NODES]; /* a fused sum in which the loss of a term depends on which other terms are large */
+  int parent[SMMA_MOST_TREE_NODES];  /* SMMA_NO_PARENT for the root */
+  bool exact[SMMA_MOST_TREE_NODES];  /* a fused sum that adds ones to M without loss */
+  bool uneven[SMMA_MOST_TREE_NODES]; /* a fused sum: which other terms are large decides how much a term loses */
   bool hidden[SMMA_MOST_TREE_NODES]; /* a fused sum within another one with the same loss: its stages are not visible */
   size_t rows, checks;               /* number of test vectors used to find the tree, and to check it */
 } smma_tree;

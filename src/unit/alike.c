@@ -102,7 +102,7 @@ static bool ask_everywhere(checker *c) {
   return true;
 }
 
-/* ---- Why ---- */
+/* ---- Cause of a second result ---- */
 
 /* A batch with vectors `from` to `to` at their places in an order. The vector with two results is at `place`; its
    copies fill all other places. */
@@ -122,8 +122,9 @@ static bool ask_setting(checker *c, const setting *s, uint64_t *d) {
   return true;
 }
 
-/* Reports whether the vector always has one result in one setting and another result in the other. Runs the settings
-   in the order 0 1 1 0 1 0 0 1, because a unit may depend on its number of calls. */
+/* Sets `*always` to whether the vector always has one result in one setting and another result in the other. Runs the
+   settings in the order 0 1 1 0 1 0 0 1, because a unit may depend on its number of calls. Returns false if the unit
+   fails. */
 static bool differ(checker *c, const setting *one, const setting *other, bool *always) {
   const setting *const both[] = {one, other};
   uint64_t first[2] = {0, 0};
@@ -139,8 +140,8 @@ static bool differ(checker *c, const setting *one, const setting *other, bool *a
   return true;
 }
 
-/* In a setting that changes the vector's result, finds the single other vector that causes the change, if a single
-   one does. */
+/* In a setting that changes the vector's result, finds the other vector that causes the change alone, if there is such
+   a vector. */
 static bool find_neighbour(checker *c, setting s) {
   smma_alikeness *a = c->alikeness;
   const setting alone = {s.order, s.batch, s.place, 0, 0};
@@ -161,8 +162,8 @@ static bool find_neighbour(checker *c, setting s) {
   return true;
 }
 
-/* Runs both batches and both results, then their places among copies, then finds the vector that causes the
-   difference. */
+/* Finds the cause. First repeats the batches of both results, then the vector's places among copies of itself, and
+   last searches for another vector that causes the difference. */
 static bool explain(checker *c, size_t *identity) {
   smma_alikeness *a = c->alikeness;
   const setting as_seen[] = {{identity, c->count, a->row, 0, c->count}, {c->seen, a->batch, a->place, 0, a->batch}};

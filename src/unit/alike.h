@@ -25,8 +25,9 @@ typedef struct {
   size_t batch;          /* size of that batch */
   uint64_t asked_why;    /* further results, computed only to find the cause */
   smma_unlike_by by;
-  size_t neighbour,
-      neighbour_place; /* the other vector, and its place in a batch, as the first or as the second result requires */
+  /* For BY_NEIGHBOUR: the other vector, and its place in the batch of the first or of the second result, whichever of
+     these results it causes. */
+  size_t neighbour, neighbour_place;
 } smma_alikeness;
 
 /* Checks the unit. The d of `rows` are its first results. Each test vector is run about five more times. Four of the

@@ -11,8 +11,7 @@ typedef enum { SMMA_ASK_OPEN, SMMA_ASK_COMPUTES, SMMA_ASK_RUN, SMMA_ASK_CLOSE } 
    and sends a byte back. */
 typedef struct {
   smma_request request;
-  const smma_instruction
-      *instruction; /* from the catalogue, which both processes have; NULL: the instruction of the text */
+  const smma_instruction *instruction; /* of the catalogue, which both processes have; NULL: the one of `custom` */
   char custom[16384], origin[512];
   smma_batch batch; /* points into operands and results */
   int status;       /* status of the method */

@@ -17,17 +17,18 @@
 #include <unistd.h>
 #endif
 
-/* ---- What this CPU has ---- */
+/* ---- Features of this CPU ---- */
 
 typedef enum { EAX, EBX, ECX, EDX } cpuid_register;
 
-/* A bit of CPUID's leaf 7, and the parts of XCR0 for registers that the operating system must save. */
+/* A bit of CPUID's leaf 7. */
 typedef struct {
   unsigned subleaf;
   cpuid_register reg;
   unsigned bit;
 } cpuid_flag;
 
+/* Bits of XCR0: the registers that the operating system saves. */
 enum { KEEPS_AVX = 0x6, KEEPS_AVX512 = 0xe6, KEEPS_TILES = 0x60000 };
 
 static bool has_flag(cpuid_flag flag) {
@@ -35,6 +36,7 @@ static bool has_flag(cpuid_flag flag) {
   return __get_cpuid_count(7, flag.subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) && (r[flag.reg] >> flag.bit & 1);
 }
 
+/* Reports whether the operating system saves these registers (KEEPS_...). */
 static bool system_keeps(unsigned parts) {
   const unsigned osxsave = 1u << 27;
   unsigned r[4], low, high;
@@ -43,7 +45,8 @@ static bool system_keeps(unsigned parts) {
   return (low & parts) == parts;
 }
 
-/* Requests the use of tiles, which Linux grants to processes that ask. Source: its documentation, x86/xstate. */
+/* Requests permission to use tiles, which Linux grants to processes that ask for it; returns false if it is refused.
+   Source: Linux documentation, x86/xstate. */
 static bool may_use_tiles(void) {
 #ifdef __linux__
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
@@ -147,9 +150,10 @@ static void run_tiles(tiles_function *compute, const smma_batch *batch) {
   }
 }
 
-/* ---- Which instructions ---- */
+/* ---- Instructions and their CPUID bits ---- */
 
-/* Instructions that share a CPUID bit. Source: Intel's manual, CPUID. */
+/* Instructions that share CPUID bits; `keeps`: registers that the operating system must save. Source: Intel's manual,
+   CPUID. */
 typedef struct {
   const char *name;
   cpuid_flag flag[2];

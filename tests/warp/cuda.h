@@ -1,9 +1,9 @@
-/* CUDA as far as mma.sync, wgmma and tcgen05 in src/unit/cuda need it, on the CPU: warps whose instructions compute
-   what their models do. It stands for what CUDA's compiler brings, for assembly.h and tensor_memory.h. EMULATED is the
-   architecture in the catalogue, EMULATED_CAPABILITY the device's, 80.
+/* An emulator of the parts of CUDA that mma.sync, wgmma and tcgen05 in src/unit/cuda use, on the CPU: warps whose
+   instructions compute their models. It replaces definitions of CUDA's compiler, assembly.h and tensor_memory.h.
+   EMULATED is the architecture in the catalogue; EMULATED_CAPABILITY is the compute capability, for example 80.
 
-   Where an element is kept is computed from its row and column, by the figures of the PTX ISA; the unit goes the other
-   way. */
+   The register of an element is computed from its row and column, by the figures of the PTX ISA. The unit computes in
+   the opposite direction. */
 #ifndef SOFTMMA_TESTS_WARP_H
 #define SOFTMMA_TESTS_WARP_H
 
@@ -109,7 +109,7 @@ static inline cudaError_t cudaGetDevice(int *device) {
   return cudaSuccess;
 }
 static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
-  *value = 1 << 30; /* a tile to a block */
+  *value = 1 << 30; /* one tile for each block */
   return cudaSuccess;
 }
 
@@ -117,29 +117,29 @@ static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int
 
 constexpr int LANES = 32, MOST_THREADS = 256, IN_GROUP = 128;
 
-/* Registers of one thread: A, B, or accumulators. */
+/* Registers of one thread that hold A, B, or accumulators. */
 struct registers {
   unsigned char bytes[64];
   int count;
-  size_t size; /* bytes of one */
+  size_t size; /* bytes of one register */
 };
 
 struct operands {
   registers a, b, x;
   uint32_t metadata, scale_a, scale_b;
-  uint64_t descriptor; /* of B in shared memory */
+  uint64_t descriptor; /* descriptor of B in shared memory */
   uint32_t unlike;     /* result of wgmma's comparison */
 };
 
-/* A kernel runs twice in each thread: as far as its instruction, whose operands are collected, and then with results.
- */
+/* State of a block. A kernel runs twice in each thread: first up to its instruction, whose operands are collected, and
+   then to its end with the results. */
 struct block_state {
   struct collected {};
   bool collecting;
   const smma_instruction *instruction;
   void (*compute)(operands *first);
-  int width;              /* threads that compute one instruction */
-  bool has[MOST_THREADS]; /* came to the instruction */
+  int width;              /* number of threads that compute one instruction */
+  bool has[MOST_THREADS]; /* whether a thread reached the instruction */
   operands of[MOST_THREADS];
   const void *shared[4]; /* variables in shared memory */
 };
@@ -159,7 +159,7 @@ static inline uint64_t bits_at(const registers &r, int index, int bits) {
   return bits == 64 ? word : word >> index % in_register * bits & (((uint64_t)1 << bits) - 1);
 }
 
-/* Element `index` of a lane, of which each has `bits` there. */
+/* Copies element `index` of a lane, whose elements have `bits` bits each. */
 static inline void take(unsigned char *to, int k, const registers &r, int index, int bits, smma_format format) {
   const size_t bytes = smma_format_bytes(format);
   uint64_t element = bits_at(r, index, bits);
@@ -171,17 +171,17 @@ static inline void take(unsigned char *to, int k, const registers &r, int index,
 }
 
 struct place {
-  int lane, index; /* of the elements that the lane has */
+  int lane, index; /* index among the elements of the lane */
 };
 
-/* Of A and B with g a row or column: E elements fill a register, four lanes side by side; `step` registers of one row
-   follow another. */
+/* Returns the place of an element of A or B in row or column g. A register holds E elements, and four lanes hold
+   consecutive registers; the next register of a row is `step` registers further. */
 static inline place locate_operand(int g, int k, int e, int step, int skipped) {
   return {4 * (g % 8) + k / e % 4, (k / (4 * e) * step + skipped) * e + k % e};
 }
 
-/* The four bits of a group of A. Where 8 or 4 bits have half of the greatest K, a picture says whether two threads have
-   eight groups of a row each or four of two rows: both must hold. */
+/* Returns the four bits of a group of A. For 8 or 4 bits with half of the largest K, only a figure shows whether two
+   threads have eight groups of one row each, or four groups of two rows each: the metadata must satisfy both. */
 static inline uint32_t metadata_of(const operands *warp, int row, int group, int groups, bool narrow) {
   const auto at = [=](int thread, int nibble) { return warp[4 * (row % 8) + thread].metadata >> 4 * nibble & 15; };
   const uint32_t by_halves = at(group / 4, 4 * (row / 8) + group % 4);
@@ -191,7 +191,7 @@ static inline uint32_t metadata_of(const operands *warp, int row, int group, int
   return by_halves;
 }
 
-/* The row of B that stored element k of A meets, by the four bits of its group. */
+/* Returns the row of B that is multiplied with stored element k of A, from the four bits of its group. */
 static inline int selected_by(uint32_t code, int k, int group) {
   const int half = group / 2, in_group = k % half, begin = k / half * group;
   const int first = (int)(code & 3), second = (int)(code >> 2);
@@ -235,7 +235,8 @@ static inline void compute_mma(operands *warp) {
   }
 }
 
-/* The instruction that a line of PTX names, of the catalogue's other names. Every lane asks for the same. */
+/* Returns the instruction that a line of PTX names by one of the catalogue's aliases. Every lane must use the same
+   instruction. */
 static inline const smma_instruction *find(std::string line) {
   static std::string last;
   static const smma_instruction *found;
@@ -256,7 +257,7 @@ static inline const smma_instruction *find(std::string line) {
   return found;
 }
 
-/* Of this thread; NULL where its results are there. */
+/* Returns the operands of this thread to fill in; NULL if its results are available. */
 static inline operands *collect(const std::string &ptx, void (*compute)(operands *), int width) {
   if (!block.collecting) return NULL;
   block.instruction = find(ptx), block.compute = compute, block.width = width;
@@ -314,7 +315,7 @@ void execute(const std::string &ptx, X (&x)[X_COUNT], const OPERAND *a, int a_co
 
 /* ---- wgmma ---- */
 
-/* From one variable's address to the next's, as a power of two. */
+/* Distance between the addresses of two variables, as a power of two. */
 constexpr int SLOT = 16;
 
 static inline uint64_t __cvta_generic_to_shared(const void *at) {
@@ -325,7 +326,7 @@ static inline uint64_t __cvta_generic_to_shared(const void *at) {
   return slot << SLOT;
 }
 
-/* Of a matrix without swizzling: byte `byte` of row `row`, of B column. */
+/* Returns byte `byte` of row `row` (for B: column) of a matrix without swizzling. */
 static inline const unsigned char *byte_of(uint64_t descriptor, int row, int byte) {
   const auto field = [descriptor](int bit) { return (size_t)(descriptor >> bit & 0x3fff) << 4; };
   const size_t inside = field(0) % ((size_t)1 << SLOT) + (size_t)(row / 8) * field(32) +
@@ -335,8 +336,8 @@ static inline const unsigned char *byte_of(uint64_t descriptor, int row, int byt
 
 #define SHOW_SHARED_MEMORY()
 
-/* A thread's accumulators begin as `even` and `odd`; with FP16, of which a register has two, all as `even`. `unlike`
-   has the bits in which one differs from the first of its parity. */
+/* Computes wgmma. A thread's accumulators begin with `even` and `odd`; for FP16, with two accumulators in a register,
+   all begin with `even`. `unlike` receives the bits in which a result differs from the first result of its parity. */
 static inline void compute_wgmma(operands *threads) {
   smma_instruction_info info;
   unsigned char a[256], b[256];

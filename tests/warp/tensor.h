@@ -1,6 +1,7 @@
-/* tensor_memory.h of src/unit/cuda on the CPU: tensor memory, and tcgen05.mma as its model. Part of cuda.h.
+/* Replaces tensor_memory.h of src/unit/cuda on the CPU: tensor memory, and tcgen05.mma as its model. Part of cuda.h.
 
-   Where elements lie is by the PTX ISA; of metadata, whose figures have no text, as in CUTLASS (tmem_e_frg). */
+   Positions of elements follow the PTX ISA; positions of metadata, whose figures have no text, follow CUTLASS
+   (tmem_e_frg). */
 #ifndef SOFTMMA_TESTS_TENSOR_H
 #define SOFTMMA_TESTS_TENSOR_H
 
@@ -18,7 +19,7 @@ struct addresses {
 
 constexpr int MEMORY_COLUMNS = 512;
 
-/* What the one thread started. */
+/* The operation that the one issuing thread started. */
 struct tensor_state {
   uint32_t memory[IN_GROUP][MEMORY_COLUMNS];
   uint64_t a, b; /* descriptors */
@@ -26,7 +27,7 @@ struct tensor_state {
 };
 inline tensor_state tensor;
 
-/* Element k of a row, of which 16 bytes have so many, one behind another. */
+/* Returns element k of a row. 16 bytes hold `in_piece` elements, one after another. */
 static inline uint64_t packed_element(uint64_t descriptor, int row, int k, int in_piece, int bits) {
   uint64_t word = 0;
   const int bit = k % in_piece * bits, first = k / in_piece * 16 + bit / 8;
@@ -34,8 +35,8 @@ static inline uint64_t packed_element(uint64_t descriptor, int row, int k, int i
   return word >> bit % 8 & (((uint64_t)1 << bits) - 1);
 }
 
-/* The four bits of a group of A, in or near the lane of its row. With 16 and 32 bits a lane has two rows, whose upper
-   four groups are eight lanes on. */
+/* Returns the four bits of a group of A, in or near the lane of its row. For elements of 16 and 32 bits, a lane has two
+   rows, whose upper four groups are eight lanes further. */
 static inline uint32_t metadata_in_memory(int lane, int row, int group, bool wide) {
   const int at = wide ? lane - row / 8 % 2 * 8 + group / 4 * 8 : lane;
   const int nibble = wide ? row / 8 % 2 * 4 + group % 4 : group % 8;
@@ -47,7 +48,7 @@ static inline void compute_tcgen05(operands *) {
   unsigned char a[256], b[256];
   smma_describe(block.instruction, &info, sizeof info);
   const int k = info.k, group = smma_sparse_group(block.instruction);
-  const bool full = smma_format_bits(info.a) == 4 && k == 64; /* FP4 of its own kinds */
+  const bool full = smma_format_bits(info.a) == 4 && k == 64; /* FP4 instructions of their own kinds */
   const auto bits = [](smma_format f) { return f == SMMA_TF32 ? 32 : smma_format_bits(f); };
   const auto take_packed = [=](unsigned char *to, int s, uint64_t descriptor, int row, int at, smma_format f) {
     const size_t bytes = smma_format_bytes(f);
@@ -98,7 +99,7 @@ inline void fence_after() {}
 inline void begin_barrier(uint32_t) {}
 inline void commit(uint32_t) {}
 
-/* The instruction that a descriptor says. */
+/* Returns the instruction that a descriptor encodes. */
 template <kind KIND, bool IS_SPARSE>
 void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor, addresses beside) {
   constexpr bool SCALED = KIND >= MXF8F6F4, FP4 = KIND == MXF4 || KIND == MXF4NVF4;

@@ -2,67 +2,58 @@
 #include "binding.h"
 #include "core/format.h"
 
-static PyArray_Descr *dtypes[SMMA_FORMAT_COUNT];
-
-/* Custom formats that have a dtype. */
-enum { MOST_SPELLED = 16 };
-static struct {
+/* Formats that have a dtype. */
+static struct known_format {
   smma_format format;
   PyArray_Descr *dtype;
-} spelled[MOST_SPELLED];
-
-/* Returns the slot of a format's dtype, which may be empty; NULL if there is no room for another custom format. */
-static PyArray_Descr **place_of(smma_format format) {
-  int i = 0;
-  if (!smma_is_spelled(format)) return &dtypes[format];
-  while (i < MOST_SPELLED && spelled[i].dtype && spelled[i].format != format) i++;
-  if (i == MOST_SPELLED) return NULL;
-  if (!spelled[i].dtype) spelled[i].format = format;
-  return &spelled[i].dtype;
-}
+} * known;
+static size_t known_count;
 
 static PyArray_Descr *dtype_of(smma_format format) {
-  PyArray_Descr **place = place_of(format);
-  return place ? *place : NULL;
+  for (size_t i = 0; i < known_count; i++)
+    if (known[i].format == format) return known[i].dtype;
+  return NULL;
 }
 
-/* Formats that share their encodings with another format, which has the dtype; SMMA_F64 (0): no such format. */
-static const smma_format kin[SMMA_FORMAT_COUNT] = {
-    [SMMA_TF32] = SMMA_F32, [SMMA_E8M13] = SMMA_F32, [SMMA_UE4M3] = SMMA_E4M3};
+/* Stores the dtype of a format unless the format has one. Returns false, with an exception, if memory runs out. */
+static bool add_known(smma_format format, PyArray_Descr *dtype) {
+  struct known_format *more;
+  if (format == SMMA_NO_FORMAT || dtype_of(format)) return true;
+  more = realloc(known, (known_count + 1) * sizeof *known);
+  if (!more) return PyErr_NoMemory(), false;
+  known = more;
+  Py_INCREF(dtype);
+  known[known_count++] = (struct known_format){format, dtype};
+  return true;
+}
 
 /* Stores the dtype of a format if the library knows its name. Takes over `dtype`. */
-static void learn(PyArray_Descr *dtype) {
+static bool learn(PyArray_Descr *dtype) {
   PyObject *name = PyObject_GetAttrString((PyObject *)dtype, "name");
   const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-  smma_format format = smma_format_find(text);
-  PyArray_Descr **place = format == SMMA_NO_FORMAT ? NULL : place_of(format);
-  if (place && !*place) {
-    Py_INCREF(dtype);
-    *place = dtype;
-  }
+  const bool learnt = text && add_known(smma_format_find(text), dtype);
   Py_XDECREF(name);
   Py_DECREF(dtype);
+  return learnt;
 }
 
 bool array_learn_dtypes(void) {
+  static const smma_format same_encodings[][2] = {
+      {SMMA_TF32, SMMA_F32}, {SMMA_E8M13, SMMA_F32}, {SMMA_UE4M3, SMMA_E4M3}};
   PyObject *module = PyImport_ImportModule("ml_dtypes"), *value;
   Py_ssize_t position = 0;
   if (!module) return false;
-  for (int type = NPY_BYTE; type <= NPY_DOUBLE; type++) learn(PyArray_DescrFromType(type));
-  learn(PyArray_DescrFromType(NPY_HALF));
-  learn(PyArray_DescrFromType(NPY_BOOL));
+  for (int type = NPY_BYTE; type <= NPY_DOUBLE; type++)
+    if (!learn(PyArray_DescrFromType(type))) return false;
+  if (!learn(PyArray_DescrFromType(NPY_HALF)) || !learn(PyArray_DescrFromType(NPY_BOOL))) return false;
   while (PyDict_Next(PyModule_GetDict(module), &position, NULL, &value)) {
     PyArray_Descr *dtype;
     if (!PyType_Check(value) || !PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type)) continue;
-    if (!PyArray_DescrConverter(value, &dtype)) return false;
-    learn(dtype);
+    if (!PyArray_DescrConverter(value, &dtype) || !learn(dtype)) return false;
   }
   Py_DECREF(module);
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (!dtypes[format] && kin[format] != SMMA_F64) {
-      Py_INCREF(dtypes[kin[format]]);
-      dtypes[format] = dtypes[kin[format]];
-    }
+  for (size_t i = 0; i < sizeof same_encodings / sizeof *same_encodings; i++)
+    if (!add_known(same_encodings[i][0], dtype_of(same_encodings[i][1]))) return false;
   return !PyErr_Occurred();
 }
 
@@ -80,10 +71,8 @@ bool array_same_dtype(smma_format one, smma_format other) {
 }
 
 static smma_format format_of_type(int type) {
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (dtypes[format] && dtypes[format]->type_num == type) return (smma_format)format;
-  for (int i = 0; i < MOST_SPELLED; i++)
-    if (spelled[i].dtype && spelled[i].dtype->type_num == type) return spelled[i].format;
+  for (size_t i = 0; i < known_count; i++)
+    if (known[i].dtype->type_num == type) return known[i].format;
   return SMMA_NO_FORMAT;
 }
 

@@ -250,6 +250,7 @@ PyObject *python_equal(PyObject *module, PyObject *arguments);
 PyObject *python_unit_order(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
 PyObject *python_facts(PyObject *module, PyObject *name);
+PyObject *python_gpu(PyObject *module, PyObject *gpu);
 PyObject *python_instruction_value(PyObject *module, PyObject *object);
 PyObject *python_gen(PyObject *module, PyObject *arguments);
 PyObject *python_convert(PyObject *module, PyObject *arguments);

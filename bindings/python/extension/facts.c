@@ -7,6 +7,7 @@
 #include "coverage/gen.h"
 #include "experiment/datum.h"
 #include "experiment/run.h"
+#include "facts/gpu.h"
 #include "io/file.h"
 #include "rows/copy.h"
 
@@ -26,6 +27,13 @@ PyObject *python_facts(PyObject *module, PyObject *name) {
   if (resume_python(before)) return value_from(list);
   smma_datum_free(list);
   return NULL;
+}
+
+/* Returns the record of a GPU or architecture. */
+PyObject *python_gpu(PyObject *module, PyObject *gpu) {
+  const smma_arch_id arch = arch_of(gpu);
+  (void)module;
+  return PyErr_Occurred() ? NULL : value_from(smma_gpu_datum(arch));
 }
 
 PyObject *python_instruction_value(PyObject *module, PyObject *object) {

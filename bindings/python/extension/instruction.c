@@ -60,8 +60,8 @@ PyObject *python_gpus(PyObject *module, PyObject *none) {
 PyObject *python_formats(PyObject *module, PyObject *none) {
   PyObject *list = PyList_New(0);
   (void)module, (void)none;
-  for (int i = 0; list && i < SMMA_FORMAT_COUNT; i++) {
-    smma_format f = (smma_format)i;
+  for (int row = 0; list && row < SMMA_FORMAT_COUNT; row++) {
+    smma_format f = smma_format_at(row);
     PyObject *format;
     if (smma_format_find(smma_format_name(f)) != f) continue; /* e8m13 */
     format = Py_BuildValue("(siiN)", smma_format_name(f), smma_format_bits(f), (int)smma_format_bytes(f),

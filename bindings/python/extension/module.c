@@ -90,6 +90,7 @@ static PyMethodDef functions[] = {
     {"unit_order", python_unit_order, METH_VARARGS, NULL},
     {"self_test", python_self_test, METH_NOARGS, NULL},
     {"facts", python_facts, METH_O, NULL},
+    {"gpu", python_gpu, METH_O, NULL},
     {"instruction_value", python_instruction_value, METH_O, NULL},
     {"gen", python_gen, METH_VARARGS, NULL},
     {"convert", python_convert, METH_VARARGS, NULL},

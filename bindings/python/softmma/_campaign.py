@@ -72,7 +72,7 @@ class Campaign(NamedTuple):
     """A record for each instruction: "arch", "instr", "rows", "mismatches", "checked", "not_repeated", "not_alike" and
     "example", a minimised mismatch. If there are mismatches, also "nan", "kept" and "classes"."""
     value: dict[str, Any]
-    """The report, as ``softmma campaign --json`` prints it and ``--resume`` stores it."""
+    """The report, as ``softmma test --json`` prints it and ``--resume`` stores it."""
 
     @property
     def mismatches(self) -> int:
@@ -113,7 +113,7 @@ class OpenAnswers(NamedTuple):
     """A record for each answer: "experiment", "question", "arch", "instr", "answer", "candidates", "rows" with the
     results, and "example", the first vector for which the model returns another result."""
     value: dict[str, Any]
-    """The record that ``softmma campaign --open --json`` prints."""
+    """The record that ``softmma test --open --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.others
@@ -193,7 +193,7 @@ def campaign(
         'instructions=1 rows=2000 mismatches=0'
 
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that cannot be opened or
-    fails, for numbers out of range, and for a file or report of another campaign. Source: ``softmma campaign``.
+    fails, for numbers out of range, and for a file or report of another campaign. Source: ``softmma test``.
     """
     _number("rows", rows, 1)
     _number("seed", seed, 0)
@@ -241,7 +241,7 @@ def merge(reports: Sequence[Path | Campaign | Mapping[str, Any]]) -> Campaign:
         'instructions=1 rows=200000 mismatches=0'
 
     Raises ValueError for reports that differ in unit, seed, number or kind of vectors, or version, and for a shard that
-    is missing, given twice, or incomplete. Source: ``softmma merge``.
+    is missing, given twice, or incomplete. Source: ``softmma vectors merge``.
     """
     if isinstance(reports, (str, os.PathLike, Mapping)):
         raise TypeError("reports: give a list of them")
@@ -353,7 +353,7 @@ class Recording:
 
     @cached_property
     def value(self) -> dict[str, Any]:
-        """The record that ``softmma record --json`` prints."""
+        """The record that ``softmma vectors record --json`` prints."""
         return _core.recording_value(self._kept)
 
     def write(self, path: Path, format: str = "text") -> None:
@@ -387,7 +387,7 @@ def record(
         ((100, 16), (100,))
 
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
-    does not compute the instruction, or fails. Source: ``softmma record``.
+    does not compute the instruction, or fails. Source: ``softmma vectors record``.
     """
     _number("rows", rows, 1)
     _number("seed", seed, 0)
@@ -426,7 +426,7 @@ class NextRows(NamedTuple):
     not_told_apart: tuple[tuple[int, int], ...]
     """Pairs of units, by index, that no vector searched distinguishes."""
     value: dict[str, Any]
-    """The record that ``softmma next --json`` prints."""
+    """The record that ``softmma vectors next --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.not_told_apart
@@ -460,7 +460,7 @@ def next(
         (True, True)
 
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
-    does not compute the instruction, or fails. Source: ``softmma next``.
+    does not compute the instruction, or fails. Source: ``softmma vectors next``.
     """
     if isinstance(units, str) or callable(units):
         raise TypeError("units: give a list of two or more")

@@ -45,7 +45,7 @@ class ComparedUnit(NamedTuple):
 class Comparison(Sequence[ComparedUnit]):
     """One product on several units, shown as a table."""
 
-    _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "total error", "unit's part")
+    _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "end-to-end error", "error of the matrix unit")
 
     def __init__(self, units: Sequence[ComparedUnit], value: dict[str, Any]):
         self.units = tuple(units)

@@ -48,7 +48,7 @@ class Equality(NamedTuple):
     row: Row | None
     """The smallest counterexample found. For "equal": one with a K that is not a multiple of `multiple_of`."""
     value: dict[str, Any]
-    """The record that ``softmma equal --json`` prints."""
+    """The record that ``softmma diff --prove --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.answer == "equal"
@@ -125,7 +125,7 @@ class Permutation(NamedTuple):
     zeros_row: Row | None
     """The smallest vector found whose result the zeros change."""
     value: dict[str, Any]
-    """The record that ``softmma equal --permute --json`` prints."""
+    """The record that ``softmma diff --permute --json`` prints."""
 
     def __bool__(self) -> bool:
         return self.order == "any"

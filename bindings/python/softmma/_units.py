@@ -38,6 +38,35 @@ class Gpu(NamedTuple):
     vendor: str
 
 
+class GpuSum(NamedTuple):
+    """How some instructions of a GPU sum: the formats of A and B that they take, and of D; the sum in words; the name
+    of the first instruction, and how many there are."""
+
+    inputs: list[str]
+    d: str
+    sum: str
+    instruction: str
+    instructions: int
+
+
+class GpuFacts(NamedTuple):
+    """What the matrix unit of a GPU computes: a `GpuSum` for each kind of sum, evidence, and open questions."""
+
+    arch: str
+    vendor: str
+    title: str
+    instructions: int
+    sums: list[GpuSum]
+    evidence: list[str]
+    questions: list[str]
+    value: dict[str, Any]
+    """The record that ``softmma show GPU --json`` prints."""
+
+    def to_pandas(self) -> Any:
+        """Returns a table with a row for each kind of sum. Raises ImportError without pandas."""
+        return to_pandas(self.value["sums"])
+
+
 class Format(NamedTuple):
     """A number format: its width in bits, the bytes of an array element, and the dtype of such arrays.
 
@@ -209,6 +238,18 @@ def text_of(x: Any, what: str, meaning: str = "a name") -> str:
 def gpus() -> Listing[Gpu]:
     """Returns the names of GPUs that ``on=`` takes besides architectures. Case, blanks and hyphens are ignored."""
     return Listing((Gpu(*row) for row in _core.gpus()), _core.facts("gpus"))
+
+
+def gpu(on: str) -> GpuFacts:
+    """Returns what a GPU or architecture computes, for all formats.
+
+    Raises LookupError that gives the nearest names.
+
+    >>> gpu("MI250X").sums[0].sum
+    '4 rounded products, added in pairs, then to the sum so far, in f32; subnormals count as zero'
+    """
+    value = _core.gpu(on)
+    return GpuFacts(**{**value, "sums": [GpuSum(**one) for one in value["sums"]]}, value=value)
 
 
 def formats() -> Listing[Format]:

@@ -1,4 +1,4 @@
-"""What the tests share: vector files, the command, bits."""
+"""Shared by the tests: vector files, the command, and comparison of bits."""
 
 import os
 import shutil
@@ -15,13 +15,13 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def bits(array):
-    """An array's encodings, which compare where NaN and -0 do not."""
+    """Returns an array's encodings, which can be compared even for NaN and -0."""
     array = np.ascontiguousarray(array)
     return array.view(f"u{array.dtype.itemsize}")
 
 
 def random_encodings(generator, shape, format):
-    """Random bits as an array in a format: every kind of value occurs."""
+    """Returns random bits as an array in a format; every kind of value occurs."""
     kind = next(f for f in softmma.formats() if f.name == format)
     whole = generator.integers(0, 2**kind.bits, shape, dtype=f"u{kind.bytes}", endpoint=False)
     return whole.view(kind.dtype)
@@ -31,7 +31,7 @@ TIERS = {"check": "what scripts/check runs", "all": "what only scripts/check --a
 
 
 def pytest_configure(config):
-    # A shell's background jobs ignore Control-C, which tests send to themselves.
+    # Background jobs of a shell ignore Control-C, which tests send to themselves.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for tier, what in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {what}")
@@ -39,7 +39,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks each test with its tier: its own marker, or else the TIER of its module; one without ends the run."""
+    """Marks each test with its tier: its own marker, otherwise the TIER of its module. A test without a tier ends the
+    run."""
     for item in items:
         tier = next((mark.name for mark in item.own_markers if mark.name in TIERS), None)
         if tier is None:
@@ -56,7 +57,7 @@ def generator():
 
 @pytest.fixture(scope="session")
 def command():
-    """Runs the softmma command: $SOFTMMA, or one that was built here, or the one on the PATH."""
+    """Runs the softmma command: $SOFTMMA, otherwise one that was built here, otherwise the one on the PATH."""
     built = [REPOSITORY / folder / "bin" / "softmma" for folder in ("build", "build-tests")]
     candidates = [os.environ.get("SOFTMMA"), *(str(path) for path in built if path.exists()), shutil.which("softmma")]
     program = next((name for name in candidates if name), None)
@@ -73,7 +74,7 @@ def command():
 
 @pytest.fixture(scope="module")
 def cuda_driver(tmp_path_factory):
-    """The tests' driver, tests/engine_host.c, in place of CUDA's."""
+    """Builds the tests' driver, tests/engine_host.c, in place of CUDA's."""
     compiler, engine = shutil.which("cc"), REPOSITORY / "tests/engine_host.c"
     if not compiler or not engine.is_file():
         pytest.skip("arrays in a device's memory are NOT tested: no compiler, or no tests/engine_host.c")

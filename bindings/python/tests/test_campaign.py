@@ -1,4 +1,4 @@
-"""Campaigns, shards, recordings and vector files of Python functions; parity with the command is test_parity's."""
+"""Campaigns, shards, recordings and vector files of Python functions; test_parity compares them with the command."""
 
 import json
 
@@ -17,7 +17,7 @@ def model(a, b, c):
 
 
 def flushed(a, b, c):
-    """The model, but that a subnormal b[5] counts as zero."""
+    """Computes as the model, except that a subnormal b[5] counts as zero."""
     b = b.copy()
     b[(np.abs(b[:, 5]) < 2.0**-14), 5] *= 0
     return softmma.dot(a, b, c, on=I)
@@ -54,7 +54,7 @@ def test_going_on_and_shards(tmp_path):
 
 
 def test_interrupted(tmp_path):
-    """What was compared before an exception stands in the file."""
+    """Test vectors that were compared before an exception are in the file."""
     calls = []
 
     def ends(a, b, c):

@@ -1,4 +1,4 @@
-"""The experiments of docs/claims.md, small: what their tables say."""
+"""The experiments of docs/claims.md in small sizes, and the statements of their tables."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ CLAIMS = REPOSITORY / "examples" / "python" / "claims"
 
 @pytest.fixture
 def tables(tmp_path):
-    """Runs a program and returns its tables; its conclusions stand below them on the screen and in the file."""
+    """Runs a program and returns its tables. Its conclusions must stand below them, on the screen and in the file."""
 
     def run(name):
         command = [sys.executable, CLAIMS / name, "--small", "--json", tmp_path / "found.json"]
@@ -29,7 +29,7 @@ def tables(tmp_path):
 
 
 def test_drift(tables):
-    """The same sums give the same bits whatever is rounded; small causes are rounded away, large ones are not."""
+    """Rounding: equal sums give equal bits, whatever is rounded; small causes are rounded away, large ones are not."""
     drift, errors, first, cause, trained = tables("drift.py")
     for row in drift:
         assert (row["logits"] == 0) == (row["pair"] == "H100, B200")
@@ -51,7 +51,7 @@ def test_drift(tables):
 
 
 def test_fp22(tables):
-    """What the source saw, and recorded rows that its reading does not explain."""
+    """The observations of the source, and recorded test vectors that its interpretation does not explain."""
     zero, judged, smallest, errors = tables("fp22.py")
     assert [row["D is C cut to FP22"] for row in zero[:2]] == [row["rows"] for row in zero[:2]]
     assert [row["D is C"] for row in zero[2:]] == [row["rows"] for row in zero[2:]]
@@ -66,7 +66,7 @@ def test_fp22(tables):
 
 
 def test_accumulator(tables):
-    """More bits for finer formats, more for terms of one sign, hardly fewer for longer blocks."""
+    """Finer formats need more bits, terms of one sign need more, longer blocks hardly fewer."""
     knees, curves, over_k, network = tables("accumulator.py")
     least = {(row["product"], row["operands"]): row["F, the same, L = 4"] for row in knees}
     for product in {name for name, _ in least}:
@@ -80,7 +80,7 @@ def test_accumulator(tables):
 
 
 def test_refinement(tables):
-    """Plain refinement stops where GMRES goes on; the format decides, and FP32 needs the fewest steps."""
+    """GMRES converges further than plain refinement; the format decides, and FP32 needs the fewest steps."""
     rows, _ = tables("refinement.py")
     steps = {(row["format"], row["condition"]): row["plain: steps"] for row in rows}
     assert [steps[format, "1e2"] for format in ("f32", "f16", "bf16")] == [2, 5, 8]
@@ -90,7 +90,7 @@ def test_refinement(tables):
 
 
 def test_lu_slices(tables):
-    """Eight slices are enough for entries of one size, and not where they are far apart."""
+    """Eight slices are enough for entries of similar size, but not for entries of very different sizes."""
     norm, element = ({row["matrix"]: row for row in rows} for rows in tables("lu_slices.py")[:2])
     for matrix in ("uniform", "normal"):
         assert norm[matrix]["8 slices"] < 2 * norm[matrix]["FP64"] < norm[matrix]["6 slices"]
@@ -102,7 +102,7 @@ def test_lu_slices(tables):
 
 @pytest.mark.parametrize("count", [1, 3, 8, 12])
 def test_slices(monkeypatch, command, tmp_path, generator, count):
-    """The slices' product has the bits of the command's."""
+    """The slices' product has the same bits as the command's."""
     monkeypatch.syspath_prepend(str(CLAIMS))
     product = __import__("lu_slices").product
     a, b = (generator.standard_normal(s) * np.exp2(generator.integers(-9, 9, s)) for s in ((7, 40), (40, 9)))

@@ -1,4 +1,4 @@
-"""assert_close: every unit's products pass, those of faulty kernels do not."""
+"""assert_close: products of every unit pass, products of faulty kernels fail."""
 
 import ml_dtypes
 import numpy as np
@@ -36,7 +36,7 @@ def test_what_is_wrong_does_not(operands, gpu):
 
 
 def test_one_unit_must_have_all(operands):
-    """Ada keeps 13 bits of FP8's sums, Blackwell 25."""
+    """Ada retains 13 bits in sums of FP8, Blackwell 25."""
     a, b = operands
     ada = softmma.matmul(a, b, on="L40S", in_dtype="e4m3")
     softmma.assert_close(ada, a, b, on=["B200", "L40S"], in_dtype="e4m3")
@@ -170,7 +170,8 @@ ROUNDED = {
 
 @pytest.mark.parametrize("mode", ROUNDED)
 def test_rounding_of_operands(mode):
-    """D passes if it is of A and B in any rounding, unless one is named; products and their parts know it, too."""
+    """D passes if it is the product of A and B in any rounding, unless one is named; this also holds for products and
+    their parts."""
     eye, of = np.eye(2, dtype=np.float32), {"on": "A100", "in_dtype": "tf32"}
     d = softmma.matmul(TIES, eye, round_in=mode, **of)
     assert d.tolist() == ROUNDED[mode]
@@ -201,8 +202,8 @@ def test_rounding_of_operands(mode):
 
 
 def test_usual_rounding_of_operands():
-    """cuBLAS rounds ties of tf32 away (RTX 3090: 1025), on Hopper to even, XF32 is cut, all else goes to nearest even;
-    NaN stays NaN."""
+    """cuBLAS rounds ties of tf32 away from zero (RTX 3090: 1025), on Hopper to even; XF32 is truncated; all other
+    formats round to nearest even; NaN stays NaN."""
     one = np.ones((1, 1), np.float32)
 
     def product(x, gpu, format, **more):

@@ -1,4 +1,4 @@
-"""Python returns what the command returns."""
+"""Python returns the results of the command."""
 
 import json
 
@@ -15,17 +15,17 @@ INSTRUCTIONS = softmma.instructions()
 
 @pytest.mark.parametrize("arch", sorted({i.arch for i in INSTRUCTIONS}))
 def test_every_instruction(command, arch):
-    """Rows of `softmma gen`, of every kind, on every instruction."""
+    """Checks test vectors of `softmma vectors gen`, of every kind, on every instruction."""
     for i in softmma.instructions(arch):
-        output = command("gen", "--on", arch, "--instr", i.name, "--rows", 60, "--seed", 1)
+        output = command("vectors", "gen", "--on", arch, "--instr", i.name, "--rows", 60, "--seed", 1)
         lines = [line.split() for line in output.splitlines() if not line.startswith("#")]
         a, b, c, scale_a, scale_b, d = columns(i, np.array([[int(x, 16) for x in line] for line in lines], np.uint64))
         wrong = differs(i, d, softmma.dot(a, b, c, on=i, scale_a=scale_a, scale_b=scale_b))
-        assert not wrong.size, f"{i.name}, row {wrong[0] + 1} of softmma gen --seed 1"
+        assert not wrong.size, f"{i.name}, row {wrong[0] + 1} of softmma vectors gen --seed 1"
 
 
 def test_catalogue(command):
-    """The same instructions with the same fields, in the same order."""
+    """Python lists the same instructions, with the same fields, in the same order."""
     listed = json.loads(command("list", "--json"))
     ours = softmma.instructions(every_n=True)
     assert len(ours) == len(listed)
@@ -72,7 +72,7 @@ KEYWORDS = {
 
 @pytest.mark.parametrize("gpu, format, options", PRODUCTS)
 def test_products(command, tmp_path, generator, gpu, format, options):
-    """Whole products of values that have to be rounded, with the command's options."""
+    """Whole products of values that must be rounded, with the command's options."""
     a, b = generator.standard_normal((37, 150)), generator.standard_normal((150, 29))
     c = generator.standard_normal((37, 29)).astype(np.float64 if format == "f64" else np.float32)
     for name, array in ("a", a), ("b", b), ("c", c):

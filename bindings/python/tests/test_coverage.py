@@ -1,4 +1,4 @@
-"""What rows make happen is what the command says of the same rows."""
+"""Events of test vectors: Python reports the same events as the command."""
 
 import json
 
@@ -13,7 +13,7 @@ INSTR = "mma.m16n8k16.f32.f16.f16.f32"
 
 def test_events_are_those_of_the_command(command, tmp_path):
     file = tmp_path / "rows.txt"
-    file.write_text(command("gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--rows", "300"))
+    file.write_text(command("vectors", "gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--rows", "300"))
     (said,) = json.loads(command("coverage", "--json", "--search", "5000", str(file)))
     x = softmma.coverage(*softmma.rows(300, "edge", on="H100", instr=INSTR), on="H100", instr=INSTR, search=5000)
     assert (x.rows, x.tried, x.hit, x.missed, x.impossible) == tuple(
@@ -26,9 +26,9 @@ def test_events_are_those_of_the_command(command, tmp_path):
 
 
 def test_files(command, tmp_path):
-    """Counts that were kept, and rows, are added; a file that was cut is told."""
+    """Saved counts are added to those of test vectors; a truncated file is reported."""
     rows, counts, cut = tmp_path / "rows.txt", tmp_path / "counts.json", tmp_path / "cut.json"
-    rows.write_text(command("gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--rows", "50"))
+    rows.write_text(command("vectors", "gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--rows", "50"))
     command("coverage", str(rows), "-o", str(counts))
     (once,), (twice,) = softmma.coverage_files(rows), softmma.coverage_files(rows, counts)
     assert (once.rows, twice.rows, twice.instruction) == (50, 100, softmma.instruction("H100", INSTR))

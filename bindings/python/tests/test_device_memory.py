@@ -1,4 +1,5 @@
-"""Products of arrays in a GPU's memory, by the tests' driver, whose device is this CPU and whose addresses are not."""
+"""Products of arrays in a GPU's memory. The tests' driver replaces CUDA's: its device is this CPU, but its addresses
+are not valid here."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 
 class Array:
-    """An array of a library that has both protocols; ``wanted`` leaves one of them."""
+    """An array of a library that has both protocols; ``wanted`` selects one of them."""
 
     def __init__(self, memory, wanted="both"):
         self.memory, self.wanted, self.asked = memory, wanted, []
@@ -59,7 +60,7 @@ def test_same_bits(generator, wanted):
     expected = softmma.matmul(a, b, c, on="H100")
     x, y, z = (Array.of(each, wanted) for each in (a, b, c))
     found = softmma.matmul(x, y, z, on="H100", kernel="cuda")
-    if wanted == "interface":  # no library is known for it
+    if wanted == "interface":  # no known library has only this protocol
         assert isinstance(found, softmma._devices.DeviceArray)
         assert found.__cuda_array_interface__["shape"] == (37, 33)
         found = Array(_core.from_dlpack(found.__dlpack__()))
@@ -128,7 +129,7 @@ def test_refused(generator):
 
 
 def test_memory_is_given_back(generator):
-    """A tensor that was taken over is released once, by whoever has it last."""
+    """A tensor that was taken over is released once, by its last owner."""
     x = Array.of(random(generator, 4, 16))
     address = x.memory.__array_interface__["data"][0]
     capsule = _core.to_dlpack(x.memory, 0)

@@ -1,4 +1,4 @@
-"""Emulation of tensors on a GPU. Those of this CPU stand in for them, and the tests' driver for the GPU."""
+"""Emulation of tensors on a GPU. Tensors of this CPU replace them, and the tests' driver replaces the GPU."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 @pytest.fixture
 def tensors(monkeypatch):
-    """Every tensor counts as one on cuda:0. Returns what was copied from and to the host by C."""
+    """Makes every tensor count as one on cuda:0. Returns a list of the copies from and to the host in C."""
     copied = []
     for module in (_call, _emulate):
         monkeypatch.setattr(module, "is_there", lambda x, kernel: kernel is not None)
@@ -58,7 +58,7 @@ RECIPES = (
 
 @pytest.mark.parametrize(("on", "recipe", "stays"), RECIPES)
 def test_emulate(tensors, on, recipe, stays):
-    """What is only rounded stays; the rest is prepared on the host."""
+    """Operands that are only rounded stay on the device; the others are prepared on the host."""
     found, report = results("cuda", on, recipe)
     assert bool(tensors) == (not stays)
     expected, plain = results(None, on, recipe)
@@ -85,7 +85,7 @@ def test_scaled_mm_and_integers(tensors, generator):
 @pytest.mark.parametrize("source", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("mode", ["nearest-even", "nearest-away", "toward-zero"])
 def test_rounding(generator, format, source, mode):
-    """PyTorch's, with what is done besides, gives the bits of softmma.round; NaN is some NaN."""
+    """PyTorch's conversion with the additional steps gives the bits of softmma.round; a NaN may be any NaN."""
     count = 1 << 16
     width = {4: (np.uint32, torch.int32), 2: (np.uint16, torch.int16)}[source.itemsize]
     codes = np.arange(count) if source.itemsize == 2 else generator.integers(0, 1 << 32, count)

@@ -1,4 +1,4 @@
-"""Products on devices: the same bits, and one line where there is none."""
+"""Products on devices have the same bits; without a device, the error message is a single line."""
 
 import os
 
@@ -12,7 +12,7 @@ TIER = "check"
 
 @pytest.fixture(scope="module")
 def device():
-    """Skips where OpenCL has none."""
+    """Skips the test if OpenCL has no device."""
     a = np.ones((1, 16), np.float16)
     try:
         softmma.matmul(a, a.T, on="H100", kernel="opencl")
@@ -39,7 +39,7 @@ def test_batches_and_plans(generator, device):
 
 
 def test_fork(device):
-    """A device does not survive fork, and says so."""
+    """A device does not survive a fork, and reports this."""
     child = os.fork()
     if child == 0:
         a = np.ones((1, 16), np.float16)

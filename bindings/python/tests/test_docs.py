@@ -1,4 +1,4 @@
-"""The sessions of the pages, and the examples."""
+"""The sessions in the documentation pages, and the examples."""
 
 import doctest
 import re
@@ -35,13 +35,13 @@ def test_vector_files(monkeypatch, tmp_path, command):
     """The page reads a file that the command writes."""
     monkeypatch.chdir(tmp_path)
     page = REPOSITORY / "docs" / "vector-files.md"
-    command(*re.search(r"`softmma (gen [^`]*-o rows\.bin)` with", page.read_text()).group(1).split())
+    command(*re.search(r"`softmma (vectors gen [^`]*-o rows\.bin)` with", page.read_text()).group(1).split())
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted and not result.failed
 
 
 def crc32c(data):
-    """Bit by bit, as docs/vector-files.md has it."""
+    """Computes the checksum bit by bit, as docs/vector-files.md defines it."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -51,8 +51,8 @@ def crc32c(data):
 
 
 def test_vector_file_checksums(tmp_path, command):
-    """By the words of the page, and rows are those of the text."""
-    asked = ["gen", "--on", "B200", "--instr", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", "--rows", "1500"]
+    """Reads the file as the page describes it; the test vectors must equal those of the text."""
+    asked = ["vectors", "gen", "--on", "B200", "--instr", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", "--rows", "1500"]
     command(*asked, "--format", "binary", "-o", tmp_path / "rows.bin")
     text = [line.split() for line in command(*asked).splitlines() if not line.startswith("#")]
     data = (tmp_path / "rows.bin").read_bytes()
@@ -83,7 +83,7 @@ def run(name, *arguments):
 
 
 def test_digits(tmp_path):
-    """Two epochs; every unit learns, and what is written can be read."""
+    """Runs two epochs: every unit learns, and the files written can be read."""
     output = run("digits_mlp.py", "--epochs", 2, "--picture", tmp_path / "d.svg", "--save", tmp_path / "d.safetensors")
     rows = [line.split() for line in output.splitlines()[1:]]
     assert len(rows) == 4 and all(float(row[-2]) > 60 for row in rows)
@@ -93,7 +93,7 @@ def test_digits(tmp_path):
 
 
 def test_subnormals():
-    """CDNA 2 makes zeros of subnormal gradients, unless the loss is scaled."""
+    """CDNA 2 flushes subnormal gradients to zero, unless the loss is scaled."""
     zeros = {tuple(line.split()[:2]): line.split()[2] for line in run("subnormals.py").splitlines()[1:]}
     assert zeros["MI250X", "1"] == "100.0%"
     assert {share for (gpu, scale), share in zeros.items() if (gpu, scale) != ("MI250X", "1")} == {"0.0%"}
@@ -101,13 +101,13 @@ def test_subnormals():
 
 @pytest.mark.all
 def test_blocks():
-    """In blocks by two workers of Dask every bit is that of one product."""
+    """A product in blocks by two workers of Dask has the same bits as a single product."""
     pytest.importorskip("dask.distributed", reason="dask is not installed: the example of blocks is NOT run")
     assert run("blocks.py") == "300 x 400, K = 1000, by 2 workers: 0 elements differ in a bit\n"
 
 
 def outputs(notebook):
-    """What a notebook shows, without pictures: the text of every cell."""
+    """Returns the output of a notebook without pictures: the text of every cell."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
@@ -117,7 +117,7 @@ def outputs(notebook):
 @pytest.mark.all
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks(path):
-    """Executed again they show what they show, and so does the page."""
+    """Executed again, notebooks print what they show, and so does the page."""
     nbformat = pytest.importorskip("nbformat", reason="nbconvert is not installed: notebooks are NOT executed")
     nbclient = pytest.importorskip("nbclient", reason="nbconvert is not installed: notebooks are NOT executed")
     stored, executed = (nbformat.read(path, as_version=4) for _ in range(2))

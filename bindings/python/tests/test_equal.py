@@ -1,4 +1,4 @@
-"""Whether two products are one function: what the command says, and rows that show it."""
+"""Equality of two products: the answers of the command, and the counterexamples."""
 
 import json
 
@@ -27,7 +27,7 @@ def test_command(command, targets, options, arguments):
     found = softmma.equal(*targets, **options)
     if "in_dtype" in options and "--in" not in arguments:
         arguments = [*arguments, "--in", options["in_dtype"]]
-    said = json.loads(command("equal", *targets, *arguments, "--json", status=(0, 1, 2)))
+    said = json.loads(command("diff", "--prove", *targets, *arguments, "--json", status=(0, 1, 2)))
     assert found.answer == said["answer"] and bool(found) == (said["answer"] == "equal")
     assert found.rows == said["rows"]
     if found.row is not None and said["row"]:
@@ -37,7 +37,7 @@ def test_command(command, targets, options, arguments):
 
 
 def test_row():
-    """The row, computed by matmul, has the results that it tells."""
+    """The counterexample, computed by matmul, has the results that it states."""
     plan = softmma.Plan(HALVES)
     found = softmma.equal("H100", "H100", plan=[None, plan], k=40)
     assert found.answer == "different" and found.k == found.row.k == 40 and not found
@@ -70,7 +70,7 @@ def test_complaints():
 
 
 def test_permute():
-    """Exchanged, the k of the row give the other result."""
+    """With k exchanged, the counterexample gives the other result that it states."""
     found = softmma.permute("A100")
     assert not found and found.order == "matters" and found.zeros == "change nothing" and found.k is None
     a, b = (np.array(x)[None, :] for x in (found.row.a, found.row.b))

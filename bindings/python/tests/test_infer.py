@@ -1,4 +1,4 @@
-"""Models of units that can only be asked: functions, and units by name."""
+"""Models inferred for black boxes: functions, and units by name."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_found(found, told, generator):
 
 
 def test_proof(found):
-    """Rows that shut out a value: the model has their results, the value gives others."""
+    """For a test vector that excludes a value, the model has the unit's result, and the value gives another."""
     parameter = {p.name: p for p in found.parameters}["alignment_bits"]
     assert parameter.value == 23 and parameter.step == 1
     assert parameter.values("shut out") == (22, 24, "exact") and parameter.values("free") == ()
@@ -80,7 +80,7 @@ def test_report(found):
 
 
 def test_command(found, command):
-    """The same search as the command's: the same answers, models and rows."""
+    """The search equals the command's: the same answers, models and test vectors."""
     said = json.loads(command("infer", "--unit", "model", "--on", "V100", "--instr", V100.name, "--rows", FEW["rows"],
                               "--search", FEW["search"], "--json"))  # fmt: skip
     assert said["outcome"] == found.outcome and said["model"] == found.model.to_custom()
@@ -131,7 +131,7 @@ def test_a_bug_at_one_exponent():
 
 
 def test_no_function(generator):
-    """Random results, of a unit with scale factors."""
+    """A unit with scale factors and random results."""
     name, shapes = "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0", set()
 
     def unit(a, b, c, scale_a, scale_b):
@@ -149,7 +149,7 @@ def test_no_function(generator):
 
 
 def test_a_neighbour_matters():
-    """A result that depends on the row before."""
+    """A unit whose result depends on the previous test vector."""
 
     def unit(a, b, c):
         d = volta(a, b, c)
@@ -206,7 +206,7 @@ def test_arguments():
 
 
 def test_units_by_name(tmp_path):
-    """A file's model; it takes rows of its own formats alone."""
+    """A model from a file; it accepts only test vectors in its own formats."""
     description = {"name": "two", "algorithm": "FMA", "k": 2, "a": "bf16", "b": "bf16", "d": "f32"}
     path = tmp_path / "unit.json"
     path.write_text(json.dumps({"softmma-unit": 1, **description}))
@@ -219,7 +219,7 @@ def test_units_by_name(tmp_path):
 
 @pytest.mark.all
 def test_record(tmp_path, found):
-    """Answers that are kept are not asked for again; they are a recording, too."""
+    """Recorded answers are not requested again; they are also a recording."""
     path, asked = tmp_path / "answers.txt", []
 
     def unit(a, b, c):
@@ -245,7 +245,7 @@ def test_record(tmp_path, found):
 
 
 def test_rivals(tmp_path):
-    """Few rows agree with several models, each with a row of its own that would tell it."""
+    """A few test vectors agree with several models; for each model there is a test vector that would distinguish it."""
     path = tmp_path / "rows.txt"
     softmma.infer(volta, on=V100, **FEW, record=path)
     rows = [line for line in path.read_text().splitlines() if not line.startswith("#")]
@@ -260,7 +260,7 @@ def test_rivals(tmp_path):
 
 @pytest.mark.parametrize("unit", ["model", lambda a, b, c: softmma.dot(a, b, c, on="H100")], ids=["name", "function"])
 def test_interrupt(unit):
-    """Control-C ends a search without an end; another thread, which sends it, runs meanwhile."""
+    """Control-C ends an endless search; another thread, which sends the signal, runs at the same time."""
     sender = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
 
     def begun(line):
@@ -273,7 +273,7 @@ def test_interrupt(unit):
 
 
 def test_inside_a_unit():
-    """A function may itself ask units; what it catches is not the search's."""
+    """A function may call units itself; exceptions that it catches do not affect the search."""
     seen = []
 
     def unit(a, b, c):

@@ -1,4 +1,4 @@
-"""JAX programs with emulated products: the unit's own bits, whatever transforms the program."""
+"""JAX programs with emulated products have the unit's own bits, whatever transforms the program."""
 
 import doctest
 import inspect
@@ -24,7 +24,7 @@ RECIPES = ["bf16", "fp16_fp16", "fp8_tensorwise", "fp8_rowwise", "fp8_blockwise"
 
 
 def same(x, y):
-    """Bit for bit, NaN and signs of zeros included."""
+    """Compares bit for bit, including NaN and signs of zeros."""
     x, y = np.asarray(x), np.asarray(y)
     return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
 
@@ -43,7 +43,7 @@ def by_hand(unit, a, b, roles, kind):
 
 
 def deterministic(recipe):
-    """Without random numbers, which are by hand others."""
+    """Returns the recipe without stochastic rounding, because a reference draws other random numbers."""
     return recipes.recipe("nvfp4", stochastic=False) if recipe == "nvfp4" else recipes.recipe(recipe)
 
 
@@ -58,7 +58,7 @@ def arrays(generator):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_three_products(arrays, recipe):
-    """Forward, dgrad and wgrad are the unit's products of the operands that the recipe makes."""
+    """Forward, dgrad and wgrad are the unit's products of the operands that the recipe prepares."""
     x, w, g = arrays
     how = deterministic(recipe)
     unit = recipes.Unit(ON.get(recipe, "H100"), how)
@@ -82,7 +82,7 @@ def test_plain_products_are_matmuls(arrays):
 
 @pytest.mark.parametrize("side", ["lhs", "rhs", None])
 def test_side_of_weights(arrays, side):
-    """Products without a weight are what the recipe says of those: BF16 here."""
+    """Products without a weight follow the recipe's entry for them, BF16 here."""
     x, w, _ = arrays
     unit = unit_of("fp8_tensorwise")
     dot = softmma.jax.dot_general(recipe="fp8_tensorwise", weights=side)
@@ -112,7 +112,7 @@ NUMBERS = {
 @pytest.mark.parametrize("case", NUMBERS)
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_dimension_numbers(generator, case, transform):
-    """Shapes and places of JAX's own; on small integers also its numbers, forward and backward."""
+    """Shapes and axes equal JAX's own; on small integers the numbers too, forward and backward."""
     shape_a, shape_b, numbers = NUMBERS[case]
     a, b = (jnp.asarray(generator.integers(-3, 4, shape), jnp.float32) for shape in (shape_a, shape_b))
     dot = softmma.jax.dot_general("H100", "fp16")
@@ -142,7 +142,7 @@ def test_vmapped_dimension_numbers(generator, case):
 
 
 def test_order_of_k(generator):
-    """Axes that are summed count in the order in which they are named, the last one fastest."""
+    """Contracted axes are ordered as they are named, the last one fastest."""
     a, b = generator.standard_normal((4, 50, 60)), generator.standard_normal((50, 60, 2))
     a, b = a.astype(np.float32), b.astype(np.float32)
     dot = softmma.jax.dot_general("V100", "fp16")
@@ -203,7 +203,7 @@ def integers(generator, shape):
 
 
 def derivatives(f, g=None):
-    """What f returns and both gradients, of g or of the result itself."""
+    """Returns a function for f's result and both gradients, for the cotangent g (without g: the result itself)."""
 
     def found(x, w):
         d, pull = jax.vjp(f, x, w)
@@ -215,7 +215,7 @@ def derivatives(f, g=None):
 @pytest.mark.parametrize("case", CONVOLUTIONS)
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_convolutions(generator, case, transform):
-    """Shapes and places of JAX's own, and on small integers its numbers, forward and backward."""
+    """Shapes and axes equal JAX's own, and on small integers the numbers, forward and backward."""
     x, w = (integers(generator, shape) for shape in CONVOLUTIONS[case][:2])
     outline = jax.eval_shape(convolution(case), x, w)
     g = integers(generator, outline.shape)
@@ -226,7 +226,7 @@ def test_convolutions(generator, case, transform):
 
 
 def test_groups_without_an_axis(generator):
-    """As with an axis of one pixel; XLA of JAX 0.7 is wrong there."""
+    """The result equals that with an axis of one pixel; XLA of JAX 0.7 is wrong in this case."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((2, 6), (4, 3)))
     conv = softmma.jax.conv_general_dilated("H100", "fp8_tensorwise")
     none = lambda x, w: conv(x, w, (), (), feature_group_count=2)  # noqa: E731
@@ -236,7 +236,7 @@ def test_groups_without_an_axis(generator):
 
 @pytest.mark.parametrize("case", list(CONVOLUTIONS)[1:5])
 def test_derivatives_of_convolutions(generator, case):
-    """Of the second order, and of programs that JAX has differentiated: all are convolutions."""
+    """Second derivatives, and programs that JAX has differentiated, consist of convolutions."""
     x, w = (integers(generator, shape) for shape in CONVOLUTIONS[case][:2])
 
     def loss(f):
@@ -265,7 +265,7 @@ def test_derivatives_of_convolutions(generator, case):
 @pytest.mark.parametrize("axes", [(0, None), (None, 2), (3, 1)])
 @pytest.mark.parametrize("case", list(CONVOLUTIONS)[1:5])
 def test_vmapped_convolutions(generator, recipe, axes, case):
-    """Each element as if alone."""
+    """Each element of a vmap equals the element computed alone."""
     magnitudes = np.logspace(-3, 3, 2, dtype=np.float32)
     arrays = []
     for shape, axis in zip(CONVOLUTIONS[case], axes):
@@ -279,7 +279,8 @@ def test_vmapped_convolutions(generator, recipe, axes, case):
 
 
 def test_order_of_a_convolution(generator):
-    """K: positions, channels innermost; of a filter's gradient the batch, pixels innermost; no zeros of strides."""
+    """Order of K: positions, with channels innermost; for a filter's gradient the batch, with pixels innermost; without
+    the zeros of strides."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((3, 40, 6, 5), (56, 40, 3, 2)))
     f = softmma.jax.emulate(lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID"), "V100", "fp16")
     d, pull = jax.vjp(f, x, w)
@@ -293,7 +294,7 @@ def test_order_of_a_convolution(generator):
     rows = g.transpose(0, 2, 3, 1).reshape(-1, 56)
     assert same(dw, product(patches.T, rows).reshape(3, 2, 40, 56).transpose(3, 2, 0, 1))
     around = np.pad(g, ((0, 0), (0, 0), (2, 2), (1, 1)))
-    pixel = around[1, :, 2:5, 3:5][:, ::-1, ::-1]  # those that pixel (2, 3) reaches, by positions
+    pixel = around[1, :, 2:5, 3:5][:, ::-1, ::-1]  # pixels that pixel (2, 3) reaches, by position
     expected = product(pixel.transpose(1, 2, 0).reshape(1, -1), w.transpose(2, 3, 0, 1).reshape(-1, 40))
     assert same(dx[1, :, 2, 3], expected[0])
     strided = softmma.jax.emulate(lambda x, w: lax.conv_general_dilated(x, w, (2, 2), "VALID").sum(), weights=1)
@@ -303,7 +304,7 @@ def test_order_of_a_convolution(generator):
 
 
 def test_transposed_convolutions_are_gradients(generator):
-    """With lhs_dilation: the products of a convolution with strides whose filter is reversed, in their order of K."""
+    """With lhs_dilation: the products of a strided convolution with a reversed filter, in their order of K."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((2, 13, 9, 20), (3, 2, 20, 30)))
     places = {"dimension_numbers": ("NHWC", "HWIO", "NHWC")}
 
@@ -320,7 +321,7 @@ def test_transposed_convolutions_are_gradients(generator):
     found, pull = jax.vjp(softmma.jax.emulate(transposed, "H100", "fp16"), g, w)
     dg, dw_too = pull(jnp.asarray(x))
     assert same(found, dx) and same(dg, d) and same(dw_too, dw)
-    for strides, classes in (1, 2), (3, 2), (4, 1):  # of pixels that the same positions reach
+    for strides, classes in (1, 2), (3, 2), (4, 1):  # classes of pixels that the same positions reach
         every = softmma.jax.emulate(lambda g, s: lax.conv_general_dilated(g, w, s, [(2, 2)] * 2, (2, 1), **places))
         every(d[..., :20], (strides, 1))
         assert [row.calls for row in every.report()] == [classes]
@@ -328,7 +329,8 @@ def test_transposed_convolutions_are_gradients(generator):
 
 @pytest.mark.parametrize("recipe", ["bf16", "fp8_rowwise"])
 def test_convolutions_in_programs(generator, recipe):
-    """In loops and compiled, with roles, in dtypes of JAX; what is no product of the unit is said."""
+    """Convolutions in loops and compiled programs, with roles, in JAX's dtypes; operations that are not products of the
+    unit are reported."""
     x, w = (jnp.asarray(generator.standard_normal(s), jnp.bfloat16) for s in ((2, 8, 16), (8, 8, 3)))
 
     def network(w, x):
@@ -354,7 +356,7 @@ def delayed(length=2):
 
 
 def test_delayed_scaling(generator):
-    """The scales of each use are those of the uses before it, as of `softmma.recipes.History`."""
+    """The scale of each use follows from the earlier uses, as in `softmma.recipes.History`."""
     how, unit = delayed(), recipes.Unit("H100", delayed())
     dot = jax.jit(lambda x, w, h: softmma.jax.dot_general("H100", how)(x, w, LINEAR, histories=h))
     places = {name: (recipes.History(2), recipes.History(2)) for name in ("forward", "lhs", "rhs")}
@@ -369,7 +371,7 @@ def test_delayed_scaling(generator):
         x, g = (generator.standard_normal(s).astype(np.float32) for s in ((6, 32), (6, 4)))
         with np.errstate(invalid="ignore"):
             x[:, :3] *= np.float32(magnitude)
-        assert same(dot(x, w, kept), dot(x, w, kept))  # without a gradient nothing changes
+        assert same(dot(x, w, kept), dot(x, w, kept))  # without a gradient the history does not change
         d, pull = jax.vjp(dot, x, w, kept)
         dx, dw, kept = pull(jnp.asarray(g))
         assert same(d, by_hand("forward", ("activations", "weights"), "forward", x, w))
@@ -381,7 +383,7 @@ def test_delayed_scaling(generator):
 
 
 def test_histories_in_loops(generator):
-    """Each turn of a scan and each element of a vmap has its own."""
+    """Each iteration of a scan and each element of a vmap has its own history."""
     w = jnp.asarray(generator.standard_normal((3, 8, 8)), jnp.float32)
     x = jnp.asarray(generator.standard_normal((5, 8)), jnp.float32)
     dot, h = softmma.jax.dot_general("H100", delayed()), softmma.jax.histories(delayed())
@@ -438,7 +440,7 @@ def assert_same_trees(one, other):
 
 @pytest.mark.parametrize("recipe", ["bf16", "fp8_tensorwise", "nvfp4"])
 def test_jit_is_eager(generator, weights, recipe):
-    """Of products: JAX's own sums may have another order in compiled programs, so these are all that is compared."""
+    """Compares only products, because JAX's own sums may have another order in compiled programs."""
     dot = softmma.jax.dot_general(**options_of(recipe))
     x = generator.standard_normal((8, 32)).astype(np.float32)
 
@@ -457,7 +459,7 @@ def test_jit_is_eager(generator, weights, recipe):
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0), (2, 1)])
 def test_vmap_is_a_loop(generator, recipe, axes):
-    """Factors of tensors, random numbers and all: each element has its own."""
+    """Each element has its own tensor factor and random numbers."""
     shapes = [(5, 64), (64, 6)]
     magnitudes = np.logspace(-4, 4, 3, dtype=np.float32)
     arrays = []
@@ -477,7 +479,7 @@ def test_vmap_is_a_loop(generator, recipe, axes):
 
 
 def test_vmapped_twice(generator):
-    """A layer for each of two networks, for each of three examples with a magnitude of its own."""
+    """One layer for each of two networks, with three examples of different magnitudes."""
     x = (
         generator.standard_normal((3, 5, 64)).astype(np.float32)
         * np.logspace(-3, 3, 3, dtype=np.float32)[:, None, None]
@@ -491,7 +493,7 @@ def test_vmapped_twice(generator):
 
 
 def test_gradient_of_vmap(generator):
-    """A weight that examples share has one product for its gradient, whose K is all examples'."""
+    """A weight shared by examples has one product for its gradient; its K spans all examples."""
     x, w, g = (generator.standard_normal(shape).astype(np.float32) for shape in ((9, 32), (32, 4), (9, 4)))
     dot = softmma.jax.dot_general("H100", "bf16")
     layer = jax.vmap(lambda x, w: dot(x, w, (((0,), (0,)), ((), ()))), (0, None))
@@ -509,7 +511,7 @@ def test_loops_conditions_remat(generator, weights):
 
 
 def test_higher_derivatives(generator):
-    """Forward and reverse, of each other, on numbers that BF16 holds."""
+    """Forward and reverse mode, nested in each other, on numbers that BF16 holds."""
     w = jnp.asarray(generator.integers(-2, 3, (3, 2)), jnp.float32)
     x = jnp.asarray(generator.integers(-2, 3, (4, 3)), jnp.float32)
     dot = softmma.jax.dot_general("H100", "bf16")
@@ -573,7 +575,7 @@ assert (jax.jit(f, donate_argnums=0)(x + 0, square) == f(x, square)).all()
 
 
 def test_no_thread_waits_for_itself():
-    """Large products in a loop, queued one behind the other, on one core."""
+    """Large products in a loop, queued one after another, on one core."""
     code = """
 import os, jax, softmma
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -598,7 +600,7 @@ y.block_until_ready()
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_dtypes(generator, dtype, transform):
-    """Results are rounded to JAX's dtype, once, from the unit's FP32; gradients have the operands' dtypes."""
+    """Results are rounded once from the unit's FP32 to JAX's dtype; gradients have the operands' dtypes."""
     x, w = (jnp.asarray(generator.standard_normal(s), dtype) for s in ((6, 40), (40, 5)))
     dot = softmma.jax.dot_general("H100", "fp16")
     wide, e = (np.asarray(y, np.float32) for y in (x, w))
@@ -612,7 +614,7 @@ def test_dtypes(generator, dtype, transform):
 
 
 def test_float64(generator):
-    """With 64 bits switched on for the while: operands are rounded from binary64, and results are of that dtype."""
+    """With 64-bit mode temporarily on: operands are rounded from binary64, and results have that dtype."""
     x, w = generator.standard_normal((6, 40)), generator.standard_normal((40, 5))
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         for transform in lambda f: f, jax.jit:
@@ -625,7 +627,7 @@ def test_float64(generator):
 
 @pytest.mark.parametrize("recipe", ["bf16", "fp8_tensorwise", "nvfp4"])
 def test_odd_values(generator, recipe):
-    """NaN, infinities, the greatest and the least numbers: as by hand, in compiled programs, too."""
+    """NaN, infinities, the largest and the smallest numbers equal the reference, also in compiled programs."""
     x, w = (generator.integers(0, 2**32, s, dtype=np.uint32).view(np.float32) for s in ((16, 64), (64, 16)))
     how = deterministic(recipe)
     dot = softmma.jax.dot_general(ON.get(recipe, "H100"), how)
@@ -635,7 +637,7 @@ def test_odd_values(generator, recipe):
 
 
 def test_random_numbers(generator):
-    """Of the seed and the operand: the same in any order, others for other seeds."""
+    """Random numbers depend only on the seed and the operand: equal in any order, different for other seeds."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((16, 64), (64, 16)))
 
     def gradient(seed):
@@ -655,7 +657,7 @@ def network(w, x):
 
 
 def test_emulate(generator, weights):
-    """What `dot_general` computes, in the program as it is written; the report has each product."""
+    """The bits are those of `dot_general` in the program as it is written; the report has each product."""
     x = jnp.asarray(generator.standard_normal((8, 32)), jnp.float32)
     emulated = softmma.jax.emulate(network, "H100", "fp8_rowwise", weights=0)
     forward = softmma.jax.dot_general("H100", "fp8_rowwise")
@@ -688,7 +690,7 @@ def test_emulated_gradients(generator, weights, recipe):
 
 
 def layers(w, x):
-    """Weights of all layers in one array, as loops have them: slices of it are weights, too."""
+    """Weights of all layers in one array, as in loops: slices of it are also weights."""
 
     def layer(h, w):
         return lax.cond(h.sum() > 0, lambda h: h @ w, lambda h: h @ (2 * w), h), None
@@ -710,7 +712,7 @@ def test_roles_in_loops(generator):
 
 
 def test_roles_behind_loops(generator):
-    """Weights that go around a loop are weights behind it, too, and so is what is computed of them alone."""
+    """Weights carried through a loop are still weights after it, and so are values computed from weights alone."""
     w, x = (jnp.asarray(generator.standard_normal(s), jnp.float32) for s in ((32, 32), (4, 32)))
 
     def function(w, x, y):
@@ -726,7 +728,7 @@ def test_roles_behind_loops(generator):
 
 
 def test_random_keys(generator):
-    """Arrays of keys go in and out."""
+    """Arrays of random keys can be arguments and results."""
     x = generator.standard_normal((4, 4)).astype(np.float32)
 
     def function(key, x):
@@ -740,7 +742,7 @@ def test_random_keys(generator):
 
 
 def test_custom_derivatives(generator):
-    """Functions with derivatives of their own keep them, with the unit's products."""
+    """Functions with custom derivatives keep them, with the unit's products."""
     x, w = (jnp.asarray(generator.standard_normal(s), jnp.float32) for s in ((4, 32), (32, 8)))
 
     @jax.custom_vjp
@@ -762,7 +764,7 @@ def test_custom_derivatives(generator):
             d, pull = jax.vjp(emulated, x, w)
             dx, dw = pull(jnp.asarray(ones))
             assert same(d, expected[0])
-            # The factor is JAX's, before or behind the product; a power of two or not, it is exact for ones.
+            # JAX applies the factor, before or after the product; whether a power of two or not, it is exact for ones.
             assert same(dx, factor * expected[1]) or np.allclose(dx, factor * expected[1], rtol=1e-6)
             assert same(dw, factor * expected[2]) or np.allclose(dw, factor * expected[2], rtol=1e-6)
     emulated = softmma.jax.emulate(doubled, recipe="fp8_tensorwise", weights=1)
@@ -771,7 +773,8 @@ def test_custom_derivatives(generator):
 
 
 def test_derivatives_inside(generator):
-    """Where roles make no difference the products of a gradient are emulated; else it is said how to."""
+    """If roles make no difference, the products of a gradient are emulated; otherwise a message says how to emulate
+    them."""
     x, w = (jnp.asarray(generator.standard_normal(s), jnp.float32) for s in ((4, 32), (32, 8)))
     gradient = jax.grad(lambda w: (x @ w).sum())
     expected = softmma.matmul(np.asarray(x).T, np.ones((4, 8)), in_dtype="bf16")
@@ -782,7 +785,7 @@ def test_derivatives_inside(generator):
 
 
 def test_outside():
-    """What is not emulated is said, and an error if that is asked for."""
+    """Operations that are not emulated are reported, or are an error if `strict` is set."""
     image, kernel = jnp.ones((1, 8, 8, 3), jnp.complex64), jnp.ones((3, 3, 3, 4))
     numbers, complex_numbers = jnp.ones((2, 2), jnp.int32), jnp.ones((2, 2), jnp.complex64)
 
@@ -813,7 +816,8 @@ def test_outside():
 
 
 def test_linear_solve(generator):
-    """JAX multiplies by the matrix in derivatives alone, and how is not to be seen: outside, if roles matter."""
+    """JAX multiplies by the matrix only in derivatives, and the roles of that product cannot be seen: it counts as
+    outside if roles matter."""
     a, b = (jnp.asarray(generator.standard_normal((8, 8)), jnp.float32) for _ in range(2))
     for recipe, outside in ("fp8_rowwise", True), ("fp16", False):
         emulated = softmma.jax.emulate(jnp.linalg.solve, recipe=recipe, weights=0)
@@ -824,14 +828,14 @@ def test_linear_solve(generator):
 
 
 def test_emulated_twice(generator):
-    """The inner unit computes."""
+    """The inner emulation computes the product."""
     x = jnp.asarray(generator.standard_normal((4, 4)), jnp.float32)
     inner = softmma.jax.emulate(lambda x: x @ x, "H100", "fp16")
     assert same(softmma.jax.emulate(inner, "H100", "bf16")(x), softmma.matmul(x, x, in_dtype="f16"))
 
 
 def test_arguments_that_are_no_arrays(generator):
-    """Stay what they are: flags, names, functions; sizes of shapes."""
+    """Arguments that are not arrays stay unchanged: flags, names, functions, sizes of shapes."""
     x = generator.standard_normal((4, 4)).astype(np.float32)
 
     def function(x, mode, n, *, train, activation):
@@ -843,7 +847,7 @@ def test_arguments_that_are_no_arrays(generator):
 
 
 def test_integer_arguments(generator):
-    """Their gradients are JAX's float0."""
+    """The gradients of integer arguments are JAX's float0."""
     w = jnp.asarray(generator.standard_normal((5, 4)), jnp.float32)
     emulated = softmma.jax.emulate(lambda w, i: (w[i] @ w.T).sum(), recipe="bf16")
     index = jnp.asarray([1, 2])
@@ -919,7 +923,7 @@ def test_weights_that_there_are_not():
 
 
 def test_errors_in_compiled_programs(monkeypatch):
-    """End in one line of this package's."""
+    """Errors end in one line of this package."""
 
     def fails(*arguments):
         raise MemoryError("out of memory")
@@ -949,7 +953,7 @@ def test_sessions():
 
 @pytest.mark.parametrize("recipe", ["bf16", "fp8_tensorwise", "fp8_rowwise", "fp8_blockwise", "mxfp8"])
 def test_as_in_pytorch(arrays, recipe):
-    """The same recipe has the same bits in `softmma.torch`, forward and backward."""
+    """The same recipe gives the same bits in `softmma.torch`, forward and backward."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.jax is NOT compared with it")
     x, w, g = arrays
     rows, weight = torch.from_numpy(x).requires_grad_(), torch.nn.Parameter(torch.from_numpy(w.T.copy()))
@@ -1010,7 +1014,8 @@ def test_convolutions_as_in_pytorch(generator, recipe, transposed, rank, options
 
 
 def test_delayed_scaling_as_in_pytorch(generator):
-    """Steps of training a layer and a convolution, whose dgrad has several products: the same bits in each."""
+    """Training steps of a layer and a convolution, whose dgrad has several products, have the same bits in both
+    packages."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.jax is NOT compared with it")
     how = delayed()
     dot, conv = softmma.jax.dot_general("H100", how), softmma.jax.conv_general_dilated("H100", how)
@@ -1061,7 +1066,7 @@ def test_flax(generator):
 
 
 def test_flax_overwrites_histories(generator):
-    """Flax's collection of what gradients replace holds them."""
+    """Flax's collection of values that gradients overwrite holds the histories."""
     nn = pytest.importorskip("flax.linen", reason="Flax is not installed: softmma.jax is NOT tested in it")
     from flax.training.train_state import TrainState
 

@@ -1,4 +1,4 @@
-"""Numbers are read and written with a point, whatever locale the program has set."""
+"""Numbers are read and written with a decimal point, whatever locale the program has set."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Whose bits a matrix has, and products with a method: what the command gives, from arrays."""
+"""Origin of a matrix's bits, and products with a method: the results of the command, for arrays."""
 
 import os
 import signal

@@ -30,7 +30,7 @@ def operands(generator):
 
 
 def expected(a, b, c=None, **options):
-    """Element by element, step by step along K, by dot."""
+    """Compares with a reference: element by element, step by step along K, by dot."""
     i = softmma.find(options["on"], "wgmma.m64n8k32.f32.e4m3.e4m3")[0]
     d = np.zeros((a.shape[0], b.shape[1]), np.float32) if c is None else c
     for k in range(0, a.shape[1], i.k):
@@ -46,7 +46,7 @@ def test_steps_along_k(operands, generator):
 
 
 def views(x):
-    """The same matrix in other layouts."""
+    """Yields the same matrix in other layouts."""
     wide = np.zeros((x.shape[0] * 3, x.shape[1] * 2), x.dtype)
     wide[::3, ::2] = x
     far = np.lib.stride_tricks.as_strided(np.zeros(x.shape[0] << 20, x.dtype), x.shape, (x.itemsize << 20, x.itemsize))
@@ -91,7 +91,7 @@ def test_swapped_bytes(generator, dtype):
 
 
 def test_transposed_is_no_copy(generator):
-    """A product of a transposed view takes no memory for a copy: a column-major matrix goes as it is."""
+    """A product of a transposed view needs no copy, because a column-major matrix is passed unchanged."""
     import tracemalloc
 
     a = generator.standard_normal((1024, 16)).astype(np.float16)
@@ -137,7 +137,7 @@ def test_shapes_of_numpy(generator, shapes):
 
 @pytest.mark.parametrize("a_shape", [(20,), (1, 20), (9, 20), (3, 1, 20), (2, 3, 4, 20), (0, 20), (3, 0, 20)])
 def test_plans(generator, a_shape):
-    """A product by a multiplier has the bits and the shape of matmul, whatever the layouts, and C as it broadcasts."""
+    """A multiplier gives the bits and the shape of matmul, for any layout, with C broadcast."""
     a, b = generator.standard_normal(a_shape).astype(np.float16), generator.standard_normal((20, 7)).astype(np.float16)
     for options in {}, {"alpha": 0.5, "beta": 2.0}, {"split_k": 2, "promote_every": 16}, {"kernel": "core"}:
         for layout, matrix in views(b).items():
@@ -189,7 +189,7 @@ def test_plans_of_nothing():
 
 
 def test_plans_run_anywhere(operands):
-    """In many threads at a time, and in a child, whatever number of threads the multiplier was made for."""
+    """A multiplier works in many threads at once, and in a child process, whatever its number of threads."""
     import multiprocessing
     from concurrent.futures import ThreadPoolExecutor
 
@@ -231,7 +231,7 @@ def test_errors_of_plans():
 
 
 def test_batches_of_transposed_copies(generator):
-    """Rounding keeps the layout, also of arrays that are neither in rows nor in columns as a whole."""
+    """Rounding keeps the layout, also for arrays that are neither row-major nor column-major as a whole."""
     a = np.swapaxes(generator.standard_normal((3, 20, 6)), 1, 2)
     b = generator.standard_normal((3, 5, 20)).transpose(0, 2, 1)
     each = [softmma.matmul(x.copy(), y.copy(), in_dtype="e4m3") for x, y in zip(a, b)]
@@ -293,7 +293,7 @@ def test_pair_of_formats(operands):
 
 
 def test_lossy_inputs():
-    """Numbers that become something else than a near number are not lost in silence."""
+    """Numbers that change to a distant value (zero, infinity, NaN, the end of the range) are never lost silently."""
     huge, tiny, one = np.full((2, 2), 1e6, np.float32), np.full((2, 2), 1e-30, np.float32), np.eye(2, dtype=np.float32)
     words = "a: rounded to f16, 4 values became infinite, 0 saturated, 0 became zero, 0 NaN"
     with pytest.warns(RuntimeWarning, match=words):
@@ -310,7 +310,7 @@ def test_lossy_inputs():
 
 
 def test_packed_fp4():
-    """Bytes of two FP4 have half of K's elements."""
+    """Bytes that hold two FP4 elements each have half of K's elements."""
     with pytest.raises(ValueError, match="K differs; unpack bytes that hold two FP4 each"):
         softmma.matmul(np.zeros((1, 2), np.uint8), np.ones((4, 1), softmma.dtype("e2m1")), on="B200", in_dtype="e2m1")
 
@@ -342,7 +342,7 @@ def test_output_formats(operands):
 
 
 def test_a_fork_computes(operands):
-    """OpenMP's threads do not survive a fork; a product in the child must not wait for them."""
+    """OpenMP's threads do not survive a fork; a product in the child process must not wait for them."""
     import multiprocessing
 
     a, b = np.ones((2, 512, 64), np.float16)
@@ -354,7 +354,7 @@ def test_a_fork_computes(operands):
 
 
 def test_releases_the_gil():
-    """Another thread counts on while products are computed; Python itself does not let it take its turn."""
+    """Another thread counts while products are computed, which shows that they release the interpreter lock."""
     a = np.ones((256, 256), np.float16)
     counted, done = [0], threading.Event()
 
@@ -467,7 +467,7 @@ def test_scales_of_vectors():
 
 
 def test_layouts_of_scales(generator):
-    """Factors in any layout, and one for all matrices of a batch."""
+    """Factors may have any layout; all matrices of a batch may share one."""
     a, b = generator.standard_normal((3, 4, 70)), generator.standard_normal((70, 5))
     qa, qb = softmma.quantize(a, "mxfp4"), softmma.quantize(b, "mxfp4", axis=-2)
     d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
@@ -493,7 +493,7 @@ def test_dot(generator):
 
 @pytest.mark.all
 def test_memory_stays_flat():
-    """10^5 calls of every kind that allocates, good and bad: the process does not grow."""
+    """10^5 calls of every kind that allocates, valid and invalid, do not make the process grow."""
     import resource
 
     a, b = np.ones((16, 16), np.float16), np.ones((8, 16), np.float32).T
@@ -527,7 +527,7 @@ def test_memory_stays_flat():
 
 
 def test_hidden_instructions():
-    """SOFTMMA_CPU leaves the kernels that it names; importing the package refuses a name that it does not know."""
+    """SOFTMMA_CPU allows the kernels that it names; importing the package fails for an unknown name."""
 
     def run(cpu):
         code = (

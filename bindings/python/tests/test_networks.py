@@ -1,4 +1,4 @@
-"""Whole networks: convolutions, what ran outside, layers, backward passes anywhere, attention in blocks."""
+"""Whole networks: convolutions, operations outside, layers, backward passes in any place, attention in blocks."""
 
 import copy
 import json
@@ -64,7 +64,7 @@ TRANSPOSED = [(1, {}), (2, {"stride": 2, "padding": 1, "output_padding": 1}), (2
     "transposed, rank, options", [(False, *c) for c in CONVOLUTIONS] + [(True, *c) for c in TRANSPOSED]
 )
 def test_convolutions(transposed, rank, options):
-    """Forward and both backward products are PyTorch's but for the order of sums."""
+    """Forward and both backward products equal PyTorch's except for the order of sums."""
     torch.manual_seed(0)
     layer = getattr(nn, f"Conv{'Transpose' * transposed}{rank}d")(4, 8, 3, **options)
     x = torch.randn(2, 4, *[9, 8, 7][:rank], requires_grad=True)
@@ -83,7 +83,7 @@ def test_convolutions(transposed, rank, options):
 
 
 def test_order_of_a_convolution():
-    """K runs over the filter's positions, channels innermost."""
+    """K runs over the filter's positions, with channels innermost."""
     torch.manual_seed(3)
     x, w = torch.randn(1, 40, 6, 5), nn.Parameter(torch.randn(7, 40, 3, 2))
     with torch.no_grad(), softmma.torch.emulate("H100", "fp16"):
@@ -95,7 +95,7 @@ def test_order_of_a_convolution():
 
 
 def test_strides_bring_no_zeros_into_k():
-    """dgrad of stride 2: each pixel is a sum over the positions that reach it only."""
+    """In dgrad with stride 2, each pixel is a sum over only the positions that reach it."""
     w = nn.Parameter(torch.randn(16, 16, 2, 2))
     x = torch.randn(1, 16, 8, 8, requires_grad=True)
     with softmma.torch.emulate("H100") as emulation:
@@ -113,7 +113,7 @@ def test_convolution_in_inference_mode():
     assert counts(emulation) == {"forward": 2} and not left(emulation)
 
 
-# ---- What ran outside ----
+# ---- Operations outside ----
 
 
 def solve(x):
@@ -150,7 +150,7 @@ def test_products_that_are_not_emulated_are_reported(x, name):
 
 
 def test_all_operations_are_classified():
-    """Every operation of this PyTorch whose name speaks of products is emulated or reported, or named here."""
+    """Every operation of this PyTorch whose name suggests products is emulated, reported, or listed here."""
     from softmma.torch._operations import EMULATED, outside
 
     named = "mm conv dot linear attention rnn lstm gru matmul mv cdist solve chol eig svd qr det inv lstsq".split()
@@ -242,7 +242,7 @@ def test_backward_outside_is_the_one_inside(network, x, recipe):
 
 
 def test_operations_in_place_and_errors_of_autograd(network, x):
-    """What PyTorch refuses it refuses here."""
+    """An operation that PyTorch refuses is also refused here."""
     w = nn.Parameter(torch.randn(20, 20))
     with softmma.torch.emulate("H100"):
         y = x @ w
@@ -275,7 +275,7 @@ def test_double_backward(x):
 @pytest.mark.parametrize("reentrant", [False, True])
 @pytest.mark.parametrize("inside", [False, True])
 def test_checkpoints(network, x, reentrant, inside):
-    """The forward pass that is repeated is one, its layers' choices hold, and it is emulated wherever it runs."""
+    """A forward pass that is repeated counts once, its layers' choices apply, and it is emulated wherever it runs."""
     x.requires_grad_()
     with softmma.torch.emulate("H100", "fp8_rowwise", skip=["2"]) as plain:
         network(x).square().sum().backward()
@@ -297,7 +297,7 @@ def test_checkpoints(network, x, reentrant, inside):
 
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_checkpoints_of_attention(reentrant):
-    """What is repeated behind the context is not fused either, and the switches are as before."""
+    """A forward pass that is repeated after the context is not fused either, and the switches are restored."""
     torch.manual_seed(0)
     layer, x = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0), torch.randn(3, 2, 16, requires_grad=True)
     with softmma.torch.emulate("H100", strict=True) as plain:
@@ -333,7 +333,7 @@ def test_errors_in_a_backward_pass_outside(x):
 
 
 def test_forward_outside(network, x):
-    """A backward pass inside, of a forward pass outside, is emulated, and its place is not known."""
+    """A backward pass inside the context, of a forward pass outside it, is emulated; its place is unknown."""
     loss = network(x).square().sum()
     with softmma.torch.emulate("H100") as emulation:
         loss.backward()
@@ -377,7 +377,8 @@ def test_layers_have_names(model):
 
 
 def test_choices_by_layer(model):
-    """By name, class and function; the innermost decides; backward products as forward."""
+    """Layers are chosen by name, class and function; the innermost choice applies; backward products follow the forward
+    ones."""
     layers = {"*.attn": "fp16", nn.Linear: "tf32", "0": "bf16"}
     emulation = softmma.torch.emulate(
         "H100", "fp8_rowwise", skip=lambda name, _: name == "2", layers=layers, model=model
@@ -441,7 +442,7 @@ def test_tied_weights():
 
 
 def test_weights_that_are_computed(x):
-    """Casts by autocast and parametrised weights are weights, forward and backward."""
+    """Weights cast by autocast and parametrised weights count as weights, forward and backward."""
     torch.manual_seed(0)
     for layer in nn.Linear(20, 6), nn.utils.parametrizations.weight_norm(nn.Linear(20, 6)):
         for context in torch.autocast("cpu", torch.bfloat16), torch.enable_grad():
@@ -475,7 +476,8 @@ def test_decorator_and_wrapper(network, x):
 
 
 def test_nested_contexts(network, x):
-    """The innermost decides, and what it skips is for the one around it; the same one may be entered again."""
+    """The innermost emulation applies, and operations that it skips go to the next one around it; an emulation may be
+    entered again."""
     with softmma.torch.emulate("H100") as around:
         with softmma.torch.emulate("H100", "fp8_rowwise", skip=["2"]) as within, within:
             network(x)
@@ -501,7 +503,7 @@ def test_exceptions_leave_nothing_behind(network, x):
 
 
 def test_threads(network, x):
-    """One emulation in several threads, which come and go, counts everything once."""
+    """One emulation in several threads, which start and end, counts everything once."""
     emulation, results = softmma.torch.emulate("H100", "fp8_rowwise"), []
 
     def run():
@@ -522,7 +524,7 @@ def test_threads(network, x):
 
 
 def test_odd_tensors(network):
-    """Nothing, devices without numbers, NaN, views of views, negative views."""
+    """Empty tensors, devices without numbers, NaN, views of views, negative views."""
     with softmma.torch.emulate("H100", "fp8_rowwise", strict=True) as emulation:
         assert network(torch.ones(0, 20)).shape == (0, 4)
         assert (torch.ones(3, 0) @ torch.ones(0, 2) == 0).all()
@@ -553,7 +555,8 @@ def test_vmap_and_functional_call(network, x):
 
 
 def test_compiled_modules_run_uncompiled_inside(network, x):
-    """So that their layers are seen, as do compiled functions; behind the context what was compiled runs again."""
+    """Compiled modules run uncompiled inside, so that their layers are seen, and so do compiled functions; after the
+    context the compiled code runs again."""
     runs = []
 
     def backend(graph, inputs):
@@ -639,13 +642,13 @@ def test_progress(network, x, capsys, monkeypatch):
 
 @pytest.mark.parametrize("recipe", recipes.recipes(), ids=lambda recipe: recipe.name)
 def test_recipes_train(recipe):
-    """All recipes, forward and backward; no gradient is lost to a format's range."""
+    """All recipes, forward and backward; no gradient is lost because of a format's range."""
     torch.manual_seed(0)
     network, x = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 32)), torch.randn(32, 64) * 1e-3
     network(x).square().sum().backward()
     expected = gradients(network)
     with softmma.torch.emulate("MI300X" if recipe.name == "fp32" else "B200", recipe, strict=True) as emulation:
-        for _ in range(2):  # the first use of delayed scaling knows nothing
+        for _ in range(2):  # the first use of delayed scaling has no history
             network.zero_grad()
             network(x).square().sum().backward()
     for g, h in zip(gradients(network), expected, strict=True):
@@ -654,7 +657,7 @@ def test_recipes_train(recipe):
 
 
 def test_delayed_scaling_has_a_history_for_each_place(network, x):
-    """The second pass is scaled by what the first one saw."""
+    """The second pass is scaled by the values of the first."""
     with torch.no_grad(), softmma.torch.emulate("H100", "fp8_delayed"):
         first, second = network(x * 1000), network(x * 1000)
         assert not torch.equal(first, second)
@@ -674,7 +677,7 @@ def test_delayed_scaling_has_a_history_for_each_place(network, x):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("blocks", [None, (16, 8), (5, 7)])
 def test_flash_attention(causal, blocks):
-    """Forward and backward are attention; blocks change the order alone."""
+    """Forward and backward equal attention; blocks change only the order."""
     torch.manual_seed(0)
     q, k, v = (torch.randn(2, 3, 37, 16, requires_grad=True) for _ in range(3))
     found = []
@@ -695,7 +698,7 @@ def test_flash_attention(causal, blocks):
 
 
 def test_flash_attention_is_the_algorithm():
-    """One row of queries, two blocks of keys, from the last: bits of the steps written out."""
+    """One row of queries and two blocks of keys, from the last: bits of the steps, written out."""
     torch.manual_seed(1)
     q, k, v = (torch.randn(1, 1, n, 16) for n in (1, 32, 32))
     with torch.no_grad(), softmma.torch.emulate("H100", "fp16", attention="flash", attention_blocks=(1, 16)):
@@ -759,7 +762,7 @@ def test_flash_attention_with_masks():
 
 @pytest.mark.parametrize("gpu", ["H100", "L40S", "B200"])
 def test_sums_of_scaled_mm(gpu):
-    """Units that keep 13 bits: the sum moves to FP32 every 128 of K, unless fast accumulation is asked for."""
+    """For units that retain 13 bits, the sum moves to FP32 every 128 of K, unless fast accumulation is requested."""
     torch.manual_seed(0)
     a, b = (torch.randn(16, 1024).mul(100).clamp(-448, 448).to(torch.float8_e4m3fn) for _ in range(2))
     one, found = torch.tensor(1.0), {}
@@ -809,7 +812,7 @@ def train_in_parallel(rank, port, path):
 
 
 def test_distributed_data_parallel(network, x, tmp_path):
-    """Two processes over gloo: each emulates its half of the batch, and all-reduce takes the mean of gradients."""
+    """Two processes over gloo: each emulates its half of the batch, and all-reduce averages the gradients."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -828,7 +831,7 @@ def test_distributed_data_parallel(network, x, tmp_path):
 
 
 def test_subclasses_of_tensors(network, x):
-    """What a subclass makes of an operation is emulated; fake tensors compute nothing."""
+    """Operations that a tensor subclass is built from are emulated; fake tensors compute nothing."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with torch.no_grad():

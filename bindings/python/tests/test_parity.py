@@ -1,4 +1,4 @@
-"""Python reaches every command: what `softmma NAME --json` prints is what softmma.NAME returns as `value`."""
+"""Python has every command: softmma.NAME returns as `value` what `softmma NAME --json` prints."""
 
 import inspect
 import json
@@ -14,17 +14,17 @@ from conftest import REPOSITORY
 TIER = "check"
 RECORDED = REPOSITORY / "tests/vectors/recorded/gpu"
 
-# Of the machine and of the program, not of matrix units.
+# About the machine and the program, not about matrix units.
 COMMAND_ALONE = {"bench", "version"}
 
 OPERANDS = ["--a", "-8192 1 1 1 0*12", "--b", "1024 -0.5 -0.25 -0.125 0*12", "--c", "0x1p23"]
 ROW_A, ROW_B, ROW_C = [-8192, 1, 1, 1] + [0] * 12, [1024, -0.5, -0.25, -0.125] + [0] * 12, 2**23
-F16 = "mma.m16n8k16.f32.f16.f16.f32"  # of Ampere and later
+F16 = "mma.m16n8k16.f32.f16.f16.f32"  # on Ampere and later
 V100 = "mma.m8n8k4.f32.f16.f16.f32"
 MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
 
 GENERATOR = np.random.default_rng(0)
-# The matrices of CALLS, which stand in files of their names.
+# The matrices of CALLS, which are in files of their names.
 A, B = (GENERATOR.standard_normal(shape).astype(np.float32) for shape in ((9, 100), (100, 7)))
 C, E = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
 D = softmma.matmul(A, B, on="V100", in_dtype="f16")
@@ -55,13 +55,14 @@ def make_shards():
         softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(n, 3), resume=f"part-{n}.json")
 
 
-# Command and a word to tell its calls apart -> its arguments without --json, and the same call in Python.
+# Command, and a word that distinguishes its calls -> its arguments without --json, and the same call in Python.
 CALLS = {
     "list": (["list"], lambda: softmma.instructions(every_n=True)),
-    "list one": (["list", "--arch", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
+    "list one": (["list", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
     "list gpus": (["list", "--gpus"], softmma.gpus),
     "list formats": (["list", "--formats"], softmma.formats),
     "list questions": (["list", "--experiments"], softmma.questions),
+    "show a GPU": (["show", "H100"], lambda: softmma.gpu("H100")),
     "show": (["show", "HMMA.16816.F32", "--on", "A100"], lambda: softmma.instruction("A100", "HMMA.16816.F32")),
     "explain": (
         ["explain", "--on", "A100", *MULTIPLY],
@@ -94,18 +95,18 @@ CALLS = {
         ["diff", "--on", "A100,L40S", "--instr", F16, "--against", "model", "--rows", "500", "--seed", "3"],
         lambda: softmma.diff(["A100", "L40S"], instr=F16, against="model", rows=500, seed=3),
     ),
-    "equal proved": (
-        ["equal", "H100", "B200", "--in", "bf16"],
+    "diff proved": (
+        ["diff", "--prove", "H100", "B200", "--in", "bf16"],
         lambda: softmma.equal("H100", "B200", in_dtype="bf16"),
     ),
-    "equal refuted": (["equal", "V100", "T4"], lambda: softmma.equal("V100", "T4")),
-    "equal plans": (
-        ["equal", "H100", "H100", "--in", "e4m3", "--plan", "none,cutlass:2xacc"],
+    "diff refuted": (["diff", "--prove", "V100", "T4"], lambda: softmma.equal("V100", "T4")),
+    "diff plans": (
+        ["diff", "--prove", "H100", "H100", "--in", "e4m3", "--plan", "none,cutlass:2xacc"],
         lambda: softmma.equal("H100", "H100", in_dtype="e4m3", plan=(None, "cutlass:2xacc")),
     ),
-    "equal permuted": (["equal", "--permute", "B200:nvfp4"], lambda: softmma.permute("B200:nvfp4")),
-    "equal permuted plan": (
-        ["equal", "--permute", "H100", "--plan", "cutlass:2xacc"],
+    "diff permuted": (["diff", "--permute", "B200:nvfp4"], lambda: softmma.permute("B200:nvfp4")),
+    "diff permuted plan": (
+        ["diff", "--permute", "H100", "--plan", "cutlass:2xacc"],
         lambda: softmma.permute("H100", plan="cutlass:2xacc"),
     ),
     "tree instruction": (
@@ -222,43 +223,43 @@ CALLS = {
                     lambda: softmma.claim(A, B, D, "H100:f16", c=C, in_dtype="f16")),
     "match chain": (["match", "a", "b", "d", "--in", "f16", "--on", "H100", "--claim", "none"],
                     lambda: softmma.claim(A, B, D, "none", on="H100", in_dtype="f16")),
-    "campaign": (["campaign", "--unit", "model", *ON_AMPERE], lambda: softmma.campaign("model", **AMPERE)),
-    "campaign of a GPU": (
-        ["campaign", "--unit", "model", "--on", "V100", "--rows", "100", "--seed", "5", "--kind", "normal"],
+    "test": (["test", "--unit", "model", *ON_AMPERE], lambda: softmma.campaign("model", **AMPERE)),
+    "test of a GPU": (
+        ["test", "--unit", "model", "--on", "V100", "--rows", "100", "--seed", "5", "--kind", "normal"],
         lambda: softmma.campaign("model", on="V100", rows=100, seed=5, kind="normal"),
     ),
-    "campaign with classes": (
-        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "5000"],
+    "test with classes": (
+        ["test", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "5000"],
         lambda: softmma.campaign("custom:unit.json", **AMPERE, rows=5000),
     ),
-    "campaign of a recording": (
-        ["campaign", "--unit", "model", "--against", "file:rows.txt", *ON_AMPERE],
+    "test of a recording": (
+        ["test", "--unit", "model", "--against", "file:rows.txt", *ON_AMPERE],
         lambda: softmma.campaign("model", against="file:rows.txt", **AMPERE),
     ),
-    "campaign in shards": (
-        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--shard", "2/3"],
+    "test in shards": (
+        ["test", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--shard", "2/3"],
         lambda: softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(2, 3)),
     ),
-    "campaign that goes on": (
-        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--resume", "s"],
+    "test that goes on": (
+        ["test", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--resume", "s"],
         lambda: softmma.campaign(
             "custom:unit.json", **AMPERE, rows=200000, kind="edge", resume=softmma.merge(sorted(Path().glob("part-*")))
         ),
     ),
-    "campaign with open questions": (
-        ["campaign", "--open", "--unit", "custom:unit.json", *ON_AMPERE],
+    "test with open questions": (
+        ["test", "--open", "--unit", "custom:unit.json", *ON_AMPERE],
         lambda: softmma.campaign("custom:unit.json", open=True, **AMPERE),
     ),
-    "campaign without a model": (
-        ["campaign", "--open", "--unit", "model", "--on", "MI350X"],
+    "test without a model": (
+        ["test", "--open", "--unit", "model", "--on", "MI350X"],
         lambda: softmma.campaign("model", open=True, on="MI350X"),
     ),
-    "campaign with one question": (
-        ["campaign", "--open", "--unit", "model", "--all", "--on", "V100", "--only", "zero-sign"],
+    "test with one question": (
+        ["test", "--open", "--unit", "model", "--all", "--on", "V100", "--only", "zero-sign"],
         lambda: softmma.campaign("model", open=True, on="V100", only="zero-sign", every=True),
     ),
     "merge": (
-        ["merge", "part-3.json", "part-1.json", "part-2.json"],
+        ["vectors", "merge", "part-3.json", "part-1.json", "part-2.json"],
         lambda: softmma.merge(["part-1.json", Path("part-2.json"), json.loads(Path("part-3.json").read_text())]),
     ),
     "verify": (["verify", "rows.txt"], lambda: softmma.verify("rows.txt")),
@@ -267,31 +268,31 @@ CALLS = {
         lambda: softmma.verify([Path("."), "rows.bin"], unit="custom:unit.json", show=0),
     ),
     "record": (
-        ["record", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "300"],
+        ["vectors", "record", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "300"],
         lambda: softmma.record("custom:unit.json", **AMPERE, rows=300),
     ),
     "record with scale factors": (
-        ["record", "--unit", "model", *ON_BLACKWELL, "--rows", "20", "--seed", "3", "--kind", "tiny"],
+        ["vectors", "record", "--unit", "model", *ON_BLACKWELL, "--rows", "20", "--seed", "3", "--kind", "tiny"],
         lambda: softmma.record("model", **BLACKWELL, rows=20, seed=3, kind="tiny"),
     ),
     "next": (
-        ["next", "--unit", "model", "--against", "custom:unit.json", *ON_AMPERE, "--rows", "3", "--seed", "1"],
+        ["vectors", "next", "--unit", "model", "--against", "custom:unit.json", *ON_AMPERE, "--rows", "3", "--seed", "1"],
         lambda: softmma.next(["model", "custom:unit.json"], **AMPERE, rows=3, seed=1),
     ),
     "next of units that are alike": (
-        ["next", "--unit", "model", "--against", "model", *ON_BLACKWELL, "--search", "500"],
+        ["vectors", "next", "--unit", "model", "--against", "model", *ON_BLACKWELL, "--search", "500"],
         lambda: softmma.next(["model", "model"], **BLACKWELL, search=500),
     ),
     "self-test": (["self-test"], softmma.self_test),
 }
 
-# Call -> what makes the files that it reads.
+# Call -> a function that writes the files that it reads.
 FILES = {
-    "campaign with classes": make_unit,
-    "campaign of a recording": make_vectors,
-    "campaign in shards": make_unit,
-    "campaign that goes on": make_shards,
-    "campaign with open questions": make_unit,
+    "test with classes": make_unit,
+    "test of a recording": make_vectors,
+    "test in shards": make_unit,
+    "test that goes on": make_shards,
+    "test with open questions": make_unit,
     "merge": make_shards,
     "verify": make_vectors,
     "verify of a unit": make_vectors,
@@ -299,7 +300,7 @@ FILES = {
     "next": make_unit,
 }
 
-# Command -> the function of the library that computes what it prints, in a header of src, and the function of Python.
+# Command -> the library function that computes its output, in a header of src, and the Python function.
 STUDIES = {
     "list": ("facts/facts.h", "smma_instructions_datum", "instructions"),
     "show": ("facts/facts.h", "smma_instruction_datum", "instruction"),
@@ -315,14 +316,14 @@ STUDIES = {
     "coverage": ("coverage/coverage.h", "smma_coverage_count", "coverage"),
     "probe": ("probe/probe.h", "smma_examine", "probe"),
     "diff": ("campaign/difference.h", "smma_find_unit_difference", "diff"),
-    "equal": ("equal/study.h", "smma_equal", "equal"),
+    "diff --prove": ("equal/study.h", "smma_equal", "equal"),
     "match": ("match/study.h", "smma_match_run", "match"),
     "custom": ("isa/custom.h", "smma_custom_read", "Custom"),
     "plan": ("plan/plan.h", "smma_plan", "Plan"),
     "infer": ("infer/infer.h", "smma_infer", "infer"),
     "next": ("equal/apart.h", "smma_find_apart", "next"),
     "units": ("facts/facts.h", "smma_units_datum", "units"),
-    "campaign": ("report/report.h", "smma_report_run", "campaign"),
+    "test": ("report/report.h", "smma_report_run", "campaign"),
     "merge": ("report/merge.h", "smma_merge_reports", "merge"),
     "tree": ("tree/unit_order.h", "smma_find_unit_order", "unit_tree"),
     "record": ("campaign/record.h", "smma_record", "record"),
@@ -330,27 +331,28 @@ STUDIES = {
     "self-test": ("selftest/self_test.h", "smma_self_test_run", "self_test"),
 }
 
-# Commands that return arrays in Python (dot, gemm) or write files; what compares them.
+# Commands that return arrays in Python (dot, gemm) or write files, with their comparisons.
 COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
 
-NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # which a clock says
+NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # values measured by a clock
 NAMES = {"gemm": {"d"}}  # members that name files of the command
 
 
 def commands(command):
-    return set(re.findall(r"^  ([a-z][a-z-]+)  ", command("--help"), re.M))
+    """A command of two words ("vectors gen") goes by its second word."""
+    return set(re.findall(r"^  (?:[a-z]+ )?([a-z][a-z-]+)  ", command("--help"), re.M))
 
 
 def test_every_command_is_here(command):
     named = {name.split()[0] for name in CALLS}
     assert named | COMPARED_HERE | COMMAND_ALONE == commands(command)
     assert not named & COMPARED_HERE
-    assert set(STUDIES) == commands(command) - COMMAND_ALONE
+    assert {name.split()[0] for name in STUDIES} == commands(command) - COMMAND_ALONE
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_is_a_function(name):
-    """In C, and in Python with a docstring and types for all parameters."""
+    """The function exists in C, and in Python with a docstring and types of all parameters."""
     header, function, ours = STUDIES[name]
     assert re.search(rf"\b{function}\b", (REPOSITORY / "src" / header).read_text())
     documented = getattr(softmma, ours)
@@ -362,7 +364,7 @@ def test_every_study_is_a_function(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_value(command, name, tmp_path, monkeypatch):
-    """A name may have a word behind the command's, to tell its calls apart."""
+    """Compares a call. Its name may have a word after the command's, which distinguishes its calls."""
     monkeypatch.chdir(tmp_path)
     for matrix, values in MATRICES.items():
         with open(matrix, "wb") as file:
@@ -379,19 +381,19 @@ def test_value(command, name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("options", [{}, {"seed": 5, "kind": "edge", "rows": 40}, {"cover": True}])
 def test_gen_and_convert(command, options, tmp_path):
-    """The same bytes."""
+    """The files of the command and of Python have the same bytes."""
     words = [word for name, x in options.items() for word in (f"--{name}", *([] if x is True else [x]))]
-    command("gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
+    command("vectors", "gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
     softmma.gen(tmp_path / "python", on="H100", instr="HMMA.16816.F32", **options)
     assert (tmp_path / "command").read_bytes() == (tmp_path / "python").read_bytes()
     for format in "binary", "readmemh":
-        command("convert", tmp_path / "command", "--format", format, "-o", tmp_path / "command.copy")
+        command("vectors", "convert", tmp_path / "command", "--format", format, "-o", tmp_path / "command.copy")
         softmma.convert(tmp_path / "python", tmp_path / "python.copy", format)
         assert (tmp_path / "command.copy").read_bytes() == (tmp_path / "python.copy").read_bytes()
 
 
 def test_descriptions(command, tmp_path):
-    """Custom units and plans: what the command prints of a file, and what the object says."""
+    """Custom units and plans: the command's output for a file equals the object's."""
     unit = tmp_path / "unit.json"
     unit.write_text(command("custom", "--from", "H100", "--instr", "HGMMA.64x8x16.F32"))
     assert json.loads(command("custom", unit, "--json")) == softmma.Custom(unit).value
@@ -402,7 +404,7 @@ def test_descriptions(command, tmp_path):
 
 
 def test_dot(command):
-    """Python returns an array; its bits are those of "d"."""
+    """Python returns an array, whose bits are those of "d"."""
     said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
     d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
     assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]

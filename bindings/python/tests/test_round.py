@@ -11,7 +11,7 @@ TIER = "check"
 
 
 def test_agrees_with_other_roundings(generator):
-    """NumPy and ml_dtypes round to nearest even, too; what overflows is theirs."""
+    """NumPy and ml_dtypes also round to nearest even; they define the result of an overflow."""
     x = generator.standard_normal(10000).astype(np.float32) * np.exp2(generator.integers(-20, 8, 10000)).astype(
         np.float32
     )
@@ -56,7 +56,7 @@ def test_shapes_and_dtypes():
 
 
 def test_doubles_are_rounded_once():
-    """Through float32 this would be a tie, and even."""
+    """Via float32 this would be a tie, rounded to even."""
     assert softmma.round(1 + 2**-11 + 2**-40, "f16") == np.float16(1 + 2**-10)
 
 
@@ -64,7 +64,7 @@ def test_doubles_are_rounded_once():
 
 
 def reference(x, format):
-    """Block by block, in exact powers of two and by ml_dtypes' roundings."""
+    """Quantises block by block, with exact powers of two and ml_dtypes' roundings."""
     element, greatest, block = {
         "mxfp8_e4m3": (ml_dtypes.float8_e4m3fn, 448, 32),
         "mxfp8_e5m2": (ml_dtypes.float8_e5m2, 57344, 32),
@@ -107,14 +107,14 @@ def test_quantize_along_an_axis(generator):
 
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_product_of_quantized(generator, format):
-    """What the unit computes is the product of what quantisation left, as far as FP32 goes."""
+    """The unit computes the product of the quantised numbers, within FP32's precision."""
     a, b = generator.standard_normal((4, 96)), generator.standard_normal((96, 5))
     qa, qb = softmma.quantize(a, format, factor=1), softmma.quantize(b, format, axis=-2, factor=1)
     block = {"nvfp4": 16}.get(format, 32)
     wide_a = qa.values.astype(float) * np.repeat(qa.scales.astype(float), block, axis=1)
     wide_b = qb.values.astype(float) * np.repeat(qb.scales.astype(float), block, axis=0)
     d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
-    bound = 2**-20 * (np.abs(wide_a) @ np.abs(wide_b))  # 25 bits kept of each of 97 terms
+    bound = 2**-20 * (np.abs(wide_a) @ np.abs(wide_b))  # 25 bits retained of each of 97 terms
     assert (np.abs(d - wide_a @ wide_b) <= bound).all()
 
 
@@ -131,7 +131,7 @@ def test_blocks_of_zeros_and_of_none():
 
 
 def test_formats_spelled_out(generator):
-    """As ml_dtypes where it has them; else encodings, which a table of all values explains."""
+    """As ml_dtypes if it has the format; otherwise encodings, compared with a table of all values."""
     x = generator.standard_normal(4000) * 4
     for name, kind in ("e3m4", ml_dtypes.float8_e3m4), ("e4m3-ieee", ml_dtypes.float8_e4m3):
         assert softmma.dtype(name) == kind
@@ -155,7 +155,7 @@ def test_formats_spelled_out(generator):
 
 
 def test_custom_unit_in_formats_spelled_out(generator):
-    """Products are those of the values, and operands may be numbers or encodings."""
+    """Products are those of the values; operands may be numbers or encodings."""
     unit = softmma.Custom(
         {"name": "x", "algorithm": "G-FDPA", "k": 16, "a": "e2m4-finite", "b": "e3m4", "d": "f32",
          "alignment_bits": "exact"}

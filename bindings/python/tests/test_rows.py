@@ -1,4 +1,4 @@
-"""Rows that reach an instruction's corners, and a unit that is held against its model with them, by cocotb."""
+"""Test vectors for an instruction's corner cases, and a cocotb unit that is compared with its model on them."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ INSTR = "mma.m16n8k16.f32.bf16.bf16.f32"
 
 
 def test_rows_are_those_of_the_command(command):
-    text = command("gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--seed", "7", "--rows", "40")
+    text = command("vectors", "gen", "--on", "H100", "--instr", INSTR, "--kind", "edge", "--seed", "7", "--rows", "40")
     lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
     numbers = np.array([[int(x, 16) for x in line] for line in lines], np.uint32)
     a, b, c = softmma.rows(40, "edge", seed=7, on="H100", instr=INSTR)
@@ -68,6 +68,6 @@ def test_cocotb(bug, tmp_path):
 
 @pytest.mark.parametrize("call", [lambda: softmma.rows(4), lambda: softmma.gen("rows"), lambda: softmma.record("model")])
 def test_no_format(call):
-    """Functions without arrays do not speak of arrays."""
+    """Messages of functions without arrays do not mention arrays."""
     with pytest.raises(TypeError, match="^instr and in_dtype are missing; give one of them, for example in_dtype='f16'$"):
         call()

@@ -1,4 +1,4 @@
-"""softmma.self_test: what the command says."""
+"""softmma.self_test returns the results of the command."""
 
 import json
 

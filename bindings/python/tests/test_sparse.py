@@ -12,7 +12,7 @@ S4 = "mma.sp.m16n8k128.s32.s4.s4.s32"
 
 
 def sparse(random, rows, k, unit):
-    """Values of which no group has more than it stores; some groups have fewer."""
+    """Returns values of which every group has at most the number that it can store; some groups have fewer."""
     together = 2 if unit.sparse_group == 8 else 1
     units = unit.sparse_group // together
     dense = random.standard_normal((rows, k // unit.sparse_group, units, together)) * 3
@@ -24,7 +24,7 @@ def sparse(random, rows, k, unit):
 
 @pytest.mark.parametrize("name", [HALF, TF32, S4])
 def test_rows_of_the_instruction(name):
-    """One instruction deep: each element is the dot-product-add of the stored elements and what they meet."""
+    """One instruction deep: each element is the dot-product-add of the stored elements and selected rows of B."""
     random = np.random.default_rng(5)
     unit = softmma.instruction("A100", name)
     k, columns = 2 * unit.k, 5

@@ -57,14 +57,14 @@ def test_compare(generator):
 
 @pytest.mark.parametrize("name", ["bf16", "f16", "e4m3"])
 def test_compare_in_the_arrays_format(name):
-    """An array's own format of at most 16 bits is multiplied in; others in f16."""
+    """Arrays with a format of at most 16 bits are multiplied in that format; others in f16."""
     one = np.ones((2, 2), softmma.dtype(name))
     assert {u.instruction.a for u in softmma.compare(one, one, ["H100", "H200", "B200"])} == {name}
     assert softmma.compare(one.astype(np.float32), np.int16([[1], [2]]), ["H100", "A100"])[1].instruction.a == "f16"
 
 
 def test_compare_shows_no_sign_flips():
-    """A result near zero that changes sign is billions of units in the last place away, and near."""
+    """A result near zero that changes sign is billions of ulp away, but near in value."""
     a = np.array([[2.0**-12, 1, 1, 1], [1, 0, 0, 0]], np.float16)
     b = np.array([[-1], [2048], [-2048], [0]], np.float16)
     comparison = softmma.compare(a, b, ["V100", "H100"])
@@ -207,7 +207,7 @@ def test_diff():
 
 
 def test_diff_of_a_function():
-    """In the place of an A100: as its model, and with one result of a thousand turned."""
+    """Replaces an A100: computes as its model, with a bit flipped in one of a thousand results."""
     i = softmma.instruction("A100", "HMMA.16816.F32")
 
     def ampere(a, b, c):
@@ -243,7 +243,7 @@ def test_diff_of_what_is_not_alike():
 
 
 def test_interrupt():
-    """Control-C ends a search of hours."""
+    """Control-C ends a search that would take hours."""
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         timer.start()
@@ -252,7 +252,7 @@ def test_interrupt():
 
 
 def test_diff_after_fork():
-    """OpenMP's threads do not survive it; the child must not wait for them."""
+    """OpenMP's threads do not survive a fork; the child process must not wait for them."""
     softmma.diff(["A100", "L40S"], rows=1000)
     child = os.fork()
     if child == 0:

@@ -36,7 +36,7 @@ def calls(emulation):
 
 
 def test_fp32_is_what_pytorch_computes(network, batch):
-    """A chain of FP32 additions: only the order differs from PyTorch's."""
+    """With a chain of FP32 additions, only the order differs from PyTorch's."""
     loss_of(network, batch).backward()
     expected = [p.grad.clone() for p in network.parameters()]
     network.zero_grad()
@@ -58,7 +58,7 @@ def test_scaling_per_tensor(batch):
     x, w = batch[0] * 1e-3, torch.randn(64, 10) * 1e3
     with softmma.torch.emulate("H100", weights="e4m3", activations="e4m3"):
         d = x @ w
-    greatest, one = torch.tensor(448.0), torch.tensor(1.0)  # a number / a tensor would be rounded twice
+    greatest, one = torch.tensor(448.0), torch.tensor(1.0)  # a number divided by a tensor would be rounded twice
     scale_x, scale_w = greatest / x.abs().max(), greatest / w.abs().max()
     scaled = softmma.matmul((x * scale_x).numpy(), (w * scale_w).numpy(), in_dtype="e4m3")
     np.testing.assert_array_equal(d.numpy(), (torch.from_numpy(scaled) * ((one / scale_x) * (one / scale_w))).numpy())
@@ -67,7 +67,7 @@ def test_scaling_per_tensor(batch):
 
 
 def test_scaling_per_block():
-    """Blocks of 128 along K, factors for each row of A and column of B in each, added by an FP32 FMA."""
+    """Blocks of 128 along K with factors for each row of A and column of B, added by an FP32 FMA."""
     torch.manual_seed(2)
     x, w = torch.randn(5, 300) * torch.logspace(-3, 3, 300), torch.randn(300, 7)
     with softmma.torch.emulate("MI300X", weights="e5m2fnuz", activations="e5m2fnuz", scaling="block"):
@@ -76,7 +76,7 @@ def test_scaling_per_block():
     expected = torch.zeros(5, 7)
     for k in range(0, 300, 128):
         a, b = x[:, k : k + 128], w[k : k + 128]
-        greatest, one = torch.tensor(57344.0), torch.tensor(1.0)  # a number / a tensor would be rounded twice
+        greatest, one = torch.tensor(57344.0), torch.tensor(1.0)  # a number divided by a tensor would be rounded twice
         scale_a, scale_b = greatest / a.abs().amax(1, keepdim=True), greatest / b.abs().amax(0, keepdim=True)
         part = softmma.matmul((a * scale_a).numpy(), (b * scale_b).numpy(), on="MI300X", in_dtype="e5m2fnuz")
         factors = ((one / scale_a) * (one / scale_b)).double()
@@ -95,7 +95,7 @@ def test_integers(network, batch):
 
 
 def test_roles(network, batch):
-    """Weights, activations and gradients are told apart, forward and backward."""
+    """Weights, activations and gradients are distinguished, forward and backward."""
     with softmma.torch.emulate("B200", weights="e2m3", activations="e4m3", gradients="e5m2") as emulation:
         for _ in range(2):
             loss_of(network, batch).backward()
@@ -131,7 +131,7 @@ def test_block_scaled(network, batch, format):
 
 @pytest.mark.parametrize("training", [True, False])
 def test_attention(training):
-    """All products of a layer: four projections and two of attention, whatever PyTorch would fuse."""
+    """All products of a layer are emulated, even if PyTorch would fuse them: four projections, two of attention."""
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True).train(training)
     x = torch.randn(2, 8, 32)
@@ -144,7 +144,7 @@ def test_attention(training):
 
 
 def test_inference_mode(multipliers):
-    """The same products as without gradients, though operations are not taken apart on the way, and weights are kept."""
+    """The products equal those without gradients, although operations are not decomposed and weights are cached."""
     torch.manual_seed(0)
     linear, layer = torch.nn.Linear(32, 8), torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval()
     x, found, rows = torch.randn(2, 3, 32), [], []
@@ -218,7 +218,7 @@ def test_compiled(network, batch):
 
 @pytest.fixture
 def multipliers(monkeypatch):
-    """What was kept: the shape of each multiplier that was made."""
+    """Records the shape of each multiplier that is made."""
     made = []
 
     class Counted(softmma.Multiplier):
@@ -241,7 +241,7 @@ FORMATS = {
 
 @pytest.fixture(params=FORMATS)
 def kept_and_not(request):
-    """Emulations that keep weights, and that do not."""
+    """Emulations with and without cached weights."""
     on, format, scaling = FORMATS[request.param]
     options = {"weights": format, "activations": format, "scaling": scaling}
     return [softmma.torch.emulate(on, **options, keep_weights=keep) for keep in (True, False)]
@@ -249,7 +249,7 @@ def kept_and_not(request):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_weights_are_kept(kept_and_not, multipliers, dtype):
-    """Linear, x @ w, parts of a weight, forward and backward: the bits of a fresh product, by multipliers made once."""
+    """Linear, x @ w, parts of a weight, forward and backward: multipliers made once give the bits of a new product."""
     torch.manual_seed(3)
     layer, w = torch.nn.Linear(300, 6).to(dtype), torch.nn.Parameter(torch.randn(300, 8, dtype=dtype))
     found = []
@@ -332,7 +332,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_changed_weights_are_seen(kept_and_not, change):
-    """Whatever changes a weight, counted by PyTorch or not, the next product is of what it holds."""
+    """Whenever a weight changes, whether or not PyTorch counts the change, the next product uses its new values."""
     layer = torch.nn.Linear(40, 6, bias=False)
     kept, fresh = kept_and_not
     with torch.no_grad(), kept:
@@ -347,7 +347,7 @@ def test_changed_weights_are_seen(kept_and_not, change):
 
 
 def test_training_with_kept_weights():
-    """Every step of an optimiser is seen, forward and backward."""
+    """Every step of an optimiser is noticed, forward and backward."""
     found = []
     for keep in True, False:
         torch.manual_seed(6)
@@ -364,7 +364,8 @@ def test_training_with_kept_weights():
 
 
 def test_plans_are_made_once(multipliers):
-    """One for each weight and direction, and again when it has changed; none for activations."""
+    """There is one multiplier for each weight and direction, and a new one when the weight has changed; none for
+    activations."""
     layer = torch.nn.Linear(64, 96)
     x = torch.randn(4, 64, requires_grad=True)
     with softmma.torch.emulate("H100"):
@@ -375,7 +376,7 @@ def test_plans_are_made_once(multipliers):
         layer.weight.data.mul_(2)
         layer(x), layer(x)
         assert multipliers == [(64, 96), (96, 64), (64, 96)]
-        torch.optim.SGD([layer.weight], 0.0).step()  # which writes what was there
+        torch.optim.SGD([layer.weight], 0.0).step()  # which writes the same values
         layer(x)
         assert len(multipliers) == 3
     with softmma.torch.emulate("H100", keep_weights=False):
@@ -385,7 +386,7 @@ def test_plans_are_made_once(multipliers):
 
 @pytest.mark.parametrize("format", ["bf16", "e4m3"])
 def test_kept_weights_are_freed(format):
-    """With the tensor, and when the emulation ends; of many views the last few stay."""
+    """Multipliers are freed with the tensor, and when the emulation ends; of many views, the last few remain."""
     emulation = softmma.torch.emulate("H100", weights=format, activations=format)
     layers = [torch.nn.Linear(16, 16) for _ in range(3)]
     with emulation:
@@ -403,7 +404,7 @@ def test_kept_weights_are_freed(format):
 
 @pytest.mark.parametrize("scaling", ["tensor", "block"])
 def test_shapes_that_do_not_fit(scaling):
-    """Raise, and leave nothing behind."""
+    """Errors are raised, and leave nothing behind."""
     layer, x = torch.nn.Linear(256, 3, bias=False), torch.randn(2, 256)
     with torch.no_grad(), softmma.torch.emulate("H100", weights="e4m3", activations="e4m3", scaling=scaling):
         for k in 128, 384:

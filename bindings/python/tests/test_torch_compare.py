@@ -1,4 +1,4 @@
-"""Where runs of a PyTorch network on several targets part."""
+"""Points at which runs of a PyTorch network on several targets diverge."""
 
 import dataclasses
 import doctest
@@ -42,14 +42,14 @@ def bits(x):
 
 
 def by_hand(x, y):
-    """Bits that differ, greatest and relative difference."""
+    """Returns the number of differing elements, the largest and the relative difference."""
     a, b = x.detach().double().numpy(), y.detach().double().numpy()
     relative = math.sqrt(((a - b) ** 2).sum() / (b**2).sum())
     return int((bits(x) != bits(y)).any(-1).sum()) if x.dtype == y.dtype else None, abs(a - b).max(), relative
 
 
 def outputs(model, x, **emulated):
-    """Each layer's output of a Sequential, computed without compare."""
+    """Returns each layer's output of a Sequential, computed without compare."""
     found = []
     with torch.no_grad(), emulate(**emulated):
         for layer in model:
@@ -131,7 +131,7 @@ def test_first_and_trace(network, x):
 
 @pytest.mark.parametrize("scaling", ["tensor", "block", "none"])
 def test_trace_of_narrow_formats(scaling):
-    """What the unit got, scaled as the emulation does."""
+    """The operands that the unit got, scaled as the emulation scales them."""
     layer, x = nn.Linear(300, 7), torch.randn(2, 3, 300)
     d = compare(layer, x, [(on, {**FP8, "scaling": scaling}) for on in ("H100", "B200")] + ["A100"])
     t = d.trace(between=d.targets[:2])
@@ -141,11 +141,21 @@ def test_trace_of_narrow_formats(scaling):
     assert not other.same_operands
 
 
+def test_trace_of_promotion():
+    """Targets that differ only in the sum get the same operands."""
+    layer, x = nn.Linear(400, 7), torch.randn(6, 400)
+    d = compare(layer, x, [("H100", {**FP8, "promote_every": every}) for every in (128, None)])
+    t = d.trace()
+    assert t.same_operands and t.trace.parting is None
+    assert "got the same operands, and sum them differently" in repr(t)
+
+
 @pytest.mark.parametrize(
     "shapes", [((8, 8, 40), (40, 9)), ((8, 40), (8, 40, 8)), ((8, 40), (40, 8)), ((2, 3, 8, 40), (3, 40, 8))]
 )
 def test_trace_of_matmul(shapes):
-    """PyTorch multiplies transposed matrices where the second operand is a batch: the place is the product's then."""
+    """PyTorch multiplies transposed matrices if the second operand is a batch; the reported element is still that of
+    the product."""
 
     class Product(nn.Module):
         def forward(self, x, y):
@@ -168,7 +178,7 @@ def test_trace_of_matmul(shapes):
 
 
 class Residual(nn.Module):
-    """Two branches: the first has operands whose sums are exact on any unit; only the second parts."""
+    """Two branches: the first has operands whose sums are exact on any unit; only the second diverges."""
 
     def __init__(self):
         super().__init__()
@@ -212,7 +222,7 @@ def test_isolated_layers_get_the_inputs_of_fp32(network, x):
 
 
 def test_isolated_outputs_of_all_kinds():
-    """Expanded, in place, of several tensors, without tensors."""
+    """Modules whose tensors are expanded, changed in place, several, or none."""
 
     class Kinds(nn.Module):
         def __init__(self):
@@ -239,7 +249,7 @@ def test_isolated_outputs_of_all_kinds():
 
 
 def test_isolated_gradients_inside_a_model():
-    """A model that differentiates: the graph goes on through what was put in."""
+    """A model that differentiates: the graph continues through the substituted tensors."""
 
     class Force(nn.Module):
         def __init__(self):
@@ -268,7 +278,7 @@ class Result:
 
 
 class Structured(nn.Module):
-    """Calls of one module, products outside modules, arguments by name, outputs in a dataclass."""
+    """Several calls of one module, products outside modules, arguments by name, outputs in a dataclass."""
 
     def __init__(self):
         super().__init__()
@@ -301,7 +311,7 @@ def test_structures():
 
 
 def test_states_and_random_numbers(x):
-    """BatchNorm and a counter change, dropout draws: each run the same, and nothing is left behind."""
+    """BatchNorm and a counter change, dropout draws: each run sees the same state, and nothing is left behind."""
 
     class Stateful(nn.Module):
         def __init__(self):
@@ -353,7 +363,7 @@ def test_exceptions_leave_nothing(x):
 
 
 def test_the_reference_is_in_double():
-    """A model that asks for float32 inside, and one in bfloat16."""
+    """A model that switches to float32 inside, and one in bfloat16."""
 
     class Norm(nn.Module):
         def __init__(self):
@@ -378,7 +388,7 @@ def test_the_reference_is_in_double():
 
 
 def test_fp8_in_the_model():
-    """`torch._scaled_mm` multiplies what it gets; the reference has no FP8."""
+    """`torch._scaled_mm` multiplies operands as given; the reference has no FP8."""
     if not hasattr(torch, "_scaled_mm"):
         pytest.skip("this PyTorch has no _scaled_mm: FP8 in a model is NOT tested")
 
@@ -447,7 +457,7 @@ def test_calls_that_are_not_in_all_runs():
 
 
 def test_inputs_that_are_not_tensors():
-    """A number, and a tensor in an object, are inputs as well."""
+    """A number, and a tensor in an object, also count as inputs."""
 
     class Cache:
         def __init__(self, x):
@@ -474,7 +484,7 @@ def test_inputs_that_are_not_tensors():
 
 
 def test_recipes_and_choices(network, x):
-    """Recipes by name; choices by module, class and name, which hold for the copies that run."""
+    """Recipes by name; choices by module, class and name, which apply to the copies that run."""
     recipe = softmma.recipes.recipe("fp8_tensorwise")
     d = compare(network, x, [("H100", "fp8_delayed"), ("H100", recipe), ("B200", "nvfp4"), "H100"])
     assert d.targets == ("H100 fp8_delayed", "H100 fp8_tensorwise", "B200 nvfp4", "H100")
@@ -517,7 +527,7 @@ def test_convolutions_and_what_is_left():
 
 
 def test_state_that_another_layer_left():
-    """What a module keeps, under any name, is an input as well."""
+    """Values that a module stores, under any name, also count as inputs."""
 
     class Keeps(nn.Module):
         def __init__(self):
@@ -547,7 +557,7 @@ def test_state_that_another_layer_left():
 
 
 def test_targets(network, x):
-    """Everything that a target may be."""
+    """Every kind of target."""
     unit = softmma.find("H100", "wgmma bf16")[0]
     emulation = emulate("A100", weights="f16", activations="f16")
     d = compare(network, (x,), ["H100", BF16, unit, {"mine": emulation, "dict": {"on": "H100", "weights": "bf16"}}])
@@ -632,7 +642,7 @@ def test_progress(network, x, capsys):
 
 
 def test_files_and_parts(network, x, monkeypatch):
-    """Activations in a file, compared in parts, give the same."""
+    """Activations in a file, compared in parts, give the same result."""
     expected = compare(network, x, ["A100", ("H100", FP8)])
     monkeypatch.setattr("softmma.torch._compare.CHUNK", 100)
     found = compare(network, x, ["A100", ("H100", FP8)], memory=1000)
@@ -645,6 +655,6 @@ def test_files_and_parts(network, x, monkeypatch):
 
 @pytest.mark.parametrize("page", ["networks.md", "tutorial-ml.md"])
 def test_session(page):
-    """The sessions of the pages, in which nothing but the FP32 run depends on the machine."""
+    """The sessions of the pages, in which only the FP32 run depends on the machine."""
     result = doctest.testfile(str(REPOSITORY / "docs" / page), False, optionflags=doctest.ELLIPSIS)
     assert result.attempted and not result.failed

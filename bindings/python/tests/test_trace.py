@@ -1,4 +1,4 @@
-"""softmma.trace: the last sum is the product's, errors are exact, and where targets part."""
+"""softmma.trace: the last sum is the product's, errors are exact, and the place where targets diverge is found."""
 
 from fractions import Fraction
 
@@ -52,7 +52,7 @@ def test_parting():
 
 
 def test_own_results():
-    """Without `at` the element is the one in which results differ most."""
+    """Without `at`, the traced element is the one with the largest difference."""
     a, b = np.ones((2, 16), np.float16), np.ones((16, 2), np.float16)
     ours = np.full((2, 2), 16, np.float64)
     theirs = np.float32([[16, 16.5], [17, 16]])
@@ -71,7 +71,7 @@ def test_own_results():
 
 @pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
 def test_explained(order):
-    """The instructions in which targets part are those of the element, in any layout."""
+    """The instructions in which targets diverge are those of the element, in any layout."""
     a, b = order(numbers((3, 64))), order(numbers((64, 3), 1))
     found = softmma.trace(a, b, on=["V100", "H100"])
     alone = softmma.trace(a[[found.at[0]]], b[:, [found.at[1]]], at=(0, 0), on=["V100", "H100"])

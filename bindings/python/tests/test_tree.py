@@ -1,4 +1,5 @@
-"""Orders of sums: functions of known orders, NumPy's, models of units, what is no function."""
+"""Orders of sums: functions of known orders, NumPy's functions, models of units, and black boxes that are not a
+function."""
 
 import math
 from functools import partial
@@ -16,7 +17,7 @@ FMA = {"name": "fma", "algorithm": "FMA", "m": 1, "n": 1, "k": 1, "a": "f32", "b
 
 
 def normal(k, node, sums):
-    """A tree as nested sets, of any order."""
+    """Returns a tree as nested sets, in any order."""
     made = list(range(k))
     for below in sums:
         made.append(frozenset(made[x] for x in below))
@@ -24,7 +25,7 @@ def normal(k, node, sums):
 
 
 def adder(k, sums, product=np.float32, total=np.float32):
-    """A function that adds products in the order of sums of two."""
+    """Returns a function that adds products in an order of sums of two."""
 
     def f(a, b):
         values = [total(x) for x in a[0].astype(product) * b[:, 0].astype(product)]
@@ -86,7 +87,7 @@ def lanes_of(count, tile=1):
 )
 @pytest.mark.parametrize("total", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16])
 def test_known_orders(k, deal, fold, level, total):
-    """The tree is the one that the function has, the plan its form, and products with it have the function's bits."""
+    """The tree is the function's, the plan has its form, and products with the plan have the function's bits."""
     sums = []
     fold([serial(part, k, sums) for part in deal(k)], k, sums)
     f = adder(k, sums, total, total)
@@ -102,7 +103,7 @@ def test_known_orders(k, deal, fold, level, total):
 
 
 def test_random_orders(generator):
-    """Any order of sums of two, of which few are a plan's."""
+    """Any order of sums of two; only a few of them can be written as a plan."""
     for k in (1, 2, 3, 10, 50):
         nodes, sums = list(range(k)), []
         while len(nodes) > 1:
@@ -117,7 +118,7 @@ def test_random_orders(generator):
 
 @pytest.mark.parametrize("block", [2, 4, 16])
 def test_fused_sums(generator, block):
-    """Blocks of fused sums, one behind the other, of a unit of one's own, with and without slices of K."""
+    """Blocks of fused sums, one after another, of a custom unit, with and without slices of K."""
     unit = softmma.Custom({**softmma.find("H100", "wgmma f16")[0].to_custom(), "block": block})
     for slices, k in ((1, 37), (3, 101)):
         found = softmma.tree(partial(softmma.matmul, on=unit, split_k=slices), k, dtype="f16", on=unit)
@@ -145,7 +146,7 @@ def test_fused_sums(generator, block):
     ],
 )
 def test_plans_there_and_back(levels):
-    """A product with a plan has an order, which gives a plan with the same bits."""
+    """The order of a product with a plan gives a plan with the same bits."""
     unit = softmma.Custom(FMA)
     plan = softmma.Plan({"name": "there", "sum": levels})
     found = softmma.tree(lambda a, b: softmma.matmul(a, b, on=unit, plan=plan), 130, m=3, n=2, element=(2, 1))
@@ -170,7 +171,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("dtype", ["f16", "f32", "f64", "bf16"])
 @pytest.mark.parametrize("k", [7, 261])
 def test_numpy(name, dtype, k):
-    """Whatever order this machine's NumPy has: one is found, or it is said why not, and its bits are told or not."""
+    """For any order of this machine's NumPy, an order is found, or the reason is given; so for its arithmetic."""
     try:
         found = softmma.tree(FUNCTIONS[name], k, dtype=dtype)
     except TypeError as why:
@@ -191,7 +192,7 @@ def test_pairwise_sum():
 
 
 def test_members_are_few():
-    """A form is found once, the simplest first."""
+    """Each form is found once, the simplest first."""
     sums = []
     serial(list(range(9)), 9, sums)
     assert next(plan_members(Sums(9, tuple(sums)))) == {"sum": []}
@@ -199,13 +200,14 @@ def test_members_are_few():
 
 @pytest.mark.parametrize("dtypes", [("e5m2", "e4m3"), ("f32", "e4m3"), ("bf16", "f16"), ("e8m0", "f32")])
 def test_two_formats(dtypes):
-    """M and ones are shared out to formats of different ranges, one of which may have no sign."""
+    """M and the ones are distributed among formats of different ranges, one of which may have no sign."""
     found = softmma.tree(lambda a, b: np.cumsum(a[0].astype("f4") * b[:, 0].astype("f4"))[-1], 40, dtype=dtypes)
     assert found.text == "d = k = 0..39 in order" and found.calls < 700
 
 
 def test_many_products():
-    """Of pairs of pairs K log2 K questions are half, as each tells both halves; tests/test_tree.c asks thousands."""
+    """For pairs of pairs, half of K log2 K calls are sufficient, because each shows both halves; tests/test_tree.c uses
+    thousands."""
     pairs, sums = 1024, []
     neighbours(list(range(pairs)), pairs, sums)
 
@@ -242,7 +244,7 @@ def test_no_order(generator):
 
 
 def test_changes_of_order():
-    """A function that adds in another order each time is found out."""
+    """A function that adds in another order each time is detected."""
     orders = iter(np.random.default_rng(0).permutation([0, 1] * 50000))
 
     def f(a, b):
@@ -261,7 +263,7 @@ def test_tensors():
 
 
 def test_unit_tree():
-    """A function, a named unit and the model; what shows no order; plans."""
+    """A function, a named unit and the model; black boxes that show no order; plans."""
     i = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
 
     def in_order(a, b, c):

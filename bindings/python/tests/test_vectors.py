@@ -1,4 +1,5 @@
-"""Every instruction through Python gives the rows of the vector files: the repository's, and SOFTMMA_VECTORS'."""
+"""Every instruction gives, through Python, the results of the vector files: the repository's, and those of
+SOFTMMA_VECTORS."""
 
 import os
 from pathlib import Path
@@ -16,7 +17,7 @@ KINDS = ("hardware", "model")
 
 
 def read(path):
-    """The header, and the operands and results of all rows as raw encodings."""
+    """Returns the header, and the operands and results of all test vectors as raw encodings."""
     header, rows = {}, []
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -29,7 +30,8 @@ def read(path):
 
 
 def columns(i, rows):
-    """a, b, c, scale_a, scale_b and d of rows; where a dtype stands for another format, too, as unsigned encodings."""
+    """Returns a, b, c, scale_a, scale_b and d of test vectors; as unsigned encodings if a dtype also stands for another
+    format."""
     scales = i.k // i.scale_block if i.scale else 0
     ends = np.cumsum([i.k, i.k, 1, scales, scales, 1])
     formats = i.a, i.b, i.c, i.scale or i.a, i.scale or i.a, i.d
@@ -43,15 +45,16 @@ def columns(i, rows):
 
 
 def differs(i, expected, got, *, computed=False):
-    """Rows whose bits differ; NaN equals NaN, for payloads of hardware are not known everywhere. Computed rows have zeros
-    of the sign that their model gave them before an H100 refuted it (docs/evidence.md)."""
+    """Returns the test vectors whose bits differ. NaN equals NaN, because payloads of hardware are not known
+    everywhere. Zeros of computed test vectors have the sign that their model gave them before an H100 contradicted
+    it (docs/evidence.md)."""
     both_nan = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
     both_zero = computed & (expected == 0) & (got == 0)
     return np.flatnonzero((bits(expected) != bits(got)) & ~both_nan & ~both_zero)
 
 
 def instruction_of(header):
-    """What AMD writes apart from an instruction's name is a part of it."""
+    """The properties that AMD writes apart from an instruction's name are part of the name here."""
     name = header["instruction"]
     if name.endswith(("_iu8", "_iu4")):
         name += f".{header['a']}.{header['b']}"
@@ -70,7 +73,7 @@ def check(path, *, computed=False):
     got = softmma.dot(a, b, c, on=i, scale_a=scale_a, scale_b=scale_b)
     wrong = differs(i, d, got, computed=computed)
     assert not wrong.size, f"{path} row {wrong[0] + 1}: {softmma.explain(a[wrong[0]], b[wrong[0]], c[wrong[0]], on=i)}"
-    if ".sp." in i.name:  # a row has the selected products alone
+    if ".sp." in i.name:  # a test vector has only the selected products
         return i
     if scale_a is not None:
         scale_a, scale_b = scale_a[:, None, :], scale_b[:, :, None]
@@ -93,7 +96,7 @@ def test_all(kind):
 
 
 def test_recorded_fact():
-    """Recorded on an H100: only a zero exponent of -133 gives it."""
+    """Recorded on an H100: only a zero exponent of -133 gives this result."""
     a = "9b94 19f3 9a2e 1a67 9a25 9b4e 9b29 9a33 99e0 1a14 9914 99d1 9ae9 1b1a 9a9c 1b3a"
     b = "9aaf 99f3 9acc 1b7c 19ed 1b25 9a1b 9a20 9af7 9a48 1ae1 1b32 1b12 1b0e 9a68 1735"
     a, b = (np.array([int(word, 16) for word in text.split()], dtype=np.uint16) for text in (a, b))

@@ -1,4 +1,5 @@
-"""Whatever a callable is given, the outcome is a result or an exception that is documented: the interpreter goes on."""
+"""Whatever arguments a callable gets, it returns a result or raises a documented exception; the interpreter never
+crashes."""
 
 import subprocess
 import sys
@@ -10,11 +11,12 @@ TIER = "check"
 CHILD = Path(__file__).parent / "wrong_arguments.py"
 GROUPS = ("softmma", "softmma.recipes", "extension")
 MOST_BAD = 60
-EVERY = 7  # of so many cases one is of the tier "check"
+EVERY = 7  # the tier "check" runs one case of this number
 
 
 def run(group, every=1):
-    """(cases that were called, what is wrong with them); a child goes on behind the case that ended the one before."""
+    """Returns (number of cases called, list of failures). After a case that ended a child process, a new one continues
+    with the next case."""
     wrong, count = [], 0
     while len(wrong) < MOST_BAD:
         done = subprocess.run(

@@ -2,9 +2,9 @@
 
     wrong_arguments.py GROUP FIRST EVERY
 
-GROUP is a module ("softmma", "softmma.recipes") or "extension". Calls the cases from FIRST on whose number EVERY
-divides, and prints a line before each call and one after it. A call that takes more than `MOST_SECONDS` of CPU time or
-4 GiB of memory more than the interpreter's own does not end well.
+GROUP is a module ("softmma", "softmma.recipes") or "extension". Calls the cases from FIRST on whose number is a
+multiple of EVERY, and prints a line before each call and one after it. A call fails if it takes more than
+`MOST_SECONDS` of CPU time, or 4 GiB of memory more than the interpreter's own.
 """
 
 import importlib
@@ -26,9 +26,9 @@ CHILD = Path(__file__).name
 MOST_SECONDS = 20
 MOST_BYTES = 4 << 30
 
-# What is documented: numbers that do not fit and names that are not there, files, units and engines that fail.
+# Documented exceptions: values that do not fit; names that do not exist; files, units and engines that fail.
 ALLOWED = (TypeError, ValueError, LookupError, OverflowError, MemoryError, OSError, RuntimeError, ImportError)
-NOT_ALLOWED = (KeyError, RecursionError)  # of those allowed
+NOT_ALLOWED = (KeyError, RecursionError)  # exceptions in ALLOWED that still count as failures
 ONLY_OF = {"assert_close": AssertionError}
 
 os.chdir(tempfile.mkdtemp())
@@ -50,7 +50,8 @@ def model(a, b, c):
 ROWS = str(Path("recorded.txt").absolute())
 softmma.record("model", on=SMALL, rows=20).write(ROWS)
 
-# Good arguments by the parameter's name; a callable whose parameters are not all here needs an entry in GOOD_OF.
+# Valid arguments by the parameter's name. A callable with parameters that are not in this table needs an entry in
+# GOOD_OF.
 GOOD = {
     "a": A, "b": B, "x": A, "on": "H100", "instr": UNIT.name, "dtype": "e4m3", "format": "mxfp8_e4m3", "count": 4,
     "description": UNIT.to_custom(), "recipe": "bf16", "name": "bf16", "weights": "bf16", "activations": "bf16",
@@ -105,24 +106,24 @@ GOOD_OF = {
     "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
     "softmma.unit_tree": {"on": SMALL},
 }  # fmt: skip
-# What functions return, and nobody makes.
+# Types that functions return and that callers never create.
 RESULTS = {
     "softmma." + name
     for name in ("Comparison", "Coverage", "Examination", "Listing", "Explanation", "Inference", "Instruction", "InstructionList",
                  "Recording", "Trace", "Tree", "recipes.Multiplied")
 }  # fmt: skip
-# Each call takes a tenth of a second and more: every seventh wrong argument.
+# Each call takes a tenth of a second or more, so only every seventh wrong argument is tried.
 SLOW = ("softmma.campaign", "softmma.diff", "softmma.infer", "softmma.match", "softmma.next", "softmma.probe",
         "softmma.record")
-# Work that is asked for in numbers, of which large ones are good, and last as long as they say.
+# Parameters that are amounts of work: large numbers are valid, and take as long as they say.
 WORK = {"rows", "search", "fresh", "neighbours", "seconds", "most_rows", "tries", "k", "m", "n", "count", "samples"}
 WORKING = "campaign coverage coverage_files diff equal gen infer next probe record rows".split()  # in the extension
-# Where None asks for the whole catalogue, which takes minutes.
+# Parameters for which None means the whole catalogue, which takes minutes.
 WHOLE = {("softmma.campaign", "on"), ("campaign", (3,))}
 
 
 def wrong():
-    """Objects that most parameters do not take; of shapes, dtypes and layouts of arrays every kind."""
+    """Returns objects that most parameters do not accept, and arrays of every kind of shape, dtype and layout."""
     huge = np.lib.stride_tricks.as_strided(np.zeros(1, np.float16), (2**40, 4), (0, 0))
     masked = np.ma.masked_array(A)
     return [
@@ -147,7 +148,7 @@ def parameters_of(function):
 
 
 def good(name, function):
-    """Arguments that it takes."""
+    """Returns valid arguments of a callable."""
     of_it = GOOD_OF.get(name, {})
     found = {parameter: value for parameter, value in of_it.items() if parameter not in parameters_of(function)}
     for parameter, p in parameters_of(function).items():
@@ -168,7 +169,7 @@ def called(function, given):
 
 
 def methods(name, result):
-    """Those of an object that the package made, which have parameters."""
+    """Returns the methods with parameters of an object that the package made."""
     kind = type(result)
     if not kind.__module__.startswith("softmma"):
         return
@@ -180,7 +181,8 @@ def methods(name, result):
 
 
 def public(module):
-    """Every function and class of a module's __all__, and the methods of what they return; tuples take anything."""
+    """Yields every function and class of a module's __all__, and the methods of their results; leaves out tuples, which
+    take anything."""
     for each in getattr(module, "__all__", ()):
         value, name = getattr(module, each), f"{module.__name__}.{each}"
         if not callable(value) or (isinstance(value, type) and issubclass(value, (tuple, BaseException))):
@@ -207,7 +209,8 @@ def cases_of_module(module):
 
 
 def recorded():
-    """(name, arguments) of what the package calls its extension with; of each number of arguments the first."""
+    """Returns (name, arguments) of the calls that the package makes to its extension; for each number of arguments the
+    first call."""
     core, seen, kept = softmma._core, {}, {}
 
     def watched(name, function):
@@ -231,7 +234,7 @@ def recorded():
 
 
 def places(arguments, at=()):
-    """Where an argument stands, in tuples within tuples, too."""
+    """Yields the positions of arguments, also in tuples within tuples."""
     for n, x in enumerate(arguments):
         yield (*at, n)
         if isinstance(x, tuple):
@@ -247,13 +250,13 @@ def replaced(arguments, at, value):
 def cases_of_extension():
     for (name, _), arguments in recorded():
         function = getattr(softmma._core, name)
-        if name in ("register_instruction_type",):  # makes another type the package's
+        if name in ("register_instruction_type",):  # registers another type as the package's
             continue
         for at in places(arguments):
             for n, value in enumerate(wrong()):
                 worked = name in WORKING
                 if worked and isinstance(value, (int, float)):
-                    continue  # work that is asked for in numbers
+                    continue  # amounts of work
                 if value is None and (name, at) in WHOLE:
                     continue
                 changed = replaced(arguments, at, value)
@@ -261,7 +264,7 @@ def cases_of_extension():
 
 
 def outcome(function, given):
-    """ "": a result or an exception that is documented."""
+    """Calls a function. Returns "" for a result or a documented exception, otherwise the exception as text."""
     name = getattr(function, "__name__", "")
     try:
         if isinstance(given, dict):
@@ -272,7 +275,7 @@ def outcome(function, given):
         return f"{type(error).__name__}: {error}" if isinstance(error, NOT_ALLOWED) else ""
     except ONLY_OF.get(name, ()):
         return ""
-    except BaseException as error:  # Python's own ends, SystemExit, too
+    except BaseException as error:  # also exceptions that end Python, such as SystemExit
         return f"{type(error).__name__}: {error}"
     return ""
 

@@ -67,7 +67,7 @@ struct place {
   int block, m, n;
 };
 
-/* ---- What the host knows of an instruction ---- */
+/* ---- Description of an instruction, for the host ---- */
 
 constexpr int PLACES = 4; /* places of one test vector in a tile */
 

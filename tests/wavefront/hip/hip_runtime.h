@@ -1,8 +1,8 @@
-/* HIP as far as src/unit/hip needs it, on the CPU: a wavefront whose matrix instructions compute what their models do.
-   EMULATED is the processor's name, "gfx942"; gfx950 has the models of CDNA 3 (gfx942).
+/* An emulator of the parts of HIP that src/unit/hip uses, on the CPU: a wavefront whose matrix instructions compute
+   their models. EMULATED is the processor's name, "gfx942"; gfx950 has the models of CDNA 3 (gfx942).
 
-   Where an element is kept is computed from its row and column, as AMD's Matrix Instruction Calculator and, for A and B
-   of WMMA, AMD's emulator rocjitsu do; the unit goes the other way. */
+   The register of an element is computed from its row and column, as by AMD's Matrix Instruction Calculator and, for A
+   and B of WMMA, by AMD's emulator rocjitsu. The unit computes in the opposite direction. */
 #ifndef SOFTMMA_TESTS_HIP_RUNTIME_H
 #define SOFTMMA_TESTS_HIP_RUNTIME_H
 
@@ -70,13 +70,14 @@ constexpr bool IS_GFX950 = EMULATED[3] == '9' && EMULATED[4] == '5';
 
 constexpr int MOST_LANES = 64;
 
-/* A kernel runs twice in each lane: as far as its instruction, whose operands are collected, and then with results. */
+/* State of a wavefront. A kernel runs twice in each lane: first up to its instruction, whose operands are collected,
+   and then to its end with the results. */
 struct wavefront {
   struct collected {};
   bool collecting, saturates; /* FP16_OVFL */
   int lanes, lane;
   unsigned tile;
-  const smma_instruction *instruction; /* NULL where lanes compute by themselves */
+  const smma_instruction *instruction; /* NULL if each lane computes separately */
   void (*compute)();
   int blocks;
   unsigned char a[MOST_LANES][32], b[MOST_LANES][32], c[MOST_LANES][128], d[MOST_LANES][128];
@@ -91,7 +92,7 @@ struct location {
   int lane, item;
 };
 
-/* Of A with `i` a row, of B with `i` a column. */
+/* Returns the location of an element of A in row `i`, or of B in column `i`. */
 static inline location locate_operand(int m, int k, int blocks, int block, int i, int at) {
   const int in_lane = k / (MOST_LANES / (m * blocks));
   return {block * m + at / in_lane * m * blocks + i, at % in_lane};
@@ -99,7 +100,7 @@ static inline location locate_operand(int m, int k, int blocks, int block, int i
 
 static inline location locate_result(int m, bool f64, int block, int i, int j) {
   const int height = f64 ? 1 : 4, segments = MOST_LANES / m, area = m * m / height;
-  const int beside = area < MOST_LANES ? MOST_LANES / area : 1; /* blocks in one register */
+  const int beside = area < MOST_LANES ? MOST_LANES / area : 1; /* number of blocks in one register */
   return {block % beside * m + i / height % segments * beside * m + j,
           block * (m * m / MOST_LANES) + i / (height * segments) * height + i % height};
 }
@@ -128,7 +129,7 @@ static inline void compute_mfma() {
   }
 }
 
-/* Every lane asks for the same. */
+/* Finds an instruction. Every lane must use the same one. */
 static inline const smma_instruction *find(const std::string &name) {
   static std::string last;
   static const smma_instruction *found;
@@ -150,11 +151,12 @@ accumulators execute(const char *name, void (*compute)(), operand a, operand b, 
   return x;
 }
 
-#define SMMA_MFMA(builtin, cdna3, targets, m, of_blocks, ...)                                                       \
-  template <class operand, class accumulators>                                                                      \
-  accumulators __builtin_amdgcn_mfma_##builtin(operand a, operand b, accumulators x, int, int, int) {               \
-    wave.blocks = of_blocks;                                                                                        \
-    return execute(strcmp(EMULATED, "gfx942") == 0 || IS_GFX950 ? "v_mfma_" #cdna3 : "v_mfma_" #builtin, compute_mfma, a, b, x); \
+#define SMMA_MFMA(builtin, cdna3, targets, m, of_blocks, ...)                                                          \
+  template <class operand, class accumulators>                                                                         \
+  accumulators __builtin_amdgcn_mfma_##builtin(operand a, operand b, accumulators x, int, int, int) {                  \
+    wave.blocks = of_blocks;                                                                                           \
+    return execute(strcmp(EMULATED, "gfx942") == 0 || IS_GFX950 ? "v_mfma_" #cdna3 : "v_mfma_" #builtin, compute_mfma, \
+                   a, b, x);                                                                                           \
   }
 #include "unit/hip/mfma.def"
 #undef SMMA_MFMA
@@ -169,7 +171,8 @@ static inline void demand(bool met, const char *what) {
 
 constexpr bool IS_GFX11 = EMULATED[4] == '1';
 
-/* `slot` counts elements of the operand. gfx11 has copies in all groups of 16 lanes, of which this is the first. */
+/* The location of an element; `slot` counts elements of the operand. gfx11 has copies in all groups of 16 lanes; this
+   is the first. */
 struct wmma_location {
   int lane, slot;
 };
@@ -220,7 +223,7 @@ static inline void __builtin_amdgcn_s_setreg(int where, unsigned value) {
   wave.saturates = true;
 }
 
-/* The builtin's name without what is not of the instruction's. */
+/* Returns the builtin's name without the parts that do not belong to the instruction's name. */
 static inline std::string name_of(const char *builtin, bool half) {
   const std::string name = builtin;
   const size_t wave_size = name.find("_w" + std::to_string(wave.lanes));

@@ -549,19 +549,23 @@ def _matrix(x: NDArray[Any], places: list[int]) -> NDArray[Any]:
     return x[tuple(0 if size == 1 else place for place, size in zip(own, x.shape[:-2]))]  # type: ignore[no-any-return]
 
 
+# Arguments of a product that change its sum but not its operands.
+_OF_THE_SUM = {"out_dtype", "promote_every", "split_k", "alpha", "beta", "scaling", "scale_d"}
+
+
 def _trace_of(rows: list[dict[str, Any]], pair: tuple[str, str]) -> tuple[Trace, bool]:
-    """Traces both targets together if their operands are equal, which locates where sums diverge; otherwise each
-    alone."""
+    """Traces both targets together if all their arguments are equal, which locates where sums diverge; otherwise each
+    alone. Also reports whether the operands are equal."""
     units = [row.pop("on") for row in rows]
     plans = [row.pop("plan", None) for row in rows]
     named = [row.pop("instr", None) for row in rows]
-    same = named[0] == named[1] and all(_alike(rows[0].get(name), rows[1].get(name)) for name in {**rows[0], **rows[1]})
-    if same:
+    others = {name for name in {**rows[0], **rows[1]} if not _alike(rows[0].get(name), rows[1].get(name))}
+    if not others and named[0] == named[1]:
         both = trace(**rows[0], at=(0, 0), on=units, plan=plans, instr=named[0])
         return both._replace(targets=_labelled(both, pair)), True
     each = [trace(**row, at=(0, 0), on=u, plan=p, instr=i) for row, u, p, i in zip(rows, units, plans, named)]
     whole = Trace((0, 0), tuple(t.targets[0] for t in each), None, "", {})
-    return whole._replace(targets=_labelled(whole, pair)), False
+    return whole._replace(targets=_labelled(whole, pair)), others <= _OF_THE_SUM and named[0] == named[1]
 
 
 def _labelled(traced: Trace, pair: tuple[str, str]) -> Any:

@@ -123,7 +123,7 @@ class LayerTrace(NamedTuple):
     ``at`` is the element's index in the layer's output, if the product has the shape of the output. ``element`` is its
     index in product number ``product`` (from 0) of the ``products`` that the unit computes for the layer. ``trace`` is
     the result of `softmma.trace`, for the operands that each target's unit got; ``parting`` in it is None if the two
-    got different operands. If ``trace`` is None, ``why`` gives the reason.
+    got different operands, or if arguments such as ``promote_every`` differ. If ``trace`` is None, ``why`` gives the reason.
     """
 
     layer: Layer
@@ -152,7 +152,9 @@ class LayerTrace(NamedTuple):
             if p is not None:
                 lines.append(f"the sums part between {p.after} and {p.products} products ({p.at})")
             elif not self.same_operands:
-                lines.append("the two units did not get the same operands: they are rounded or scaled otherwise")
+                lines.append("the two units did not get the same operands: they are rounded or scaled differently")
+            elif len({t.result.tobytes() for t in self.trace.targets}) == 2:
+                lines.append("the two units got the same operands, and sum them differently: see promotion and slices")
             else:
                 lines.append("the sums do not part here")
         return "\n".join(lines)

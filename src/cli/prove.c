@@ -1,7 +1,9 @@
+#include "cli/prove.h"
+
 #include <string.h>
 
-#include "cli/choose.h"
 #include "cli/plans.h"
+#include "cli/target.h"
 #include "cli/values.h"
 #include "equal/study.h"
 
@@ -13,16 +15,11 @@ typedef struct {
   smma_target_plan plan;
 } side;
 
-typedef struct {
-  const char *name, *in, *out; /* --instr, --in, --out; or NULL */
-} choice;
-
 /* ---- Targets ---- */
 
-static void take_side(const char *text, const choice *c, side *s) {
-  if (!*text || strlen(text) >= sizeof s->label) smma_die("'%.40s' is not the name of a GPU", text);
+static void take_side(const char *text, const smma_choice *c, side *s) {
+  s->instruction = smma_choose_target(text, c);
   snprintf(s->label, sizeof s->label, "%s", text);
-  s->instruction = smma_choose_target(text, c->name, c->in, c->out);
 }
 
 static void print_side(const side *s) {
@@ -222,20 +219,18 @@ static void take_plans(side *s, size_t count, const char *list) {
   for (size_t i = 0; i < count; i++) s[i].plan = plans[i];
 }
 
-int smma_command_equal(int argc, const char **argv) {
-  choice c = {NULL, NULL, NULL};
+int smma_prove(int argc, const char **argv) {
+  smma_choice c = {NULL, NULL, NULL};
   long long rows = 200000, seed = 0, k = 0;
-  int json = 0, permute = 0, count = 0, status;
+  int json = 0, proves = 0, permute = 0, count = 0, status;
   smma_equal_request request;
-  const char **targets, *plans = NULL;
+  const char *list = NULL, *plans = NULL;
   static side s[2];
+  char text[SMMA_TARGET_SIZE];
   struct poptOption options[] = {
-      {"instr", 0, POPT_ARG_STRING, &c.name, 0, "the instruction of targets that name only a GPU", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &c.in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction (default: f16)",
-       "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &c.out, 0, "with --in: format of D (default: f32; f64 for f64, s32 for integers)",
-       "FORMAT"},
+      SMMA_LIST_OF_TARGETS(&list, "the targets, as arguments or here"),
+      SMMA_CHOICE_OPTIONS(c, " (default: f16)"),
+      {"prove", 0, POPT_ARG_NONE, &proves, 0, "prove that two targets compute one function, or disprove it", NULL},
       {"permute", 0, POPT_ARG_NONE, &permute, 0,
        "for one target: decide whether the order of k and the size BLOCK_K change the result", NULL},
       {"plan", 0, POPT_ARG_STRING, &plans, 0,
@@ -248,16 +243,20 @@ int smma_command_equal(int argc, const char **argv) {
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  targets = smma_parse_options(
-      argc, argv, options, 1, 2,
+  smma_parse_options(
+      argc, argv, options, 0, 0,
       "Decides whether two targets compute the same function for products of any K. 'equal' is proved from\n"
       "their rules, and 'different' comes with a test vector that separates them; otherwise the answer is\n"
-      "that it cannot tell. Exit status: 0 equal, 1 different, 2 cannot tell.\n"
-      "TARGET: GPU, GPU:FORMAT, GPU:INSTRUCTION or the file of a custom unit (default format: f16).\n");
+      "that it cannot tell. Exit status: 0 equal, 1 different, 2 cannot tell.\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
-  for (; targets[count]; count++) take_side(targets[count], &c, &s[count]);
+  while (list && *list) {
+    if (count == 2) smma_die("more than two targets: '%s'", list);
+    list = smma_next_target(list, text);
+    take_side(text, &c, &s[count++]);
+  }
   if (permute && count != 1) smma_die("--permute: of one target, not two");
-  if (!permute && count != 2) smma_die("two targets, please; for example softmma equal H100 B200 --in bf16");
+  if (!permute && count != 2)
+    smma_die("--prove: it takes two targets; for example softmma diff --prove H100 B200 --in bf16");
   if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
   take_plans(s, (size_t)count, plans);
   request = (smma_equal_request){

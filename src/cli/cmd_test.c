@@ -46,7 +46,7 @@ static void print_values(const smma_instruction *i, const char *unit, uint64_t d
 
 static void print_example(const campaign *c, const smma_report_result *r) {
   const smma_row *row = &r->result.example;
-  printf("  row %llu, from 1, was the first; as simple as it goes:\n  ", (unsigned long long)r->result.first + 1);
+  printf("  first mismatch: test vector %llu. Minimised:\n  ", (unsigned long long)r->result.first + 1);
   smma_print_dot_command(stdout, r->instruction, row);
   putchar('\n');
   print_values(r->instruction, c->what.unit->name, row->d);
@@ -63,7 +63,7 @@ static void print_nan(const smma_report_result *r) {
   for (size_t n = 0; n < r->kept.count; n++) sampled += r->kept.sort[n].count;
   if (!nan || sampled != r->result.mismatches) return;
   if (nan == sampled)
-    printf("  NaN encodings only: both results of every mismatch are NaN, with another sign or payload\n");
+    printf("  only NaN encodings differ: both results of every mismatch are NaN, with different signs or payloads\n");
   else
     printf("  %llu of the mismatches differ in the encoding of a NaN only\n", (unsigned long long)nan);
 }
@@ -72,9 +72,9 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   printf("%s %s rows=%llu mismatches=%llu\n", smma_arch_name(r->instruction), r->instruction->name,
          (unsigned long long)r->result.rows, (unsigned long long)r->result.mismatches);
   if (r->result.not_repeated)
-    printf("  %llu results were others when asked again\n", (unsigned long long)r->result.not_repeated);
+    printf("  %llu results changed when they were computed again\n", (unsigned long long)r->result.not_repeated);
   if (r->result.not_alike)
-    printf("  %llu times a row had another result elsewhere in a batch, or beside other rows\n",
+    printf("  %llu times the result of a test vector depended on its place in the batch or on other test vectors\n",
            (unsigned long long)r->result.not_alike);
   print_nan(r);
   if (r->result.has_example) print_example(c, r);
@@ -126,8 +126,8 @@ static int print_report(const campaign *c, bool json) {
 
 /* ---- The command ---- */
 
-static void choose_instructions(campaign *c, const smma_target *target, const char *name) {
-  const smma_instruction *only = name || target->custom ? smma_require_of_target(target, name, "--instr") : NULL;
+static void choose_instructions(campaign *c, const smma_target *target, const smma_choice *choice) {
+  const smma_instruction *only = smma_chosen(target, choice);
   smma_error error;
   if (!smma_report_choose(&c->report, &c->what, target->arch, only, &error)) smma_die("%s", error.text);
 }
@@ -378,23 +378,23 @@ static smma_target target_of_questions(const char *gpu, const char **only) {
   smma_error error;
   if (gpu && !smma_question_of_gpu(gpu, only, &nearest, &error)) smma_die("--only: %s", error.text);
   if (nearest == SMMA_ARCH_COUNT) return smma_target_or_none(gpu);
-  return (smma_target){.text = smma_architectures[nearest].name, .arch = nearest};
+  return smma_require_target(smma_architectures[nearest].name);
 }
 
 /* Runs the experiments of --open. */
-static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
-                              bool json) {
+static int ask_open_questions(smma_unit *unit, const smma_target *target, const smma_choice *choice, const char *only,
+                              bool all, bool json) {
   smma_question_request request = {.unit = unit, .arch = target->arch, .every = all};
   smma_error error;
   if (target->custom) smma_die("--open: %s is no GPU's model: it has no open questions", target->text);
   if (only && !(request.only = smma_require_question(only, &error))) smma_die("--only: %s", error.text);
-  if (name) request.instruction = smma_require_of_target(target, name, "--instr");
+  request.instruction = smma_chosen(target, choice);
   return smma_print_open_answers(&request, json);
 }
 
-int smma_command_campaign(int argc, const char **argv) {
-  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *name = NULL, *kind = NULL, *only = NULL,
-             *shard = NULL;
+int smma_command_test(int argc, const char **argv) {
+  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *kind = NULL, *only = NULL, *shard = NULL;
+  smma_choice choice = {NULL, NULL, NULL};
   long long rows = DEFAULT_ROWS, seed = 0;
   int json = 0, all = 0, open_questions = 0, status;
   smma_unit unit, against;
@@ -407,8 +407,8 @@ int smma_command_campaign(int argc, const char **argv) {
        "UNIT"},
       {"against", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &against_name, 0, "the unit to compare it with",
        "UNIT"},
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "only instructions of this GPU or architecture (default: all)", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "only this instruction, by name or alias (default: all)", "NAME"},
+      SMMA_ON_OPTION(&gpu, "only instructions of this target (default: all)"),
+      SMMA_CHOICE_OPTIONS(choice, " (default: all)"),
       {"all", 0, POPT_ARG_NONE, &all, 0, "every instruction that both units compute, as without --instr", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the report as JSON", NULL},
       SMMA_OPTION_GROUP("Test vectors:"),
@@ -420,7 +420,7 @@ int smma_command_campaign(int argc, const char **argv) {
       {"resume", 0, POPT_ARG_STRING, &c.state, 0, "save progress in this file; if the file exists, continue from it",
        "FILE"},
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
-       "only part I of N of the test vectors; 'softmma merge' merges the reports of all parts", "I/N"},
+       "only part I of N of the test vectors; 'softmma vectors merge' merges the reports of all parts", "I/N"},
       SMMA_OPTION_GROUP("Open questions:"),
       {"open", 0, POPT_ARG_NONE, &open_questions, 0,
        "run the experiments on open questions instead, on one instruction of each rule, or with --all on every "
@@ -435,7 +435,7 @@ int smma_command_campaign(int argc, const char **argv) {
       "open ('softmma show'). Test vector i of a seed is the same on every machine. Counterexamples are\n"
       "minimised and explained. Exit status 1: results differ. 'softmma units' lists the units.\n"
       "With --open, prints the unit's answer to each open question; exit status 1: one is not the model's.\n");
-  if (all && name) smma_die("--all and --instr: ask for every instruction or for one");
+  if (all && (choice.instr || choice.in)) smma_die("--all and --instr: ask for every instruction or for one");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   c.what.rows = (uint64_t)rows;
   c.what.recipe = smma_require_recipe(kind, seed);
@@ -452,12 +452,12 @@ int smma_command_campaign(int argc, const char **argv) {
   target = open_questions ? target_of_questions(gpu, &only) : smma_target_or_none(gpu);
   if (open_questions && smma_rank()) return SMMA_EXIT_EQUAL;
   if (open_questions) {
-    status = ask_open_questions(&unit, &target, name, only, all, json);
+    status = ask_open_questions(&unit, &target, &choice, only, all, json);
     smma_unit_close(&unit);
     return status;
   }
   open_unit(against_name, "--against", &against);
-  choose_instructions(&c, &target, name);
+  choose_instructions(&c, &target, &choice);
   if (shard) {
     uint64_t index, count;
     smma_read_shard(shard, &index, &count);

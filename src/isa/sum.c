@@ -1,0 +1,119 @@
+#include "isa/sum.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/chains.h"
+#include "isa/catalogue.h"
+#include "isa/format_name.h"
+#include "isa/key.h"
+
+/* Appends "16 products" or "1 product". */
+static void add_products(char *text, int count) {
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%d product%s", count, count == 1 ? "" : "s");
+}
+
+/* Appends how a sum is rounded to a format, such as "rounded toward zero to f32". */
+static void add_rounding(char *text, smma_rounding rounding, smma_format format) {
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "rounded %s to %s", smma_rounding_words(rounding),
+                   smma_format_text(format));
+}
+
+static void add_fused(char *text, const smma_t_fdpa *p) {
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, " and the sum so far, truncated to %d bits below the greatest exponent, ",
+                   p->alignment_bits);
+  add_rounding(text, p->rounding, p->output);
+}
+
+static void add_pairs(char *text, const smma_pairs *p) {
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%s, added to the sum so far, each addition ",
+                   p->fused ? "the exact sum of 2 products" : "the sum of 2 rounded products");
+  add_rounding(text, p->rounding, p->output);
+  if (p->subnormals != SMMA_SUBNORMALS_KEPT) smma_append_text(text, SMMA_SUM_WORDS_SIZE, "; subnormals count as zero");
+}
+
+static void add_composition(char *text, const smma_composition *p) {
+  smma_subnormal_policy of_factors;
+  smma_pairs pairs;
+  if (smma_is_sum_of_pairs(p, &pairs))
+    add_pairs(text, &pairs);
+  else if (smma_is_sum_of_chains(p, &of_factors))
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE,
+                     "two chains of fused multiply-adds, of even and of odd k, added at the end; subnormals count as "
+                     "zero");
+  else
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%d step%s, which 'softmma custom' describes", p->steps,
+                     p->steps == 1 ? "" : "s");
+}
+
+static void add_integer(char *text, const smma_integer *p) {
+  const bool wraps = p->overflow == SMMA_INTEGER_WRAPS;
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "the exact sum of all %s and C, which %s%s",
+                   p->product == SMMA_PRODUCT_XOR ? "exclusive ors" : "products", wraps ? "wraps" : "saturates",
+                   p->two_stages ? " in the middle and at the end" : "");
+}
+
+const char *smma_sum_words(const smma_operation *o, char text[SMMA_SUM_WORDS_SIZE]) {
+  const smma_rule *r = &o->rule;
+  const smma_tr_fdpa *tr = &r->with.tr_fdpa;
+  const smma_c_fdpa *c = &r->with.c_fdpa;
+  text[0] = 0;
+  switch (smma_algorithm_of(r)) {
+    case SMMA_FMA:
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE, "a chain of fused multiply-adds in order of k, each ");
+      add_rounding(text, r->with.fma.rounding, o->d);
+      break;
+    case SMMA_FTZ_FMA:
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE,
+                       "a chain of fused multiply-adds from the last k to the first; subnormals count as zero");
+      break;
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+      add_products(text, smma_block_of(o));
+      if (o->scale_block) smma_append_text(text, SMMA_SUM_WORDS_SIZE, " times their scale factors");
+      add_fused(text, &r->with.t_fdpa);
+      break;
+    case SMMA_FP8_BY_FP16:
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE, "two sums, then C, each of ");
+      add_products(text, smma_block_of(o));
+      add_fused(text, &r->with.t_fdpa);
+      break;
+    case SMMA_GST_FDPA:
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE, "exact sums of %d products times their scale factors",
+                       r->with.gst_fdpa.group);
+      add_fused(text, &r->with.gst_fdpa.fused);
+      break;
+    case SMMA_E_FDPA:
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE, "the exact sum of ");
+      add_products(text, smma_block_of(o));
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE, " and the sum so far, ");
+      add_rounding(text, SMMA_ROUND_NEAREST_EVEN, SMMA_F32);
+      break;
+    case SMMA_FTZ_ADDMUL:
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE,
+                       "%d rounded products, added in pairs, then to the sum so far, in f32; subnormals count as zero",
+                       r->with.ftz_addmul.pairwise);
+      break;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+      add_products(text, smma_block_of(o));
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE,
+                       " truncated to %d bits below the greatest%s, then the sum so far, rounded down at %d bits, ",
+                       tr->alignment_bits, r->algorithm == SMMA_GTR_FDPA ? " of even and of odd k" : "", tr->sum_bits);
+      add_rounding(text, SMMA_ROUND_NEAREST_EVEN, SMMA_F32);
+      break;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
+      add_products(text, smma_block_of(o));
+      smma_append_text(text, SMMA_SUM_WORDS_SIZE,
+                       r->algorithm == SMMA_C_FDPA
+                           ? " and the sum so far, truncated to %d and %d bits, those of opposite sign complemented, "
+                           : ", rounded down to %d bits below the greatest, and the sum so far, to %d, ",
+                       c->alignment_bits, c->c_bits);
+      add_rounding(text, SMMA_ROUND_NEAREST_EVEN, c->output);
+      break;
+    case SMMA_INTEGER: add_integer(text, &r->with.integer); break;
+    case SMMA_COMPOSITION: add_composition(text, &r->with.composition); break;
+  }
+  return text;
+}

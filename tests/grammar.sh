@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Command lines that users guess: targets in every place, other names of options and commands, and errors that say what
+# to type. Usage: grammar.sh SOFTMMA
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: grammar.sh SOFTMMA}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+
+# alike NAME STATUS LINE LINE...: command lines, as strings without quotes, that print the same.
+alike() {
+  local name=$1 status=$2 line
+  shift 2
+  read -ra words <<<"$1"
+  runs "$status" "${words[@]}" || fail "$name" "the status is not $status: softmma $1: $(head -c 400 in/stderr)"
+  cp in/stdout in/wanted
+  shift
+  for line; do
+    read -ra words <<<"$line"
+    if ! runs "$status" "${words[@]}"; then
+      fail "$name" "the status is not $status: softmma $line: $(head -c 400 in/stderr)"
+    elif cmp -s in/wanted in/stdout; then
+      pass "$name: softmma $line"
+    else
+      fail "$name" "another output of softmma $line: $(diff in/wanted in/stdout | head -n 4)"
+    fi
+  done
+}
+
+a='--a 1,2,3' b='--b 4,5,6'
+"$softmma" custom --from H100:f16 >unit.json
+sed 's/"alignment_bits": 25/"alignment_bits": 20/' unit.json >other.json
+
+# ---- One target ----
+
+alike 'dot' 0 "dot --on H100 --instr wgmma.m64n8k16.f32.f16.f16 $a $b" "dot --on H100 --in f16 $a $b" \
+  "dot --on H100:f16 $a $b" "dot H100:f16 $a $b" "dot $a $b H100:f16" "dot H100 --in f16 $a $b" \
+  "dot hopper --in f16 $a $b" "dot sm_90 --in fp16 $a $b" "dot --gpu H100 --dtype half $a $b" \
+  "dot --target H100:f16 $a $b" "dot H100:wgmma.m64n8k16.f32.f16.f16 $a $b" "dot H100:f16:f16 $a $b" \
+  "dot unit.json $a $b" "dot --on unit.json $a $b" "dot H100 --instruction wgmma.m64n8k16.f32.f16.f16 $a $b"
+alike 'dot: features of a driver are no format' 0 "dot --on MI300X --in f16 $a $b" "dot gfx942:sramecc+ --in f16 $a $b" \
+  "dot gfx942:sramecc+:xnack-:f16 $a $b"
+alike 'explain' 0 "explain --on H100 --in f16 $a $b" "explain H100:f16 $a $b" "dot H100:f16 $a $b --explain"
+alike 'tree' 0 'tree --on H100 --in f16' 'tree H100:f16'
+alike 'gen' 0 'vectors gen --on H100 --in f16 --rows 5' 'vectors gen H100:f16 -n 5'
+alike 'record' 0 'vectors record --unit model --on H100 --in f16 --rows 5 --json' \
+  'vectors record H100:f16 --unit model -n 5 --json'
+alike 'coverage' 0 'coverage --on H100 --in f16 --rows 50' 'coverage H100:f16 -n 50'
+alike 'custom' 0 'custom --from H100 --in f16' 'custom H100:f16' 'custom --on H100:f16'
+alike 'test' 0 'test --unit model --on H100 --in f16 --rows 9' 'test --unit model H100:f16 -n 9'
+alike 'plan' 0 'plan --as deepgemm --on H100 --in e4m3 -k 512' 'plan --as deepgemm H100:e4m3 -k 512'
+alike 'list' 0 'list --on H100' 'list H100' 'list --arch H100' 'list hopper' 'list --gpu H100'
+alike 'show one' 0 'show HMMA.16816.F32 --on A100' 'show HMMA.16816.F32 A100' 'show A100 HMMA.16816.F32' \
+  'show A100:HMMA.16816.F32' 'show A100 --in f16'
+gives 'show a GPU' 0 '^H100: NVIDIA Hopper, 1194 instructions' show H100
+check 'show a GPU: products at once, bits, rounding' \
+  grep -qxF -e '  16 products and the sum so far, truncated to 25 bits below the greatest exponent, rounded toward zero to f32' in/stdout
+check 'show a GPU: evidence and open questions' [ "$(grep -cx -e Evidence -e 'Open questions' in/stdout)" -eq 2 ]
+gives 'show a file' 0 'file +unit.json' show unit.json
+
+# ---- Several targets ----
+
+alike 'diff' 1 'diff --on A100,H100 --in f16 --rows 500' 'diff A100 H100 --rows 500' 'diff --on A100 --on H100 --rows 500' \
+  'diff A100,H100 -n 500' 'diff --gpu A100 --gpu H100 --rows 500'
+alike 'prove' 0 'diff --prove --on A100,L40S' 'diff --prove A100 L40S' 'diff A100 L40S --prove' 'prove A100 L40S' \
+  'diff --prove A100,L40S'
+alike 'explain two' 1 'explain --on A100,H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23' \
+  'explain A100 H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23'
+alike 'probe' 0 'probe --on V100 --in f16 --rows 64' 'probe V100 --rows 64' 'probe V100:f16 --rows 64'
+alike 'tolerance' 0 'tolerance --on A100,H100 --shape 8x8x64' 'tolerance A100 H100 --shape 8x8x64'
+gives 'a file as a target' 1 'fraction bits kept of aligned products: 25 \| 20' diff unit.json other.json
+
+npy A.npy '<f4' '(4, 32)' "$(f32 $(seq 1900 2027))"
+npy B.npy '<f4' '(32, 3)' "$(f32 $(seq 1901 1996))"
+alike 'compare' 1 'compare --on A100,H100 A.npy B.npy' 'compare A100 H100 A.npy B.npy' 'compare A.npy B.npy A100 H100' \
+  'compare --gpu A100 --gpu H100 A.npy B.npy' 'compare A100 H100 A.npy B.npy --dtype f16'
+alike 'trace' 1 'trace --on A100,H100 --at 0,1 A.npy B.npy' 'trace A100 H100 A.npy B.npy --at 0,1'
+runs 0 gemm --on H100 --in f16 A.npy B.npy -o D.npy
+for words in 'H100:f16 A.npy B.npy' 'A.npy B.npy --on H100:f16' 'H100 --in f16 A.npy B.npy'; do
+  read -ra line <<<"$words"
+  check "gemm: $words" runs 0 gemm "${line[@]}" -o E.npy
+  check "gemm: $words: the same D" cmp -s D.npy E.npy
+done
+gives 'match' 0 'H100' match A.npy B.npy D.npy --in f16 H100
+cp A.npy H100
+check 'a file that has the name of a GPU is the file' runs 1 compare A100 L40S:bf16 H100 B.npy
+rm H100
+
+# ---- Names of commands ----
+
+alike 'former and other names' 0 'vectors gen H100:f16 -n 3' 'gen H100:f16 -n 3'
+gives 'former names say the new one' 0 . gen H100:f16 -n 1
+check 'former names say the new one: on stderr' grep -qx "softmma: note: 'softmma gen' is 'softmma vectors gen' now" in/stderr
+alike 'help' 0 'dot --help' 'help dot' '--help dot' '-h dot'
+alike 'help of two words' 0 'vectors gen --help' 'help vectors gen' 'gen --help'
+alike 'version' 0 version --version -V
+gives 'vectors --help' 0 '^  vectors convert  ' vectors --help
+fails 'vectors alone' "first word of a command: vectors gen, " vectors
+for name in campaign:test record:'vectors record' convert:'vectors convert' merge:'vectors merge' \
+  next:'vectors next' backends:units identify:match; do
+  read -ra words <<<"${name#*:}"
+  alike "help of ${name%%:*}" 0 "${words[*]} --help" "${name%%:*} --help"
+done
+gives 'equal is diff --prove' 0 'prove that two targets compute one function' equal --help
+
+# ---- Options of every command ----
+
+alike '-q' 0 "dot H100:f16 $a $b" "dot H100:f16 $a $b -q" "-q dot H100:f16 $a $b" "--quiet dot H100:f16 $a $b"
+check '-q prints no notes' [ ! -s in/stderr ]
+gives 'zeros are added' 0 '^0x42000000  32$' dot H100:f16 --a 1,2,3 --b 4,5,6
+check 'zeros are added, and a note says so' grep -qF -e '--a has 3 elements; the other 13 of K = 16 are 0' in/stderr
+gives 'a former letter' 0 . vectors gen H100:f16 -k normal -n 1
+check 'a former letter says the option' grep -q -e '-k: type --kind' in/stderr
+gives 'experiment --list' 0 '^accumulation ' experiment --list
+
+# ---- Errors that say what to type ----
+
+fails 'two targets for one' "takes one" dot H100 A100 --in f16 --a 1 --b 1
+fails 'a target twice' 'given twice' compare H100 H100 A.npy B.npy
+fails 'one target to compare' 'nothing to be compared with' compare H100 A.npy B.npy
+fails 'a GPU that is misspelled' 'nearest: H200' compare H2000 H100 A.npy B.npy
+fails 'a GPU that is misspelled, alone' 'nearest: H200' tolerance H2000
+fails 'a TPU' "no model of Google's TPUs" list TPUv4
+fails 'Gaudi' "no model of Intel's Gaudi" show Gaudi2
+fails 'a GPU without a model' 'no model of B300' show B300
+fails 'formats twice' 'says it already' dot H100:f16 --in bf16 --a 1 --b 1
+fails 'fp8' 'e4m3 or e5m2' gemm H100 --in fp8 A.npy B.npy -o D.npy
+fails 'fp8 after a colon' 'e4m3 or e5m2' gemm H100:fp8 A.npy B.npy -o D.npy
+fails 'fp6' 'e3m2 or e2m3' gemm B200:fp6 A.npy B.npy -o D.npy
+fails 'no formats' 'for example --in f16' gemm H100 A.npy B.npy -o D.npy
+fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
+fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
+fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b 1
+fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy
+fails 'formats of a search' 'type H100 --in f16' match A.npy B.npy D.npy H100:f16
+
+finish
