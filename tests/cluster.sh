@@ -138,7 +138,7 @@ for seed in 1 2 3 4 5; do
   runs 0 vectors gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
 done
 sed -i '20s/[0-9a-f]\{8\}$/3f800001/' vectors/4.txt
-verify=(verify vectors/2.txt)
+verify=(verify vectors vectors/2.txt)
 runs 1 "${verify[@]}"
 cp in/stdout one.out
 check 'files in 4 ranks' in_ranks 1 4 "${verify[@]}"
