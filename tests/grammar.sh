@@ -108,6 +108,8 @@ gives 'equal is diff --prove' 0 'prove that two targets compute one function' eq
 
 alike '-q' 0 "dot H100:f16 $a $b" "dot H100:f16 $a $b -q" "-q dot H100:f16 $a $b" "--quiet dot H100:f16 $a $b"
 check '-q prints no notes' [ ! -s in/stderr ]
+runs 0 gen H100:f16 -k normal -n 1 -q
+check '-q prints no notes about former names' [ ! -s in/stderr ]
 gives 'zeros are added' 0 '^0x42000000  32$' dot H100:f16 --a 1,2,3 --b 4,5,6
 check 'zeros are added, and a note says so' grep -qF -e '--a has 3 elements; the other 13 of K = 16 are 0' in/stderr
 gives 'a former letter' 0 . vectors gen H100:f16 -k normal -n 1

@@ -123,7 +123,6 @@ int main(int argc, const char **argv) {
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
   smma_handle_library_exits();
   start_ranks(argc, argv);
-  smma_note_former_name();
   if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
   if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
   smma_ranks_end();

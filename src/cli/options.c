@@ -178,6 +178,9 @@ static void append_to_list(const struct poptOption *o, char *before) {
   *now = joined;
 }
 
+/* An option that was given by a letter which goes in the next version, or NULL. */
+static const struct poptOption *former_letter;
+
 /* Stores the value that popt has read for option `o` of the table. `given` holds the strings of earlier uses, at the
    index of the first option with the same variable. */
 static void take_value(const struct poptOption *table, const struct poptOption *o, char *given[MOST_OPTIONS]) {
@@ -186,7 +189,7 @@ static void take_value(const struct poptOption *table, const struct poptOption *
   if (is_count(o)) store_count(o);
   if (!is_string(o)) return;
   if (!*(char **)o->arg) smma_die("out of memory"); /* popt failed to copy it */
-  if (!o->longName) smma_note("-%c: type %s; the letter goes in the next version", o->shortName, o->descrip);
+  if (!o->longName) former_letter = o;
   if (given[index] && is_list(o)) append_to_list(o, given[index]);
   free(given[index]);
   given[index] = *(char **)o->arg;
@@ -323,6 +326,9 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (asks_help) print_command_help(details, takes_targets(table));
   if (code < -1) fail(argc, argv, table, code);
   smma_is_quiet = asks_quiet;
+  smma_note_former_name();
+  if (former_letter)
+    smma_note("-%c: type %s; the letter goes in the next version", former_letter->shortName, former_letter->descrip);
   if (count < least) smma_die("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);
   if (count > most) fail_argument(table, most, program);
   return others;

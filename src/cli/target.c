@@ -6,26 +6,6 @@
 
 /* ---- The text of a target ---- */
 
-/* Returns the colon that ends the name of the GPU, or NULL. Drivers of AMD append features, as in
-   "gfx942:sramecc+:xnack-", which belong to the name. */
-static const char *end_of_gpu(const char *text) {
-  const char *colon = strchr(text, ':');
-  while (colon) {
-    const size_t length = strcspn(colon + 1, ":");
-    if (!length || !strchr("+-", colon[length])) return colon;
-    colon = strchr(colon + 1, ':');
-  }
-  return NULL;
-}
-
-/* Copies the name of the GPU, and returns the text after it, or NULL. */
-static const char *split(const char *text, char gpu[256]) {
-  const char *colon = end_of_gpu(text);
-  const size_t length = colon ? (size_t)(colon - text) : strlen(text);
-  snprintf(gpu, 256, "%.*s", (int)(length < 256 ? length : 255), text);
-  return colon ? colon + 1 : NULL;
-}
-
 const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE]) {
   const size_t length = strcspn(list, ",");
   if (!length || length >= SMMA_TARGET_SIZE)
@@ -36,9 +16,9 @@ const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE]) {
 }
 
 bool smma_names_target(const char *text) {
-  char gpu[256];
+  char gpu[SMMA_GPU_TEXT_SIZE];
   if (smma_ends_with(text, ".json")) return true;
-  split(text, gpu);
+  smma_split_target(text, gpu);
   gpu[strcspn(gpu, ",")] = 0;
   return smma_resolve_arch(gpu, NULL) != SMMA_ARCH_COUNT;
 }
@@ -48,7 +28,7 @@ smma_target smma_require_target(const char *on) {
   smma_error error;
   if (!*on || strlen(on) >= SMMA_TARGET_SIZE) smma_die("--on: '%.40s' is not the name of a GPU", on);
   if (!smma_is_custom_file(on)) {
-    t.more = split(on, t.gpu);
+    t.more = smma_split_target(on, t.gpu);
     t.arch = smma_require_arch(t.gpu, "--on");
     return t;
   }

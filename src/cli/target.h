@@ -7,7 +7,7 @@
 /* "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" (of A and of B), "GPU:INSTRUCTION" or the file of a custom unit. */
 typedef struct {
   const char *text;               /* as given; the string must outlive this struct */
-  char gpu[256];                  /* the text up to the colon; for a file, all of it */
+  char gpu[SMMA_GPU_TEXT_SIZE];   /* the text up to the colon; for a file, all of it */
   const char *more;               /* the text after the colon, or NULL */
   const smma_instruction *custom; /* the custom unit of a file; NULL for a GPU or an architecture */
   smma_arch_id arch;              /* the architecture; SMMA_ARCH_COUNT for a file */

@@ -12,6 +12,11 @@
 size_t smma_catalogue_count(void);
 const smma_instruction *smma_catalogue_at(size_t index);
 
+/* Splits a target "GPU:MORE": copies the name of the GPU, and returns the text after the colon, or NULL. Features that
+   AMD's drivers append, as in "gfx942:sramecc+:xnack-", belong to the name. */
+#define SMMA_GPU_TEXT_SIZE 256
+const char *smma_split_target(const char *target, char gpu[SMMA_GPU_TEXT_SIZE]);
+
 /* Like smma_find_arch; if there is no such architecture, the error names the nearest one. */
 smma_arch_id smma_resolve_arch(const char *gpu_or_arch, smma_error *error);
 

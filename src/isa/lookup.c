@@ -125,6 +125,25 @@ const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
   return gpu_experiments[gpu - smma_gpus_without_model];
 }
 
+/* Returns the colon that ends the name of the GPU, or NULL. */
+static const char *end_of_gpu(const char *target) {
+  const char *colon = strchr(target, ':');
+  while (colon) {
+    const size_t length = strcspn(colon + 1, ":");
+    if (!length || !strchr("+-", colon[length])) return colon;
+    colon = strchr(colon + 1, ':');
+  }
+  return NULL;
+}
+
+const char *smma_split_target(const char *target, char gpu[SMMA_GPU_TEXT_SIZE]) {
+  const char *colon = end_of_gpu(target);
+  const size_t length = colon ? (size_t)(colon - target) : strlen(target);
+  snprintf(gpu, SMMA_GPU_TEXT_SIZE, "%.*s", (int)(length < SMMA_GPU_TEXT_SIZE ? length : SMMA_GPU_TEXT_SIZE - 1),
+           target);
+  return colon ? colon + 1 : NULL;
+}
+
 smma_arch_id smma_resolve_arch(const char *gpu, smma_error *error) {
   smma_arch_id arch = smma_find_arch(gpu);
   if (arch == SMMA_ARCH_COUNT && error) explain_unknown_gpu(gpu, error);

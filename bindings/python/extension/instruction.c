@@ -355,7 +355,7 @@ static const smma_instruction *find_named(const choice *x) {
   return x->instr == Py_None ? NULL : find_by_name(x->on, x->instr);
 }
 
-const smma_instruction *choose_instruction(const choice *x, const array_formats *arrays) {
+static const smma_instruction *choose_of_gpu(const choice *x, const array_formats *arrays) {
   const smma_instruction *named = find_named(x);
   smma_formats f;
   if (PyErr_Occurred() || !read_formats(x, arrays, &f)) return NULL;
@@ -370,6 +370,38 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
                                           : find_by_formats(x->on, &f, x->in != Py_None);
 }
 
+/* Returns the text after the colon of a target "GPU:MORE", and the GPU's name; NULL if there is none. */
+static const char *split_target(PyObject *on, char gpu[SMMA_GPU_TEXT_SIZE]) {
+  const char *text = PyUnicode_Check(on) ? PyUnicode_AsUTF8AndSize(on, NULL) : NULL;
+  return text ? smma_split_target(text, gpu) : NULL;
+}
+
+const smma_instruction *choose_instruction(const choice *x, const array_formats *arrays) {
+  char gpu[SMMA_GPU_TEXT_SIZE];
+  const char *more = split_target(x->on, gpu);
+  const smma_instruction *found;
+  choice own = *x;
+  smma_formats f;
+  PyObject *rest;
+  if (PyErr_Occurred()) return NULL;
+  if (!more) return choose_of_gpu(x, arrays);
+  if (x->instr != Py_None || x->in != Py_None) {
+    PyErr_Format(PyExc_ValueError, "%s: on=%R says it already; leave it out",
+                 x->instr != Py_None ? "instr" : "in_dtype", x->on);
+    return NULL;
+  }
+  own.on = PyUnicode_FromString(gpu);
+  rest = PyUnicode_FromString(more);
+  if (smma_formats_from_text(more, SMMA_NO_FORMAT, &f, NULL) == SMMA_OK)
+    own.in = rest;
+  else
+    own.instr = rest;
+  found = own.on && rest ? choose_of_gpu(&own, arrays) : NULL;
+  Py_XDECREF(own.on);
+  Py_XDECREF(rest);
+  return found;
+}
+
 PyObject *chosen_object(const choice *x, const smma_instruction *chosen) {
   PyObject *given = is_instruction(x->instr) ? x->instr : x->on;
   return is_instruction(given) ? Py_NewRef(given) : handle_of(chosen);
@@ -380,10 +412,11 @@ PyObject *chosen_object(const choice *x, const smma_instruction *chosen) {
 PyObject *python_choose(PyObject *module, PyObject *arguments) {
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
   const smma_instruction *chosen;
+  char gpu[SMMA_GPU_TEXT_SIZE];
   choice x;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "UOOO", &x.on, &x.instr, &x.in, &x.out)) return NULL;
-  if (x.instr == Py_None && x.in == Py_None)
+  if (x.instr == Py_None && x.in == Py_None && !split_target(x.on, gpu))
     return PyErr_Format(PyExc_TypeError,
                         "instr and in_dtype are missing; give one of them, for example in_dtype='f16'");
   chosen = choose_instruction(&x, &open);

@@ -3,6 +3,7 @@
 import copy
 import doctest
 import pickle
+import warnings
 
 import ml_dtypes
 import numpy as np
@@ -136,3 +137,26 @@ def test_custom_from_a_file():
 def test_wrong_custom(change, line):
     with pytest.raises(ValueError, match=line):
         softmma.Custom({**softmma.instruction("H100", "HMMA.16816.F32").to_custom(), **change})
+
+
+def test_targets():
+    """A GPU with a format or an instruction, as the command takes it."""
+    generator = np.random.default_rng(2)
+    a, b = (generator.standard_normal(shape).astype(np.float32) for shape in ((3, 40), (40, 2)))
+    instr = "mma.m16n8k32.f32.e4m3.e5m2.f32"
+    for target, given in [
+        ("H100:e4m3", {"on": "H100", "in_dtype": "e4m3"}),
+        ("H100:e4m3:e5m2", {"on": "H100", "in_dtype": ("e4m3", "e5m2")}),
+        (f"H100:{instr}", {"on": "H100", "instr": instr}),
+        ("gfx942:sramecc+:xnack-", {"on": "MI300X", "in_dtype": "f32"}),
+        ("gfx942:sramecc+:xnack-:bf16", {"on": "MI300X", "in_dtype": "bf16"}),
+    ]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_array_equal(softmma.matmul(a, b, on=target), softmma.matmul(a, b, **given))
+    with pytest.raises(ValueError, match="in_dtype: on='H100:e4m3' says it already"):
+        softmma.matmul(a, b, on="H100:e4m3", in_dtype="f16")
+    with pytest.raises(ValueError, match="instr: on='H100:e4m3' says it already"):
+        softmma.matmul(a, b, on="H100:e4m3", instr=instr)
+    with pytest.raises(LookupError, match="H100 has no instruction 'e9m9'"):
+        softmma.matmul(a, b, on="H100:e9m9")
