@@ -22,8 +22,8 @@ static int print_help(void) {
       "SoftMMA computes D = A*B + C as the matrix units of GPUs and CPUs do, bit for bit.\n\n"
       "Usage: softmma COMMAND [options]\n\n"
       "Examples:\n"
-      "  softmma gemm --on H100 --in f16 A.npy B.npy -o D.npy\n"
-      "  softmma compare --on V100,H100,MI300X A.npy B.npy\n");
+      "  softmma gemm H100:f16 A.npy B.npy -o D.npy\n"
+      "  softmma compare V100 H100 MI300X A.npy B.npy\n");
   print_commands();
   printf(
       "\n'softmma COMMAND --help' lists the options of a command; 'man softmma' describes all commands.\n"
