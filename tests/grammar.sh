@@ -135,6 +135,11 @@ fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
 fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
 fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b 1
 fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy
-fails 'formats of a search' 'type H100 --in f16' match A.npy B.npy D.npy H100:f16
+gives 'formats of a search' 0 'H100' match A.npy B.npy D.npy H100:f16
+fails 'two formats of a search' 'a search is for the formats f16' match A.npy B.npy D.npy H100:f16 A100:bf16
+fails 'formats in a list of instructions' "'softmma show H100:f16' shows" list H100:f16
+fails 'ozaki without formats' '--method ozaki takes --in s8' gemm H100 A.npy B.npy -o E.npy --method ozaki --slices auto
+check 'fallback' runs 0 gemm A100:e4m3 A.npy B.npy -o E.npy --method fallback
+gives 'custom: as in --unit' 1 'fraction bits kept' diff custom:unit.json other.json
 
 finish

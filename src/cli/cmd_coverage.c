@@ -124,7 +124,7 @@ int smma_command_coverage(int argc, const char **argv) {
       SMMA_ON_OPTION(&gpu, "instead of files: generate test vectors for this target"),
       SMMA_CHOICE_OPTIONS(choice, ""),
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
-       "with --on: also compare this unit's results with the model's, as in campaign", "UNIT"},
+       "with --on: also compare this unit's results with the model's, as in 'softmma test'", "UNIT"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors to generate", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind_name),
@@ -165,6 +165,7 @@ int smma_command_coverage(int argc, const char **argv) {
   for (size_t n = 0; !json && n < coverage.count; n++) print_one(&coverage.one[n], most);
   mismatches = coverage.totals.mismatches;
   smma_coverage_free(&coverage);
-  if (mismatches) smma_note("%llu results are not the model's; softmma verify and campaign say which", mismatches);
+  if (mismatches)
+    smma_note("%llu results are not the model's; 'softmma verify' and 'softmma test' show them", mismatches);
   return smma_finish_output(mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

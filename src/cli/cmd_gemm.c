@@ -21,11 +21,16 @@ static const smma_instruction *choose_instruction(gemm_options *o) {
   const smma_method_options *m = &o->product.method;
   const char *through;
   smma_error error;
+  const smma_target target = smma_require_target(o->gpu);
+  if (smma_method_is(m, "ozaki") && !o->choice.instr && !o->choice.in && !target.more && !target.custom)
+    smma_die("--in is missing: --method ozaki takes --in s8");
   if (!smma_method_is(m, "fallback")) return smma_choose_instruction(o->gpu, &o->choice);
   if (o->choice.instr) smma_die("--instr: --method fallback takes the one of --through; leave it out");
+  if (o->choice.in && target.more) smma_die("--in: %s says it already; leave it out", o->gpu);
+  if (target.more) o->choice.in = target.more;
   if (o->choice.in) o->product.narrow = smma_require_format(o->choice.in, "--in");
   if (!smma_choose_fallback(m, o->product.narrow, &through, &error)) smma_die("%s", error.text);
-  return smma_choose_instruction(o->gpu, &(smma_choice){.in = through, .out = o->choice.out});
+  return smma_choose_instruction(target.gpu, &(smma_choice){.in = through, .out = o->choice.out});
 }
 
 static void print_summary(const gemm_options *o, const smma_matrix_product *p, double seconds) {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/describe.h"
+#include "cli/target.h"
 
 /* Reports whether two instructions differ only in N, so that they share a line of the table. */
 static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y) {
@@ -100,6 +101,7 @@ static int list_instructions(smma_arch_id only, bool every_n) {
 int smma_command_list(int argc, const char **argv) {
   const char *on = NULL;
   int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0;
+  smma_target target;
   smma_arch_id only;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &on, 0, "only this GPU or architecture (default: all)", "GPU"},
@@ -117,7 +119,10 @@ int smma_command_list(int argc, const char **argv) {
       "After --formats, name formats of the table or spell formats out: X exponent bits and Y fraction bits\n"
       "are [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], and integers of N bits are sN and uN.\n");
   if (*names && !list_of_formats) on = *names;
-  only = on ? smma_require_arch(on, "--on") : SMMA_ARCH_COUNT;
+  target = smma_target_or_none(on);
+  if (target.custom || target.more)
+    smma_die("list takes a GPU, and not '%s'; 'softmma show %s' shows that instruction", on, on);
+  only = target.arch;
   if (list_of_gpus + list_of_formats + experiments > 1)
     smma_die("--gpus, --formats and --experiments are lists of their own; ask for one");
   if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);

@@ -14,6 +14,7 @@
 enum { MOST_SHOWN = 8 };
 
 typedef struct {
+  char formats[SMMA_TARGET_SIZE]; /* of targets, as in "H100:f16" */
   const char *gpus, *instruction, *in, *out, *claim, *plan;
   const char *path[SMMA_PRODUCT_MATRICES]; /* files, or NULL */
   int transpose_a, transpose_b, json;
@@ -27,19 +28,20 @@ typedef struct {
   size_t count;
 } target_list;
 
-/* Adds a target. The formats after its colon must be those of the search. */
-static void add_target(target_list *list, const char *text, const match_options *o) {
+/* Adds a target. The formats after its colon are those of the search. */
+static void add_target(target_list *list, const char *text, match_options *o) {
   const smma_target target = smma_require_target(text);
   smma_match_target *more = realloc(list->target, (list->count + 1) * sizeof *more);
   if (!more) smma_die("out of memory");
-  if (target.more && (!o->in || strcmp(target.more, o->in) != 0))
-    smma_die("--on: %s: the formats of a search are those of --in; type %s --in %s", text, target.gpu, target.more);
+  if (target.more && !o->in) o->in = strcpy(o->formats, target.more);
+  if (target.more && strcmp(target.more, o->in) != 0)
+    smma_die("--on: %s: a search is for the formats %s; search for those of this target apart", text, o->in);
   list->target = more;
   list->target[list->count++] = (smma_match_target){target.custom, target.arch};
 }
 
 /* Returns the targets of --on. An empty list stands for all GPUs. */
-static target_list require_targets(const match_options *o) {
+static target_list require_targets(match_options *o) {
   const char *list = o->gpus;
   target_list targets = {NULL, 0};
   char text[SMMA_TARGET_SIZE];
@@ -319,8 +321,8 @@ int smma_command_match(int argc, const char **argv) {
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1], o.request.d.path = paths[2];
   check_options(&o);
   if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;
-  fill_request(&o);
   if (!o.claim) targets = require_targets(&o);
+  fill_request(&o);
   if (!smma_match_load(&o.request, &x, &error)) smma_die("%s", error.text);
   status = o.claim ? run_claim(&o, &x) : run_search(&o, &targets, &x);
   free(targets.target);

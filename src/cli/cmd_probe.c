@@ -29,7 +29,7 @@ static const char *add_subject(probing *p, const char *list, const smma_choice *
   s->instruction = smma_choose_target(s->label, choice);
   if (smma_is_integer(s->instruction->d))
     smma_die(
-        "--on: %s adds integers, which is exact, so there is no rounding to find; campaign --open asks how they "
+        "--on: %s adds integers, which is exact, so there is no rounding to find; 'softmma test --open' asks how they "
         "overflow",
         s->instruction->name);
   if (!smma_unit_computes(&p->unit, s->instruction, &why))

@@ -46,7 +46,9 @@ static void print_values(const smma_instruction *i, const char *unit, uint64_t d
 
 static void print_example(const campaign *c, const smma_report_result *r) {
   const smma_row *row = &r->result.example;
-  printf("  first mismatch: test vector %llu. Minimised:\n  ", (unsigned long long)r->result.first + 1);
+  const bool recorded = smma_unit_is_recording(c->what.unit) || smma_unit_is_recording(c->what.against);
+  printf("  first mismatch: test vector %llu%s:\n  ", (unsigned long long)r->result.first + 1,
+         recorded ? "" : ". Minimised");
   smma_print_dot_command(stdout, r->instruction, row);
   putchar('\n');
   print_values(r->instruction, c->what.unit->name, row->d);

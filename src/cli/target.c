@@ -26,6 +26,7 @@ bool smma_names_target(const char *text) {
 smma_target smma_require_target(const char *on) {
   smma_target t = {.text = smma_require_option(on, "--on", "H100"), .arch = SMMA_ARCH_COUNT};
   smma_error error;
+  if (strncmp(on, "custom:", strlen("custom:")) == 0) t.text = on += strlen("custom:"); /* as --unit has it */
   if (!*on || strlen(on) >= SMMA_TARGET_SIZE) smma_die("--on: '%.40s' is not the name of a GPU", on);
   if (!smma_is_custom_file(on)) {
     t.more = smma_split_target(on, t.gpu);

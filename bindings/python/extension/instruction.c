@@ -382,6 +382,7 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
   const smma_instruction *found;
   choice own = *x;
   smma_formats f;
+  smma_error error;
   PyObject *rest;
   if (PyErr_Occurred()) return NULL;
   if (!more) return choose_of_gpu(x, arrays);
@@ -392,11 +393,13 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
   }
   own.on = PyUnicode_FromString(gpu);
   rest = PyUnicode_FromString(more);
-  if (smma_formats_from_text(more, SMMA_NO_FORMAT, &f, NULL) == SMMA_OK)
+  if (smma_formats_from_text(more, SMMA_NO_FORMAT, &f, &error) == SMMA_OK) {
     own.in = rest;
-  else
+  } else {
     own.instr = rest;
-  found = own.on && rest ? choose_of_gpu(&own, arrays) : NULL;
+    if (!strpbrk(more, "._") && !smma_find(gpu, more, NULL)) PyErr_Format(PyExc_LookupError, "on: %s", error.text);
+  }
+  found = own.on && rest && !PyErr_Occurred() ? choose_of_gpu(&own, arrays) : NULL;
   Py_XDECREF(own.on);
   Py_XDECREF(rest);
   return found;
