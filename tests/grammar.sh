@@ -97,7 +97,7 @@ alike 'help of two words' 0 'vectors gen --help' 'help vectors gen' 'gen --help'
 alike 'version' 0 version --version -V
 gives 'vectors --help' 0 '^  vectors convert  ' vectors --help
 fails 'vectors alone' "first word of a command: vectors gen, " vectors
-for name in campaign:test record:'vectors record' convert:'vectors convert' merge:'vectors merge' \
+for name in check:verify generate:'vectors gen' info:show matmul:gemm campaign:test record:'vectors record' convert:'vectors convert' merge:'vectors merge' \
   next:'vectors next' backends:units identify:match; do
   read -ra words <<<"${name#*:}"
   alike "help of ${name%%:*}" 0 "${words[*]} --help" "${name%%:*} --help"
@@ -133,6 +133,10 @@ fails 'fp6' 'e3m2 or e2m3' gemm B200:fp6 A.npy B.npy -o D.npy
 fails 'no formats' 'for example --in f16' gemm H100 A.npy B.npy -o D.npy
 fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
 fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
+fails 'a file to write' "unexpected argument 'd.npy'; -o names the file to write" gemm H100:f16 A.npy B.npy d.npy
+fails 'a unit without its kind' 'is custom:unit.json' test H100:f16 --unit unit.json
+fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
+fails 'a GPU as a unit' 'is a GPU, and no unit' test H100:f16 --unit model --against A100
 fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b 1
 fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy
 gives 'formats of a search' 0 'H100' match A.npy B.npy D.npy H100:f16

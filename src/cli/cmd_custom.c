@@ -31,7 +31,8 @@ static const char *nan_words(smma_nan_policy nan) {
   if (smma_marks_nan(nan))
     return nan == SMMA_NAN_MARKED ? "c's, made quiet, or else that of factors (0xa3d)"
                                   : "that of factors (0xa3d), c's, made quiet, or the negative quiet one";
-  return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "the format's quiet NaN";
+  if (nan == SMMA_NAN_QUIET) return "not known: the format's quiet NaN stands for any NaN";
+  return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "always the format's quiet NaN";
 }
 
 static void print_cut(const char *what, const smma_cut *cut) {

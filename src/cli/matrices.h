@@ -11,7 +11,10 @@ extern int smma_raw_encodings;
 
 #define SMMA_RAW_OPTION                                                                                            \
   {                                                                                                                \
-    "raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0, "integers in files are encodings of the format, not numbers", \
+    "raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0,                                                               \
+        "integers in files are encodings of the format, not numbers; unsigned ones of a format that NumPy lacks, " \
+        "such as "                                                                                                 \
+        "BF16 and E4M3, are encodings without it",                                                                 \
         NULL                                                                                                       \
   }
 

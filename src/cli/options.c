@@ -282,7 +282,8 @@ static _Noreturn void fail_argument(const struct poptOption *table, int most, co
   for (const char **text = others; find_option(table, "on") && *text; text++)
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       smma_die("%s (see 'softmma list --gpus')", error.text);
-  smma_die("unexpected argument '%s' (see '%s --help')", others[most], program_name);
+  smma_die("unexpected argument '%s'%s (see '%s --help')", others[most],
+           find_option(table, "output") ? "; -o names the file to write" : "", program_name);
 }
 
 /* Reports whether --on takes targets, and not only the name of a GPU. */

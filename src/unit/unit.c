@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "isa/catalogue.h"
 #include "isa/nearest.h"
 
 const smma_unit_kind smma_unit_kinds[] = {
@@ -12,6 +13,11 @@ const smma_unit_kind smma_unit_kinds[] = {
 #undef SMMA_UNIT
 };
 const size_t smma_unit_kind_count = sizeof smma_unit_kinds / sizeof smma_unit_kinds[0];
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+  return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
 
 static const smma_unit_kind *find_kind(const char *name, size_t length, smma_error *error) {
   smma_nearest nearest;
@@ -23,7 +29,14 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
     smma_nearest_consider(&nearest, smma_unit_kinds[i].name, smma_unit_kinds[i].name);
   }
   smma_nearest_list(&nearest, list, sizeof list);
-  smma_fail(error, "unknown unit '%s'; nearest: %s (see 'softmma units')", kind, list);
+  if (ends_with(kind, ".json"))
+    smma_fail(error, "unknown unit '%s'; the file of a custom unit is custom:%s", kind, kind);
+  else if (ends_with(kind, ".so"))
+    smma_fail(error, "unknown unit '%s'; a plug-in is plugin:%s", kind, kind);
+  else if (smma_find_arch(kind) != SMMA_ARCH_COUNT)
+    smma_fail(error, "'%s' is a GPU, and no unit; give it as an argument, or with --on", kind);
+  else
+    smma_fail(error, "unknown unit '%s'; nearest: %s (see 'softmma units')", kind, list);
   return NULL;
 }
 
