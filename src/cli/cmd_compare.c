@@ -194,9 +194,9 @@ int smma_command_compare(int argc, const char **argv) {
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 2, 2,
-      "Each GPU computes with its preferred instruction for the format. C and a plan's bias are 0, and the\n"
-      "scale factors of a plan's parts are 1. Exit status 1: results differ. Any two NaN are equal\n"
-      "('softmma test' compares the bits of NaN).\n");
+      "Without --instr, each GPU computes with its preferred instruction for the format. C and a plan's\n"
+      "bias are 0, and the scale factors of a plan's parts are 1. Exit status 1: results differ. Any two\n"
+      "NaN are equal ('softmma test' compares the bits of NaN).\n");
   if (!choice.instr) x.formats = smma_require_formats(choice.in ? choice.in : "f16", "--in", choice.out);
   smma_require_targets(&x.targets, smma_require_option(gpus, "--on", "V100,A100,H100"), SMMA_MOST_TARGETS, &choice);
   smma_label_by_gpu(&x.targets);

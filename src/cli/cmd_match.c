@@ -317,7 +317,7 @@ int smma_command_match(int argc, const char **argv) {
       "Exit status 0: a candidate gives exactly the bits of D. 1: no known one does, and the nearest is\n"
       "printed. Any two NaN are equal. With --claim, 0: the claim gives D; 1: it does not.\n"
       "PLAN is a file, the name of a library or 'none' (one chain of instructions), with the instruction of\n"
-      "--on and --in or --instr. TARGET is GPU, GPU:FORMAT or GPU:INSTRUCTION, and means one chain.\n");
+      "--on and --in or --instr. A TARGET after --claim means one chain.\n");
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1], o.request.d.path = paths[2];
   check_options(&o);
   if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;

@@ -64,14 +64,16 @@ const smma_instruction *smma_require_of_target(const smma_target *t, const char 
 /* Returns the instruction of the text after the colon: formats, or the name of an instruction. */
 static const smma_instruction *after_colon(const smma_target *t, const char *out) {
   const smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
+  const smma_instruction *named;
   smma_formats formats;
   smma_error error;
   if (smma_formats_from_text(t->more, d, &formats, &error) == SMMA_OK)
     return smma_require_by_formats(t->gpu, &formats, NULL);
-  if (smma_find(t->gpu, t->more, NULL)) return smma_find(t->gpu, t->more, NULL);
-  if (!strpbrk(t->more, "._")) smma_die("%s: %s", t->text, error.text);
-  if (out) smma_die("--out: %s says it already; leave it out", t->text);
-  return smma_require_of_target(t, t->more, NULL);
+  named = smma_find(t->gpu, t->more, NULL);
+  if (named && out) smma_die("--out: %s says it already; leave it out", t->text);
+  if (named) return named;
+  if (!strpbrk(t->more, "._")) smma_die("%s: %s", t->text, error.text); /* meant as a format */
+  return smma_require_of_target(t, t->more, NULL);                      /* explains the name */
 }
 
 /* Returns the instruction of --instr, or of --in and --out, or NULL. */

@@ -372,8 +372,21 @@ static const smma_instruction *choose_of_gpu(const choice *x, const array_format
 
 /* Returns the text after the colon of a target "GPU:MORE", and the GPU's name; NULL if there is none. */
 static const char *split_target(PyObject *on, char gpu[SMMA_GPU_TEXT_SIZE]) {
-  const char *text = PyUnicode_Check(on) ? PyUnicode_AsUTF8AndSize(on, NULL) : NULL;
-  return text ? smma_split_target(text, gpu) : NULL;
+  Py_ssize_t size;
+  const char *text = PyUnicode_Check(on) ? PyUnicode_AsUTF8AndSize(on, &size) : NULL;
+  if (text && strlen(text) == (size_t)size) return smma_split_target(text, gpu);
+  if (text) PyErr_Format(PyExc_ValueError, "on: %R has a NUL character", on);
+  return NULL;
+}
+
+/* Returns (gpu, more) for a target "GPU:MORE"; more is None if there is none. */
+PyObject *python_split_target(PyObject *module, PyObject *on) {
+  char gpu[SMMA_GPU_TEXT_SIZE];
+  const char *more;
+  (void)module;
+  if (!PyUnicode_Check(on)) return PyErr_Format(PyExc_TypeError, "%R is no text", on);
+  more = split_target(on, gpu);
+  return PyErr_Occurred() ? NULL : Py_BuildValue("(sz)", gpu, more);
 }
 
 const smma_instruction *choose_instruction(const choice *x, const array_formats *arrays) {

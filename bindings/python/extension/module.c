@@ -49,6 +49,7 @@ static PyMethodDef functions[] = {
     {"catalogue", python_catalogue, METH_O, NULL},
     {"find_instruction", python_find_instruction, METH_VARARGS, NULL},
     {"choose", python_choose, METH_VARARGS, NULL},
+    {"split_target", python_split_target, METH_O, NULL},
     {"describe", python_describe, METH_O, NULL},
     {"aliases", python_aliases, METH_O, NULL},
     {"custom", python_custom, METH_VARARGS, NULL},

@@ -126,7 +126,7 @@ def compare(
     inputs = _narrow(a, b) if in_dtype is None else in_dtype
     units = [target_instruction(each, None, inputs, out_dtype) for each in on]
     listed = [t._replace(unit=i) for t, i in zip(targets(on, plan, round_in), units)]
-    names = [label(each) if isinstance(each, Instruction) else each.partition(":")[0] for each in on]
+    names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
     value, results = _core.compare(a, b, given)

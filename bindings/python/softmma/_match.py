@@ -254,8 +254,8 @@ def claim(
     elif isinstance(what, Instruction):
         asked = what, None, None  # type: ignore[assignment]
     else:
-        gpu, colon, more = text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan").partition(":")
-        asked = gpu, *_format_or_name(more if colon else None)
+        gpu, more = _core.split_target(text_of(what, "what", "an Instruction, 'GPU:FORMAT', or with on= a plan"))
+        asked = gpu, *_format_or_name(more)
     text = what if isinstance(what, str) else what.name if isinstance(what, Instruction) else plan.name if plan else ""
     value, notes = _core.match(
         a, b, d, c, scale_a, scale_b, bias, in_dtype, out_dtype, None, (text, handle_of(plan), *asked), round_in, alpha,

@@ -34,8 +34,8 @@ def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_d
     """Returns the instruction of an Instruction, "GPU", "GPU:FORMAT", "GPU:A:B" or "GPU:INSTRUCTION"."""
     if isinstance(unit, Instruction):
         return unit
-    gpu, colon, more = label(unit).partition(":")
-    if not colon:
+    gpu, more = _core.split_target(label(unit))
+    if more is None:
         return instr if isinstance(instr, Instruction) else chosen(gpu, instr, in_dtype, out_dtype)
     try:
         return chosen(gpu, None, more, out_dtype)

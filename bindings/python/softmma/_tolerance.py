@@ -173,6 +173,6 @@ def _targets(on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, roun
     else:
         units = [target_instruction(unit, instr, inputs, out_dtype) for unit in several(on, "on")]
         names = [unit.name if isinstance(unit, Instruction) else unit for unit in several(on, "on")]
-        listed = [(name.partition(":")[0], unit) for name, unit in zip(names, units)]
+        listed = [(_core.split_target(name)[0], unit) for name, unit in zip(names, units)]
     made = targets([unit for _, unit in listed], plan, round_in)
     return [(name, t) for (name, _), t in zip(listed, made)]

@@ -154,6 +154,10 @@ def test_targets():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             np.testing.assert_array_equal(softmma.matmul(a, b, on=target), softmma.matmul(a, b, **given))
+    both = softmma.compare(a, b, ["gfx942:sramecc+:xnack-", "gfx942:sramecc+:bf16", "H100"], in_dtype="f16")
+    assert [pair["different"] for pair in both.value["pairs"]][0] > 0  # f16 and bf16 of one GPU
+    with pytest.raises(ValueError, match="NUL"):
+        softmma.matmul(a, b, on="H100\0:f16")
     with pytest.raises(ValueError, match="in_dtype: on='H100:e4m3' says it already"):
         softmma.matmul(a, b, on="H100:e4m3", in_dtype="f16")
     with pytest.raises(ValueError, match="instr: on='H100:e4m3' says it already"):
@@ -162,3 +166,12 @@ def test_targets():
         softmma.matmul(a, b, on="H100:e9m9")
     with pytest.raises(LookupError, match="on: 'fp8' names several formats; type e4m3 or e5m2"):
         softmma.matmul(a, b, on="H100:fp8")
+
+
+@pytest.mark.parametrize("arch", sorted({i.arch for i in softmma.instructions()}))
+def test_gpu_has_every_instruction(arch):
+    found = softmma.gpu(arch)
+    every = softmma.instructions(arch, every_n=True)
+    assert sum(one.instructions for one in found.sums) == found.instructions == len(every)
+    assert {one.d for one in found.sums} == {i.d for i in every} and len(found.sums) < 26
+    assert {text for i in every for text in i.evidence} == set(found.evidence)
