@@ -413,8 +413,9 @@ static void print_results(const smma_trace_result *x) {
            smma_value_text(t->d_format, t->d, value), error, ulps, largest, lost);
   }
   printf(
-      "error: what is summed so far less the exact sum of the same products, whose factors are as the target takes\n"
-      "them; largest and most lost at once: behind so many products. ulp: D from the exact result, rounded once.\n");
+      "error: the sum minus the exact sum of the same products, with factors as the target takes them. \"at\": after "
+      "this\n"
+      "many products. ulp: distance of D from the exact result rounded once, in units in the last place.\n");
 }
 
 static void print_owns(const smma_trace_result *x) {
