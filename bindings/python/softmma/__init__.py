@@ -67,6 +67,7 @@ from softmma._study import (
     explain,
     probe,
 )
+from softmma._sweep import Sweep, SweepRow, sweep
 from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
@@ -132,6 +133,8 @@ __all__ = [
     "Question",
     "Recording",
     "SelfTest",
+    "Sweep",
+    "SweepRow",
     "TargetError",
     "Tolerance",
     "Trace",
@@ -180,6 +183,7 @@ __all__ = [
     "rows",
     "self_test",
     "sparse_matmul",
+    "sweep",
     "tolerance",
     "trace",
     "tree",
