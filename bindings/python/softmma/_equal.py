@@ -70,10 +70,10 @@ def equal(
 ) -> Equality:
     """Proves from their rules that two targets return the same bits for every product, or finds a counterexample.
 
-    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. ``plan`` is one
+    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. If the formats of A
+    or B differ, only operands that both formats hold are compared, and all NaN are equal. ``plan`` is one
     plan for both targets, or a list or tuple with one for each; None is a single chain. ``k`` is the K examined
     (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
-    are searched (docs/equal.md).
 
         >>> import softmma
         >>> bool(softmma.equal("H100", "B200", in_dtype="bf16"))

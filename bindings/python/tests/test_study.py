@@ -308,6 +308,13 @@ def test_diff_with_scale_factors():
     assert not softmma.diff(["B200", "B200"], instr=names, rows=100).differ
 
 
+def test_diff_of_common_operands():
+    """Both instructions get the numbers that FP16 and TF32 hold; the example is one of them."""
+    found = softmma.diff(["A100:tf32", "A100:f16"], rows=2000)
+    assert found.differ and found.value["common_operands"] and found.value["rows_of"] == "mma.m16n8k16.f32.f16.f16.f32"
+    assert not softmma.diff(["A100:s4", "A100:s8"], rows=2000).differ
+
+
 def test_diff_of_what_is_not_alike():
     def fails(a, b, c):
         raise OSError("the GPU is not there")
@@ -315,7 +322,7 @@ def test_diff_of_what_is_not_alike():
     with pytest.raises(OSError, match="not there"):
         softmma.diff(["A100", "A100"], unit=fails)
     with pytest.raises(ValueError, match="have not the same formats"):
-        softmma.diff(["A100", "A100"], instr=["HMMA.16816.F32", "HMMA.16816.F32.BF16"])
+        softmma.diff(["A100:f16", "A100:s8"])
     with pytest.raises(ValueError, match="on has 1 units"):
         softmma.diff(["A100"])
     with pytest.raises(ValueError, match="rows is 0"):
