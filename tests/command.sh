@@ -719,8 +719,14 @@ check 'gemm --method takes transposed files' holds D.npy "$(f32 2049 1 -4095 204
 runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method words --words 10 -o D.npy
 check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
 gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
+gives 'gemm --method bf16x9' 0 'tcgen05.*; bf16x9, p = 3; ' gemm B200:bf16 A.npy B.npy -o D.npy --method bf16x9
+fails 'gemm: BF16x9 of f16' '--method bf16x9: wgmma.* does not multiply bf16 with results in f32; take --in bf16' \
+  gemm H100:f16 A.npy B.npy -o D.npy --method bf16x9
+fails 'gemm: words of BF16x9' '--words: this is for --method words, markidis; leave it out' \
+  gemm H100:bf16 A.npy B.npy -o D.npy --method bf16x9 --words 2
+gives 'gemm --sum blocks' 0 'words, p = 2' gemm H100:bf16 A.npy B.npy -o D.npy --method words --words 2 --sum blocks
 gives 'gemm --method --json' 0 '^  "words": 3' "${method[@]}" --method markidis --words 3 --json
-fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, ozaki, two-level, fallback" \
+fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, bf16x9, ozaki, two-level, fallback" \
   "${method[@]}" --method word
 fails 'gemm: no number of words' '--words P or --accuracy X is missing' "${method[@]}" --method words
 fails 'gemm: too many words' '--words: 33 is not a number from 1 to 32' "${method[@]}" --method words --words 33

@@ -231,6 +231,8 @@ CALLS = {
              lambda: softmma.gemm(A, B, C, on="H100", in_dtype="f16", alpha=2)),
     "gemm words": (["gemm", "a", "b", "-o", "o", "--on", "A100", "--in", "bf16", "--method", "words", "--words", "3"],
                    lambda: softmma.gemm(A, B, on="A100", in_dtype="bf16", method="words", words=3)),
+    "gemm bf16x9": (["gemm", "a", "b", "-o", "o", "--on", "B200", "--in", "bf16", "--method", "bf16x9"],
+                    lambda: softmma.gemm(A, B, on="B200", in_dtype="bf16", method="bf16x9")),
     "match": (["match", "a", "b", "d", "--on", "V100,A100", "--in", "f16"],
               lambda: softmma.match(A, B, D, on=["V100", "A100"], in_dtype="f16")),
     "match nothing": (["match", "a", "b", "c", "--on", "V100", "--in", "f16", "--round-in", "toward-zero"],
