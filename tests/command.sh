@@ -865,6 +865,12 @@ fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:N
 fails '.safetensors: unknown tensor' "no tensor is named 'c\.weight'; there are [ab]\.weight" \
   "${gemm[@]}" two.safetensors:c.weight B.npy
 
+# ---- The number of a test vector ----
+
+runs 0 vectors gen H100:f16 --kind edge -n 40 -o gen.txt
+runs 0 vectors record --unit model H100:f16 --kind edge -n 40 -o record.txt
+check 'vectors of a kind have the same number everywhere' cmp <(grep -v '^#' gen.txt) <(grep -v '^#' record.txt)
+
 # ---- tolerance ----
 
 small=(--shape 16x8x256 --on V100,H100)

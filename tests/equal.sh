@@ -29,6 +29,10 @@ gives 'another file' 1 'rho \(RZ-FP32 and RNE-FP32\)' diff --prove ./zero.json .
 
 gives 'more bits' 1 'F \(25 and 50\)' diff --prove H100 ./wide.json
 
+# The same sum in the parameters of G-FDPA: what differs is a parameter, not the algorithm.
+sed 's/"T-FDPA"/"G-FDPA"/; s/"alignment_bits": 25/"alignment_bits": 24, "sticky_bit": true/' zero.json >general.json
+gives 'parameters of G-FDPA' 1 '^different: in F \(25 and 24\), sticky \(0 and 1\)$' diff --prove H100 ./general.json
+
 gives 'JSON: equal' 0 '"answer": "equal"' diff --prove H100 B200 --in bf16 --json
 check 'has why and K' has '.why != "" and .multiple_of == 1 and .row == null'
 gives 'JSON: different' 1 '"answer": "different"' diff --prove V100 T4 --json

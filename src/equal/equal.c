@@ -84,6 +84,15 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
+static void write_value(const smma_key *key, int value, char text[SMMA_PARAMETER_SIZE]) {
+  if (key->kind == SMMA_KEY_ROUNDING)
+    snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
+  else if (key->kind == SMMA_KEY_FLAG)
+    snprintf(text, SMMA_PARAMETER_SIZE, "%d", value);
+  else
+    smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
+}
+
 /* Writes the value of a parameter that the description of `rule` omits because it is usual; false unless both rules
    have the same algorithm. */
 static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
@@ -93,33 +102,49 @@ static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, co
   if (told.algorithm != smma_told_keys_of(other, &of_other).algorithm) return false;
   for (const smma_key *key = NULL; (key = smma_next_key(told.algorithm, key));) {
     if (!key->symbol || strcmp(key->symbol, name) != 0) continue;
-    const int value = smma_told_value(&told, key);
-    if (key->kind == SMMA_KEY_ROUNDING)
-      snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
-    else if (key->kind == SMMA_KEY_FLAG)
-      snprintf(text, SMMA_PARAMETER_SIZE, "%d", value);
-    else
-      smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
+    write_value(key, smma_told_value(&told, key), text);
     return true;
   }
   return false;
+}
+
+/* Appends the parameters in which two chains of fused sums differ, although their rules are written in other
+   parameters: T-FDPA and G-FDPA. Returns false if one rule is no such chain, or both are written alike. */
+static bool add_differences_of_chains(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+  const smma_operation of_x = smma_operation_of(x), of_y = smma_operation_of(y);
+  const smma_form form_x = smma_form_of(&of_x), form_y = smma_form_of(&of_y);
+  const char *comma = "";
+  char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
+  const bool mixed = (of_x.rule.algorithm == SMMA_COMPOSITION) != (of_y.rule.algorithm == SMMA_COMPOSITION);
+  if (!form_x.is_chain || !form_y.is_chain || !mixed) return false;
+  for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));) {
+    const int value_x = key->of_chain ? smma_key_of_chain(&form_x.chain, key) : 0;
+    const int value_y = key->of_chain ? smma_key_of_chain(&form_y.chain, key) : 0;
+    if (value_x == value_y) continue;
+    write_value(key, value_x, one), write_value(key, value_y, other);
+    ADD("%s%s (%s and %s)", comma, key->symbol ? key->symbol : key->key, one, other);
+    comma = ", ";
+  }
+  return *comma;
 }
 
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
   char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
-  if (of_x->algorithm != of_y->algorithm) {
+  const bool chains = add_differences_of_chains(x, y, text, size);
+  if (chains) comma = ", ";
+  if (!chains && of_x->algorithm != of_y->algorithm) {
     ADD("the algorithm (%s and %s)", smma_model_name(of_x), smma_model_name(of_y));
     comma = ", ";
   }
-  for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
+  for (int p = 0; !chains && smma_parameter(of_x, p, &name, one, sizeof one); p++) {
     if (!parameter(of_y, name, other) && !find_omitted_value(of_y, of_x, name, other)) continue;
     if (strcmp(one, other) == 0) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
-  for (int p = 0; smma_parameter(of_y, p, &name, other, sizeof other); p++) {
+  for (int p = 0; !chains && smma_parameter(of_y, p, &name, other, sizeof other); p++) {
     if (parameter(of_x, name, one) || !find_omitted_value(of_x, of_y, name, one)) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
