@@ -66,7 +66,7 @@ class Sweep(NamedTuple):
     def plot(self, axes: Any = None) -> Any:
         """Draws the greatest error and the bound of each target over the values. Needs matplotlib.
 
-        ``axes`` are matplotlib's; by default a new figure is made. Returns the axes.
+        ``axes`` are matplotlib's; by default a new figure is made. Returns the axes. Raises TypeError for other objects.
         """
         if axes is None:
             try:
@@ -74,6 +74,8 @@ class Sweep(NamedTuple):
             except ImportError:
                 raise ImportError("plot needs matplotlib: pip install matplotlib") from None
             axes = pyplot.figure(layout="constrained").add_subplot()
+        if not callable(getattr(axes, "plot", None)):
+            raise TypeError(f"axes: {type(axes).__name__} is no Axes of matplotlib")
         whole = [value for value in self.values if isinstance(value, int)]
         numbers = len(whole) == len(self.values)
         curves: dict[str, list[SweepRow]] = {}

@@ -202,7 +202,9 @@ def test_sweep_table_and_picture():
         axes = found.plot()
         assert axes.get_yscale() == "log" and axes.get_xlabel() == found.name
         assert axes.get_xscale() == ("log" if found.name == "k" else "linear")
-        assert len(found.to_pandas()) == len(found.rows)
+        assert len(found.to_pandas()) == len(found.rows) and found.plot(axes) is axes
+    with pytest.raises(TypeError, match="axes: int is no Axes of matplotlib"):
+        found.plot(3)
     labels = softmma.sweep("format=f16,bf16", on="H100", shape=(1, 1, 8)).plot().get_xticklabels()
     assert [label.get_text() for label in labels] == ["f16", "bf16"]
 
