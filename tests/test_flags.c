@@ -338,6 +338,34 @@ static void test_pair_without_ends(void **unused) {
   assert_int_equal(flags_of(find("power", "xvbf16ger2pp"), a, more, &c, 0), SMMA_FLAG_OVERFLOW | SMMA_FLAG_INEXACT);
 }
 
+/* Returns a composition of two products that are summed to 24 bits in f64, then added to c. `pair` and `unit` are
+   further keys of that sum and of the unit; each begins with a comma. */
+static const smma_instruction *pair_unit(const char *pair, const char *unit) {
+  char text[600];
+  snprintf(
+      text, sizeof text,
+      "{\"softmma-unit\": 1, \"name\": \"pair\", \"algorithm\": \"composition\", \"k\": 4, \"a\": \"f64\", \"b\": "
+      "\"f64\", "
+      "\"d\": \"f64\"%s, \"steps\": [{\"take\": 4, \"join\": \"apart\", \"alignment_bits\": \"exact\", \"zero_sign\": "
+      "\"ieee\", \"narrow_bits\": 23, \"narrow_subnormals\": false, \"output\": \"f64\"%s}, {\"take\": 1, \"join\": "
+      "\"chain\", "
+      "\"start\": \"c\", \"alignment_bits\": \"exact\", \"zero_sign\": \"ieee\", \"output\": \"f64\"}]}",
+      unit, pair);
+  return unit_of(text);
+}
+
+/* The first rounding, to 24 bits, can overflow; a NaN term hides infinities of opposite signs. */
+static void test_composition(void **unused) {
+  const double a[4] = {0x1.fffffffp1023, 0, 0, 0}, b[4] = {1, 0, 0, 0}, c = 1;
+  const double infinities[4] = {INFINITY, -INFINITY, 0, 0}, one[4] = {1, 1, 1, 1};
+  const double hidden[4] = {INFINITY, -INFINITY, NAN, 0};
+  const smma_instruction *i = pair_unit("", "");
+  (void)unused;
+  assert_int_equal(flags_of(i, a, b, &c, 0), SMMA_FLAG_OVERFLOW | SMMA_FLAG_INEXACT);
+  assert_int_equal(flags_of(i, infinities, one, &c, 0), SMMA_FLAG_INVALID);
+  assert_int_equal(flags_of(i, hidden, one, &c, 0), 0);
+}
+
 /* ---- Refusals ---- */
 
 static void test_refusals(void **unused) {
@@ -345,8 +373,14 @@ static void test_refusals(void **unused) {
                                          {"x86", "vdpbf16ps"},
                                          {"arm", "bfmmla"},
                                          {"arm", "smmla"},
+                                         {"cdna1", "v_mfma_f32_16x16x16f16"},
                                          {"B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"}};
   const smma_batch none = {.size = sizeof none};
+  static const char *const of_pair[] = {", \"rounding\": \"to-odd\", \"overflow\": \"by-direction\"",
+                                        ", \"early_underflow\": true", ", \"subnormal_outputs\": \"to-signed-zero\"",
+                                        ", \"overflow\": \"saturate\"", ", \"drop\": 3"};
+  static const char *const of_unit[] = {", \"widen\": \"f16\"", ", \"subnormal_a\": \"to-signed-zero\"",
+                                        ", \"product_limit\": 128"};
   const smma_instruction *fma = fma_unit("f32", "nearest-even");
   unsigned char flags;
   smma_error error;
@@ -357,6 +391,10 @@ static void test_refusals(void **unused) {
     assert_non_null(strstr(error.text, "has no exception flags"));
     assert_int_equal(smma_tininess_of(find(names[n][0], names[n][1])), SMMA_TININESS_OF_UNIT);
   }
+  for (size_t n = 0; n < sizeof of_pair / sizeof of_pair[0]; n++)
+    assert_int_equal(smma_tininess_of(pair_unit(of_pair[n], "")), SMMA_TININESS_OF_UNIT);
+  for (size_t n = 0; n < sizeof of_unit / sizeof of_unit[0]; n++)
+    assert_int_equal(smma_tininess_of(pair_unit("", of_unit[n])), SMMA_TININESS_OF_UNIT);
   assert_int_equal(smma_dot_flags(fma, &none, 0, 0, NULL, NULL), SMMA_OK);
   assert_int_equal(smma_dot_flags(fma, &none, (smma_tininess)3, 0, NULL, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_dot_flags(fma, NULL, 0, 0, NULL, NULL), SMMA_INVALID_ARGUMENT);
@@ -366,9 +404,9 @@ static void test_refusals(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fma_of_cpu), cmocka_unit_test(test_fmmla_on_cpu), cmocka_unit_test(test_result),
-      cmocka_unit_test(test_tininess),   cmocka_unit_test(test_invalid),      cmocka_unit_test(test_pair_without_ends),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_fma_of_cpu),  cmocka_unit_test(test_fmmla_on_cpu), cmocka_unit_test(test_result),
+      cmocka_unit_test(test_tininess),    cmocka_unit_test(test_invalid),      cmocka_unit_test(test_pair_without_ends),
+      cmocka_unit_test(test_composition), cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,12 @@ enum { SMMA_RAISES_INEXACT = 1, SMMA_RAISES_UNDERFLOW = 2, SMMA_RAISES_OVERFLOW 
 
 /* ---- Rules that have flags ---- */
 
-/* Reports whether each sum of a step is rounded once, as IEEE 754 specifies for an operation. The sum may first be
-   rounded to a format of fewer bits and any exponent (Power's xvbf16ger2). */
+/* Reports whether each sum of a step is rounded once, as IEEE 754 specifies for an operation. Exact sums have no width.
+   The sum may first be rounded to a format of fewer bits and any exponent (Power's xvbf16ger2). */
 SMMA_CORE bool smma_is_ieee_step(const smma_step *s) {
   const bool exact = s->term.bits == SMMA_EXACT_ALIGNMENT && s->term.drop == SMMA_NONE &&
                      s->accumulator.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.drop == SMMA_NONE &&
-                     s->width == SMMA_NONE && s->opposing == SMMA_OPPOSING_EXACT;
+                     s->opposing == SMMA_OPPOSING_EXACT;
   const bool narrowed = s->narrow_bits != SMMA_NONE;
   if (!exact || s->output == SMMA_NO_FORMAT || smma_encoding_of(s->output).specials != SMMA_SPECIALS_IEEE) return false;
   if (narrowed && (s->narrow_subnormals || s->narrow_bits > smma_encoding_of(s->output).fraction_bits)) return false;
