@@ -20,11 +20,22 @@ static const struct {
                   {"toward-positive", FE_UPWARD}};
 enum { DIRECTIONS = sizeof directions / sizeof directions[0] };
 
+/* The custom units of all tests, freed at the end. */
+static smma_custom *units[32];
+static size_t unit_count;
+
 static const smma_instruction *unit_of(const char *text) {
   smma_error error;
-  const smma_instruction *i = smma_custom_instruction(smma_custom_parse("unit", text, strlen(text), &error));
-  if (!i) fail_msg("%s", error.text);
-  return i;
+  assert_in_range(unit_count, 0, sizeof units / sizeof units[0] - 1);
+  units[unit_count] = smma_custom_parse("unit", text, strlen(text), &error);
+  if (!units[unit_count]) fail_msg("%s", error.text);
+  return smma_custom_instruction(units[unit_count++]);
+}
+
+static int free_units(void **unused) {
+  (void)unused;
+  while (unit_count) smma_custom_free(units[--unit_count]);
+  return 0;
 }
 
 static const smma_instruction *fma_unit(const char *format, const char *direction) {
@@ -408,5 +419,5 @@ int main(void) {
       cmocka_unit_test(test_tininess),    cmocka_unit_test(test_invalid),      cmocka_unit_test(test_pair_without_ends),
       cmocka_unit_test(test_composition), cmocka_unit_test(test_refusals),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, free_units);
 }
