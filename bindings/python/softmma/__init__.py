@@ -54,7 +54,7 @@ from softmma._gemm import Gemm, gemm
 from softmma._infer import Inference, infer
 from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
 from softmma._plans import Plan, plan, plan_libraries
-from softmma._products import Multiplier, dot, matmul, round, rows
+from softmma._products import Flag, Flagged, Multiplier, dot, dot_flags, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
@@ -112,6 +112,8 @@ __all__ = [
     "ExperimentRun",
     "Explanation",
     "Finding",
+    "Flag",
+    "Flagged",
     "Format",
     "Gemm",
     "Gpu",
@@ -151,6 +153,7 @@ __all__ = [
     "coverage_files",
     "diff",
     "dot",
+    "dot_flags",
     "dtype",
     "equal",
     "experiment",
