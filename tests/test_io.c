@@ -1048,8 +1048,15 @@ static void test_vectors_round_trip(void **state) {
 
 static void test_vectors_widest_row(void **state) {
   (void)state;
-  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K,
-                               4,   0,   0,  0,        0};
+  smma_vector_header header = {.arch = "x",
+                               .instruction = "y",
+                               .a = SMMA_F64,
+                               .b = SMMA_F64,
+                               .c = SMMA_F64,
+                               .d = SMMA_F64,
+                               .scale = SMMA_F64,
+                               .k = SMMA_MAXIMUM_K,
+                               .scale_block = 4};
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_row row, back;
   smma_error error;

@@ -16,6 +16,7 @@
 #include "datum/datum.h"
 #include "isa/instruction.h"
 #include "product/take.h"
+#include "rows/flags.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -235,6 +236,10 @@ PyObject *python_sweep(PyObject *module, PyObject *arguments);
 PyObject *python_sweep_is_accurate(PyObject *module, PyObject *text);
 PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
+PyObject *python_dot_flags(PyObject *module, PyObject *arguments);
+
+/* Reads "before", "after" or NULL. Returns false with an exception. */
+bool tininess_named(const char *text, smma_tininess *tininess);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);

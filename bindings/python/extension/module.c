@@ -75,6 +75,7 @@ static PyMethodDef functions[] = {
     {"sweep_is_accurate", python_sweep_is_accurate, METH_O, NULL},
     {"targets", python_targets, METH_VARARGS, NULL},
     {"dot", python_dot, METH_VARARGS, NULL},
+    {"dot_flags", python_dot_flags, METH_VARARGS, NULL},
     {"coverage", python_coverage, METH_VARARGS, NULL},
     {"coverage_files", python_coverage_files, METH_VARARGS, NULL},
     {"rows", python_rows, METH_VARARGS, NULL},

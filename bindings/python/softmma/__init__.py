@@ -54,7 +54,7 @@ from softmma._gemm import Gemm, gemm
 from softmma._infer import Inference, infer
 from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
 from softmma._plans import Plan, plan, plan_libraries
-from softmma._products import Multiplier, dot, matmul, round, rows
+from softmma._products import Flag, Flagged, Multiplier, dot, dot_flags, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
@@ -113,6 +113,8 @@ __all__ = [
     "ExperimentRun",
     "Explanation",
     "Finding",
+    "Flag",
+    "Flagged",
     "Format",
     "Gemm",
     "Gpu",
@@ -154,6 +156,7 @@ __all__ = [
     "coverage_files",
     "diff",
     "dot",
+    "dot_flags",
     "dtype",
     "equal",
     "experiment",

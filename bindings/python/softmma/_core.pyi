@@ -128,6 +128,17 @@ def dot(
     scale_b: ArrayLike | None,
     round_in: str | None,
 ) -> Any: ...
+def dot_flags(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    round_in: str | None,
+    tininess: str | None,
+) -> tuple[Any, Any]: ...
 def coverage(
     a: ArrayLike,
     b: ArrayLike,
@@ -239,7 +250,16 @@ def facts(name: str) -> list[dict[str, Any]]: ...
 def gpu(gpu: str) -> dict[str, Any]: ...
 def instruction_value(instruction: Any) -> dict[str, Any]: ...
 def gen(
-    path: str, instruction: Any, rows: int, seed: int, kind: str | None, cover: bool, format: str
+    path: str,
+    instruction: Any,
+    rows: int,
+    seed: int,
+    kind: str | None,
+    cover: bool,
+    format: str,
+    flags: bool,
+    tininess: str | None,
+    /,
 ) -> dict[str, Any]: ...
 def convert(path: str, to: str, format: str) -> None: ...
 def experiment(
