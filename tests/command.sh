@@ -948,7 +948,7 @@ runs 0 custom --from H100:f16
 cp in/stdout sweep.json
 gives 'a custom unit in a sweep' 0 '^12 ' tolerance sweep.json --sweep F=12 --shape 1x1x64
 fails 'a sweep without values' "--sweep: 'k' is not NAME=VALUES" tolerance --sweep k
-fails 'a sweep over nothing' "'depth' is no parameter of wgmma.*; it has alignment_bits, block" tolerance H100 --sweep depth=3
+fails 'a sweep over nothing' "'depth' is no parameter of wgmma.*; it has alignment_bits, block.*; other quantities are k, format," tolerance H100 --sweep depth=3
 fails 'an empty range' '--sweep: the range 9..3 is empty' tolerance H100 --sweep k=9..3
 fails 'a value twice' '--sweep: 9 is given twice' tolerance H100 --sweep k=9,9
 fails 'K beyond the files' '--sweep: k = 9000: A.npy and B.npy have K = ' tolerance -q H100 --sweep k=9000 A.npy B.npy

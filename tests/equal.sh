@@ -83,6 +83,7 @@ gives 'rows of common operands' 1 '^operands: the numbers that tf32 and f16 both
   diff H100:tf32 :f16 --rows 1000
 check 'a command to repeat it' grep -q '^  softmma dot --on hopper --instr wgmma.m64n8k16.f32.f16.f16 --hex' in/stdout
 gives 'rows of common integers' 0 '^no difference in ' diff A100:s4 :s8 --rows 1000
+fails 'a format without its colon' "'tf32' is a format; type :tf32 for the GPU before it" diff --prove H100:f16 tf32
 fails 'no GPU before' "--on: ':f16' has no GPU before it" diff --prove :f16 H100
 fails 'other formats of D' 'no functions of the same operands: C is f32 and s32' diff --prove H100 H100:s8
 fails 'other formats with a plan' 'no functions of the same operands: A is f16 and bf16' diff --prove H100 H100:bf16 -k 64

@@ -300,9 +300,14 @@ static void complete_targets(const struct poptOption *table) {
    file may be a misspelled one. */
 static _Noreturn void fail_argument(const struct poptOption *table, int most, const char *program_name) {
   smma_error error;
-  for (const char **text = others; find_option(table, "on") && *text; text++)
+  smma_formats formats;
+  for (const char **text = others; find_option(table, "on") && *text; text++) {
+    if (is_list(find_option(table, "on")) && access(*text, F_OK) != 0 &&
+        smma_formats_from_text(*text, SMMA_NO_FORMAT, &formats, &error) == SMMA_OK)
+      smma_die("'%s' is a format; type :%s for the GPU before it", *text, *text);
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       smma_die("%s (see 'softmma list --gpus')", error.text);
+  }
   smma_die("unexpected argument '%s'%s (see '%s --help')", others[most],
            find_option(table, "output") ? "; -o names the file to write" : "", program_name);
 }

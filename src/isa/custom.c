@@ -476,8 +476,8 @@ static const smma_key *find_parameter(const smma_instruction *i, smma_algorithm 
     if (strcmp(key->key, name) == 0 || (key->symbol && strcmp(key->symbol, name) == 0)) return key;
     smma_append_text(allowed, sizeof allowed, "%s%s", *allowed ? ", " : "", key->key);
   }
-  smma_fail(error, "'%s' is no parameter of %s, whose rule is %s; it has %s", name, i->name,
-            smma_model_name(&i->rule->rule), *allowed ? allowed : "none");
+  smma_fail_as(error, SMMA_NOT_FOUND, "'%s' is no parameter of %s, whose rule is %s; it has %s", name, i->name,
+               smma_model_name(&i->rule->rule), *allowed ? allowed : "none");
   return NULL;
 }
 

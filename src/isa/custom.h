@@ -38,7 +38,7 @@ void smma_custom_release(const smma_instruction *instruction);
 
 /* Makes a copy of an instruction whose rule has another value of one parameter. `name` is the parameter's key or symbol
    ("alignment_bits", "F"), and `value` a number or word as in a unit's text. Returns NULL with an error that names the
-   allowed parameters or values. */
+   allowed values, or with SMMA_NOT_FOUND and the names of the rule's parameters. */
 const smma_instruction *smma_custom_with(const smma_instruction *instruction, const char *name, const char *value,
                                          smma_error *error);
 

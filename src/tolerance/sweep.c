@@ -20,10 +20,11 @@ static const char *const names[SMMA_SWEEP_PARAMETER] = {[SMMA_SWEEP_K] = "k",
 
 static bool is_doubled(smma_sweep_kind kind) { return kind <= SMMA_SWEEP_PROMOTE_EVERY; }
 
-/* Returns the kind of a name. K, like hyphens for underscores, is another spelling. */
+/* Returns the kind of a name. Corrects other spellings: K, in, formats, and hyphens instead of underscores. */
 static smma_sweep_kind kind_of(char name[SMMA_SWEPT_SIZE]) {
   for (char *c = name; *c; c++) *c = *c == '-' ? '_' : *c;
-  if (strcmp(name, "K") == 0 || strcmp(name, "in") == 0) strcpy(name, *name == 'K' ? "k" : "format");
+  if (strcmp(name, "K") == 0) strcpy(name, "k");
+  if (strcmp(name, "in") == 0 || strcmp(name, "formats") == 0) strcpy(name, "format");
   for (int kind = 0; kind < SMMA_SWEEP_PARAMETER; kind++)
     if (strcmp(name, names[kind]) == 0) return (smma_sweep_kind)kind;
   return SMMA_SWEEP_PARAMETER;
@@ -121,7 +122,11 @@ static bool set_parameter(const smma_sweep *s, const char *text, point *p, smma_
   smma_error why;
   p->made = smma_custom_with(p->target.instruction, s->name, text, &why);
   p->target.instruction = p->made;
-  return p->made || smma_fail(error, "sweep: %s", why.text);
+  return p->made ||
+         smma_fail(error, "sweep: %s%s", why.text,
+                   why.status == SMMA_NOT_FOUND
+                       ? "; other quantities are k, format, data, split_k, promote_every, slices, words, markidis"
+                       : "");
 }
 
 /* Makes the point of a target at a value. */

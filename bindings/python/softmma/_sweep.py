@@ -145,7 +145,7 @@ def sweep(
     if accurate and on is None:
         raise ValueError("on is missing; for example on='H100:s8'")
     name, _, values = text.partition("=")
-    if name in ("format", "in"):
+    if name in ("format", "formats", "in"):
         listed = _formats(values.split(","), on, instr, in_dtype, out_dtype, plan, round_in)
     else:
         listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in)
