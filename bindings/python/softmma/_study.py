@@ -13,7 +13,7 @@ from softmma import _core
 from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._table import html_table, text_table
-from softmma._targets import label, several, target_instruction
+from softmma._targets import completed, label, several, target_instruction
 from softmma._units import Instruction, chosen, dtype
 from softmma._value import to_pandas
 
@@ -270,6 +270,7 @@ def diff(
     names = several(instr, "instr")
     if len(on) != 2:
         raise ValueError(f"on has {len(on)} units; diff takes two")
+    on = completed(on)
     if len(names) > 2:
         raise ValueError(f"instr has {len(names)} instructions; diff takes two")
     if rows < 1 or not 0 <= seed < 2**63:

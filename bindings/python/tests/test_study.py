@@ -314,7 +314,9 @@ def test_diff_of_common_operands():
     """Both instructions get the numbers that FP16 and TF32 hold; the example is one of them."""
     found = softmma.diff(["A100:tf32", "A100:f16"], rows=2000)
     assert found.differ and found.value["common_operands"] and found.value["rows_of"] == "mma.m16n8k16.f32.f16.f16.f32"
-    assert not softmma.diff(["A100:s4", "A100:s8"], rows=2000).differ
+    assert not softmma.diff(["A100:s4", ":s8"], rows=2000).differ
+    compared = softmma.compare(np.eye(4), np.eye(4), ["H100:f16", ":bf16"])
+    assert [unit["in"] for unit in compared.value["units"]] == ["f16", "bf16"]
 
 
 def test_diff_of_what_is_not_alike():
