@@ -99,7 +99,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(
-    over: str | Mapping[str, Iterable[int | str]],
+    over: str | Mapping[str, Iterable[int | str] | str],
     a: ArrayLike | None = None,
     b: ArrayLike | None = None,
     c: ArrayLike | None = None,
@@ -165,11 +165,13 @@ def sweep(
     )
 
 
-def _text(over: Mapping[str, Iterable[int | str]]) -> str:
+def _text(over: Mapping[str, Iterable[int | str] | str]) -> str:
+    if not isinstance(over, Mapping):
+        raise TypeError(f"over: {type(over).__name__} is neither a text such as 'k=64..256' nor a dict")
     if len(over) != 1:
         raise ValueError(f"over: {len(over)} quantities; give one, such as {{'k': [64, 128]}}")
     ((name, values),) = over.items()
-    return f"{name}={','.join(map(str, values))}"
+    return f"{name}={values if isinstance(values, str) else ','.join(map(str, values))}"
 
 
 def _formats(

@@ -209,6 +209,13 @@ def test_sweep_table_and_picture():
     assert [label.get_text() for label in labels] == ["f16", "bf16"]
 
 
+def test_sweep_of_a_dict():
+    for over in "k=2..4", {"k": [2, 4]}, {"k": "2..4"}:
+        assert softmma.sweep(over, on="H100", shape=(1, 1, 1)).values == (2, 4)
+    with pytest.raises(TypeError, match="over: list is neither a text"):
+        softmma.sweep(["k"])
+
+
 @pytest.mark.parametrize(
     ("over", "arguments", "message"),
     [
