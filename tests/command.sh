@@ -830,7 +830,7 @@ more bytes than memory|byte [0-9]+: .*(4611686018427387904, 4)|<f4|(461168601842
 a size that fits no word|byte [0-9]+: a dimension does not fit 64 bits|<f4|(99999999999999999999, 4)|0000803f
 a negative size|byte [0-9]+: expected a dimension|<f4|(-2, 2)|0000803f
 no dimension|byte 60: shape \(\) has 0 dimensions|<f4|()|0000803f
-three dimensions|byte 60: shape \(1, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(1, 1, 1)|0000803f
+three dimensions|byte 60: shape \(2, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(2, 1, 1)|0000803f0000803f
 a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f2, f4|<c8|(1, 1)|0000803f0000803f
 a header that breaks off|byte [0-9]+: expected |<f4|(1, 1|0000803f
 END

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "isa/key.h"
+#include "product/product.h"
 
 void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction) {
   x->target = realloc(x->target, (x->count + 1) * sizeof *x->target);
@@ -11,7 +12,7 @@ void smma_add_target(smma_command_targets *x, const char *label, const smma_inst
   smma_command_target *t = &x->target[x->count++];
   memset(t, 0, sizeof *t);
   snprintf(t->label, sizeof t->label, "%s", label);
-  t->instruction = instruction;
+  t->instruction = instruction, t->factor = 1;
   smma_inputs_text(instruction, t->inputs);
 }
 
@@ -86,19 +87,31 @@ bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_ta
   return false;
 }
 
+/* Converts A, or B, and multiplies the target's factor by that of the stored matrix. */
+static smma_blocks convert_operand(smma_command_target *t, const smma_tensor *from, bool of_a, const char *path,
+                                   bool noted) {
+  const smma_instruction *i = t->instruction;
+  const smma_block_format format = smma_input_of(i, of_a);
+  const smma_scales scales = smma_scales_of(NULL, i);
+  const char *what = of_a ? "A" : "B";
+  smma_blocks b = {.scales = {.format = SMMA_NO_FORMAT}};
+  float factor = 1;
+  if (smma_takes_stored(from, of_a, format.element, scales))
+    b = smma_matrix_as_stored(from, of_a, scales, what, path, noted, &factor);
+  else if (i->scale_block)
+    b = smma_matrix_in_blocks(from, of_a, &format, what, path, noted);
+  else
+    b.values = smma_matrix_rounded(from, format.element, of_a ? t->rounding.a : t->rounding.b, what, path, noted);
+  t->factor *= (double)factor;
+  return b;
+}
+
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *t, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]) {
-  const smma_instruction *i = t->instruction;
   const bool noted = smma_is_rounding_noted(x, t);
-  if (i->scale_block) {
-    const smma_block_format format[2] = {smma_input_of(i, true), smma_input_of(i, false)};
-    smma_blocks of_a = smma_matrix_in_blocks(a, true, &format[0], "A", path[0], noted);
-    smma_blocks of_b = smma_matrix_in_blocks(b, false, &format[1], "B", path[1], noted);
-    t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
-  } else {
-    t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
-    t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);
-  }
+  const smma_blocks of_a = convert_operand(t, a, true, path[0], noted),
+                    of_b = convert_operand(t, b, false, path[1], noted);
+  t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
 }
 
 void smma_describe_target(smma_command_targets *x, size_t index, const smma_gemm_arguments *numbers) {
@@ -109,6 +122,9 @@ void smma_describe_target(smma_command_targets *x, size_t index, const smma_gemm
   g->m = t->a.rows, g->k = t->a.columns, g->n = t->b.columns;
   g->a = t->a.data, g->b = t->b.data, g->c = t->c.data, g->d = t->d.data;
   g->scale_a = t->scale_a.data, g->scale_b = t->scale_b.data, g->bias = t->bias.data;
+  g->alpha *= t->factor;
+  if (t->factor != 1 && g->plan && smma_plan_refuses(g->plan, g, g->c, g->bias))
+    smma_die_no_place("--alpha", t->plan.text);
 }
 
 void smma_free_targets(smma_command_targets *x) {

@@ -114,10 +114,7 @@ static bool check_scales(const smma_matrix_product *p, smma_error *error) {
   const smma_instruction *i = r->instruction;
   const char *a = given(r, SMMA_OF_SCALE_A), *b = given(r, SMMA_OF_SCALE_B);
   if (p->method.kind != SMMA_METHOD_NONE) return check_alone(r, error);
-  if ((i->scale_block && (a || b)) || smma_plan_scaled_k(r->plan))
-    return require(r, SMMA_OF_SCALE_A, "--scale-a", "scales-a.npy", error) &&
-           require(r, SMMA_OF_SCALE_B, "--scale-b", "scales-b.npy", error);
-  return i->scale_block || (!a && !b) ||
+  return i->scale_block || smma_plan_scaled_k(r->plan) || (!a && !b) ||
          smma_fail(error, "%s: %s takes no scale factors; leave it out", a ? "--scale-a" : "--scale-b", i->name);
 }
 
@@ -188,6 +185,24 @@ bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_
   return true;
 }
 
+static bool is_along_rows(const smma_product_request *r, bool of_a) { return of_a ? !r->transpose_a : r->transpose_b; }
+
+/* Reports whether a given matrix enters the product as it is stored. */
+static bool enters_stored(const smma_product_request *r, bool of_a, const smma_tensor *matrix) {
+  const smma_format element = of_a ? r->instruction->a : r->instruction->b;
+  return !given(r, of_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B) && r->narrow == SMMA_NO_FORMAT &&
+         smma_takes_stored(matrix, is_along_rows(r, of_a), element, smma_scales_of(r->plan, r->instruction));
+}
+
+bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *a, const smma_tensor *b,
+                               smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool any = given(r, SMMA_OF_SCALE_A) || given(r, SMMA_OF_SCALE_B) || smma_plan_scaled_k(r->plan);
+  if (!any || p->method.kind != SMMA_METHOD_NONE) return true;
+  return (enters_stored(r, true, a) || require(r, SMMA_OF_SCALE_A, "--scale-a", "scales-a.npy", error)) &&
+         (enters_stored(r, false, b) || require(r, SMMA_OF_SCALE_B, "--scale-b", "scales-b.npy", error));
+}
+
 smma_matrix_need smma_product_needs(const smma_product_request *r, smma_product_matrix which,
                                     const smma_gemm_arguments *g) {
   const smma_scales scales = smma_scales_of(r->plan, r->instruction);
@@ -234,6 +249,7 @@ static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
                                               SMMA_OF_METADATA};
   const smma_product_request *r = p->request;
   if (!read_file(r, SMMA_OF_A, f, error) || !read_file(r, SMMA_OF_B, f, error) ||
+      !smma_product_check_scales(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error) ||
       !smma_product_size(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error))
     return false;
   for (size_t n = 0; n < sizeof order / sizeof *order; n++) {
@@ -266,7 +282,7 @@ static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
 static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                         smma_error *error) {
   const smma_product_request *r = p->request;
-  const bool is_a = which == SMMA_OF_A, along_rows = is_a ? !r->transpose_a : r->transpose_b;
+  const bool is_a = which == SMMA_OF_A, along_rows = is_along_rows(r, is_a);
   const smma_block_format format = smma_input_of(r->instruction, is_a);
   smma_blocks b;
   if (!smma_take_blocks(&f->given[which], along_rows, &format, (smma_label){is_a ? "A" : "B", given(r, which)}, notes,
@@ -275,6 +291,26 @@ static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix wh
   forget(f, which);
   p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
   return true;
+}
+
+/* Takes elements and scale factors as a checkpoint stores them. The matrix's factor becomes a part of alpha. */
+static bool take_stored(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
+                        smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool is_a = which == SMMA_OF_A;
+  const smma_label label = {is_a ? "A" : "B", given(r, which)};
+  smma_blocks b;
+  float factor;
+  if (!smma_take_stored(&f->given[which], is_along_rows(r, is_a), smma_scales_of(r->plan, r->instruction), label, notes,
+                        &b, &factor, error))
+    return false;
+  forget(f, which);
+  p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
+  p->arguments.alpha *= factor;
+  if (factor == 1 || !r->plan ||
+      !smma_plan_refuses(r->plan, &p->arguments, given(r, SMMA_OF_C), given(r, SMMA_OF_BIAS)))
+    return true;
+  return smma_fail_no_place("--alpha", r->plan_name, error);
 }
 
 /* Converts a matrix to the format that the product needs. A and B are first rounded to the narrow format, which that
@@ -302,12 +338,16 @@ static bool take_one(smma_matrix_product *p, files *f, smma_product_matrix which
 
 static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes, smma_error *error) {
   const smma_product_request *r = p->request;
-  const bool in_blocks = r->instruction->scale_block && !given(r, SMMA_OF_SCALE_A);
   if (p->method.kind != SMMA_METHOD_NONE) return take_wide(p, f, error);
   for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) {
-    const bool is_operand = which == SMMA_OF_A || which == SMMA_OF_B;
+    const bool is_a = which == SMMA_OF_A, is_operand = is_a || which == SMMA_OF_B;
     if (!given(r, which)) continue;
-    if (in_blocks && is_operand ? !take_blocks(p, f, which, notes, error) : !take_one(p, f, which, notes, error))
+    const bool stored = is_operand && enters_stored(r, is_a, &f->given[which]);
+    const bool in_blocks =
+        is_operand && r->instruction->scale_block && !given(r, is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B);
+    if (stored      ? !take_stored(p, f, which, notes, error)
+        : in_blocks ? !take_blocks(p, f, which, notes, error)
+                    : !take_one(p, f, which, notes, error))
       return false;
   }
   return true;

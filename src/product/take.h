@@ -5,6 +5,7 @@
 
 #include "isa/formats.h"
 #include "matrix/tensor.h"
+#include "plan/scales.h"
 #include "softmma/softmma.h"
 
 /* The receiver of notes, which inform the user and need no action. `say` NULL: no receiver. */
@@ -70,6 +71,15 @@ typedef struct {
 /* Quantises (numerics/blocks.h); K goes along the rows of the matrix, or down its columns. Refuses raw encodings. */
 bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format, smma_label label,
                       const smma_notes *notes, smma_blocks *blocks, smma_error *error);
+
+/* Reports whether the matrix has a stored form whose elements and scale factors a product with these scale factors can
+   take unchanged. */
+bool smma_takes_stored(const smma_tensor *from, bool along_rows, smma_format element, smma_scales scales);
+
+/* Copies the elements and scale factors of such a matrix, and writes a note. `*factor` receives the number that
+   multiplies the product's result. */
+bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scales, smma_label label,
+                      const smma_notes *notes, smma_blocks *blocks, float *factor, smma_error *error);
 
 /* Reads a rounding mode of --round-in: `length` characters of `word`. "default" means `otherwise`. */
 bool smma_rounding_of(const char *word, size_t length, smma_rounding otherwise, smma_rounding *mode, smma_error *error);
