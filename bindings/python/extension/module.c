@@ -82,6 +82,7 @@ static PyMethodDef functions[] = {
     {"round", python_round, METH_VARARGS, NULL},
     {"quantize", python_quantize, METH_VARARGS, NULL},
     {"operand", python_operand, METH_VARARGS, NULL},
+    {"weight", python_weight, METH_VARARGS, NULL},
     {"operand_scale", python_operand_scale, METH_VARARGS, NULL},
     {"hadamard", python_hadamard, METH_VARARGS, NULL},
     {"same_lines", python_same_lines, METH_VARARGS, NULL},

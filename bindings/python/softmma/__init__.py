@@ -34,6 +34,7 @@ from softmma._campaign import (
     record,
     verify,
 )
+from softmma._checkpoint import StoredWeight, load_weight
 from softmma._close import assert_close
 from softmma._compare import ComparedUnit, Comparison, compare
 from softmma._coverage import Coverage, coverage, coverage_files
@@ -132,6 +133,7 @@ __all__ = [
     "Question",
     "Recording",
     "SelfTest",
+    "StoredWeight",
     "TargetError",
     "Tolerance",
     "Trace",
@@ -165,6 +167,7 @@ __all__ = [
     "infer",
     "instruction",
     "instructions",
+    "load_weight",
     "match",
     "matmul",
     "merge",

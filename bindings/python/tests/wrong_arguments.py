@@ -50,6 +50,8 @@ def model(a, b, c):
 ROWS = str(Path("recorded.txt").absolute())
 softmma.record("model", on=SMALL, rows=20).write(ROWS)
 
+np.savez("w.npz", weight=np.ones((2, 16), np.uint8), weight_scale=np.ones((2, 1), np.uint8))
+
 # Valid arguments by the parameter's name. A callable with parameters that are not in this table needs an entry in
 # GOOD_OF.
 GOOD = {
@@ -75,6 +77,7 @@ GOOD_OF = {
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
     "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
+    "softmma.load_weight": {"path": "w.npz", "name": "weight"},
     "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
     "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
