@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "isa/key.h"
+#include "numerics/blocks.h"
+#include "product/product.h"
 
 void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction) {
   x->target = realloc(x->target, (x->count + 1) * sizeof *x->target);
@@ -92,12 +94,27 @@ void smma_convert_operands(const smma_command_targets *x, smma_command_target *t
   const bool noted = smma_is_rounding_noted(x, t);
   if (i->scale_block) {
     const smma_block_format format[2] = {smma_input_of(i, true), smma_input_of(i, false)};
-    smma_blocks of_a = smma_matrix_in_blocks(a, true, &format[0], "A", path[0], noted);
-    smma_blocks of_b = smma_matrix_in_blocks(b, false, &format[1], "B", path[1], noted);
+    smma_blocks of_a, of_b;
+    smma_error error;
+    if (!smma_check_quantised(i, t->plan.plan, t->plan.text, SMMA_SCALING_DEFAULT, &error)) smma_die("%s", error.text);
+    of_a = smma_matrix_in_blocks(a, true, &format[0], t->factor[0], "A", path[0], noted);
+    of_b = smma_matrix_in_blocks(b, false, &format[1], t->factor[1], "B", path[1], noted);
     t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
+    t->factor[0] = of_a.factor, t->factor[1] = of_b.factor;
   } else {
     t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
     t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);
+  }
+}
+
+void smma_find_factors(smma_command_target *t, const smma_tensor *a, const smma_tensor *b, const char *const path[2]) {
+  for (int n = 0; n < 2; n++) {
+    const smma_block_format format = smma_input_of(t->instruction, n == 0);
+    smma_blocks whole;
+    if (!smma_has_tensor_factor(&format)) continue;
+    whole = smma_matrix_in_blocks(n ? b : a, n == 0, &format, 0, n ? "B" : "A", path[n], true);
+    t->factor[n] = whole.factor;
+    smma_tensor_free(&whole.values), smma_tensor_free(&whole.scales);
   }
 }
 
@@ -106,6 +123,7 @@ void smma_describe_target(smma_command_targets *x, size_t index, const smma_gemm
   smma_gemm_arguments *g = &x->product[index].product;
   *g = *numbers;
   g->plan = t->plan.plan;
+  if (t->factor[0] != 0) g->alpha *= (double)t->factor[0] * (double)t->factor[1];
   g->m = t->a.rows, g->k = t->a.columns, g->n = t->b.columns;
   g->a = t->a.data, g->b = t->b.data, g->c = t->c.data, g->d = t->d.data;
   g->scale_a = t->scale_a.data, g->scale_b = t->scale_b.data, g->bias = t->bias.data;
