@@ -6,6 +6,7 @@
 #include "isa/custom.h"
 #include "isa/key.h"
 #include "numerics/blocks.h"
+#include "softmma/scales.h"
 
 /* ---- Names ---- */
 
@@ -100,6 +101,30 @@ static PyObject *quantize(PyArrayObject *x, const smma_block_format *f) {
   Py_XDECREF(values);
   Py_XDECREF(scales);
   return NULL;
+}
+
+/* Returns the scale factors of `lines` lines with `blocks` each from their swizzled layout, or swizzled (`back` false):
+   an array of bytes from one without gaps. */
+PyObject *python_swizzle(PyObject *module, PyObject *arguments) {
+  PyArrayObject *x, *y;
+  Py_ssize_t lines, blocks;
+  int back;
+  npy_intp plain, swizzled;
+  smma_status status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O!nnp", &PyArray_Type, &x, &lines, &blocks, &back)) return NULL;
+  if (lines < 0 || blocks < 0 || smma_swizzled_bytes((size_t)lines, (size_t)blocks) > PTRDIFF_MAX)
+    return PyErr_Format(PyExc_ValueError, "%zd lines with %zd blocks", lines, blocks);
+  plain = lines * blocks, swizzled = (npy_intp)smma_swizzled_bytes((size_t)lines, (size_t)blocks);
+  if (PyArray_TYPE(x) != NPY_UINT8 || !PyArray_IS_C_CONTIGUOUS(x) || PyArray_SIZE(x) != (back ? swizzled : plain))
+    return PyErr_Format(PyExc_ValueError, "scales: %zd bytes without gaps are needed", back ? swizzled : plain);
+  y = (PyArrayObject *)PyArray_SimpleNew(1, back ? &plain : &swizzled, NPY_UINT8);
+  if (!y) return NULL;
+  status = (back ? smma_unswizzle_scales : smma_swizzle_scales)(PyArray_DATA(x), (size_t)lines, (size_t)blocks,
+                                                                PyArray_DATA(y));
+  if (status == SMMA_OK) return (PyObject *)y;
+  Py_DECREF(y);
+  return fail_with_status(status);
 }
 
 /* Returns (values, scales, the tensor's factor), from (x, element format, scale format, block), along the last of at
