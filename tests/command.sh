@@ -581,22 +581,34 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
-# Numbers without scale factors get computed ones: NVFP4's scale factors of these blocks are 1 and 2, along K.
-npy blocks.npy '<f4' '(1, 20)' "$(f32 6 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
-npy ones.npy '<f4' '(20, 1)' "$(f32 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6)"
+# Numbers without scale factors get computed ones: here NVFP4's factors of the tensors are 1 (2688 = 6 * 448), and the
+# scale factors of A's blocks are 448 and 2, along K. The factor of 2^-20 times these numbers is 2^-20.
+npy blocks.npy '<f4' '(1, 20)' "$(f32 2688 448 896 1344 1792 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
+npy ones.npy '<f4' '(20, 1)' "$(f32 2688 448 448 448 448 448 448 448 448 448 448 448 448 448 448 448 6 6 6 6)"
+npy tiny.npy '<f4' '(1, 20)' \
+  "0000283b0000e0390000603a0000a83a0000e03a$(f32 0 0 0 0 0 0 0 0 0 0 0)0000403700000036$(f32 0 0)" # 2^-20 times blocks.npy
 gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.block16\.f32\.e2m1\.e2m1\.ue4m3;' \
   gemm --on B200 --in nvfp4 blocks.npy ones.npy -o D.npy
-check 'gemm quantises: D' holds D.npy "$(f32 180)"
-check 'gemm says what it quantises' says 'note: A, blocks\.npy: f32 quantised to nvfp4; 0 of 20 values changed$'
+check 'gemm quantises: D' holds D.npy "$(f32 9232468)"
+check 'gemm says what it quantises' \
+  says 'note: A, blocks\.npy: f32 quantised to nvfp4 with factor 1 of the tensor; 0 of 20 values changed$'
 runs 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
-check 'gemm quantises transposed files' holds D.npy "$(f32 180)"
+check 'gemm quantises transposed files' holds D.npy "$(f32 9232468)"
+runs 0 gemm --on B200 --in nvfp4 --alpha 1048576 tiny.npy ones.npy -o D.npy
+check 'gemm quantises tiny numbers' holds D.npy "$(f32 9232468)"
+gives 'gemm --json: factors of the tensors' 0 '^  "factor_a": 9\.5367431640625e-7,$' \
+  gemm --on B200 --in nvfp4 tiny.npy ones.npy -o D.npy --json
+fails 'gemm: factors without a place' '--plan: cutlass:fast has no place for the factors of A and B in nvfp4; give it "epi' \
+  gemm --on B200 --in nvfp4 --plan cutlass:fast blocks.npy ones.npy -o D.npy
+fails 'gemm: factors of operands' '--scaling: operands: the factors of matrices in nvfp4 multiply the sum' \
+  gemm --on B200 --in nvfp4 --scaling operands blocks.npy ones.npy -o D.npy
 zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086  # many zeros
 npy steep.npy '<f4' '(3, 20)' \
   "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros)bd378635$(f32 0 0 0)"
 runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
-check 'gemm says which blocks have no factor' \
-  says 'note: A, steep\.npy: 3 of 6 blocks saturated or became zero: ue4m3 has no factor for them; divide the matrix'
+check 'gemm says which blocks became zero' \
+  says 'note: A, steep\.npy: 1 of 6 blocks became zero: their numbers are too small beside the greatest of the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
   gemm --on B200 --in mxfp4 --raw fp4-a.npy fp4-b.npy -o D.npy
 gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \

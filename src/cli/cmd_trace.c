@@ -198,6 +198,8 @@ static void prepare(const trace_options *o, const char **paths, smma_command_tra
   smma_check_plans(&x->targets, x->request.k);
   if (o->own) load_owns(o, d, x);
   if (o->at) parse_at(o->at, &x->request);
+  for (size_t i = 0; o->at && !o->scale_a && i < x->targets.count; i++)
+    smma_find_factors(&x->targets.target[i], &f.a, &f.b, x->path);
   if (o->at) take_element(&x->request, &f);
   describe_products(o, x, &f);
   x->request.target = x->targets.product, x->request.targets = x->targets.count;

@@ -90,8 +90,8 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const ch
 }
 
 smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format,
-                                  const char *what, const char *path, bool quiet) {
-  smma_blocks b;
+                                  float factor, const char *what, const char *path, bool quiet) {
+  smma_blocks b = {.factor = factor};
   smma_error error;
   if (!smma_take_blocks(from, along_rows, format, (smma_label){what, path}, notes_unless(quiet), &b, &error))
     smma_die("%s", error.text);
@@ -99,10 +99,10 @@ smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, cons
 }
 
 smma_blocks smma_matrix_as_stored(const smma_tensor *from, bool along_rows, smma_scales scales, const char *what,
-                                  const char *path, bool quiet, float *factor) {
+                                  const char *path, bool quiet) {
   smma_blocks b;
   smma_error error;
-  if (!smma_take_stored(from, along_rows, scales, (smma_label){what, path}, notes_unless(quiet), &b, factor, &error))
+  if (!smma_take_stored(from, along_rows, scales, (smma_label){what, path}, notes_unless(quiet), &b, &error))
     smma_die("%s", error.text);
   return b;
 }

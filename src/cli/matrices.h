@@ -43,10 +43,11 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const ch
 smma_tensor smma_matrix_rounded(const smma_tensor *from, smma_format wanted, smma_rounding rounding, const char *what,
                                 const char *path, bool quiet);
 
+/* `factor` is the tensor's factor, or 0 to compute it. */
 smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format,
-                                  const char *what, const char *path, bool quiet);
+                                  float factor, const char *what, const char *path, bool quiet);
 
 smma_blocks smma_matrix_as_stored(const smma_tensor *from, bool along_rows, smma_scales scales, const char *what,
-                                  const char *path, bool quiet, float *factor);
+                                  const char *path, bool quiet);
 
 #endif

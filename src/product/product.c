@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "isa/catalogue.h"
+#include "numerics/blocks.h"
 #include "plan/plan.h"
 #include "softmma/sparse.h"
 
@@ -109,11 +110,34 @@ static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, 
   return true;
 }
 
+static bool has_factor(const smma_instruction *i, bool of_a) {
+  const smma_block_format format = smma_input_of(i, of_a);
+  return smma_has_tensor_factor(&format);
+}
+
+bool smma_takes_factor(const smma_plan *plan) {
+  return !plan || smma_plan_has(plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(plan, SMMA_EPILOGUE_ALPHA);
+}
+
+bool smma_check_quantised(const smma_instruction *i, const smma_plan *plan, const char *plan_name, smma_scaling scaling,
+                          smma_error *error) {
+  if (!has_factor(i, true) && !has_factor(i, false)) return true;
+  if (scaling == SMMA_SCALING_OPERANDS)
+    return smma_fail(error, "--scaling: operands: the factors of matrices in nvfp4 multiply the sum; leave it out");
+  return smma_takes_factor(plan) ||
+         smma_fail(error,
+                   "--plan: %s has no place for the factors of A and B in nvfp4; give it \"epilogue\": [\"alpha\"], or "
+                   "give --scale-a and --scale-b",
+                   plan_name);
+}
+
 static bool check_scales(const smma_matrix_product *p, smma_error *error) {
   const smma_product_request *r = p->request;
   const smma_instruction *i = r->instruction;
   const char *a = given(r, SMMA_OF_SCALE_A), *b = given(r, SMMA_OF_SCALE_B);
   if (p->method.kind != SMMA_METHOD_NONE) return check_alone(r, error);
+  if (i->scale_block && !a && !b && !smma_check_quantised(i, r->plan, r->plan_name, p->arguments.scaling, error))
+    return false;
   return i->scale_block || smma_plan_scaled_k(r->plan) || (!a && !b) ||
          smma_fail(error, "%s: %s takes no scale factors; leave it out", a ? "--scale-a" : "--scale-b", i->name);
 }
@@ -144,7 +168,8 @@ static bool take_rounding(smma_matrix_product *p, smma_error *error) {
 
 bool smma_product_begin(const smma_product_request *r, smma_matrix_product *p, smma_error *error) {
   smma_gemm_arguments *g = &p->arguments;
-  *p = (smma_matrix_product){.request = r, .d = {.format = smma_plan_d_format(r->plan, r->instruction)}};
+  *p = (smma_matrix_product){
+      .request = r, .factor = {1, 1}, .d = {.format = smma_plan_d_format(r->plan, r->instruction)}};
   smma_gemm_defaults(g, sizeof *g);
   if (!smma_choose_method(&r->method, r->instruction, &p->method, error) || !take_rounding(p, error) ||
       !take_scaling(r, &g->scaling, error) || !take_numbers(r, g, error))
@@ -284,33 +309,33 @@ static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix wh
   const smma_product_request *r = p->request;
   const bool is_a = which == SMMA_OF_A, along_rows = is_along_rows(r, is_a);
   const smma_block_format format = smma_input_of(r->instruction, is_a);
-  smma_blocks b;
+  smma_blocks b = {.factor = 0};
   if (!smma_take_blocks(&f->given[which], along_rows, &format, (smma_label){is_a ? "A" : "B", given(r, which)}, notes,
                         &b, error))
     return false;
   forget(f, which);
+  p->factor[!is_a] = b.factor;
   p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
   return true;
 }
 
-/* Takes elements and scale factors as a checkpoint stores them. The matrix's factor becomes a part of alpha. */
+/* Takes elements and scale factors as a checkpoint stores them. */
 static bool take_stored(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                         smma_error *error) {
   const smma_product_request *r = p->request;
   const bool is_a = which == SMMA_OF_A;
   const smma_label label = {is_a ? "A" : "B", given(r, which)};
   smma_blocks b;
-  float factor;
   if (!smma_take_stored(&f->given[which], is_along_rows(r, is_a), smma_scales_of(r->plan, r->instruction), label, notes,
-                        &b, &factor, error))
+                        &b, error))
     return false;
   forget(f, which);
+  p->factor[!is_a] = b.factor;
   p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
-  p->arguments.alpha *= factor;
-  if (factor == 1 || !r->plan ||
-      !smma_plan_refuses(r->plan, &p->arguments, given(r, SMMA_OF_C), given(r, SMMA_OF_BIAS)))
-    return true;
-  return smma_fail_no_place("--alpha", r->plan_name, error);
+  if (b.factor == 1) return true;
+  if (p->arguments.scaling == SMMA_SCALING_OPERANDS)
+    return smma_fail(error, "--scaling: operands: the factor of %s multiplies the sum; leave it out", label.path);
+  return smma_takes_factor(r->plan) || smma_fail_no_place("--alpha", r->plan_name, error);
 }
 
 /* Converts a matrix to the format that the product needs. A and B are first rounded to the narrow format, which that
@@ -350,6 +375,7 @@ static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes
                     : !take_one(p, f, which, notes, error))
       return false;
   }
+  p->arguments.alpha *= (double)p->factor[0] * (double)p->factor[1];
   return true;
 }
 
@@ -430,6 +456,10 @@ smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, doub
     smma_put_text(r, "slices", p->request->method.slices);
     smma_put_count(r, "slices_of_a", (uint64_t)p->method.used[0]);
     smma_put_count(r, "slices_of_b", (uint64_t)p->method.used[1]);
+  }
+  if ((has_factor(i, true) && !given(p->request, SMMA_OF_SCALE_A)) || p->factor[0] != 1 || p->factor[1] != 1) {
+    smma_put_real(r, "factor_a", (double)p->factor[0]);
+    smma_put_real(r, "factor_b", (double)p->factor[1]);
   }
   return r;
 }

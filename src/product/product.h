@@ -42,6 +42,7 @@ typedef struct {
   const smma_product_request *request;
   smma_method method;
   smma_rounding rounding[2]; /* of A and of B */
+  float factor[2];           /* of the tensors A and B (smma_blocks): the result is multiplied by both */
   bool wide;                 /* D of an accurate product is f64 */
   smma_tensor taken[SMMA_PRODUCT_MATRICES], d;
   smma_gemm_arguments arguments;
@@ -83,6 +84,15 @@ void smma_product_free(smma_matrix_product *product);
 
 /* Returns the summary of a product that has been computed. `d` is the file of D; NULL if D is not written. */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
+
+/* Reports whether a product with this plan (NULL: without a plan) has a place for alpha, and so for factors of A and B.
+ */
+bool smma_takes_factor(const smma_plan *plan);
+
+/* Checks that A and B may be quantised for the instruction: the factors that NVFP4 has for each tensor multiply the
+   sum, so a plan must have a place for alpha, and alpha must not act on the operands. */
+bool smma_check_quantised(const smma_instruction *instruction, const smma_plan *plan, const char *plan_name,
+                          smma_scaling scaling, smma_error *error);
 
 /* Returns the name of the first argument that the plan does not use, for example "c" or "scale_d", or NULL. Checks the
    arguments that are not neutral, and C and the bias if they are given. */

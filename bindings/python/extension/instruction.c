@@ -290,8 +290,8 @@ static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f,
   if (found) return found;
   if (arrays->scale == SMMA_F32 && arrays->scale_blocks == 1) {
     PyErr_SetString(PyExc_LookupError,
-                    "scale_a, scale_b: one f32 factor for each row of A and column of B acts after the product; leave "
-                    "them out and multiply D, taken in f32: d * scale_a * scale_b");
+                    "scale_a, scale_b: one f32 factor for each row of A and column of B acts after the product: use "
+                    "softmma.scaled_matmul(a, b, scale_a, scale_b)");
     return NULL;
   }
   PyErr_Format(PyExc_LookupError,

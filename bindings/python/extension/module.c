@@ -81,6 +81,7 @@ static PyMethodDef functions[] = {
     {"operand_rounding", python_operand_rounding, METH_VARARGS, NULL},
     {"round", python_round, METH_VARARGS, NULL},
     {"quantize", python_quantize, METH_VARARGS, NULL},
+    {"swizzle", python_swizzle, METH_VARARGS, NULL},
     {"operand", python_operand, METH_VARARGS, NULL},
     {"weight", python_weight, METH_VARARGS, NULL},
     {"operand_scale", python_operand_scale, METH_VARARGS, NULL},

@@ -57,6 +57,7 @@ from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLib
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
+from softmma._scaled import scaled_matmul, swizzle_scales, unswizzle_scales
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
@@ -181,13 +182,16 @@ __all__ = [
     "record",
     "round",
     "rows",
+    "scaled_matmul",
     "self_test",
     "sparse_matmul",
+    "swizzle_scales",
     "tolerance",
     "trace",
     "tree",
     "unit_tree",
     "units",
+    "unswizzle_scales",
     "verify",
 ]
 

@@ -112,13 +112,13 @@ def test_form(form, tmp_path, command):
     if w.scales is None:
         same(d, softmma.matmul(w.values, x, on=target, alpha=w.factor))
     else:
-        q = softmma.quantize(x, w.form, axis=0, factor=1)
-        scales = {"scale_a": w.scales, "scale_b": q.scales, "alpha": w.factor}
+        q = softmma.quantize(x, w.form, axis=0)
+        scales = {"scale_a": w.scales, "scale_b": q.scales, "alpha": w.factor * q.factor}
         same(d, softmma.matmul(w.values, q.values, on=target, **scales))
         np.save(tmp_path / "xt.npy", np.ascontiguousarray(x.T))
         turned, _ = gemm(command, tmp_path, "--on", target, "--transpose-b", tmp_path / "xt.npy", named)
-        q = softmma.quantize(x.T, w.form, factor=1)
-        scales = {"scale_a": q.scales, "scale_b": w.scales.T, "alpha": w.factor}
+        q = softmma.quantize(x.T, w.form)
+        scales = {"scale_a": q.scales, "scale_b": w.scales.T, "alpha": w.factor * q.factor}
         same(turned, softmma.matmul(q.values, w.values.T, on=target, **scales))
     assert ("taken as stored" in notes) == ("bf16" not in form)
 
