@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "isa/catalogue.h"
+#include "matrix/stored.h"
 #include "numerics/blocks.h"
 #include "plan/plan.h"
 #include "softmma/sparse.h"
@@ -224,8 +225,18 @@ bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *
   const smma_product_request *r = p->request;
   const bool any = given(r, SMMA_OF_SCALE_A) || given(r, SMMA_OF_SCALE_B) || smma_plan_scaled_k(r->plan);
   if (!any || p->method.kind != SMMA_METHOD_NONE) return true;
-  return (enters_stored(r, true, a) || require(r, SMMA_OF_SCALE_A, "--scale-a", "scales-a.npy", error)) &&
-         (enters_stored(r, false, b) || require(r, SMMA_OF_SCALE_B, "--scale-b", "scales-b.npy", error));
+  for (int n = 0; n < 2; n++) {
+    const smma_tensor *t = n ? b : a;
+    const char *option = n ? "--scale-b" : "--scale-a";
+    const smma_product_matrix scales = n ? SMMA_OF_SCALE_B : SMMA_OF_SCALE_A;
+    char form[SMMA_STORED_TEXT];
+    if (enters_stored(r, n == 0, t)) continue;
+    if (t->stored && !given(r, scales))
+      return smma_fail(error, "%s is missing: %s is %s, and the product takes other scale factors", option,
+                       given(r, n ? SMMA_OF_B : SMMA_OF_A), smma_stored_text(t->stored, form));
+    if (!require(r, scales, option, n ? "scales-b.npy" : "scales-a.npy", error)) return false;
+  }
+  return true;
 }
 
 smma_matrix_need smma_product_needs(const smma_product_request *r, smma_product_matrix which,

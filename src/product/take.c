@@ -189,14 +189,17 @@ bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_for
 void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l, size_t count,
                      const smma_conversion *lost, const smma_notes *notes) {
   char text[160], type[SMMA_STORED_TEXT];
+  const char *const hint = from->stored && from->stored->element == wanted
+                               ? "; a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors"
+                               : "";
   if (smma_is_raw(from, wanted))
     say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
         smma_format_text(wanted));
   else if (lost->changed)
-    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s", l.what, l.path, type_text(from, type),
+    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s%s", l.what, l.path, type_text(from, type),
         smma_format_text(wanted), smma_rounding_words(rounding),
         smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
-        loss_text(lost, text, sizeof text));
+        loss_text(lost, text, sizeof text), hint);
   else if (from->format != wanted || from->stored)
     say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
         smma_format_text(wanted));

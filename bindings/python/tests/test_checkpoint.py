@@ -137,21 +137,32 @@ def test_experts(tmp_path, command):
         softmma.load_weight(file, "experts.up[3]")
 
 
-def test_plan_takes_factors(tmp_path, command):
-    """DeepGEMM's plan takes the stored factors of 128 x 128 in the place of --scale-b."""
-    parts, _, _ = FORMS["fp8 of blocks"]
+@pytest.mark.parametrize(("form", "plan"), [("fp8 of blocks", "deepgemm"), ("fp8 of rows", "torch:_scaled_mm:row")])
+def test_plan_takes_factors(form, plan, tmp_path, command):
+    """Plans with scale factors take the stored ones in the place of --scale-b."""
+    parts, _, _ = FORMS[form]
     file = write(tmp_path / "m.safetensors", {LAYER + end: x for end, x in parts.items()})
-    a, of_a = FP8[:7], np.float32(np.random.default_rng(2).random((7, 2)))
+    w = softmma.load_weight(file)
+    of_b = np.repeat(w.scales, w.block[0], 0)[:N].T
+    a, of_a = FP8[:7], np.float32(np.random.default_rng(2).random((7, len(of_b))))
     np.save(tmp_path / "a.npy", a.view(np.uint8))
     np.save(tmp_path / "of_a.npy", of_a)
-    d, _ = gemm(
-        command, tmp_path, "--on", "H100:e4m3", "--plan", "deepgemm", "--transpose-b",
-        tmp_path / "a.npy", file, "--scale-a", tmp_path / "of_a.npy",
-    )  # fmt: skip
-    w = softmma.load_weight(file)
-    of_b = np.repeat(w.scales, 128, 0)[:N].T
-    expected = softmma.matmul(a, w.values.T, on="H100:e4m3", plan="deepgemm", scale_a=of_a, scale_b=of_b)
-    same(d.view(np.uint16).astype(np.uint32), expected.view(np.uint16).astype(np.uint32))
+    product = ("--on", "H100:e4m3", "--plan", plan, "--transpose-b", tmp_path / "a.npy", file)
+    d, _ = gemm(command, tmp_path, *product, "--scale-a", tmp_path / "of_a.npy")
+    expected = softmma.matmul(a, w.values.T, on="H100:e4m3", plan=plan, scale_a=of_a, scale_b=of_b)
+    assert d.tobytes() == expected.tobytes()
+    _, line = command("gemm", *product, "-o", tmp_path / "d.npy", status=(2,), notes=True)
+    assert "--scale-a is missing; for example" in line
+
+
+def test_plan_refuses_other_factors(tmp_path, command):
+    parts, _, _ = FORMS["fp8 of blocks"]
+    file = write(tmp_path / "m.safetensors", {LAYER + end: x for end, x in parts.items()})
+    product = ("--on", "H100:e4m3", "--plan", "torch:_scaled_mm:row", file, file, "--transpose-b")
+    _, line = command("gemm", *product, "-o", tmp_path / "d.npy", status=(2,), notes=True)
+    assert "is e4m3 with f32 per 24 x 128, and the product takes other scale factors" in line
+    _, notes = gemm(command, tmp_path, "--on", "H100:e4m3", file, file, "--transpose-b")
+    assert "a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors" in notes
 
 
 def test_compare_and_trace_take_the_stored_form(tmp_path, command):
