@@ -20,6 +20,7 @@
 
 #include "io/file.h"
 #include "isa/format_name.h"
+#include "matrix/stored.h"
 #include "matrix/tensor.h"
 #include "rows/text.h"
 
@@ -501,6 +502,36 @@ static void test_safetensors_errors(void **state) {
   expect_safetensors_error(X("\"C64\"", "[4]", "[0,32]"), NULL, 32, "is of dtype C64; accepted are");
   expect_safetensors_error("{\"a\\nb\":{\"dtype\":\"C64\",\"shape\":[4],\"data_offsets\":[0,32]}}", NULL, 32,
                            "tensor 'a?b'");
+}
+
+/* A quantised matrix, whose scale factor comes before its elements in the file; with its stored form, its transpose and
+   a part. Factors of FP32 include the matrix's own factor. */
+static void test_safetensors_stored(void **state) {
+  (void)state;
+  static const float numbers[] = {1, 2, 3, 4};
+  image file = safetensors_image(
+      "{\"w_scale\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[0,1]},"
+      "\"w_packed\":{\"dtype\":\"U8\",\"shape\":[1,2],\"data_offsets\":[1,3]}}",
+      "\x80\x21\x43", 3);
+  smma_tensor tensor, turned, part, values, scales;
+  smma_error error;
+  char text[SMMA_STORED_TEXT];
+  float factor;
+  if (!parse_safetensors(&file, "w", &tensor, &error)) fail_msg("%s", error.text);
+  assert_string_equal(smma_stored_text(tensor.stored, text), "mxfp4");
+  assert_true(smma_stored_fits(tensor.stored, true, SMMA_E2M1, SMMA_UE8M0, 32));
+  assert_false(smma_stored_fits(tensor.stored, true, SMMA_E2M1, SMMA_UE4M3, 16));
+  assert_false(smma_stored_fits(tensor.stored, true, SMMA_E2M1, SMMA_NO_FORMAT, 0));
+  assert_true(smma_tensor_transpose(&tensor, &turned, &error));
+  assert_true(smma_tensor_part(&turned, 2, 2, 0, 1, &part, &error));
+  assert_true(smma_stored_fits(part.stored, false, SMMA_E2M1, SMMA_F32, 1));
+  assert_true(smma_stored_split(part.stored, false, SMMA_F32, 1, &values, &scales, &factor, &error));
+  assert_true(factor == 1);
+  check_tensor(&values, SMMA_E2M1, 1, 2, 1, "\3\4");
+  check_tensor(&scales, SMMA_F32, 4, 1, 2, (const float[]){2, 2});
+  check_tensor(&part, SMMA_F32, 4, 2, 1, numbers + 2);
+  check_tensor(&turned, SMMA_F32, 4, 4, 1, numbers);
+  check_tensor(&tensor, SMMA_F32, 4, 1, 4, numbers);
 }
 
 static void test_safetensors_header_length(void **state) {
@@ -1104,6 +1135,7 @@ int main(void) {
       cmocka_unit_test(test_safetensors_packed),
       cmocka_unit_test(test_safetensors_names),
       cmocka_unit_test(test_safetensors_errors),
+      cmocka_unit_test(test_safetensors_stored),
       cmocka_unit_test(test_safetensors_header_length),
       cmocka_unit_test(test_safetensors_cut_anywhere),
       cmocka_unit_test(test_read_by_path),

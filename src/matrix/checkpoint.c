@@ -422,9 +422,9 @@ static bool take_blocks(checkpoint *c, smma_stored *s) {
   snprintf(what, sizeof what, "shape %s does not fit the %zu x %zu elements of '%.100s'", of_scales, s->rows,
            s->columns, c->name[ELEMENTS]);
   if (!fits || !s->block[0] || !s->block[1]) return fail_part(c, SCALES, what);
-  if (s->scale == SMMA_F32 || s->block[0] > 1 || columns == s->columns / needed + (s->columns % needed != 0))
-    return true;
-  return fail_part(c, SCALES, what);
+  if (s->scale == SMMA_F32 || s->block[0] > 1) return true;
+  s->block[1] = needed; /* also if a row is shorter */
+  return columns == s->columns / needed + (s->columns % needed != 0) || fail_part(c, SCALES, what);
 }
 
 static float number_at(const checkpoint *c, part p, size_t at) {

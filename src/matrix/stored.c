@@ -52,7 +52,7 @@ const char *smma_stored_text(const smma_stored *s, char text[SMMA_STORED_TEXT]) 
   char name[SMMA_INPUT_TEXT_SIZE];
   if (!s->scale_codes)
     snprintf(text, SMMA_STORED_TEXT, "%s with a factor", element);
-  else if (s->block[0] == 1 && s->block[1] >= s->columns)
+  else if (s->scale == SMMA_F32 && s->block[0] == 1 && s->block[1] >= s->columns)
     snprintf(text, SMMA_STORED_TEXT, "%s with %s per row", element, smma_format_text(s->scale));
   else if (s->block[0] == 1)
     snprintf(text, SMMA_STORED_TEXT, "%s", smma_input_text(&formats, s->element, name));
