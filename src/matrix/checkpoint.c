@@ -356,15 +356,16 @@ static bool is_power_of_two_scale(const checkpoint *c) {
   return type->format == SMMA_UE8M0 || type->format == SMMA_U8;
 }
 
-/* Sets the format of the elements and the number of columns; the tensor has the columns of the stored bytes or words.
- */
-static bool take_elements(checkpoint *c, smma_stored *s) {
-  const smma_archive_type *type = c->part[ELEMENTS].type;
-  const bool is_fp4 = type->format == SMMA_U8 || (type->format == SMMA_S8 && is_power_of_two_scale(c));
+/* Reports whether rows of bytes hold 32 elements of 6 bits for each scale factor; of FP4 they hold 16 bytes. */
+static bool is_fp6(const checkpoint *c, size_t bytes) {
+  const smma_shape *scales = &c->part[SCALES].shape;
+  return is_power_of_two_scale(c) && bytes && bytes % 24 == 0 && scales->count &&
+         scales->extent[scales->count - 1] == bytes / 24;
+}
+
+/* Sets the format of packed integers, and the number of columns, from the tensor that stores their shape. */
+static bool take_integers(checkpoint *c, smma_stored *s) {
   const size_t words = s->columns;
-  s->element = is_fp4 ? SMMA_E2M1 : type->format;
-  if (is_fp4) s->columns *= 2;
-  if (type->format != SMMA_S32) return true;
   const uint64_t *shape = c->has[SHAPE] ? (const uint64_t *)c->data[SHAPE] : NULL;
   const size_t axes = c->has[SHAPE] ? elements_of(&c->part[SHAPE].shape) : 0;
   if (!shape || c->part[SHAPE].type->bits != 64 || axes < 2 || shape[axes - 2] != s->rows)
@@ -374,6 +375,20 @@ static bool take_elements(checkpoint *c, smma_stored *s) {
   s->columns = (size_t)columns;
   return s->element == SMMA_S4 || columns / 4 + (columns % 4 != 0) == words ||
          fail_part(c, ELEMENTS, "its words do not hold the columns of the tensor _shape as integers of 4 or 8 bits");
+}
+
+/* Sets the format of the elements and the number of columns; the tensor has the columns of the stored bytes or words.
+ */
+static bool take_elements(checkpoint *c, smma_stored *s) {
+  const smma_format type = c->part[ELEMENTS].type->format;
+  if (type == SMMA_S32) return take_integers(c, s);
+  if (type == SMMA_U8 && is_fp6(c, s->columns))
+    s->element = SMMA_E2M3, s->columns = s->columns / 3 * 4;
+  else if (type == SMMA_U8 || (type == SMMA_S8 && is_power_of_two_scale(c)))
+    s->element = SMMA_E2M1, s->columns *= 2;
+  else
+    s->element = type;
+  return true;
 }
 
 /* Unpacks rows of integers with an offset, which become two's complements. */

@@ -48,6 +48,8 @@ OF_BLOCKS = (random.random((1, 2)) + 0.01).astype(np.float32)
 INT4 = random.integers(0, 16, (N, K), np.uint8)
 WORDS = (INT4[:, 0::2] | INT4[:, 1::2] << 4).view("<i4")
 OF_GROUPS = (random.random((N, K // 32)) + 0.01).astype(BF16)
+FP6 = random.integers(0, 64, (N, K), np.uint8)
+PACKED6 = np.packbits(np.unpackbits(FP6[:, :, None], 2, 6, "little").reshape(N, -1), 1, "little")
 EXPERTS = random.integers(0, 256, (3, N, K // 32, 16), np.uint8)
 OF_EXPERTS = random.integers(110, 140, (3, N, K // 32), np.uint8)
 F = np.float32
@@ -68,6 +70,10 @@ FORMS = {
         {".weight_packed": PACKED, ".weight_scale": UE8M0}, decoded(PACKED) * MX, "B200:mxfp4",
     ),
     "mxfp4 in U8": ({".weight": PACKED, ".weight_scale": UE8M0.view(E8M0)}, decoded(PACKED) * MX, "B200:mxfp4"),
+    "mxfp6": (
+        {".weight_packed": PACKED6, ".weight_scale": UE8M0},
+        FP6.view(ml_dtypes.float6_e2m3fn).astype(F) * MX, "B200:mxfp6_e2m3",
+    ),
     "mxfp8": ({".weight": FP8, ".weight_scale": UE8M0}, FP8.astype(F) * MX, "B200:mxfp8_e4m3"),
     "fp8 of a tensor": ({".weight": FP8, ".weight_scale": F(0.031)}, FP8.astype(F) * F(0.031), "H100:e4m3"),
     "fp8 of rows": ({".weight": FP8, ".weight_scale": OF_ROWS}, FP8.astype(F) * spread(OF_ROWS, 1, K), None),
@@ -312,7 +318,7 @@ def test_gguf(tmp_path):
 
 
 @pytest.mark.all
-@pytest.mark.parametrize("form", ["nvfp4", "mxfp4", "mxfp8", "float", "int4"])
+@pytest.mark.parametrize("form", ["nvfp4", "mxfp4", "mxfp6", "mxfp8", "float", "int4"])
 def test_compressed_tensors(form, tmp_path):
     """Checkpoints that compressed-tensors compresses and safetensors writes, against its own decompression."""
     torch = pytest.importorskip("torch")
@@ -327,12 +333,13 @@ def test_compressed_tensors(form, tmp_path):
             {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16},
         ),
         "mxfp4": ("mxfp4-pack-quantized", {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32}),
+        "mxfp6": ("mxfp6-pack-quantized", {"num_bits": 6, "type": "float", "strategy": "group", "group_size": 32}),
         "mxfp8": ("mxfp8-quantized", {"num_bits": 8, "type": "float", "strategy": "group", "group_size": 32}),
         "float": ("float-quantized", {"num_bits": 8, "type": "float", "strategy": "channel"}),
         "int4": ("pack-quantized", {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32}),
     }
     name, arguments = formats[form]
-    if form in ("mxfp4", "mxfp8"):
+    if form.startswith("mx"):
         arguments["scale_dtype"] = torch.uint8
     scheme = QuantizationScheme(targets=["Linear"], weights=QuantizationArgs(**arguments))
     weight = torch.randn(N, K, generator=torch.Generator().manual_seed(1))
