@@ -1,6 +1,6 @@
 /* Matrices of .safetensors files. Finds a tensor by its name or a part of it, and joins the tensors of a quantised
-   matrix (checkpoint.def). */
-#include <math.h>
+   matrix (checkpoint.def). A large checkpoint is several files with an index (transformers): a JSON object whose member
+   "weight_map" has the name of the file of each tensor. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +27,18 @@ static const naming namings[] = {
 #undef SMMA_CHECKPOINT
 enum { NAMINGS = sizeof namings / sizeof *namings, MOST_NAME = 1024, MOST_LISTED = 256 };
 
-/* A matrix of a file. */
+/* The file of a part, if an index names it. */
+typedef struct {
+  char path[4096];
+  smma_input input;
+  smma_archive archive; /* tensors is NULL if it is not open */
+} shard;
+
+/* A matrix of a file. `archive` has the names of all tensors, from the file itself or from the index. */
 typedef struct {
   smma_archive archive;
+  bool is_index;
+  shard shard[PARTS];  /* of an index */
   const naming *names; /* NULL: a tensor that is stored as it is */
   bool is_indexed;     /* the matrix is number `index` along the leading axis of `leading` matrices */
   size_t index, leading;
@@ -66,10 +75,16 @@ static bool is_part(const smma_archive *file, const char *name) {
   return false;
 }
 
-/* Reports whether the tensor can be a weight: it has two axes or more, and is not a part of another one. */
+/* Reports whether the tensor can be a weight: it has two axes or more, and is not a part of another one. An index tells
+   no shapes; there the name decides. */
 static bool is_weight(const smma_archive *file, const char *name) {
-  const smma_datum *shape = smma_datum_get(smma_datum_get(file->tensors, name), "shape");
-  return smma_datum_size(shape) >= 2 && !is_part(file, name);
+  const smma_datum *tensor = smma_datum_get(file->tensors, name);
+  size_t length;
+  const bool is_indexed = smma_datum_text_of(tensor);
+  bool fits = is_indexed ? ends(name, ".weight", &length) : smma_datum_size(smma_datum_get(tensor, "shape")) >= 2;
+  for (const naming *n = namings; is_indexed && n < namings + NAMINGS && !fits; n++)
+    fits = *n->end[ELEMENTS] && ends(name, n->end[ELEMENTS], &length);
+  return fits && !is_part(file, name);
 }
 
 static bool is_end_of_elements(const char *text) {
@@ -97,6 +112,15 @@ static bool find_exact(checkpoint *c, const char *wanted) {
       if (has_joined(&c->archive, wanted, strlen(wanted), end, c->name[ELEMENTS])) return true;
     }
   return false;
+}
+
+/* Finds the only tensor, of any shape, whose name ends with these components. */
+static bool find_end(checkpoint *c, const char *wanted) {
+  size_t count = 0, at = 0, length;
+  for (const char *name; (name = smma_archive_next(&c->archive, &at));)
+    if (strlen(name) < MOST_NAME && ends(name, wanted, &length) && length && name[length - 1] == '.' && !count++)
+      strcpy(c->name[ELEMENTS], name);
+  return count == 1;
 }
 
 /* Finds the weights whose names begin with `wanted`. Returns their number, or one more than MOST_LISTED; the name of
@@ -182,7 +206,7 @@ static bool choose(checkpoint *c, const char *name) {
                      smma_archive_count(file), names);
   }
   if (!take_index(c, name, wanted)) return false;
-  if (find_exact(c, wanted) || (*wanted && find_beginning(c, wanted, true) == 1)) return true;
+  if (find_exact(c, wanted) || (*wanted && (find_end(c, wanted) || find_beginning(c, wanted, true) == 1))) return true;
   count = *wanted ? find_beginning(c, wanted, false) : 0;
   if (count == 1) return true;
   list_names(file, wanted, count > 1, names, sizeof names);
@@ -194,9 +218,12 @@ static bool choose(checkpoint *c, const char *name) {
 
 /* ---- Parts ---- */
 
+/* Returns the file of a part. */
+static smma_archive *archive_of(checkpoint *c, part p) { return c->is_index ? &c->shard[p].archive : &c->archive; }
+
 static bool fail_part(const checkpoint *c, part p, const char *what) {
-  return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", c->archive.path, c->name[p],
-                   what);
+  const char *path = c->is_index ? c->shard[p].path : c->archive.path;
+  return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], what);
 }
 
 /* Reports whether elements of this type need the other parts: they are narrow, or packed integers. */
@@ -205,15 +232,35 @@ static bool is_narrow(const checkpoint *c) {
   return (type->bits <= 8 && type->format != SMMA_B1) || type->format == SMMA_S32;
 }
 
+/* Opens the file that the index names for a part; it lies in the folder of the index. */
+static bool open_shard(checkpoint *c, part p) {
+  shard *s = &c->shard[p];
+  const char *file = smma_datum_text_of(smma_datum_get(c->archive.tensors, c->name[p])), *path = c->archive.path;
+  const char *slash = strrchr(path, '/');
+  const int folder = slash ? (int)(slash + 1 - path) : 0;
+  if (!file || strchr(file, '/') ||
+      snprintf(s->path, sizeof s->path, "%.*s%s", folder, path, file) >= (int)sizeof s->path)
+    return smma_fail(c->archive.error, "%s: weight_map has no name of a file for tensor '%.100s'", path, c->name[p]);
+  if (!smma_input_open(s->path, &s->input, c->archive.error)) return false;
+  if (!smma_archive_open(&s->input, &s->archive, c->archive.error)) {
+    smma_input_close(&s->input);
+    return false;
+  }
+  return smma_archive_has(&s->archive, c->name[p]) ||
+         smma_fail(c->archive.error, "%s: there is no tensor '%.100s', although %s says so", s->path, c->name[p], path);
+}
+
 static bool describe(checkpoint *c, part p) {
-  return (c->has[p] = true) && smma_archive_describe(&c->archive, c->name[p], &c->part[p]);
+  c->has[p] = true;
+  return (!c->is_index || open_shard(c, p)) && smma_archive_describe(archive_of(c, p), c->name[p], &c->part[p]);
 }
 
 /* Reports whether ComfyUI has written the file: it stores scale factors of blocks in the order of a GPU's kernel
    (comfy/quant_ops.py, TensorCoreNVFP4Layout). */
 static bool is_comfy(const checkpoint *c) {
   static const char mark[] = "comfy_quant", layer[] = "weight";
-  const smma_datum *about = smma_datum_get(c->archive.tensors, "__metadata__");
+  const smma_archive *file = c->is_index ? &c->shard[ELEMENTS].archive : &c->archive;
+  const smma_datum *about = smma_datum_get(file->tensors, "__metadata__");
   char joined[MOST_NAME];
   size_t length;
   return smma_datum_get(about, "_quantization_metadata") ||
@@ -307,9 +354,9 @@ static bool read_parts(checkpoint *c) {
     int next = -1;
     for (int p = 0; p < PARTS; p++)
       if (c->has[p] && !read[p] && (next < 0 || c->part[p].begin < c->part[next].begin)) next = p;
-    if (next < 0) return smma_archive_finish(&c->archive);
+    if (next < 0) return c->is_index || smma_archive_finish(&c->archive);
     read[next] = true;
-    c->data[next] = smma_archive_take(&c->archive, c->part[next].begin, c->part[next].end);
+    c->data[next] = smma_archive_take(archive_of(c, (part)next), c->part[next].begin, c->part[next].end);
     if (!c->data[next]) return false;
     const smma_archive_tensor *t = &c->part[next];
     if (t->type->bits > 8)
@@ -509,20 +556,53 @@ static bool read_matrix(checkpoint *c, const char *name, smma_tensor *tensor) {
   return read_parts(c) && (c->names ? make_stored(c, tensor) : make_plain(c, tensor));
 }
 
-bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
+/* Reads a matrix, whose names are known, and frees what the parts hold. */
+static bool read_and_close(checkpoint *c, const char *name, smma_tensor *tensor) {
   smma_tensor result = {.format = SMMA_NO_FORMAT};
-  checkpoint *c = calloc(1, sizeof *c);
-  if (!c) return smma_no_memory(error);
-  bool done = smma_archive_open(input, &c->archive, error);
-  if (done) {
-    done = read_matrix(c, name, &result);
-    smma_archive_close(&c->archive);
+  const bool done = read_matrix(c, name, &result);
+  for (int p = 0; p < PARTS; p++) {
+    free(c->data[p]);
+    if (!c->shard[p].archive.tensors) continue;
+    smma_archive_close(&c->shard[p].archive);
+    smma_input_close(&c->shard[p].input);
   }
-  for (int p = 0; p < PARTS; p++) free(c->data[p]);
-  free(c);
   if (done)
     *tensor = result;
   else
     smma_tensor_free(&result);
+  return done;
+}
+
+bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
+  checkpoint *c = calloc(1, sizeof *c);
+  if (!c) return smma_no_memory(error);
+  bool done = smma_archive_open(input, &c->archive, error);
+  if (done) {
+    done = read_and_close(c, name, tensor);
+    smma_archive_close(&c->archive);
+  }
+  free(c);
+  return done;
+}
+
+bool smma_safetensors_read_index(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
+  const size_t size = input->size == SMMA_SIZE_UNKNOWN ? 0 : (size_t)input->size;
+  size_t got = 0;
+  char *text = smma_input_take(input, size, &got, error);
+  if (!text) return false;
+  smma_datum *index = smma_datum_read(input->path, text, got, error);
+  const smma_datum *names = smma_datum_get(index, "weight_map");
+  checkpoint *c = index ? calloc(1, sizeof *c) : NULL;
+  bool done = c || (index && smma_no_memory(error));
+  free(text);
+  if (c && smma_datum_kind_of(names) != SMMA_DATUM_RECORD)
+    done = smma_fail(error, "%s: this JSON is no index of .safetensors files: it has no 'weight_map'", input->path);
+  if (c && done) {
+    c->archive = (smma_archive){.path = input->path, .tensors = (smma_datum *)names, .error = error};
+    c->is_index = true;
+    done = read_and_close(c, name, tensor);
+  }
+  free(c);
+  smma_datum_free(index);
   return done;
 }

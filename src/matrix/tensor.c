@@ -54,11 +54,7 @@ static bool read_any(smma_input *input, const char *name, smma_tensor *tensor, s
                      "%s: byte 0: this is %s; convert it in Python: numpy.save('x.npy', softmma.load_weight('%s', "
                      "'NAME').numbers)",
                      path, input->head[0] == 'G' ? "a GGUF file" : "a zip archive (.npz, or PyTorch's .pt)", path);
-  if (size > 0 && input->head[0] == '{')
-    return smma_fail(error,
-                     "%s: byte 0: this is JSON; if it is the index of several files, name the file of the tensor, or "
-                     "use softmma.load_weight in Python",
-                     path);
+  if (size > 0 && input->head[0] == '{') return smma_safetensors_read_index(input, name, tensor, error);
   if (size < 9) return smma_fail(error, "%s: only %zu bytes, too short for a tensor file; %s", path, size, accepted);
   return smma_fail(error, "%s: byte 0: neither a .npy nor a .safetensors file; %s", path, accepted);
 }

@@ -40,6 +40,9 @@ bool smma_tensor_read_named(const char *path, const char *name, smma_tensor *ten
 bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error);
 bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
 
+/* Reads a tensor from one of several .safetensors files, by their index (model.safetensors.index.json). */
+bool smma_safetensors_read_index(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
+
 /* Writes a .npy file atomically: a temporary file in the same directory is renamed when it is complete. f16, f32 and
    f64 are written as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats
    without a NumPy name as raw '<V1' or '<V2', as ml_dtypes does. tensor->bytes must be the format's smallest container,

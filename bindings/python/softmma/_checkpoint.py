@@ -87,8 +87,6 @@ def load_weight(path: str | os.PathLike[str], name: str | None = None) -> Stored
         return _weight(*_joined(path, _of_npz(path), name))
     if head.startswith((b"PK\3\4", b"\x80")):
         return _weight(*_joined(path, _of_pytorch(path), name))
-    if head.startswith(b"{"):
-        return _weight(*_joined(path, _of_index(path), name))
     return _weight(path, name, None)
 
 
@@ -188,36 +186,6 @@ def _of_tensor(x: Any) -> _Tensor | None:
     else:
         return None
     return _Tensor(dtype, shape, lambda: x.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-
-
-def _of_index(path: Path) -> dict[str, _Tensor]:
-    """Returns the tensors of several .safetensors files, from the index that names the file of each."""
-    try:
-        files = json.loads(path.read_text())["weight_map"]
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path}: this is no index of .safetensors files: it has no 'weight_map'") from None
-    tensors: dict[str, _Tensor] = {}
-    for file in sorted(set(files.values())):
-        tensors.update(_of_safetensors(path.parent / file))
-    return tensors
-
-
-def _of_safetensors(path: Path) -> dict[str, _Tensor]:
-    """Returns the tensors of a file, whose bytes are read when they are needed."""
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-
-    def read(begin: int, end: int) -> bytes:
-        with open(path, "rb") as file:
-            file.seek(8 + length + begin)
-            return file.read(end - begin)
-
-    return {
-        name: _Tensor(t["dtype"], tuple(t["shape"]), lambda at=t["data_offsets"]: read(*at))  # type: ignore[misc]
-        for name, t in header.items()
-        if name != "__metadata__"
-    }
 
 
 def _of_gguf(path: Path, name: str | None) -> StoredWeight:

@@ -190,13 +190,15 @@ def test_names(tmp_path):
         "model.a.weight": OF_ROWS, "model.a.bias": F([1]), "model.ab.weight": OF_BLOCKS, "model.c.weight": FP8,
         "model.c.weight_scale": F(2), "head.a.x": OF_GROUPS,
     })  # fmt: skip
-    for name, shape in {
+    shapes = {
         "model.a": (N, 1),
         "model.ab": (1, 2),
         "c": (N, K),
         "head": (N, 5),
         "model.a.bias": (1, 1),
-    }.items():
+        "a.bias": (1, 1),
+    }
+    for name, shape in shapes.items():
         assert softmma.load_weight(file, name).numbers.shape == shape
     for name, text in {
         "a": "the names of 3 tensors begin with 'a'",
@@ -239,29 +241,51 @@ def test_damaged(form, change, text, tmp_path):
         softmma.load_weight(write(tmp_path / "m.safetensors", parts), LAYER)
 
 
-def test_npz_and_shards(tmp_path, command):
-    """Other files than .safetensors: .npz, stored and deflated, .npy, and the index of several files, in their folder."""
+def test_npz(tmp_path, command):
+    """Other files than .safetensors: .npz, stored and deflated, and .npy."""
     parts, numbers, _ = FORMS["int8"]
     tensors = {LAYER + end: x for end, x in parts.items()}
     np.savez(tmp_path / "m.npz", **tensors)
     np.savez_compressed(tmp_path / "deflated.npz", **tensors, other=np.zeros(3))
-    folder = tmp_path / "shards"
-    folder.mkdir()
-    names = {}
-    for i, (name, x) in enumerate(tensors.items()):  # elements in one file, their factors in another
-        names[name] = write(folder / f"model-{i}.safetensors", {name: x}).name
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
-    for path in tmp_path / "m.npz", tmp_path / "deflated.npz", folder, folder / "model.safetensors.index.json":
+    for path in tmp_path / "m.npz", tmp_path / "deflated.npz":
         same(softmma.load_weight(path, "mlp.down_proj").numbers, np.float32(numbers))
     np.save(tmp_path / "x.npy", np.int64([[1, -2]]))
     assert softmma.load_weight(tmp_path / "x.npy").numbers.tolist() == [[1, -2]]
-    for path, text in {
-        "m.npz": "byte 0: this is a zip archive (.npz, or PyTorch's .pt); convert it in Python: numpy.save('x.npy', "
-        "softmma.load_weight(",
-        "shards/model.safetensors.index.json:down_proj": "this is JSON; if it is the index of several files, ",
+    product = ("gemm", "--on", "H100:f16", tmp_path / "m.npz", "x.npy", "-o", "d.npy")
+    _, line = command(*product, status=(2,), notes=True, cwd=tmp_path)
+    assert (
+        "this is a zip archive (.npz, or PyTorch's .pt); convert it in Python: numpy.save('x.npy', softmma.lo" in line
+    )
+
+
+def test_index(tmp_path, command):
+    """Several files: the elements in one, their factors in another; names as in a single file."""
+    parts, numbers, target = FORMS["nvfp4 of ModelOpt"]
+    names = {}
+    for i, (end, x) in enumerate(parts.items()):
+        names[LAYER + end] = write(tmp_path / f"model-{i}.safetensors", {LAYER + end: x}).name
+    names |= {"model.up.weight": "absent.safetensors", "model.norm.weight": "model-0.safetensors", "model.x.weight": 3}
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": names}))
+    for path in index, tmp_path:
+        same(softmma.load_weight(path, "mlp.down_proj").numbers, np.float32(numbers))
+    np.save(tmp_path / "x.npy", np.ones((K, 1), np.float32))
+    one, _ = gemm(command, tmp_path, "--on", target, f"{index}:layers.0.mlp.down_proj", tmp_path / "x.npy")
+    write(tmp_path / "one.safetensors", {LAYER + end: x for end, x in parts.items()})
+    whole, _ = gemm(command, tmp_path, "--on", target, tmp_path / "one.safetensors", tmp_path / "x.npy")
+    same(one, whole)
+    for name, text in {
+        "up": "absent.safetensors: cannot open",
+        "norm": "model-0.safetensors: there is no tensor 'model.norm.weight', although .*index.json says so",
+        "x.weight": "weight_map has no name of a file for tensor 'model.x.weight'",
+        "model": "the names of 3 tensors begin with 'model'",
+        None: "the file holds 8 tensors; name one",
     }.items():
-        product = ("gemm", "--on", "H100:f16", path, "x.npy", "-o", "d.npy")
-        assert text in command(*product, status=(2,), notes=True, cwd=tmp_path)[1]
+        with pytest.raises(ValueError, match=text):
+            softmma.load_weight(index, name)
+    index.write_text("{}")
+    with pytest.raises(ValueError, match="this JSON is no index of .safetensors files: it has no 'weight_map'"):
+        softmma.load_weight(index, "x")
 
 
 @pytest.mark.all
@@ -369,3 +393,20 @@ def test_gpt_oss(tmp_path):
     expected = convert(blocks, scales, dtype=torch.float32).transpose(1, 2).numpy()
     for expert in range(3):
         same(softmma.load_weight(tmp_path / "m.safetensors", f"down[{expert}]").numbers, expected[expert])
+
+
+@pytest.mark.all
+def test_transformers_fp8(tmp_path):
+    """Blocks of 128 x 128, against the conversion of transformers."""
+    torch = pytest.importorskip("torch")
+    convert = pytest.importorskip("transformers.integrations.finegrained_fp8")._dequantize_fp8_weight
+    from safetensors.torch import save_file
+
+    generator = torch.Generator().manual_seed(2)
+    weight = torch.randn(200, 300, generator=generator).to(torch.float8_e4m3fn)
+    scales = torch.rand(2, 3, generator=generator)
+    save_file({"q.weight": weight, "q.weight_scale_inv": scales}, tmp_path / "m.safetensors")
+    same(
+        softmma.load_weight(tmp_path / "m.safetensors").numbers,
+        convert(weight, scales, [128, 128], torch.float32).numpy(),
+    )
