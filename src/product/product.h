@@ -63,6 +63,11 @@ smma_matrix_need smma_product_needs(const smma_product_request *request, smma_pr
 /* Makes a product without matrices, and checks everything that can be checked before a matrix is read. */
 bool smma_product_begin(const smma_product_request *request, smma_matrix_product *product, smma_error *error);
 
+/* Makes the product round D, whose sums are in FP32, to `d`, as libraries do after their epilogue. The caller frees
+   `request->plan`, unless it had one. Fails if the request has a plan with another D, or a method with sums of its
+   own. */
+bool smma_product_round(smma_product_request *request, smma_format d, smma_error *error);
+
 /* Sets the sizes and orders from the shapes of A and B; does not read their data. Checks that the shapes fit, that the
    meaning of their elements is known, and that K can follow the plan. */
 bool smma_product_size(smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b, smma_error *error);
