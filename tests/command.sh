@@ -615,10 +615,20 @@ gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e
   gemm --on H100 --in e4m3,e5m2 blocks.npy ones.npy -o D.npy
 fails 'gemm: scale factors that do not fit' "--in: 'mxfp4,nvfp4': A and B must have the same scale factors" \
   gemm --on B200 --in mxfp4,nvfp4 blocks.npy ones.npy -o D.npy
-fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> f16; it has: .*mxfp8_e4m3->f32' \
-  gemm --on B200 --in nvfp4 --out f16 blocks.npy ones.npy -o D.npy
-fails 'gemm: D in a format that a plan rounds to' '-> bf16; it has: .*; a plan with "d": "bf16" rounds f32 to it$' \
-  gemm --on H100 --in bf16 --out bf16 blocks.npy ones.npy -o D.npy
+fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> e4m3; it has: .*mxfp8_e4m3->f32' \
+  gemm --on B200 --in nvfp4 --out e4m3 blocks.npy ones.npy -o D.npy
+fails 'gemm: D in a format that a plan rounds to' '-> e4m3; it has: .*; a plan with "d": "e4m3" rounds f32 to it$' \
+  gemm --on H100 --in bf16 --out e4m3 blocks.npy ones.npy -o D.npy
+gives 'gemm: D in BF16' 0 '\(bf16\), .* wgmma\.m64n8k16\.f32\.bf16\.bf16; sums in f32, D rounded to bf16;' \
+  gemm --on H100:bf16 --out bf16 --split-k 2 blocks.npy ones.npy -o D.npy
+check 'gemm: D in BF16 is rounded once' holds D.npy 0d4b # 9232468
+gives 'gemm --json: D in BF16' 0 '^  "rounded_from": "f32"$' gemm --on H100:bf16 --out bf16 blocks.npy ones.npy -o D.npy --json
+fails 'gemm: --out and a plan' '--out: the plan of cutlass:fast has no D in bf16; give it "d": "bf16"' \
+  gemm --on H100:bf16 --out bf16 --plan cutlass:fast blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and a method' '--out: D of --method words is not in bf16; leave it out' \
+  gemm --on H100:bf16 --out bf16 --method words --words 2 blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and operands' '--scaling: D is rounded to bf16 after alpha and beta' \
+  gemm --on H100:bf16 --out bf16 --scaling operands blocks.npy ones.npy -o D.npy
 fails 'gemm: C without a place' \
   '-C: the plan of cutlass:fast has no place for it; to add C give it "start": "c", or "epilogue": \["linear"\]' \
   gemm --on H100 --in f16 --plan cutlass:fast -C C.npy blocks.npy ones.npy -o D.npy

@@ -179,6 +179,24 @@ bool smma_product_begin(const smma_product_request *r, smma_matrix_product *p, s
   return check_scales(p, error) && check_sparse(p, error) && (r->plan ? check_plan(p, error) : check_no_plan(r, error));
 }
 
+bool smma_product_round(smma_product_request *r, smma_format d, smma_error *error) {
+  const char *text = smma_format_text(d);
+  const bool two_level = smma_method_is(&r->method, "two-level"), fallback = smma_method_is(&r->method, "fallback");
+  if (r->method.method && !two_level && !fallback)
+    return smma_fail(error, "--out: D of --method %s is not in %s; leave it out", r->method.method, text);
+  if (r->plan)
+    return r->plan->d == d ||
+           smma_fail(error, "--out: the plan of %s has no D in %s; give it \"d\": \"%s\"", r->plan_name, text, text);
+  if (r->scaling && strcmp(r->scaling, "epilogue") != 0)
+    return smma_fail(error, "--scaling: D is rounded to %s after alpha and beta; give epilogue, or leave it out", text);
+  if (r->split_k < 1 || r->promote_every < 0) return true; /* smma_product_begin refuses these */
+  if (two_level && !r->promote_every) r->promote_every = SMMA_TWO_LEVEL_EVERY;
+  r->plan = smma_plan_of_rounding(d, (size_t)r->split_k, (size_t)r->promote_every, (size_t)r->instruction->k);
+  r->plan_name = "--out", r->split_k = 1, r->promote_every = 0, r->scaling = NULL;
+  if (two_level) r->method.method = NULL;
+  return r->plan || smma_no_memory(error);
+}
+
 /* ---- Matrices ---- */
 
 bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_tensor *b, smma_error *error) {
@@ -468,6 +486,8 @@ smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, doub
     smma_put_count(r, "slices_of_a", (uint64_t)p->method.used[0]);
     smma_put_count(r, "slices_of_b", (uint64_t)p->method.used[1]);
   }
+  if (p->method.kind == SMMA_METHOD_NONE && p->d.format != i->d)
+    smma_put_text(r, "rounded_from", smma_format_text(i->d));
   if ((has_factor(i, true) && !given(p->request, SMMA_OF_SCALE_A)) || p->factor[0] != 1 || p->factor[1] != 1) {
     smma_put_real(r, "factor_a", (double)p->factor[0]);
     smma_put_real(r, "factor_b", (double)p->factor[1]);

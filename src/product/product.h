@@ -67,6 +67,11 @@ bool smma_product_begin(const smma_product_request *request, smma_matrix_product
 bool smma_product_check_scales(const smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b,
                                smma_error *error);
 
+/* Makes the product round D, whose sums are in FP32, to `d`, as libraries do after their epilogue. The caller frees
+   `request->plan`, unless it had one. Fails if the request has a plan with another D, or a method with sums of its
+   own. */
+bool smma_product_round(smma_product_request *request, smma_format d, smma_error *error);
+
 /* Sets the sizes and orders from the shapes of A and B; does not read their data. Checks that the shapes fit, that the
    meaning of their elements is known, and that K can follow the plan. */
 bool smma_product_size(smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b, smma_error *error);

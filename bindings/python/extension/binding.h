@@ -113,9 +113,11 @@ PyArrayObject *array_allocate_on(const char *device, int axes, const npy_intp *s
 /* ---- Instructions (instruction.c) ---- */
 
 /* The arguments that choose an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None;
-   in: a format, a pair of formats for A and B, or None; out: a format or None. */
+   in: a format, a pair of formats for A and B, or None; out: a format or None. `rounded` receives the format that D is
+   rounded to if no instruction has it (smma_resolve_rounded); NULL: that is an error. */
 typedef struct {
   PyObject *on, *instr, *in, *out;
+  smma_format *rounded;
 } choice;
 
 /* The arrays' formats, which count if the choice leaves formats open; SMMA_NO_FORMAT if the arrays have no format. */

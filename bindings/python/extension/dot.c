@@ -156,7 +156,7 @@ static smma_status compute(const rows *r, PyArrayObject *d) {
 PyObject *python_dot(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS];
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   PyArrayObject *d = NULL;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOOOOOOOOz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
@@ -215,7 +215,7 @@ PyObject *python_coverage(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *value = NULL, *result = NULL;
   unsigned long long tries, seed;
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (PyArg_ParseTuple(arguments, "OOOOOOOOOKK", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
                        &object[SCALE_A], &object[SCALE_B], &tries, &seed) &&

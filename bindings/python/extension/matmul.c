@@ -32,6 +32,7 @@ typedef struct {
   smma_format stored;                /* format that results with these bounds are rounded to */
   smma_format d, scale;              /* formats of D and of scale factors */
   PyArrayObject *bias;               /* N numbers; NULL: no bias */
+  smma_plan *own_plan;               /* the plan of `with` if the caller gave none; otherwise NULL */
   PyArrayObject *metadata;           /* positions of the elements of a sparse A, bytes of A's shape; NULL: A is dense */
   smma_gemm_arguments with;
   int axes; /* number of batch axes */
@@ -405,6 +406,26 @@ static bool take_arrays(product *p, PyObject *const object[OPERANDS]) {
   return check_inner(p);
 }
 
+/* Chooses the instruction. If no instruction has D's format, D is rounded after the epilogue. */
+static bool choose_and_round(product *p, const choice *x, const array_formats *formats) {
+  smma_gemm_arguments *g = &p->with;
+  smma_format rounded = SMMA_NO_FORMAT;
+  choice own = *x;
+  own.rounded = &rounded;
+  p->instruction = choose_instruction(&own, formats);
+  if (!p->instruction || rounded == SMMA_NO_FORMAT || (g->plan && g->plan->d == rounded)) return p->instruction;
+  if (g->plan || g->scaling == SMMA_SCALING_OPERANDS) {
+    PyErr_Format(PyExc_ValueError, "out_dtype: %s",
+                 g->plan ? "the plan has no D in this format; give it \"d\", or use softmma.plan(..., out_dtype=)"
+                         : "D is rounded after alpha and beta, so scaling cannot be 'operands'");
+    return false;
+  }
+  if (g->promote_every % (size_t)p->instruction->k) return fail_with_status(SMMA_INVALID_MULTIPLE);
+  g->plan = p->own_plan = smma_plan_of_rounding(rounded, g->split_k, g->promote_every, (size_t)p->instruction->k);
+  g->split_k = 1, g->promote_every = 0, g->scaling = SMMA_SCALING_DEFAULT;
+  return g->plan || PyErr_NoMemory();
+}
+
 static bool choose(product *p, const choice *x) {
   array_formats formats = {
       .a = array_format_of(p->operand[A]), .b = array_format_of(p->operand[B]), .k = columns_of(p->operand[A])};
@@ -413,8 +434,7 @@ static bool choose(product *p, const choice *x) {
     formats.scale = array_format_of(p->operand[SCALE_A]);
     formats.scale_blocks = columns_of(p->operand[SCALE_A]);
   }
-  p->instruction = choose_instruction(x, &formats);
-  return p->instruction != NULL;
+  return choose_and_round(p, x, &formats);
 }
 
 /* Checks the dtype of an array in a device's memory, where nothing is rounded. */
@@ -517,6 +537,8 @@ static bool take_bias(product *p, PyObject *bias) {
 }
 
 static void release_operands(product *p) {
+  smma_plan_free(p->own_plan);
+  p->own_plan = NULL;
   Py_CLEAR(p->bias);
   Py_CLEAR(p->metadata);
   for (int i = 0; i < OPERANDS; i++) Py_CLEAR(p->operand[i]);
@@ -550,7 +572,7 @@ static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPE
 PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
   if (find_place(&p, object, bias) && take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) &&
@@ -577,7 +599,7 @@ static bool take_metadata(product *p, PyObject *metadata, PyObject *a) {
 PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *metadata, *rest, *result = NULL;
   product p = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OO!", &metadata, &PyTuple_Type, &rest)) return NULL;
   if (!read_arguments(rest, &p, object, &x, &bias) || !take_metadata(&p, metadata, object[A])) return NULL;
@@ -594,7 +616,7 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bias, *bounds;
   product p = {.bounds = true};
   const char *stored;
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "zO!", &stored, &PyTuple_Type, &rest)) return NULL;
   if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
@@ -741,7 +763,7 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
   smma_multiplier *multiplier = NULL;
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
   if (take_b(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && forget_a(&p) &&

@@ -54,7 +54,8 @@ def matmul(
     **The instruction** is ``instr``, by name or alias on the GPU ``on``; or ``on`` itself, if it is an `Instruction` or
     a `Custom` unit; otherwise the GPU's preferred one with A and B in ``in_dtype`` and D in ``out_dtype``. These are
     names ("e4m3") or dtypes; ``in_dtype`` may be a pair, for A and B, or a block-scaled format ("nvfp4"). Defaults: A's
-    and B's formats are the arrays' dtypes; D is float32 (float64 for float64, int32 for integers). ``on`` may also be
+    and B's formats are the arrays' dtypes; D is float32 (float64 for float64, int32 for integers). D in float16 or
+    bfloat16 that no instruction has is rounded from float32 after alpha, beta and C, as by libraries. ``on`` may also be
     the command's target "GPU:FORMAT", "GPU:FORMAT:FORMAT" (of A and of B) or "GPU:INSTRUCTION".
 
     **Values** outside the instruction's format are rounded to it, saturating in formats of at most 8 bits. ``round_in``

@@ -269,6 +269,19 @@ def test_recorded_shapes(generator):
                 softmma.plan("cublaslt:12.8", on=gpu, k=row["K"] + 1, **asked)
 
 
+def test_rounded_results(operands):
+    """D in BF16 is rounded once, after alpha, beta and C, if no instruction has it."""
+    a, b = (x.astype(ml_dtypes.bfloat16) for x in operands)
+    c = np.linspace(-3, 3, a.shape[0] * b.shape[1], dtype=np.float32).reshape(a.shape[0], -1)
+    for given in ({}, {"alpha": 0.3}, {"c": c, "beta": 0.5, "alpha": -2.0}, {"c": c}, {"split_k": 3}, {"promote_every": 64}):
+        expected = softmma.matmul(a, b, on="H100", scaling="epilogue", **given).astype(ml_dtypes.bfloat16)
+        same(softmma.matmul(a, b, on="H100", out_dtype="bf16", **given), expected)
+        same(softmma.gemm(a, b, on="H100:bf16", out_dtype="bf16", **given).d, expected)
+    multiplier = softmma.Multiplier(b, on="H100", out_dtype="bf16")
+    same(multiplier.matmul(a, c), softmma.matmul(a, b, c, on="H100", out_dtype="bf16"))
+    assert softmma.gemm(a, b, on="H100", out_dtype="bf16").value["rounded_from"] == "f32"
+
+
 def test_torch_scaled_mm(generator):
     """The named plans, and the conversion of D to FP8."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
@@ -373,8 +386,12 @@ def test_complaints(operands, tmp_path):
             softmma.matmul(a, b, plan=HALF, **{argument: value})
     with pytest.raises(ValueError, match=r'"start": "c" for c, "epilogue": \["linear"\] for alpha, beta and c'):
         softmma.matmul(a, b, plan=HALF, c=1.0)
-    with pytest.raises(LookupError, match='H100 has no instruction for .* a plan with "d": "bf16" rounds f32 to it'):
-        softmma.matmul(a, b, on="H100", out_dtype="bf16")
+    with pytest.raises(LookupError, match='H100 has no instruction for .* a plan with "d": "e4m3" rounds f32 to it'):
+        softmma.matmul(a, b, on="H100", out_dtype="e4m3")
+    for of in softmma.matmul, softmma.gemm:
+        for given in {"plan": HALF}, {"scaling": "operands"}:
+            with pytest.raises(ValueError, match="no D in|D is rounded"):
+                of(a, b, on="H100", in_dtype="bf16", out_dtype="bf16", **given)
     q = np.ones((2, 64), ml_dtypes.float8_e4m3fn)
     with pytest.raises(LookupError, match=r"use softmma.scaled_matmul\(a, b, scale_a, scale_b\)"):
         row, column = np.ones((2, 1), np.float32), np.ones((1, 2), np.float32)
