@@ -277,9 +277,11 @@ static bool find_parts(checkpoint *c) {
     if (has_joined(&c->archive, c->name[ELEMENTS], length, n->end[SCALES], c->name[SCALES]))
       c->names = n;
     else if (*n->end[ELEMENTS])
-      return smma_fail(c->archive.error,
-                       "%s: tensor '%.100s' has no scale factors: the file lacks '%.100s'; save both in one file",
-                       c->archive.path, c->name[ELEMENTS], c->name[SCALES]);
+      return smma_fail(
+          c->archive.error,
+          "%s: tensor '%.100s' has no scale factors: the file lacks '%.100s'; save both in one file, or name the "
+          "index of their files",
+          c->archive.path, c->name[ELEMENTS], c->name[SCALES]);
   }
   if (!c->names) return true;
   if (has_joined(&c->archive, c->name[ELEMENTS], length, "_zero_point", zero_point))

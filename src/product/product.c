@@ -249,9 +249,11 @@ bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *
     const smma_product_matrix scales = n ? SMMA_OF_SCALE_B : SMMA_OF_SCALE_A;
     char form[SMMA_STORED_TEXT];
     if (enters_stored(r, n == 0, t)) continue;
-    if (t->stored && !given(r, scales))
-      return smma_fail(error, "%s is missing: %s is %s, and the product takes other scale factors", option,
-                       given(r, n ? SMMA_OF_B : SMMA_OF_A), smma_stored_text(t->stored, form));
+    if (t->stored)
+      return smma_fail(error,
+                       given(r, scales) ? "%s: %s is %s, so that it has its own factors; leave it out"
+                                        : "%s is missing: %s is %s, and the product takes other scale factors",
+                       option, given(r, n ? SMMA_OF_B : SMMA_OF_A), smma_stored_text(t->stored, form));
     if (!require(r, scales, option, n ? "scales-b.npy" : "scales-a.npy", error)) return false;
   }
   return true;

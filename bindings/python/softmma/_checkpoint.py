@@ -100,6 +100,8 @@ def _weight(path: Path, name: str | None, archive: bytes | None) -> StoredWeight
     if numbers is None:
         exact = np.can_cast(values.dtype, np.float32) or values.dtype.name not in _DTYPES or values.dtype.itemsize < 4
         numbers = values.astype(np.float32 if exact and values.dtype.kind not in "iu" else np.float64)
+        if values.dtype.itemsize == 8 and not np.array_equal(numbers.astype(values.dtype), values, equal_nan=True):
+            raise ValueError(f"{path}: float64 does not hold its integers exactly")
     return StoredWeight(values, scales, factor, (rows, columns), form, numbers)
 
 
@@ -199,12 +201,13 @@ def _of_gguf(path: Path, name: str | None) -> StoredWeight:
     full, number = _chosen(path, shapes, name)
     tensor, kind = tensors[full], tensors[full].tensor_type
     data = tensor.data if number is None else tensor.data[number]
+    beside = tensors.get(full.removesuffix(".weight") + ".scale")  # llama.cpp multiplies the product by it
+    factors = np.ones(1, np.float32) if beside is None else np.asarray(beside.data, np.float32).reshape(-1)
+    factor = factors[(number or 0) % factors.size]
     if kind.name in ("MXFP4", "NVFP4"):
-        factor = tensors.get(full.removesuffix(".weight") + ".scale")
-        factors = np.ones(1, np.float32) if factor is None else np.asarray(factor.data, np.float32).reshape(-1)
-        return _weight(path, "weight", _of_fp4_blocks(data, kind.name, factors[(number or 0) % factors.size]))
-    numbers = data if data.dtype.kind in "fi" and kind.name != "BF16" else gguf.dequantize(data, kind)
-    return StoredWeight(numbers, None, 1.0, (0, 0), kind.name.lower(), np.atleast_2d(numbers).astype(np.float32))
+        return _weight(path, "weight", _of_fp4_blocks(data, kind.name, factor))
+    values = np.atleast_2d(data if data.dtype.kind in "fi" and kind.name != "BF16" else gguf.dequantize(data, kind))
+    return StoredWeight(values, None, float(factor), (0, 0), kind.name.lower(), values.astype(np.float32) * factor)
 
 
 def _of_fp4_blocks(data: NDArray[np.uint8], kind: str, factor: np.float32) -> bytes:
@@ -219,7 +222,9 @@ def _of_fp4_blocks(data: NDArray[np.uint8], kind: str, factor: np.float32) -> by
     factors = np.ascontiguousarray(blocks[..., :scales].reshape(rows, -1))
     if kind == "NVFP4":
         factors = np.where(factors == 0x7F, 0, factors).astype(np.uint8)  # ggml has no NaN here
-    parts = {"weight": ("U8", packed), "weight_scale": ("U8" if kind == "MXFP4" else "F8_E4M3", factors)}
-    if kind == "NVFP4":
-        parts["weight_scale_2"] = ("F32", np.asarray(factor, "<f4").reshape(1))
+    parts = {
+        "weight": ("U8", packed),
+        "weight_scale": ("U8" if kind == "MXFP4" else "F8_E4M3", factors),
+        "weight_scale_2": ("F32", np.asarray(factor, "<f4").reshape(1)),
+    }
     return _archive({name: _Tensor(dtype, x.shape, x.tobytes) for name, (dtype, x) in parts.items()})

@@ -167,6 +167,13 @@ def test_plan_refuses_other_factors(tmp_path, command):
     product = ("--on", "H100:e4m3", "--plan", "torch:_scaled_mm:row", file, file, "--transpose-b")
     _, line = command("gemm", *product, "-o", tmp_path / "d.npy", status=(2,), notes=True)
     assert "is e4m3 with f32 per 24 x 128, and the product takes other scale factors" in line
+    np.save(tmp_path / "s.npy", OF_ROWS)
+    of_rows = ("--scale-a", tmp_path / "s.npy", "--scale-b", tmp_path / "s.npy")
+    for other in ("gemm", "--plan", "deepgemm"), ("trace", "--plan", "deepgemm"):
+        arguments = (*other, "--on", "H100:e4m3", file, file, "--transpose-b", *of_rows)
+        out = ("-o", tmp_path / "d.npy") if other[0] == "gemm" else ()
+        _, line = command(*arguments, *out, status=(2,), notes=True)
+        assert "so that it has its own factors; leave it out" in line
     _, notes = gemm(command, tmp_path, "--on", "H100:e4m3", file, file, "--transpose-b")
     assert "a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors" in notes
 
@@ -251,6 +258,9 @@ def test_npz(tmp_path, command):
         same(softmma.load_weight(path, "mlp.down_proj").numbers, np.float32(numbers))
     np.save(tmp_path / "x.npy", np.int64([[1, -2]]))
     assert softmma.load_weight(tmp_path / "x.npy").numbers.tolist() == [[1, -2]]
+    np.save(tmp_path / "large.npy", np.int64([[2**53 + 1]]))
+    with pytest.raises(ValueError, match="float64 does not hold its integers exactly"):
+        softmma.load_weight(tmp_path / "large.npy")
     product = ("gemm", "--on", "H100:f16", tmp_path / "m.npz", "x.npy", "-o", "d.npy")
     _, line = command(*product, status=(2,), notes=True, cwd=tmp_path)
     assert (
@@ -323,6 +333,7 @@ def test_gguf(tmp_path):
     for kind, bytes in data.items():
         writer.add_tensor(f"blk.0.{kind}.weight", bytes, raw_dtype=kinds[kind.upper()])
     writer.add_tensor("blk.0.nvfp4.scale", np.float32([0.37]))
+    writer.add_tensor("blk.0.q8_0.scale", np.float32([0.37]))
     writer.add_tensor("blk.0.exps.weight", gguf.quantize(experts, kinds.MXFP4), raw_dtype=kinds.MXFP4)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -335,8 +346,10 @@ def test_gguf(tmp_path):
             scales = w.scales.astype(np.float32)
             same_but_zero(w.values.astype(np.float32) * np.repeat(scales, 16, 1), expected)
             expected = w.values.astype(np.float32) * np.repeat(scales * np.float32(0.37), 16, 1)
+        if kind == "q8_0":
+            expected = expected * np.float32(0.37)
         same_but_zero(w.numbers, np.float32(expected))
-        assert w.form == kind
+        assert (w.form, w.factor) == (kind, float(np.float32(0.37)) if kind in ("nvfp4", "q8_0") else 1)
     expected = gguf.dequantize(gguf.quantize(2 * x, kinds.MXFP4), kinds.MXFP4)
     same_but_zero(softmma.load_weight(tmp_path / "m.gguf", "exps[1]").numbers, expected)
 
