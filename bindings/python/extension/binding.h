@@ -66,6 +66,9 @@ PyArrayObject *array_of(PyObject *object);
 /* Reports whether a required operand is given: false with an exception for None. `what` names it. */
 bool array_is_given(PyObject *object, const char *what);
 
+/* Raises TypeError if C is a text, which was meant as `on`. */
+bool array_is_no_unit(PyObject *object);
+
 /* Returns the array's values as encodings of `format`, rounded if the format lacks them. An unsigned array as wide as a
    non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);

@@ -164,10 +164,16 @@ static bool check_scales(product *p) {
   p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d_format(p->with.plan, p->instruction);
   p->scale = scales.format;
   if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !scales.each) {
-    PyErr_Format(PyExc_ValueError,
-                 scales.each ? "%s takes scale factors; give scale_a and scale_b"
-                             : "%s takes no scale factors; leave out scale_a and scale_b",
-                 part ? "the plan" : i->name);
+    if (!part && scales.each)
+      PyErr_Format(PyExc_ValueError,
+                   "%s takes scale factors; give scale_a and scale_b, which softmma.quantize makes with the values, or "
+                   "use softmma.gemm, which quantises",
+                   i->name);
+    else
+      PyErr_Format(PyExc_ValueError,
+                   scales.each ? "%s takes scale factors; give scale_a and scale_b"
+                               : "%s takes no scale factors; leave out scale_a and scale_b",
+                   part ? "the plan" : i->name);
     return false;
   }
   if (!scales.each) return true;
@@ -562,7 +568,9 @@ static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPE
                         &split_k, &promote_every, &plan, bias, &p->with.scale_d, &p->with.threads, &p->with.kernel,
                         &p->round_in))
     return false;
-  if (!check_numbers(p, split_k, promote_every) || !choose_scaling(scaling, &p->with.scaling)) return false;
+  if (!array_is_no_unit(object[C]) || !check_numbers(p, split_k, promote_every) ||
+      !choose_scaling(scaling, &p->with.scaling))
+    return false;
   p->with.split_k = (size_t)split_k, p->with.promote_every = (size_t)promote_every;
   p->with.threads = threads_allowed(p->with.threads);
   if (!plan_of(plan, &p->with.plan)) return false;
