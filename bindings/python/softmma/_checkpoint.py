@@ -77,8 +77,7 @@ def load_weight(path: str | os.PathLike[str], name: str | None = None) -> Stored
     """
     path = Path(path)
     if path.is_dir():
-        kinds = (next(iter(sorted(path.glob(kind))), None) for kind in ("*.safetensors.index.json", "*.safetensors"))
-        path = next((found for found in kinds if found is not None), path)
+        path = _of_folder(path)
     with open(path, "rb") as file:
         head = file.read(9)
     if head.startswith(b"GGUF"):
@@ -143,6 +142,14 @@ def _joined(path: Path, tensors: Mapping[str, _Tensor], name: str | None) -> tup
 
 
 # ---- Kinds of files ----
+
+
+def _of_folder(folder: Path) -> Path:
+    """Returns the index of a model's files, or its only file."""
+    found = list(folder.glob("*.safetensors.index.json")) or list(folder.glob("*.safetensors"))
+    if len(found) != 1:
+        raise ValueError(f"{folder}: {len(found)} .safetensors files without one index of all; name a file")
+    return found[0]
 
 
 def _of_npz(path: Path) -> dict[str, _Tensor]:

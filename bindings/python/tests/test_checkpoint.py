@@ -293,6 +293,9 @@ def test_index(tmp_path, command):
     }.items():
         with pytest.raises(ValueError, match=text):
             softmma.load_weight(index, name)
+    index.rename(tmp_path / "index.json")
+    with pytest.raises(ValueError, match="6 .safetensors files without one index of all; name a file"):
+        softmma.load_weight(tmp_path, "x")
     index.write_text("{}")
     with pytest.raises(ValueError, match="this JSON is no index of .safetensors files: it has no 'weight_map'"):
         softmma.load_weight(index, "x")
