@@ -112,7 +112,7 @@ static void add_campaign(smma_coverage *coverage, const smma_instruction *i, smm
 
 int smma_command_coverage(int argc, const char **argv) {
   const char *gpu = NULL, *unit_name = NULL, *kind_name = NULL, *path = NULL, *page = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long rows = DEFAULT_ROWS, seed = 0, tries = 0, most = 20;
   unsigned long long mismatches;
   int json = 0;

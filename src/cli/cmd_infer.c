@@ -90,7 +90,7 @@ static void tell(const char *line, void *context) {
 int smma_command_infer(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *record = NULL;
   long long fresh = 1000000, neighbours = 50000, budget = SMMA_INFER_BUDGET, most_rows = 0, seed = 0;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   outputs o = {NULL, NULL, NULL, NULL, 0};
   static smma_inference found;
   smma_infer_request request = {0};

@@ -105,11 +105,11 @@ def compare(
     """Compares the product of an M x K and a K x N matrix on several units: differing results, and their errors.
 
     ``on`` lists instructions or GPUs, each GPU with ":FORMAT" if its inputs are not ``in_dtype``: "H100:e4m3",
-    "B200:e4m3:e5m2" (A and B), "B200:nvfp4" (inputs are quantised as by `quantize`). Defaults: ``in_dtype`` is the
-    arrays' own format if it has at most 16 bits, otherwise f16; ``out_dtype``, which must be the same for all, is as in
-    `matmul`. Results are compared with those of the first unit. ``round_in`` and ``plan``, as in `matmul`, are one
-    value for all or a list with one for each; a plan None is one chain. Scale factors of a plan's parts are 1, its bias
-    is 0.
+    "B200:e4m3:e5m2" (A and B), "B200:nvfp4" (inputs are quantised as by `quantize`, and alpha is the product of their
+    factors). Defaults: ``in_dtype`` is the arrays' own format if it has at most 16 bits, otherwise f16; ``out_dtype``,
+    which must be the same for all, is as in `matmul`. Results are compared with those of the first unit. ``round_in``
+    and ``plan``, as in `matmul`, are one value for all or a list with one for each; a plan None is one chain. Scale
+    factors of a plan's parts are 1, its bias is 0.
 
         >>> import numpy as np, softmma
         >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])

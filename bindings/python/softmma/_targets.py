@@ -87,8 +87,9 @@ def product(
         on = target_instruction(on, own.pop("instr", None), **formats)
         own.pop("in_dtype", None), own.pop("out_dtype", None)
     if isinstance(on, Instruction) and on.scale and a is not None and own.get("scale_a") is None:
-        a, own["scale_a"] = _core.quantize(np.asarray(a), on.a, on.scale, on.scale_block)
-        b, own["scale_b"] = (x.T for x in _core.quantize(np.asarray(b).T, on.b, on.scale, on.scale_block))
+        a, own["scale_a"], of_a = _core.quantize(np.asarray(a), on.a, on.scale, on.scale_block)
+        b, scales, of_b = _core.quantize(np.asarray(b).T, on.b, on.scale, on.scale_block)
+        b, own["scale_b"], own["alpha"] = b.T, scales.T, own.get("alpha", 1.0) * (of_a * of_b)
     given = _SIGNATURE.bind(a, b, c, on=on, plan=target.plan, round_in=target.round_in, **own)
     given.apply_defaults()
     return name, target.plan_text, tuple(positional(given.arguments))

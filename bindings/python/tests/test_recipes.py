@@ -494,14 +494,33 @@ def test_stochastic_rounding_by_formula(generator):
 
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_as_the_command_quantises(generator, format):
-    """The C library's own scaling, which the command's `gemm --in` uses: one level, in binary64."""
+    """The C library's own scaling, which the command's `gemm --in`, compare and trace use."""
     x = generator.standard_normal((50, 100)) * np.exp2(generator.integers(-6, 6, (50, 1)))
     if format != "nvfp4":
         x *= np.exp2(generator.integers(-130, 110, (50, 1)))
         x[3], x[4, 50], x[5, 1] = 0, np.nan, np.inf
-    q = softmma.quantize(x, format, factor=1)
-    values, scales = softmma._core.quantize(x, *softmma._units.BLOCK_FORMATS[format])
-    assert (bits(q.values) == bits(values)).all() and (bits(q.scales) == bits(scales)).all()
+    q = softmma.quantize(x, format)
+    values, scales, factor = softmma._core.quantize(x, *softmma._units.BLOCK_FORMATS[format])
+    assert (bits(q.values) == bits(values)).all() and (bits(q.scales) == bits(scales)).all() and q.factor == factor
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1, 1e20])
+def test_products_of_numbers_quantised_to_nvfp4(generator, scale):
+    """gemm, compare and trace multiply by the factors of both tensors, like matmul with those of `quantize`."""
+    a, b = (generator.standard_normal(shape).astype(np.float32) for shape in ((5, 100), (100, 3)))
+    a, c = a * np.float32(scale), generator.standard_normal((5, 3)).astype(np.float32)
+    qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
+    scales = {"scale_a": qa.scales, "scale_b": qb.scales, "alpha": 2 * (qa.factor * qb.factor)}
+    d = softmma.matmul(qa.values, qb.values, c, on="B200", **scales, beta=0.5)
+    product = softmma.gemm(a, b, c, on="B200", in_dtype="nvfp4", alpha=2, beta=0.5)
+    assert (bits(product.d) == bits(d)).all() and product.value["factor_a"] == qa.factor
+    traced = softmma.trace(a, b, c, at=(3, 1), on="B200:nvfp4", alpha=2, beta=0.5)
+    assert traced.targets[0].result == d[3, 1]
+    compared = softmma.compare(a, b, ["B200:nvfp4", "H100:f16"])
+    plain = softmma.matmul(qa.values, qb.values, on="B200", **{**scales, "alpha": qa.factor * qb.factor})
+    assert (bits(compared[0].d) == bits(plain)).all() and compared[0].unit_error < 1e-6
+    with pytest.raises(ValueError, match="no place for"):
+        softmma.gemm(a, b, on="B200", in_dtype="nvfp4", plan="cutlass:fast")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from softmma.torch._progress import Progress
 from softmma.torch._report import Gradients, Outside, Report
 from softmma.torch._roles import Roles
 from softmma.torch._rows import Products
+from softmma.torch._scaled import SCALED, why_not
 from softmma.torch._tensors import is_there
 
 _ADDING = ("addmm", "baddbmm", "addmv", "addbmm")
@@ -298,8 +299,8 @@ class Emulation(TorchDispatchMode):
             kinds.add(x.dtype)
         if base == "_int_mm":
             return None if self._has_integers() else "the unit has no s8"
-        if base == "_scaled_mm":
-            return None if _factors_fit(*args, **kwargs) else "scale factors of blocks"
+        if base in SCALED:
+            return why_not(self.unit.on, base, args, kwargs)
         for kind in kinds:
             if not kind.is_floating_point:
                 return str(kind).removeprefix("torch.")
@@ -540,15 +541,6 @@ def _computes(args: tuple[Any, ...]) -> bool:
     return not tensors or any(x.device.type != "meta" for x in tensors)
 
 
-def _factors_fit(
-    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, *_: Any, **__: Any
-) -> bool:
-    """Reports whether the scale factors are those of whole tensors, or of rows of A and columns of B."""
-    whole = scale_a.numel() == scale_b.numel() == 1
-    rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
-    return bool(scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows))
-
-
 def emulate(
     on: str | Instruction = "H100",
     recipe: str | Recipe | None = None,
@@ -586,8 +578,8 @@ def emulate(
     as in `softmma.matmul` (`softmma.recipes.custom`). Weights are parameters, views of parameters, and tensors computed
     from parameters only. Gradients are tensors that a backward pass brings to a product. Activations are all others.
 
-    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm and convolutions, and therefore
-    whatever uses them: linear, matmul, einsum, recurrent layers, attention. PyTorch computes everything else, and
+    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm, _scaled_mm_v2, _grouped_mm,
+    _scaled_grouped_mm and convolutions, and therefore whatever uses them: linear, matmul, einsum, recurrent layers, attention. PyTorch computes everything else, and
     `Emulation.report` lists products among it; with ``strict`` such a product raises RuntimeError. A backward pass is
     emulated wherever it runs, if its forward pass was emulated.
 
