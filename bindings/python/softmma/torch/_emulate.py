@@ -111,6 +111,10 @@ class Emulation(TorchDispatchMode):
     def __deepcopy__(self, memo: Any) -> Emulation:
         return _made({**self._options, "model": copy.deepcopy(self._options["model"], memo)})
 
+    def with_statistics(self) -> Emulation:
+        """Returns a fresh emulation with the same options that counts what becomes of operands."""
+        return _made({**self._options, "statistics": True})
+
     # ---- Context, decorator, wrapper ----
 
     def __enter__(self) -> Emulation:
