@@ -135,6 +135,22 @@ def test_first_and_trace(network, x):
         d.trace()
 
 
+def test_explanation(network, x):
+    """The instruction at which the sums part, with the operands that both units got, continues to both results."""
+    d = compare(network, x, ["A100", "H100"], loss=lambda y: y.square().sum(), isolate=True)
+    for title in "0", "0.weight wgrad":
+        t = d.trace(title)
+        e, p = t.explain(), t.trace.parting
+        for target, result in zip(t.trace.targets, e.results):
+            assert target.steps["sum"][target.steps["products"] == p.products][-1] == float(result)
+    assert e.difference and e.results[0] != e.results[1] and t.trace.value["parting"]["first_difference"] in repr(t)
+    with pytest.raises(ValueError, match="do not part at an instruction"):
+        compare(network, x, ["A100", "H100"]).trace("1").explain()
+    fp8 = [(on, {**FP8, "promote_every": 32}) for on in ("H100", "B200")]
+    with pytest.raises(ValueError, match="does not show a sum with promote_every"):
+        compare(nn.Linear(300, 7), torch.randn(6, 300), fp8).trace().explain()
+
+
 @pytest.mark.parametrize("scaling", ["tensor", "block", "none"])
 def test_trace_of_narrow_formats(scaling):
     """The operands that the unit got, scaled as the emulation scales them."""

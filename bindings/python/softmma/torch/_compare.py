@@ -607,10 +607,10 @@ def _retrace(
 
 
 def _of_gradient(seen: list[Any], gradient: torch.Tensor) -> list[Any]:
-    """Returns the one of a node's products that is a gradient, if its size is; otherwise all of them.
+    """Returns the product of a node that a gradient comes from, or all products if no product has the gradient's size.
 
-    Layers with square weights have two products of this size. Scale factors act after the product, and convolutions
-    rearrange it, so the sorted elements are compared, by their direction.
+    If several products have this size (square weights), their sorted elements are compared with those of the gradient
+    by direction, because scale factors act after a product, and convolutions rearrange it.
     """
 
     def sorted_elements(x: Any) -> NDArray[Any]:

@@ -111,7 +111,7 @@ class Layer:
 
 
 class OperandCounts(NamedTuple):
-    """What became of one operand's elements in the products of a layer in one run, over all calls.
+    """Counts of the elements that one operand lost by rounding, in all products of a layer in one run.
 
     ``product`` is "forward", "dgrad", "wgrad" or "other" (attention); ``role`` is "weights", "activations" or
     "gradients"; ``rule`` says how the operand is scaled and rounded to its ``format``. The counts are those of
@@ -235,7 +235,7 @@ class Divergence(Sequence[Layer]):
     """Result of `compare`: the network's layers in the order in which they return, shown as a table.
 
     With a loss, gradients follow in the order of the backward pass (`Layer.product`); ``losses`` holds each run's loss,
-    and ``operands`` what became of the operands of the targets' products. ``formats[target][role]`` are the formats
+    and ``operands`` counts the elements that rounding lost in the targets' products. ``formats[target][role]`` are the formats
     that weights, activations and gradients take in a target's products.
 
     ``targets`` are the labels of the targets, and ``runs`` these after FP64 and FP32. ``rankings`` lists changes in the
@@ -508,7 +508,7 @@ class Divergence(Sequence[Layer]):
 
 
 LOST_SHOWN, LEAST_LOST = 5, 0.001
-"""The summary lists this number of operands, those that lost the largest share of their elements, from this share on."""
+"""The summary lists at most this number of operands. Each has lost at least this share of its elements."""
 
 CAUSES = {
     "own": "its own: from the same inputs",

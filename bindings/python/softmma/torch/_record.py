@@ -183,7 +183,7 @@ class _Source:
     product: str
     path: str
     edge: Any
-    others: bytes  # digest of the values that the gradient is computed from, besides the gradient that arrives
+    others: bytes  # digest of the saved values from which the gradient is computed
     parameter: torch.nn.Parameter | None = None
     edges: int = 0
     total: torch.Tensor | None = None
@@ -475,7 +475,7 @@ class Recorder(TorchFunctionMode):
         return f".{name[len(prefix) :]}" if name.startswith(prefix) else f"[{name}]"
 
     def _expect_gradients(self, call: _Call, outputs: list[torch.Tensor]) -> None:
-        """Registers hooks that see the gradients of what a call returned, and of what it took."""
+        """Registers hooks that see the gradients of a call's outputs and inputs."""
         if call.module is not None:
             others = digest_of(source.others for source in call.sources)
             own = [x for x in call.module.parameters() if x.requires_grad]

@@ -21,7 +21,7 @@ from softmma.torch._report import Report
 
 
 class TrainingParting(NamedTuple):
-    """Where two targets' training runs part.
+    """The steps at which two targets' training runs part.
 
     ``step`` is the first step, counted from 1, after which parameters have different bits, and ``parameters`` names
     these, in the model's order; None and () if no step is. ``loss_step`` is the first step with another loss, or None.
