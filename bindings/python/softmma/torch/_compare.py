@@ -204,6 +204,7 @@ class Comparing:
                     recorder.sum_up(model)
         except Enough:
             pass
+        recorder.forget()
         if isinstance(emulation, Emulation):
             recorder.report = emulation.report()
         return recorder

@@ -148,8 +148,8 @@ class Emulation(TorchDispatchMode):
         """Watches modules and turns PyTorch's fused forms off, until the result is closed."""
         stack = ExitStack()
         stack.enter_context(library.set(self.attention))
-        _layers.watch()
-        stack.callback(_layers.unwatch)
+        _layers.watch(self)
+        stack.callback(_layers.unwatch, self)
         stack.callback(_layers.forget, _layers.depth())
         return stack
 
@@ -426,6 +426,11 @@ class Emulation(TorchDispatchMode):
             place = self._place(args)
             if not place.backward:
                 self._expect(result, place)
+
+    def sees_other_thread(self, module: Module) -> None:
+        """Reports a module that runs in a thread outside the context, while another thread is in it."""
+        with self._lock:
+            self._outside[NO_MODULE, type(module).__name__, "in a thread that is not in the context"] += 1
 
     def sees_backward(self) -> None:
         """Handles the start of a backward pass, which may start at the node of the last result."""

@@ -444,6 +444,11 @@ class Recorder(TorchFunctionMode):
         self._differentiates = True
         checked.backward()
 
+    def forget(self) -> None:
+        """Drops references that would keep the model and autograd's graph in memory."""
+        for call in self.run.calls:
+            call.sources, call.module = [], None
+
     def _arguments(self, key: Key, args: Any, kwargs: Any) -> list[_Source]:
         """Returns the arguments of a call that have gradients."""
         given = [*tensors_in(args), *tensors_in(kwargs)]
