@@ -451,6 +451,75 @@ def test_gradients_that_several_calls_add_up():
         assert repeats == ("fc:sum.weight wgrad" in [layer.title for layer in repeated])
 
 
+class Function(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x @ w.T
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, w = ctx.saved_tensors
+        return gradient @ w, gradient.T @ x
+
+
+class Mixed(nn.Module):
+    """A function of its own, a frozen layer, one without gradients, changes in place, views, an unused layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.w, self.frozen = nn.Parameter(torch.randn(16, 16) / 4), nn.Linear(16, 16).requires_grad_(False)
+        self.a, self.b, self.unused = nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(3, 3)
+
+    def forward(self, x):
+        with torch.no_grad():
+            target = self.b(x)
+        y = self.a(self.frozen(Function.apply(x, self.w)))
+        y += target
+        u, v = y.mul_(2).chunk(2, -1)
+        with torch.autocast("cpu", torch.bfloat16):
+            z = torch.cat([u * v.sigmoid(), self.b(y)], -1)
+        return z.float()
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (Mixed, (6, 16)),
+        (
+            lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0), 2),
+            (2, 5, 16),
+        ),
+        (lambda: nn.GRU(16, 8, 2, bidirectional=True), (4, 2, 16)),
+        (lambda: nn.Sequential(nn.Linear(16, 16), nn.LayerNorm(16), nn.Linear(16, 4)).bfloat16(), (6, 16)),
+    ],
+)
+def test_gradients_of_all_kinds_of_networks(make, shape):
+    """The last row of each parameter is its gradient of separate runs; parameters without a gradient have no row."""
+    model, targets = make(), [("H100", "bf16"), ("B200", "mxfp8")]
+    x = torch.randn(shape, dtype=next(model.parameters()).dtype)
+
+    def loss(y):
+        return (y if isinstance(y, torch.Tensor) else y[0]).float().square().mean()
+
+    d = compare(model, x, targets, loss=loss)
+    rows = {}
+    for layer in d.backward:
+        if layer.product == "wgrad":
+            rows[f"{layer.name}{layer.output}".strip(".")] = layer
+    runs = []
+    for target in targets:
+        copied = copy.deepcopy(model)
+        with emulate(*target):
+            loss(copied(x)).backward()
+        runs.append({name: p.grad for name, p in copied.named_parameters() if p.grad is not None})
+    assert rows.keys() == runs[0].keys()
+    for name, row in rows.items():
+        a, b = (run[name].float() for run in runs)  # exact, so that NumPy has the dtype
+        assert row.difference[d.targets].greatest == abs(a.double() - b.double()).max()
+        assert row.difference[d.targets].differ == (bits(a) != bits(b)).any(-1).sum()
+
+
 def test_formats_and_operands(network, x):
     """Targets with other formats are named at once; what operands lose is what `emulate` counts."""
     loss, targets = (

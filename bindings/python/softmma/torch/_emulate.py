@@ -216,6 +216,8 @@ class Emulation(TorchDispatchMode):
         why = self._why_not(base, args, kwargs)
         if why == "":
             return func(*args, **kwargs)
+        if torch.is_grad_enabled():
+            self._sees_functions(args)
         place = self._place(args)
         if place.backward and not place.brought and not why:
             why = self._why_no_roles(args, base)
@@ -419,13 +421,16 @@ class Emulation(TorchDispatchMode):
 
     def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
         """Notes custom autograd functions and checkpoints: products in their backward pass cannot be seen yet."""
-        for x in args:
-            if isinstance(x, torch.Tensor):
-                self.sees_result(x)
+        self._sees_functions(args)
         if _hooks() is not None:
             place = self._place(args)
             if not place.backward:
                 self._expect(result, place)
+
+    def _sees_functions(self, args: tuple[Any, ...]) -> None:
+        for x in args:
+            if isinstance(x, torch.Tensor):
+                self.sees_result(x)
 
     def sees_other_thread(self, module: Module) -> None:
         """Reports a module that runs in a thread outside the context, while another thread is in it."""
