@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from softmma._table import html_table, text_table
+from softmma._value import to_pandas
 from softmma.torch._compare import Comparing, Target, called, check_batch, outside, progress_of, targets_of
 from softmma.torch._divergence import FP32, finite, formats_of, other_formats
 from softmma.torch._emulate import Emulation
@@ -134,12 +135,10 @@ class Training:
 
     def to_pandas(self) -> Any:
         """Returns a DataFrame with a row for each step and run: step, run, loss. Needs pandas."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        rows = [(n, run, losses[n - 1]) for n in range(1, self.steps + 1) for run, losses in self.losses.items()]
-        return pd.DataFrame(rows, columns=["step", "run", "loss"])
+        steps = zip(*self.losses.values(), strict=True)
+        return to_pandas(
+            [{"step": n, "run": r, "loss": x} for n, losses in enumerate(steps, 1) for r, x in zip(self.runs, losses)]
+        )
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Plots the losses over the steps, and their relative change from FP32's.
