@@ -112,6 +112,10 @@ class Emulation(TorchDispatchMode):
     def __deepcopy__(self, memo: Any) -> Emulation:
         return _made({**self._options, "model": copy.deepcopy(self._options["model"], memo)})
 
+    def with_statistics(self) -> Emulation:
+        """Returns a fresh emulation with the same options that counts what becomes of operands."""
+        return _made({**self._options, "statistics": True})
+
     # ---- Context, decorator, wrapper ----
 
     def __enter__(self) -> Emulation:
@@ -145,8 +149,8 @@ class Emulation(TorchDispatchMode):
         """Watches modules and turns PyTorch's fused forms off, until the result is closed."""
         stack = ExitStack()
         stack.enter_context(library.set(self.attention))
-        _layers.watch()
-        stack.callback(_layers.unwatch)
+        _layers.watch(self)
+        stack.callback(_layers.unwatch, self)
         stack.callback(_layers.forget, _layers.depth())
         return stack
 
@@ -213,6 +217,8 @@ class Emulation(TorchDispatchMode):
         why = self._why_not(base, args, kwargs)
         if why == "":
             return func(*args, **kwargs)
+        if torch.is_grad_enabled():
+            self._sees_functions(args)
         place = self._place(args)
         if place.backward and not place.brought and not why:
             why = self._why_no_roles(args, base)
@@ -416,13 +422,21 @@ class Emulation(TorchDispatchMode):
 
     def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
         """Notes custom autograd functions and checkpoints: products in their backward pass cannot be seen yet."""
-        for x in args:
-            if isinstance(x, torch.Tensor):
-                self.sees_result(x)
+        self._sees_functions(args)
         if _hooks() is not None:
             place = self._place(args)
             if not place.backward:
                 self._expect(result, place)
+
+    def _sees_functions(self, args: tuple[Any, ...]) -> None:
+        for x in args:
+            if isinstance(x, torch.Tensor):
+                self.sees_result(x)
+
+    def sees_other_thread(self, module: Module) -> None:
+        """Reports a module that runs in a thread outside the context, while another thread is in it."""
+        with self._lock:
+            self._outside[NO_MODULE, type(module).__name__, "in a thread that is not in the context"] += 1
 
     def sees_backward(self) -> None:
         """Handles the start of a backward pass, which may start at the node of the last result."""
