@@ -164,7 +164,8 @@ static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, con
   return sum;
 }
 
-/* Returns c in units, rounded down; 0 if c is in (-1, 0) in those units and a unit exceeds c's least exponent. */
+/* Returns x, which is c in units, rounded down. Returns 0 if -1 < x < 0, except if a unit is at most the least exponent
+   of c. */
 static inline __attribute__((always_inline)) vi c_fdpa_round_down(c_fdpa_shape s, vf x, vf unit) {
   vm counts = vi_less(vi_set((int32_t)0xbf7fffff), vf_bits(x));
   if (s.output == SMMA_F16) counts = vm_or(counts, vi_less(vf_bits(unit), vi_set(C_FDPA_LEAST_OF_HALF + 1)));
