@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   int outer, clears, folds, fused,
       scaled; /* clears: to = 0; folds: to += from, else to = from; fused: with FMA; scaled: with scale factors */
-  int stored, total; /* rounding formats: of `from` before the fold, and of `to` after it */
+  int stored, total; /* formats to which `from` is rounded before the fold, and `to` after it */
 } smma_fold_task;
 
 /* The work of smma_kernel_gather: it copies elements along K, from k on, of `lines` present lines; the copy has
