@@ -180,7 +180,7 @@ static bool read_quarters(const smma_subject *s, const rounding *r, int below, c
 
 enum { MOST_SIZES = 12 };
 
-/* Repeats the vectors scaled by 2^-1, 2^-2, 2^-4, ..., while the terms stay above the exponent that a zero brings to
+/* Repeats the vectors scaled by 2^-1, 2^-2, 2^-4, ..., while the terms stay above the exponent of a zero in the alignment to
    alignment. Sets `*same` to whether the results are scaled by the same factor. */
 static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t results[SMMA_ROUNDING_QUESTIONS],
                         bool *same) {
