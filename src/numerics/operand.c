@@ -27,6 +27,7 @@ typedef struct {
 /* How a library computes FP32 factors from the greatest magnitude. */
 typedef struct {
   bool factor_first;    /* factor = amax / max, scale = 1 / factor; otherwise scale = max / amax, factor = 1 / scale */
+  bool by_xla;          /* divisions by max and by the factor are products with reciprocals in FP32 */
   bool divides;         /* elements are divided by the factor; otherwise multiplied by the scale */
   bool native_factor;   /* the factor is computed in the tensor's format */
   bool native_elements; /* so are the elements */
@@ -46,7 +47,7 @@ static const number_formula
   OF_DEEPSEEK = {.factor_first = true, .divides = true, .least_amax = 1e-4f},
   OF_COMPRESSED_TENSORS = {.factor_first = true, .divides = true, .native_factor = true, .native_elements = true,
                            .below = {0x1p-149f, 0x1p-149f, 0x1p-149f}, .becomes = {0x1p-23f, 0x1p-7f, 0x1p-10f}},
-  OF_QWIX = {.factor_first = true, .divides = true, .native_factor = true, .native_elements = true,
+  OF_QWIX = {.factor_first = true, .by_xla = true, .native_factor = true, .native_elements = true,
              .below = {0x1p-63f, 0x1p-63f, 0x1p-7f}, .becomes = {1, 1, 1}};
 /* clang-format on */
 
@@ -83,6 +84,7 @@ typedef struct work {
   unsigned char *code;    /* for each block: the factor as UE8M0 or UE4M3 */
   first_level *first;     /* of the tensor, or of each line, if there are two levels */
   const number_formula *number;      /* how FP32 factors follow */
+  bool makes_zeros_positive;         /* -0 becomes 0 */
   bool divides;                      /* elements are divided by `element`; otherwise multiplied by `scale` */
   smma_format arithmetic;            /* results of operations on elements are rounded to this format */
   smma_operand_statistics *measured; /* statistics of each row; or NULL */
@@ -310,16 +312,19 @@ static float zero_point(const work *w, float least, float factor) {
 /* Computes factor and scale of a block, the factor first. */
 static void find_number_factor(const work *w, size_t block) {
   const smma_format format = w->number->native_factor ? w->rule->tensor : SMMA_F32;
-  const float least_amax = w->number->least_amax, steps = (float)(w->max - w->min);
+  const float least_amax = w->number->least_amax, parts = (float)(w->max - w->min) / (w->zero ? 1 : 2);
   float amax = (float)w->amax[block], factor;
   if (w->zero) amax = rounded_to(format, amax - (float)w->least[block]);
   if (amax < least_amax) amax = least_amax;
-  factor = rounded_to(format, amax / (w->zero ? steps : steps / 2));
-  if (w->rule->power_of_two) factor = power_above(factor);
+  factor = rounded_to(format, w->number->by_xla ? amax * (1 / parts) : amax / parts);
+  if (w->rule->power_of_two) {
+    const bool limits = w->rule->formula == SMMA_FORMULA_DEEPGEMM && !isfinite(factor);
+    factor = limits ? 0x1p127f : power_above(factor);
+  }
   w->element[block] = away_from_zero(w, factor);
   if (w->rule->formula != SMMA_FORMULA_COMPRESSED_TENSORS) factor = w->element[block];
   if (w->zero) w->zero[block] = zero_point(w, (float)w->least[block], factor);
-  w->scale[block] = rounded_to(w->arithmetic, 1 / w->element[block]);
+  w->scale[block] = rounded_to(w->number->by_xla ? SMMA_F32 : w->arithmetic, 1 / w->element[block]);
 }
 
 /* Returns the exponent of amax / max, rounded up. Infinity stays greater than all exponents. */
@@ -637,7 +642,8 @@ static const void *scaled(const work *w, size_t row, void *y) {
   return y;
 }
 
-/* Turns -0 into 0, as compressed-tensors does in FP4; its quotients by UE8M0 factors have the tensor's format. */
+/* Turns -0 into 0, as compressed-tensors and ModelOpt do in FP4. Quotients of compressed-tensors by UE8M0 factors have
+   the tensor's format. */
 static void make_zeros_positive(const work *w, void *y) {
   const smma_format format = w->rule->factor == SMMA_UE8M0 ? w->rule->tensor : SMMA_F32;
   for (size_t i = 0; i < w->inner; i++) {
@@ -747,8 +753,7 @@ static void make_row(const work *w, size_t row, void *memory) {
   unsigned char *result = (unsigned char *)w->operand->values + row * w->inner * bytes;
   unsigned char *values = computes ? (unsigned char *)memory + w->inner * sizeof(double) : result;
   const void *y = scaled(w, row, memory);
-  if (w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS && w->rule->format == SMMA_E2M1)
-    make_zeros_positive(w, memory);
+  if (w->makes_zeros_positive) make_zeros_positive(w, memory);
   round_row(w, row, y, values);
   if (computes) compute_row(w, row, values, result);
   if (w->measured) measure_row(w, row, y, values, computes ? result : NULL);
@@ -894,6 +899,9 @@ static void find_arithmetic(work *w) {
   const smma_operand_rule *rule = w->rule;
   w->number = number_formula_of(rule->formula, smma_is_integer(rule->format));
   w->arithmetic = SMMA_F32;
+  w->makes_zeros_positive =
+      rule->format == SMMA_E2M1 && rule->factor != SMMA_F32 &&
+      (rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS || rule->formula == SMMA_FORMULA_MODELOPT);
   if (rule->factor == SMMA_UE4M3)
     w->divides = rule->formula == SMMA_FORMULA_MODELOPT || rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS;
   if (rule->factor != SMMA_F32) return;

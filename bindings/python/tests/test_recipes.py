@@ -42,6 +42,13 @@ def test_names():
     assert recipes.recipe("fp8_rowwise", wgrad="bf16").operand("gradients", "wgrad") == recipes.Operand("bf16")
     assert recipes.recipe("fp8_tensorwise", promote=(128, 128)).promote == (128, 128)
     assert recipes.recipe(recipes.recipe("mxfp8"), promote=(128, 128), name="own").name == "own"
+    assert recipes.recipe("mxfp8", two_dimensional=True).weights == recipes.Operand("e4m3", "32x32", formula="te")
+    assert recipes.recipe("mxfp4", scale_rounding="even").weights.scale_rounding == "even"
+    assert recipes.recipe("deepseek", formula="deepseek").gradients.formula == "deepseek"
+    assert recipes.recipe("deepseek", formula="te") != recipes.recipe("fp8_blockwise")
+    assert recipes.recipe("weight_only_nvfp4", formula="modelopt").source.startswith("ModelOpt")
+    four_or_six = recipes.recipe("nvfp4", formula="te_4over6", hadamard=False, stochastic=False, row_factors=True)
+    assert four_or_six.gradients == recipes.Operand("e2m1", "1x16") and four_or_six.activations.row_factors
     with pytest.raises(LookupError, match="recipe: 'fp9' is none of fp32, tf32, bf16"):
         recipes.recipe("fp9")
     with pytest.raises(TypeError, match="recipe bf16 has no option margin"):
@@ -361,6 +368,54 @@ def test_operands_that_do_not_go_together():
         recipes.custom("nvfp4", "e4m3")
 
 
+def test_without_saturation():
+    """Conversions without satfinite: infinity, or NaN in formats without infinity; FP4 and integers have neither."""
+    x = F32([[1e6, -1e6, np.inf, 3, 449]])
+    for format, expected in {
+        "e5m2": [np.inf, -np.inf, np.inf, 3, 448], "e4m3": [np.nan, np.nan, np.nan, 3, 448],
+        "e2m1": [6, -6, 6, 3, 6], "f16": [np.inf, -np.inf, np.inf, 3, 449],
+    }.items():  # fmt: skip
+        for measure in False, True:
+            p = recipes.prepare(x, recipes.Operand(format, saturate=False), "a", measure=measure)
+            np.testing.assert_array_equal(p.values.astype(float), [expected])
+        assert p.statistics[2:5] == {"e5m2": (0, 3, 0), "e4m3": (0, 0, 3), "e2m1": (4, 0, 0), "f16": (0, 3, 0)}[format]
+    assert str(recipes.Operand("e5m2", saturate=False)) == "e5m2 overflows"
+
+
+def test_rows_of_nvfp4_multiply(generator):
+    """The result's rows have their own factors (Transformer Engine's row-scaled activations)."""
+    x, w = generator.standard_normal((5, 64)), generator.standard_normal((64, 6)).astype(F32)
+    x = (x * np.exp2(generator.integers(-20, 20, (5, 1)))).astype(F32)
+    unit = recipes.Unit("B200", recipes.recipe("nvfp4", row_factors=True))
+    a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+    d = softmma.matmul(a.values, b.values, on="B200", scale_a=a.scales, scale_b=b.scales)
+    assert a.factor.shape == (5, 1) and b.factor.shape == (1, 1)
+    np.testing.assert_array_equal(unit.multiply(a, b), d * (a.factor * b.factor))
+
+
+def test_special_values_of_transformer_engine():
+    """NaN does not count in amax; infinity gives the exponent 127, or finite NVFP4 factors."""
+    x = np.ones((1, 32), F32)
+    x[0, 3], x[0, 5] = np.nan, 448
+    p = recipes.Unit("B200", "mxfp8").prepare(x, "activations", "forward", "a")
+    assert p.scales.view(np.uint8)[0, 0] == 127 and np.isnan(float(p.values[0, 3])) and float(p.values[0, 5]) == 448
+    x[0, 7] = -np.inf
+    p = recipes.Unit("B200", "mxfp8").prepare(x, "activations", "forward", "a")
+    assert p.scales.view(np.uint8)[0, 0] == 0xFE and float(p.values[0, 7]) == -448 and float(p.values[0, 5]) == 0
+    p = recipes.Unit("B200", "nvfp4").prepare(x, "activations", "forward", "a")
+    assert p.scales.astype(float).tolist() == [[448, 0.171875]] and np.isinf(p.factor[0, 0])
+    assert p.values.astype(float)[0, [3, 5, 7]].tolist() == [6, 1, -6]
+
+
+def test_groups_need_a_format_of_products():
+    x, w = np.ones((2, 64), F32), np.ones((64, 3), F32)
+    for operand in recipes.Operand("s8", "group32"), recipes.Operand("s8", "row", formula="qwix", zero_point=True):
+        unit = recipes.Unit("A100", replace(recipes.recipe("weight_only_s8"), weights=operand, activations=operand))
+        a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+        with pytest.raises(ValueError, match="groups and zero points need compute"):
+            unit.multiply(a, b)
+
+
 def test_statistics():
     x = F32([[1000, -1e-9, 0, np.nan, np.inf, 1, 3.3, 500]])
     s = recipes.prepare(x, recipes.Operand("e4m3"), "a", measure=True).statistics
@@ -419,11 +474,13 @@ def by_number(x, operand, formula, amax, at, dtype, blocks):
         return x * at(scale), 1 / scale, None, None
     if formula in ("deepgemm", "deepseek"):
         factor = np.maximum(amax, F32(1e-4)) / ((greatest - least) / F32(2))
-        factor = np.exp2(np.ceil(np.log2(factor.astype(float)))).astype(F32) if operand.power_of_two else factor
+        if operand.power_of_two:
+            factor = np.exp2(np.ceil(np.log2(factor.astype(float)))).astype(F32)
+            factor = np.where(np.isfinite(factor) | (formula == "deepseek"), factor, F32(2.0**127))
         return (x * at(1 / factor) if formula == "deepgemm" else x / at(factor)), factor, None, None
     low, high = (np.minimum(blocks.min((2, 3)), F32(0)), np.maximum(blocks.max((2, 3)), F32(0)))
-    factor = native(amax / ((greatest - least) / 2))
-    factor = native(native(high - low) / (greatest - least)) if operand.zero_point else factor
+    span, parts = (native(high - low), greatest - least) if operand.zero_point else (amax, (greatest - least) / 2)
+    factor = native(span * (1 / parts) if formula == "qwix" else span / parts)  # XLA multiplies by the reciprocal
     bf16, first = dtype == "bf16", factor
     if formula == "compressed_tensors":
         factor = np.where(factor == 0, F32(2.0**-7 if bf16 else 2.0**-23), factor)
@@ -434,6 +491,8 @@ def by_number(x, operand, formula, amax, at, dtype, blocks):
         factor, first = np.maximum(factor, tiny), np.maximum(factor, tiny)
     if formula == "torchao":
         scaled = x * at(1 / factor)
+    elif formula == "qwix":
+        scaled = native(x * at(1 / factor))
     else:
         scaled = native(x * at(native(1 / factor))) if formula == "torchao_intx" else native(x / at(factor))
     if not operand.zero_point:
@@ -494,7 +553,7 @@ def by_two_levels(x, operand, formula, amax, at, dtype, blocks):
         factor = amax / (six * tensor)
         factor = np.clip(np.where(factor == 0, F32(1), factor), F32(2.0**-9), F32(448))
         factor = softmma.round(factor, "e4m3").astype(F32)
-        return x / at(factor * tensor), factor, tensor, None
+        return x / at(factor * tensor) + F32(0), factor, tensor, None
     if formula == "compressed_tensors":
         encode = F32(2688) * (1 / np.maximum(largest, np.finfo(F32).tiny))
         encode = np.where(np.isfinite(encode), encode, F32(1))
@@ -676,6 +735,20 @@ def test_as_the_command_quantises(generator, format):
         (lambda x: softmma.quantize(x, "nvfp4", factor=1e38), "factor: 1e[+]38 is no positive"),
         (lambda x: recipes.Operand("e4m3", "tensor", history=-1), "history: -1 uses"),
         (lambda x: recipes.Operand("bf16", "1x32"), "scaling '1x32' is of formats of 8 bits and less, not bf16"),
+        (
+            lambda x: recipes.Operand("e4m3", "row", formula="ocp"),
+            "formula: 'ocp' with scaling 'row'; .* has te, torchao",
+        ),
+        (lambda x: recipes.Operand("e4m3", formula="te"), "formula: 'te' with scaling 'none'; this scaling has none"),
+        (lambda x: recipes.Operand("e4m3", "row", formula="torchao_intx"), "'torchao_intx' is of integer formats"),
+        (lambda x: recipes.Operand("e4m3", "row", scale_rounding="even"), "scale_rounding: 'even' with scaling 'row'"),
+        (lambda x: softmma.quantize(x, "mxfp4", scale_rounding="up"), "is one of floor, ceil, even, rceil"),
+        (lambda x: recipes.Operand("s8", "row", zero_point=True), "zero_point: goes with integer formats"),
+        (lambda x: recipes.Operand("e2m1", "16x16", row_factors=True), "row_factors: goes with scaling '1x16'"),
+        (lambda x: recipes.Operand("e2m1", "1x16", hadamard=True, hadamard_in="f16"), "hadamard_in: 'f16' is none of"),
+        (lambda x: recipes.Operand("e2m1", "1x16", stochastic=True, formula="te_4over6"), "stochastic: formula"),
+        (lambda x: recipes.recipe("nvfp4", formula="te_4over6"), "goes with hadamard=False and stochastic=False"),
+        (lambda x: recipes.recipe("deepseek", formula="qwix"), "formula: 'qwix' is none of deepgemm, deepseek, te"),
     ],
 )
 def test_bad_input(make, message):
