@@ -454,9 +454,10 @@ static float wanted_factor(const work *w, float amax, first_level first) {
   }
 }
 
+/* Rounds factors to UE4M3: as to E4M3, without the sign that a NaN may have. */
 static void encode_factors(const float *wanted, size_t count, unsigned char *codes) {
-  /* UE4M3 rounds as E4M3 does for positive numbers. */
   smma_convert(SMMA_F32, wanted, SMMA_E4M3, codes, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
+  for (size_t i = 0; i < count; i++) codes[i] &= 127;
 }
 
 /* Sets the numbers that a block's elements are multiplied by, before and after rounding. */
