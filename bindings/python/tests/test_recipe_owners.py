@@ -246,3 +246,21 @@ def test_a_weight_that_torchao_multiplies_out(group):
     recipe = recipes.recipe("weight_only_s4", formula="torchao_intx", group_size=group)
     b = softmma.recipes.Unit("A100", recipe).prepare(array(w).T, "weights", "forward", "b")
     same(b.values.astype(np.float32).T, q.dequantize().float().numpy(), "values")
+
+
+@pytest.mark.parametrize("config", ["Int8WeightOnlyConfig", "Float8WeightOnlyConfig", "IntxWeightOnlyConfig"])
+def test_weight_only_layers_of_torchao_are_layers(config):
+    """Their products count as products of a weight, in both passes, with the bits of the function that has no layer."""
+    import softmma.torch
+    from torchao import quantization
+
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(64, 32, bias=False).to(torch.bfloat16)
+    quantization.quantize_(layer, getattr(quantization, config)())
+    x = torch.randn(5, 64, dtype=torch.bfloat16, requires_grad=True)
+    with softmma.torch.emulate("H100", "bf16") as emulation:
+        y = layer(x)
+        y.sum().backward()
+    assert [(row.product, row.calls) for row in emulation.report()] == [("forward", 1), ("dgrad", 1)]
+    with softmma.torch.emulate("H100", "bf16"):
+        assert torch.equal(y, torch.nn.functional.linear(x, layer.weight))

@@ -75,6 +75,9 @@ class _Engine:
 def _enters(module: Module, arguments: Any) -> None:
     if not torch.compiler.is_compiling() and not getattr(module, "runs_another", False):
         _running.modules.append((module, torch._C._current_graph_task_id()))
+        for mode in _get_current_dispatch_mode_stack():
+            if hasattr(mode, "sees_module"):
+                mode.sees_module(module)
 
 
 def _leaves(module: Module, arguments: Any, result: Any) -> None:
