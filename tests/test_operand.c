@@ -149,11 +149,32 @@ static void test_hadamard(void **state) {
   for (int i = 0; i < 64; i++) assert_true(z[i] == (i % 32 < 20 ? x[i / 32 * 20 + i % 32] : 0));
 }
 
+/* The transform's first result is a quarter of the sum, in the order of its steps, rounded once to BF16. */
+static void test_hadamard_in_bf16(void **state) {
+  static const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  uint64_t seed = 9;
+  (void)state;
+  for (int round = 0; round < 5000; round++) {
+    const uint32_t mask = round % 2 ? UINT32_MAX : 0xbfff8000; /* few bits, so that ties occur */
+    float x[16] = {0}, y[16], expected;
+    for (int i = 0; i < 3; i++) {
+      const uint32_t bits = (uint32_t)random_bits(&seed) & mask;
+      memcpy(&x[i], &bits, sizeof bits);
+    }
+    smma_hadamard(x, 1, 16, ones, SMMA_BF16, y);
+    expected = (float)smma_format_decode(SMMA_BF16,
+                                         smma_format_encode(SMMA_BF16, ((double)x[0] + (double)x[2] + (double)x[1]) / 4,
+                                                            SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+    assert_true(isnan(expected) ? isnan(y[0]) : y[0] == expected);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_rows),
       cmocka_unit_test(test_hadamard),
+      cmocka_unit_test(test_hadamard_in_bf16),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,24 +338,26 @@ static int exponent_of_quotient(const work *w, double amax) {
   return frexp(quotient, &exponent) == 0.5 ? exponent - 1 : exponent;
 }
 
-/* Returns the number of significand bits after the first, in a format with exponents. */
-static int fraction_bits(smma_format format) { return smma_encoding_of(format).fraction_bits; }
+/* Returns 1 if amax, after it is rounded as the rule says, reaches the next power of two; otherwise 0. */
+static int reaches_next_power(const work *w, double amax) {
+  /* compressed-tensors rounds to E2M1 for elements of E4M3, too. */
+  const bool narrow = w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS && w->rule->format == SMMA_E4M3;
+  const int bits = narrow ? 1 : smma_encoding_of(w->rule->format).fraction_bits;
+  const double significand = ldexp(amax, -ilogb(amax));
+  return w->rule->scale_rounding == SMMA_SCALE_CEIL ? significand > 1 : significand >= 2 - ldexp(1, -bits - 1);
+}
 
 /* Returns the exponent of a UE8M0 factor; the least exponent for zeros. */
 static int exponent_of(const work *w, double amax) {
-  const smma_scale_rounding rounding = w->rule->scale_rounding;
   int exponent;
   if (!(amax > 0)) return -127;
-  if (rounding == SMMA_SCALE_RCEIL) {
+  if (w->rule->scale_rounding == SMMA_SCALE_RCEIL) {
     exponent = exponent_of_quotient(w, amax);
+  } else if (isinf(amax)) {
+    exponent = 128 - w->max_exponent;
   } else {
-    const int own = fraction_bits(w->rule->format);
-    /* compressed-tensors rounds to E2M1 for elements of E4M3, too. */
-    const int bits = w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS && w->rule->format == SMMA_E4M3 ? 1 : own;
-    const double significand = isinf(amax) ? 1 : ldexp(amax, -ilogb(amax));
-    exponent = (isinf(amax) ? 128 : ilogb(amax)) - w->max_exponent;
-    exponent += rounding == SMMA_SCALE_CEIL && significand > 1;
-    exponent += rounding == SMMA_SCALE_EVEN && significand >= 2 - ldexp(1, -bits - 1);
+    exponent = ilogb(amax) - w->max_exponent;
+    if (w->rule->scale_rounding != SMMA_SCALE_FLOOR) exponent += reaches_next_power(w, amax);
   }
   return exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
 }
@@ -940,20 +942,51 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
 
 /* ---- Hadamard transform ---- */
 
-void smma_hadamard(const float *x, size_t lines, size_t k, const double signs[16], smma_format format, float *y) {
-  const size_t blocks = (k + 15) / 16;
-  for (size_t i = 0; i < lines * blocks; i++) {
-    const size_t first = i % blocks * 16;
-    double z[16];
-    for (size_t j = 0; j < 16; j++) z[j] = (first + j < k ? x[i / blocks * k + first + j] : 0.) * signs[j];
-    for (size_t half = 8; half; half /= 2)
-      for (size_t j = 0; j < 16; j++)
-        if (!(j & half)) {
-          const double sum = z[j] + z[j + half], difference = z[j] - z[j + half];
-          z[j] = sum, z[j + half] = difference;
-        }
+/* Transforms one block of 16 numbers. */
+static void transform(double z[16]) {
+  for (size_t half = 8; half; half /= 2)
     for (size_t j = 0; j < 16; j++)
-      y[i * 16 + j] = (float)smma_format_decode(
-          format, smma_format_encode(format, z[j] / 4, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+      if (!(j & half)) {
+        const double sum = z[j] + z[j + half], difference = z[j] - z[j + half];
+        z[j] = sum, z[j + half] = difference;
+      }
+  for (size_t j = 0; j < 16; j++) z[j] /= 4;
+}
+
+/* Rounds a number to BF16, stored as FP32: first to odd in FP32, so that the second rounding is the only one that
+   counts. Has no branch, so that it vectorises. */
+static inline float in_bf16(double x) {
+  const float nearest = (float)x;
+  uint32_t bits, nan;
+  float y;
+  memcpy(&bits, &nearest, sizeof bits);
+  nan = (bits | 0x400000) & 0xffff0000;
+  bits -= fabs((double)nearest) > fabs(x);
+  bits |= (double)nearest != x;
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+  bits = x != x ? nan : bits;
+  memcpy(&y, &bits, sizeof y);
+  return y;
+}
+
+/* Rounds FP64 numbers to FP32, or to BF16 that is stored as FP32. */
+static void round_transformed(const double *z, size_t count, smma_format format, float *y) {
+  if (format == SMMA_F32)
+    for (size_t i = 0; i < count; i++) y[i] = (float)z[i];
+  else
+    for (size_t i = 0; i < count; i++) y[i] = in_bf16(z[i]);
+}
+
+void smma_hadamard(const float *x, size_t lines, size_t k, const double signs[16], smma_format format, float *y) {
+  const size_t blocks = (k + 15) / 16, all = lines * blocks;
+  double z[CHUNK];
+  for (size_t start = 0; start < all; start += CHUNK / 16) {
+    const size_t count = smaller(CHUNK / 16, all - start);
+    for (size_t i = 0; i < count; i++) {
+      const size_t first = (start + i) % blocks * 16, line = (start + i) / blocks;
+      for (size_t j = 0; j < 16; j++) z[i * 16 + j] = (first + j < k ? x[line * k + first + j] : 0.) * signs[j];
+      transform(z + i * 16);
+    }
+    round_transformed(z, count * 16, format, y + start * 16);
   }
 }

@@ -597,6 +597,7 @@ OPERANDS = [
 OWNERS = [
     *(recipes.Operand("e4m3", "row", formula="torchao", power_of_two=cut) for cut in (False, True)),
     recipes.Operand("e5m2", "tensor", formula="torchao"),
+    *(recipes.Operand("e4m3", scaling, power_of_two=cut) for scaling in ("row", "1x128") for cut in (False, True)),
     *(recipes.Operand("e4m3", scaling, formula=formula, power_of_two=cut)
       for scaling in ("1x128", "128x128") for formula in ("deepgemm", "deepseek") for cut in (False, True)),
     *(recipes.Operand("e4m3", "row", formula=formula) for formula in ("compressed_tensors", "qwix")),
