@@ -98,7 +98,7 @@ static void test_layouts(void **state) {
             .rows = shared[s].rows,
             .columns = shared[s].columns,
             .power_of_two = ways & 1,
-            .formula = (smma_scale_formula)random_below(&seed, 13),
+            .formula = (smma_scale_formula)random_below(&seed, 14),
             .scale_rounding = (smma_scale_rounding)random_below(&seed, 4),
             .zero_points = ways & 2 && shared[s].factor == SMMA_F32,
             .line_factors = ways & 2 && shared[s].factor == SMMA_UE4M3 && shared[s].rows == 1,

@@ -14,9 +14,21 @@
 
 enum { CHUNK = 1024, PARALLEL = 1 << 16 };
 
-const char *const smma_scale_formulas[] = {
-    "te",   "ocp",      "torchao",   "torchao_intx",  "deepgemm",      "deepseek",          "compressed_tensors",
-    "qwix", "modelopt", "te_4over6", "te_4over6_mse", "te_4over6_448", "te_4over6_mse_448", NULL};
+const char *const smma_scale_formulas[] = {"te",
+                                           "ocp",
+                                           "torchao",
+                                           "torchao_intx",
+                                           "torchao_float8",
+                                           "deepgemm",
+                                           "deepseek",
+                                           "compressed_tensors",
+                                           "qwix",
+                                           "modelopt",
+                                           "te_4over6",
+                                           "te_4over6_mse",
+                                           "te_4over6_448",
+                                           "te_4over6_mse_448",
+                                           NULL};
 const char *const smma_scale_roundings[] = {"floor", "ceil", "even", "rceil", NULL};
 
 /* NVFP4's greatest magnitude of a tensor or a line, and the factors that scale and that restore elements. */
@@ -43,6 +55,7 @@ static const number_formula
                          .below = {0x1p-23f, 0x1p-23f, 0x1p-23f}, .becomes = {0x1p-23f, 0x1p-23f, 0x1p-23f}},
   OF_TORCHAO_INTX = {.factor_first = true, .native_factor = true, .native_elements = true,
                      .below = {0x1p-126f, 0x1p-126f, 0x1p-14f}, .becomes = {0x1p-126f, 0x1p-126f, 0x1p-14f}},
+  OF_TORCHAO_FLOAT8 = {.factor_first = true, .divides = true, .native_factor = true},
   OF_DEEPGEMM = {.factor_first = true, .least_amax = 1e-4f},
   OF_DEEPSEEK = {.factor_first = true, .divides = true, .least_amax = 1e-4f},
   OF_COMPRESSED_TENSORS = {.factor_first = true, .divides = true, .native_factor = true, .native_elements = true,
@@ -55,6 +68,7 @@ static const number_formula *number_formula_of(smma_scale_formula formula, bool 
   switch (formula) {
     case SMMA_FORMULA_TORCHAO: return integers ? &OF_TORCHAO_INTEGERS : &OF_TORCHAO;
     case SMMA_FORMULA_TORCHAO_INTX: return &OF_TORCHAO_INTX;
+    case SMMA_FORMULA_TORCHAO_FLOAT8: return &OF_TORCHAO_FLOAT8;
     case SMMA_FORMULA_DEEPGEMM: return &OF_DEEPGEMM;
     case SMMA_FORMULA_DEEPSEEK: return &OF_DEEPSEEK;
     case SMMA_FORMULA_COMPRESSED_TENSORS: return &OF_COMPRESSED_TENSORS;

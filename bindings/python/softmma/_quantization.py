@@ -38,6 +38,7 @@ FORMULAS: dict[str, dict[str, str | None]] = {
     "ocp": {"ue8m0": "floor"},
     "torchao": {"f32": None, "ue8m0": "floor", "ue4m3": None},
     "torchao_intx": {"f32": None},
+    "torchao_float8": {"f32": None},
     "deepgemm": {"f32": None},
     "deepseek": {"f32": None},
     "compressed_tensors": {"f32": None, "ue8m0": "even", "ue4m3": None},

@@ -127,6 +127,7 @@ _SOURCES = {
     "ocp": "OCP Microscaling Formats 1.0 (2023)",
     "torchao": "torchao 0.18.0 (2026)",
     "torchao_intx": "torchao 0.18.0 (2026), IntxUnpackedToInt8Tensor",
+    "torchao_float8": "torchao 0.18.0 (2026), Float8Tensor",
     "deepgemm": "DeepGEMM 54e2261 (2026)",
     "deepseek": "DeepSeek-V3 9b4e978 (2025)",
     "compressed_tensors": "compressed-tensors 0.20.0 (2026)",

@@ -70,6 +70,19 @@ def test_torchao_fp8(kind, dtype, row, format):
 
 @pytest.mark.parametrize("kind", TENSORS)
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_torchao_float8(kind, dtype):
+    from torchao.quantization import PerRow
+    from torchao.quantization.quantize_.workflows.float8.float8_tensor import Float8Tensor
+
+    x = given(kind, dtype)
+    q = Float8Tensor.from_hp(x, torch.float8_e4m3fn, PerRow())
+    p = prepared(x, recipes.Operand("e4m3", "row", formula="torchao_float8"))
+    same(p.factor, q.scale.numpy(), "factor")
+    same(p.values.astype(np.float32), q.qdata.float().numpy(), "codes")
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rounding", recipes.SCALE_ROUNDINGS)
 @pytest.mark.parametrize("format", ["e4m3", "e5m2", "e2m3", "e3m2", "e2m1"])
 def test_torchao_mx(kind, dtype, rounding, format):

@@ -478,6 +478,9 @@ def by_number(x, operand, formula, amax, at, dtype, blocks):
             factor = np.exp2(np.ceil(np.log2(factor.astype(float)))).astype(F32)
             factor = np.where(np.isfinite(factor) | (formula == "deepseek"), factor, F32(2.0**127))
         return (x * at(1 / factor) if formula == "deepgemm" else x / at(factor)), factor, None, None
+    if formula == "torchao_float8":
+        factor = native(amax / greatest)
+        return x / at(factor), factor, None, None
     low, high = (np.minimum(blocks.min((2, 3)), F32(0)), np.maximum(blocks.max((2, 3)), F32(0)))
     span, parts = (native(high - low), greatest - least) if operand.zero_point else (amax, (greatest - least) / 2)
     factor = native(span * (1 / parts) if formula == "qwix" else span / parts)  # XLA multiplies by the reciprocal
@@ -600,7 +603,11 @@ OWNERS = [
     *(recipes.Operand("e4m3", scaling, power_of_two=cut) for scaling in ("row", "1x128") for cut in (False, True)),
     *(recipes.Operand("e4m3", scaling, formula=formula, power_of_two=cut)
       for scaling in ("1x128", "128x128") for formula in ("deepgemm", "deepseek") for cut in (False, True)),
-    *(recipes.Operand("e4m3", "row", formula=formula) for formula in ("compressed_tensors", "qwix")),
+    *(
+        recipes.Operand("e4m3", scaling, formula=formula)
+        for scaling in ("row", "128x128")
+        for formula in ("compressed_tensors", "qwix", "torchao_float8")
+    ),
     *(recipes.Operand(format, scaling, formula=formula, zero_point=zero)
       for format in ("s8", "s4") for scaling in ("row", "group32", "group64", "group128", "tensor")
       for formula in ("torchao", "torchao_intx", "compressed_tensors", "qwix") for zero in (False, True)),
