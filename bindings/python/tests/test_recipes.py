@@ -716,6 +716,25 @@ def test_stochastic_rounding_by_formula(generator):
         assert (bits(a.values) == bits(np.where(up, above, below))).all() and (bits(b.values.T) == bits(a.values)).all()
 
 
+def test_quantize_by_the_formula_of_a_library(generator):
+    x = generator.standard_normal((7, 96)).astype(F32)
+    x[0, :16] *= F32(1e-9)
+    for format, element, scaling, options in (
+        ("nvfp4", "e2m1", "1x16", {"formula": "modelopt"}),
+        ("nvfp4", "e2m1", "1x16", {"formula": "te_4over6"}),
+        ("mxfp4", "e2m1", "1x32", {"scale_rounding": "even"}),
+        ("mxfp8_e4m3", "e4m3", "1x32", {"formula": "torchao", "scale_rounding": "rceil"}),
+    ):
+        q, p = (
+            softmma.quantize(x, format, **options),
+            recipes.prepare(x, recipes.Operand(element, scaling, **options), "a"),
+        )
+        assert (bits(q.values) == bits(p.values)).all() and (bits(q.scales) == bits(p.scales)).all()
+        assert q.factor == (1 if p.factor is None else p.factor[0, 0])
+        plain = softmma.quantize(x, format)
+        assert (bits(q.values) != bits(plain.values)).any()
+
+
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_as_the_command_quantises(generator, format):
     """The C library's own scaling, which the command's `gemm --in` uses: one level, in binary64."""
