@@ -43,14 +43,14 @@ typedef struct {
   bool divides;         /* elements are divided by the factor; otherwise multiplied by the scale */
   bool native_factor;   /* the factor is computed in the tensor's format */
   bool native_elements; /* so are the elements */
-  float least_amax;     /* a smaller amax becomes this number */
+  double least_amax;    /* a smaller amax becomes this number */
   float below[3], becomes[3]; /* a factor below `below` becomes `becomes`: for tensors in FP32, BF16, and FP16 */
 } number_formula;
 
 /* clang-format off */
 static const number_formula
   OF_TE = {.least_amax = 0},
-  OF_TORCHAO = {.least_amax = 1e-12f},
+  OF_TORCHAO = {.least_amax = 1e-12},
   OF_TORCHAO_INTEGERS = {.factor_first = true, .native_factor = true,
                          .below = {0x1p-23f, 0x1p-23f, 0x1p-23f}, .becomes = {0x1p-23f, 0x1p-23f, 0x1p-23f}},
   OF_TORCHAO_INTX = {.factor_first = true, .native_factor = true, .native_elements = true,
@@ -292,12 +292,12 @@ static float greatest_scale(const work *w) {
 
 /* Computes scale and factor of a block, the scale first. */
 static void find_number_scale(const work *w, size_t block) {
-  float amax = (float)w->amax[block], scale;
+  const float amax = (float)w->amax[block];
+  float scale;
   if (w->rule->given) {
     scale = w->rule->given;
-  } else if (w->number->least_amax > 0) { /* torchao computes in FP64, max times the reciprocal */
-    const double least = 1e-12;
-    scale = (float)(w->max * (1 / (amax < least ? least : amax)));
+  } else if (w->number == &OF_TORCHAO) { /* in FP64, max times the reciprocal */
+    scale = (float)(w->max * (1 / (amax < w->number->least_amax ? w->number->least_amax : amax)));
     if (w->rule->power_of_two) scale = power_by_log2(scale);
   } else {
     scale = scale_of(amax, w->max, w->rule->power_of_two, greatest_scale(w));
@@ -313,12 +313,16 @@ static float away_from_zero(const work *w, float factor) {
   return factor < w->number->below[column] ? w->number->becomes[column] : factor;
 }
 
-/* Returns the number that represents zero, for a block with this factor. torchao rounds before it subtracts. */
+/* Reports whether numbers are rounded to integers before the zero point is added or computed, as in torchao. */
+static bool rounds_first(const work *w) {
+  return w->rule->formula == SMMA_FORMULA_TORCHAO || w->rule->formula == SMMA_FORMULA_TORCHAO_INTX;
+}
+
+/* Returns the number that represents zero, for a block with this factor. */
 static float zero_point(const work *w, float least, float factor) {
-  const bool rounds_first = w->rule->formula == SMMA_FORMULA_TORCHAO || w->rule->formula == SMMA_FORMULA_TORCHAO_INTX;
   const smma_format format = w->number->native_factor ? w->rule->tensor : SMMA_F32;
   const float steps = rounded_to(format, least / factor);
-  const float zero = rintf(rounded_to(format, (float)w->min - (rounds_first ? rintf(steps) : steps)));
+  const float zero = rintf(rounded_to(format, (float)w->min - (rounds_first(w) ? rintf(steps) : steps)));
   if (isnan(zero)) return 0;
   return zero < (float)w->min ? (float)w->min : zero > (float)w->max ? (float)w->max : zero;
 }
@@ -326,7 +330,7 @@ static float zero_point(const work *w, float least, float factor) {
 /* Computes factor and scale of a block, the factor first. */
 static void find_number_factor(const work *w, size_t block) {
   const smma_format format = w->number->native_factor ? w->rule->tensor : SMMA_F32;
-  const float least_amax = w->number->least_amax, parts = (float)(w->max - w->min) / (w->zero ? 1 : 2);
+  const float least_amax = (float)w->number->least_amax, parts = (float)(w->max - w->min) / (w->zero ? 1 : 2);
   float amax = (float)w->amax[block], factor;
   if (w->zero) amax = rounded_to(format, amax - (float)w->least[block]);
   if (amax < least_amax) amax = least_amax;
@@ -430,7 +434,7 @@ static first_level first_level_of(const work *w, float amax) {
   first_level first = {given ? given * most : amax, 1, 1};
   if (w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS) {
     const float least = w->rule->tensor == SMMA_F16 ? 0x1p-14f : FLT_MIN;
-    /* PyTorch divides a number by a tensor as the number times the reciprocals. */
+    /* PyTorch divides a number by a tensor as the number times the reciprocal. */
     first.encode = rounded_to(w->rule->tensor, 1 / (first.amax < least ? least : first.amax));
     first.encode = rounded_to(w->rule->tensor, most * first.encode);
     if (!isfinite(first.encode)) first.encode = 1;
@@ -629,9 +633,8 @@ static const void *numbers(const work *w, size_t at, void *y) {
 /* Returns an element times its scale, plus the zero point; results of both operations are rounded. */
 static float shifted(const work *w, float x, size_t block) {
   const float y = rounded_to(w->arithmetic, w->divides ? x / w->element[block] : x * w->scale[block]);
-  const bool rounds_first = w->rule->formula == SMMA_FORMULA_TORCHAO || w->rule->formula == SMMA_FORMULA_TORCHAO_INTX;
   if (!w->zero) return unless_nan(x, y);
-  return rounds_first ? rintf(y) + w->zero[block] : rounded_to(w->arithmetic, y + w->zero[block]);
+  return rounds_first(w) ? rintf(y) + w->zero[block] : rounded_to(w->arithmetic, y + w->zero[block]);
 }
 
 /* Returns the row times its scales, in y or in place. */
