@@ -382,6 +382,14 @@ def test_without_saturation():
     assert str(recipes.Operand("e5m2", saturate=False)) == "e5m2 overflows"
 
 
+def test_ties_of_microxcaling():
+    """Its elements are rounded to nearest with ties away from zero unless round="even"."""
+    x = F32([[4, 0.25, -1.25, 2.5, 3.5] * 8])
+    for mode, expected in ("nearest-away", [4, 0.5, -1.5, 3, 4]), (None, [4, 0, -1, 2, 4]):
+        p = recipes.prepare(x, recipes.Operand("e2m1", "1x32", round_in=mode), "a")
+        assert p.values.astype(float).tolist() == [expected * 8] and (p.scales.astype(float) == 1).all()
+
+
 def test_rows_of_nvfp4_multiply(generator):
     """The result's rows have their own factors (Transformer Engine's row-scaled activations)."""
     x, w = generator.standard_normal((5, 64)), generator.standard_normal((64, 6)).astype(F32)
