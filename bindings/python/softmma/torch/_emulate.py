@@ -16,7 +16,11 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn import Module
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _get_current_dispatch_mode_stack,
+    is_traceable_wrapper_subclass,
+)
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma._devices import number
@@ -252,6 +256,12 @@ class Emulation(TorchDispatchMode):
         if torch.is_grad_enabled():
             self._expect_what_hides(args, result)
         return result
+
+    def sees_module(self, module: Module) -> None:
+        """Learns the weights of a module that is about to run, if tensor subclasses hold them."""
+        for parameter in module._parameters.values():
+            if parameter is not None and is_traceable_wrapper_subclass(parameter):
+                self.roles.know_parts(parameter)
 
     def _of_subclass(self, kind: Any, func: Any, types: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Lets a tensor subclass handle an operation; the operations it calls in turn come here again."""

@@ -76,6 +76,9 @@ def _enters(module: Module, arguments: Any) -> None:
             for emulation in dict.fromkeys(_watchers):
                 emulation.sees_other_thread(module)
         _running.modules.append((module, torch._C._current_graph_task_id()))
+        for mode in _get_current_dispatch_mode_stack():
+            if hasattr(mode, "sees_module"):
+                mode.sees_module(module)
 
 
 def _leaves(module: Module, arguments: Any, result: Any) -> None:
