@@ -100,6 +100,7 @@ done
 gives 'list --gpus' 0 '^ada +RTX 4090$' list --gpus
 gives 'list --gpus --json' 0 '"name": "MI300X"' list --gpus --json
 gives 'list --formats' 0 '^e4m3 +8 +4 +3 +7$' list --formats
+gives 'block formats' 0 '^nvfp4 +e2m1 +ue4m3, shared by 16 elements$' list --formats
 gives 'formats spelled out' 0 '^e4m3-bias11-fnuz +8 +4 +3 +11$' list --formats e4m3-bias11-fnuz e5m10
 gives 'a format by another name' 0 '^f16 +16 +5 +10 +15$' list --formats e4m3-bias11-fnuz e5m10
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
@@ -852,7 +853,7 @@ more bytes than memory|byte [0-9]+: .*(4611686018427387904, 4)|<f4|(461168601842
 a size that fits no word|byte [0-9]+: a dimension does not fit 64 bits|<f4|(99999999999999999999, 4)|0000803f
 a negative size|byte [0-9]+: expected a dimension|<f4|(-2, 2)|0000803f
 no dimension|byte 60: shape \(\) has 0 dimensions|<f4|()|0000803f
-three dimensions|byte 60: shape \(1, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(1, 1, 1)|0000803f
+three dimensions|byte 60: shape \(2, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(2, 1, 1)|0000803f0000803f
 a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f2, f4|<c8|(1, 1)|0000803f0000803f
 a header that breaks off|byte [0-9]+: expected |<f4|(1, 1|0000803f
 END
@@ -1149,6 +1150,31 @@ head -c 300 /dev/zero >bad.txt
 fails 'verify: no text' 'bad\.txt: line 1, column 1: ' verify bad.txt
 : >bad.txt
 fails 'verify: an empty file' 'bad\.txt: line 1, column 1: no header' verify bad.txt
+# A column of exception flags
+flagged=(vectors gen arm:fmmla.s --flags --rows 300)
+"$softmma" "${flagged[@]}" -o flags.txt
+"$softmma" "${flagged[@]}" --format binary -o flags.bin
+gives 'gen --flags, verified' 0 '^rows=600 mismatches=0$' verify flags.txt flags.bin
+"$softmma" vectors convert flags.bin --format text -o same.txt
+check 'convert of flags' cmp -s flags.txt same.txt
+sed '20s/ ..$/ 08/' flags.txt >wrong.txt
+gives 'verify of a wrong flag' 1 '^  flags: the file says 08 division by zero, the model computes 0[1-7] ' verify wrong.txt
+gives 'verify counts wrong flags' 1 '^1 of 1 mismatches differ in their flags only$' verify wrong.txt
+{ "$softmma" vectors gen power:xvf32gerpp --flags --rows 0 && echo 20000001 1ffffffe 00000000 00800000 03; } >before.txt
+gives 'verify with tininess before rounding' 0 '^rows=1 mismatches=0$' verify before.txt
+sed 's/before rounding/after rounding/' before.txt >after.txt
+gives 'verify with tininess after rounding' 1 'the file says 03 underflow, inexact, the model computes 01 inexact$' \
+  verify after.txt
+sed '20s/ ..$//' flags.txt >short.txt
+fails 'verify: a row without flags' '^softmma: short.txt: line 20, column [0-9]*: expected 7 numbers .*c d flags\), found 6$' verify short.txt
+sed 's/^# flags: .*/# flags: yes/' flags.txt >yes.txt
+fails 'verify: flags without tininess' "yes.txt: line 8, column 10: 'yes' is neither 'tininess before rounding'" verify yes.txt
+gives 'a unit of a file with flags' 0 'rows=10 mismatches=0$' test --unit file:flags.txt --on arm --instr fmmla.s --rows 10
+fails 'gen --flags of a tensor core' 'mma.m8n8k4.f32.f16.f16.f32 has no exception flags' vectors gen V100:f16 --flags
+fails 'dot --tininess alone' '^softmma: --tininess: add --flags' dot arm:fmmla.s -a 1 -b 1 --tininess after
+fails 'dot --tininess of another value' "^softmma: --tininess: 'x' is neither 'before' nor 'after'" \
+  dot arm:fmmla.s -a 1 -b 1 --flags --tininess x
+
 fails 'verify: no such file' 'none\.txt: No such file' verify none.txt
 mkdir empty
 fails 'verify: a directory without vector files' 'no vector file found' verify empty

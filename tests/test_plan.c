@@ -89,6 +89,8 @@ static void test_complaints(void **state) {
       {HEAD ", \"tile\": 8}", "1:37", "\"tile\" goes with", "first-tile"},
       {HEAD ", \"residue\": \"first-tile\"}", "1:60", "\"tile\" is missing", ""},
       {HEAD ", \"lost_tail\": 64}", "1:37", "lost_tail", "contiguous"},
+      {HEAD ", \"group\": \"8\"}", "1:46", "\"group\" cannot be \"8\"", "from 1 to"},
+      {HEAD ", \"epilogue\": [\"alpha\", ]}", "1:57", "a comma precedes ']'", "remove it"},
       {HEAD ", \"sum\": {}}", "1:45", "", ""},
       {HEAD ", \"sum\": [1]}", "1:45", "a level", ""},
       {HEAD ", \"sum\": [{\"k\": 3}]}", "1:52", "\"deal\" is missing", "interleaved"},

@@ -202,8 +202,8 @@ void smma_progress_show(smma_progress *p, size_t done, size_t all) {
   rate = (double)done / elapsed;
   fputs("\r\033[K", stderr);
   if (p->unit) fprintf(stderr, "%.3g million %s/s%s", rate * p->per_step / 1e6, p->unit, all ? ", " : "");
-  if (all)
-    fprintf(stderr, "%.0f %% done, %.0f s left ", 100.0 * (double)done / (double)all, (double)(all - done) / rate);
+  if (all) fprintf(stderr, "%.0f %% done", 100.0 * (double)done / (double)all);
+  if (all && done >= all / 100) fprintf(stderr, ", %.0f s left", (double)(all - done) / rate);
   fflush(stderr);
   line_is_up = true;
 }

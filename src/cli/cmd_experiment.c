@@ -145,13 +145,13 @@ static bool draw(const smma_experiment_run *run, const char *terminal, const cha
   return drawn;
 }
 
-static bool draw_both(const smma_experiment_run *run, const char *svg, const char *png) {
+/* Draws the pictures; sets `*drawn` to false if there are none. Returns false after printing the reason if drawing
+   fails. */
+static bool draw_both(const smma_experiment_run *run, const char *svg, const char *png, bool *drawn) {
   smma_error error;
-  if (!smma_program_is_there(&smma_gnuplot, &error)) {
-    smma_note("no pictures: %s", error.text);
-    return true;
-  }
-  return draw(run, "svg", svg) && draw(run, "pngcairo", png);
+  *drawn = smma_program_is_there(&smma_gnuplot, &error);
+  if (!*drawn) smma_note("no pictures: %s", error.text);
+  return !*drawn || (draw(run, "svg", svg) && draw(run, "pngcairo", png));
 }
 
 /* ---- Running ---- */
@@ -171,11 +171,12 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
                   const glob_t *shards) {
   char *text = file_name(o, run->experiment, "txt"), *svg = file_name(o, run->experiment, "svg"),
        *png = file_name(o, run->experiment, "png");
-  bool drawn;
+  bool drawn = !o->no_plot, done;
   write_file(run, csv, smma_experiment_print_csv);
   write_file(run, text, print_text);
   remove_parts(part, shards);
-  drawn = o->no_plot || draw_both(run, svg, png);
+  done = o->no_plot || draw_both(run, svg, png, &drawn);
+  if (done) smma_note("written: %s, .txt%s", csv, drawn ? ", .svg, .png" : "");
   if (o->json)
     smma_print_datum(smma_experiment_datum(run));
   else
@@ -183,7 +184,7 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
   free(text);
   free(svg);
   free(png);
-  return smma_finish_output(drawn ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED);
+  return smma_finish_output(done ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED);
 }
 
 /* Returns the name of the file for partial results: NAME.csv.part, or NAME.csv.shard-2-of-4 for a shard. */

@@ -204,7 +204,8 @@ int smma_command_gemm(int argc, const char **argv) {
       "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]. Values of a wider\n"
       "format are rounded to the instruction's format, with a note. Integers are numbers, or with --raw\n"
       "encodings of the format. With --out f16 or bf16 that no instruction has, sums are in f32, and D is\n"
-      "rounded after alpha and C, as by libraries.\n");
+      "rounded after alpha and C, as by libraries. TENSOR may be a layer; a quantised weight comes with its\n"
+      "scale factors (docs/checkpoints.md).\n");
   smma_require_option(o.d, "-o", "D.npy");
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1];
   if (!smma_check_method(&r->method, &error)) smma_die("%s", error.text);

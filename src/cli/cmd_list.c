@@ -2,6 +2,7 @@
 
 #include "cli/describe.h"
 #include "cli/target.h"
+#include "isa/formats.h"
 
 /* Reports whether two instructions differ only in N, so that they share a line of the table. */
 static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y) {
@@ -72,6 +73,15 @@ static int print_list(smma_datum *list, bool json, void (*print)(const smma_datu
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
+static void print_block_formats(void) {
+  printf("\n%-10s  %-8s  %s\n", "in blocks", "element", "scale factor");
+  for (size_t i = 0; i < smma_block_format_count; i++) {
+    const smma_block_format *f = &smma_block_formats[i];
+    printf("%-10s  %-8s  %s, shared by %d elements\n", f->name, smma_format_text(f->element),
+           smma_format_text(f->scale), f->block);
+  }
+}
+
 /* Lists the named formats, or all formats of the table if there are no names. */
 static int list_formats(const char **names, bool json) {
   smma_datum *list = *names ? smma_datum_list() : smma_formats_datum();
@@ -82,7 +92,9 @@ static int list_formats(const char **names, bool json) {
     smma_datum_append(list, smma_format_datum(format));
   }
   if (!json) printf("%-*s  %4s  %8s  %8s  %4s\n", width, "format", "bits", "exponent", "fraction", "bias");
-  return print_list(list, json, print_format, width);
+  print_list(list, json, print_format, width);
+  if (!json && !*names) print_block_formats();
+  return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
 static int list_instructions(smma_arch_id only, bool every_n) {

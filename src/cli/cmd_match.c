@@ -203,12 +203,16 @@ static void write_plan(const match_options *o, const smma_match *m) {
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
+static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
+
 static int run_search(const match_options *o, const target_list *targets, smma_match_study *x) {
   const smma_group group = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
   const double start = smma_seconds();
   double seconds;
   smma_error error;
+  smma_progress_start(o->request.context, NULL, 1);
   if (!smma_match_run(x, targets->target, targets->count, &group, &error)) smma_die("%s", error.text);
+  smma_progress_end();
   if (smma_rank()) return SMMA_EXIT_EQUAL;
   seconds = smma_seconds() - start;
   if (o->json)
@@ -274,7 +278,11 @@ static void fill_request(match_options *o) {
 
 int smma_command_match(int argc, const char **argv) {
   static smma_match_study x;
-  match_options o = {.request = {.product = smma_product_defaults(), .notes = &smma_notes_printed}};
+  smma_progress progress;
+  match_options o = {.request = {.product = smma_product_defaults(),
+                                 .notes = &smma_notes_printed,
+                                 .progress = show_progress,
+                                 .context = &progress}};
   smma_product_request *r = &o.request.product;
   smma_error error;
   const char **paths;

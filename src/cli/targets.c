@@ -104,30 +104,44 @@ bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_ta
   return false;
 }
 
+/* Converts A, or B. Ends the program if a factor of the matrix has no place in the product. */
+static smma_blocks convert_operand(const smma_command_target *t, const smma_tensor *from, bool of_a, const char *path,
+                                   bool noted) {
+  const smma_instruction *i = t->instruction;
+  const smma_plan *plan = t->plan.plan;
+  const smma_block_format format = smma_input_of(i, of_a);
+  const smma_scales scales = smma_scales_of(NULL, i);
+  const char *what = of_a ? "A" : "B";
+  smma_blocks b = {.factor = 1};
+  smma_error error;
+  if (smma_takes_stored(from, of_a, format.element, scales))
+    b = smma_matrix_as_stored(from, of_a, scales, what, path, noted);
+  else if (!i->scale_block)
+    b.values = smma_matrix_rounded(from, format.element, of_a ? t->rounding.a : t->rounding.b, what, path, noted);
+  else if (smma_check_quantised(i, plan, t->plan.text, SMMA_SCALING_DEFAULT, &error))
+    b = smma_matrix_in_blocks(from, of_a, &format, t->factor[!of_a], what, path, noted);
+  else
+    smma_die("%s", error.text);
+  if (b.factor != 1 && !smma_takes_factor(plan)) smma_die_no_place("--alpha", t->plan.text);
+  return b;
+}
+
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *t, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]) {
-  const smma_instruction *i = t->instruction;
   const bool noted = smma_is_rounding_noted(x, t);
-  if (i->scale_block) {
-    const smma_block_format format[2] = {smma_input_of(i, true), smma_input_of(i, false)};
-    smma_blocks of_a, of_b;
-    smma_error error;
-    if (!smma_check_quantised(i, t->plan.plan, t->plan.text, SMMA_SCALING_DEFAULT, &error)) smma_die("%s", error.text);
-    of_a = smma_matrix_in_blocks(a, true, &format[0], t->factor[0], "A", path[0], noted);
-    of_b = smma_matrix_in_blocks(b, false, &format[1], t->factor[1], "B", path[1], noted);
-    t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
-    t->factor[0] = of_a.factor, t->factor[1] = of_b.factor;
-  } else {
-    t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
-    t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);
-  }
+  const smma_blocks of_a = convert_operand(t, a, true, path[0], noted),
+                    of_b = convert_operand(t, b, false, path[1], noted);
+  t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
+  t->factor[0] = of_a.factor, t->factor[1] = of_b.factor;
 }
 
 void smma_find_factors(smma_command_target *t, const smma_tensor *a, const smma_tensor *b, const char *const path[2]) {
   for (int n = 0; n < 2; n++) {
     const smma_block_format format = smma_input_of(t->instruction, n == 0);
     smma_blocks whole;
-    if (!smma_has_tensor_factor(&format)) continue;
+    if (!smma_has_tensor_factor(&format) ||
+        smma_takes_stored(n ? b : a, n == 0, format.element, smma_scales_of(NULL, t->instruction)))
+      continue;
     whole = smma_matrix_in_blocks(n ? b : a, n == 0, &format, 0, n ? "B" : "A", path[n], true);
     t->factor[n] = whole.factor;
     smma_tensor_free(&whole.values), smma_tensor_free(&whole.scales);

@@ -53,7 +53,8 @@ void smma_check_plans(const smma_command_targets *x, size_t k);
 /* Reports whether an earlier target rounds A and B in the same way, so that the note has been printed. */
 bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_target *target);
 
-/* Sets a target's A and B from the matrices of files: rounded, or quantised if the instruction is block-scaled. */
+/* Sets a target's A and B from the matrices of files: as stored if the instruction can take them so, otherwise rounded,
+   or quantised if the instruction is block-scaled. */
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *target, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]);
 

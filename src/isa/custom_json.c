@@ -124,7 +124,7 @@ static bool read_members(reader *r, const level *l) {
   char allowed[256];
   for (const smma_json_value *m = smma_json_first(&r->json, l->object); m; m = smma_json_next(&r->json, m)) {
     const smma_key *key = find_key(r, l, m->key.at, m->key.length);
-    const smma_span shown = smma_json_span(m);
+    const smma_span shown = smma_json_shown(m);
     int value;
     if (!l->step && is_head(r, m->key)) continue;
     if (!key) return fail_unknown(r, l, m);

@@ -83,9 +83,10 @@ static bool read_bare(reader *r, smma_span key, smma_json_value *value) {
   value->kind = is_number(value->text) ? SMMA_JSON_NUMBER : SMMA_JSON_FLAG;
   if (value->kind == SMMA_JSON_NUMBER || smma_span_is(value->text, "true") || smma_span_is(value->text, "false"))
     return true;
+  if (!value->text.length) return FAIL(r, value->text.at, "\"%.*s\" has no value; write one", SMMA_SHOWN(key));
   return FAIL(r, value->text.at,
-              "\"%.*s\" takes no such value; allowed: a word in quotes, a whole number, true or false",
-              SMMA_SHOWN(key));
+              "\"%.*s\" cannot be %.*s; allowed: a word in double quotes, a whole number, true or false",
+              SMMA_SHOWN(key), SMMA_SHOWN(value->text));
 }
 
 /* Returns the index of a new value; 0 when memory is short, because index 0 belongs to the outermost value. */
@@ -124,18 +125,23 @@ static bool read_key(reader *r, size_t parent, smma_span *key) {
 static bool read_inner(reader *r, size_t parent, smma_span key, int depth) {
   const bool object = r->json->value[parent].kind == SMMA_JSON_OBJECT;
   const char close = object ? '}' : ']';
+  const char *comma = NULL;
   size_t last = 0;
   if (depth == MOST_DEPTH) return FAIL(r, r->at, "brackets within brackets, deeper than %d", MOST_DEPTH);
   if (!object && take(r, ']')) return true;
   do {
     smma_span name = key;
     size_t index;
+    skip_blanks(r);
+    if (comma && !at_end(r) && *r->at == close) return FAIL(r, comma, "a comma precedes '%c'; remove it", close);
     if (object && !read_key(r, parent, &name)) return false;
     index = new_value(r);
     if (!index || !read_value(r, index, name, depth + 1)) return false;
     if (object) r->json->value[index].key = name;
     *(last ? &r->json->value[last].next : &r->json->value[parent].first) = index;
     last = index;
+    skip_blanks(r);
+    comma = r->at;
   } while (take(r, ','));
   if (take(r, close)) return true;
   return FAIL(r, r->at, "a comma or the %s's end is missing; allowed: ',' or '%c'", object ? "object" : "list", close);
@@ -199,6 +205,11 @@ const smma_json_value *smma_json_find(const smma_json *json, const smma_json_val
 smma_span smma_json_span(const smma_json_value *value) {
   const size_t quote = value->kind == SMMA_JSON_WORD;
   return (smma_span){value->text.at + quote, value->text.length - 2 * quote};
+}
+
+smma_span smma_json_shown(const smma_json_value *value) {
+  const smma_span span = smma_json_span(value);
+  return value->kind == SMMA_JSON_WORD && is_number(span) ? value->text : span;
 }
 
 bool smma_json_is(const smma_json_value *value, const char *text) {

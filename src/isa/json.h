@@ -58,6 +58,9 @@ bool smma_span_is(smma_span span, const char *text);
 /* Returns a string without its quotes, any other value unchanged. */
 smma_span smma_json_span(const smma_json_value *value);
 
+/* Returns a value as messages show it: as smma_json_span, but a number in quotes retains them. */
+smma_span smma_json_shown(const smma_json_value *value);
+
 /* Reports whether the value is the string `text`. */
 bool smma_json_is(const smma_json_value *value, const char *text);
 

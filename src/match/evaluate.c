@@ -6,13 +6,16 @@
 
 #include "gemm/element.h"
 #include "gemm/fold.h"
+#include "gemm/lanes.h"
 #include "gemm/row.h"
+#include "host/count.h"
 #include "host/load.h"
 #include "plan/schedule.h"
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  WIDE = 16 /* products of an FMA chain that one call computes */
+  FIRST = 4, /* elements that the core computes at first */
+  WIDE = 16  /* products of an FMA chain that one call computes */
 };
 
 /* Values of the sample's elements in the outer format. */
@@ -25,14 +28,21 @@ typedef union {
 typedef struct {
   smma_instruction step, wide; /* c has D's format */
   smma_multiplier with;        /* arguments of folding and of the epilogue */
+  size_t first;                /* elements computed at first: FIRST, or SAMPLE in SIMD lanes */
   unsigned char c[8 * SAMPLE], d[8 * SAMPLE];
   float bias[SAMPLE];
 } worker;
 
+/* A chain's values for one class. */
+typedef struct {
+  sums value;
+  size_t elements; /* how many are computed; the others are 0 */
+} chain_sums;
+
 /* A memoised chain: a sequence of calls that starts from +0 or C. */
 typedef struct {
   smma_match_key key;
-  sums *sum; /* values for each class; NULL: a free slot of the table */
+  chain_sums *sum; /* for each class; NULL: a free slot of the table */
 } memo;
 
 /* A part of the plan: a chain's steps. */
@@ -57,6 +67,9 @@ struct smma_evaluator {
   sums *registers;
   smma_match_key *key; /* keys of the values in `registers` */
   size_t register_room;
+  const void *line[2];  /* the elements' lines of A and B */
+  void *widened[2];     /* `line` in the format of the sums; or NULL */
+  size_t bytes[2];      /* bytes of a number in `line` */
   unsigned char *a, *b; /* operands of one chain */
   size_t gather_room;   /* number of products that fit into `a` and `b` */
 };
@@ -107,6 +120,39 @@ static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *
   g->bias = w->bias;
 }
 
+/* Returns the format of all classes' sums if all are chains of FMAs; otherwise SMMA_NO_FORMAT. */
+static smma_format format_of_fmas(const smma_evaluator *e) {
+  const smma_format d = e->worker[0].step.d;
+  for (size_t i = 0; i < e->workers; i++) {
+    const smma_instruction *step = &e->worker[i].step;
+    if (step->rule->rule.algorithm != SMMA_FMA || step->d != d) return SMMA_NO_FORMAT;
+  }
+  return d;
+}
+
+/* Converts the elements' lines to the format of the sums, because SIMD lanes compute only FMAs of a single format.
+   Leaves them unchanged where a number would change. Returns false if memory runs out. */
+static bool widen(smma_evaluator *e) {
+  const smma_format d = format_of_fmas(e), from[2] = {e->data->a_format, e->data->b_format};
+  const size_t count = SAMPLE * e->data->k;
+  size_t changed = 0;
+  for (int i = 0; i < 2 && d != SMMA_NO_FORMAT; i++) {
+    smma_conversion lost = {0};
+    e->widened[i] = malloc(count * smma_bytes_of(d));
+    if (!e->widened[i]) return false;
+    smma_convert(from[i], e->line[i], d, e->widened[i], count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
+    changed += lost.changed;
+  }
+  if (d == SMMA_NO_FORMAT || changed) return true;
+  for (int i = 0; i < 2; i++) e->line[i] = e->widened[i], e->bytes[i] = smma_bytes_of(d);
+  for (size_t i = 0; i < e->workers; i++) {
+    worker *w = &e->worker[i];
+    w->step.a = w->step.b = w->wide.a = w->wide.b = d;
+    w->with.operation = smma_operation_of(&w->step);
+  }
+  return true;
+}
+
 smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match_elements *elements,
                                    const smma_match_class *const *class, size_t classes, size_t first, size_t step,
                                    bool signed_zeros) {
@@ -114,6 +160,8 @@ smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match
   if (!e) return NULL;
   e->data = data, e->elements = elements, e->signed_zeros = signed_zeros, e->workers = classes;
   e->first = first, e->step = step;
+  e->line[0] = elements->a, e->bytes[0] = smma_bytes_of(data->a_format);
+  e->line[1] = elements->b, e->bytes[1] = smma_bytes_of(data->b_format);
   e->worker = calloc(classes, sizeof *e->worker);
   e->room = 1 << 10;
   e->table = calloc(e->room, sizeof *e->table);
@@ -122,6 +170,12 @@ smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match
     return NULL;
   }
   for (size_t i = 0; i < classes; i++) prepare(e, &e->worker[i], class[i]);
+  if (!widen(e)) {
+    smma_evaluator_free(e);
+    return NULL;
+  }
+  for (size_t i = 0; i < classes; i++)
+    e->worker[i].first = smma_lanes_take(&e->worker[i].with.operation) ? SAMPLE : FIRST;
   return e;
 }
 
@@ -134,6 +188,8 @@ void smma_evaluator_free(smma_evaluator *e) {
   free(e->segment);
   free(e->registers);
   free(e->key);
+  free(e->widened[0]);
+  free(e->widened[1]);
   free(e->a);
   free(e->b);
   free(e);
@@ -260,7 +316,7 @@ static void gather_line(size_t bytes, const void *from, const size_t *index, boo
 /* Gathers a chain's operands, call by call: `wide` products for each call while there are enough, then `narrow`. */
 static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_t narrow) {
   if (s->first == s->end) return true;
-  const size_t a = smma_bytes_of(e->data->a_format), b = smma_bytes_of(e->data->b_format), k = e->data->k;
+  const size_t a = e->bytes[0], b = e->bytes[1], k = e->data->k;
   const size_t count = (s->end - s->first) * narrow, *index = e->schedule.k + s->first * narrow;
   if (count > e->gather_room) {
     free(e->a);
@@ -273,18 +329,21 @@ static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_
     each = count - at >= wide ? wide : narrow;
     const bool run = is_run(index + at, each);
     for (size_t i = 0; i < SAMPLE; i++) {
-      gather_line(a, (char *)e->elements->a + i * k * a, index + at, run, each, e->a + (SAMPLE * at + i * each) * a);
-      gather_line(b, (char *)e->elements->b + i * k * b, index + at, run, each, e->b + (SAMPLE * at + i * each) * b);
+      gather_line(a, (const char *)e->line[0] + i * k * a, index + at, run, each, e->a + (SAMPLE * at + i * each) * a);
+      gather_line(b, (const char *)e->line[1] + i * k * b, index + at, run, each, e->b + (SAMPLE * at + i * each) * b);
     }
   }
   return true;
 }
 
-static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, sums *sum) {
+/* Computes the first `elements` of a chain, whose operands are gathered. */
+static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, size_t elements, chain_sums *to) {
   const smma_rule *rule = &w->with.operation.rule;
   const smma_format d = w->step.d, outer = w->with.outer;
   const size_t bytes = smma_bytes_of(d), wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
   unsigned char c[8 * SAMPLE] = {0};
+  sums *sum = &to->value;
+  *to = (chain_sums){.elements = elements};
   if (starts_with_c(e, s)) {
     w->with.starts_from_c = true;
     smma_start_row(&w->with, 0, 0, SAMPLE, sum);
@@ -294,7 +353,7 @@ static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
   for (size_t at = 0; at < count;) {
     const smma_instruction *i = count - at >= wide ? &w->wide : &w->step;
     const smma_batch batch = {sizeof batch,
-                              SAMPLE,
+                              elements,
                               e->a + SAMPLE * at * smma_bytes_of(i->a),
                               e->b + SAMPLE * at * smma_bytes_of(i->b),
                               c,
@@ -304,8 +363,12 @@ static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
     smma_dot_rows(i, &batch, 1);
     at += (size_t)i->k;
   }
-  for (size_t i = 0; i < SAMPLE; i++)
+  for (size_t i = 0; i < elements; i++)
     smma_store(smma_bytes_of(outer), sum, i, smma_reformat(d, outer, rule->nan, smma_load(bytes, c, i)));
+}
+
+static bool gather_for_all(smma_evaluator *e, const segment *s) {
+  return gather_chain(e, s, (size_t)e->worker->wide.k, (size_t)e->worker->step.k);
 }
 
 static size_t place_of(const smma_evaluator *e, smma_match_key key) {
@@ -327,7 +390,7 @@ static bool grow(smma_evaluator *e) {
   return true;
 }
 
-/* Finds a chain in the table; if it is new, computes it for all classes. */
+/* Finds a chain in the table; if it is new, computes its first elements for all classes. */
 static bool find_chain(smma_evaluator *e, const segment *s) {
   memo *c;
   if (!grow(e)) return false;
@@ -338,8 +401,9 @@ static bool find_chain(smma_evaluator *e, const segment *s) {
   c->key = s->key;
   e->chains++;
   for (size_t i = e->first; i < e->workers; i += e->step) e->products += (s->end - s->first) * e->schedule.k_per_step;
-  if (!gather_chain(e, s, (size_t)e->worker->wide.k, (size_t)e->worker->step.k)) return false;
-  for (size_t i = e->first; i < e->workers; i += e->step) compute_chain(e, &e->worker[i], s, &c->sum[i]);
+  if (!gather_for_all(e, s)) return false;
+  for (size_t i = e->first; i < e->workers; i += e->step)
+    compute_chain(e, &e->worker[i], s, e->worker[i].first, &c->sum[i]);
   return true;
 }
 
@@ -347,6 +411,16 @@ bool smma_evaluator_compute(smma_evaluator *e) {
   for (size_t i = 0; i < e->segments; i++)
     if (!find_chain(e, &e->segment[i])) return false;
   for (size_t i = 0; i < e->segments; i++) e->segment[i].chain = place_of(e, e->segment[i].key);
+  return true;
+}
+
+bool smma_evaluator_complete(smma_evaluator *e, size_t of) {
+  for (size_t i = 0; i < e->segments; i++) {
+    chain_sums *sum = &e->table[e->segment[i].chain].sum[of];
+    if (sum->elements == SAMPLE) continue;
+    if (!gather_for_all(e, &e->segment[i])) return false;
+    compute_chain(e, &e->worker[of], &e->segment[i], SAMPLE, sum);
+  }
   return true;
 }
 
@@ -422,10 +496,17 @@ static void do_task(smma_evaluator *e, worker *w, const smma_task *t, sums *from
   round_to(w, t->total, to);
 }
 
-void smma_evaluator_run(smma_evaluator *e, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]) {
+/* Returns the values of the plan's chain number `chain`; limits `elements` to those that are computed. */
+static sums chain_of(const smma_evaluator *e, size_t chain, size_t of, size_t *elements) {
+  const chain_sums *sum = &e->table[e->segment[chain].chain].sum[of];
+  *elements = smma_least(*elements, sum->elements);
+  return sum->value;
+}
+
+size_t smma_evaluator_run(smma_evaluator *e, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]) {
   const smma_schedule *s = &e->schedule;
   worker *w = &e->worker[of];
-  size_t chain = 0;
+  size_t chain = 0, elements = SAMPLE;
   sums from = {{0}};
   if (s->start != SMMA_IN_ACCUMULATOR) {
     w->with.starts_from_c = true;
@@ -437,12 +518,13 @@ void smma_evaluator_run(smma_evaluator *e, size_t of, uint64_t d[SMMA_MATCH_SAMP
       memset(&e->registers[t->to], 0, sizeof *e->registers);
       continue;
     }
-    from = t->from == SMMA_IN_ACCUMULATOR ? e->table[e->segment[chain++].chain].sum[of] : e->registers[t->from];
+    from = t->from == SMMA_IN_ACCUMULATOR ? chain_of(e, chain++, of, &elements) : e->registers[t->from];
     do_task(e, w, t, &from);
   }
-  from = s->result == SMMA_IN_ACCUMULATOR ? e->table[e->segment[chain].chain].sum[of] : e->registers[s->result];
+  from = s->result == SMMA_IN_ACCUMULATOR ? chain_of(e, chain, of, &elements) : e->registers[s->result];
   w->with.epilogues = e->plan->epilogues;
   memcpy(w->with.epilogue, e->plan->epilogue, sizeof w->with.epilogue);
   smma_finish_row(&w->with, 0, 0, SAMPLE, &from);
-  for (size_t i = 0; i < SAMPLE; i++) d[i] = smma_load(smma_bytes_of(e->data->d_format), w->d, i);
+  for (size_t i = 0; i < elements; i++) d[i] = smma_load(smma_bytes_of(e->data->d_format), w->d, i);
+  return elements;
 }

@@ -36,12 +36,14 @@ void smma_evaluator_free(smma_evaluator *evaluator);
 bool smma_evaluator_take(smma_evaluator *evaluator, const smma_plan *plan);
 smma_match_key smma_evaluator_key(const smma_evaluator *evaluator, size_t step);
 
-/* Computes chains that are new; false if memory runs out. */
+/* Computes chains that are new; false if memory runs out. For classes that only the core computes, these are the
+   first few elements; smma_evaluator_complete computes the others, too, for class number `of`. */
 bool smma_evaluator_compute(smma_evaluator *evaluator);
+bool smma_evaluator_complete(smma_evaluator *evaluator, size_t of);
 
 /* Computes the elements, in D's format, as the first instruction of class number `of` does; it must be one of the
-   evaluated classes. */
-void smma_evaluator_run(smma_evaluator *evaluator, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]);
+   evaluated classes. Returns the number of elements: SMMA_MATCH_SAMPLE, or those that are computed. */
+size_t smma_evaluator_run(smma_evaluator *evaluator, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]);
 
 /* Returns the number of products of all chains computed so far. */
 size_t smma_evaluator_products(const smma_evaluator *evaluator);

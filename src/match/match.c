@@ -69,6 +69,7 @@ typedef struct {
   bool signed_zeros;      /* D has -0, so signs of zeros are compared from the start */
   size_t worker, workers; /* each worker tries all recipes with some of the classes */
   bool watches;           /* this is the caller's thread, the only one that checks smma_units_stopped */
+  size_t recipes, passed; /* recipes of the space, counted for the progress; how many this worker has passed */
   atomic_bool *stopped;   /* shared by all workers of the process */
   worker_counts counts;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
@@ -229,13 +230,30 @@ static bool same_result(const search *s, uint64_t x, uint64_t y) {
   return x == y || (kind == smma_decode(f, y).kind && (kind == SMMA_NAN || (kind == SMMA_ZERO && !s->signed_zeros)));
 }
 
-static void evaluate(search *s, recipe_set *x) {
+/* Returns how many elements of a sample have D's value. */
+static int matches(const search *s, const uint64_t *d, size_t count, const smma_match_elements *elements) {
+  int score = 0;
+  for (size_t i = 0; i < count; i++) score += same_result(s, d[i], elements->d[i]);
+  return score;
+}
+
+/* Returns how many elements of the first sample the current plan matches with a class. If most of the elements that
+   were computed first do not match, the others are taken for mismatches. */
+static int score_in_search(search *s, recipe_set *x, size_t class) {
   uint64_t d[SAMPLE];
+  const size_t count = smma_evaluator_run(x->evaluator, class, d);
+  const int score = matches(s, d, count, &s->elements[0]);
+  if (count == SAMPLE || 2 * (size_t)score < count) return score;
+  s->counts.no_memory |= !smma_evaluator_complete(x->evaluator, class);
+  if (s->counts.no_memory) return 0;
+  smma_evaluator_run(x->evaluator, class, d);
+  return matches(s, d, SAMPLE, &s->elements[0]);
+}
+
+static void evaluate(search *s, recipe_set *x) {
   for (size_t c = first_of(s, s->at); c < x->classes; c += s->workers) {
-    candidate found = {s->at, x->count - 1, c, 0, 0};
-    smma_evaluator_run(x->evaluator, c, d);
+    const candidate found = {s->at, x->count - 1, c, score_in_search(s, x, c), 0};
     s->counts.candidates++;
-    for (size_t i = 0; i < SAMPLE; i++) found.score += same_result(s, d[i], s->elements[0].d[i]);
     if (found.score < SAMPLE)
       note_near(s, found);
     else if (s->counts.full_count < MOST_FULL)
@@ -259,12 +277,25 @@ static bool is_stopped(const search *s) {
   return *s->stopped;
 }
 
+static bool count_recipe(const smma_recipe *recipe, void *context) {
+  search *s = context;
+  (void)recipe;
+  s->recipes++;
+  return !is_stopped(s);
+}
+
+static void show_progress(search *s) {
+  enum { EACH = 64 }; /* recipes from one call to the next */
+  if (s->recipes && s->passed++ % EACH == 0) s->data->progress(s->passed, s->recipes * s->sets, s->data->context);
+}
+
 static bool try_recipe(const smma_recipe *recipe, void *context) {
   search *s = context;
   recipe_set *x = &s->set[s->at];
   smma_plan *plan;
   bool is_new;
   if (is_stopped(s)) return false;
+  show_progress(s);
   if (x->count && !orders_matter(x)) return true;
   errno = 0; /* ENOMEM distinguishes lack of memory from a plan that is not possible */
   plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
@@ -328,7 +359,7 @@ static search *new_worker(const search *s, size_t worker) {
   search *other = malloc(sizeof *other);
   if (!other) return NULL;
   *other = *s;
-  other->worker = worker, other->watches = false, other->sets = 0;
+  other->worker = worker, other->watches = false, other->sets = 0, other->recipes = 0;
   memset(other->set, 0, sizeof other->set);
   other->counts.no_memory = !make_sets(other);
   return other;
@@ -384,9 +415,10 @@ static int score_of(search *s, smma_evaluator **evaluator, const candidate *c, c
   uint64_t d[SAMPLE];
   int score = 0;
   if (!*evaluator) *evaluator = smma_evaluator_new(s->data, elements, &class, 1, 0, 1, s->signed_zeros);
-  if (plan && *evaluator && smma_evaluator_take(*evaluator, plan) && smma_evaluator_compute(*evaluator)) {
+  if (plan && *evaluator && smma_evaluator_take(*evaluator, plan) && smma_evaluator_compute(*evaluator) &&
+      smma_evaluator_complete(*evaluator, 0)) {
     smma_evaluator_run(*evaluator, 0, d);
-    for (size_t i = 0; i < SAMPLE; i++) score += same_result(s, d[i], elements->d[i]);
+    score = matches(s, d, SAMPLE, elements);
   } else {
     s->counts.no_memory = true;
   }
@@ -619,7 +651,7 @@ static bool run_at_random(search *s, const candidate *c, const smma_match_elemen
   const smma_match_class *class = class_of(s, c);
   smma_plan *plan = plan_of(s, c);
   smma_evaluator *e = plan ? smma_evaluator_new(s->data, elements, &class, 1, 0, 1, s->signed_zeros) : NULL;
-  const bool done = e && smma_evaluator_take(e, plan) && smma_evaluator_compute(e);
+  const bool done = e && smma_evaluator_take(e, plan) && smma_evaluator_compute(e) && smma_evaluator_complete(e, 0);
   if (done) smma_evaluator_run(e, 0, d);
   smma_evaluator_free(e);
   smma_plan_release(plan);
@@ -663,6 +695,7 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
   if (!make_classes(s, instruction, instructions)) return smma_no_memory(error);
   if (m->classes == 0) return fail_without_class(s->data, error);
   if (!smma_match_choose(s->data, s->elements, &s->samples, m) || !make_sets(s)) return smma_no_memory(error);
+  if (s->data->progress && ranks->rank == 0) smma_each_recipe(s->data, s->of_library, s->of_libraries, count_recipe, s);
   try_on_threads(s, threads);
   if (ranks->rank) return send(s, ranks), true;
   for (size_t from = 1; from < ranks->ranks; from++) receive(s, ranks, from);

@@ -20,6 +20,8 @@ typedef struct {
   const float *bias; /* NULL: no bias */
   double alpha, beta, scale_d;
   int threads;
+  void (*progress)(size_t done, size_t all, void *context); /* called by rank 0's first thread; may be NULL */
+  void *context;
 } smma_match_data;
 
 /* Instructions that are proved to compute the same function; the first represents the class. */

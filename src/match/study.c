@@ -304,6 +304,7 @@ bool smma_match_load(const smma_match_request *request, smma_match_study *x, smm
   memset(x, 0, sizeof *x);
   x->request = request;
   x->data.alpha = r->alpha, x->data.beta = r->beta, x->data.scale_d = r->scale_d, x->data.threads = r->threads;
+  x->data.progress = x->request->progress, x->data.context = x->request->context;
   return check_numbers(r, error) && read_product(x, error) && find_formats(x, error) && choose_modes(x, error) &&
          note_width(x, error) && take_d(x, error) && take_c(x, error) && take_bias(x, error) && take_scales(x, error);
 }

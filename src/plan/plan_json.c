@@ -68,7 +68,7 @@ static bool check_keys(reader *r, const char *what, const smma_json_value *objec
 }
 
 static bool must_be(reader *r, const smma_json_value *m, const char *allowed) {
-  const smma_span shown = smma_json_span(m);
+  const smma_span shown = smma_json_shown(m);
   return FAIL(r, m->text.at, "\"%.*s\" cannot be %.*s; allowed: %s", SMMA_SHOWN(m->key), SMMA_SHOWN(shown), allowed);
 }
 

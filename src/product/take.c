@@ -9,6 +9,7 @@
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
+#include "matrix/stored.h"
 #include "numerics/blocks.h"
 
 static void say(const smma_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -50,10 +51,11 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
   return t->format == SMMA_NO_FORMAT;
 }
 
-/* Returns the name of the file's format, or of its integer type in NumPy. */
-static const char *type_text(const smma_tensor *t, char text[16]) {
+/* Returns the name of the file's format, of the form of a quantised matrix, or of an integer type in NumPy. */
+static const char *type_text(const smma_tensor *t, char text[SMMA_STORED_TEXT]) {
+  if (t->stored) return smma_stored_text(t->stored, text);
   if (t->format != SMMA_NO_FORMAT) return smma_format_text(t->format);
-  snprintf(text, 16, "%sint%d", t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : "", 8 * t->bytes);
+  snprintf(text, SMMA_STORED_TEXT, "%sint%d", t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : "", 8 * t->bytes);
   return text;
 }
 
@@ -105,7 +107,7 @@ static bool make_numbers(const smma_tensor *t, size_t row, size_t column, const 
 
 bool smma_take_numbers(const smma_tensor *t, smma_format wanted, smma_label l, const smma_notes *notes,
                        smma_tensor *numbers, smma_error *error) {
-  char type[16];
+  char type[SMMA_STORED_TEXT];
   *numbers = (smma_tensor){.format = SMMA_NO_FORMAT};
   if (!smma_check_meaning(t, wanted, l, error)) return false;
   if (smma_is_raw(t, wanted) || !t->integers || t->format != SMMA_NO_FORMAT) return true;
@@ -186,16 +188,19 @@ bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_for
 
 void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l, size_t count,
                      const smma_conversion *lost, const smma_notes *notes) {
-  char text[160], type[16];
+  char text[160], type[SMMA_STORED_TEXT];
+  const char *const hint = from->stored && from->stored->element == wanted
+                               ? "; a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors"
+                               : "";
   if (smma_is_raw(from, wanted))
     say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
         smma_format_text(wanted));
   else if (lost->changed)
-    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s", l.what, l.path, type_text(from, type),
+    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s%s", l.what, l.path, type_text(from, type),
         smma_format_text(wanted), smma_rounding_words(rounding),
         smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
-        loss_text(lost, text, sizeof text));
-  else if (from->format != wanted)
+        loss_text(lost, text, sizeof text), hint);
+  else if (from->format != wanted || from->stored)
     say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
         smma_format_text(wanted));
 }
@@ -258,7 +263,7 @@ static void note_blocks(const smma_tensor *from, const smma_blocks *b, const dou
                         const smma_block_format *f, const char *name, smma_label l, const smma_notes *notes) {
   const smma_conversion lost = loss_of_blocks(b, exact, along_rows, f);
   const size_t beyond = blocks_beyond(b, exact, along_rows, f);
-  char type[16], text[160], factor[64] = "";
+  char type[SMMA_STORED_TEXT], text[160], factor[64] = "";
   if (smma_has_tensor_factor(f)) snprintf(factor, sizeof factor, " with factor %.9g of the tensor", (double)b->factor);
   say(notes, "%s, %s: %s quantised to %s%s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type), name,
       factor, lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
@@ -296,6 +301,22 @@ bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block
   if (!done) smma_tensor_free(&b->values), smma_tensor_free(&b->scales);
   smma_tensor_free(&exact);
   return done;
+}
+
+bool smma_takes_stored(const smma_tensor *from, bool along_rows, smma_format element, smma_scales scales) {
+  return from->stored && smma_stored_fits(from->stored, along_rows, element, scales.format, scales.each);
+}
+
+bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scales, smma_label l,
+                      const smma_notes *notes, smma_blocks *b, smma_error *error) {
+  char type[SMMA_STORED_TEXT], multiplied[64] = "";
+  if (!smma_stored_split(from->stored, along_rows, scales.format, scales.each, &b->values, &b->scales, &b->factor,
+                         error))
+    return false;
+  if (b->factor != 1)
+    snprintf(multiplied, sizeof multiplied, "; its factor %.9g multiplies the result", (double)b->factor);
+  say(notes, "%s, %s: %s taken as stored%s", l.what, l.path, type_text(from, type), multiplied);
+  return true;
 }
 
 bool smma_rounding_of(const char *word, size_t length, smma_rounding otherwise, smma_rounding *mode,

@@ -5,6 +5,7 @@
 
 #include "isa/formats.h"
 #include "matrix/tensor.h"
+#include "plan/scales.h"
 #include "softmma/softmma.h"
 
 /* The receiver of notes, which inform the user and need no action. `say` NULL: no receiver. */
@@ -71,6 +72,14 @@ typedef struct {
 /* Quantises (numerics/blocks.h); K goes along the rows of the matrix, or down its columns. Before the call
    `blocks->factor` is the tensor's factor, or 0 to compute it. Refuses raw encodings. */
 bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format, smma_label label,
+                      const smma_notes *notes, smma_blocks *blocks, smma_error *error);
+
+/* Reports whether the matrix has a stored form whose elements and scale factors a product with these scale factors can
+   take unchanged. */
+bool smma_takes_stored(const smma_tensor *from, bool along_rows, smma_format element, smma_scales scales);
+
+/* Copies the elements, scale factors and factor of such a matrix, and writes a note. */
+bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scales, smma_label label,
                       const smma_notes *notes, smma_blocks *blocks, smma_error *error);
 
 /* Reads a rounding mode of --round-in: `length` characters of `word`. "default" means `otherwise`. */

@@ -4,6 +4,7 @@
 
 #include "softmma/accurate.h"
 #include "softmma/device.h"
+#include "softmma/flags.h"
 #include "softmma/rows.h"
 #include "softmma/sparse.h"
 #include "softmma/unit.h"

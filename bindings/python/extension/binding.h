@@ -16,6 +16,7 @@
 #include "datum/datum.h"
 #include "isa/instruction.h"
 #include "product/take.h"
+#include "rows/flags.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -238,6 +239,10 @@ PyObject *python_compare(PyObject *module, PyObject *arguments);
 PyObject *python_tolerance(PyObject *module, PyObject *arguments);
 PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
+PyObject *python_dot_flags(PyObject *module, PyObject *arguments);
+
+/* Reads "before", "after" or NULL. Returns false with an exception. */
+bool tininess_named(const char *text, smma_tininess *tininess);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
@@ -248,6 +253,7 @@ PyObject *python_round(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
 PyObject *python_swizzle(PyObject *module, PyObject *arguments);
 PyObject *python_operand(PyObject *module, PyObject *arguments);
+PyObject *python_weight(PyObject *module, PyObject *arguments);
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments);
 PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);

@@ -5,7 +5,7 @@
     unknown results   match, claim (GPU, instruction and plan), tree (order of sums), infer, probe, diff, equal
     what there is     gpu, gpus, find, instruction, instructions, formats, Custom (own units), Plan, plan (libraries)
     test vectors      rows, record, verify, campaign, next, coverage, explain
-    networks          softmma.torch.emulate, softmma.torch.compare, softmma.jax, softmma.recipes
+    networks          softmma.torch.emulate, softmma.torch.compare, softmma.jax, softmma.recipes, load_weight
 
 A thin layer over the C library, which does all arithmetic. Arrays are NumPy's; formats that NumPy lacks are ml_dtypes'
 (bfloat16, float8_e4m3fn, ...). Every function releases the GIL while it computes, and no result depends on the number
@@ -34,6 +34,7 @@ from softmma import _core
 # longer than NumPy. __init__.pyi declares the same names for type checkers.
 _NAMES = {
     "_campaign": "Campaign NextRows OpenAnswers Recording Verification campaign merge next record verify",
+    "_checkpoint": "StoredWeight load_weight",
     "_close": "assert_close",
     "_compare": "ComparedUnit Comparison compare",
     "_coverage": "Coverage coverage coverage_files",
@@ -43,7 +44,7 @@ _NAMES = {
     "_infer": "Inference infer",
     "_match": "Candidate Claim Match MatchDifference MatchingLibrary claim match",
     "_plans": "Plan plan plan_libraries",
-    "_products": "Multiplier dot matmul round rows",
+    "_products": "Flag Flagged Multiplier dot dot_flags matmul round rows",
     "_quantization": "QUANTIZED_FORMATS Quantized quantize",
     "_scaled": "scaled_matmul swizzle_scales unswizzle_scales",
     "_self_test": "SelfTest self_test",

@@ -13,6 +13,10 @@ from softmma._campaign import (
     record as record,
     verify as verify,
 )
+from softmma._checkpoint import (
+    StoredWeight as StoredWeight,
+    load_weight as load_weight,
+)
 from softmma._close import (
     assert_close as assert_close,
 )
@@ -67,8 +71,11 @@ from softmma._plans import (
     plan_libraries as plan_libraries,
 )
 from softmma._products import (
+    Flag as Flag,
+    Flagged as Flagged,
     Multiplier as Multiplier,
     dot as dot,
+    dot_flags as dot_flags,
     matmul as matmul,
     round as round,
     rows as rows,

@@ -124,6 +124,17 @@ def dot(
     scale_b: ArrayLike | None,
     round_in: str | None,
 ) -> Any: ...
+def dot_flags(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    round_in: str | None,
+    tininess: str | None,
+) -> tuple[Any, Any]: ...
 def coverage(
     a: ArrayLike,
     b: ArrayLike,
@@ -183,6 +194,11 @@ def operand(
 ) -> tuple[
     NDArray[Any], NDArray[Any] | None, NDArray[Any] | None, float, tuple[int, int, int, int, float, float] | None
 ]: ...
+def weight(
+    path: str,
+    name: str | None,
+    archive: bytes | None,  # the contents of a .safetensors file; None: read the path
+) -> tuple[NDArray[Any], NDArray[Any] | None, float, int, int, str, NDArray[np.float32] | None]: ...
 def operand_scale(greatest: float, format: str) -> float: ...
 def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
@@ -236,7 +252,16 @@ def facts(name: str) -> list[dict[str, Any]]: ...
 def gpu(gpu: str) -> dict[str, Any]: ...
 def instruction_value(instruction: Any) -> dict[str, Any]: ...
 def gen(
-    path: str, instruction: Any, rows: int, seed: int, kind: str | None, cover: bool, format: str
+    path: str,
+    instruction: Any,
+    rows: int,
+    seed: int,
+    kind: str | None,
+    cover: bool,
+    format: str,
+    flags: bool,
+    tininess: str | None,
+    /,
 ) -> dict[str, Any]: ...
 def convert(path: str, to: str, format: str) -> None: ...
 def experiment(

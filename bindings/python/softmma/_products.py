@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -195,6 +196,53 @@ def dot(
     """
     d: NDArray[Any] = _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, round_in)
     return d
+
+
+class Flag(enum.IntFlag):
+    """The exception flags of IEEE 754, with TestFloat's bits. No unit divides, so DIVIDE_BY_ZERO is never set."""
+
+    INEXACT = 1
+    UNDERFLOW = 2
+    OVERFLOW = 4
+    DIVIDE_BY_ZERO = 8
+    INVALID = 16
+
+
+class Flagged(NamedTuple):
+    """Results of `dot_flags`."""
+
+    d: Any
+    """The results of `dot`."""
+    flags: Any
+    """Bits of `Flag` for each result: uint8, of the same shape."""
+
+
+def dot_flags(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None = None,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    round_in: str | None = None,
+    tininess: str | None = None,
+) -> Flagged:
+    """Computes `dot` with the exception flags that IEEE 754 defines for the operations of the instruction's rule.
+
+    Arguments and shapes are those of `dot`. Underflow means tiny and inexact. ``tininess`` says when a result below the
+    least normal number is tiny: "before" or "after" rounding (None: before on Arm and Power, after on other units).
+
+        >>> import softmma
+        >>> d, flags = softmma.dot_flags([1.0], [1.0], 2.0**-60, on="power:xvf64gerpp")
+        >>> softmma.Flag(int(flags)) == softmma.Flag.INEXACT
+        True
+
+    Raises as `dot` does, and ValueError for an instruction whose rule has other operations, such as those of tensor
+    cores for FP16 (docs/hardware-design.md). Source: ``smma_dot_flags`` of softmma/flags.h, on all cores.
+    """
+    return Flagged(*_core.dot_flags(a, b, c, on, instr, in_dtype, out_dtype, round_in, tininess))
 
 
 KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed")

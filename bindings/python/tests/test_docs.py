@@ -18,6 +18,7 @@ EXAMPLES = REPOSITORY / "examples" / "python"
     "page",
     [
         "README.md",
+        "docs/checkpoints.md",
         "docs/infer.md",
         "docs/python.md",
         "docs/recipes.md",

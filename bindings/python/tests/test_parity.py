@@ -420,3 +420,13 @@ def test_dot(command):
     said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
     d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
     assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]
+
+
+def test_dot_flags(command):
+    on = "--on", "power:xvf32gerpp", "-a", "0x1.000002p-63", "-b", "0x1.fffffcp-64", "--flags"
+    for tininess in "before", "after":
+        said = json.loads(command("dot", *on, "--tininess", tininess, "--json"))
+        a, b = float.fromhex("0x1.000002p-63"), float.fromhex("0x1.fffffcp-64")
+        d, flags = softmma.dot_flags([a], [b], on="power:xvf32gerpp", tininess=tininess)
+        assert f"{int(d.view('uint32')):08x}" == said["d"] and f"{int(flags):02x}" == said["flags"]
+        assert said["exceptions"] == ["underflow"][tininess == "after" :] + ["inexact"]

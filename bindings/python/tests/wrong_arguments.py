@@ -50,6 +50,7 @@ def model(a, b, c):
 ROWS = str(Path("recorded.txt").absolute())
 softmma.record("model", on=SMALL, rows=20).write(ROWS)
 
+np.savez("w.npz", weight=np.ones((2, 16), np.uint8), weight_scale=np.ones((2, 1), np.uint8))
 E4M3 = softmma.round(A, "e4m3")
 
 # Valid arguments by the parameter's name. A callable with parameters that are not in this table needs an entry in
@@ -71,12 +72,14 @@ GOOD_OF = {
     "softmma.coverage": {"a": A[:, :4], "b": A[:, :4], "on": "V100", "instr": SMALL.name},
     "softmma.diff": {"on": [SMALL, SMALL], "rows": 10},
     "softmma.dot": {"b": A, "instr": UNIT.name},
+    "softmma.dot_flags": {"a": A[:, :4], "b": A[:, :4], "on": "A100", "instr": "DMMA.884"},
     "softmma.dtype": {"format": "e4m3"},
     "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
     "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
+    "softmma.load_weight": {"path": "w.npz", "name": "weight"},
     "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
     "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
