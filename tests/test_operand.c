@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numerics/blocks.h"
 #include "numerics/operand.h"
 #include "random.h"
+#include "softmma/scales.h"
 #include "support.h"
 
 enum { MOST = 3 * 70 * 70 };
@@ -169,11 +171,65 @@ static void test_hadamard(void **state) {
   for (int i = 0; i < 64; i++) assert_true(z[i] == (i % 32 < 20 ? x[i / 32 * 20 + i % 32] : 0));
 }
 
+/* Checks NVFP4 in two levels along either axis: a factor of the tensor that is given or computed, and the same numbers
+   at any scale. */
+static void test_two_levels(void **state) {
+  static const smma_block_format nvfp4 = {"nvfp4", SMMA_E2M1, SMMA_UE4M3, 16};
+  enum { LINES = 3, K = 40, BLOCKS = 3, COUNT = LINES * K };
+  double x[COUNT], turned[COUNT];
+  unsigned char values[4][COUNT], scales[4][LINES * BLOCKS];
+  float factor[4] = {0};
+  (void)state;
+  for (int line = 0; line < LINES; line++)
+    for (int k = 0; k < K; k++) {
+      x[line * K + k] = ldexp((line * K + k) * 29 % 97 - 48, -17 - line);
+      turned[k * LINES + line] = x[line * K + k];
+    }
+  assert_int_equal(smma_quantize(&nvfp4, x, LINES, K, true, &factor[0], values[0], scales[0]), SMMA_OK);
+  assert_true(factor[0] == (float)ldexp(48, -17) / 2688);
+  assert_int_equal(smma_quantize(&nvfp4, turned, K, LINES, false, &factor[1], values[1], scales[1]), SMMA_OK);
+  assert_true(factor[1] == factor[0]);
+  assert_memory_equal(scales[0], scales[1], sizeof scales[0]);
+  for (int i = 0; i < COUNT; i++) assert_int_equal(values[1][i % K * LINES + i / K], values[0][i]);
+  factor[2] = factor[0]; /* of the whole tensor, for one of its lines */
+  assert_int_equal(smma_quantize(&nvfp4, x + K, 1, K, true, &factor[2], values[2], scales[2]), SMMA_OK);
+  assert_true(factor[2] == factor[0]);
+  assert_memory_equal(scales[2], scales[0] + BLOCKS, BLOCKS);
+  assert_memory_equal(values[2], values[0] + K, K);
+  for (int i = 0; i < COUNT; i++) x[i] = ldexp(x[i], 30);
+  assert_int_equal(smma_quantize(&nvfp4, x, LINES, K, true, &factor[3], values[3], scales[3]), SMMA_OK);
+  assert_true(factor[3] == ldexpf(factor[0], 30));
+  assert_memory_equal(values[3], values[0], COUNT);
+}
+
+/* Checks the layout of cuBLAS: tiles of 128 lines x 4 factors; in a tile, lines 32 apart lie next to each other. */
+static void test_swizzled_scales(void **state) {
+  enum { LINES = 200, FACTORS = 7, TILES = 4 };
+  unsigned char plain[LINES * FACTORS], swizzled[TILES * 512], back[LINES * FACTORS];
+  size_t at = 0;
+  (void)state;
+  for (int i = 0; i < LINES * FACTORS; i++) plain[i] = (unsigned char)(i % 251 + 1);
+  assert_int_equal(smma_swizzled_bytes(LINES, FACTORS), sizeof swizzled);
+  assert_int_equal(smma_swizzle_scales(plain, LINES, FACTORS, swizzled), SMMA_OK);
+  for (int top = 0; top < 256; top += 128)
+    for (int left = 0; left < 8; left += 4)
+      for (int line = top; line < top + 32; line++)
+        for (int quarter = line; quarter < line + 128; quarter += 32)
+          for (int factor = left; factor < left + 4; factor++, at++)
+            assert_int_equal(swizzled[at], quarter < LINES && factor < FACTORS ? plain[quarter * FACTORS + factor] : 0);
+  assert_int_equal(smma_unswizzle_scales(swizzled, LINES, FACTORS, back), SMMA_OK);
+  assert_memory_equal(back, plain, sizeof plain);
+  assert_int_equal(smma_swizzled_bytes(0, 5), 0);
+  assert_int_equal(smma_swizzled_bytes(SIZE_MAX, 5), SIZE_MAX);
+  assert_int_equal(smma_swizzle_scales(plain, SIZE_MAX, 5, swizzled), SMMA_INVALID_DIMENSION);
+  assert_int_equal(smma_unswizzle_scales(swizzled, SIZE_MAX / 4, 600, back), SMMA_INVALID_DIMENSION);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_hadamard),
+      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_hadamard),        cmocka_unit_test(test_two_levels),
+      cmocka_unit_test(test_swizzled_scales),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

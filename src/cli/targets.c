@@ -5,6 +5,7 @@
 
 #include "isa/key.h"
 #include "numerics/blocks.h"
+#include "plan/plan.h"
 #include "product/product.h"
 
 void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction) {
@@ -13,17 +14,21 @@ void smma_add_target(smma_command_targets *x, const char *label, const smma_inst
   smma_command_target *t = &x->target[x->count++];
   memset(t, 0, sizeof *t);
   snprintf(t->label, sizeof t->label, "%s", label);
-  t->instruction = instruction;
+  t->instruction = instruction, t->rounded = SMMA_NO_FORMAT;
   smma_inputs_text(instruction, t->inputs);
 }
 
 void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const smma_choice *choice) {
   char text[SMMA_TARGET_SIZE];
+  smma_choice own = *choice;
   if (!*list) smma_die("--on: the list of targets is empty; for example --on V100,A100,H100");
   while (*list) {
     if (x->count == most) smma_die("--on: more than %zu targets", most);
+    smma_format rounded = SMMA_NO_FORMAT;
+    own.rounded = &rounded;
     list = smma_next_target(list, text);
-    smma_add_target(x, text, smma_choose_target(text, choice));
+    smma_add_target(x, text, smma_choose_target(text, &own));
+    x->target[x->count - 1].rounded = rounded;
   }
 }
 
@@ -33,6 +38,15 @@ void smma_label_by_gpu(smma_command_targets *x) {
     const smma_target target = smma_require_target(t->label);
     snprintf(t->label, sizeof t->label, "%s", target.gpu);
   }
+}
+
+/* Gives a target whose D is rounded the plan that does so, unless its own plan does. */
+static void round_results(smma_command_target *t) {
+  const char *d = smma_format_text(t->rounded);
+  if (t->rounded == SMMA_NO_FORMAT || (t->plan.plan && t->plan.plan->d == t->rounded)) return;
+  if (t->plan.plan) smma_die("--out: the plan of %s has no D in %s; give it \"d\": \"%s\"", t->plan.text, d, d);
+  t->plan.plan = smma_plan_of_rounding(t->rounded, 1, 0, (size_t)t->instruction->k);
+  if (!t->plan.plan) smma_die("out of memory");
 }
 
 void smma_plan_targets(smma_command_targets *x, const char *plans, const char *roundings) {
@@ -46,6 +60,7 @@ void smma_plan_targets(smma_command_targets *x, const char *plans, const char *r
   for (size_t i = 0; i < x->count; i++) {
     smma_command_target *t = &x->target[i];
     t->plan = plan[i], t->rounding = rounding[i];
+    round_results(t);
     snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, plans ? ", " : "", t->plan.text);
     if (roundings) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[t->rounding.a]);
     x->product[i] = (smma_product_target){.label = t->label,
@@ -53,6 +68,7 @@ void smma_plan_targets(smma_command_targets *x, const char *plans, const char *r
                                           .instruction = t->instruction,
                                           .rounding = t->rounding.a,
                                           .product.plan = t->plan.plan};
+    if (!plans && t->plan.plan) snprintf(t->plan.text, sizeof t->plan.text, "--out");
   }
 }
 

@@ -13,6 +13,7 @@ typedef struct {
   char inputs[SMMA_INPUTS_TEXT_SIZE];      /* formats of A and B */
   char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* the formats, with the plan and the rounding mode if given */
   const smma_instruction *instruction;
+  smma_format rounded; /* D is rounded to it, because no instruction has it (smma_choice); or SMMA_NO_FORMAT */
   smma_target_plan plan;
   smma_target_rounding rounding;
   smma_tensor a, b, c, scale_a, scale_b, bias, d;

@@ -404,6 +404,7 @@ static bool do_task(job *j, const part *t, const smma_task *task) {
                             .folds = task->kind == SMMA_TASK_FOLD,
                             .scaled = task->kind == SMMA_TASK_FOLD && task->with != SMMA_WITH_ADD,
                             .fused = task->with == SMMA_WITH_FMA,
+                            .column_first = task->with == SMMA_WITH_MULTIPLY_B_FMA,
                             .stored = task->stored,
                             .total = task->total};
   if (f.scaled && !upload_factors(j, t, task)) return false;

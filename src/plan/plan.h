@@ -32,9 +32,10 @@ typedef enum {
 /* The addition of a part p to a total t, in the accumulators' format. s_a and s_b are the part's scale factors of A
    and B. */
 typedef enum {
-  SMMA_WITH_ADD,         /* t + p */
-  SMMA_WITH_FMA,         /* fma(s_a * s_b, p, t) */
-  SMMA_WITH_MULTIPLY_FMA /* fma(s_b, s_a * p, t) */
+  SMMA_WITH_ADD,           /* t + p */
+  SMMA_WITH_FMA,           /* fma(s_a * s_b, p, t) */
+  SMMA_WITH_MULTIPLY_FMA,  /* fma(s_b, s_a * p, t) */
+  SMMA_WITH_MULTIPLY_B_FMA /* fma(s_a, s_b * p, t) */
 } smma_with;
 
 /* Two values in addition to those of smma_format: the accumulators' format, and D's format. */

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._table import html_table, text_table
-from softmma._targets import AnyPlan, Target, label, product, target_instruction, targets
+from softmma._targets import AnyPlan, Target, label, product, rounded_target, targets, with_rounding
 from softmma._units import Instruction
 from softmma._value import to_pandas
 
@@ -124,8 +124,8 @@ def compare(
     if isinstance(on, (str, Instruction)) or len(on) < 2:
         raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
     inputs = _narrow(a, b) if in_dtype is None else in_dtype
-    units = [target_instruction(each, None, inputs, out_dtype) for each in on]
-    listed = [t._replace(unit=i) for t, i in zip(targets(on, plan, round_in), units)]
+    units = [rounded_target(each, None, inputs, out_dtype) for each in on]
+    listed = [with_rounding(t, *unit) for t, unit in zip(targets(on, plan, round_in), units)]
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))

@@ -298,13 +298,13 @@ def test_torch_scaled_mm(generator):
 
 
 def test_torch_scaled_rows(generator):
-    """Factors of rows and of blocks: the transposed product applies the columns' factors first, as scaled_matmul does."""
+    """Factors of rows, of which the columns' act first, and of blocks."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
     rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 1), (1, 5)))
     for plan, every in (("torch:_scaled_mm:row", 128), ("torch:_scaled_mm:row:fast", 0)):
-        d = softmma.matmul(b.T, a.T, plan=plan, scale_a=columns.T, scale_b=rows.T).T
-        same(np.ascontiguousarray(d), (softmma.matmul(a, b, promote_every=every) * columns) * rows)
-        same(np.ascontiguousarray(d), softmma.scaled_matmul(a, b, rows, columns, fast=not every))
+        d = softmma.matmul(a, b, plan=plan, scale_a=rows, scale_b=columns)
+        same(d, (softmma.matmul(a, b, promote_every=every) * columns) * rows)
+        same(d, softmma.scaled_matmul(a, b, rows, columns, fast=not every))
         assert softmma.Plan(plan.replace("row", "rowwise")) == softmma.Plan(plan)
     one, other = np.float32(0.3), np.float32([[1.7]])
     bias = generator.standard_normal(5).astype(np.float32)

@@ -18,7 +18,7 @@ from softmma._scaled import Scaling, instruction_for, scaling_of, swizzled_size,
 from softmma._units import Instruction, dtype
 from softmma.torch._call import Call
 from softmma.torch._roles import WEIGHTS
-from softmma.torch._tensors import array, format_name, is_packed, narrow
+from softmma.torch._tensors import array, format_name, is_packed, outline
 
 # ScalingType of torch.nn.functional, and the kinds of softmma._scaled.Scaling.
 _TENSOR, _ROW, _1X16, _1X32, _1X128, _128X128 = range(6)
@@ -38,7 +38,7 @@ def _one_level(
 ) -> _Scaled | None:
     """Reads factors in the layout of `torch._scaled_mm`, where those of MX and NVFP4 are swizzled."""
     of_a, of_b = array(scale_a.cpu()), array(scale_b.cpu())
-    found = scaling_of(narrow(a, 1), narrow(b, 0), of_a, of_b, swizzled=swizzled, kind=kind)
+    found = scaling_of(outline(a, 1), outline(b, 0), of_a, of_b, swizzled=swizzled, kind=kind)
     return None if found is None else _Scaled(found)
 
 

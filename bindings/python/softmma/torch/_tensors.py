@@ -44,6 +44,12 @@ def format_name(x: torch.Tensor) -> str:
     return "e2m1" if is_packed(x) else str(x.dtype).removeprefix("torch.")
 
 
+def outline(x: torch.Tensor, axis: int) -> Any:
+    """Returns an array with the shape and the dtype of `narrow`, whose elements are zeros in one place."""
+    shape = [size * (1 + (is_packed(x) and n == axis)) for n, size in enumerate(x.shape)]
+    return np.broadcast_to(np.zeros((), dtype(format_name(x))), shape)
+
+
 def narrow(x: torch.Tensor, axis: int) -> Any:
     """Returns a matrix in host memory as an array; the two FP4 numbers of a byte become two elements along the axis."""
     if not is_packed(x):
