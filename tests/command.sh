@@ -582,32 +582,54 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
-# Numbers without scale factors get computed ones: NVFP4's scale factors of these blocks are 1 and 2, along K.
-npy blocks.npy '<f4' '(1, 20)' "$(f32 6 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
-npy ones.npy '<f4' '(20, 1)' "$(f32 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6)"
+# Numbers without scale factors get computed ones: here NVFP4's factors of the tensors are 1 (2688 = 6 * 448), and the
+# scale factors of A's blocks are 448 and 2, along K. The factor of 2^-20 times these numbers is 2^-20.
+npy blocks.npy '<f4' '(1, 20)' "$(f32 2688 448 896 1344 1792 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
+npy ones.npy '<f4' '(20, 1)' "$(f32 2688 448 448 448 448 448 448 448 448 448 448 448 448 448 448 448 6 6 6 6)"
+npy tiny.npy '<f4' '(1, 20)' \
+  "0000283b0000e0390000603a0000a83a0000e03a$(f32 0 0 0 0 0 0 0 0 0 0 0)0000403700000036$(f32 0 0)" # 2^-20 times blocks.npy
 gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.block16\.f32\.e2m1\.e2m1\.ue4m3;' \
   gemm --on B200 --in nvfp4 blocks.npy ones.npy -o D.npy
-check 'gemm quantises: D' holds D.npy "$(f32 180)"
-check 'gemm says what it quantises' says 'note: A, blocks\.npy: f32 quantised to nvfp4; 0 of 20 values changed$'
+check 'gemm quantises: D' holds D.npy "$(f32 9232468)"
+check 'gemm says what it quantises' \
+  says 'note: A, blocks\.npy: f32 quantised to nvfp4 with factor 1 of the tensor; 0 of 20 values changed$'
 runs 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
-check 'gemm quantises transposed files' holds D.npy "$(f32 180)"
+check 'gemm quantises transposed files' holds D.npy "$(f32 9232468)"
+runs 0 gemm --on B200 --in nvfp4 --alpha 1048576 tiny.npy ones.npy -o D.npy
+check 'gemm quantises tiny numbers' holds D.npy "$(f32 9232468)"
+gives 'gemm --json: factors of the tensors' 0 '^  "factor_a": 9\.5367431640625e-7,$' \
+  gemm --on B200 --in nvfp4 tiny.npy ones.npy -o D.npy --json
+fails 'gemm: factors without a place' '--plan: cutlass:fast has no place for the factors of A and B in nvfp4; give it "epi' \
+  gemm --on B200 --in nvfp4 --plan cutlass:fast blocks.npy ones.npy -o D.npy
+fails 'gemm: factors of operands' '--scaling: operands: the factors of matrices in nvfp4 multiply the sum' \
+  gemm --on B200 --in nvfp4 --scaling operands blocks.npy ones.npy -o D.npy
 zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086  # many zeros
 npy steep.npy '<f4' '(3, 20)' \
   "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros)bd378635$(f32 0 0 0)"
 runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
-check 'gemm says which blocks have no factor' \
-  says 'note: A, steep\.npy: 3 of 6 blocks saturated or became zero: ue4m3 has no factor for them; divide the matrix'
+check 'gemm says which blocks became zero' \
+  says 'note: A, steep\.npy: 1 of 6 blocks became zero: their numbers are too small beside the greatest of the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
   gemm --on B200 --in mxfp4 --raw fp4-a.npy fp4-b.npy -o D.npy
 gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \
   gemm --on H100 --in e4m3,e5m2 blocks.npy ones.npy -o D.npy
 fails 'gemm: scale factors that do not fit' "--in: 'mxfp4,nvfp4': A and B must have the same scale factors" \
   gemm --on B200 --in mxfp4,nvfp4 blocks.npy ones.npy -o D.npy
-fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> f16; it has: .*mxfp8_e4m3->f32' \
-  gemm --on B200 --in nvfp4 --out f16 blocks.npy ones.npy -o D.npy
-fails 'gemm: D in a format that a plan rounds to' '-> bf16; it has: .*; a plan with "d": "bf16" rounds f32 to it$' \
-  gemm --on H100 --in bf16 --out bf16 blocks.npy ones.npy -o D.npy
+fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> e4m3; it has: .*mxfp8_e4m3->f32' \
+  gemm --on B200 --in nvfp4 --out e4m3 blocks.npy ones.npy -o D.npy
+fails 'gemm: D in a format that a plan rounds to' '-> e4m3; it has: .*; a plan with "d": "e4m3" rounds f32 to it$' \
+  gemm --on H100 --in bf16 --out e4m3 blocks.npy ones.npy -o D.npy
+gives 'gemm: D in BF16' 0 '\(bf16\), .* wgmma\.m64n8k16\.f32\.bf16\.bf16; sums in f32, D rounded to bf16;' \
+  gemm --on H100:bf16 --out bf16 --split-k 2 blocks.npy ones.npy -o D.npy
+check 'gemm: D in BF16 is rounded once' holds D.npy 0d4b # 9232468
+gives 'gemm --json: D in BF16' 0 '^  "rounded_from": "f32"$' gemm --on H100:bf16 --out bf16 blocks.npy ones.npy -o D.npy --json
+fails 'gemm: --out and a plan' '--out: the plan of cutlass:fast has no D in bf16; give it "d": "bf16"' \
+  gemm --on H100:bf16 --out bf16 --plan cutlass:fast blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and a method' '--out: D of --method words is not in bf16; leave it out' \
+  gemm --on H100:bf16 --out bf16 --method words --words 2 blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and operands' '--scaling: D is rounded to bf16 after alpha and beta' \
+  gemm --on H100:bf16 --out bf16 --scaling operands blocks.npy ones.npy -o D.npy
 fails 'gemm: C without a place' \
   '-C: the plan of cutlass:fast has no place for it; to add C give it "start": "c", or "epilogue": \["linear"\]' \
   gemm --on H100 --in f16 --plan cutlass:fast -C C.npy blocks.npy ones.npy -o D.npy
@@ -837,7 +859,7 @@ more bytes than memory|byte [0-9]+: .*(4611686018427387904, 4)|<f4|(461168601842
 a size that fits no word|byte [0-9]+: a dimension does not fit 64 bits|<f4|(99999999999999999999, 4)|0000803f
 a negative size|byte [0-9]+: expected a dimension|<f4|(-2, 2)|0000803f
 no dimension|byte 60: shape \(\) has 0 dimensions|<f4|()|0000803f
-three dimensions|byte 60: shape \(1, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(1, 1, 1)|0000803f
+three dimensions|byte 60: shape \(2, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(2, 1, 1)|0000803f0000803f
 a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f2, f4|<c8|(1, 1)|0000803f0000803f
 a header that breaks off|byte [0-9]+: expected |<f4|(1, 1|0000803f
 END

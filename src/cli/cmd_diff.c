@@ -165,7 +165,7 @@ static bool asks_for_proof(int argc, const char **argv) {
 int smma_command_diff(int argc, const char **argv) {
   if (asks_for_proof(argc, argv)) return smma_prove(argc, argv);
   const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *names = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long rows = 100000, seed = 0;
   int json = 0, count = 0;
   subject s[MOST_SUBJECTS];

@@ -5,7 +5,7 @@
 
 int smma_command_dot(int argc, const char **argv) {
   const char *gpu = NULL, *when = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int explained = 0, json = 0, flags = 0;
   smma_operand_options operands = {.hex = 0};
   char hex_text[24], value[40], flags_text[SMMA_FLAGS_TEXT];

@@ -19,7 +19,7 @@ static void note_cover(const smma_gen_result *r) {
 int smma_command_gen(int argc, const char **argv) {
   const char *gpu = NULL, *kind_name = NULL, *format_name = NULL, *path = "-", *tininess = NULL;
   long long rows = LLONG_MIN, seed = 0;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int covers = 0, flags = 0;
   bool written;
   smma_gen_request request;

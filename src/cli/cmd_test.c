@@ -401,7 +401,7 @@ static int ask_open_questions(smma_unit *unit, const smma_target *target, const 
 
 int smma_command_test(int argc, const char **argv) {
   const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *kind = NULL, *only = NULL, *shard = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long rows = DEFAULT_ROWS, seed = 0;
   int json = 0, all = 0, open_questions = 0, status;
   smma_unit unit, against;

@@ -66,7 +66,7 @@ static void parse_shape(const char *text, smma_tolerance_request *r) {
 }
 
 static void take_files(const tolerance_options *o, const char **paths, smma_command_targets *x) {
-  smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c = {.format = SMMA_NO_FORMAT};
+  smma_tensor a = smma_load_numbers(paths[0]), b = smma_load_numbers(paths[1]), c = {.format = SMMA_NO_FORMAT};
   for (size_t i = 0; i < x->count; i++) {
     smma_require_meaning(&a, x->target[i].instruction->a, "A", paths[0]);
     smma_require_meaning(&b, x->target[i].instruction->b, "B", paths[1]);

@@ -221,7 +221,7 @@ static void take_plans(side *s, size_t count, const char *list) {
 }
 
 int smma_prove(int argc, const char **argv) {
-  smma_choice c = {NULL, NULL, NULL};
+  smma_choice c = {.instr = NULL};
   long long rows = 200000, seed = 0, k = 0;
   int json = 0, proves = 0, permute = 0, count = 0, status;
   smma_equal_request request;

@@ -96,3 +96,8 @@ void smma_put_target(smma_datum *record, const smma_product_target *target) {
   smma_put_text(record, "instruction", target->instruction->name);
   smma_put_text(record, "in", smma_inputs_text(target->instruction, inputs));
 }
+
+void smma_put_alpha(smma_datum *record, const smma_product_target *target) {
+  if (target->instruction->scale_block && target->product.alpha != 1)
+    smma_put_real(record, "alpha", target->product.alpha);
+}

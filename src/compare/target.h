@@ -60,6 +60,9 @@ const char *smma_find_misplaced(const smma_instruction *instruction, const smma_
    `*neutral` after the product. Returns false if memory runs out. */
 bool smma_complete_product(smma_gemm_arguments *product, void **neutral);
 
+/* Puts "alpha" into a record if A and B are quantised with factors of the tensors, which it includes. */
+void smma_put_alpha(smma_datum *record, const smma_product_target *target);
+
 /* Puts "on", "arch", "instruction" and "in" into a record. */
 void smma_put_target(smma_datum *record, const smma_product_target *target);
 

@@ -67,6 +67,9 @@ PyArrayObject *array_of(PyObject *object);
 /* Reports whether a required operand is given: false with an exception for None. `what` names it. */
 bool array_is_given(PyObject *object, const char *what);
 
+/* Raises TypeError if C is a text, which was meant as `on`. */
+bool array_is_no_unit(PyObject *object);
+
 /* Returns the array's values as encodings of `format`, rounded if the format lacks them. An unsigned array as wide as a
    non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
@@ -86,6 +89,13 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
 
 /* Returns the shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
+
+/* Returns the index of a name among the choices, a list that NULL ends; -1 with an exception, in which `what` names the
+   argument. */
+int choice_named(const char *what, const char *name, const char *const *choices);
+
+/* Returns the smma_overflow of a name ("saturate"); -1 with an exception. */
+int overflow_named(const char *name);
 
 /* Returns the rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
 int rounding_named(const char *what, const char *name);
@@ -114,9 +124,11 @@ PyArrayObject *array_allocate_on(const char *device, int axes, const npy_intp *s
 /* ---- Instructions (instruction.c) ---- */
 
 /* The arguments that choose an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None;
-   in: a format, a pair of formats for A and B, or None; out: a format or None. */
+   in: a format, a pair of formats for A and B, or None; out: a format or None. `rounded` receives the format that D is
+   rounded to if no instruction has it (smma_resolve_rounded); NULL: that is an error. */
 typedef struct {
   PyObject *on, *instr, *in, *out;
+  smma_format *rounded;
 } choice;
 
 /* The arrays' formats, which count if the choice leaves formats open; SMMA_NO_FORMAT if the arrays have no format. */
@@ -248,7 +260,9 @@ PyObject *python_explain_planned(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
+PyObject *python_swizzle(PyObject *module, PyObject *arguments);
 PyObject *python_operand(PyObject *module, PyObject *arguments);
+PyObject *python_weight(PyObject *module, PyObject *arguments);
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments);
 PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);

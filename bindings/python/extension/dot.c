@@ -91,7 +91,7 @@ static bool check_scales(const rows *r) {
   const smma_instruction *i = r->instruction;
   if (!r->operand[SCALE_A] == !i->scale_block && !r->operand[SCALE_B] == !i->scale_block) return true;
   PyErr_Format(PyExc_ValueError,
-               i->scale_block ? "%s takes scale factors; give scale_a and scale_b"
+               i->scale_block ? "%s takes scale factors; give scale_a and scale_b (softmma.quantize makes them)"
                               : "%s takes no scale factors; leave out scale_a and scale_b",
                i->name);
   return false;
@@ -160,11 +160,12 @@ static PyArrayObject *result_array(const rows *r, PyArray_Descr *dtype) {
 PyObject *python_dot(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS];
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   PyArrayObject *d = NULL;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOOOOOOOOz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
-                        &object[SCALE_A], &object[SCALE_B], &r.round_in))
+                        &object[SCALE_A], &object[SCALE_B], &r.round_in) ||
+      !array_is_no_unit(object[C]))
     return NULL;
   if (prepare(&r, object, &x)) d = result_array(&r, array_dtype_of(r.instruction->d));
   if (d) {
@@ -257,7 +258,7 @@ PyObject *python_coverage(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *value = NULL, *result = NULL;
   unsigned long long tries, seed;
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (PyArg_ParseTuple(arguments, "OOOOOOOOOKK", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
                        &object[SCALE_A], &object[SCALE_B], &tries, &seed) &&
@@ -384,7 +385,7 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
     rows r = {.round_in = round_in};
     const char *label;
     PyObject *unit;
-    choice c;
+    choice c = {.rounded = NULL};
     good = PyArg_Parse(PyTuple_GetItem(units, n), "O!", &PyTuple_Type, &unit) &&
            PyArg_ParseTuple(unit, "sOOOO", &label, &c.on, &c.instr, &c.in, &c.out) && prepare(&r, object, &c);
     if (good && r.axes) {

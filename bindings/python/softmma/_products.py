@@ -55,7 +55,8 @@ def matmul(
     **The instruction** is ``instr``, by name or alias on the GPU ``on``; or ``on`` itself, if it is an `Instruction` or
     a `Custom` unit; otherwise the GPU's preferred one with A and B in ``in_dtype`` and D in ``out_dtype``. These are
     names ("e4m3") or dtypes; ``in_dtype`` may be a pair, for A and B, or a block-scaled format ("nvfp4"). Defaults: A's
-    and B's formats are the arrays' dtypes; D is float32 (float64 for float64, int32 for integers). ``on`` may also be
+    and B's formats are the arrays' dtypes; D is float32 (float64 for float64, int32 for integers). D in float16 or
+    bfloat16 that no instruction has is rounded from float32 after alpha, beta and C, as by libraries. ``on`` may also be
     the command's target "GPU:FORMAT", "GPU:FORMAT:FORMAT" (of A and of B) or "GPU:INSTRUCTION".
 
     **Values** outside the instruction's format are rounded to it, saturating in formats of at most 8 bits. ``round_in``
@@ -184,15 +185,17 @@ def dot(
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
     round_in: str | None = None,
-) -> Any:
+) -> NDArray[Any]:
     """Computes d = c + sum of a[k] b[k]: one element of one instruction, or one for each row of the arrays.
 
     A and B are (..., K) and are padded with +0 to the instruction's K; C is (...); scale factors are (..., K / block).
-    Leading axes broadcast and give the result's shape. The other arguments are as in `matmul`.
+    Leading axes broadcast and give the result's shape; the result of two vectors is a NumPy scalar. The other arguments
+    are as in `matmul`.
 
     Source: ``smma_dot_rows`` of softmma/softmma.h, on all cores.
     """
-    return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, round_in)
+    d: NDArray[Any] = _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, round_in)
+    return d
 
 
 class Flag(enum.IntFlag):
@@ -272,7 +275,9 @@ def rows(
     ``smma_make_rows`` of softmma/softmma.h.
     """
     if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first eight in turn")
+        raise ValueError(
+            f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first eight in turn"
+        )
     for name, number in (("count", count), ("seed", seed), ("first", first)):
         if not 0 <= number < 2**63:
             raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
@@ -282,7 +287,7 @@ def rows(
     return tuple(array for array in made if array is not None)
 
 
-def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = "default") -> Any:
+def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = "default") -> NDArray[Any]:
     """Rounds the values of ``x`` to a format; returns an array of that format's dtype and the same shape.
 
     ``mode`` is "nearest-even", "toward-zero", "toward-negative", "toward-positive" or "nearest-away". ``overflow``

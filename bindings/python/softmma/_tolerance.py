@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from softmma import _core
-from softmma._targets import AnyPlan, Target, product, several, target_instruction, targets
+from softmma._plans import Plan
+from softmma._targets import AnyPlan, Target, product, rounded_target, several, targets, with_rounding
 from softmma._units import Instruction
 from softmma._value import result, to_pandas
 
@@ -174,12 +175,14 @@ def named_targets(
         raise ValueError("on is missing; for example on='H100'")
     inputs = "f16" if in_dtype is None and instr is None else in_dtype
     if on is None:
-        listed = [(name, Instruction(*_core.describe(i))) for name, i in _core.targets(inputs, out_dtype)]
+        found = _core.targets(inputs, out_dtype)
+        listed: list[tuple[str, tuple[Instruction, Plan | None]]]
+        listed = [(name, (Instruction(*_core.describe(i)), None)) for name, i in found]
         if not listed:
             raise LookupError(f"in_dtype: no GPU has {in_dtype or 'f16'} with results in {out_dtype or 'f32'}")
     else:
-        units = [target_instruction(unit, instr, inputs, out_dtype) for unit in several(on, "on")]
+        units = [rounded_target(unit, instr, inputs, out_dtype) for unit in several(on, "on")]
         names = [unit.name if isinstance(unit, Instruction) else unit for unit in several(on, "on")]
         listed = [(_core.split_target(name)[0], unit) for name, unit in zip(names, units)]
-    made = targets([unit for _, unit in listed], plan, round_in)
-    return [(name, t) for (name, _), t in zip(listed, made)]
+    made = targets([instruction for _, (instruction, _) in listed], plan, round_in)
+    return [(name, with_rounding(t, *unit)) for (name, unit), t in zip(listed, made)]

@@ -141,6 +141,10 @@ CALLS = {
         ["compare", "--on", "B200:nvfp4,B200:mxfp8:mxfp4,MI300X", "a", "b"],
         lambda: softmma.compare(A, B, ["B200:nvfp4", "B200:mxfp8:mxfp4", "MI300X"]),
     ),
+    "compare rounded": (
+        ["compare", "--on", "H100,MI300X", "--in", "bf16", "--out", "bf16", "a", "b"],
+        lambda: softmma.compare(A, B, ["H100", "MI300X"], in_dtype="bf16", out_dtype="bf16"),
+    ),
     "compare plans": (
         ["compare", "--on", "H100,H100", "--plan", "none,cutlass:2xacc", "a", "b"],
         lambda: softmma.compare(A, B, ["H100", "H100"], plan=[None, "cutlass:2xacc"]),
@@ -179,6 +183,10 @@ CALLS = {
             A, B, at=(1, 1), on=["H100"] * 3, in_dtype="e4m3", plan=[None, "deepgemm", softmma.Plan(LINEAR)]
         ),
     ),
+    "trace rounded": (
+        ["trace", "--on", "H100:bf16,A100:f16", "--out", "bf16", "-C", "c", "--alpha", "2", "a", "b"],
+        lambda: softmma.trace(A, B, C, on=["H100:bf16", "A100:f16"], out_dtype="bf16", alpha=2),
+    ),
     "trace blocks": (
         ["trace", "--on", "B200,RTX-5090", "--in", "nvfp4", "a", "b"],
         lambda: softmma.trace(A, B, on=["B200", "RTX-5090"], in_dtype="nvfp4"),
@@ -186,6 +194,10 @@ CALLS = {
     "tolerance data": (
         ["tolerance", "--in", "bf16", "--shape", "8x8x300", "--store", "bf16"],
         lambda: softmma.tolerance(in_dtype="bf16", shape=(8, 8, 300), store="bf16"),
+    ),
+    "tolerance rounded": (
+        ["tolerance", "--on", "H100,MI300X", "--in", "bf16", "--out", "bf16", "a", "b"],
+        lambda: softmma.tolerance(A, B, on=["H100", "MI300X"], in_dtype="bf16", out_dtype="bf16"),
     ),
     "tolerance plans": (
         [

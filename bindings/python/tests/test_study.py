@@ -83,8 +83,9 @@ def test_compare_in_blocks(generator):
     a, b = generator.standard_normal((20, 100)), generator.standard_normal((100, 12))
     units = softmma.compare(a, b, ["B200:nvfp4", "B200:mxfp8:mxfp4", "H100:e4m3:e5m2"])
     assert [row[1] for row in units._rows()] == ["nvfp4", "mxfp8_e4m3,mxfp4", "e4m3,e5m2"]
-    qa, qb = softmma.quantize(a, "nvfp4", factor=1), softmma.quantize(b, "nvfp4", axis=-2, factor=1)
-    d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
+    qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
+    scales = {"scale_a": qa.scales, "scale_b": qb.scales, "alpha": qa.factor * qb.factor}
+    d = softmma.matmul(qa.values, qb.values, on="B200", **scales)
     assert (units[0].d == d).all() and units[0].error > 0.01 and units[0].unit_error < 1e-6
     d = softmma.matmul(a, b, in_dtype="e4m3,e5m2")
     assert (units[2].d == d).all() and units[2].instruction.b == "e5m2"
@@ -153,12 +154,12 @@ def of_target(row):
     return row.error, row.bound, row.unbounded, row.left_out
 
 
-@pytest.mark.parametrize("on", ["H100:e4m3", "B200:nvfp4"])
+@pytest.mark.parametrize("on", ["H100:e4m3", "B200:mxfp8"])
 def test_sweep_of_k(generator, on):
     """Each k is the product of the first k, whatever the layout of the matrices."""
-    a, b = generator.standard_normal((9, 80)), generator.standard_normal((80, 7))
-    found = softmma.sweep("k=16..64", np.asfortranarray(a), b, on=on)
-    assert found.values == (16, 32, 64) and found.elements == 63
+    a, b = generator.standard_normal((9, 160)), generator.standard_normal((160, 7))
+    found = softmma.sweep("k=32..128", np.asfortranarray(a), b, on=on)
+    assert found.values == (32, 64, 128) and found.elements == 63
     for row in found.rows:
         alone = softmma.tolerance(a[:, : row.at], b[: row.at], on=on)
         assert of_target(row) == of_target(alone.targets[0]) and row.k == row.at

@@ -50,6 +50,9 @@ def model(a, b, c):
 ROWS = str(Path("recorded.txt").absolute())
 softmma.record("model", on=SMALL, rows=20).write(ROWS)
 
+np.savez("w.npz", weight=np.ones((2, 16), np.uint8), weight_scale=np.ones((2, 1), np.uint8))
+E4M3 = softmma.round(A, "e4m3")
+
 # Valid arguments by the parameter's name. A callable with parameters that are not in this table needs an entry in
 # GOOD_OF.
 GOOD = {
@@ -77,6 +80,7 @@ GOOD_OF = {
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
     "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
+    "softmma.load_weight": {"path": "w.npz", "name": "weight"},
     "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
     "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
@@ -98,6 +102,9 @@ GOOD_OF = {
     "softmma.recipes.Unit().instruction": {"a": PREPARED.operand, "b": PREPARED.operand},
     "softmma.recipes.Unit().arguments": {"a": PREPARED.operand, "b": PREPARED.operand},
     "softmma.recipes.prepare": {"operand": softmma.recipes.Operand("e4m3", "row"), "side": "a"},
+    "softmma.scaled_matmul": {"a": E4M3, "b": E4M3.T, "scale_a": np.float32(2), "scale_b": np.ones((1, 1), np.float32)},
+    "softmma.swizzle_scales": {"scales": np.ones((4, 4), np.uint8)},
+    "softmma.unswizzle_scales": {"swizzled": np.ones(512, np.uint8), "lines": 4, "blocks": 4},
     "softmma.sparse_matmul": {
         "a": softmma.compress(np.tile(np.float16([1, 0, 1, 0]), (4, 8)), SPARSE)[0],
         "metadata": softmma.compress(np.tile(np.float16([1, 0, 1, 0]), (4, 8)), SPARSE)[1],
