@@ -9,13 +9,12 @@
 /* Set by --raw: integers in files are encodings (smma_tensor). */
 extern int smma_raw_encodings;
 
-#define SMMA_RAW_OPTION                                                                                            \
-  {                                                                                                                \
-    "raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0,                                                               \
-        "integers in files are encodings of the format, not numbers; unsigned ones of a format that NumPy lacks, " \
-        "such as "                                                                                                 \
-        "BF16 and E4M3, are encodings without it",                                                                 \
-        NULL                                                                                                       \
+#define SMMA_RAW_OPTION                                                                                          \
+  {                                                                                                              \
+    "raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0,                                                             \
+        "integers in files are encodings of the format, not numbers; unsigned integers for a format that NumPy " \
+        "lacks, such as BF16 and E4M3, always are",                                                              \
+        NULL                                                                                                     \
   }
 
 /* Notes that are printed on stderr. */

@@ -30,10 +30,14 @@ smma_campaign_recipe smma_require_recipe(const char *kind, long long seed);
 #define SMMA_FORMER_KIND(text) \
   { NULL, 'k', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, (text), 0, "--kind", NULL }
 
-#define SMMA_KIND_OPTION(text)                                                                                     \
-  {"kind", 0, POPT_ARG_STRING,                                                                                     \
-   (text), 0, "only test vectors of this kind, as in gen (default: those of gen --cover, then all kinds in turn)", \
-   "KIND"},                                                                                                        \
+#define SMMA_KIND_OPTION(text)                                                                                      \
+  {"kind",                                                                                                          \
+   0,                                                                                                               \
+   POPT_ARG_STRING,                                                                                                 \
+   (text),                                                                                                          \
+   0,                                                                                                               \
+   "only test vectors of this kind, as in 'vectors gen' (default: those of --cover there, then all kinds in turn)", \
+   "KIND"},                                                                                                         \
       SMMA_FORMER_KIND(text)
 
 /* Entries for a table of options, and the value of --tininess. Ends the program if --tininess has another value, or

@@ -215,7 +215,7 @@ static smma_extent extent_of(const part *t, size_t steps) {
   return (smma_extent){(int)t->rows, (int)t->columns, (int)t->rows_apart, (int)t->columns_apart, (int)steps};
 }
 
-/* Does a task on buffers of accumulators, or of the steps at which elements stopped. */
+/* Runs a plan's task on buffers of accumulators, or on buffers of the steps at which elements stopped. */
 static bool fold(job *j, const part *t, smma_fold_task f, void *to, void *from) {
   const smma_extent e = extent_of(t, 0);
   const smma_kernel_argument arguments[] = {

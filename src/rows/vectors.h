@@ -108,7 +108,8 @@ bool smma_vector_produce(smma_vector_writer *writer, const smma_instruction *ins
 /* Writes the first `count` rows, on all cores; returns false with one error line when memory is short. */
 bool smma_vector_write_rows(smma_vector_writer *writer, const smma_rows *rows, size_t count, smma_error *error);
 
-/* Writes what follows the rows, whose number must be the announced one. Returns false with one error line. */
+/* Writes the end of the file. The number of vectors written must be the announced number. Returns false with one error
+   line on failure. */
 bool smma_vector_finish(smma_vector_writer *writer, smma_error *error);
 void smma_vector_free(smma_vector_writer *writer);
 

@@ -90,6 +90,13 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
 /* Returns the shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
 
+/* Returns the index of a name among the choices, a list that NULL ends; -1 with an exception, in which `what` names the
+   argument. */
+int choice_named(const char *what, const char *name, const char *const *choices);
+
+/* Returns the smma_overflow of a name ("saturate"); -1 with an exception. */
+int overflow_named(const char *name);
+
 /* Returns the rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
 int rounding_named(const char *what, const char *name);
 

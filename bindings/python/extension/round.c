@@ -17,8 +17,7 @@ static void fail_choice(const char *what, const char *name, const char *const *c
   PyErr_Format(PyExc_ValueError, "%s: '%s' is none of %s", what, name, list);
 }
 
-/* Returns the index of a name, or -1 with an exception. */
-static int index_of(const char *what, const char *name, const char *const *choices) {
+int choice_named(const char *what, const char *name, const char *const *choices) {
   for (int i = 0; choices[i]; i++)
     if (strcmp(choices[i], name) == 0) return i;
   fail_choice(what, name, choices);
@@ -26,7 +25,7 @@ static int index_of(const char *what, const char *name, const char *const *choic
 }
 
 /* Returns the rounding mode of a name that custom units use. */
-int rounding_named(const char *what, const char *name) { return index_of(what, name, smma_roundings); }
+int rounding_named(const char *what, const char *name) { return choice_named(what, name, smma_roundings); }
 
 int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
                            smma_format format) {
@@ -39,12 +38,12 @@ int operand_rounding_named(const char *name, const smma_instruction *instruction
   return -1;
 }
 
-static int overflow_named(const char *name) {
+int overflow_named(const char *name) {
   static const char *const overflows[] = {[SMMA_OVERFLOW_DEFAULT] = "default",
                                           [SMMA_OVERFLOW_SATURATE] = "saturate",
                                           [SMMA_OVERFLOW_INFINITY] = "infinity",
                                           NULL};
-  return index_of("overflow", name, overflows);
+  return choice_named("overflow", name, overflows);
 }
 
 /* Returns the rounding to the format of an operand of an Instruction, or for None of any unit. */

@@ -182,17 +182,28 @@ def operand(
     factor: str | None,
     rows: int,
     columns: int,
+    formula: str,
+    scale_rounding: str,
     power_of_two: bool,
-    round_up: bool,
+    zero_points: bool,
+    line_factors: bool,
+    keeps_nan: bool,
     compute: str | None,
     given: float,
+    tensor: str | None,
     random: NDArray[np.float64] | None,
     measure: bool,
     threads: int,
+    overflow: str,
     rounding: str,
     /,
 ) -> tuple[
-    NDArray[Any], NDArray[Any] | None, NDArray[Any] | None, float, tuple[int, int, int, int, float, float] | None
+    NDArray[Any],
+    NDArray[Any] | None,
+    NDArray[Any] | None,
+    NDArray[np.int32] | None,
+    float,
+    tuple[int, int, int, int, float, float] | None,
 ]: ...
 def weight(
     path: str,
@@ -200,7 +211,7 @@ def weight(
     archive: bytes | None,  # the contents of a .safetensors file; None: read the path
 ) -> tuple[NDArray[Any], NDArray[Any] | None, float, int, int, str, NDArray[np.float32] | None]: ...
 def operand_scale(greatest: float, format: str) -> float: ...
-def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
+def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64], format: str) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
 def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
@@ -245,9 +256,7 @@ def record(
 ) -> tuple[RecordingHandle, str, tuple[Any, ...]]: ...
 def recording_value(recording: RecordingHandle, /) -> dict[str, Any]: ...
 def recording_write(recording: RecordingHandle, path: str, format: str, /) -> None: ...
-def next(
-    instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /
-) -> dict[str, Any]: ...
+def next(instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /) -> dict[str, Any]: ...
 def facts(name: str) -> list[dict[str, Any]]: ...
 def gpu(gpu: str) -> dict[str, Any]: ...
 def instruction_value(instruction: Any) -> dict[str, Any]: ...

@@ -101,8 +101,10 @@ def _plan_text(given: AnyPlan, made: Plan | None) -> str:
 def product(
     name: str, target: Target, a: Any, b: Any, c: Any, arguments: Mapping[str, Any], inputs: Any = None
 ) -> tuple[str, str | None, tuple[Any, ...]]:
-    """Returns a target's product as the extension module takes it. A and B are quantised for block-scaled instructions.
-    ``inputs`` is the default of in_dtype, if the arrays' own format does not count."""
+    """Returns the arguments of a target's product for the extension module.
+
+    ``inputs`` is the default of in_dtype; if it is None, the default is the arrays' own format. A and B are quantised
+    for block-scaled instructions."""
     own = dict(arguments)
     on: Any = target.unit
     formats = {"in_dtype": own.get("in_dtype", inputs), "out_dtype": own.get("out_dtype")}

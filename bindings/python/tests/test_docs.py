@@ -32,6 +32,14 @@ def test_sessions(monkeypatch, page):
     assert result.attempted and not result.failed
 
 
+def test_section_without_pytorch():
+    """The last section of the tutorial, alone, needs only NumPy."""
+    section = (REPOSITORY / "docs" / "tutorial-ml.md").read_text().partition("\n## Without PyTorch\n")[2]
+    test = doctest.DocTestParser().get_doctest(section, {}, "tutorial-ml.md", None, 0)
+    result = doctest.DocTestRunner().run(test)
+    assert result.attempted and not result.failed
+
+
 def test_vector_files(monkeypatch, tmp_path, command):
     """The page reads a file that the command writes."""
     monkeypatch.chdir(tmp_path)

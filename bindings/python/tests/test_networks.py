@@ -474,8 +474,8 @@ def test_decorator_and_wrapper(network, x):
 
 
 def test_nested_contexts(network, x):
-    """The innermost emulation applies, and operations that it skips go to the next one around it; an emulation may be
-    entered again."""
+    """The innermost emulation computes the products, except those of layers that it skips. The emulation around it
+    computes these. An emulation may be entered again."""
     with softmma.torch.emulate("H100") as around:
         with softmma.torch.emulate("H100", "fp8_rowwise", skip=["2"]) as within, within:
             network(x)

@@ -68,6 +68,9 @@ _FP8 = {
     "e5m2fnuz": (torch.float8_e5m2fnuz, 57344.0),
 }
 
+GREATEST = {name: greatest for name, (_, greatest) in _FP8.items()}
+"""The largest finite number of each FP8 format."""
+
 
 def is_there(x: torch.Tensor, kernel: str | None) -> bool:
     """Reports whether a tensor is in the memory of the device that a kernel names."""
