@@ -628,6 +628,8 @@ fails 'gemm: --out and a plan' '--out: the plan of cutlass:fast has no D in bf16
   gemm --on H100:bf16 --out bf16 --plan cutlass:fast blocks.npy ones.npy -o D.npy
 fails 'gemm: --out and a method' '--out: D of --method words is not in bf16; leave it out' \
   gemm --on H100:bf16 --out bf16 --method words --words 2 blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and promotion' '--promote-every: 5 is not a multiple of the instruction.s K, 16' \
+  gemm --on H100:bf16 --out bf16 --promote-every 5 blocks.npy ones.npy -o D.npy
 fails 'gemm: --out and operands' '--scaling: D is rounded to bf16 after alpha and beta' \
   gemm --on H100:bf16 --out bf16 --scaling operands blocks.npy ones.npy -o D.npy
 fails 'gemm: C without a place' \
