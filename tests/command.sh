@@ -102,6 +102,7 @@ gives 'list --gpus --json' 0 '"name": "MI300X"' list --gpus --json
 gives 'list --formats' 0 '^e4m3 +8 +4 +3 +7$' list --formats
 gives 'block formats' 0 '^nvfp4 +e2m1 +ue4m3, shared by 16 elements$' list --formats
 gives 'formats spelled out' 0 '^e4m3-bias11-fnuz +8 +4 +3 +11$' list --formats e4m3-bias11-fnuz e5m10
+gives 'a P3109 format' 0 '^binary8p3se +8 +5 +2 +16$' list --formats P3109_k8p3se
 gives 'a format by another name' 0 '^f16 +16 +5 +10 +15$' list --formats e4m3-bias11-fnuz e5m10
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
 gives 'list --experiments --json' 0 '"name": "zero-sign"' list --experiments --json
@@ -628,6 +629,8 @@ fails 'gemm: --out and a plan' '--out: the plan of cutlass:fast has no D in bf16
   gemm --on H100:bf16 --out bf16 --plan cutlass:fast blocks.npy ones.npy -o D.npy
 fails 'gemm: --out and a method' '--out: D of --method words is not in bf16; leave it out' \
   gemm --on H100:bf16 --out bf16 --method words --words 2 blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and promotion' '--promote-every: 5 is not a multiple of the instruction.s K, 16' \
+  gemm --on H100:bf16 --out bf16 --promote-every 5 blocks.npy ones.npy -o D.npy
 fails 'gemm: --out and operands' '--scaling: D is rounded to bf16 after alpha and beta' \
   gemm --on H100:bf16 --out bf16 --scaling operands blocks.npy ones.npy -o D.npy
 fails 'gemm: C without a place' \

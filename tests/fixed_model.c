@@ -68,6 +68,7 @@ fixed_number fixed_decode(const fixed_format *f, uint64_t code) {
   const uint64_t exponent = fields >> l->fraction_bits & ((UINT64_C(1) << l->exponent_bits) - 1);
   const bool last_exponent = exponent + 1 == UINT64_C(1) << l->exponent_bits;
   const bool last_fraction = fraction + 1 == UINT64_C(1) << l->fraction_bits;
+  const uint64_t all = (UINT64_C(1) << (l->exponent_bits + l->fraction_bits)) - 1, magnitude = fields & all;
   fixed_number x = {0, l->least_exponent - l->fraction_bits, l->least_exponent, FINITE, false, code};
   if (l->specials == OF_INTEGERS) {
     const int bits = l->fraction_bits + l->is_signed;
@@ -90,7 +91,9 @@ fixed_number fixed_decode(const fixed_format *f, uint64_t code) {
   if (x.negative) x.significand = -x.significand;
   if (l->specials == OF_GREATEST_EXPONENT && last_exponent) x.class = fraction ? NOT_A_NUMBER : INFINITE;
   if ((l->specials == ALL_ONES || l->specials == OF_POWERS) && last_exponent && last_fraction) x.class = NOT_A_NUMBER;
-  if (l->specials == MINUS_ZERO && x.negative && exponent == 0 && fraction == 0) x.class = NOT_A_NUMBER;
+  if (l->specials == OF_P3109 && magnitude == all - !l->is_signed) x.class = INFINITE;
+  if (l->specials == OF_P3109 && !l->is_signed && magnitude == all) x.class = NOT_A_NUMBER;
+  if (oracle_has_no_minus_zero(l) && x.negative && exponent == 0 && fraction == 0) x.class = NOT_A_NUMBER;
   return x;
 }
 
@@ -214,7 +217,7 @@ static void lose_rounding(fixed_error *e, const fixed_format *f, fixed result, s
 }
 
 static uint64_t zero_code(const fixed_format *f, bool negative) {
-  return negative && f->fields.specials != MINUS_ZERO ? f->sign : 0;
+  return negative && !oracle_has_no_minus_zero(&f->fields) ? f->sign : 0;
 }
 
 /* Returns the encoding of a number that is representable in the format. */

@@ -47,7 +47,7 @@ static int tiniest_exponent(smma_encoding f) { return smma_minimum_exponent(f) -
 /* Returns the encoding with this sign and these fields; ignored bits are random half of the time. */
 static uint64_t assembled(uint64_t *g, smma_encoding f, bool negative, uint64_t fields) {
   uint64_t bits = random_bits(g), sign = (uint64_t)negative << (f.exponent_bits + f.fraction_bits);
-  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && fields == 0) sign = 0;
+  if (smma_has_nan_for_negative_zero(f) && fields == 0) sign = 0;
   fields |= sign; /* ignored bit of a format without sign */
   return smma_low_bits(fields << f.ignored_bits | (bits & 1 ? smma_low_bits(bits >> 8, f.ignored_bits) : 0), f.bits);
 }
@@ -94,7 +94,7 @@ static uint64_t zero_of(uint64_t *g, smma_encoding f) { return assembled(g, f, r
 static uint64_t any_number(uint64_t *g, smma_encoding f) {
   uint64_t x = smma_low_bits(random_bits(g), f.bits);
   if (smma_decode(f, x).kind <= SMMA_FINITE) return x;
-  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return 0;
+  if (smma_has_nan_for_negative_zero(f)) return 0;
   return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
 }
 
@@ -438,7 +438,7 @@ static void make_shifts(design *d, const int *sinks, int *of_a, int *of_b) {
 
 static uint64_t negated(smma_encoding f, uint64_t x) {
   if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
-  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && x == 0) return x;
+  if (smma_has_nan_for_negative_zero(f) && x == 0) return x;
   return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 

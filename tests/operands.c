@@ -48,7 +48,7 @@ static uint64_t with_exponent(generator *g, smma_encoding f, int exponent) {
 
 static uint64_t zero(generator *g, smma_encoding f) {
   uint64_t z = assembled(g, f, 0, 0);
-  return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? 0 : z;
+  return smma_has_nan_for_negative_zero(f) ? 0 : z;
 }
 
 static double value_of(smma_number x) {
@@ -96,7 +96,7 @@ static uint64_t element(row_state *s, operand_kind kind, smma_encoding f, int ex
 /* Makes NaN and infinities finite unless the row allows them; even then they are rare. */
 static uint64_t mostly_finite(row_state *s, smma_encoding f, uint64_t encoding) {
   if (smma_decode(f, encoding).kind <= SMMA_FINITE || (s->specials && one_in(&s->g, 8))) return encoding;
-  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return 0;
+  if (smma_has_nan_for_negative_zero(f)) return 0;
   return encoding ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
 }
 
@@ -144,7 +144,7 @@ static uint64_t negated(smma_encoding f, uint64_t x) {
   uint64_t sign = UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   if (!f.sign_bits) return x;
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(0 - x, f.bits);
-  return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && (x | sign) == sign ? 0 : x ^ sign;
+  return smma_has_nan_for_negative_zero(f) && (x | sign) == sign ? 0 : x ^ sign;
 }
 
 /* Makes product k repeat an earlier one with the sign of a flipped; a few products stay unchanged. */

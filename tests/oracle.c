@@ -65,8 +65,9 @@ typedef struct {
 } policies;
 
 static uint64_t zero_of(const policies *p, smma_format format, bool negative) {
-  bool no_sign = oracle_layout(format).specials == MINUS_ZERO;
-  return oracle_sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
+  const layout f = oracle_layout(format);
+  return oracle_sign_bit(
+      format, negative && !oracle_has_no_minus_zero(&f) && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
 }
 
 static bool saturates(const policies *p, smma_rounding direction, bool negative) {
@@ -158,6 +159,7 @@ static void set_zero_exponent(quantity *term, int zero_exponent) {
 }
 
 static uint64_t truncated_sum(const smma_t_fdpa *p, smma_nan_policy nan, const quantity *term, int count) {
+  const layout output = oracle_layout(p->output);
   int emax = NO_EXPONENT;
   uint64_t d;
   if (special_sum(term, count, p->output, nan, &d)) return d;
@@ -169,7 +171,7 @@ static uint64_t truncated_sum(const smma_t_fdpa *p, smma_nan_policy nan, const q
     mpz_add(work.sum, work.sum, work.aligned);
   }
   d = encode(work.sum, p->output, p->rounding, false);
-  return oracle_layout(p->output).specials != MINUS_ZERO && d == oracle_sign_bit(p->output, true) ? 0 : d;
+  return !oracle_has_no_minus_zero(&output) && d == oracle_sign_bit(p->output, true) ? 0 : d;
 }
 
 /* Sets the accumulator term: c, or the result of the previous block. */

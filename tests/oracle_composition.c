@@ -81,8 +81,8 @@ static void set_number(node *x, smma_format format, uint64_t code, smma_format f
 }
 
 static uint64_t encode_zero(const smma_step *s, bool negative) {
-  specials_of_format specials = oracle_layout(s->output).specials;
-  if (specials == MINUS_ZERO || specials == OF_INTEGERS) return 0;
+  const layout f = oracle_layout(s->output);
+  if (oracle_has_no_minus_zero(&f) || f.specials == OF_INTEGERS) return 0;
   return oracle_sign_bit(s->output, negative && s->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
 }
 

@@ -11,7 +11,16 @@
 static layout layout_of_name(const char *name) {
   layout f = {0, 0, 0, name[0] != 'u', 0, OF_GREATEST_EXPONENT};
   const char *at = name + !f.is_signed, *word = strrchr(name, '-');
-  int bits, bias;
+  char is_signed, is_extended;
+  int bits, bias, precision;
+  if (sscanf(name, "binary%dp%d%c%c", &bits, &precision, &is_signed, &is_extended) == 4) {
+    f.is_signed = is_signed == 's';
+    f.exponent_bits = bits - precision + !f.is_signed, f.fraction_bits = precision - 1;
+    f.least_exponent = 1 - (1 << (f.exponent_bits - 1));
+    f.specials = is_extended == 'e' ? OF_P3109 : MINUS_ZERO;
+    if (f.specials == MINUS_ZERO && !f.is_signed) f.specials = ALL_ONES;
+    return f;
+  }
   if (sscanf(name, "s%d", &bits) == 1 || sscanf(name, "u%d", &bits) == 1)
     return (layout){0, bits - f.is_signed, 0, f.is_signed, 0, OF_INTEGERS};
   if (sscanf(at, "e%dm%d", &f.exponent_bits, &f.fraction_bits) != 2) abort();
@@ -68,14 +77,24 @@ layout oracle_layout(smma_format format) {
   return (layout){0, 0, 0, false, 0, NO_SPECIALS};
 }
 
+bool oracle_has_no_minus_zero(const layout *f) {
+  return f->specials == MINUS_ZERO || (f->specials == OF_P3109 && f->is_signed);
+}
+
 static class_of_value class_of_fields(layout f, bool negative, uint64_t exponent, uint64_t fraction) {
   bool last_exponent = exponent + 1 == UINT64_C(1) << f.exponent_bits;
   bool last_fraction = fraction + 1 == UINT64_C(1) << f.fraction_bits;
+  uint64_t code, last;
   switch (f.specials) {
     case OF_GREATEST_EXPONENT: return !last_exponent ? FINITE : fraction ? NOT_A_NUMBER : INFINITE;
     case ALL_ONES:
     case OF_POWERS: return last_exponent && last_fraction ? NOT_A_NUMBER : FINITE;
     case MINUS_ZERO: return negative && exponent == 0 && fraction == 0 ? NOT_A_NUMBER : FINITE;
+    case OF_P3109:
+      code = exponent << f.fraction_bits | fraction;
+      last = (UINT64_C(1) << (f.exponent_bits + f.fraction_bits)) - 1;
+      if (f.is_signed ? negative && code == 0 : code == last) return NOT_A_NUMBER;
+      return code == last - !f.is_signed ? INFINITE : FINITE;
     case NO_SPECIALS:
     case OF_INTEGERS: break;
   }
@@ -155,6 +174,7 @@ uint64_t oracle_greatest(smma_format format) {
   uint64_t ones = (UINT64_C(1) << (f.exponent_bits + f.fraction_bits)) - 1;
   if (f.specials == OF_GREATEST_EXPONENT) ones -= UINT64_C(1) << f.fraction_bits;
   if (f.specials == ALL_ONES || f.specials == OF_POWERS) ones--;
+  if (f.specials == OF_P3109) ones -= f.is_signed ? 1 : 2;
   return ones << f.low_bits;
 }
 
@@ -168,6 +188,7 @@ uint64_t oracle_nan(smma_format format, smma_nan_policy policy) {
     case ALL_ONES:
     case OF_POWERS: return oracle_sign_bit(format, true) - 1;
     case MINUS_ZERO: return oracle_sign_bit(format, true);
+    case OF_P3109: return oracle_sign_bit(format, true) - !f.is_signed;
     case NO_SPECIALS: return oracle_greatest(format);
     case OF_INTEGERS: break;
   }
@@ -187,5 +208,6 @@ uint64_t oracle_infinity(smma_format format, bool negative) {
   layout f = oracle_layout(format);
   uint64_t sign = oracle_sign_bit(format, negative), ones = (UINT64_C(1) << f.exponent_bits) - 1;
   if (f.specials == OF_GREATEST_EXPONENT) return sign | ones << (f.fraction_bits + f.low_bits);
+  if (f.specials == OF_P3109) return sign | (oracle_greatest(format) + 1);
   return sign | oracle_nan(format, SMMA_NAN_QUIET); /* in formats of class MINUS_ZERO this is the sign */
 }

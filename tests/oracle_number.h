@@ -26,6 +26,7 @@ typedef enum {
   OF_GREATEST_EXPONENT, /* infinity with a fraction of zero, NaN with other fractions */
   ALL_ONES,             /* one magnitude is NaN */
   MINUS_ZERO,           /* the encoding of -0 is NaN */
+  OF_P3109,             /* the greatest magnitude is infinity; NaN as MINUS_ZERO, without a sign the last encoding */
   NO_SPECIALS,
   OF_POWERS, /* powers of two, without zero; all ones is NaN */
   OF_INTEGERS
@@ -39,6 +40,9 @@ typedef struct {
 } layout;
 
 layout oracle_layout(smma_format format);
+
+/* Reports whether the encoding of -0 is NaN. */
+bool oracle_has_no_minus_zero(const layout *f);
 
 /* Decodes an encoding to units of an operand. q->value must be initialised. */
 void oracle_decode(quantity *q, smma_format format, uint64_t encoding);

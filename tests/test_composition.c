@@ -141,23 +141,47 @@ static void check_text(const smma_instruction *i) {
   smma_custom_release(back);
 }
 
+/* Compares composition `u` with the oracle, step by step and as it is computed otherwise. */
+static void check_composition(smma_custom *c, int u, int rows) {
+  smma_operation o;
+  c->instruction.rule = &c->named;
+  o = smma_operation_of(&c->instruction);
+  check_text(&c->instruction);
+  for (int row = 0; row < rows; row++) {
+    const uint64_t number = (uint64_t)u * (uint64_t)row_count() + (uint64_t)row;
+    const smma_row x = operands_row(&o, SEED, number);
+    const uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b);
+    expect(&c->instruction, &x, number, expected, smma_row_compute(&o, &x));
+    expect(&c->instruction, &x, number, expected, compute_steps(&o, &x));
+    if (row < EXPLAINED) check_explanation(&o, &x);
+  }
+}
+
 static void test_random_compositions(void **state) {
   (void)state;
   for (int u = 0; u < unit_count(); u++) {
     smma_custom c = random_composition((uint64_t)u);
-    smma_operation o;
-    c.instruction.rule = &c.named;
-    o = smma_operation_of(&c.instruction);
-    check_text(&c.instruction);
-    for (int row = 0; row < row_count() / 4; row++) {
-      const uint64_t number = (uint64_t)u * (uint64_t)row_count() + (uint64_t)row;
-      const smma_row x = operands_row(&o, SEED, number);
-      const uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b);
-      expect(&c.instruction, &x, number, expected, smma_row_compute(&o, &x));
-      expect(&c.instruction, &x, number, expected, compute_steps(&o, &x));
-      if (row < EXPLAINED) check_explanation(&o, &x);
-    }
+    check_composition(&c, u, row_count() / 4);
   }
+}
+
+/* Compositions that allow P3109 formats as factors, half of them also as c and d. */
+static void test_p3109_compositions(void **state) {
+  static const char *const factors[] = {"binary8p3se", "binary6p3se", "binary8p4ue", "binary10p6se"};
+  static const char *const sums[] = {"binary8p4se", "binary10p6se"};
+  int checked = 0;
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    smma_custom c = random_composition((uint64_t)u);
+    smma_custom_fault fault;
+    smma_composition *p = &c.named.rule.with.composition;
+    c.instruction.a = smma_format_find(factors[u % 4]), c.instruction.b = smma_format_find(factors[u / 4 % 4]);
+    if (u % 2) c.instruction.c = c.instruction.d = p->step[p->steps - 1].output = smma_format_find(sums[u / 2 % 2]);
+    if (!smma_custom_check(&c, &fault)) continue;
+    check_composition(&c, u, row_count() / 8);
+    checked++;
+  }
+  assert_in_range(checked, unit_count() / 4, unit_count());
 }
 
 /* A member without a key would not be compared, described, read or written. */
@@ -188,8 +212,11 @@ static void test_every_key_counts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_catalogue),           cmocka_unit_test(test_random_units),
-      cmocka_unit_test(test_random_compositions), cmocka_unit_test(test_every_member_has_a_key),
+      cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_random_units),
+      cmocka_unit_test(test_random_compositions),
+      cmocka_unit_test(test_p3109_compositions),
+      cmocka_unit_test(test_every_member_has_a_key),
       cmocka_unit_test(test_every_key_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

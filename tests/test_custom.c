@@ -484,7 +484,7 @@ static const struct {
     {HEAD
      "\"G-FDPA\", \"k\": 8, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"e5m2fnuz\",\n \"alignment_bits\": 9, \"nan\": "
      "\"all-ones\"}",
-     "3:30", "is a number in e5m2fnuz", "quiet"},
+     "3:30", "is not NaN in e5m2fnuz", "quiet"},
     {HEAD "\"G-FDPA\", \"k\": 8, \"a\": \"f64\"}", "2:71", "cannot be f64", "f32, tf32"},
     {HEAD "\"FTZ-AddMul\", \"k\": 8, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"pairwise\": 3}", "2:118",
      "no pairs", "2, 4"},

@@ -366,8 +366,9 @@ static void test_values_of_integers(void **state) {
 
 #define COUNT 2000
 
-static const char *const spelled_out[] = {"e3m4",         "e4m3-bias11-fnuz",   "e4m3-ieee", "e3m2-nan", "ue5m3",
-                                          "ue5m0-finite", "e1m6-bias-4-finite", "e11m4",     "s5"};
+static const char *const spelled_out[] = {"e3m4",  "e4m3-bias11-fnuz", "e4m3-ieee",          "e3m2-nan",
+                                          "ue5m3", "ue5m0-finite",     "e1m6-bias-4-finite", "e11m4",
+                                          "s5",    "binary8p3se",      "binary8p4ue",        "binary8p1sf"};
 
 /* The formats that are converted: those of the table, and some spelled out. */
 enum { CONVERTED = SMMA_FORMAT_COUNT + sizeof spelled_out / sizeof *spelled_out };
@@ -431,7 +432,7 @@ static void check_convert(smma_format from, const uint64_t *x, smma_format to, s
 /* Any encodings. */
 static void check_random(smma_format from, smma_format to, uint64_t seed) {
   uint64_t x[COUNT];
-  const smma_overflow overflow = (smma_overflow)(seed % 3);
+  const smma_overflow overflow = (smma_overflow)(seed % 5);
   const smma_rounding rounding = roundings[seed % 5];
   for (size_t i = 0; i < COUNT; i++)
     store_element(from, x, i, random_bits(&seed) >> (64 - smma_format_bits(from)) >> (i % 5 ? 0 : 3));
@@ -464,7 +465,7 @@ static void test_convert_exponents(void **state) {
       if (exponent % 3 == 1) x[random_below(&seed, 200)] = (uint32_t)random_bits(&seed);
       memcpy(aligned, x, sizeof x);
       for (size_t mode = 0; mode < sizeof roundings / sizeof *roundings; mode++)
-        check_convert(SMMA_F32, aligned, converted(to), 200, roundings[mode], (smma_overflow)(exponent % 3));
+        check_convert(SMMA_F32, aligned, converted(to), 200, roundings[mode], (smma_overflow)(exponent % 5));
     }
 }
 
@@ -524,8 +525,8 @@ static void test_convert_errors(void **state) {
   assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_NO_FORMAT, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_convert(SMMA_F16, NULL, SMMA_F16, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, NULL, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, (smma_rounding)5, 0, NULL), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, 0, (smma_overflow)3, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, (smma_rounding)9, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, 0, (smma_overflow)5, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(y, 1);
   assert_int_equal(smma_convert(SMMA_F16, NULL, SMMA_F16, NULL, 0, 0, 0, NULL), SMMA_OK);
   assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_BF16, &y, 1, 0, 0, NULL), SMMA_OK);
@@ -650,8 +651,8 @@ static void test_unknown_format(void **state) {
 
 /* Values outside the enumerations give a result that differs from every encoding. */
 static void test_round_of_nothing(void **state) {
-  static const int formats[] = {SMMA_NO_FORMAT, SMMA_FORMAT_COUNT, 99, -1}, directions[] = {5, 99, -1},
-                   overflows[] = {3, 99, -1};
+  static const int formats[] = {SMMA_NO_FORMAT, SMMA_FORMAT_COUNT, 99, -1}, directions[] = {9, 99, -1},
+                   overflows[] = {5, 99, -1};
   (void)state;
   for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
     assert_true(smma_format_encode((smma_format)formats[i], 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==

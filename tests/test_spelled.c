@@ -21,7 +21,7 @@ static int every(void) { return (int)amount_of("SOFTMMA_SPELLED_EVERY", 1); }
 
 /* ---- Definition: docs/custom-units.md ---- */
 
-typedef enum { IEEE, ONE_NAN, FNUZ, FINITE, WORDS } word;
+typedef enum { IEEE, ONE_NAN, FNUZ, FINITE, P3109_EXTENDED, P3109_FINITE, WORDS } word;
 static const char *const words[] = {"ieee", "nan", "fnuz", "finite"};
 
 typedef struct {
@@ -30,6 +30,13 @@ typedef struct {
   word word;
 } parameters;
 
+static bool is_p3109(const parameters *p) { return p->word == P3109_EXTENDED || p->word == P3109_FINITE; }
+
+/* Reports whether the code of -0 is NaN. */
+static bool has_no_minus_zero(const parameters *p) { return p->word == FNUZ || (is_p3109(p) && p->has_sign); }
+
+static bool has_infinity(const parameters *p) { return p->word == IEEE || p->word == P3109_EXTENDED; }
+
 /* Exponent and fraction together number the magnitudes, from zero on. */
 static uint64_t fields_of(const parameters *p) { return UINT64_C(1) << (p->exponent_bits + p->fraction_bits); }
 
@@ -37,11 +44,13 @@ static uint64_t greatest_of(const parameters *p) {
   switch (p->word) {
     case IEEE: return fields_of(p) - (UINT64_C(1) << p->fraction_bits) - 1;
     case ONE_NAN: return fields_of(p) - 2;
+    case P3109_EXTENDED: return fields_of(p) - (p->has_sign ? 2 : 3);
+    case P3109_FINITE: return fields_of(p) - (p->has_sign ? 1 : 2);
     default: return fields_of(p) - 1;
   }
 }
 
-static int usual_bias(const parameters *p) { return (1 << p->exponent_bits) / 2 - (p->word != FNUZ); }
+static int usual_bias(const parameters *p) { return (1 << p->exponent_bits) / 2 - (p->word != FNUZ && !is_p3109(p)); }
 
 /* Magnitude number i is significand * 2^exponent; number i + 1 is the next larger one. */
 static uint64_t significand_of(const parameters *p, uint64_t i) {
@@ -57,13 +66,17 @@ static bool is_one(const parameters *p) {
   const uint64_t greatest = greatest_of(p);
   if (p->word == IEEE && p->fraction_bits == 0) return false;
   if ((p->word == FNUZ && !p->has_sign) || greatest >> p->fraction_bits == 0) return false;
-  if (p->has_sign + p->exponent_bits + p->fraction_bits < 2) return false;
+  if (p->has_sign + p->exponent_bits + p->fraction_bits < (is_p3109(p) ? 3 : 2)) return false;
   return exponent_of(p, 1) >= -1074 && exponent_of(p, greatest) + p->fraction_bits <= 1023;
 }
 
 static void name_of(const parameters *p, char name[40]) {
-  sprintf(name, "%se%dm%d-bias%d-%s", p->has_sign ? "" : "u", p->exponent_bits, p->fraction_bits, p->bias,
-          words[p->word]);
+  if (is_p3109(p))
+    sprintf(name, "binary%dp%d%s%s", p->has_sign + p->exponent_bits + p->fraction_bits, p->fraction_bits + 1,
+            p->has_sign ? "s" : "u", p->word == P3109_EXTENDED ? "e" : "f");
+  else
+    sprintf(name, "%se%dm%d-bias%d-%s", p->has_sign ? "" : "u", p->exponent_bits, p->fraction_bits, p->bias,
+            words[p->word]);
 }
 
 /* ---- Every encoding ---- */
@@ -78,8 +91,8 @@ static void check_decoding(const parameters *p, smma_format format) {
     const uint64_t i = code % fields_of(p);
     const smma_number x = smma_decode(f, code);
     const double value = smma_format_decode(format, code);
-    if (i > greatest || (p->word == FNUZ && negative && i == 0)) {
-      const bool infinite = p->word == IEEE && i == greatest + 1;
+    if (i > greatest || (has_no_minus_zero(p) && negative && i == 0)) {
+      const bool infinite = has_infinity(p) && i == greatest + 1;
       assert_int_equal(x.kind, infinite ? SMMA_INFINITE : SMMA_NAN);
       assert_true(infinite ? isinf(value) && (value < 0) == negative : isnan(value) != 0);
     } else {
@@ -93,7 +106,7 @@ static void check_decoding(const parameters *p, smma_format format) {
 
 /* Reports whether a magnitude is rounded to the upper neighbour. It is `part` / 256 of the way from the lower to the
    upper neighbour, or slightly more if `more`. If both neighbours are odd, as without fraction bits, a tie goes to the
-   larger one (IEEE 754-2019, section 4.3.1). */
+   larger one (IEEE 754-2019, section 4.3.1). In P3109 formats codes are odd or even. */
 static bool goes_up(smma_rounding direction, bool negative, uint64_t below, int part, bool more) {
   const bool exact = part == 0 && !more, half = part == 128 && !more, above = part > 128 || (part == 128 && more);
   switch (direction) {
@@ -114,14 +127,14 @@ static uint64_t beyond(const parameters *p, bool negative, smma_overflow overflo
   const int bits = p->has_sign + p->exponent_bits + p->fraction_bits;
   const bool saturates = overflow == SMMA_OVERFLOW_SATURATE || (overflow == SMMA_OVERFLOW_DEFAULT && bits <= 8);
   if (saturates || p->word == FINITE) return sign_of(p, negative) | greatest_of(p);
-  if (p->word == FNUZ) return fields_of(p);
+  if (has_no_minus_zero(p) && !has_infinity(p)) return fields_of(p);
   return sign_of(p, negative) | (greatest_of(p) + 1);
 }
 
 static uint64_t code_of(const parameters *p, bool negative, uint64_t i, smma_overflow overflow) {
   if (negative && !p->has_sign) return 0;
   if (i > greatest_of(p)) return beyond(p, negative, overflow);
-  return (i || p->word != FNUZ ? sign_of(p, negative) : 0) | i;
+  return (i || !has_no_minus_zero(p) ? sign_of(p, negative) : 0) | i;
 }
 
 /* Checks values between every magnitude and the next, including the next beyond the largest. */
@@ -134,7 +147,8 @@ static void check_rounding(const parameters *p, smma_format format) {
         const smma_overflow overflow = (smma_overflow)((i + (uint64_t)part) % 3);
         const bool negative = (i + (uint64_t)direction) % 2, more = part == 1 || part == 4;
         const uint64_t significand = (significand_of(p, i) << 8 | (uint64_t)parts[part]) << 20;
-        const uint64_t up = goes_up((smma_rounding)direction, negative, significand_of(p, i), parts[part], more);
+        const uint64_t below = is_p3109(p) ? i : significand_of(p, i);
+        const uint64_t up = goes_up((smma_rounding)direction, negative, below, parts[part], more);
         const uint64_t expected = code_of(p, negative, i + up, overflow);
         uint64_t got;
         if (significand == 0 && more) continue;
@@ -148,10 +162,11 @@ static void check_rounding(const parameters *p, smma_format format) {
 /* Checks values far beyond the range, infinity, NaN, and zeros. */
 static void check_ends(const parameters *p, smma_format format) {
   const bool signed_nan = p->word == IEEE || p->word == ONE_NAN;
-  const uint64_t nan = p->word == IEEE      ? greatest_of(p) + 1 + (UINT64_C(1) << (p->fraction_bits - 1))
-                       : p->word == ONE_NAN ? greatest_of(p) + 1
-                       : p->word == FNUZ    ? fields_of(p)
-                                            : greatest_of(p);
+  const uint64_t nan = p->word == IEEE        ? greatest_of(p) + 1 + (UINT64_C(1) << (p->fraction_bits - 1))
+                       : p->word == ONE_NAN   ? greatest_of(p) + 1
+                       : has_no_minus_zero(p) ? fields_of(p)
+                       : is_p3109(p)          ? fields_of(p) - 1
+                                              : greatest_of(p);
   for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++)
     for (int negative = 0; negative < 2; negative++) {
       const uint64_t end = negative && !p->has_sign ? 0 : beyond(p, negative, (smma_overflow)o);
@@ -197,9 +212,35 @@ static void test_every_encoding(void **state) {
           const bool few = has_sign + exponent_bits + fraction_bits <= 10;
           parameters p = {has_sign, exponent_bits, fraction_bits, 0, (word)w};
           const int usual = usual_bias(&p), biases[] = {usual, usual - 1, -3, usual + 60, 1070};
-          for (int b = 0; b < (few ? 5 : 1); b++) p.bias = biases[b], check_format(&p, &formats);
+          for (int b = 0; b < (few && !is_p3109(&p) ? 5 : 1); b++) p.bias = biases[b], check_format(&p, &formats);
         }
   assert_true(formats > 1000);
+}
+
+/* The digest of all values in the working group's tables (P3109/Public, commit 26df0d0, "Value Tables/Hexadecimal"),
+   for the formats of 3 to 16 bits that have at most 11 exponent bits. */
+static void test_p3109_tables(void **state) {
+  uint64_t digest = 0, codes = 0;
+  (void)state;
+  for (int bits = 3; bits <= 16; bits++)
+    for (int precision = 1; precision <= bits; precision++)
+      for (int n = 0; n < 4; n++) {
+        const int exponent_bits = bits - precision + n / 2;
+        char name[40];
+        smma_format format;
+        if (exponent_bits < 1 || exponent_bits > 11) continue;
+        snprintf(name, sizeof name, "binary%dp%d%c%c", bits, precision, "su"[n / 2], "ef"[n % 2]);
+        format = smma_format_find(name);
+        for (uint64_t code = 0; code < UINT64_C(1) << bits; code++, codes++) {
+          const double value = smma_format_decode(format, code);
+          uint64_t fp64 = UINT64_C(0x7ff8000000000000);
+          if (!isnan(value)) memcpy(&fp64, &value, sizeof fp64);
+          digest = (digest ^ fp64) * UINT64_C(0x9e3779b97f4a7c15);
+          digest ^= digest >> 32;
+        }
+      }
+  assert_int_equal(codes, 5742576);
+  assert_true(digest == UINT64_C(0xa26be0dabfffc754));
 }
 
 /* ---- Integers ---- */
@@ -270,6 +311,16 @@ static const struct {
     {"u3", "u3"},
     {"int2", "s2"},
     {"uint2", "u2"},
+    {"binary8p3sf", "e5m2fnuz"},
+    {"Binary8p4sf", "e4m3fnuz"},
+    {"binary8p5sf", "e3m4-fnuz"},
+    {"binary8p1sf", "binary8p1sf"},
+    {"binary8p3se", "binary8p3se"},
+    {"P3109_K8P3SE", "binary8p3se"},
+    {"binary8p4uf", "ue5m3-bias16-nan"},
+    {"binary8p1uf", "binary8p1uf"},
+    {"binary8p8ue", "binary8p8ue"},
+    {"binary16p5se", "binary16p5se"},
 };
 
 static const struct {
@@ -283,6 +334,17 @@ static const struct {
     {"ue4m3-fnuz", "without a sign"},
     {"e1m0-nan", "no normal number"},
     {"e1m6", "no normal number"},
+    {"binary2p1se", "3 to 16 bits"},
+    {"binary17p8se", "3 to 16 bits"},
+    {"binary8p8se", "precision"},
+    {"binary8p0se", "precision"},
+    {"binary8p9ue", "precision"},
+    {"binary16p4se", "1 to 11 bits"},
+    {"binary8p3s", ""},
+    {"binary8p3sg", ""},
+    {"binary16", ""},
+    {"binary8p3se-bias3", ""},
+    {"p3109_8p3se", ""},
     {"e8m13", ""},
     {"e5m3-bias1100", "f64"},
     {"e5m3-bias-1000", "f64"},
@@ -321,7 +383,15 @@ static void test_names(void **state) {
 
 /* Numbers that are not the number of a format. */
 static void test_no_formats(void **state) {
-  static const int none[] = {1 << 24, (1 << 24) + 1, 1 << 25, (1 << 25) - 1, 300, -1, (1 << 24) | 2048 << 12 | 7 << 9};
+  static const int none[] = {1 << 24,
+                             (1 << 24) + 1,
+                             1 << 25,
+                             (1 << 25) - 1,
+                             300,
+                             -1,
+                             (1 << 24) | 2048 << 12 | 7 << 9,
+                             (1 << 24) | 2064 << 12 | 7 << 9 | 1 << 8 | 5 << 4 | 2,  /* e5m2fnuz as binary8p3sf */
+                             (1 << 24) | 2063 << 12 | 6 << 9 | 1 << 8 | 5 << 4 | 2}; /* binary8p3se with another bias */
   uint64_t x = 0;
   (void)state;
   for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
@@ -413,8 +483,9 @@ static void test_units_are_one(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_encoding), cmocka_unit_test(test_integers), cmocka_unit_test(test_names),
-      cmocka_unit_test(test_no_formats),     cmocka_unit_test(test_units),    cmocka_unit_test(test_units_are_one),
+      cmocka_unit_test(test_every_encoding), cmocka_unit_test(test_p3109_tables), cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_names),          cmocka_unit_test(test_no_formats),   cmocka_unit_test(test_units),
+      cmocka_unit_test(test_units_are_one),
   };
   return cmocka_run_group_tests_name("spelled", tests, NULL, NULL);
 }

@@ -52,13 +52,20 @@ typedef struct {
 
 /* The result for infinity, and for a magnitude that rounds above the largest finite magnitude. A value is first rounded
  * as if exponents had no upper end, in every rounding mode: even toward zero, a magnitude of 2^128 or more overflows in
- * f32. Integer formats always saturate, at the nearer end of their range. */
+ * f32. Integer formats always saturate, at the nearer end of their range. The saturation modes of IEEE P3109 are
+ * SMMA_OVERFLOW_SATURATE (SatFinite), SMMA_OVERFLOW_PROPAGATE (SatPropagate) and SMMA_OVERFLOW_BY_DIRECTION
+ * (SatNone). */
 typedef enum {
   SMMA_OVERFLOW_DEFAULT =
       0, /* saturate in formats of at most 8 bits, as CUDA's satfinite conversions; otherwise infinity */
   SMMA_OVERFLOW_SATURATE = 1, /* the largest finite magnitude */
   SMMA_OVERFLOW_INFINITY =
-      2 /* infinity; NaN in formats without infinity; saturate in FP6 and FP4, which have neither */
+      2, /* infinity; NaN in formats without infinity; saturate in FP6 and FP4, which have neither */
+  SMMA_OVERFLOW_PROPAGATE = 3, /* numbers saturate, infinity stays; formats without infinity saturate */
+  SMMA_OVERFLOW_BY_DIRECTION =
+      4 /* infinity, but numbers saturate if they are rounded away from that infinity (IEEE 754-2019, section 7.4);
+           SMMA_ROUND_TO_ODD saturates numbers in unsigned formats only. Formats without infinity saturate. In unsigned
+           formats with NaN, negative results are NaN; rounded toward zero or up, negative numbers are zero */
 } smma_overflow;
 
 #endif

@@ -23,8 +23,8 @@
  *
  * From 1.0 on, this header and the headers that it includes keep their meaning until 2.0. The following headers are
  * separate and may change in any version: accurate products of FP64 matrices (softmma/accurate.h), devices and their
- * memory (device.h), products of sparse instructions (sparse.h), and generated test vectors (rows.h). Before 1.0 each
- * minor version has its own interface and soname. */
+ * memory (device.h), products of sparse instructions (sparse.h), swizzled scale factors (scales.h), and generated test
+ * vectors (rows.h). Before 1.0 each minor version has its own interface and soname. */
 #ifndef SOFTMMA_SOFTMMA_H
 #define SOFTMMA_SOFTMMA_H
 
@@ -62,8 +62,7 @@ SMMA_API int smma_format_bits(smma_format format);
  * NaN becomes the format's quiet NaN with the same sign. Exceptions, as CUDA converts: 0x80 (the encoding of -0) in
  * FNUZ formats, the largest finite number in FP6 and FP4, 0 in integers.
  *
- * Returns SMMA_NO_ENCODING, which no value rounds to, for an unknown format or overflow, and for a rounding other than
- * the five from SMMA_ROUND_NEAREST_EVEN to SMMA_ROUND_NEAREST_AWAY. */
+ * Returns SMMA_NO_ENCODING, which no value rounds to, for an unknown format, rounding or overflow. */
 #define SMMA_NO_ENCODING UINT64_MAX
 SMMA_API uint64_t smma_format_encode(smma_format format, double value, smma_rounding rounding, smma_overflow overflow);
 
@@ -82,11 +81,26 @@ typedef struct {
 } smma_conversion;
 
 /* Rounds `count` encodings of one format to another. `from` and `to` are arrays in the formats' containers and may not
- * overlap. `*conversion`, if not NULL, receives the counts of changed values. Errors: SMMA_INVALID_ARGUMENT, also for a
- * rounding that smma_format_encode does not take. */
+ * overlap. `*conversion`, if not NULL, receives the counts of changed values. Errors: SMMA_INVALID_ARGUMENT. */
 SMMA_API smma_status smma_convert(smma_format from_format, const void *from, smma_format to_format, void *to,
                                   size_t count, smma_rounding rounding, smma_overflow overflow,
                                   smma_conversion *conversion);
+
+/* Stochastic roundings of IEEE P3109 (interim report 4.0, section 4.7.4) with N random bits R, for a value that is the
+ * fraction v of the way from a number to the next one of larger magnitude. The larger one is taken if */
+typedef enum {
+  SMMA_STOCHASTIC_A = 0, /* floor(v 2^N) + R >= 2^N */
+  SMMA_STOCHASTIC_B = 1, /* floor(v 2^(N+1)) + 2 R + 1 >= 2^(N+1) */
+  SMMA_STOCHASTIC_C = 2  /* v 2^N, rounded to an even integer if halfway between two, + R >= 2^N */
+} smma_stochastic;
+
+/* Like smma_convert with a stochastic rounding: the last `random_bits` bits, 1 to SMMA_MOST_RANDOM_BITS, of element i
+ * of `random` round element i. Overflow is that of a rounding to nearest. */
+#define SMMA_MOST_RANDOM_BITS 30
+SMMA_API smma_status smma_convert_stochastic(smma_format from_format, const void *from, smma_format to_format, void *to,
+                                             size_t count, smma_stochastic variant, int random_bits,
+                                             const uint32_t *random, smma_overflow overflow,
+                                             smma_conversion *conversion);
 
 /* ---- Instructions ---- */
 

@@ -64,11 +64,16 @@ static void count_change(const conversion *c, double x, double y, smma_conversio
     counts->saturated++;
 }
 
-static uint64_t convert(const conversion *c, uint64_t x, smma_conversion *counts) {
-  const uint64_t y = smma_encode_number(c->to, smma_decode(c->from, x), c->rounding, c->overflow);
+/* Encodes `number`, which is the value of x, rounded or not; counts the change of x. */
+static uint64_t encode(const conversion *c, uint64_t x, smma_number number, smma_conversion *counts) {
+  const uint64_t y = smma_encode_number(c->to, number, c->rounding, c->overflow);
   const double before = smma_format_decode(c->from_format, x), after = smma_format_decode(c->to_format, y);
   if (!same(before, after)) count_change(c, before, after, counts);
   return y;
+}
+
+static uint64_t convert(const conversion *c, uint64_t x, smma_conversion *counts) {
+  return encode(c, x, smma_decode(c->from, x), counts);
 }
 
 /* ---- To nearest or toward zero, without overflow, for formats with sign, exponent and fraction ---- */
@@ -83,14 +88,15 @@ typedef struct {
   int ignored, fraction_bits, last; /* last: exponent of the last bit of a subnormal */
   uint64_t to_sign, to_sign_of_zero, to_largest;
   int to_ignored, to_fraction_bits, to_least; /* to_least: exponent of the smallest normal number */
-  smma_rounding rounding;                     /* must satisfy has_rounder */
+  smma_rounding rounding;
 } rounder;
 
 static bool is_floating(smma_encoding f) { return f.sign_bits && f.exponent_bits; }
 
-static bool has_rounder(smma_rounding rounding) {
-  return rounding == SMMA_ROUND_NEAREST_EVEN || rounding == SMMA_ROUND_TOWARD_ZERO ||
-         rounding == SMMA_ROUND_NEAREST_AWAY;
+static bool has_rounder(const conversion *c) {
+  return is_floating(c->from) && is_floating(c->to) && !smma_rounds_by_code(c->to) &&
+         (c->rounding == SMMA_ROUND_NEAREST_EVEN || c->rounding == SMMA_ROUND_TOWARD_ZERO ||
+          c->rounding == SMMA_ROUND_NEAREST_AWAY);
 }
 
 static rounder rounder_between(smma_encoding from, smma_encoding to, smma_rounding rounding) {
@@ -99,12 +105,12 @@ static rounder rounder_between(smma_encoding from, smma_encoding to, smma_roundi
   return (rounder){.fields = sign - 1,
                    .fraction = smma_low_bits(~(uint64_t)0, from.fraction_bits),
                    .largest = smma_largest_fields(from),
-                   .nan = from.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? sign : ~(uint64_t)0,
+                   .nan = smma_has_nan_for_negative_zero(from) ? sign : ~(uint64_t)0,
                    .ignored = from.ignored_bits,
                    .fraction_bits = from.fraction_bits,
                    .last = 1 - from.bias - from.fraction_bits,
                    .to_sign = to_sign,
-                   .to_sign_of_zero = to.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? 0 : to_sign,
+                   .to_sign_of_zero = smma_has_nan_for_negative_zero(to) ? 0 : to_sign,
                    .to_largest = smma_largest_fields(to),
                    .to_ignored = to.ignored_bits,
                    .to_fraction_bits = to.fraction_bits,
@@ -285,22 +291,30 @@ static void convert_floats(const conversion *c, const rounder *r, const void *fr
   convert_vectors(c, r, from, to, count, counts);
 }
 
+/* Prepares a conversion. Returns false if there is no such format, rounding or overflow. */
+static bool prepare(conversion *c) {
+  if (!smma_is_format(c->from_format) || !smma_is_format(c->to_format)) return false;
+  if ((unsigned)c->rounding > SMMA_ROUND_TO_ODD || (unsigned)c->overflow > SMMA_OVERFLOW_BY_DIRECTION) return false;
+  c->from = smma_encoding_of(c->from_format), c->to = smma_encoding_of(c->to_format);
+  c->least = least_of(c->to_format, c->to), c->greatest = greatest_of(c->to_format, c->to);
+  return true;
+}
+
 smma_status smma_convert(smma_format from_format, const void *from, smma_format to_format, void *to, size_t count,
                          smma_rounding rounding, smma_overflow overflow, smma_conversion *conversion_counts) {
-  conversion c = {
-      from_format, to_format, smma_encoding_of(from_format), smma_encoding_of(to_format), rounding, overflow,
-      {0, 0},      {0, 0},    conversion_counts != NULL};
-  const bool fast = has_rounder(rounding) && is_floating(c.from) && is_floating(c.to);
+  conversion c = {.from_format = from_format,
+                  .to_format = to_format,
+                  .rounding = rounding,
+                  .overflow = overflow,
+                  .counted = conversion_counts != NULL};
+  bool fast;
   void (*volatile floats)(const conversion *, const rounder *, const void *, void *, size_t, smma_conversion *) =
       convert_floats; /* called through a pointer, so that the compiler cannot move its arithmetic across the change of
                          mode */
   smma_conversion counts = {0};
   rounder r;
-  if (!smma_is_format(from_format) || !smma_is_format(to_format)) return SMMA_INVALID_ARGUMENT;
-  if ((count && (!from || !to)) || (unsigned)rounding > SMMA_ROUND_NEAREST_AWAY ||
-      (unsigned)overflow > SMMA_OVERFLOW_INFINITY)
-    return SMMA_INVALID_ARGUMENT;
-  c.least = least_of(to_format, c.to), c.greatest = greatest_of(to_format, c.to);
+  if (!prepare(&c) || (count && (!from || !to))) return SMMA_INVALID_ARGUMENT;
+  fast = has_rounder(&c);
   r = rounder_between(c.from, c.to, rounding);
   if (fast && rounding == SMMA_ROUND_NEAREST_EVEN && from_format == SMMA_F32 && c.to.fraction_bits < 23 &&
       !smma_is_spelled(to_format)) {
@@ -313,6 +327,55 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   if (conversion_counts) *conversion_counts = counts;
   return SMMA_OK;
 }
+
+/* ---- Stochastic ---- */
+
+/* Returns x rounded to the precision of f with random bits, as a number that f represents unless it overflows. Keeps as
+   many bits below the last bit as there are random bits, and adds these. Source: IEEE P3109, interim report 4.0,
+   section 4.7.4. */
+static smma_number rounded_stochastically(smma_encoding f, smma_number x, smma_stochastic variant, int bits,
+                                          uint64_t random) {
+  const int unit = x.exponent - x.fraction_bits, top = unit + smma_bit_length(x.significand) - 1;
+  const int last = smma_maximum(top, smma_minimum_exponent(f)) - f.fraction_bits; /* exponent of the last bit */
+  const int kept_bits = bits + (variant == SMMA_STOCHASTIC_B), shift = last - kept_bits - unit;
+  uint64_t kept;
+  if (x.kind != SMMA_FINITE || last <= unit) return x;
+  random = smma_low_bits(random, bits);
+  if (shift > 0) {
+    const bool half = shift <= 64 && x.significand >> (shift - 1) & 1;
+    kept = smma_shift_right(x.significand, shift);
+    if (variant == SMMA_STOCHASTIC_C)
+      kept += smma_rounds_up(SMMA_ROUND_NEAREST_EVEN, x.negative, kept & 1, half,
+                             smma_low_bits(x.significand, shift - 1) != 0);
+  } else {
+    kept = x.significand << -shift;
+  }
+  x.significand = (kept + (variant == SMMA_STOCHASTIC_B ? 2 * random + 1 : random)) >> kept_bits;
+  x.exponent = last;
+  x.fraction_bits = 0;
+  return x;
+}
+
+smma_status smma_convert_stochastic(smma_format from_format, const void *from, smma_format to_format, void *to,
+                                    size_t count, smma_stochastic variant, int random_bits, const uint32_t *random,
+                                    smma_overflow overflow, smma_conversion *conversion_counts) {
+  conversion c = {.from_format = from_format, .to_format = to_format, .overflow = overflow};
+  smma_conversion counts = {0};
+  size_t from_bytes, to_bytes;
+  if (!prepare(&c) || (count && (!from || !to || !random)) || (unsigned)variant > SMMA_STOCHASTIC_C ||
+      random_bits < 1 || random_bits > SMMA_MOST_RANDOM_BITS)
+    return SMMA_INVALID_ARGUMENT;
+  from_bytes = smma_container_bytes(c.from), to_bytes = smma_container_bytes(c.to);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t x = smma_load(from_bytes, from, i);
+    const smma_number rounded = rounded_stochastically(c.to, smma_decode(c.from, x), variant, random_bits, random[i]);
+    smma_store(to_bytes, to, i, encode(&c, x, rounded, &counts));
+  }
+  if (conversion_counts) *conversion_counts = counts;
+  return SMMA_OK;
+}
+
+/* ---- Operands of instructions ---- */
 
 smma_rounding smma_operand_rounding(const smma_instruction *instruction, const smma_plan *plan, smma_format format) {
   if (plan && plan->has_operand_rounding) return plan->operand_rounding;

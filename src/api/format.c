@@ -9,9 +9,9 @@
 
 static bool known(smma_format format) { return smma_is_format(format); }
 
-static bool known_rounding(smma_rounding rounding) { return (unsigned)rounding <= SMMA_ROUND_NEAREST_AWAY; }
+static bool known_rounding(smma_rounding rounding) { return (unsigned)rounding <= SMMA_ROUND_TO_ODD; }
 
-static bool known_overflow(smma_overflow overflow) { return (unsigned)overflow <= SMMA_OVERFLOW_INFINITY; }
+static bool known_overflow(smma_overflow overflow) { return (unsigned)overflow <= SMMA_OVERFLOW_BY_DIRECTION; }
 
 const char *smma_format_name(smma_format format) { return smma_format_text(known(format) ? format : SMMA_NO_FORMAT); }
 

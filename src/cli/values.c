@@ -61,7 +61,8 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   errno = 0;
   value = strtod(token, &end);
   if (*end || end == token) smma_die("%s[%d]: '%s' is not a number (raw encodings need --hex)", option, index, token);
-  encoding = smma_format_encode(format, value, rounding, SMMA_OVERFLOW_DEFAULT);
+  encoding =
+      smma_format_encode(format, value, rounding, isinf(value) ? SMMA_OVERFLOW_PROPAGATE : SMMA_OVERFLOW_DEFAULT);
   rounded = smma_format_decode(format, encoding);
   if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
     smma_note("%s[%d]: %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),

@@ -1,4 +1,5 @@
-/* Number formats: what an encoding means. Source: MMA-Sim, appendix A; OCP MX specification. */
+/* Number formats: what an encoding means. Source: MMA-Sim, appendix A; OCP MX specification; IEEE P3109, interim report
+   4.0, section 3. */
 #ifndef SMMA_CORE_FORMAT_H
 #define SMMA_CORE_FORMAT_H
 
@@ -20,7 +21,11 @@ typedef enum {
   SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO, /* the code of -0 is the only NaN; no infinity ("FNUZ") */
   SMMA_SPECIALS_FINITE,                /* no infinity, no NaN */
   SMMA_SPECIALS_POWERS_OF_TWO,         /* code c is 2^(c - bias), all ones is NaN; no zero */
-  SMMA_SPECIALS_INTEGER                /* no infinity, no NaN; negative numbers in two's complement */
+  SMMA_SPECIALS_INTEGER,               /* no infinity, no NaN; negative numbers in two's complement */
+  /* IEEE P3109. NaN is the code of -0; without a sign it is the last code. */
+  SMMA_SPECIALS_P3109_EXTENDED, /* the greatest magnitude is infinity */
+  SMMA_SPECIALS_P3109_FINITE    /* no infinity. Only without fraction bits, for smma_rounds_by_code; with fraction bits
+                                   these are the FNUZ formats, and without a sign the FN formats */
 } smma_specials;
 
 typedef struct {
@@ -76,6 +81,23 @@ SMMA_CORE bool smma_is_integer(smma_format format) {
   return smma_encoding_of(format).specials == SMMA_SPECIALS_INTEGER;
 }
 
+SMMA_CORE bool smma_is_p3109(smma_encoding f) {
+  return f.specials == SMMA_SPECIALS_P3109_EXTENDED || f.specials == SMMA_SPECIALS_P3109_FINITE;
+}
+
+SMMA_CORE bool smma_has_infinity(smma_encoding f) {
+  return f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_P3109_EXTENDED;
+}
+
+/* Reports whether the code of -0 is NaN, the format's only one. */
+SMMA_CORE bool smma_has_nan_for_negative_zero(smma_encoding f) {
+  return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO || (smma_is_p3109(f) && f.sign_bits);
+}
+
+/* Reports whether the last bit of the code, an exponent bit, decides if a number is even. In other formats without
+   fraction bits every power of two is odd (IEEE 754-2019, section 4.3.1). Source: P3109, section 4.7.4. */
+SMMA_CORE bool smma_rounds_by_code(smma_encoding f) { return smma_is_p3109(f) && f.fraction_bits == 0; }
+
 SMMA_CORE int smma_minimum_exponent(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_POWERS_OF_TWO ? -f.bias : 1 - f.bias;
 }
@@ -87,6 +109,8 @@ SMMA_CORE uint64_t smma_largest_fields(smma_encoding f) {
     case SMMA_SPECIALS_IEEE: return ones - ((uint64_t)1 << f.fraction_bits);
     case SMMA_SPECIALS_ONE_NAN:
     case SMMA_SPECIALS_POWERS_OF_TWO: return ones - 1;
+    case SMMA_SPECIALS_P3109_EXTENDED: return ones - (f.sign_bits ? 1 : 2);
+    case SMMA_SPECIALS_P3109_FINITE: return ones - (f.sign_bits ? 0 : 1);
     default: return ones;
   }
 }
@@ -113,7 +137,7 @@ typedef struct {
 
 SMMA_CORE smma_number smma_decode(smma_encoding f, uint64_t encoding) {
   uint64_t fields, fraction;
-  int exponent_field, special;
+  int exponent_field;
   smma_number x;
   encoding >>= f.ignored_bits;
   fields = smma_low_bits(encoding, f.exponent_bits + f.fraction_bits);
@@ -129,12 +153,12 @@ SMMA_CORE smma_number smma_decode(smma_encoding f, uint64_t encoding) {
     x.significand = fraction | (uint64_t)(exponent_field != 0) << f.fraction_bits;
   }
   if (f.specials == SMMA_SPECIALS_INTEGER && x.negative) x.significand = ((uint64_t)1 << f.fraction_bits) - fraction;
-  special =
-      f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? x.negative && fields == 0 : fields > smma_largest_fields(f);
-  if (special)
-    x.kind = f.specials == SMMA_SPECIALS_IEEE && fraction == 0 ? SMMA_INFINITE : SMMA_NAN;
+  if (fields > smma_largest_fields(f))
+    x.kind = smma_has_infinity(f) && fields == smma_largest_fields(f) + 1 ? SMMA_INFINITE : SMMA_NAN;
+  else if (x.significand)
+    x.kind = SMMA_FINITE;
   else
-    x.kind = x.significand ? SMMA_FINITE : SMMA_ZERO;
+    x.kind = x.negative && smma_has_nan_for_negative_zero(f) ? SMMA_NAN : SMMA_ZERO;
   return x;
 }
 
@@ -144,9 +168,13 @@ SMMA_CORE uint64_t smma_default_nan(smma_encoding f) {
   uint64_t fields;
   switch (f.specials) {
     case SMMA_SPECIALS_IEEE: fields = smma_largest_fields(f) + 1 + ((uint64_t)1 << (f.fraction_bits - 1)); break;
-    case SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO: fields = (uint64_t)1 << (f.exponent_bits + f.fraction_bits); break;
     case SMMA_SPECIALS_FINITE: fields = smma_largest_fields(f); break;
     case SMMA_SPECIALS_INTEGER: fields = 0; break;
+    case SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO:
+    case SMMA_SPECIALS_P3109_EXTENDED:
+    case SMMA_SPECIALS_P3109_FINITE:
+      fields = ((uint64_t)1 << (f.exponent_bits + f.fraction_bits)) - (f.sign_bits ? 0 : 1);
+      break;
     default: fields = smma_largest_fields(f) + 1; break;
   }
   return fields << f.ignored_bits;

@@ -100,7 +100,7 @@ SMMA_CORE uint64_t smma_negated(smma_encoding f, uint64_t x) {
   bool zero = (x & (sign - 1)) == 0;
   if (!f.sign_bits) return x;
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(0 - x, f.bits);
-  return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && zero ? x : x ^ sign;
+  return smma_has_nan_for_negative_zero(f) && zero ? x : x ^ sign;
 }
 
 #endif

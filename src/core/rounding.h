@@ -1,4 +1,5 @@
-/* Rounds an exact value once, to an encoding. Source: docs/algorithms/README.md; IEEE 754-2019, section 4.3. */
+/* Rounds an exact value once, to an encoding. Source: docs/algorithms/README.md; IEEE 754-2019, section 4.3; IEEE
+   P3109, interim report 4.0, sections 4.7.4 and 4.7.5. */
 #ifndef SMMA_CORE_ROUNDING_H
 #define SMMA_CORE_ROUNDING_H
 
@@ -7,7 +8,7 @@
 SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t fields) {
   uint64_t sign = (uint64_t)(negative && f.sign_bits) << (f.exponent_bits + f.fraction_bits);
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(sign ? 0 - fields : fields, f.bits);
-  if (fields == 0 && f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) sign = 0;
+  if (fields == 0 && smma_has_nan_for_negative_zero(f)) sign = 0;
   return (sign | fields) << f.ignored_bits;
 }
 
@@ -19,7 +20,7 @@ SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow
   if (overflow == SMMA_OVERFLOW_DEFAULT) overflow = f.bits <= 8 ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
   if (overflow == SMMA_OVERFLOW_SATURATE || f.specials == SMMA_SPECIALS_FINITE)
     return smma_sign_and_fields(f, negative, fields);
-  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return smma_default_nan(f);
+  if (smma_has_nan_for_negative_zero(f) && !smma_has_infinity(f)) return smma_default_nan(f);
   return smma_sign_and_fields(f, negative, fields + 1);
 }
 
@@ -64,8 +65,10 @@ SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t signific
   if (shift > 0) {
     bool half_unit = shift <= 64 && (significand >> (shift - 1) & 1);
     bool rest = sticky || smma_low_bits(significand, shift - 1) != 0;
+    bool odd;
     kept = smma_shift_right(significand, shift);
-    kept += smma_rounds_up(direction, negative, kept & 1, half_unit, rest);
+    odd = smma_rounds_by_code(f) ? (top - least + 1) & 1 && kept : kept & 1;
+    kept += smma_rounds_up(direction, negative, odd, half_unit, rest);
   } else {
     kept = significand << -shift;
   }
@@ -85,8 +88,44 @@ SMMA_CORE uint64_t smma_encode_one(smma_encoding f, bool negative) {
   return smma_encode(f, negative, 1, 0, false, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
+/* Reports whether a finite number rounds to zero, as if `f` had a sign. */
+SMMA_CORE bool smma_rounds_to_zero(smma_encoding f, smma_number x, smma_rounding direction) {
+  f.sign_bits = 1;
+  return smma_decode(f, smma_encode(f, x.negative, x.significand, x.exponent - x.fraction_bits, false, direction,
+                                    SMMA_OVERFLOW_SATURATE))
+             .kind == SMMA_ZERO;
+}
+
+/* Reports whether a number below the range of an unsigned format becomes NaN under SMMA_OVERFLOW_BY_DIRECTION. */
+SMMA_CORE bool smma_is_below_range(smma_encoding f, smma_number x, smma_rounding direction) {
+  if (!x.negative || x.kind == SMMA_ZERO || f.sign_bits) return false;
+  if (f.specials == SMMA_SPECIALS_FINITE || f.specials == SMMA_SPECIALS_INTEGER) return false;
+  if (x.kind == SMMA_INFINITE) return true;
+  return direction != SMMA_ROUND_TOWARD_ZERO && direction != SMMA_ROUND_UP && !smma_rounds_to_zero(f, x, direction);
+}
+
+/* Returns what happens to a number that overflows: SMMA_OVERFLOW_PROPAGATE and SMMA_OVERFLOW_BY_DIRECTION depend on the
+   number. */
+SMMA_CORE smma_overflow smma_overflow_of(smma_encoding f, smma_number x, smma_rounding direction,
+                                         smma_overflow overflow) {
+  const bool is_infinite = x.kind == SMMA_INFINITE;
+  bool saturates;
+  switch (overflow) {
+    case SMMA_OVERFLOW_PROPAGATE: saturates = !is_infinite; break;
+    case SMMA_OVERFLOW_BY_DIRECTION:
+      saturates = !is_infinite &&
+                  (direction == SMMA_ROUND_TO_ODD ? !f.sign_bits : smma_leads_from_infinity(direction, x.negative));
+      break;
+    default: return overflow;
+  }
+  return saturates || !smma_has_infinity(f) ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
+}
+
 /* Encodes a decoded number of any kind. */
 SMMA_CORE uint64_t smma_encode_number(smma_encoding f, smma_number x, smma_rounding direction, smma_overflow overflow) {
+  if (overflow == SMMA_OVERFLOW_BY_DIRECTION && x.kind != SMMA_NAN && smma_is_below_range(f, x, direction))
+    return smma_default_nan(f);
+  overflow = smma_overflow_of(f, x, direction, overflow);
   if (x.kind == SMMA_NAN) {
     uint64_t nan = smma_default_nan(f);
     return f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_ONE_NAN

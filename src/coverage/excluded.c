@@ -143,14 +143,14 @@ static bool has_one_normal(smma_encoding f, bool negative) {
 
 static const char *operand_excluded(smma_format format, smma_operand_class class) {
   const smma_encoding f = smma_encoding_of(format);
-  const bool ieee = f.specials == SMMA_SPECIALS_IEEE, integer = f.specials == SMMA_SPECIALS_INTEGER;
+  const bool integer = f.specials == SMMA_SPECIALS_INTEGER;
   const bool powers = f.specials == SMMA_SPECIALS_POWERS_OF_TWO;
   const bool negative = class != SMMA_CLASS_NAN && class % 2;
   if (negative && !f.sign_bits) return "the format has no sign";
   switch (class) {
     case SMMA_CLASS_ZERO: return powers ? "the format has no zero" : NULL;
     case SMMA_CLASS_MINUS_ZERO:
-      return integer || f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO || powers ? "the format has no -0" : NULL;
+      return integer || smma_has_nan_for_negative_zero(f) || powers ? "the format has no -0" : NULL;
     case SMMA_CLASS_SUBNORMAL:
     case SMMA_CLASS_MINUS_SUBNORMAL:
       return integer || powers || f.fraction_bits == 0 ? "the format has no subnormal numbers" : NULL;
@@ -160,7 +160,7 @@ static const char *operand_excluded(smma_format format, smma_operand_class class
     case SMMA_CLASS_GREATEST:
     case SMMA_CLASS_MINUS_GREATEST: return NULL;
     case SMMA_CLASS_INFINITE:
-    case SMMA_CLASS_MINUS_INFINITE: return ieee ? NULL : "the format has no infinity";
+    case SMMA_CLASS_MINUS_INFINITE: return smma_has_infinity(f) ? NULL : "the format has no infinity";
     case SMMA_CLASS_NAN: return integer || f.specials == SMMA_SPECIALS_FINITE ? "the format has no NaN" : NULL;
     case SMMA_OPERAND_CLASSES: break;
   }

@@ -59,7 +59,7 @@ static inline smma_decoder smma_decoder_of(smma_format format) {
   return (smma_decoder){
       .fields_mask = (uint32_t)smma_low_bits(~UINT64_C(0), fields),
       .largest = (uint32_t)smma_largest_fields(f),
-      .nan = f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? 1u << fields : ~0u,
+      .nan = smma_has_nan_for_negative_zero(f) ? 1u << fields : ~0u,
       .ignored = f.ignored_bits,
       .sign_at = fields,
       .fraction_bits = f.fraction_bits,

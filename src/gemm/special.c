@@ -91,7 +91,7 @@ static void classify(const smma_view *x, size_t line, size_t k, size_t count, fl
   classifier c = {smma_decoder_of(x->format), ~UINT32_C(0)};
   const size_t first = smma_element(x, line, k), bytes = smma_container_bytes(e);
   const size_t present = k < x->count ? smma_least(x->count - k, count) : 0;
-  if (e.specials == SMMA_SPECIALS_IEEE) c.infinity = c.format.largest + 1;
+  if (smma_has_infinity(e)) c.infinity = c.format.largest + 1;
   for (size_t i = present; i < count; i++) out[i] = 0;
   if (x->factor != 1)
     for (size_t i = 0; i < present; i++)

@@ -121,7 +121,7 @@ static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
   if (rule->algorithm == SMMA_FTZ_ADDMUL)
     return fail(fault, "nan", "%s has no other NaN; allowed: quiet, default", smma_model_name(rule));
   if (d.specials == SMMA_SPECIALS_IEEE || d.specials == SMMA_SPECIALS_ONE_NAN) return true;
-  return fail(fault, "nan", "all ones is a number in %s; allowed: quiet, default",
+  return fail(fault, "nan", "all ones is not NaN in %s; allowed: quiet, default",
               smma_format_text(custom->instruction.d));
 }
 

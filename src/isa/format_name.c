@@ -100,7 +100,7 @@ static const synonym synonyms[] = {
 
 /* ---- Spelled-out formats ---- */
 
-enum { MOST_BITS = 16, LEAST_INTEGER = 2, MOST_INTEGER = 8, NAME_SIZE = 32 };
+enum { MOST_BITS = 16, LEAST_INTEGER = 2, MOST_INTEGER = 8, LEAST_P3109 = 3, NAME_SIZE = 32 };
 
 /* Numbers that spell out the parameters of the table's formats; 0 for formats of more bits or with ignored bits. */
 enum {
@@ -152,8 +152,11 @@ static smma_specials usual_specials(smma_encoding x) {
   return SMMA_SPECIALS_IEEE;
 }
 
+/* Returns the bias of every P3109 format, and the usual one of FNUZ formats. */
+static int bias_of_p3109(int exponent_bits) { return 1 << (exponent_bits - 1); }
+
 static int usual_bias(int exponent_bits, smma_specials specials) {
-  return (1 << (exponent_bits - 1)) - (specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO);
+  return bias_of_p3109(exponent_bits) - (specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO);
 }
 
 /* Returns why the parameters do not form a valid format; NULL if they do. */
@@ -163,9 +166,12 @@ static const char *fault_of(smma_encoding f) {
     if (f.exponent_bits || f.bias != 1 - f.fraction_bits) return "an integer has no exponent";
     return f.bits < LEAST_INTEGER || f.bits > MOST_INTEGER ? "integers have 2 to 8 bits" : NULL;
   }
-  if ((int)f.specials >= SPECIALS_WORDS) return "no such special encodings";
+  if ((int)f.specials >= SPECIALS_WORDS && !smma_is_p3109(f)) return "no such special encodings";
   if (f.exponent_bits < 1 || f.exponent_bits > 11) return "an exponent has 1 to 11 bits";
   if (f.bits < 2 || f.bits > MOST_BITS) return "sign, exponent and fraction have 2 to 16 bits together";
+  if (smma_is_p3109(f) && f.bits < LEAST_P3109) return "P3109 formats have at least 3 bits";
+  if (smma_is_p3109(f) && f.bias != bias_of_p3109(f.exponent_bits)) return "P3109 formats have no other bias";
+  if (f.specials == SMMA_SPECIALS_P3109_FINITE && f.fraction_bits) return "the format has another number";
   if (f.specials == SMMA_SPECIALS_IEEE && f.fraction_bits == 0)
     return "infinity and NaN take a fraction bit; say -nan, -fnuz or -finite";
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && !f.sign_bits) return "without a sign there is no -0 for NaN";
@@ -235,19 +241,51 @@ static bool read_floating(const char *at, const char *end, smma_encoding *f) {
   return at == end;
 }
 
+/* Returns how the finite P3109 formats are encoded. */
+static smma_specials finite_specials(const smma_encoding *f) {
+  if (f->fraction_bits == 0) return SMMA_SPECIALS_P3109_FINITE;
+  return f->sign_bits ? SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO : SMMA_SPECIALS_ONE_NAN;
+}
+
+/* Reads a P3109 format's name, binaryKpP with its signedness and domain, or the name that gfloat gives it. Sets `why`
+   if no such format has these numbers. */
+static bool read_p3109(const char *at, const char *end, smma_encoding *f, const char **why) {
+  int precision;
+  if (!take(&at, end, "binary") && !take(&at, end, "p3109_k")) return false;
+  if (!take_number(&at, end, &f->bits) || !take(&at, end, "p") || !take_number(&at, end, &precision)) return false;
+  f->sign_bits = take(&at, end, "s");
+  if (!f->sign_bits && !take(&at, end, "u")) return false;
+  f->exponent_bits = f->bits - precision + !f->sign_bits;
+  f->fraction_bits = precision - 1;
+  if (take(&at, end, "e"))
+    f->specials = SMMA_SPECIALS_P3109_EXTENDED;
+  else if (take(&at, end, "f"))
+    f->specials = finite_specials(f);
+  else
+    return false;
+  if (f->bits < LEAST_P3109 || f->bits > MOST_BITS)
+    *why = "P3109 formats have 3 to 16 bits";
+  else if (precision < 1 || f->exponent_bits < 1)
+    *why = "the precision is at least 1 and, with a sign, below the number of bits";
+  else if (f->exponent_bits <= MOST_BITS)
+    f->bias = bias_of_p3109(f->exponent_bits);
+  return at == end;
+}
+
 static bool is_name(const char *name, const char *text, size_t length) {
   return strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
 smma_format smma_spelled_from_text(const char *text, size_t length, char *why, size_t size) {
-  const char *end = text + length, *fault;
+  const char *end = text + length, *fault = NULL;
   smma_encoding f = {0, 0, 0, 0, 0, 0, SMMA_SPECIALS_IEEE};
   smma_format known;
   if (size) *why = 0;
-  if (!read_integer(text, end, &f) && !read_floating(text, end, &f)) return SMMA_NO_FORMAT;
+  if (!read_integer(text, end, &f) && !read_p3109(text, end, &f, &fault) && !read_floating(text, end, &f))
+    return SMMA_NO_FORMAT;
   known = of_table(f);
   if (known != SMMA_NO_FORMAT) return known;
-  fault = fault_of(f);
+  if (!fault) fault = fault_of(f);
   if (!fault) return SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
   if (size && !is_name(names[SMMA_ROW_OF_E8M13], text, length))
     snprintf(why, size, "%.*s: %s", (int)(length < 40 ? length : 40), text, fault);
@@ -259,6 +297,11 @@ static void spell(smma_format format, char name[NAME_SIZE]) {
   char bias[16] = "";
   if (f.specials == SMMA_SPECIALS_INTEGER) {
     snprintf(name, NAME_SIZE, "%s%d", f.sign_bits ? "s" : "u", f.bits);
+    return;
+  }
+  if (smma_is_p3109(f)) {
+    snprintf(name, NAME_SIZE, "binary%dp%d%c%c", f.bits, f.fraction_bits + 1, f.sign_bits ? 's' : 'u',
+             f.specials == SMMA_SPECIALS_P3109_EXTENDED ? 'e' : 'f');
     return;
   }
   if (f.bias != usual_bias(f.exponent_bits, f.specials)) snprintf(bias, sizeof bias, "-bias%d", f.bias);

@@ -36,7 +36,7 @@ enum { SPELLED_INTEGER = SMMA_B1 + 1, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_
 
 const char *const smma_roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
                                       "toward-positive", "nearest-away", NULL};
-static const char *const every_rounding[] = {
+const char *const smma_every_rounding[] = {
     "nearest-even", "toward-zero",      "toward-negative",  "toward-positive", "nearest-away",
     "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
 static const char *const nans[] = {"all-ones", "quiet", "default", NULL};
@@ -71,7 +71,7 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define ROUNDING(name, has, place, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = smma_roundings, __VA_ARGS__ }
 #define EVERY_ROUNDING(name, has, place, ...) \
-  { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = every_rounding, __VA_ARGS__ }
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = smma_every_rounding, __VA_ARGS__ }
 #define FLAG(name, has, place, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_FLAG, place, .most = 1, __VA_ARGS__ }
 #define NEEDED .otherwise = SMMA_KEY_REQUIRED

@@ -42,9 +42,9 @@ typedef struct {
    which describe a composition that is G-FDPA. */
 #define SMMA_KEYS_OF_G_FDPA ((smma_algorithm)(SMMA_COMPOSITION + 1))
 
-/* The words for smma_rounding's first values, in order, which smma_convert accepts: "nearest-even", ...; NULL ends the
-   list. */
-extern const char *const smma_roundings[];
+/* The words for the values of smma_rounding, in order: "nearest-even", ...; the first list ends after the five
+   roundings that operands of instructions may have. NULL ends both lists. */
+extern const char *const smma_roundings[], *const smma_every_rounding[];
 
 /* Returns the name of an algorithm, or of G-FDPA, in a custom unit's text; empty past the last. */
 const char *smma_keys_name(smma_algorithm algorithm);

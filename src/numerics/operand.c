@@ -943,7 +943,7 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
   w.min = smma_is_integer(rule->format) ? least_number(rule->format) : -w.max;
   find_arithmetic(&w);
   w.beyond = f.bits <= 8 ? least_beyond(rule->format) : (double)NAN;
-  w.narrow = f.bits <= 8 && f.sign_bits && f.exponent_bits && f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
+  w.narrow = f.bits <= 8 && f.sign_bits && f.exponent_bits && !smma_has_nan_for_negative_zero(f);
   for (unsigned i = 0; w.narrow && rule->random && i < 256; i++) w.value[i] = smma_format_decode(rule->format, i);
   operand->statistics = (smma_operand_statistics){0};
   divide(&w);

@@ -47,7 +47,7 @@ static double round_narrow(const smma_word_format *f, double x, uint64_t *word) 
     const double least = f->normal / (double)(1 << e.fraction_bits), ulp_of_least = 0x1p52 * least;
     fields = bits_of(fabs(x) + ulp_of_least) - bits_of(ulp_of_least);
     x = copysign((double)fields * least, x);
-    if (!fields && e.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) negative = 0;
+    if (!fields && smma_has_nan_for_negative_zero(e)) negative = 0;
   }
   *word = (negative << (e.exponent_bits + e.fraction_bits) | fields) << e.ignored_bits;
   return x;
@@ -56,7 +56,7 @@ static double round_narrow(const smma_word_format *f, double x, uint64_t *word) 
 /* Rounds x to the format; `*word` receives the encoding. */
 static double nearest_word(const smma_word_format *f, double x, bool flush, uint64_t *word) {
   if (flush && fabs(x) < f->normal) x = copysign(fabs(x) > f->normal / 2 ? f->normal : 0, x);
-  if (fabs(x) <= f->largest && f->precision < 53) return round_narrow(f, x, word);
+  if (fabs(x) <= f->largest && f->precision < 53 && !smma_rounds_by_code(f->encoding)) return round_narrow(f, x, word);
   *word = smma_format_encode(f->format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   return smma_format_decode(f->format, *word);
 }

@@ -95,6 +95,12 @@ static bool check_no_plan(const smma_product_request *r, smma_error *error) {
   return !option || smma_fail(error, "%s: it takes a plan whose epilogue has it; give --plan, or leave it out", option);
 }
 
+static bool check_promotion(const smma_product_request *r, long long every, smma_error *error) {
+  return every % r->instruction->k == 0 ||
+         smma_fail(error, "--promote-every: %lld is not a multiple of the instruction's K, %d", every,
+                   r->instruction->k);
+}
+
 static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, smma_error *error) {
   enum { MOST_THREADS = 1024 };
   const bool two_level = smma_method_is(&r->method, "two-level") && !r->promote_every;
@@ -103,9 +109,7 @@ static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, 
   if (r->promote_every < 0) return smma_fail(error, "--promote-every: %lld is negative", r->promote_every);
   if (r->threads < 0 || r->threads > MOST_THREADS)
     return smma_fail(error, "--threads: %d is not a number from 0 (all cores) to %d", r->threads, MOST_THREADS);
-  if (every % r->instruction->k)
-    return smma_fail(error, "--promote-every: %lld is not a multiple of the instruction's K, %d", every,
-                     r->instruction->k);
+  if (!check_promotion(r, every, error)) return false;
   g->alpha = r->alpha, g->beta = r->beta, g->scale_d = r->scale_d, g->threads = r->threads;
   g->split_k = (size_t)r->split_k, g->promote_every = (size_t)every;
   return true;
@@ -191,6 +195,7 @@ bool smma_product_round(smma_product_request *r, smma_format d, smma_error *erro
     return smma_fail(error, "--scaling: D is rounded to %s after alpha and beta; give epilogue, or leave it out", text);
   if (r->split_k < 1 || r->promote_every < 0) return true; /* smma_product_begin refuses these */
   if (two_level && !r->promote_every) r->promote_every = SMMA_TWO_LEVEL_EVERY;
+  if (!check_promotion(r, r->promote_every, error)) return false;
   r->plan = smma_plan_of_rounding(d, (size_t)r->split_k, (size_t)r->promote_every, (size_t)r->instruction->k);
   r->plan_name = "--out", r->split_k = 1, r->promote_every = 0, r->scaling = NULL;
   if (two_level) r->method.method = NULL;

@@ -60,7 +60,7 @@ static const char *row_of_nans(const smma_operation *o, int index, smma_row *row
       return "a, b and c are NaN";
     default: break;
   }
-  if (a.specials != SMMA_SPECIALS_IEEE) return NULL;
+  if (!smma_has_infinity(a)) return NULL;
   set_product(row, 0, smma_overflowed(a, true, SMMA_OVERFLOW_INFINITY), index == 5 ? 0 : one);
   if (index == 5) return "-infinity times 0";
   row->c = infinity_of_c;

@@ -59,7 +59,7 @@ static void set_zero_term(const smma_operation *o, smma_row *row, int k, zero_te
 /* Reports whether K products and the format of a can represent the case. */
 static bool has_case(const smma_operation *o, const zero_case *z) {
   if (o->k == 1 && z->second != z->others) return false;
-  return z->first != ZERO_BY_ZERO || smma_encoding_of(o->a).specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
+  return z->first != ZERO_BY_ZERO || !smma_has_nan_for_negative_zero(smma_encoding_of(o->a));
 }
 
 static const char *row_of_zeros(const smma_operation *o, int index, smma_row *row) {

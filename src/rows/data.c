@@ -77,7 +77,7 @@ bool smma_data_fits(smma_data data, const smma_operation *o) {
     case SMMA_DATA_LARGE: return a.specials != SMMA_SPECIALS_INTEGER;
     case SMMA_DATA_ANY:
     case SMMA_DATA_NAN: return has_nan(a);
-    case SMMA_DATA_INFINITY: return a.specials == SMMA_SPECIALS_IEEE;
+    case SMMA_DATA_INFINITY: return smma_has_infinity(a);
     case SMMA_DATA_OVERFLOW: return o->d == SMMA_F16;
     case SMMA_DATA_C_ANY: return has_nan(smma_encoding_of(o->c));
     case SMMA_DATA_SCALES:
@@ -119,12 +119,12 @@ static uint64_t at_exponent(smma_encoding f, const dice *x, int exponent) {
   return (fields << f.ignored_bits) | sign_of(f, x);
 }
 
-/* Returns a random finite encoding. In an infinity or NaN, clears the highest exponent bit; the NaN in place of
-   negative zero becomes zero. */
+/* Returns a random finite encoding. In an infinity or NaN, clears the highest exponent bit; in formats whose NaN is in
+   place of negative zero, returns zero. */
 static uint64_t finite(smma_encoding f, const dice *x) {
   const uint64_t encoding = smma_low_bits(x->bits, f.bits);
   if (smma_decode(f, encoding).kind <= SMMA_FINITE) return encoding;
-  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return 0;
+  if (smma_has_nan_for_negative_zero(f)) return 0;
   return encoding ^ (uint64_t)1 << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
 }
 

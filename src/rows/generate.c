@@ -102,7 +102,7 @@ static inline double exact_double(int64_t x) {
    last bit has the weight of the result's last bit. The sum's code minus the power's code is the result's
    significand. */
 static inline void encode_floats(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
-  const uint64_t largest = smma_largest_fields(f), has_zero = f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
+  const uint64_t largest = smma_largest_fields(f), has_zero = !smma_has_nan_for_negative_zero(f);
   const uint64_t least = (uint64_t)(1023 + smma_minimum_exponent(f) - exponent);
 #pragma omp simd
   for (int i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static inline void encode_doubles(int exponent, int count, const int64_t *sum, u
 }
 
 static inline void smma_encode_normals(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
-  if (f.sign_bits && f.exponent_bits && smma_minimum_exponent(f) <= 200) {
+  if (f.sign_bits && f.exponent_bits && smma_minimum_exponent(f) <= 200 && !smma_rounds_by_code(f)) {
     if (f.fraction_bits > 51)
       encode_doubles(exponent + smma_normal_exponent(f), count, sum, out);
     else

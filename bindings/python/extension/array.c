@@ -130,11 +130,18 @@ static PyArrayObject *gapless(PyArrayObject *array) {
   return copy;
 }
 
-/* Takes over `array`. */
+/* Returns the array in C order. Takes over `array`. */
+static PyArrayObject *contiguous(PyArrayObject *array) {
+  PyArrayObject *result = PyArray_GETCONTIGUOUS(array);
+  Py_DECREF(array);
+  return result;
+}
+
+/* Converts to a format, with a stochastic rounding if `draws` is not NULL. Takes over `array`. */
 static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_format to, smma_rounding rounding,
-                              smma_overflow overflow, smma_conversion *lost) {
+                              const random_draws *draws, smma_overflow overflow, smma_conversion *lost) {
   PyArrayObject *result;
-  array = gapless(array);
+  array = draws ? contiguous(array) : gapless(array);
   if (!array) return NULL;
   result = (PyArrayObject *)PyArray_NewLikeArray(array, NPY_KEEPORDER, array_dtype_of(to), 0);
   if (result) {
@@ -142,7 +149,11 @@ static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_forma
     void *target = PyArray_DATA(result);
     size_t count = (size_t)PyArray_SIZE(array);
     PyThreadState *state = PyEval_SaveThread();
-    smma_convert(from, source, to, target, count, rounding, overflow, lost);
+    if (draws)
+      smma_convert_stochastic(from, source, to, target, count, draws->variant, draws->bits, draws->words, overflow,
+                              lost);
+    else
+      smma_convert(from, source, to, target, count, rounding, overflow, lost);
     PyEval_RestoreThread(state);
   }
   Py_DECREF(array);
@@ -183,19 +194,19 @@ PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format form
   if (array_holds(array, format)) return array;
   array = as_known(array, what);
   if (!array) return NULL;
-  result = convert(array, array_format_of(array), format, rounding, SMMA_OVERFLOW_DEFAULT, &lost);
+  result = convert(array, array_format_of(array), format, rounding, NULL, SMMA_OVERFLOW_DEFAULT, &lost);
   if (!result || warn_of_loss(what, format, &lost)) return result;
   Py_DECREF(result);
   return NULL;
 }
 
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
-                             smma_overflow overflow, bool quiet) {
+                             const random_draws *draws, smma_overflow overflow, bool quiet) {
   smma_conversion lost;
   PyArrayObject *result;
   array = as_known(array, what);
   if (!array) return NULL;
-  result = convert(array, array_format_of(array), format, rounding, overflow, quiet ? NULL : &lost);
+  result = convert(array, array_format_of(array), format, rounding, draws, overflow, quiet ? NULL : &lost);
   if (!result || quiet || warn_of_loss(what, format, &lost)) return result;
   Py_DECREF(result);
   return NULL;

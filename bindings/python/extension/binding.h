@@ -74,10 +74,17 @@ bool array_is_no_unit(PyObject *object);
    non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
 
-/* Returns the array's values rounded by the caller's rules, with a warning about losses unless `quiet`. An unsigned
-   array holds numbers like any other array. Takes over `array`. */
+/* A stochastic rounding, with a random word for each element in C order. */
+typedef struct {
+  smma_stochastic variant;
+  int bits;
+  const uint32_t *words;
+} random_draws;
+
+/* Returns the array's values rounded by the caller's rules, with a warning about losses unless `quiet`; by `draws`
+   instead of `rounding` unless NULL. An unsigned array holds numbers like any other array. Takes over `array`. */
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
-                             smma_overflow overflow, bool quiet);
+                             const random_draws *draws, smma_overflow overflow, bool quiet);
 
 /* Broadcasts the shapes of the arrays' leading axes (all but the last `own` of each) as NumPy does. NULL entries are
    left out. Returns the number of axes, or -1. */
@@ -259,6 +266,7 @@ PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_explain_planned(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
+PyObject *python_round_stochastically(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
 PyObject *python_swizzle(PyObject *module, PyObject *arguments);
 PyObject *python_operand(PyObject *module, PyObject *arguments);

@@ -58,7 +58,7 @@ static bool take_matrix(PyObject *object, const char *what, smma_encoded_matrix 
     Py_CLEAR(x);
   }
   if (x && own == SMMA_NO_FORMAT)
-    x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true);
+    x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, NULL, SMMA_OVERFLOW_DEFAULT, true);
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;

@@ -83,6 +83,7 @@ static PyMethodDef functions[] = {
     {"explain_planned", python_explain_planned, METH_VARARGS, NULL},
     {"operand_rounding", python_operand_rounding, METH_VARARGS, NULL},
     {"round", python_round, METH_VARARGS, NULL},
+    {"round_stochastically", python_round_stochastically, METH_VARARGS, NULL},
     {"quantize", python_quantize, METH_VARARGS, NULL},
     {"swizzle", python_swizzle, METH_VARARGS, NULL},
     {"operand", python_operand, METH_VARARGS, NULL},

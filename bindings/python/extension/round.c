@@ -38,11 +38,17 @@ int operand_rounding_named(const char *name, const smma_instruction *instruction
   return -1;
 }
 
+/* Stochastic roundings, whose names follow those of the other roundings. */
+static const char *const stochastic[] = {[SMMA_STOCHASTIC_A] = "stochastic-a",
+                                         [SMMA_STOCHASTIC_B] = "stochastic-b",
+                                         [SMMA_STOCHASTIC_C] = "stochastic-c",
+                                         NULL};
+
 int overflow_named(const char *name) {
-  static const char *const overflows[] = {[SMMA_OVERFLOW_DEFAULT] = "default",
-                                          [SMMA_OVERFLOW_SATURATE] = "saturate",
-                                          [SMMA_OVERFLOW_INFINITY] = "infinity",
-                                          NULL};
+  static const char *const overflows[] = {
+      [SMMA_OVERFLOW_DEFAULT] = "default",           [SMMA_OVERFLOW_SATURATE] = "saturate",
+      [SMMA_OVERFLOW_INFINITY] = "infinity",         [SMMA_OVERFLOW_PROPAGATE] = "propagate",
+      [SMMA_OVERFLOW_BY_DIRECTION] = "by-direction", NULL};
   return choice_named("overflow", name, overflows);
 }
 
@@ -66,11 +72,50 @@ PyObject *python_round(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOssp", &x, &dtype, &mode, &overflow, &quiet)) return NULL;
   format = array_format_named(dtype, "dtype");
-  rounding = format == SMMA_NO_FORMAT ? -1 : rounding_named("mode", mode);
+  rounding = format == SMMA_NO_FORMAT ? -1 : choice_named("mode", mode, smma_every_rounding);
   policy = rounding < 0 ? -1 : overflow_named(overflow);
   array = policy < 0 ? NULL : array_of(x);
-  if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, (smma_overflow)policy, quiet);
+  if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, NULL, (smma_overflow)policy, quiet);
   return array ? PyArray_Return(array) : NULL;
+}
+
+/* Rounds x with the last `bits` bits of a random word for each element: an array of uint32, of x's shape, in C order.
+ */
+static PyObject *rounded_with(PyArrayObject *x, smma_format format, random_draws draws, PyArrayObject *words,
+                              smma_overflow overflow) {
+  if (PyArray_NDIM(x) == PyArray_NDIM(words) &&
+      PyArray_CompareLists(PyArray_DIMS(x), PyArray_DIMS(words), PyArray_NDIM(x))) {
+    draws.words = PyArray_DATA(words);
+    x = array_rounded(x, "x", format, SMMA_ROUND_NEAREST_EVEN, &draws, overflow, false);
+    return x ? PyArray_Return(x) : NULL;
+  }
+  PyErr_SetString(PyExc_ValueError, "random: not of x's shape; it has one integer for each element of x");
+  Py_DECREF(x);
+  return NULL;
+}
+
+/* Returns x rounded stochastically, from (x, dtype, mode, overflow, random, bits). */
+PyObject *python_round_stochastically(PyObject *module, PyObject *arguments) {
+  PyObject *x, *dtype, *random, *result = NULL;
+  const char *mode, *overflow;
+  random_draws draws = {SMMA_STOCHASTIC_A, 0, NULL};
+  int variant, policy;
+  smma_format format;
+  PyArrayObject *array, *words;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOssOi", &x, &dtype, &mode, &overflow, &random, &draws.bits)) return NULL;
+  if (draws.bits < 1 || draws.bits > SMMA_MOST_RANDOM_BITS)
+    return PyErr_Format(PyExc_ValueError, "random_bits is %d; allowed: 1 to %d", draws.bits, SMMA_MOST_RANDOM_BITS);
+  format = array_format_named(dtype, "dtype");
+  variant = format == SMMA_NO_FORMAT ? -1 : choice_named("mode", mode, stochastic);
+  policy = variant < 0 ? -1 : overflow_named(overflow);
+  if (policy < 0) return NULL;
+  draws.variant = (smma_stochastic)variant;
+  words = (PyArrayObject *)PyArray_FROM_OTF(random, NPY_UINT32, NPY_ARRAY_C_CONTIGUOUS);
+  array = words ? array_of(x) : NULL;
+  if (array) result = rounded_with(array, format, draws, words, (smma_overflow)policy);
+  Py_XDECREF(words);
+  return result;
 }
 
 /* ---- Blocks with a common scale factor ---- */
@@ -142,7 +187,7 @@ PyObject *python_quantize(PyObject *module, PyObject *arguments) {
     return PyErr_Format(PyExc_ValueError, "%s in blocks of %zd with factors in %s: no block-scaled format", element,
                         block, scale);
   x = array_of(object);
-  x = x ? array_rounded(x, "x", SMMA_F64, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true) : NULL;
+  x = x ? array_rounded(x, "x", SMMA_F64, SMMA_ROUND_NEAREST_EVEN, NULL, SMMA_OVERFLOW_DEFAULT, true) : NULL;
   if (x && PyArray_NDIM(x) == 0) {
     PyErr_SetString(PyExc_ValueError, "x is a number; blocks lie along an axis of an array");
     Py_CLEAR(x);

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core, _devices
@@ -287,12 +288,25 @@ def rows(
     return tuple(array for array in made if array is not None)
 
 
-def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = "default") -> NDArray[Any]:
+def round(
+    x: ArrayLike,
+    dtype: Any,
+    mode: str = "nearest-even",
+    overflow: str = "default",
+    *,
+    random: ArrayLike | None = None,
+    random_bits: int | None = None,
+) -> NDArray[Any]:
     """Rounds the values of ``x`` to a format; returns an array of that format's dtype and the same shape.
 
-    ``mode`` is "nearest-even", "toward-zero", "toward-negative", "toward-positive" or "nearest-away". ``overflow``
-    applies to magnitudes that round above the greatest finite one: "saturate", "infinity" (NaN in formats without
-    infinity), or "default", which saturates in formats of at most 8 bits.
+    ``mode`` is "nearest-even", "toward-zero", "toward-negative", "toward-positive", "nearest-away", "nearest-zero",
+    "nearest-positive", "nearest-negative" or "to-odd". ``overflow`` applies to infinity, and to magnitudes that round
+    above the greatest finite one: "saturate", "infinity" (NaN in formats without infinity), "propagate" (numbers
+    saturate, infinity stays), "by-direction" (IEEE 754's rule for each ``mode``), or "default", which saturates in
+    formats of at most 8 bits. docs/custom-units.md relates both to the words of IEEE P3109.
+
+    "stochastic-a", "stochastic-b" and "stochastic-c" are P3109's stochastic roundings. Each element is rounded with the
+    last ``random_bits`` bits, 1 to 30, of an element of ``random``: integers from 0 to 2^32 - 1, in the shape of ``x``.
 
     Each value is rounded once, from the array's own dtype; integers and booleans count as float64. A RuntimeWarning
     counts values that became infinite, zero or NaN, or saturated (including NaN, infinity and negative numbers in
@@ -301,8 +315,20 @@ def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = 
         >>> import softmma
         >>> softmma.round([0.1, 1000, -3.3], "e4m3fn").astype(float).tolist()
         [0.1015625, 448.0, -3.25]
+        >>> softmma.round([1.3, 1.3], "e4m3fn", "stochastic-a", random=[9, 10], random_bits=4).astype(float).tolist()
+        [1.25, 1.375]
 
-    Raises LookupError for an unknown format, ValueError for an unknown mode. Source: ``smma_convert`` of
-    softmma/softmma.h.
+    Raises LookupError for an unknown format, ValueError for an unknown mode or overflow, and for ``random`` or
+    ``random_bits`` that are missing, out of range, or given without a stochastic mode. Source: ``smma_convert`` and
+    ``smma_convert_stochastic`` of softmma/softmma.h.
     """
-    return _core.round(x, dtype, mode, overflow, False)
+    if not str(mode).startswith("stochastic-"):
+        if random is not None or random_bits is not None:
+            raise ValueError(f"random and random_bits belong to the stochastic modes; mode is {mode!r}")
+        return _core.round(x, dtype, mode, overflow, False)
+    if random is None or random_bits is None:
+        raise ValueError(f"mode: {mode!r} needs random, an array of integers, and random_bits, 1 to 30")
+    words = np.asarray(random)
+    if words.dtype.kind not in "iu" or (words.size and not 0 <= int(words.min()) <= int(words.max()) < 2**32):
+        raise ValueError("random: not integers from 0 to 2^32 - 1")
+    return _core.round_stochastically(x, dtype, mode, overflow, words.astype(np.uint32), random_bits)

@@ -1,5 +1,8 @@
 """Rounding and quantisation."""
 
+import itertools
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -191,3 +194,251 @@ def test_losses_are_told(x, name, words):
 def test_special_values_in_blocks_are_told(x, name):
     with pytest.warns(RuntimeWarning, match="1 values were infinite or NaN"):
         softmma.quantize([x, *[1.0] * 31], name)
+
+
+# ---- IEEE P3109 ----
+
+P3109_MODES = {
+    "nearest-even": "NearestTiesToEven",
+    "nearest-away": "NearestTiesToAway",
+    "toward-positive": "TowardPositive",
+    "toward-negative": "TowardNegative",
+    "toward-zero": "TowardZero",
+    "to-odd": "ToOdd",
+}
+P3109_SATURATIONS = {"saturate": "SatFinite", "propagate": "SatPropagate", "by-direction": "SatNone"}
+
+
+def p3109_formats(widths):
+    """(K, P, has a sign, has infinity) of all formats of these widths that SoftMMA has: at most 11 exponent bits."""
+    for k in widths:
+        for signed in True, False:
+            for p in range(max(1, k - 11 + (not signed)), k + (not signed)):
+                yield from ((k, p, signed, extended) for extended in (True, False))
+
+
+def p3109_name(k, p, signed, extended):
+    return f"binary{k}p{p}{'s' if signed else 'u'}{'e' if extended else 'f'}"
+
+
+def p3109_values(k, p, signed, extended):
+    """All values of a format, by code. Source: the interim report 4.0, section 4.7.2."""
+    bias = 2 ** (k - p - 1) if signed else 2 ** (k - p)
+    codes = np.arange(2 ** (k - signed))
+    field, fraction = codes >> (p - 1), codes % 2 ** (p - 1)
+    values = np.ldexp((fraction + 2 ** (p - 1) * (field > 0)).astype(float), np.maximum(field, 1) - bias - p + 1)
+    if extended:
+        values[-1 - (not signed)] = np.inf
+    if not signed:
+        values[-1] = np.nan
+        return values
+    return np.concatenate([values, [np.nan], -values[1:]])
+
+
+def p3109_rounded(x, k, p, signed, mode, draws=None):
+    """Rounds to precision, without a greatest number; for `draws`, (N, R), stochastically. Section 4.7.4."""
+    bias = 2 ** (k - p - 1) if signed else 2 ** (k - p)
+    q = np.maximum(np.frexp(np.where(np.isfinite(x) & (x != 0), x, 1))[1] - 1, 1 - bias) - p + 1
+    s = np.abs(np.ldexp(x, -q))
+    low = np.floor(s)
+    with np.errstate(invalid="ignore"):
+        v = s - low
+    even = low % 2 == 0 if p > 1 else (low == 0) | ((q + bias) % 2 == 0)
+    n, r = draws or (0, 0)
+    up = {
+        "toward-zero": lambda: v > 1,
+        "toward-positive": lambda: (v > 0) & (x > 0),
+        "toward-negative": lambda: (v > 0) & (x < 0),
+        "nearest-away": lambda: v >= 0.5,
+        "nearest-even": lambda: (v > 0.5) | ((v == 0.5) & ~even),
+        "to-odd": lambda: (v > 0) & even,
+        "stochastic-a": lambda: np.floor(v * 2**n) + r >= 2**n,
+        "stochastic-b": lambda: np.floor(v * 2 ** (n + 1)) + 2 * r + 1 >= 2 ** (n + 1),
+        "stochastic-c": lambda: np.round(v * 2**n) + r >= 2**n,
+    }[mode]()
+    return np.where(np.isfinite(x), np.copysign(np.ldexp(low + up, q), x), x)
+
+
+def p3109_saturated(x, values, signed, extended, mode, saturation):
+    """Section 4.7.5, line by line, the last first."""
+    finite = values[np.isfinite(values)]
+    least, most = finite.min(), finite.max()
+    y = np.where(x > most, most, np.where(x < least, least, x))
+    if saturation == "saturate":
+        return y
+    if saturation == "by-direction":
+        above, below = (np.inf if extended else most), (least if signed else np.nan)
+        below = -np.inf if signed and extended else below
+        if mode in ("toward-zero", "toward-negative") or (mode == "to-odd" and not signed and extended):
+            above = most
+        if mode in ("toward-zero", "toward-positive"):
+            below = least
+        y = np.where(x > most, above, np.where(x < least, below, x))
+        y = np.where((x == -np.inf) & (not signed), np.nan, y)
+    y = np.where((x == np.inf) & extended, np.inf, y)
+    return np.where((x == -np.inf) & signed & extended, -np.inf, y)
+
+
+def p3109_codes(x, values):
+    """The code of each value."""
+    order = np.argsort(values)
+    nan = int(np.flatnonzero(np.isnan(values))[0])
+    place = np.searchsorted(values[order[:-1]], np.where(np.isnan(x), 0, x))
+    codes = order[np.minimum(place, len(order) - 2)]
+    assert ((values[codes] == x) | np.isnan(x)).all()
+    return np.where(np.isnan(x), nan, codes)
+
+
+def p3109_aimed(values):
+    """Every number of a format, the points a half, quarter and eighth of the way to the next, their neighbours in FP64,
+    and the same beyond the greatest number and below the least."""
+    finite = np.unique(np.abs(values[np.isfinite(values)]))
+    step = finite[-1] - finite[-2]
+    points = np.concatenate([finite, finite[-1] + step * np.arange(1, 4), [4 * finite[-1]]])
+    between = [points[:-1] + part * np.diff(points) for part in (0, 0.5, 0.25, 0.125, 0.875)]
+    x = np.concatenate(between)
+    x = np.concatenate([x, np.nextafter(x, np.inf), np.nextafter(x, -np.inf), [np.inf]])
+    return np.concatenate([x, -x, [np.nan]])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("width", range(3, 9))
+def test_p3109_codes_and_conversions(width):
+    """Every code of every format; aimed values in every rounding and saturation mode, from FP64 and from FP32."""
+    for format in p3109_formats([width]):
+        name, values = p3109_name(*format), p3109_values(*format)
+        x = p3109_aimed(values)
+        singles = x.astype(np.float32)
+        np.testing.assert_array_equal(bits(softmma.round(values, name, overflow="propagate")), np.arange(2**width))
+        for mode, saturation in itertools.product(P3109_MODES, P3109_SATURATIONS):
+            for given in x, singles:
+                rounded = p3109_rounded(given.astype(float), *format[:3], mode)
+                expected = p3109_codes(p3109_saturated(rounded, values, *format[2:], mode, saturation), values)
+                got = bits(softmma.round(given, name, mode, saturation))
+                np.testing.assert_array_equal(got, expected, f"{name} {mode} {saturation}")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("variant", ["stochastic-a", "stochastic-b", "stochastic-c"])
+def test_p3109_stochastic_rounding(generator, variant):
+    for format, n in zip(p3109_formats([3, 5, 8, 10]), itertools.cycle([1, 2, 3, 7, 20, 30])):
+        name, values = p3109_name(*format), p3109_values(*format)
+        x = p3109_aimed(values)
+        words = generator.integers(0, 2**32, len(x), dtype=np.uint32)
+        for saturation in P3109_SATURATIONS:
+            rounded = p3109_rounded(x, *format[:3], variant, (n, words.astype(np.int64) % 2**n))
+            expected = p3109_codes(p3109_saturated(rounded, values, *format[2:], variant, saturation), values)
+            got = bits(softmma.round(x, name, variant, saturation, random=words, random_bits=n))
+            np.testing.assert_array_equal(got, expected, f"{name} {saturation}")
+
+
+@pytest.mark.parametrize(
+    "mode, options, words",
+    [
+        ("stochastic-a", {}, "needs random"),
+        ("stochastic-a", {"random": [1]}, "needs random"),
+        ("stochastic-a", {"random": [1], "random_bits": 31}, "random_bits is 31; allowed: 1 to 30"),
+        ("stochastic-a", {"random": [-1], "random_bits": 1}, "not integers"),
+        ("stochastic-a", {"random": [0.5], "random_bits": 1}, "not integers"),
+        ("stochastic-a", {"random": [1, 2], "random_bits": 1}, "not of x's shape"),
+        ("stochastic-d", {"random": [1], "random_bits": 1}, "is none of stochastic-a"),
+        ("to-odd", {"random": [1]}, "belong to the stochastic modes"),
+    ],
+)
+def test_stochastic_rounding_refuses(mode, options, words):
+    with pytest.raises(ValueError, match=words):
+        softmma.round([1.5], "binary8p3se", mode, **options)
+
+
+def p3109_unit(format, d, k):
+    return softmma.Custom(
+        {"name": "x", "algorithm": "G-FDPA", "k": k, "a": format, "b": format, "d": d, "alignment_bits": "exact",
+         "overflow": "infinity"}
+    )  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("width", [3, 5, 8])
+def test_p3109_factors(width):
+    """Every code as a factor of one, where f32 holds all numbers; a NaN and infinities as well."""
+    for format in p3109_formats([width]):
+        name, values = p3109_name(*format), p3109_values(*format)
+        finite = np.abs(values[np.isfinite(values) & (values != 0)])
+        if finite.min() < 2**-149 or finite.max() >= 2**128:
+            continue
+        a = np.arange(2**width, dtype=np.uint8)[:, None]
+        d = softmma.dot(a, np.full_like(a, int(p3109_codes(np.ones(1), values)[0])), on=p3109_unit(name, "f32", 1))
+        np.testing.assert_array_equal(d, values.astype(np.float32))
+
+
+def nearest(x, precision, least):
+    """Rounds a rational number to this many bits, and to multiples of the last bit at the exponent `least`."""
+    if x == 0:
+        return x
+    exponent = abs(x).numerator.bit_length() - x.denominator.bit_length()
+    exponent -= Fraction(2) ** exponent > abs(x)
+    unit = Fraction(2) ** (max(exponent, least) - precision + 1)
+    return Fraction(round(x / unit)) * unit
+
+
+@pytest.mark.parametrize("d, precision, least", [("f32", 24, -126), ("binary8p4se", 4, -7)])
+def test_p3109_dot_products(generator, d, precision, least):
+    """Sums of 16 products of binary8p3se, rounded once, against exact rational numbers."""
+    count, k = 2000, 16
+    values, results = p3109_values(8, 3, True, True), p3109_values(8, 4, True, True)
+    codes = generator.integers(0, 256, (2, count, k), dtype=np.uint8)
+    codes[:, ::2] = generator.integers(0x30, 0x48, (2, count // 2, k), dtype=np.uint8)  # near 1
+    codes[:, ::2] ^= generator.integers(0, 2, (2, count // 2, k), dtype=np.uint8) << 7
+    codes[:, 1::4] %= 0x7F  # no infinity or NaN
+    got = softmma.dot(codes[0], codes[1], on=p3109_unit("binary8p3se", d, k))
+    with np.errstate(invalid="ignore"):
+        products = values[codes[0]] * values[codes[1]]
+        special = np.where(np.isfinite(products), 0, products).sum(1)
+    kinds = set()
+    for row, not_finite, result in zip(products, special, bits(got)):
+        expected = float(not_finite if not_finite != 0 else nearest(sum(map(Fraction, row)), precision, least))
+        if d == "f32":
+            value = float(result.view(np.float32))
+        else:
+            value = float(results[result])
+            if abs(expected) > results[0x7E]:
+                expected = float(np.copysign(np.inf, expected))
+        assert value == expected or (np.isnan(value) and np.isnan(expected)), row
+        kinds.add("nan" if np.isnan(value) else "finite" if np.isfinite(value) else "infinite")
+    assert kinds == {"nan", "finite", "infinite"}
+
+
+@pytest.mark.all
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_p3109_agrees_with_gfloat():
+    """gfloat of PyPI: all codes; aimed values in its five roundings, with saturation and without. Without, it gives NaN
+    in finite formats, as earlier reports and overflow="infinity" do."""
+    gfloat = pytest.importorskip("gfloat")
+    formats = pytest.importorskip("gfloat.formats")
+    modes = {"nearest-even": "TiesToEven", "nearest-away": "TiesToAway", "toward-zero": "TowardZero",
+             "toward-positive": "TowardPositive", "toward-negative": "TowardNegative"}  # fmt: skip
+    for format in p3109_formats(range(3, 9)):
+        k, p, signed, extended = format
+        info = formats.format_info_p3109(
+            k,
+            p,
+            gfloat.Signedness.Signed if signed else gfloat.Signedness.Unsigned,
+            gfloat.Domain.Extended if extended else gfloat.Domain.Finite,
+        )
+        assert softmma.dtype(info.name) == softmma.dtype(p3109_name(*format))
+        values = p3109_values(*format)
+        np.testing.assert_array_equal(values, [gfloat.decode_float(info, code).fval for code in range(2**k)])
+        # FP32 numbers: for ties away gfloat adds 0.5 in FP64, which takes the FP64 number below a tie for the tie.
+        x = p3109_aimed(values)[:: 1 if k < 7 else 5].astype(np.float32).astype(float)
+        x = x[(x >= 0) | signed]  # gfloat takes the magnitude of negative numbers in unsigned formats
+        for mode, theirs in modes.items():
+            for saturates in True, False:
+                if not extended and not saturates and mode not in ("nearest-even", "nearest-away"):
+                    continue
+                overflow = "saturate" if saturates else "by-direction" if extended else "infinity"
+                expected = [
+                    gfloat.encode_float(info, gfloat.round_float(info, float(y), gfloat.RoundMode[theirs], saturates))
+                    for y in x
+                ]
+                got = bits(softmma.round(x, info.name, mode, overflow))
+                np.testing.assert_array_equal(got, expected, f"{info.name} {mode} {overflow}")

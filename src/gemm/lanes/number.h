@@ -15,7 +15,7 @@ typedef struct {
   uint32_t ignored_bits, fraction_bits, sign_at, sign;
   uint32_t least_field;         /* least exponent field with a leading one */
   uint32_t infinity, nan_above; /* fields; all ones if the format has none */
-  uint32_t nan_code;            /* the NaN code of FNUZ formats; else a code that does not occur */
+  uint32_t nan_code;            /* the NaN in place of -0; else a code that does not occur */
   int32_t bias;
 } lane_format;
 
@@ -29,9 +29,9 @@ LANE_BODY lane_format lane_format_of(smma_format format) {
   r.sign_at = (uint32_t)(f.exponent_bits + f.fraction_bits) & 31;
   r.sign = (uint32_t)f.sign_bits;
   r.least_field = f.specials != SMMA_SPECIALS_POWERS_OF_TWO;
-  r.infinity = f.specials == SMMA_SPECIALS_IEEE ? largest + 1 : none;
-  r.nan_above = f.specials == SMMA_SPECIALS_IEEE ? largest + 1 : largest;
-  r.nan_code = f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? UINT32_C(1) << r.sign_at : none;
+  r.infinity = smma_has_infinity(f) ? largest + 1 : none;
+  r.nan_above = smma_has_infinity(f) ? largest + 1 : largest;
+  r.nan_code = smma_has_nan_for_negative_zero(f) ? UINT32_C(1) << r.sign_at : none;
   return r;
 }
 
