@@ -745,8 +745,14 @@ check 'gemm --method takes transposed files' holds D.npy "$(f32 2049 1 -4095 204
 runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method words --words 10 -o D.npy
 check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
 gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
+gives 'gemm --method bf16x9' 0 'tcgen05.*; bf16x9, p = 3; ' gemm B200:bf16 A.npy B.npy -o D.npy --method bf16x9
+fails 'gemm: BF16x9 of f16' '--method bf16x9: wgmma.* does not multiply bf16 with results in f32; take --in bf16' \
+  gemm H100:f16 A.npy B.npy -o D.npy --method bf16x9
+fails 'gemm: words of BF16x9' '--words: this is for --method words, markidis; leave it out' \
+  gemm H100:bf16 A.npy B.npy -o D.npy --method bf16x9 --words 2
+gives 'gemm --sum blocks' 0 'words, p = 2' gemm H100:bf16 A.npy B.npy -o D.npy --method words --words 2 --sum blocks
 gives 'gemm --method --json' 0 '^  "words": 3' "${method[@]}" --method markidis --words 3 --json
-fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, ozaki, two-level, fallback" \
+fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, bf16x9, ozaki, two-level, fallback" \
   "${method[@]}" --method word
 fails 'gemm: no number of words' '--words P or --accuracy X is missing' "${method[@]}" --method words
 fails 'gemm: too many words' '--words: 33 is not a number from 1 to 32' "${method[@]}" --method words --words 33
@@ -885,6 +891,12 @@ fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:N
 fails '.safetensors: unknown tensor' "no tensor is named 'c\.weight'; there are [ab]\.weight" \
   "${gemm[@]}" two.safetensors:c.weight B.npy
 
+# ---- The number of a test vector ----
+
+runs 0 vectors gen H100:f16 --kind edge -n 40 -o gen.txt
+runs 0 vectors record --unit model H100:f16 --kind edge -n 40 -o record.txt
+check 'vectors of a kind have the same number everywhere' cmp <(grep -v '^#' gen.txt) <(grep -v '^#' record.txt)
+
 # ---- tolerance ----
 
 small=(--shape 16x8x256 --on V100,H100)
@@ -944,6 +956,46 @@ fails 'tolerance: margin' '--margin: 0.5 is not a number from 1 to 1000' toleran
 fails 'tolerance: no GPU has it' '--in: no GPU has f16 with results in bf16' tolerance --in f16 --out bf16
 fails 'tolerance: stored integers' '--store: s8 of results in f32 is not what kernels store' tolerance --on H100 --store s8
 fails 'tolerance: promotion' 'promote' tolerance "${small[@]}" --promote-every 17
+
+# ---- sweeps of tolerance ----
+
+gives 'a sweep over K' 0 '^H100, e4m3, wgmma\.' tolerance H100:e4m3 V100 --sweep k=32..128 --shape 1x1x1
+for line in '32 ' '64 ' '128 '; do check "a sweep has K = $line" [ "$(grep -c "^$line" in/stdout)" -eq 2 ]; done
+gives 'a sweep over F' 0 '^12  .* [0-9.e-]+ +[0-9.e+]+$' tolerance H100 --sweep F=12..14 --shape 1x1x64
+gives 'a sweep over formats' 0 '^e4m3  +not on A100$' tolerance H100 A100 --sweep format=f16,e4m3 --shape 1x1x64
+gives 'a sweep over data' 0 '^uniform ' tolerance H100 --sweep data=normal,uniform --shape 1x1x64
+gives 'a sweep over promotion' 0 '^64 ' tolerance H100 --sweep promote-every=32..64 --shape 1x1x64
+gives 'a sweep of files' 0 '^2 ' tolerance H100:f16 A.npy B.npy --sweep K=1..2
+gives 'a sweep over slices' 0 '^auto takes [0-9]+ slices of A and [0-9]+ of B' tolerance H100:s8 A.npy B.npy --sweep slices=1..3,auto
+gives 'a sweep over words' 0 '^3 .* -  .* - ' tolerance H100:bf16 A.npy B.npy --sweep words=1..3
+gives 'a sweep as JSON' 0 '"sweep": "alignment_bits"' tolerance H100 --sweep alignment_bits=12,13 --shape 1x1x64 --json
+runs 0 custom --from H100:f16
+cp in/stdout sweep.json
+gives 'a custom unit in a sweep' 0 '^12 ' tolerance sweep.json --sweep F=12 --shape 1x1x64
+fails 'a sweep without values' "--sweep: 'k' is not NAME=VALUES" tolerance --sweep k
+fails 'a sweep over nothing' "'depth' is no parameter of wgmma.*; it has alignment_bits, block.*; other quantities are k, format," tolerance H100 --sweep depth=3
+fails 'an empty range' '--sweep: the range 9..3 is empty' tolerance H100 --sweep k=9..3
+fails 'a value twice' '--sweep: 9 is given twice' tolerance H100 --sweep k=9,9
+fails 'K beyond the files' '--sweep: k = 9000: A.npy and B.npy have K = ' tolerance -q H100 --sweep k=9000 A.npy B.npy
+fails 'a format that no GPU has' '--sweep: no target has e4m3fnuz' tolerance H100 --sweep format=f16,e4m3fnuz
+fails 'a format twice' '--on: H100:f16 has a format of its own' tolerance H100:f16 --sweep format=f16
+fails 'formats without GPUs' '--sweep: a sweep over formats needs the names of GPUs' tolerance --sweep format=f16
+fails 'formats and --in' '--in: --sweep says it' tolerance H100 --in f16 --sweep format=f16
+fails 'slices of f16' '--sweep: slices need an instruction with A and B in s8' tolerance H100:f16 --sweep slices=3
+fails 'a sweep and --paste' '--paste: a sweep gives no rtol and atol' tolerance H100 --sweep k=3 --paste
+fails 'a picture without a sweep' '--plot: it draws a sweep' tolerance H100 --plot x.svg
+fails 'a picture as PDF' "--plot: 'x.pdf' ends with neither .svg nor .png" tolerance H100 --sweep k=3 --plot x.pdf
+if command -v gnuplot >/dev/null; then
+  for ending in svg png; do
+    runs 0 tolerance H100 A100:tf32 --sweep k=32..64 --shape 1x1x1 --plot "sweep.$ending" --json
+    check "a sweep as .$ending" [ -s "sweep.$ending" ]
+  done
+  check 'the picture has both curves' grep -q 'A100 tf32' sweep.svg
+  runs 2 tolerance H100:s8 --sweep k=32 --shape 1x1x1 --plot none.svg
+  check 'nothing to draw' says '^softmma: --plot: no error is above 0, so there is nothing to draw$'
+else
+  fails 'no gnuplot' '--plot: gnuplot is not installed' tolerance H100 --sweep k=3 --plot x.svg
+fi
 
 # ---- compare ----
 

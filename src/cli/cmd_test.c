@@ -132,6 +132,11 @@ static void choose_instructions(campaign *c, const smma_target *target, const sm
   const smma_instruction *only = smma_chosen(target, choice);
   smma_error error;
   if (!smma_report_choose(&c->report, &c->what, target->arch, only, &error)) smma_die("%s", error.text);
+  if (!target->text && !only && c->what.unit->methods == &smma_unit_custom && c->report.count > 1)
+    smma_note(
+        "no target is named: %s stands for each of %zu instructions with its formats and K; name one, such as %s:%s",
+        c->what.unit->name, c->report.count, smma_arch_name(c->report.results[0].instruction),
+        c->report.results[0].instruction->name);
 }
 
 static void open_unit(const char *name, const char *option, smma_unit *unit) {

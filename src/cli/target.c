@@ -17,7 +17,7 @@ const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE]) {
 
 bool smma_names_target(const char *text) {
   char gpu[SMMA_GPU_TEXT_SIZE];
-  if (smma_ends_with(text, ".json")) return true;
+  if (smma_ends_with(text, ".json") || *text == ':') return true;
   smma_split_target(text, gpu);
   gpu[strcspn(gpu, ",")] = 0;
   return smma_resolve_arch(gpu, NULL) != SMMA_ARCH_COUNT;
@@ -28,6 +28,7 @@ smma_target smma_require_target(const char *on) {
   smma_error error;
   if (strncmp(on, "custom:", strlen("custom:")) == 0) t.text = on += strlen("custom:"); /* as --unit has it */
   if (!*on || strlen(on) >= SMMA_TARGET_SIZE) smma_die("--on: '%.40s' is not the name of a GPU", on);
+  if (*on == ':') smma_die("--on: '%.40s' has no GPU before it; for example H100:f16 :tf32", on);
   if (!smma_is_custom_file(on)) {
     t.more = smma_split_target(on, t.gpu);
     t.arch = smma_require_arch(t.gpu, "--on");

@@ -251,6 +251,8 @@ PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_trace(PyObject *module, PyObject *arguments);
 PyObject *python_compare(PyObject *module, PyObject *arguments);
 PyObject *python_tolerance(PyObject *module, PyObject *arguments);
+PyObject *python_sweep(PyObject *module, PyObject *arguments);
+PyObject *python_sweep_is_accurate(PyObject *module, PyObject *text);
 PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_dot_flags(PyObject *module, PyObject *arguments);

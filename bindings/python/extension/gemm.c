@@ -65,7 +65,7 @@ static bool choose(call *c) {
 static bool take_arrays(call *c) {
   smma_product_request *r = &c->request;
   const bool converts = smma_method_is(&r->method, "words") || smma_method_is(&r->method, "markidis") ||
-                        smma_method_is(&r->method, "ozaki");
+                        smma_method_is(&r->method, "bf16x9") || smma_method_is(&r->method, "ozaki");
   if (!array_is_no_unit(c->object[2])) return false;
   for (int m = 0; m < MATRICES; m++) {
     const smma_product_matrix which = matrices[m].which;

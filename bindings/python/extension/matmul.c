@@ -665,6 +665,7 @@ static bool take_matrices(product *p, PyObject *const object[OPERANDS], PyObject
 static bool take_target(PyObject *given, product *p, choice *x, smma_product_target *target) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *rest;
   int rounding;
+  *target = (smma_product_target){NULL};
   p->completed = true;
   if (!PyArg_ParseTuple(given, "szO!;a target is (label, plan, arguments of matmul)", &target->label, &target->plan,
                         &PyTuple_Type, &rest) ||

@@ -71,6 +71,8 @@ static PyMethodDef functions[] = {
     {"trace", python_trace, METH_VARARGS, NULL},
     {"compare", python_compare, METH_VARARGS, NULL},
     {"tolerance", python_tolerance, METH_VARARGS, NULL},
+    {"sweep", python_sweep, METH_VARARGS, NULL},
+    {"sweep_is_accurate", python_sweep_is_accurate, METH_O, NULL},
     {"targets", python_targets, METH_VARARGS, NULL},
     {"dot", python_dot, METH_VARARGS, NULL},
     {"dot_flags", python_dot_flags, METH_VARARGS, NULL},

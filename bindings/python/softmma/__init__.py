@@ -50,6 +50,7 @@ _NAMES = {
     "_self_test": "SelfTest self_test",
     "_sparse": "compress sparse_matmul",
     "_study": "Difference Examination Explanation Finding diff explain probe",
+    "_sweep": "Sweep SweepRow sweep",
     "_tolerance": "Accepted TargetError Tolerance Verdict tolerance",
     "_trace": "Parting Trace TracedTarget trace",
     "_tree": "Tree tree",

@@ -107,6 +107,11 @@ from softmma._study import (
     explain as explain,
     probe as probe,
 )
+from softmma._sweep import (
+    Sweep as Sweep,
+    SweepRow as SweepRow,
+    sweep as sweep,
+)
 from softmma._tolerance import (
     Accepted as Accepted,
     TargetError as TargetError,

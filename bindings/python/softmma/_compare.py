@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._table import html_table, text_table
-from softmma._targets import AnyPlan, Target, label, product, rounded_target, targets, with_rounding
+from softmma._targets import AnyPlan, Target, completed, label, product, rounded_target, targets, with_rounding
 from softmma._units import Instruction
 from softmma._value import to_pandas
 
@@ -123,6 +123,7 @@ def compare(
         raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
     if isinstance(on, (str, Instruction)) or len(on) < 2:
         raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
+    on = completed(on)
     inputs = _narrow(a, b) if in_dtype is None else in_dtype
     units = [rounded_target(each, None, inputs, out_dtype) for each in on]
     listed = [with_rounding(t, *unit) for t, unit in zip(targets(on, plan, round_in), units)]

@@ -99,6 +99,10 @@ def tolerance(
     margin: float,
     /,
 ) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
+def sweep(
+    text: str, a: ArrayLike | None, b: ArrayLike | None, arguments: tuple[Any, ...], /
+) -> dict[str, Any]: ...  # arguments: those of tolerance
+def sweep_is_accurate(text: str, /) -> bool: ...
 def trace(
     at: tuple[int, ...] | None,
     own: tuple[tuple[str, ArrayLike], ...],

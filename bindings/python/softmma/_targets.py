@@ -19,10 +19,21 @@ AnyPlan = Plan | Mapping[str, Any] | str | Path | None
 
 
 def several(one: Any, what: str) -> Sequence[Any]:
-    """Returns a list unchanged and anything else as a list of one. Raises ValueError for an empty list."""
+    """Returns a list, of `completed` units, or anything else as a list of one. Raises ValueError for an empty list."""
     if isinstance(one, (list, tuple)) and not one:
         raise ValueError(f"{what}: the list is empty")
-    return one if isinstance(one, (list, tuple)) else (one,)
+    return completed(one) if isinstance(one, (list, tuple)) else (one,)
+
+
+def completed(on: Sequence[Any]) -> list[Any]:
+    """Returns the units; a name that begins with a colon, as ":tf32", gets the GPU of the unit before it."""
+    units: list[Any] = []
+    for unit in on:
+        before = units[-1] if units else None
+        if isinstance(unit, str) and unit.startswith(":") and isinstance(before, str):
+            unit = _core.split_target(before)[0] + unit
+        units.append(unit)
+    return units
 
 
 def label(unit: str | Instruction) -> str:

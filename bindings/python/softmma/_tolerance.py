@@ -133,16 +133,9 @@ def tolerance(
     Raises LookupError if there is no such GPU, format or instruction, ValueError for invalid numbers, shapes and data.
     Source: ``softmma tolerance`` prints the same.
     """
-    listed = _targets(on, instr, in_dtype, out_dtype, plan, round_in)
-    given = a is not None or b is not None
-    if given and (shape is not None or data is not None or with_c):
-        name = "shape" if shape is not None else "data" if data is not None else "with_c"
-        raise ValueError(f"{name}: a and b say it; leave it out")
-    if not given and c is not None:
-        raise ValueError("c: it goes with a and b; with_c gives random data a C")
-    if not given and round_in is not None:
-        raise ValueError("round_in: it is for arrays; generated data are numbers of the unit's formats; leave it out")
+    listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in)
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
+    check_operands(a, b, c, shape, data, with_c, round_in)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
     value, paste = _core.tolerance(products, "a", "b", data or "normal", (m, n, k), with_c, store, margin)
@@ -157,12 +150,26 @@ def tolerance(
     )
 
 
+def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, with_c: bool, round_in: Any) -> None:
+    """Raises ValueError if matrices and arguments of random data are mixed."""
+    given = a is not None or b is not None
+    if given and (shape is not None or data is not None or with_c):
+        name = "shape" if shape is not None else "data" if data is not None else "with_c"
+        raise ValueError(f"{name}: a and b say it; leave it out")
+    if not given and c is not None:
+        raise ValueError("c: it goes with a and b; with_c gives random data a C")
+    if not given and round_in is not None:
+        raise ValueError("round_in: it is for arrays; generated data are numbers of the unit's formats; leave it out")
+
+
 def _error(unit: dict[str, Any]) -> TargetError:
     same = {name: unit[name] for name in ("arch", "instruction", "error", "bound", "unbounded", "left_out")}
     return TargetError(label=unit["on"], inputs=unit["in"], plan=unit.get("plan"), **same)
 
 
-def _targets(on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any) -> list[tuple[str, Target]]:
+def named_targets(
+    on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any
+) -> list[tuple[str, Target]]:
     """Returns the name and the target of each unit; a target's unit is its instruction."""
     if on is None and instr is not None:
         raise ValueError("on is missing; for example on='H100'")

@@ -223,10 +223,28 @@ CALLS = {
         ["tolerance", "--on", "B200:nvfp4,B200:mxfp8", "--split-k", "3", "a", "b"],
         lambda: softmma.tolerance(A, B, on=["B200:nvfp4", "B200:mxfp8"], split_k=3),
     ),
+    "tolerance sweep of k": (
+        ["tolerance", "H100:e4m3", "A100", "--sweep", "k=1..4", "a", "b"],
+        lambda: softmma.sweep("k=1..4", A, B, on=["H100:e4m3", "A100"]),
+    ),
+    "tolerance sweep of F": (
+        ["tolerance", "H100", "B200:nvfp4", "--sweep", "F=10,12", "--shape", "8x8x64", "--data", "uniform"],
+        lambda: softmma.sweep({"F": [10, 12]}, on=["H100", "B200:nvfp4"], shape=(8, 8, 64), data="uniform"),
+    ),
+    "tolerance sweep of formats": (
+        ["tolerance", "H100", "A100", "--sweep", "format=f16,e4m3", "--shape", "8x8x64", "--plan", "cutlass:2xacc"],
+        lambda: softmma.sweep("format=f16,e4m3", on=["H100", "A100"], shape=(8, 8, 64), plan="cutlass:2xacc"),
+    ),
+    "tolerance sweep of slices": (
+        ["tolerance", "H100:s8", "--sweep", "slices=1..4,auto", "a", "b"],
+        lambda: softmma.sweep("slices=1..4,auto", A, B, on="H100:s8"),
+    ),
     "gemm": (["gemm", "a", "b", "-C", "c", "-o", "o", "--on", "H100", "--in", "f16", "--alpha", "2"],
              lambda: softmma.gemm(A, B, C, on="H100", in_dtype="f16", alpha=2)),
     "gemm words": (["gemm", "a", "b", "-o", "o", "--on", "A100", "--in", "bf16", "--method", "words", "--words", "3"],
                    lambda: softmma.gemm(A, B, on="A100", in_dtype="bf16", method="words", words=3)),
+    "gemm bf16x9": (["gemm", "a", "b", "-o", "o", "--on", "B200", "--in", "bf16", "--method", "bf16x9"],
+                    lambda: softmma.gemm(A, B, on="B200", in_dtype="bf16", method="bf16x9")),
     "match": (["match", "a", "b", "d", "--on", "V100,A100", "--in", "f16"],
               lambda: softmma.match(A, B, D, on=["V100", "A100"], in_dtype="f16")),
     "match nothing": (["match", "a", "b", "c", "--on", "V100", "--in", "f16", "--round-in", "toward-zero"],

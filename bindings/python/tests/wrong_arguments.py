@@ -68,6 +68,7 @@ GOOD_OF = {
     "softmma.campaign": {"unit": "model", "on": SMALL, "rows": 50},
     "softmma.compare": {"on": ["H100", "A100"]},
     "softmma.tolerance": {"a": A, "b": B, "on": ["H100"]},
+    "softmma.sweep": {"over": "k=2,4", "a": A, "b": B, "on": ["H100"]},
     "softmma.compress": {"x": np.tile(np.float16([1, 0, 1, 0]), (4, 8)), "instr": SPARSE, "on": "A100"},
     "softmma.coverage": {"a": A[:, :4], "b": A[:, :4], "on": "V100", "instr": SMALL.name},
     "softmma.diff": {"on": [SMALL, SMALL], "rows": 10},
