@@ -88,7 +88,7 @@ static void choose_cases(bench *b) {
   if (o->out && !o->in) smma_die("--out: it goes with --in FORMAT");
   if (!names && !formats) {
     const smma_target target = smma_target_or_none(o->gpu);
-    const smma_instruction *chosen = smma_chosen(&target, &(smma_choice){NULL, NULL, NULL});
+    const smma_instruction *chosen = smma_chosen(&target, &(smma_choice){.instr = NULL});
     if (chosen)
       add_case(b, o->gpu, o->gpu, chosen);
     else

@@ -25,7 +25,7 @@ CHAPTERS = (
         "docs/coverage.md docs/peers.md",
     ),
     ("Your own unit", "docs/custom-units.md docs/hardware-design.md"),
-    ("Products", "docs/plans.md docs/libraries.md docs/match.md docs/sparse.md docs/recipes.md"),
+    ("Products", "docs/plans.md docs/libraries.md docs/match.md docs/sparse.md docs/recipes.md docs/checkpoints.md"),
     ("Numerics", "docs/rules.md docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),
     (
         "Python",

@@ -583,32 +583,56 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
-# Numbers without scale factors get computed ones: NVFP4's scale factors of these blocks are 1 and 2, along K.
-npy blocks.npy '<f4' '(1, 20)' "$(f32 6 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
-npy ones.npy '<f4' '(20, 1)' "$(f32 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6)"
+# Numbers without scale factors get computed ones: here NVFP4's factors of the tensors are 1 (2688 = 6 * 448), and the
+# scale factors of A's blocks are 448 and 2, along K. The factor of 2^-20 times these numbers is 2^-20.
+npy blocks.npy '<f4' '(1, 20)' "$(f32 2688 448 896 1344 1792 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
+npy ones.npy '<f4' '(20, 1)' "$(f32 2688 448 448 448 448 448 448 448 448 448 448 448 448 448 448 448 6 6 6 6)"
+npy tiny.npy '<f4' '(1, 20)' \
+  "0000283b0000e0390000603a0000a83a0000e03a$(f32 0 0 0 0 0 0 0 0 0 0 0)0000403700000036$(f32 0 0)" # 2^-20 times blocks.npy
 gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.block16\.f32\.e2m1\.e2m1\.ue4m3;' \
   gemm --on B200 --in nvfp4 blocks.npy ones.npy -o D.npy
-check 'gemm quantises: D' holds D.npy "$(f32 180)"
-check 'gemm says what it quantises' says 'note: A, blocks\.npy: f32 quantised to nvfp4; 0 of 20 values changed$'
+check 'gemm quantises: D' holds D.npy "$(f32 9232468)"
+check 'gemm says what it quantises' \
+  says 'note: A, blocks\.npy: f32 quantised to nvfp4 with factor 1 of the tensor; 0 of 20 values changed$'
 runs 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
-check 'gemm quantises transposed files' holds D.npy "$(f32 180)"
+check 'gemm quantises transposed files' holds D.npy "$(f32 9232468)"
+runs 0 gemm --on B200 --in nvfp4 --alpha 1048576 tiny.npy ones.npy -o D.npy
+check 'gemm quantises tiny numbers' holds D.npy "$(f32 9232468)"
+gives 'gemm --json: factors of the tensors' 0 '^  "factor_a": 9\.5367431640625e-7,$' \
+  gemm --on B200 --in nvfp4 tiny.npy ones.npy -o D.npy --json
+fails 'gemm: factors without a place' '--plan: cutlass:fast has no place for the factors of A and B in nvfp4; give it "epi' \
+  gemm --on B200 --in nvfp4 --plan cutlass:fast blocks.npy ones.npy -o D.npy
+fails 'gemm: factors of operands' '--scaling: operands: the factors of matrices in nvfp4 multiply the sum' \
+  gemm --on B200 --in nvfp4 --scaling operands blocks.npy ones.npy -o D.npy
 zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086  # many zeros
 npy steep.npy '<f4' '(3, 20)' \
   "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros)bd378635$(f32 0 0 0)"
 runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
-check 'gemm says which blocks have no factor' \
-  says 'note: A, steep\.npy: 3 of 6 blocks saturated or became zero: ue4m3 has no factor for them; divide the matrix'
+check 'gemm says which blocks became zero' \
+  says 'note: A, steep\.npy: 1 of 6 blocks became zero: their numbers are too small beside the greatest of the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
   gemm --on B200 --in mxfp4 --raw fp4-a.npy fp4-b.npy -o D.npy
 gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \
   gemm --on H100 --in e4m3,e5m2 blocks.npy ones.npy -o D.npy
 fails 'gemm: scale factors that do not fit' "--in: 'mxfp4,nvfp4': A and B must have the same scale factors" \
   gemm --on B200 --in mxfp4,nvfp4 blocks.npy ones.npy -o D.npy
-fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> f16; it has: .*mxfp8_e4m3->f32' \
-  gemm --on B200 --in nvfp4 --out f16 blocks.npy ones.npy -o D.npy
-fails 'gemm: D in a format that a plan rounds to' '-> bf16; it has: .*; a plan with "d": "bf16" rounds f32 to it$' \
-  gemm --on H100 --in bf16 --out bf16 blocks.npy ones.npy -o D.npy
+fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> e4m3; it has: .*mxfp8_e4m3->f32' \
+  gemm --on B200 --in nvfp4 --out e4m3 blocks.npy ones.npy -o D.npy
+fails 'gemm: D in a format that a plan rounds to' '-> e4m3; it has: .*; a plan with "d": "e4m3" rounds f32 to it$' \
+  gemm --on H100 --in bf16 --out e4m3 blocks.npy ones.npy -o D.npy
+gives 'gemm: D in BF16' 0 '\(bf16\), .* wgmma\.m64n8k16\.f32\.bf16\.bf16; sums in f32, D rounded to bf16;' \
+  gemm --on H100:bf16 --out bf16 --split-k 2 blocks.npy ones.npy -o D.npy
+check 'gemm: D in BF16 is rounded once' holds D.npy 0d4b # 9232468
+gives 'gemm --json: D in BF16' 0 '^  "rounded_from": "f32"$' gemm --on H100:bf16 --out bf16 blocks.npy ones.npy -o D.npy --json
+fails 'gemm: --out and a plan' '--out: the plan of cutlass:fast has no D in bf16; give it "d": "bf16"' \
+  gemm --on H100:bf16 --out bf16 --plan cutlass:fast blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and a method' '--out: D of --method words is not in bf16; leave it out' \
+  gemm --on H100:bf16 --out bf16 --method words --words 2 blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and promotion' '--promote-every: 5 is not a multiple of the instruction.s K, 16' \
+  gemm --on H100:bf16 --out bf16 --promote-every 5 blocks.npy ones.npy -o D.npy
+fails 'gemm: --out and operands' '--scaling: D is rounded to bf16 after alpha and beta' \
+  gemm --on H100:bf16 --out bf16 --scaling operands blocks.npy ones.npy -o D.npy
 fails 'gemm: C without a place' \
   '-C: the plan of cutlass:fast has no place for it; to add C give it "start": "c", or "epilogue": \["linear"\]' \
   gemm --on H100 --in f16 --plan cutlass:fast -C C.npy blocks.npy ones.npy -o D.npy
@@ -721,8 +745,14 @@ check 'gemm --method takes transposed files' holds D.npy "$(f32 2049 1 -4095 204
 runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method words --words 10 -o D.npy
 check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
 gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
+gives 'gemm --method bf16x9' 0 'tcgen05.*; bf16x9, p = 3; ' gemm B200:bf16 A.npy B.npy -o D.npy --method bf16x9
+fails 'gemm: BF16x9 of f16' '--method bf16x9: wgmma.* does not multiply bf16 with results in f32; take --in bf16' \
+  gemm H100:f16 A.npy B.npy -o D.npy --method bf16x9
+fails 'gemm: words of BF16x9' '--words: this is for --method words, markidis; leave it out' \
+  gemm H100:bf16 A.npy B.npy -o D.npy --method bf16x9 --words 2
+gives 'gemm --sum blocks' 0 'words, p = 2' gemm H100:bf16 A.npy B.npy -o D.npy --method words --words 2 --sum blocks
 gives 'gemm --method --json' 0 '^  "words": 3' "${method[@]}" --method markidis --words 3 --json
-fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, ozaki, two-level, fallback" \
+fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, bf16x9, ozaki, two-level, fallback" \
   "${method[@]}" --method word
 fails 'gemm: no number of words' '--words P or --accuracy X is missing' "${method[@]}" --method words
 fails 'gemm: too many words' '--words: 33 is not a number from 1 to 32' "${method[@]}" --method words --words 33
@@ -832,7 +862,7 @@ more bytes than memory|byte [0-9]+: .*(4611686018427387904, 4)|<f4|(461168601842
 a size that fits no word|byte [0-9]+: a dimension does not fit 64 bits|<f4|(99999999999999999999, 4)|0000803f
 a negative size|byte [0-9]+: expected a dimension|<f4|(-2, 2)|0000803f
 no dimension|byte 60: shape \(\) has 0 dimensions|<f4|()|0000803f
-three dimensions|byte 60: shape \(1, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(1, 1, 1)|0000803f
+three dimensions|byte 60: shape \(2, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(2, 1, 1)|0000803f0000803f
 a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f2, f4|<c8|(1, 1)|0000803f0000803f
 a header that breaks off|byte [0-9]+: expected |<f4|(1, 1|0000803f
 END
@@ -860,6 +890,12 @@ fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:N
   "${gemm[@]}" two.safetensors B.npy
 fails '.safetensors: unknown tensor' "no tensor is named 'c\.weight'; there are [ab]\.weight" \
   "${gemm[@]}" two.safetensors:c.weight B.npy
+
+# ---- The number of a test vector ----
+
+runs 0 vectors gen H100:f16 --kind edge -n 40 -o gen.txt
+runs 0 vectors record --unit model H100:f16 --kind edge -n 40 -o record.txt
+check 'vectors of a kind have the same number everywhere' cmp <(grep -v '^#' gen.txt) <(grep -v '^#' record.txt)
 
 # ---- tolerance ----
 
@@ -920,6 +956,46 @@ fails 'tolerance: margin' '--margin: 0.5 is not a number from 1 to 1000' toleran
 fails 'tolerance: no GPU has it' '--in: no GPU has f16 with results in bf16' tolerance --in f16 --out bf16
 fails 'tolerance: stored integers' '--store: s8 of results in f32 is not what kernels store' tolerance --on H100 --store s8
 fails 'tolerance: promotion' 'promote' tolerance "${small[@]}" --promote-every 17
+
+# ---- sweeps of tolerance ----
+
+gives 'a sweep over K' 0 '^H100, e4m3, wgmma\.' tolerance H100:e4m3 V100 --sweep k=32..128 --shape 1x1x1
+for line in '32 ' '64 ' '128 '; do check "a sweep has K = $line" [ "$(grep -c "^$line" in/stdout)" -eq 2 ]; done
+gives 'a sweep over F' 0 '^12  .* [0-9.e-]+ +[0-9.e+]+$' tolerance H100 --sweep F=12..14 --shape 1x1x64
+gives 'a sweep over formats' 0 '^e4m3  +not on A100$' tolerance H100 A100 --sweep format=f16,e4m3 --shape 1x1x64
+gives 'a sweep over data' 0 '^uniform ' tolerance H100 --sweep data=normal,uniform --shape 1x1x64
+gives 'a sweep over promotion' 0 '^64 ' tolerance H100 --sweep promote-every=32..64 --shape 1x1x64
+gives 'a sweep of files' 0 '^2 ' tolerance H100:f16 A.npy B.npy --sweep K=1..2
+gives 'a sweep over slices' 0 '^auto takes [0-9]+ slices of A and [0-9]+ of B' tolerance H100:s8 A.npy B.npy --sweep slices=1..3,auto
+gives 'a sweep over words' 0 '^3 .* -  .* - ' tolerance H100:bf16 A.npy B.npy --sweep words=1..3
+gives 'a sweep as JSON' 0 '"sweep": "alignment_bits"' tolerance H100 --sweep alignment_bits=12,13 --shape 1x1x64 --json
+runs 0 custom --from H100:f16
+cp in/stdout sweep.json
+gives 'a custom unit in a sweep' 0 '^12 ' tolerance sweep.json --sweep F=12 --shape 1x1x64
+fails 'a sweep without values' "--sweep: 'k' is not NAME=VALUES" tolerance --sweep k
+fails 'a sweep over nothing' "'depth' is no parameter of wgmma.*; it has alignment_bits, block.*; other quantities are k, format," tolerance H100 --sweep depth=3
+fails 'an empty range' '--sweep: the range 9..3 is empty' tolerance H100 --sweep k=9..3
+fails 'a value twice' '--sweep: 9 is given twice' tolerance H100 --sweep k=9,9
+fails 'K beyond the files' '--sweep: k = 9000: A.npy and B.npy have K = ' tolerance -q H100 --sweep k=9000 A.npy B.npy
+fails 'a format that no GPU has' '--sweep: no target has e4m3fnuz' tolerance H100 --sweep format=f16,e4m3fnuz
+fails 'a format twice' '--on: H100:f16 has a format of its own' tolerance H100:f16 --sweep format=f16
+fails 'formats without GPUs' '--sweep: a sweep over formats needs the names of GPUs' tolerance --sweep format=f16
+fails 'formats and --in' '--in: --sweep says it' tolerance H100 --in f16 --sweep format=f16
+fails 'slices of f16' '--sweep: slices need an instruction with A and B in s8' tolerance H100:f16 --sweep slices=3
+fails 'a sweep and --paste' '--paste: a sweep gives no rtol and atol' tolerance H100 --sweep k=3 --paste
+fails 'a picture without a sweep' '--plot: it draws a sweep' tolerance H100 --plot x.svg
+fails 'a picture as PDF' "--plot: 'x.pdf' ends with neither .svg nor .png" tolerance H100 --sweep k=3 --plot x.pdf
+if command -v gnuplot >/dev/null; then
+  for ending in svg png; do
+    runs 0 tolerance H100 A100:tf32 --sweep k=32..64 --shape 1x1x1 --plot "sweep.$ending" --json
+    check "a sweep as .$ending" [ -s "sweep.$ending" ]
+  done
+  check 'the picture has both curves' grep -q 'A100 tf32' sweep.svg
+  runs 2 tolerance H100:s8 --sweep k=32 --shape 1x1x1 --plot none.svg
+  check 'nothing to draw' says '^softmma: --plot: no error is above 0, so there is nothing to draw$'
+else
+  fails 'no gnuplot' '--plot: gnuplot is not installed' tolerance H100 --sweep k=3 --plot x.svg
+fi
 
 # ---- compare ----
 
@@ -1129,6 +1205,31 @@ head -c 300 /dev/zero >bad.txt
 fails 'verify: no text' 'bad\.txt: line 1, column 1: ' verify bad.txt
 : >bad.txt
 fails 'verify: an empty file' 'bad\.txt: line 1, column 1: no header' verify bad.txt
+# A column of exception flags
+flagged=(vectors gen arm:fmmla.s --flags --rows 300)
+"$softmma" "${flagged[@]}" -o flags.txt
+"$softmma" "${flagged[@]}" --format binary -o flags.bin
+gives 'gen --flags, verified' 0 '^rows=600 mismatches=0$' verify flags.txt flags.bin
+"$softmma" vectors convert flags.bin --format text -o same.txt
+check 'convert of flags' cmp -s flags.txt same.txt
+sed '20s/ ..$/ 08/' flags.txt >wrong.txt
+gives 'verify of a wrong flag' 1 '^  flags: the file says 08 division by zero, the model computes 0[1-7] ' verify wrong.txt
+gives 'verify counts wrong flags' 1 '^1 of 1 mismatches differ in their flags only$' verify wrong.txt
+{ "$softmma" vectors gen power:xvf32gerpp --flags --rows 0 && echo 20000001 1ffffffe 00000000 00800000 03; } >before.txt
+gives 'verify with tininess before rounding' 0 '^rows=1 mismatches=0$' verify before.txt
+sed 's/before rounding/after rounding/' before.txt >after.txt
+gives 'verify with tininess after rounding' 1 'the file says 03 underflow, inexact, the model computes 01 inexact$' \
+  verify after.txt
+sed '20s/ ..$//' flags.txt >short.txt
+fails 'verify: a row without flags' '^softmma: short.txt: line 20, column [0-9]*: expected 7 numbers .*c d flags\), found 6$' verify short.txt
+sed 's/^# flags: .*/# flags: yes/' flags.txt >yes.txt
+fails 'verify: flags without tininess' "yes.txt: line 8, column 10: 'yes' is neither 'tininess before rounding'" verify yes.txt
+gives 'a unit of a file with flags' 0 'rows=10 mismatches=0$' test --unit file:flags.txt --on arm --instr fmmla.s --rows 10
+fails 'gen --flags of a tensor core' 'mma.m8n8k4.f32.f16.f16.f32 has no exception flags' vectors gen V100:f16 --flags
+fails 'dot --tininess alone' '^softmma: --tininess: add --flags' dot arm:fmmla.s -a 1 -b 1 --tininess after
+fails 'dot --tininess of another value' "^softmma: --tininess: 'x' is neither 'before' nor 'after'" \
+  dot arm:fmmla.s -a 1 -b 1 --flags --tininess x
+
 fails 'verify: no such file' 'none\.txt: No such file' verify none.txt
 mkdir empty
 fails 'verify: a directory without vector files' 'no vector file found' verify empty

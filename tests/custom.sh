@@ -131,6 +131,9 @@ gives 'campaign of an exported instruction' 0 'mismatches=0$' \
   test --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
 gives 'campaign of another rounding' 1 'custom:hopper-nearest\.json ' \
   test --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
+runs 0 test --unit custom:ampere.json --rows 1 --kind normal
+check 'campaign without a target: a note' grep -qE \
+  '^softmma: note: no target is named: custom:ampere\.json stands for each of [0-9]+ instructions .*; name one, such as ' in/stderr
 fails 'other formats' 'the custom unit has k = 16, a f16, ' \
   test --unit custom:hopper-nearest.json --on H100 --instr HMMA.16816.F32.BF16
 fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot open: No such file' test --unit custom:none.json

@@ -29,6 +29,10 @@ gives 'another file' 1 'rho \(RZ-FP32 and RNE-FP32\)' diff --prove ./zero.json .
 
 gives 'more bits' 1 'F \(25 and 50\)' diff --prove H100 ./wide.json
 
+# The same sum in the parameters of G-FDPA: what differs is a parameter, not the algorithm.
+sed 's/"T-FDPA"/"G-FDPA"/; s/"alignment_bits": 25/"alignment_bits": 24, "sticky_bit": true/' zero.json >general.json
+gives 'parameters of G-FDPA' 1 '^different: in F \(25 and 24\), sticky \(0 and 1\)$' diff --prove H100 ./general.json
+
 gives 'JSON: equal' 0 '"answer": "equal"' diff --prove H100 B200 --in bf16 --json
 check 'has why and K' has '.why != "" and .multiple_of == 1 and .row == null'
 gives 'JSON: different' 1 '"answer": "different"' diff --prove V100 T4 --json
@@ -67,7 +71,22 @@ fails 'a K that a plan cannot follow' 'K = 3: 4 parts of 3 products' diff --prov
 fails 'a plan too many' '--plan: 3 plans for 2 targets' diff --prove H100 H100 --plan none,none,none
 fails 'K' '--k: -1 is not a number from 1 to' diff --prove H100 H100 -k -1
 
-fails 'other formats' 'no functions of the same operands: A is f16 and bf16' diff --prove H100 H100:bf16
+# Other formats of A and B: the operands that both hold.
+gives 'common operands' 1 '^different: in the formats of A and B \(f16 and tf32\), L \(16 and 8\)' diff --prove H100:f16 :tf32
+check 'their format' grep -q '^  operands as f16$' in/stdout
+gives 'common operands, proved' 0 'the numbers that both formats hold, e2m1 and e2m3; which NaN' diff --prove B200:e2m1 :e2m3
+gives 'common integers' 0 'modulo 2\^32.* both formats hold, u8 and s8$' diff --prove A100:u8 A100:s8
+gives 'neither holds the other' 1 '^  operands as f16$' diff --prove H100:f16 :bf16
+gives 'JSON: common operands' 1 '"a_format": "f16"' diff --prove H100:tf32 :f16 --json
+gives 'a list' 1 '^different' diff --prove --on H100:f16,:tf32
+gives 'rows of common operands' 1 '^operands: the numbers that tf32 and f16 both hold, as f16; all NaN are equal$' \
+  diff H100:tf32 :f16 --rows 1000
+check 'a command to repeat it' grep -q '^  softmma dot --on hopper --instr wgmma.m64n8k16.f32.f16.f16 --hex' in/stdout
+gives 'rows of common integers' 0 '^no difference in ' diff A100:s4 :s8 --rows 1000
+fails 'a format without its colon' "'tf32' is a format; type :tf32 for the GPU before it" diff --prove H100:f16 tf32
+fails 'no GPU before' "--on: ':f16' has no GPU before it" diff --prove :f16 H100
+fails 'other formats of D' 'no functions of the same operands: C is f32 and s32' diff --prove H100 H100:s8
+fails 'other formats with a plan' 'no functions of the same operands: A is f16 and bf16' diff --prove H100 H100:bf16 -k 64
 fails 'one target' 'two targets' diff --prove H100
 fails 'two to permute' 'one target' diff --permute H100 B200
 fails 'no target' 'two targets' diff --prove

@@ -72,6 +72,7 @@ survives 0 gemm --on H100 --in f16 "${matrices[@]}" -o out
 survives 1 compare --on A100,H100 --in f16 "${matrices[@]}" --json
 survives 1 trace --on A100,H100 --in f16 "${matrices[@]}" --json
 survives 0 tolerance --on H100 --in f16 --shape 4x4x16 --json
+survives 0 tolerance H100 --sweep F=12 --shape 4x4x16 --json
 survives 0 verify rows.txt rows.bin
 survives 0 verify rows.txt rows.bin --json
 survives 0 vectors gen "${instruction[@]}" --rows 50 -o out

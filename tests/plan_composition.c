@@ -95,6 +95,10 @@ static uint64_t folded(const plan_operands *x, const smma_plan_level *l, size_t 
   if (l->with == SMMA_WITH_ADD) return added(x, total, part);
   a = bits_of(x->part_a[k / l->grain]), b = bits_of(x->part_b[k / l->grain]);
   factor = l->with == SMMA_WITH_FMA ? smma_ieee_multiply(f, nan, smma_decode(f, a), smma_decode(f, b)) : b;
+  if (l->with == SMMA_WITH_MULTIPLY_B_FMA) {
+    part = smma_ieee_multiply(f, nan, smma_decode(f, b), smma_decode(f, part));
+    factor = a;
+  }
   if (l->with == SMMA_WITH_MULTIPLY_FMA) part = smma_ieee_multiply(f, nan, smma_decode(f, a), smma_decode(f, part));
   return smma_ieee_fma(f, nan, smma_decode(f, factor), smma_decode(f, part), smma_decode(f, total));
 }

@@ -123,6 +123,6 @@ check 'is JSON' has '.features | map(.feature) | index("first_sum") != null'
 gives 'a table' 1 '^H100 +[0-9.]+% +[0-9.]+% +- +=$' diff --on V100,A100,H100,B200 --in f16 --rows 1000
 fails 'diff: one GPU' 'nothing to be compared with' diff --on A100
 fails 'diff: other formats' 'have not the same formats' \
-  diff --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32,mma.m16n8k16.f32.bf16.bf16.f32
+  diff --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32,mma.m16n8k32.s32.s8.s8.s32
 fails 'diff: no rows' '--rows' diff --on A100,H100 --rows 0
 finish

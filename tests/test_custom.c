@@ -561,6 +561,44 @@ static void test_defaults(void **state) {
   smma_custom_release(i);
 }
 
+/* Checks that an instruction with its own value of a parameter has the same rule, and with another value another one.
+ */
+static void check_with(const smma_instruction *i, const smma_key *key) {
+  const int own = smma_key_of_rule(&i->rule->rule, key);
+  char text[64];
+  const smma_instruction *same = smma_custom_with(i, key->key, smma_key_value(key, own, text, sizeof text), NULL);
+  assert_non_null(same);
+  assert_true(smma_same_rule(&same->rule->rule, &i->rule->rule));
+  assert_string_equal(same->name, i->name);
+  smma_custom_release(same);
+  if (!key->symbol || strcmp(key->symbol, "F") != 0) return;
+  snprintf(text, sizeof text, "%d", own - 1);
+  same = smma_custom_with(i, "F", text, NULL);
+  assert_non_null(same);
+  assert_int_equal(smma_key_of_rule(&same->rule->rule, key), own - 1);
+  smma_custom_release(same);
+}
+
+static void test_other_values(void **state) {
+  int checked = 0;
+  smma_error error;
+  (void)state;
+  for (size_t n = 0; n < smma_instruction_count(); n++) {
+    const smma_instruction *i = smma_instruction_at(n);
+    const smma_algorithm algorithm = i->rule->rule.algorithm;
+    for (const smma_key *key = NULL; algorithm != SMMA_COMPOSITION && (key = smma_next_key(algorithm, key));)
+      if (key->of_rule && strcmp(key->key, "nan") != 0) check_with(i, key), checked++;
+  }
+  assert_true(checked > 1000);
+  const smma_instruction *h100 = smma_find("H100", "wgmma.m64n8k16.f32.f16.f16", NULL);
+  assert_null(smma_custom_with(h100, "depth", "3", &error));
+  assert_non_null(strstr(error.text, "it has alignment_bits, block, rounding, output, zero_exponent"));
+  assert_null(smma_custom_with(h100, "F", "99", &error));
+  assert_non_null(strstr(error.text, "alignment_bits = '99' is not allowed; allowed: 0 to "));
+  assert_null(smma_custom_with(h100, "L", "3", &error));
+  assert_non_null(strstr(error.text, "block = 3: 3 does not divide k"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalogue),
@@ -575,6 +613,7 @@ int main(void) {
       cmocka_unit_test(test_gemm),
       cmocka_unit_test(test_complaints),
       cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_other_values),
   };
   return cmocka_run_group_tests_name("custom", tests, NULL, NULL);
 }

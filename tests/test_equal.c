@@ -76,13 +76,15 @@ static bool agree(const smma_instruction *x, const smma_instruction *y, int k, i
   smma_witness witness;
   smma_error error;
   const bool any_c = smma_product_rows(target, k, tile, &as);
-  const smma_search search = {.unit = {&product[0].unit, &product[1].unit},
+  const smma_common_operands common = smma_common_operands_of(target);
+  const smma_search search = {.common = &common,
+                              .unit = {&product[0].unit, &product[1].unit},
                               .as = &as,
                               .rule = {&x->rule->rule, &y->rule->rule},
                               .without_c = !any_c,
                               .rows = 2 * SMMA_ROWS_IN_TURN * rows,
                               .seed = 1};
-  for (int t = 0; t < 2; t++) assert_true(smma_product_open(&product[t], target[t], &as, tile[t], &error));
+  for (int t = 0; t < 2; t++) assert_true(smma_product_open(&product[t], target[t], &as, tile[t], &common, &error));
   assert_true(smma_find_witness(&search, &witness, &error));
   for (int t = 0; t < 2; t++) smma_product_close(&product[t]);
   if (witness.found) {
@@ -149,6 +151,59 @@ static void test_catalogue(void **state) {
       count, operations[SMMA_PROVED], of_some_k, operations[SMMA_REFUTED], operations[SMMA_CANNOT_TELL],
       pairs[SMMA_PROVED], pairs[SMMA_REFUTED], pairs[SMMA_CANNOT_TELL]);
   assert_true(operations[SMMA_PROVED] > 0 && operations[SMMA_REFUTED] > 0);
+}
+
+/* ---- Operand formats that differ ---- */
+
+static bool same_results(const smma_instruction *x, const smma_instruction *y) {
+  return x->c == y->c && x->d == y->d && x->scale_block == y->scale_block && x->scale == y->scale;
+}
+
+/* Proofs over common operands, for every two operations with the same formats of results, and answers worked by hand.
+ */
+static void test_common_operands(void **state) {
+  static const struct {
+    const char *x, *y; /* instructions of an H100, or of a B200 */
+    const char *gpu;
+    smma_answer answer;
+  } known[] = {
+      /* 2^-24 in FP16 has the exponent -14, and in TF32 its own, -24: F truncates c of 2^-71 in FP16 only. */
+      {"wgmma.m64n8k16.f32.f16.f16", "wgmma.m64n8k8.f32.tf32.tf32", "H100", SMMA_REFUTED},
+      {"wgmma.m64n8k16.f32.bf16.bf16", "wgmma.m64n8k8.f32.tf32.tf32", "H100", SMMA_REFUTED}, /* L */
+      /* Their exponents are the same, from 0 on, and F and L too. */
+      {"tcgen05.m64n8k32.f32.e2m1.e2m1", "tcgen05.m64n8k32.f32.e2m3.e2m3", "B200", SMMA_PROVED},
+      {"tcgen05.m64n8k32.f32.e2m1.e2m1", "tcgen05.m64n8k32.f32.e3m2.e3m2", "B200", SMMA_REFUTED}, /* from -2 on */
+  };
+  smma_equality e;
+  smma_error error;
+  int proved = 0;
+  (void)state;
+  for (size_t n = 0; n < sizeof known / sizeof *known; n++) {
+    const smma_instruction *x = smma_find(known[n].gpu, known[n].x, NULL),
+                           *y = smma_find(known[n].gpu, known[n].y, NULL);
+    assert_true(smma_find_equality(x, y, SEARCHED, 0, &e, &error));
+    assert_int_equal(e.answer, known[n].answer);
+    assert_true(e.answer == SMMA_PROVED || e.witness.is_common);
+  }
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < i; j++) {
+      const smma_instruction *x = entries[j].instruction, *y = entries[i].instruction;
+      if (same_formats(x, y) || !same_results(x, y) || !smma_prove_equal(x, y, &e.multiple)) continue;
+      proved++;
+      check_proof(x, y, e.multiple, rows_of_each_kind / 10 + 1);
+    }
+  printf("%d pairs with other operand formats proved equal over the common operands\n", proved);
+  assert_true(proved > 0);
+}
+
+/* Gives the unit another format of A, B or both. */
+static void change_formats(uint64_t *state, smma_custom *to) {
+  static const smma_format formats[] = {SMMA_F16,  SMMA_BF16, SMMA_TF32,     SMMA_F32,      SMMA_E4M3, SMMA_E5M2,
+                                        SMMA_E2M3, SMMA_E3M2, SMMA_E2M1,     SMMA_E4M3FNUZ, SMMA_S8,   SMMA_S4,
+                                        SMMA_U8,   SMMA_U4,   SMMA_E5M2FNUZ, SMMA_F64};
+  const unsigned which = 1 + random_below(state, 3);
+  if (which & 1) to->instruction.a = formats[random_below(state, sizeof formats / sizeof *formats)];
+  if (which & 2) to->instruction.b = formats[random_below(state, sizeof formats / sizeof *formats)];
 }
 
 /* ---- Custom units: parameters that no instruction has ---- */
@@ -225,10 +280,27 @@ static void check_zeros(const smma_instruction *x) {
   if (smma_zeros_add_nothing(&o)) assert_true(agree(x, x, x->k, x->k, 2 * x->k, 40));
 }
 
+/* Compares a unit with itself in other formats of A and B. Returns whether they are proved equal over common operands.
+ */
+static bool check_other_formats(uint64_t *state, uint64_t seed) {
+  smma_custom one = random_any_unit(seed), other = one;
+  smma_custom_fault fault;
+  int multiple;
+  change_formats(state, &other);
+  if (!smma_custom_check(&other, &fault)) return false;
+  const smma_instruction *x = smma_custom_make(&one), *y = smma_custom_make(&other);
+  assert_true(x && y);
+  const bool proved = !same_formats(x, y) && smma_prove_equal(x, y, &multiple);
+  if (proved) check_proof(x, y, multiple, 40);
+  smma_custom_release(x);
+  smma_custom_release(y);
+  return proved;
+}
+
 static void test_custom_units(void **state) {
   const char *units = getenv("SOFTMMA_EQUAL_UNITS");
   const uint64_t last = units ? strtoull(units, NULL, 10) : 2000;
-  int proved = 0, zeros = 0;
+  int proved = 0, zeros = 0, common = 0;
   (void)state;
   for (uint64_t seed = 0; seed < last; seed++) {
     smma_custom one = random_any_unit(seed), other;
@@ -246,9 +318,11 @@ static void test_custom_units(void **state) {
     }
     smma_custom_release(x);
     smma_custom_release(y);
+    common += check_other_formats(&random, seed);
   }
-  printf("%d pairs of custom units proved equal; zeros add nothing to %d\n", proved, zeros);
-  assert_true(proved > 0 && zeros > 0);
+  printf("%d pairs of custom units proved equal, and %d over common operands; zeros add nothing to %d\n", proved,
+         common, zeros);
+  assert_true(proved > 0 && common > 0 && zeros > 0);
 }
 
 /* ---- One target ---- */
@@ -318,15 +392,16 @@ static void test_other_formats(void **state) {
   smma_error error;
   (void)state;
   assert_false(smma_find_equality(find("H100", "mma.m16n8k16.f32.f16.f16.f32"),
-                                  find("H100", "mma.m16n8k16.f32.bf16.bf16.f32"), 1, 0, &e, &error));
-  assert_non_null(strstr(error.text, "A is f16 and bf16"));
+                                  find("H100", "mma.m16n8k32.s32.s8.s8.s32"), 1, 0, &e, &error));
+  assert_non_null(strstr(error.text, "C is f32 and s32"));
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const char *rows = getenv("SOFTMMA_EQUAL_ROWS");
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples), cmocka_unit_test(test_other_formats),
-                                     cmocka_unit_test(test_freedom), cmocka_unit_test(test_custom_units),
-                                     cmocka_unit_test(test_catalogue)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples),     cmocka_unit_test(test_other_formats),
+                                     cmocka_unit_test(test_freedom),      cmocka_unit_test(test_common_operands),
+                                     cmocka_unit_test(test_custom_units), cmocka_unit_test(test_catalogue)};
+  if (argc == 2) cmocka_set_test_filter(argv[1]);
   rows_of_each_kind = rows ? strtoull(rows, NULL, 10) : 500;
   collect();
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 
 #include "io/file.h"
 #include "isa/format_name.h"
+#include "matrix/stored.h"
 #include "matrix/tensor.h"
 #include "rows/text.h"
 
@@ -280,7 +281,7 @@ static void test_npy_size_errors(void **state) {
                    "x.npy: byte 61: 6 bytes of data expected for shape (2, 3), 5 present; the file was");
   expect_npy_error(U1 "(2,3)}", 7, "6 bytes of data expected for shape (2, 3), 7 present; save one array per file");
   expect_npy_error(U1 "()}", 1, "byte 55: shape () has 0 dimensions; one or two are accepted");
-  expect_npy_error(U1 "(1,2,3)}", 6, "shape (1, 2, 3) has 3 dimensions");
+  expect_npy_error(U1 "(2,1,3)}", 6, "shape (2, 1, 3) has 3 dimensions");
   expect_npy_error(U1 "(4294967296,4294967296)}", 0, "shape (4294967296, 4294967296) has more elements than memory");
   expect_npy_error("{'descr':'<f8','fortran_order':False,'shape':(2305843009213693952,)}", 0,
                    "more elements than memory");
@@ -493,13 +494,44 @@ static void test_safetensors_errors(void **state) {
   expect_safetensors_error(X("\"F32\"", "[4611686018427387904]", "[0,4]"), NULL, 4,
                            "more elements than memory can hold");
   expect_safetensors_error(X("\"F32\"", "[]", "[0,4]"), NULL, 4, "tensor 'x': shape () has 0 dimensions");
-  expect_safetensors_error(X("\"F32\"", "[1,1,1]", "[0,4]"), NULL, 4, "shape (1, 1, 1) has 3 dimensions");
+  expect_safetensors_error(X("\"F32\"", "[2,1,1]", "[0,8]"), NULL, 8,
+                           "shape (2, 1, 1) holds several matrices; name one as NAME[0]");
   expect_safetensors_error(X("\"F32\"", "[-1]", "[0,4]"), NULL, 4, "shape must be an array of counts");
   expect_safetensors_error(X("\"F32\"", "1", "[0,4]"), NULL, 4, "shape must be an array of counts");
   expect_safetensors_error(X("32", "[1]", "[0,4]"), NULL, 4, "dtype must be a string");
   expect_safetensors_error(X("\"C64\"", "[4]", "[0,32]"), NULL, 32, "is of dtype C64; accepted are");
   expect_safetensors_error("{\"a\\nb\":{\"dtype\":\"C64\",\"shape\":[4],\"data_offsets\":[0,32]}}", NULL, 32,
                            "tensor 'a?b'");
+}
+
+/* A quantised matrix, whose scale factor comes before its elements in the file; with its stored form, its transpose and
+   a part. Factors of FP32 include the matrix's own factor. */
+static void test_safetensors_stored(void **state) {
+  (void)state;
+  static const float numbers[] = {1, 2, 3, 4};
+  image file = safetensors_image(
+      "{\"w_scale\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[0,1]},"
+      "\"w_packed\":{\"dtype\":\"U8\",\"shape\":[1,2],\"data_offsets\":[1,3]}}",
+      "\x80\x21\x43", 3);
+  smma_tensor tensor, turned, part, values, scales;
+  smma_error error;
+  char text[SMMA_STORED_TEXT];
+  float factor;
+  if (!parse_safetensors(&file, "w", &tensor, &error)) fail_msg("%s", error.text);
+  assert_string_equal(smma_stored_text(tensor.stored, text), "mxfp4");
+  assert_true(smma_stored_fits(tensor.stored, true, SMMA_E2M1, SMMA_UE8M0, 32));
+  assert_false(smma_stored_fits(tensor.stored, true, SMMA_E2M1, SMMA_UE4M3, 16));
+  assert_false(smma_stored_fits(tensor.stored, true, SMMA_E2M1, SMMA_NO_FORMAT, 0));
+  assert_true(smma_tensor_transpose(&tensor, &turned, &error));
+  assert_true(smma_tensor_part(&turned, 2, 2, 0, 1, &part, &error));
+  assert_true(smma_stored_fits(part.stored, false, SMMA_E2M1, SMMA_F32, 1));
+  assert_true(smma_stored_split(part.stored, false, SMMA_F32, 1, &values, &scales, &factor, &error));
+  assert_true(factor == 1);
+  check_tensor(&values, SMMA_E2M1, 1, 2, 1, "\3\4");
+  check_tensor(&scales, SMMA_F32, 4, 1, 2, (const float[]){2, 2});
+  check_tensor(&part, SMMA_F32, 4, 2, 1, numbers + 2);
+  check_tensor(&turned, SMMA_F32, 4, 4, 1, numbers);
+  check_tensor(&tensor, SMMA_F32, 4, 1, 4, numbers);
 }
 
 static void test_safetensors_header_length(void **state) {
@@ -634,8 +666,8 @@ static void test_npy_round_trip(void **state) {
   for (int row = 0; row <= SMMA_FORMAT_COUNT; row++) {
     const smma_format format = row < SMMA_FORMAT_COUNT ? smma_format_at(row) : SMMA_NO_FORMAT;
     int bits = smma_encoding_of(format).bits;
-    smma_tensor tensor = {format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS,
-                          false};
+    smma_tensor tensor = {format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data, SMMA_NO_INTEGERS, false,
+                          NULL};
     smma_tensor back;
     smma_error error;
     smma_format known = SMMA_NO_FORMAT; /* the format that the file identifies */
@@ -652,7 +684,7 @@ static void test_npy_round_trip(void **state) {
 static void test_npy_written_bytes(void **state) {
   (void)state;
   uint16_t data[2] = {0x3c00, 0x4000};
-  smma_tensor tensor = {SMMA_F16, 2, 1, 2, data, SMMA_NO_INTEGERS, false};
+  smma_tensor tensor = {SMMA_F16, 2, 1, 2, data, SMMA_NO_INTEGERS, false, NULL};
   smma_error error;
   smma_file_bytes file;
   static const char header[] = "\x93NUMPY\1\0\x76\0{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }";
@@ -670,9 +702,9 @@ static void test_npy_write_refused(void **state) {
   (void)state;
   uint32_t data[1] = {0};
   smma_error error;
-  smma_tensor wide = {SMMA_NO_FORMAT, 4, 1, 1, data, SMMA_NO_INTEGERS, false},
-              wrong = {SMMA_E4M3, 4, 1, 1, data, SMMA_NO_INTEGERS, false};
-  smma_tensor endless = {SMMA_F32, 4, SIZE_MAX, 2, data, SMMA_NO_INTEGERS, false};
+  smma_tensor wide = {SMMA_NO_FORMAT, 4, 1, 1, data, SMMA_NO_INTEGERS, false, NULL},
+              wrong = {SMMA_E4M3, 4, 1, 1, data, SMMA_NO_INTEGERS, false, NULL};
+  smma_tensor endless = {SMMA_F32, 4, SIZE_MAX, 2, data, SMMA_NO_INTEGERS, false, NULL};
   const char *path = in_directory("refused.npy");
   assert_false(smma_npy_write(path, &wide, &error));
   assert_false(smma_npy_write(path, &wrong, &error));
@@ -685,7 +717,7 @@ static void test_npy_write_refused(void **state) {
 static void test_write_failures(void **state) {
   (void)state;
   uint32_t data[4096] = {0};
-  smma_tensor tensor = {SMMA_F32, 4, 64, 64, data, SMMA_NO_INTEGERS, false};
+  smma_tensor tensor = {SMMA_F32, 4, 64, 64, data, SMMA_NO_INTEGERS, false, NULL};
   smma_error error;
   struct rlimit limit, small;
   const char *path = write_file("kept.npy", "old", 3);
@@ -720,7 +752,7 @@ static void test_write_failures(void **state) {
 static void test_unwritable_directory(void **state) {
   (void)state;
   uint8_t data[1] = {0};
-  smma_tensor tensor = {SMMA_E4M3, 1, 1, 1, data, SMMA_NO_INTEGERS, false};
+  smma_tensor tensor = {SMMA_E4M3, 1, 1, 1, data, SMMA_NO_INTEGERS, false, NULL};
   smma_error error;
   int before = files_in_directory();
   if (geteuid() == 0) skip(); /* root may write anywhere */
@@ -1048,8 +1080,15 @@ static void test_vectors_round_trip(void **state) {
 
 static void test_vectors_widest_row(void **state) {
   (void)state;
-  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K,
-                               4,   0,   0,  0,        0};
+  smma_vector_header header = {.arch = "x",
+                               .instruction = "y",
+                               .a = SMMA_F64,
+                               .b = SMMA_F64,
+                               .c = SMMA_F64,
+                               .d = SMMA_F64,
+                               .scale = SMMA_F64,
+                               .k = SMMA_MAXIMUM_K,
+                               .scale_block = 4};
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_row row, back;
   smma_error error;
@@ -1103,6 +1142,7 @@ int main(void) {
       cmocka_unit_test(test_safetensors_packed),
       cmocka_unit_test(test_safetensors_names),
       cmocka_unit_test(test_safetensors_errors),
+      cmocka_unit_test(test_safetensors_stored),
       cmocka_unit_test(test_safetensors_header_length),
       cmocka_unit_test(test_safetensors_cut_anywhere),
       cmocka_unit_test(test_read_by_path),

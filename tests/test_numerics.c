@@ -593,10 +593,11 @@ static void test_refusals(void **unused) {
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.size = 0);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.words = 0);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.words = SMMA_MOST_WORDS + 1);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.method = (smma_words_method)2);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.sum = (smma_words_sum)4);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.method = (smma_words_method)3);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.sum = (smma_words_sum)5);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT_SCALED);
+  REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_BLOCKS);
   REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.s8.s8.s32"), );
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = NULL);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = d);
@@ -606,6 +607,68 @@ static void test_refusals(void **unused) {
   REFUSED(SMMA_INVALID_DIMENSION, unit, g.lda = K - 1);
   REFUSED(SMMA_INVALID_MULTIPLE, unit, g.promote_every = 5);
   REFUSED(SMMA_NO_KERNEL, unit, g.kernel = "none");
+}
+
+/* ---- FP32 from nine products of BF16, as CUTLASS computes it ---- */
+
+/* Returns word i of x: the remainder after the words before, times 2^(8 i), rounded to BF16. */
+static uint16_t word_of(float x, int i) {
+  for (int before = 0; before < i; before++) {
+    const uint64_t word = smma_format_encode(SMMA_BF16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+    x = (x - (float)smma_format_decode(SMMA_BF16, word)) * 256;
+  }
+  return (uint16_t)smma_format_encode(SMMA_BF16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+}
+
+/* Computes an element as the kernel does: for each K of an instruction, five bands of products, smallest first, with C
+   divided by 256 between them; then the results of the blocks in FP32. */
+static float bf16x9(const smma_instruction *unit, int depth, const double *a, const double *b, size_t stride,
+                    size_t k) {
+  float sum = 0;
+  for (size_t first = 0; first < k; first += (size_t)depth) {
+    float c = 0;
+    for (int band = 4; band >= 0; band--) {
+      c = band < 4 ? c / 256 : c;
+      for (int i = band > 2 ? band - 2 : 0; i <= 2 && i <= band; i++) {
+        uint16_t x[64] = {0}, y[64] = {0};
+        for (size_t n = 0; n < (size_t)depth && first + n < k; n++)
+          x[n] = word_of((float)a[first + n], i), y[n] = word_of((float)b[(first + n) * stride], band - i);
+        float d;
+        smma_dot(unit, x, y, &c, NULL, NULL, &d);
+        c = d;
+      }
+    }
+    sum += c;
+  }
+  return sum;
+}
+
+static void test_bf16x9(void **state) {
+  static const struct {
+    const char *gpu, *name;
+    int k;
+  } units[] = {{"B200", "tcgen05.m64n8k16.f32.bf16.bf16", 16},
+               {"A100", "mma.m16n8k16.f32.bf16.bf16.f32", 16},
+               {"MI300X", "v_mfma_f32_32x32x8_bf16", 8}};
+  const smma_words how = words_of(SMMA_WORDS_SHIFTED, 3, SMMA_SUM_BLOCKS, 0);
+  uint64_t random = 7;
+  (void)state;
+  for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+    for (int scale = -60; scale <= 60; scale += 30) {
+      const smma_instruction *unit = smma_find(units[u].gpu, units[u].name, NULL);
+      operands o;
+      double d[M * N];
+      random_reals(&random, o.a, M * K);
+      random_reals(&random, o.b, K * N);
+      for (size_t e = 0; e < M * K; e++) o.a[e] = (float)ldexp(o.a[e], scale + (int)random_below(&random, 9));
+      for (size_t e = 0; e < K * N; e++) o.b[e] = (float)o.b[e];
+      o.a[3] = o.b[5] = 0, o.a[7] = FLT_MAX;
+      multiply(unit, &o, how, d);
+      for (size_t e = 0; e < M * N; e++) {
+        const float expected = bf16x9(unit, units[u].k, o.a + e / N * K, o.b + e % N, N, K);
+        assert_true((float)d[e] == expected && (double)(float)d[e] == d[e]);
+      }
+    }
 }
 
 int main(void) {
@@ -633,6 +696,7 @@ int main(void) {
       cmocka_unit_test(test_rounding_mode),
       cmocka_unit_test(test_empty),
       cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_bf16x9),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("numerics", tests, NULL, NULL);

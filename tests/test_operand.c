@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numerics/blocks.h"
 #include "numerics/operand.h"
 #include "random.h"
+#include "softmma/scales.h"
 #include "support.h"
 
 enum { MOST = 3 * 70 * 70 };
@@ -13,6 +15,7 @@ enum { MOST = 3 * 70 * 70 };
 typedef struct {
   unsigned char values[4 * MOST], scales[4 * MOST];
   float factor[MOST];
+  int32_t zero_points[MOST];
   smma_operand_statistics statistics;
 } made;
 
@@ -33,6 +36,7 @@ static void make(const smma_operand_rule *rule, smma_operand o, bool blocks, mad
   if (rule->compute == SMMA_NO_FORMAT && rule->factor != SMMA_NO_FORMAT) {
     o.scales = blocks ? m->scales : NULL;
     o.factor = !blocks || rule->factor == SMMA_UE4M3 ? m->factor : NULL;
+    o.zero_points = rule->zero_points ? m->zero_points : NULL;
   }
   assert_int_equal(smma_make_operand(rule, &o), SMMA_OK);
   m->statistics = o.statistics;
@@ -62,6 +66,7 @@ static void check_layouts(const smma_operand_rule *rule, const void *x, bool f64
                             other->values + ((b * k + j) * lines + i) * bytes, bytes);
   assert_memory_equal(one->scales, other->scales, sizeof one->scales);
   assert_memory_equal(one->factor, other->factor, sizeof one->factor);
+  assert_memory_equal(one->zero_points, other->zero_points, sizeof one->zero_points);
   assert_int_equal(one->statistics.zeros, other->statistics.zeros);
   assert_int_equal(one->statistics.saturated, other->statistics.saturated);
   assert_int_equal(one->statistics.infinite, other->statistics.infinite);
@@ -89,14 +94,19 @@ static void test_layouts(void **state) {
     for (size_t s = 0; s < sizeof shared / sizeof *shared; s++)
       for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
         const unsigned ways = random_below(&seed, 64);
-        const smma_operand_rule rule = {.format = formats[f],
-                                        .factor = shared[s].factor,
-                                        .rows = shared[s].rows,
-                                        .columns = shared[s].columns,
-                                        .power_of_two = ways & 1,
-                                        .round_up = ways & 2,
-                                        .compute = ways & 4 ? SMMA_BF16 : SMMA_NO_FORMAT,
-                                        .random = ways & 8 ? random : NULL};
+        const smma_operand_rule rule = {
+            .format = formats[f],
+            .factor = shared[s].factor,
+            .rows = shared[s].rows,
+            .columns = shared[s].columns,
+            .power_of_two = ways & 1,
+            .formula = (smma_scale_formula)random_below(&seed, 14),
+            .scale_rounding = (smma_scale_rounding)random_below(&seed, 4),
+            .zero_points = ways & 2 && shared[s].factor == SMMA_F32,
+            .line_factors = ways & 2 && shared[s].factor == SMMA_UE4M3 && shared[s].rows == 1,
+            .tensor = ways & 32 ? SMMA_BF16 : SMMA_F32,
+            .compute = ways & 4 ? SMMA_BF16 : SMMA_NO_FORMAT,
+            .random = ways & 8 ? random : NULL};
         fill(x, MOST, &seed);
         for (size_t i = 0; i < MOST; i++) wide[i] = x[i];
         check_layouts(&rule, ways & 16 ? (const void *)wide : x, ways & 16, shapes[n][0], shapes[n][1], shapes[n][2]);
@@ -118,7 +128,7 @@ static void test_rows(void **state) {
     for (size_t i = 0; i < 40; i++) {
       float amax = 0, scale;
       for (size_t j = 0; j < 70; j++)
-        amax = isnan(x[i * 70 + j]) || isnan(amax) ? NAN : fmaxf(amax, fabsf(x[i * 70 + j]));
+        if (fabsf(x[i * 70 + j]) > amax) amax = fabsf(x[i * 70 + j]); /* ignores NaN */
       scale = smma_operand_scale(amax, SMMA_E4M3, false);
       assert_true(factor[i] == 1 / scale);
       for (size_t j = 0; j < 70; j++)
@@ -130,22 +140,96 @@ static void test_rows(void **state) {
   assert_true(smma_operand_scale(3, SMMA_E4M3, true) == 128 && smma_operand_scale(INFINITY, SMMA_E4M3, true) == 1);
 }
 
+/* Checks that the transform's first result is a quarter of the sum, in the order of its steps, rounded once to BF16. */
+static void check_hadamard_in_bf16(void) {
+  static const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  uint64_t seed = 9;
+  for (int round = 0; round < 5000; round++) {
+    const uint32_t mask = round % 2 ? UINT32_MAX : 0xbfff8000; /* few bits, so that ties occur */
+    float x[16] = {0}, y[16], expected;
+    for (int i = 0; i < 3; i++) {
+      const uint32_t bits = (uint32_t)random_bits(&seed) & mask;
+      memcpy(&x[i], &bits, sizeof bits);
+    }
+    smma_hadamard(x, 1, 16, ones, SMMA_BF16, y);
+    expected = (float)smma_format_decode(SMMA_BF16,
+                                         smma_format_encode(SMMA_BF16, ((double)x[0] + (double)x[2] + (double)x[1]) / 4,
+                                                            SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+    assert_true(isnan(expected) ? isnan(y[0]) : y[0] == expected);
+  }
+}
+
 /* The matrix is orthogonal: without random signs, applying it twice gives the block again. */
 static void test_hadamard(void **state) {
   static const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   float x[2 * 20], y[2 * 32], z[2 * 32];
   (void)state;
+  check_hadamard_in_bf16();
   for (int i = 0; i < 40; i++) x[i] = (float)(i % 7 - 3);
-  smma_hadamard(x, 2, 20, ones, y);
-  smma_hadamard(y, 2, 32, ones, z);
+  smma_hadamard(x, 2, 20, ones, SMMA_F32, y);
+  smma_hadamard(y, 2, 32, ones, SMMA_F32, z);
   for (int i = 0; i < 64; i++) assert_true(z[i] == (i % 32 < 20 ? x[i / 32 * 20 + i % 32] : 0));
+}
+
+/* Checks NVFP4 in two levels along either axis: a factor of the tensor that is given or computed, and the same numbers
+   at any scale. */
+static void test_two_levels(void **state) {
+  static const smma_block_format nvfp4 = {"nvfp4", SMMA_E2M1, SMMA_UE4M3, 16};
+  enum { LINES = 3, K = 40, BLOCKS = 3, COUNT = LINES * K };
+  double x[COUNT], turned[COUNT];
+  unsigned char values[4][COUNT], scales[4][LINES * BLOCKS];
+  float factor[4] = {0};
+  (void)state;
+  for (int line = 0; line < LINES; line++)
+    for (int k = 0; k < K; k++) {
+      x[line * K + k] = ldexp((line * K + k) * 29 % 97 - 48, -17 - line);
+      turned[k * LINES + line] = x[line * K + k];
+    }
+  assert_int_equal(smma_quantize(&nvfp4, x, LINES, K, true, &factor[0], values[0], scales[0]), SMMA_OK);
+  assert_true(factor[0] == (float)ldexp(48, -17) / 2688);
+  assert_int_equal(smma_quantize(&nvfp4, turned, K, LINES, false, &factor[1], values[1], scales[1]), SMMA_OK);
+  assert_true(factor[1] == factor[0]);
+  assert_memory_equal(scales[0], scales[1], sizeof scales[0]);
+  for (int i = 0; i < COUNT; i++) assert_int_equal(values[1][i % K * LINES + i / K], values[0][i]);
+  factor[2] = factor[0]; /* of the whole tensor, for one of its lines */
+  assert_int_equal(smma_quantize(&nvfp4, x + K, 1, K, true, &factor[2], values[2], scales[2]), SMMA_OK);
+  assert_true(factor[2] == factor[0]);
+  assert_memory_equal(scales[2], scales[0] + BLOCKS, BLOCKS);
+  assert_memory_equal(values[2], values[0] + K, K);
+  for (int i = 0; i < COUNT; i++) x[i] = ldexp(x[i], 30);
+  assert_int_equal(smma_quantize(&nvfp4, x, LINES, K, true, &factor[3], values[3], scales[3]), SMMA_OK);
+  assert_true(factor[3] == ldexpf(factor[0], 30));
+  assert_memory_equal(values[3], values[0], COUNT);
+}
+
+/* Checks the layout of cuBLAS: tiles of 128 lines x 4 factors; in a tile, lines 32 apart lie next to each other. */
+static void test_swizzled_scales(void **state) {
+  enum { LINES = 200, FACTORS = 7, TILES = 4 };
+  unsigned char plain[LINES * FACTORS], swizzled[TILES * 512], back[LINES * FACTORS];
+  size_t at = 0;
+  (void)state;
+  for (int i = 0; i < LINES * FACTORS; i++) plain[i] = (unsigned char)(i % 251 + 1);
+  assert_int_equal(smma_swizzled_bytes(LINES, FACTORS), sizeof swizzled);
+  assert_int_equal(smma_swizzle_scales(plain, LINES, FACTORS, swizzled), SMMA_OK);
+  for (int top = 0; top < 256; top += 128)
+    for (int left = 0; left < 8; left += 4)
+      for (int line = top; line < top + 32; line++)
+        for (int quarter = line; quarter < line + 128; quarter += 32)
+          for (int factor = left; factor < left + 4; factor++, at++)
+            assert_int_equal(swizzled[at], quarter < LINES && factor < FACTORS ? plain[quarter * FACTORS + factor] : 0);
+  assert_int_equal(smma_unswizzle_scales(swizzled, LINES, FACTORS, back), SMMA_OK);
+  assert_memory_equal(back, plain, sizeof plain);
+  assert_int_equal(smma_swizzled_bytes(0, 5), 0);
+  assert_int_equal(smma_swizzled_bytes(SIZE_MAX, 5), SIZE_MAX);
+  assert_int_equal(smma_swizzle_scales(plain, SIZE_MAX, 5, swizzled), SMMA_INVALID_DIMENSION);
+  assert_int_equal(smma_unswizzle_scales(swizzled, SIZE_MAX / 4, 600, back), SMMA_INVALID_DIMENSION);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_hadamard),
+      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_hadamard),        cmocka_unit_test(test_two_levels),
+      cmocka_unit_test(test_swizzled_scales),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

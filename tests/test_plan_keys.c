@@ -21,7 +21,7 @@ enum { ROWS = 6, COLUMNS = 5, MOST_M = 36, MOST_N = 40, LONGEST = 200, LONGEST_K
 
 static const char *const deals[] = {"contiguous", "every", "interleaved", "list"};
 static const char *const folds[] = {"serial", "halving", "neighbours", "last-first", "strides"};
-static const char *const withs[] = {"add", "fma", "multiply-fma"};
+static const char *const withs[] = {"add", "fma", "multiply-fma", "multiply-b-fma"};
 static const char *const formats[] = {"as-is", "d", "f16", "bf16", "tf32"};
 static const char *const residues[] = {"last", "first", "first-tile", "none"};
 
@@ -33,7 +33,7 @@ typedef struct {
   bool from_zero, from_c;
 } keys;
 
-enum { COMBINATIONS = 4 * 5 * 3 * 5 * 5 * 2 * 2 };
+enum { COMBINATIONS = 4 * 5 * 4 * 5 * 5 * 2 * 2 };
 
 static keys keys_of(size_t index) {
   keys x;

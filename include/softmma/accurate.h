@@ -47,7 +47,10 @@ typedef enum {
    * are computed. */
   SMMA_WORDS_SCALED,
   /* Markidis et al.: each word is the rounded remainder. The products A_i B_j for all i and j are computed. */
-  SMMA_WORDS_RESIDUAL
+  SMMA_WORDS_RESIDUAL,
+  /* CUTLASS's FP32 from BF16: word i is the remainder, multiplied by u^-i and rounded, without scaled rows and columns.
+   * The products A_i B_j for all i and j are computed. */
+  SMMA_WORDS_SHIFTED
 } smma_words_method;
 
 /* The place where the products of words are added, smallest first except with SMMA_SUM_UNIT. */
@@ -58,7 +61,10 @@ typedef enum {
    * rounded to its format, so words that become too small are lost. */
   SMMA_SUM_UNIT,
   /* In the unit, smallest first: C is multiplied by the factors and rounded to its format. */
-  SMMA_SUM_UNIT_SCALED
+  SMMA_SUM_UNIT_SCALED,
+  /* Like SMMA_SUM_UNIT_SCALED, for the K of one instruction after the other. The results of these blocks of K are added
+   * outside the unit, to 0 and in order of k: RNE in FP32, or in FP64 if D is f64. */
+  SMMA_SUM_BLOCKS
 } smma_words_sum;
 
 typedef struct {

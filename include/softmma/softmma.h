@@ -23,8 +23,8 @@
  *
  * From 1.0 on, this header and the headers that it includes keep their meaning until 2.0. The following headers are
  * separate and may change in any version: accurate products of FP64 matrices (softmma/accurate.h), devices and their
- * memory (device.h), products of sparse instructions (sparse.h), and generated test vectors (rows.h). Before 1.0 each
- * minor version has its own interface and soname. */
+ * memory (device.h), products of sparse instructions (sparse.h), swizzled scale factors (scales.h), and generated test
+ * vectors (rows.h). Before 1.0 each minor version has its own interface and soname. */
 #ifndef SOFTMMA_SOFTMMA_H
 #define SOFTMMA_SOFTMMA_H
 

@@ -12,6 +12,8 @@ typedef struct {
   const smma_instruction *instruction, *as;
   size_t steps;
   bool any_nan; /* the payload of NaN does not count */
+  smma_common_operands common;
+  smma_instruction cast; /* `as` with the instruction's formats of A and B */
 } chain;
 
 static void chain_close(void *state) { free(state); }
@@ -48,11 +50,10 @@ static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_ro
 }
 
 /* Computes d of all vectors, step by step. */
-static bool run_steps(const chain *x, const smma_batch *batch, smma_error *error) {
-  const smma_rows rows = smma_rows_of_batch(x->as, batch);
+static bool run_steps(const chain *x, const smma_rows *rows, const smma_batch *batch, smma_error *error) {
   smma_rows parts;
   bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_no_memory(error);
-  for (size_t step = 0; good && step < x->steps; step++) good = run_step(x, &rows, step, &parts, error);
+  for (size_t step = 0; good && step < x->steps; step++) good = run_step(x, rows, step, &parts, error);
   if (good) memcpy(batch->d, parts.part[SMMA_PART_D], batch->rows * parts.layout.part[SMMA_PART_D].bytes);
   smma_rows_free(&parts);
   return good;
@@ -68,14 +69,42 @@ static void make_nan_known(const chain *x, const smma_batch *batch) {
     if (smma_decode(f, smma_load(bytes, batch->d, i)).kind == SMMA_NAN) smma_store(bytes, batch->d, i, nan);
 }
 
+/* Casts operands to common ones, in the instruction's formats. */
+static bool cast_rows(const chain *x, const smma_rows *rows, smma_rows *cast, smma_error *error) {
+  if (!smma_rows_allocate(&x->cast, rows->capacity, cast)) return smma_no_memory(error);
+  for (int p = 0; p < SMMA_PART_D; p++) {
+    const smma_part *to = &cast->layout.part[p], *from = &rows->layout.part[p];
+    const size_t count = rows->capacity * (size_t)from->count;
+    const int operand = p == SMMA_PART_B;
+    const smma_format wanted = operand ? x->cast.b : x->cast.a, own = x->common.of[operand];
+    if (p != SMMA_PART_A && p != SMMA_PART_B) {
+      if (count) memcpy(cast->part[p], rows->part[p], count * from->bytes);
+      continue;
+    }
+    for (size_t i = 0; i < count; i++) {
+      uint64_t number = smma_common_operand(&x->common, operand, smma_load(from->bytes, rows->part[p], i));
+      if (wanted != own)
+        number =
+            smma_format_encode(wanted, smma_format_decode(own, number), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+      smma_store(to->bytes, cast->part[p], i, number);
+    }
+  }
+  return true;
+}
+
 static int chain_run(void *state, const smma_instruction_info *info, const smma_batch *batch, char *message,
                      size_t size) {
   const chain *x = state;
-  const smma_rows rows = smma_rows_of_batch(x->instruction, batch);
-  const bool whole = x->instruction->k == x->as->k && x->steps == 1;
+  const bool whole = x->instruction->k == x->as->k && x->steps == 1, casts = !smma_are_same_operands(&x->common);
+  smma_rows rows = smma_rows_of_batch(x->as, batch), cast = {.memory = NULL};
   smma_error error = {SMMA_OK, ""};
-  const bool good = whole ? smma_unit_ask(x->unit, &rows, 0, batch->rows, NULL, &error) : run_steps(x, batch, &error);
+  bool good = !casts || cast_rows(x, &rows, &cast, &error);
   (void)info;
+  if (casts) rows = cast;
+  rows.instruction = whole ? x->instruction : rows.instruction;
+  if (good)
+    good = whole ? smma_unit_ask(x->unit, &rows, 0, batch->rows, batch->d, &error) : run_steps(x, &rows, batch, &error);
+  smma_rows_free(&cast);
   if (good)
     make_nan_known(x, batch);
   else
@@ -87,15 +116,24 @@ static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, chain_close, chai
 
 bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile, bool any_nan,
                      smma_unit *result, smma_error *error) {
+  const smma_common_operands same = {{as->a, as->b}, {as->a, as->b}};
+  return smma_chain_open_common(unit, i, as, tile, any_nan, &same, result, error);
+}
+
+bool smma_chain_open_common(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile,
+                            bool any_nan, const smma_common_operands *common, smma_unit *result, smma_error *error) {
   const int steps = (as->k + tile - 1) / tile * (tile / i->k);
   chain *x;
-  if (i->a != as->a || i->b != as->b || i->c != as->c || i->d != as->d || i->scale != as->scale ||
+  const bool of_first = i->a == common->of[0] && i->b == common->of[1];
+  const bool of_other = i->a == common->other[0] && i->b == common->other[1];
+  if (!(of_first || of_other) || i->c != as->c || i->d != as->d || i->scale != as->scale ||
       i->scale_block != as->scale_block)
     return smma_fail(error, "%s and %s have not the same formats", i->name, as->name);
   if (steps > 1 && i->c != i->d) return smma_fail(error, "%s cannot go on: c and d differ in format", i->name);
   x = malloc(sizeof *x);
   if (!x) return smma_no_memory(error);
-  *x = (chain){.unit = unit, .instruction = i, .as = as, .steps = (size_t)steps};
+  *x = (chain){.unit = unit, .instruction = i, .as = as, .steps = (size_t)steps, .common = *common, .cast = *as};
+  x->cast.a = i->a, x->cast.b = i->b;
   x->any_nan = any_nan || i->rule->rule.nan == SMMA_NAN_QUIET;
   *result = (smma_unit){.methods = &methods, .state = x, .description = unit->description};
   snprintf(result->name, sizeof result->name, "%s", unit->name);

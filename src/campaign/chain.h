@@ -1,8 +1,9 @@
-/* Uses an instruction in place of another one with the same formats. d of each step becomes c of the next, and zeros
-   follow the last k, as in a product of matrices. */
+/* Uses an instruction in place of another one with the same formats of c and d. d of each step becomes c of the next,
+   and zeros follow the last k, as in a product of matrices. */
 #ifndef SMMA_CAMPAIGN_CHAIN_H
 #define SMMA_CAMPAIGN_CHAIN_H
 
+#include "campaign/common.h"
 #include "unit/unit.h"
 
 /* Opens `*chain`, a unit that computes vectors of `as` with `instruction` on `unit`; all three must outlive it. K is
@@ -11,5 +12,10 @@
    memory runs out. */
 bool smma_chain_open(smma_unit *unit, const smma_instruction *instruction, const smma_instruction *as, int tile,
                      bool any_nan, smma_unit *chain, smma_error *error);
+
+/* Like smma_chain_open, for instructions whose formats of A and B may differ: computes the common operands nearest to
+   those of `as`, whose formats are common->of. */
+bool smma_chain_open_common(smma_unit *unit, const smma_instruction *instruction, const smma_instruction *as, int tile,
+                            bool any_nan, const smma_common_operands *common, smma_unit *chain, smma_error *error);
 
 #endif

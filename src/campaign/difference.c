@@ -9,6 +9,7 @@
 /* Two units that compute vectors of one instruction. */
 typedef struct {
   const smma_instruction *as;
+  smma_common_operands common;
   smma_unit chain[2];
 } pair;
 
@@ -16,11 +17,13 @@ static bool open_pair(const smma_side side[2], pair *p, smma_error *error) {
   const smma_instruction *const i[2] = {side[0].instruction, side[1].instruction};
   const smma_nan_policy nan[2] = {i[0]->rule->rule.nan, i[1]->rule->rule.nan};
   const bool either_unknown = nan[0] == SMMA_NAN_QUIET || nan[1] == SMMA_NAN_QUIET;
-  const bool any_nan = either_unknown && !(smma_has_one_nan(nan[0]) && smma_has_one_nan(nan[1]));
+  const smma_common_operands common = smma_common_operands_of(i);
+  const bool same = smma_are_same_operands(&common);
+  const bool any_nan = !same || (either_unknown && !(smma_has_one_nan(nan[0]) && smma_has_one_nan(nan[1])));
   smma_error why;
-  *p = (pair){.as = i[0]->k >= i[1]->k ? i[0] : i[1]};
+  *p = (pair){.as = i[same ? i[1]->k > i[0]->k : smma_narrower_operands(i)], .common = common};
   for (int s = 0; s < 2; s++)
-    if (!smma_chain_open(side[s].unit, i[s], p->as, i[s]->k, any_nan, &p->chain[s], &why)) {
+    if (!smma_chain_open_common(side[s].unit, i[s], p->as, i[s]->k, any_nan, &common, &p->chain[s], &why)) {
       if (s == 1) smma_unit_close(&p->chain[0]);
       return smma_fail(error, "%s and %s cannot be compared: %s", side[0].label, side[1].label, why.text);
     }
@@ -58,12 +61,14 @@ static int terms_of(const smma_instruction *i, const smma_row *row) {
   return count;
 }
 
-static void offer(smma_unit_difference *d, const smma_row *row, uint64_t expected) {
-  const int terms = terms_of(d->as, row);
+static void offer(smma_unit_difference *d, const pair *p, const smma_row *found, uint64_t expected) {
+  smma_row row = *found;
+  smma_make_operands_common(&p->common, d->as->k, &row);
+  const int terms = terms_of(d->as, &row);
   if (d->found && d->terms <= terms) return;
   d->found = true;
   d->terms = terms;
-  d->row = *row;
+  d->row = row;
   d->expected = expected;
 }
 
@@ -79,7 +84,7 @@ static bool try_witness(pair *p, const smma_row *witness, smma_unit_difference *
   if (smma_same_result(&o, row[1].d, row[0].d)) return true;
   expected = row[1].d;
   if (!smma_minimise(&p->chain[0], &p->chain[1], d->as, &row[0], &expected, error)) return false;
-  offer(d, &row[0], expected);
+  offer(d, p, &row[0], expected);
   return true;
 }
 
@@ -106,8 +111,8 @@ bool smma_find_unit_difference(const smma_side side[2], uint64_t rows, uint64_t 
   d->as = p.as;
   done = examine(&p, d, error) && compare_rows(&p, rows, seed, false, &d->all, error) &&
          compare_rows(&p, rows, seed, true, &d->normal, error);
-  if (d->all.has_example) offer(d, &d->all.example, d->all.expected);
-  if (d->normal.has_example) offer(d, &d->normal.example, d->normal.expected);
+  if (d->all.has_example) offer(d, &p, &d->all.example, d->all.expected);
+  if (d->normal.has_example) offer(d, &p, &d->normal.example, d->normal.expected);
   close_pair(&p);
   return done;
 }
@@ -176,5 +181,7 @@ smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *cons
   smma_put_count(record, "mismatches", d->all.mismatches);
   smma_datum_put(record, "features", features_datum(d));
   if (d->found) smma_datum_put(record, "example", example_datum(d));
+  smma_put_flag(record, "common_operands",
+                side[0].instruction->a != side[1].instruction->a || side[0].instruction->b != side[1].instruction->b);
   return record;
 }

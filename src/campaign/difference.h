@@ -14,7 +14,8 @@ typedef struct {
 } smma_side;
 
 typedef struct {
-  const smma_instruction *as; /* the instruction with the greater K, whose vectors both computed */
+  const smma_instruction *as; /* the instruction whose vectors both computed: the one with the greater K, or with the
+                                 narrower formats of A and B if these differ */
   smma_examination *examination[2];
   bool found;
   int terms;                        /* number of nonzero terms in `row` */

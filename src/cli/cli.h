@@ -26,7 +26,8 @@ typedef struct {
 extern const smma_command smma_commands[];
 extern const size_t smma_command_count;
 
-/* Another name of a command: a command line, such as "vectors gen". A former name prints a note with the new one. */
+/* Another name of a command. `line` is the command line that it stands for, such as "vectors gen". A former name prints
+   a note with the new name. */
 typedef struct {
   const char *name, *line;
   bool former;
@@ -56,7 +57,8 @@ _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1
 /* Returns the option that sets a member of a study's request: "--split-k" for "split_k", "-C" for "c". */
 const char *smma_option_of(const char *member, char text[64]);
 
-/* Ends the program with a study's error. In "MEMBER: reason", replaces the member by its option. */
+/* Ends the program with a study's error. If its text is "MEMBER: reason", prints the option that sets this member of
+   the request in place of the member. */
 _Noreturn void smma_die_of(const smma_error *error);
 
 /* Whether --quiet was given, which stops notes and progress. */
@@ -101,8 +103,8 @@ const char *smma_require_option(const char *value, const char *option, const cha
    files. Call it at the start of the program. */
 void smma_handle_signals(void);
 
-/* Makes an exit() that a library calls end the program with status 2 and remove unfinished files. Call it at the start
-   of the program, and smma_end_normally before each exit of the program's own. */
+/* Changes the effect of exit() called by a library: the program ends with status 2 and removes unfinished files. Call
+   this at the start of the program, and smma_end_normally before the program calls exit() itself. */
 void smma_handle_library_exits(void);
 void smma_end_normally(void);
 
@@ -117,8 +119,8 @@ void smma_print_datum(smma_datum *datum);
 /* Flushes stdout. Returns `status`, or complains and returns SMMA_EXIT_FAILED if not all output was written. */
 int smma_finish_output(int status);
 
-/* Progress of long work: a line on stderr, updated once a second, if stderr is a terminal. It shows the rate and, if
-   `all` is known (not 0), the remaining time. */
+/* Progress of long work: a line on stderr, updated once a second, if stderr is a terminal. The line shows the rate and,
+   if `all` is not 0, the remaining time. */
 typedef struct {
   const char *unit; /* such as "products"; if NULL, no rate is shown */
   double per_step;  /* units in one step */

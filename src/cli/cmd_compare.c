@@ -179,7 +179,7 @@ static void print_pairs(const comparison *x) {
 int smma_command_compare(int argc, const char **argv) {
   static comparison x;
   const char *gpus = NULL, *plans = NULL, *roundings = NULL, **paths;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int json = 0;
   struct poptOption options[] = {
       SMMA_LIST_OF_TARGETS(&gpus, "the targets"),

@@ -112,7 +112,7 @@ static void add_campaign(smma_coverage *coverage, const smma_instruction *i, smm
 
 int smma_command_coverage(int argc, const char **argv) {
   const char *gpu = NULL, *unit_name = NULL, *kind_name = NULL, *path = NULL, *page = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long rows = DEFAULT_ROWS, seed = 0, tries = 0, most = 20;
   unsigned long long mismatches;
   int json = 0;
@@ -128,7 +128,8 @@ int smma_command_coverage(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors to generate", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind_name),
-      {"search", 0, POPT_ARG_LONGLONG, &tries, 0, "search this many test vectors for missed events (default: 0)", "N"},
+      {"search", 0, POPT_ARG_LONGLONG, &tries, 0,
+       "after these vectors, search this many others for missed events (default: 0)", "N"},
       {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &most, 0, "number of missed events to list", "N"},
       {"output", 'o', POPT_ARG_STRING, &path, 0,
        "write the counts to this file; 'softmma coverage' of several such files adds them", "FILE"},
@@ -138,8 +139,8 @@ int smma_command_coverage(int argc, const char **argv) {
   files = smma_parse_options(
       argc, argv, options, 0, 1 << 20,
       "Events of a rule's arithmetic: classes of operands, gaps between terms, bits truncated by alignment,\n"
-      "carries, cancellation, rounding, overflow, special values. FILE: vector files, and counts that -o\n"
-      "wrote, which are added. Exit status 1: a result is not the model's.\n");
+      "carries, cancellation, rounding, overflow, special values. FILE: vector files, and files of\n"
+      "counts that -o wrote; their counts are added up. Exit status 1: a result is not the model's.\n");
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
   if (tries < 0) smma_die("--search: %lld is negative", tries);
   if (most < 0) smma_die("--show: %lld is negative", most);

@@ -167,7 +167,7 @@ static int write_steps(const smma_instruction *i) {
 
 int smma_command_custom(int argc, const char **argv) {
   const char *gpu = NULL, **paths;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int json = 0, steps = 0;
   struct poptOption options[] = {
       {"from", 0, POPT_ARG_STRING, &gpu, 0, "write the description of this target's instruction", "TARGET"},

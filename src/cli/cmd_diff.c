@@ -28,6 +28,15 @@ static void print_instruction(const subject *x) {
   if (!is_model(x)) printf(", computed by %s", x->side.unit->name);
 }
 
+/* Prints which operands are compared if the targets have different formats. */
+static void print_operands(const subject s[2], const smma_instruction *as) {
+  const smma_instruction *x = s[0].side.instruction, *y = s[1].side.instruction;
+  char one[SMMA_INPUTS_TEXT_SIZE], other[SMMA_INPUTS_TEXT_SIZE], inputs[SMMA_INPUTS_TEXT_SIZE];
+  if (x->a == y->a && x->b == y->b) return;
+  printf("operands: the numbers that %s and %s both hold, as %s; all NaN are equal\n", smma_inputs_text(x, one),
+         smma_inputs_text(y, other), smma_inputs_text(as, inputs));
+}
+
 static void print_difference(const subject s[2], const smma_unit_difference *d) {
   const size_t longest = strlen(s[0].label) > strlen(s[1].label) ? strlen(s[0].label) : strlen(s[1].label);
   const int width = longest > 12 ? (int)longest : 12;
@@ -38,6 +47,7 @@ static void print_difference(const subject s[2], const smma_unit_difference *d) 
     if (steps > 1) printf(", %d in a row", steps);
     putchar('\n');
   }
+  print_operands(s, d->as);
   if (!d->found) {
     printf("no difference in %llu rows\n", (unsigned long long)(d->all.rows + d->normal.rows));
     return;
@@ -155,7 +165,7 @@ static bool asks_for_proof(int argc, const char **argv) {
 int smma_command_diff(int argc, const char **argv) {
   if (asks_for_proof(argc, argv)) return smma_prove(argc, argv);
   const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *names = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long rows = 100000, seed = 0;
   int json = 0, count = 0;
   subject s[MOST_SUBJECTS];

@@ -36,7 +36,7 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
   smma_operation operation[2];
   r->count = gpu_count > name_count ? gpu_count : name_count;
   for (int u = 0; u < r->count; u++) {
-    const smma_choice one = {name[u], choice->in, choice->out};
+    const smma_choice one = {.instr = name[u], .in = choice->in, .out = choice->out};
     r->instruction[u] = gpu_count > 1 ? smma_choose_target(gpu[u], &one) : smma_choose_instruction(gpu[u], &one);
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
@@ -109,7 +109,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
 int smma_command_explain(int argc, const char **argv) {
   char *gpus = NULL, *names = NULL;
   const char *svg = NULL, *plan = NULL, **files;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long number = 0;
   int json = 0;
   explain_request r = {.count = 0};

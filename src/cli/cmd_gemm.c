@@ -30,7 +30,8 @@ static const smma_instruction *choose_instruction(gemm_options *o) {
   if (target.more) o->choice.in = target.more;
   if (o->choice.in) o->product.narrow = smma_require_format(o->choice.in, "--in");
   if (!smma_choose_fallback(m, o->product.narrow, &through, &error)) smma_die("%s", error.text);
-  return smma_choose_instruction(target.gpu, &(smma_choice){.in = through, .out = o->choice.out});
+  return smma_choose_instruction(target.gpu,
+                                 &(smma_choice){.in = through, .out = o->choice.out, .rounded = o->choice.rounded});
 }
 
 static void print_summary(const gemm_options *o, const smma_matrix_product *p, double seconds) {
@@ -44,7 +45,10 @@ static void print_summary(const gemm_options *o, const smma_matrix_product *p, d
   }
   printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; ", o->d, g->m, g->n, smma_format_text(p->d.format), g->k,
          smma_arch_name(r->instruction), r->instruction->name);
-  if (p->method.kind != SMMA_METHOD_NONE) printf("%s; ", smma_method_text(&r->method, &p->method, method));
+  if (p->method.kind != SMMA_METHOD_NONE)
+    printf("%s; ", smma_method_text(&r->method, &p->method, method));
+  else if (p->d.format != r->instruction->d)
+    printf("sums in %s, D rounded to %s; ", smma_format_text(r->instruction->d), smma_format_text(p->d.format));
   printf("%s kernel, %.3g s, %.3g million products/s\n", smma_kernel_for(r->instruction, r->kernel, NULL), seconds,
          products / seconds / 1e6);
 }
@@ -91,10 +95,13 @@ static void compute_in_pieces(const gemm_options *o, smma_matrix_product *p) {
 static void begin(gemm_options *o, smma_matrix_product *p) {
   smma_product_request *r = &o->product;
   smma_target_rounding rounding;
+  smma_format rounded = SMMA_NO_FORMAT;
   smma_error error;
+  o->choice.rounded = &rounded;
   r->instruction = choose_instruction(o);
   smma_check_kernel(r->kernel);
   r->plan = o->plan ? smma_require_plan(o->plan, r->instruction) : NULL, r->plan_name = o->plan;
+  if (rounded != SMMA_NO_FORMAT && !smma_product_round(r, rounded, &error)) smma_die("%s", error.text);
   smma_require_roundings(r->round_in, &r->instruction, &(smma_target_plan){.plan = (smma_plan *)r->plan}, 1, &rounding);
   smma_require_file(o->d, "-o", "the summary");
   if (smma_ends_with(o->d, ".safetensors")) smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
@@ -135,8 +142,8 @@ int smma_command_gemm(int argc, const char **argv) {
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file of B holds its transpose", NULL},
       SMMA_ROUND_IN_OPTION(&r->round_in, "MODE"),
       {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0,
-       "scale factors of A: M x K/block for a block-scaled instruction (default: A and B are quantised), or FP32 "
-       "factors of a plan's parts",
+       "scale factors of A: M x K/block for a block-scaled instruction (default: A and B are quantised; to nvfp4 also "
+       "with a factor of each matrix, which multiplies the result), or FP32 factors of a plan's parts",
        "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0,
        "scale factors of B: K/block x N, or of a plan's parts", "FILE"},
@@ -162,7 +169,8 @@ int smma_command_gemm(int argc, const char **argv) {
        "for a plan's epilogue: a factor of D", "X"},
       SMMA_OPTION_GROUP("Methods made of several products:"),
       {"method", 0, POPT_ARG_STRING, &r->method.method, 0,
-       "words, markidis or ozaki: an accurate product of FP64 or FP32 matrices; two-level: the same as --promote-every "
+       "words, markidis, bf16x9 or ozaki: an accurate product of FP64 or FP32 matrices; two-level: the same as "
+       "--promote-every "
        "128; fallback: FP8 data on an FP16 instruction",
        "NAME"},
       {"words", 0, POPT_ARG_INT, &r->method.words, 0, "words, markidis: number of words of each element, 1 to 32", "P"},
@@ -177,7 +185,8 @@ int smma_command_gemm(int argc, const char **argv) {
        "ozaki: which products of slices to compute, leading or all (default: leading; all with --slices auto)",
        "WHICH"},
       {"sum", 0, POPT_ARG_STRING, &r->method.sum, 0,
-       "how the products are added: words in f64, f32, unit or unit-scaled, slices in f64 or exact (default: f64; "
+       "how the products are added: words in f64, f32, unit, unit-scaled or blocks, slices in f64 or exact (default: "
+       "f64; "
        "exact with --slices auto)",
        "WHERE"},
       {"through", 0, POPT_ARG_STRING, &r->method.through, 0,
@@ -196,7 +205,9 @@ int smma_command_gemm(int argc, const char **argv) {
       argc, argv, options, 2, 2,
       "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]. Values of a wider\n"
       "format are rounded to the instruction's format, with a note. Integers are numbers, or with --raw\n"
-      "encodings of the format.\n");
+      "encodings of the format. With --out f16 or bf16 that no instruction has, sums are in f32, and D is\n"
+      "rounded after alpha and C, as by libraries. TENSOR may be a layer; a quantised weight comes with its\n"
+      "scale factors (docs/checkpoints.md).\n");
   smma_require_option(o.d, "-o", "D.npy");
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1];
   if (!smma_check_method(&r->method, &error)) smma_die("%s", error.text);

@@ -17,10 +17,10 @@ static void note_cover(const smma_gen_result *r) {
 }
 
 int smma_command_gen(int argc, const char **argv) {
-  const char *gpu = NULL, *kind_name = NULL, *format_name = NULL, *path = "-";
+  const char *gpu = NULL, *kind_name = NULL, *format_name = NULL, *path = "-", *tininess = NULL;
   long long rows = LLONG_MIN, seed = 0;
-  smma_choice choice = {NULL, NULL, NULL};
-  int covers = 0;
+  smma_choice choice = {.instr = NULL};
+  int covers = 0, flags = 0;
   bool written;
   smma_gen_request request;
   smma_gen_result result;
@@ -39,6 +39,7 @@ int smma_command_gen(int argc, const char **argv) {
       SMMA_FORMER_KIND(&kind_name),
       {"cover", 0, POPT_ARG_NONE, &covers, 0,
        "the few test vectors that cause all events that coverage counts; with --rows, more like them", NULL},
+      SMMA_FLAGS_OPTIONS(&flags, &tininess, "add a column of exception flags, as TestFloat writes them"),
       SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
@@ -51,6 +52,8 @@ int smma_command_gen(int argc, const char **argv) {
                                .seed = (uint64_t)seed,
                                .kind = kind_name ? smma_require_kind(kind_name) : SMMA_ROWS_KINDS,
                                .covers = covers,
+                               .flags = flags,
+                               .tininess = smma_require_tininess(flags, tininess),
                                .format = smma_require_vector_format(format_name),
                                .watch = show,
                                .context = &progress};

@@ -90,7 +90,7 @@ static void tell(const char *line, void *context) {
 int smma_command_infer(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *record = NULL;
   long long fresh = 1000000, neighbours = 50000, budget = SMMA_INFER_BUDGET, most_rows = 0, seed = 0;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   outputs o = {NULL, NULL, NULL, NULL, 0};
   static smma_inference found;
   smma_infer_request request = {0};
@@ -116,20 +116,21 @@ int smma_command_infer(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &fresh, 0,
        "number of fresh test vectors, of another seed, for a final check", "N"},
       {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
-       "test vectors to search for one that rules out a neighbouring value", "N"},
+       "for each neighbouring value of a parameter, search this many test vectors for one that rules it out", "N"},
       {"budget", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &budget, 0,
-       "test vectors that candidate models may compute before one reproduces all results", "N"},
+       "end without a model once candidate models have computed this many test vectors and none reproduces all results",
+       "N"},
       {"most-rows", 0, POPT_ARG_LONGLONG, &most_rows, 0,
-       "start nothing new once the unit has computed this many test vectors (default: no limit)", "N"},
+       "begin no new stage once the unit has computed this many test vectors (default: no limit)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,
       "Uses only the unit's formats, K and results. Finds a custom unit that computes the same bits, and\n"
       "test vectors that rule out the neighbouring values of its parameters. Exit status 0: found. 1: no\n"
-      "model reproduces all results, or all except NaN encodings, or the unit is not a function. 2: failed,\n"
-      "or interrupted, with the best model so far. Bits of NaN are compared; any two NaN are equal if the\n"
-      "instruction's rule leaves its NaN open ('softmma show').\n");
+      "model reproduces all results, or all except NaN encodings, or the unit is not a function. 2: the\n"
+      "search failed, or was interrupted; then it prints the best model so far. Bits of NaN are compared;\n"
+      "any two NaN are equal if the instruction's rule leaves its NaN open ('softmma show').\n");
   if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);

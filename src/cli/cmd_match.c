@@ -229,7 +229,7 @@ static int run_search(const match_options *o, const target_list *targets, smma_m
 static const smma_instruction *claimed_target(const smma_match_study *x, const char *text) {
   const smma_target target = smma_require_target(text);
   smma_formats formats = {x->data.a_format, x->data.b_format, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
-  if (target.custom || target.more) return smma_choose_target(text, &(smma_choice){NULL, NULL, NULL});
+  if (target.custom || target.more) return smma_choose_target(text, &(smma_choice){.instr = NULL});
   formats.d = smma_usual_output(formats.a);
   return smma_require_by_formats(target.gpu, &formats, "--claim");
 }

@@ -59,7 +59,7 @@ static void free_words(const char **words) {
 int smma_command_next(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *path = "-", **against = NULL;
   long long rows = 16, searched = 200000, seed = 0;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int json = 0, status = SMMA_EXIT_EQUAL;
   static subjects s;
   smma_apart_search search = {.units = 0};

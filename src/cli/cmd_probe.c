@@ -122,7 +122,7 @@ static int list_probes(void) {
 
 int smma_command_probe(int argc, const char **argv) {
   const char *unit_name = "model", *gpus = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int json = 0, list = 0, witness = 0;
   static probing p = {.rows = SMMA_REPEATED_ROWS};
   smma_error error;

@@ -41,7 +41,7 @@ static int write_file(const smma_record_request *q, const char *path, smma_vecto
 int smma_command_record(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *kind = NULL, *format_name = NULL, *path = NULL;
   long long rows = 10000, seed = 0;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   int json = 0, status;
   smma_progress progress;
   smma_record_request q = {.progress = show_progress, .context = &progress};

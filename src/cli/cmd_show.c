@@ -44,7 +44,7 @@ static int show_gpu(const smma_target *target, bool json) {
 
 int smma_command_show(int argc, const char **argv) {
   const char *on = NULL, **names;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   const smma_instruction *chosen;
   int json = 0;
   struct poptOption options[] = {SMMA_ON_OPTION(&on, "the target (default: every GPU that has NAME)"),

@@ -132,6 +132,11 @@ static void choose_instructions(campaign *c, const smma_target *target, const sm
   const smma_instruction *only = smma_chosen(target, choice);
   smma_error error;
   if (!smma_report_choose(&c->report, &c->what, target->arch, only, &error)) smma_die("%s", error.text);
+  if (!target->text && !only && c->what.unit->methods == &smma_unit_custom && c->report.count > 1)
+    smma_note(
+        "no target is named: %s stands for each of %zu instructions with its formats and K; name one, such as %s:%s",
+        c->what.unit->name, c->report.count, smma_arch_name(c->report.results[0].instruction),
+        c->report.results[0].instruction->name);
 }
 
 static void open_unit(const char *name, const char *option, smma_unit *unit) {
@@ -396,7 +401,7 @@ static int ask_open_questions(smma_unit *unit, const smma_target *target, const 
 
 int smma_command_test(int argc, const char **argv) {
   const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *kind = NULL, *only = NULL, *shard = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   long long rows = DEFAULT_ROWS, seed = 0;
   int json = 0, all = 0, open_questions = 0, status;
   smma_unit unit, against;

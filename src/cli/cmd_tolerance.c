@@ -3,13 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/sweep.h"
 #include "cli/target.h"
 #include "cli/targets.h"
-#include "tolerance/tolerance.h"
 
 typedef struct {
   smma_choice choice;
-  const char *gpus, *shape, *data, *c, *store, *plans, *round_in;
+  const char *gpus, *shape, *data, *c, *store, *plans, *round_in, *sweep, *plot;
   double alpha, beta, margin;
   long long split_k, promote_every;
   int with_c, threads, json, paste;
@@ -35,9 +35,16 @@ static void check_places(const tolerance_options *o, const smma_command_targets 
   smma_check_places(x, &g, o->with_c ? "--with-c" : "-C");
 }
 
-static void find_targets(const tolerance_options *o, smma_command_targets *x) {
+static void find_targets(const tolerance_options *o, const smma_sweep *sweep, smma_command_targets *x) {
+  const bool formats = sweep && sweep->kind == SMMA_SWEEP_FORMAT;
+  if (formats && (o->choice.in || o->choice.instr))
+    smma_die("%s: --sweep says it; leave it out", o->choice.in ? "--in" : "--instr");
   if (o->choice.instr && !o->gpus) smma_die("--on GPU is missing; for example --on H100");
-  if (!o->gpus) {
+  if (sweep && smma_sweep_is_accurate(sweep) && !o->gpus)
+    smma_die("--on: name a target; for example H100:%s", sweep->kind == SMMA_SWEEP_SLICES ? "s8" : "bf16");
+  if (formats) {
+    smma_require_format_targets(x, o->gpus, sweep, o->choice.out);
+  } else if (!o->gpus) {
     add_all(o, x);
   } else {
     smma_require_targets(x, o->gpus, SMMA_MOST_TARGETS, &o->choice);
@@ -59,7 +66,7 @@ static void parse_shape(const char *text, smma_tolerance_request *r) {
 }
 
 static void take_files(const tolerance_options *o, const char **paths, smma_command_targets *x) {
-  smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c = {.format = SMMA_NO_FORMAT};
+  smma_tensor a = smma_load_numbers(paths[0]), b = smma_load_numbers(paths[1]), c = {.format = SMMA_NO_FORMAT};
   for (size_t i = 0; i < x->count; i++) {
     smma_require_meaning(&a, x->target[i].instruction->a, "A", paths[0]);
     smma_require_meaning(&b, x->target[i].instruction->b, "B", paths[1]);
@@ -80,9 +87,8 @@ static void take_files(const tolerance_options *o, const char **paths, smma_comm
   smma_tensor_free(&a), smma_tensor_free(&b), smma_tensor_free(&c);
 }
 
-static void take_operands(const tolerance_options *o, const char **paths, smma_command_targets *x,
-                          smma_tolerance_request *r) {
-  smma_error error;
+/* Ends the program with one line if files and options for random data are mixed, or a file is missing. */
+static void check_operands(const tolerance_options *o, const char **paths) {
   if (paths[0] && (o->shape || o->data || o->with_c))
     smma_die("%s: the files say it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
   if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0) smma_require_arch(paths[0], "--on");
@@ -90,6 +96,11 @@ static void take_operands(const tolerance_options *o, const char **paths, smma_c
   if (!paths[0] && o->round_in)
     smma_die("--round-in: it is for files; generated data are numbers of the unit's formats; leave it out");
   if (!paths[0] && o->c) smma_die("-C: it is for files; --with-c gives random data a C");
+}
+
+static void take_operands(const tolerance_options *o, const char **paths, smma_command_targets *x,
+                          smma_tolerance_request *r) {
+  smma_error error;
   r->with_c = o->with_c;
   if (paths[0]) {
     r->a = paths[0], r->b = paths[1];
@@ -231,18 +242,79 @@ static void print_text(const smma_command_targets *of, const smma_tolerance_resu
 
 static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
 
+/* Takes FP64 matrices for an accurate product. */
+static void take_doubles(const tolerance_options *o, const char **paths, smma_tensor matrix[2], smma_sweep_request *r) {
+  if (o->c) smma_die("-C: accurate products compute A B alone; leave it out");
+  for (int which = 0; which < 2; which++) {
+    const char *what = which ? "B" : "A";
+    smma_tensor given = smma_load_matrix(paths[which]);
+    smma_require_meaning(&given, SMMA_F64, what, paths[which]);
+    matrix[which] = smma_matrix_as(&given, SMMA_F64, what, paths[which], true);
+    smma_tensor_free(&given);
+  }
+  if (matrix[1].rows != matrix[0].columns)
+    smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
+             matrix[0].rows, matrix[0].columns, paths[1], matrix[1].rows, matrix[1].columns);
+  r->of.m = matrix[0].rows, r->of.k = matrix[0].columns, r->of.n = matrix[1].columns;
+  r->of.a = paths[0], r->of.b = paths[1];
+  r->a = matrix[0].data, r->b = matrix[1].data;
+}
+
+/* Finds the targets and the format of results. `sweep` may be NULL. */
+static void prepare(const tolerance_options *o, const smma_sweep *sweep, smma_command_targets *x,
+                    smma_tolerance_request *r) {
+  find_targets(o, sweep, x);
+  *r = (smma_tolerance_request){.target = x->product, .targets = x->count, .margin = o->margin};
+  r->stored = o->store ? smma_require_format(o->store, "--store") : SMMA_NO_FORMAT;
+  r->progress = show_progress;
+}
+
+static int run_sweep(const tolerance_options *o, const char **paths) {
+  static smma_command_targets x;
+  static smma_sweep_request r;
+  smma_progress progress;
+  smma_sweep_result result;
+  smma_tensor matrix[2] = {{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}};
+  smma_error error;
+  int status = SMMA_EXIT_EQUAL;
+  if (o->paste) smma_die("--paste: a sweep gives no rtol and atol; leave it out");
+  if (!smma_sweep_parse(o->sweep, &r.sweep, &error)) smma_die_of(&error);
+  prepare(o, &r.sweep, &x, &r.of);
+  check_operands(o, paths);
+  if (smma_sweep_is_accurate(&r.sweep) && paths[0])
+    take_doubles(o, paths, matrix, &r);
+  else
+    take_operands(o, paths, &x, &r.of);
+  describe_products(o, &x);
+  if (o->plot) smma_require_picture(o->plot);
+  smma_progress_start(&progress, NULL, 1);
+  r.of.context = &progress;
+  if (!smma_sweep_run(&r, &result, &error)) smma_die_of(&error);
+  smma_progress_end();
+  if (o->plot) status = smma_sweep_draw(&result, o->plot);
+  if (o->json)
+    smma_print_datum(smma_sweep_datum(&result));
+  else
+    smma_sweep_print(&result);
+  smma_sweep_free(&result);
+  for (int which = 0; which < 2; which++) smma_tensor_free(&matrix[which]);
+  smma_free_targets(&x);
+  return smma_finish_output(status);
+}
+
 static int run(const tolerance_options *o, const char **paths) {
   static smma_command_targets x;
   smma_progress progress;
-  smma_tolerance_request request = {.target = x.product, .margin = o->margin, .stored = SMMA_NO_FORMAT};
+  smma_tolerance_request request;
   smma_tolerance_result result;
   smma_error error;
-  find_targets(o, &x);
-  if (o->store) request.stored = smma_require_format(o->store, "--store");
+  if (o->plot) smma_die("--plot: it draws a sweep; for example --sweep k=64..16384 --plot %s", o->plot);
+  prepare(o, NULL, &x, &request);
+  check_operands(o, paths);
   take_operands(o, paths, &x, &request);
   describe_products(o, &x);
   smma_progress_start(&progress, NULL, 1);
-  request.targets = x.count, request.progress = show_progress, request.context = &progress;
+  request.context = &progress;
   if (!smma_tolerance_run(&request, &result, &error)) smma_die_of(&error);
   smma_progress_end();
   if (o->json)
@@ -281,6 +353,12 @@ int smma_command_tolerance(int argc, const char **argv) {
        "accept this many times the measured error", "X"},
       {"paste", 0, POPT_ARG_NONE, &o.paste, 0, "print only the lines for a kernel's test", NULL},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      SMMA_OPTION_GROUP("A sweep instead of one product:"),
+      {"sweep", 0, POPT_ARG_STRING, &o.sweep, 0,
+       "print the errors over k, format, data, split_k, promote_every, a parameter of the rules such as "
+       "alignment_bits, or slices or words (accurate products of FP64 matrices); A..B is a range",
+       "NAME=VALUE,..."},
+      {"plot", 0, POPT_ARG_STRING, &o.plot, 0, "draw the sweep as this .svg or .png (by gnuplot)", "FILE"},
       SMMA_OPTION_GROUP("Operands:"),
       {"shape", 0, POPT_ARG_STRING, &o.shape, 0, "shape of a product of random data (default: 64x64x4096)", "MxNxK"},
       {"data", 0, POPT_ARG_STRING, &o.data, 0, "kind of random data, from the list below (default: normal)",
@@ -311,5 +389,5 @@ int smma_command_tolerance(int argc, const char **argv) {
   if (!isfinite(o.alpha) || !isfinite(o.beta)) smma_die("--alpha, --beta: they are finite numbers");
   if (o.threads < 0 || o.threads > 1024)
     smma_die("--threads: %d is not a number from 0 (all cores) to 1024", o.threads);
-  return run(&o, paths);
+  return o.sweep ? run_sweep(&o, paths) : run(&o, paths);
 }

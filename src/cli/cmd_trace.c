@@ -58,6 +58,9 @@ static void load_files(const trace_options *o, const char **paths, smma_command_
     smma_require_meaning(&f->a, x->targets.target[i].instruction->a, "A", paths[0]);
     smma_require_meaning(&f->b, x->targets.target[i].instruction->b, "B", paths[1]);
   }
+  for (int n = 0; n < 2; n++)
+    if ((n ? o->scale_b : o->scale_a) && (n ? f->b : f->a).stored)
+      smma_die("--scale-%c: %s is quantised, so that it has its own factors; leave it out", n ? 'b' : 'a', paths[n]);
   if (o->transpose_a) smma_turn_matrix(&f->a);
   if (o->transpose_b) smma_turn_matrix(&f->b);
   r->m = f->a.rows, r->k = f->a.columns, r->n = f->b.columns;
@@ -198,6 +201,8 @@ static void prepare(const trace_options *o, const char **paths, smma_command_tra
   smma_check_plans(&x->targets, x->request.k);
   if (o->own) load_owns(o, d, x);
   if (o->at) parse_at(o->at, &x->request);
+  for (size_t i = 0; o->at && !o->scale_a && i < x->targets.count; i++)
+    smma_find_factors(&x->targets.target[i], &f.a, &f.b, x->path);
   if (o->at) take_element(&x->request, &f);
   describe_products(o, x, &f);
   x->request.target = x->targets.product, x->request.targets = x->targets.count;

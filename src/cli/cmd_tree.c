@@ -100,7 +100,7 @@ static void require_planned(const char *text, const smma_instruction *i, long lo
 
 int smma_command_tree(int argc, const char **argv) {
   const char *unit_name = "model", *gpu = NULL, *svg = NULL, *dot = NULL, *plan = NULL;
-  smma_choice choice = {NULL, NULL, NULL};
+  smma_choice choice = {.instr = NULL};
   const smma_instruction *i;
   smma_unit_order_request request;
   static smma_unit_order order;

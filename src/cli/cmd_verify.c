@@ -17,12 +17,16 @@ static void print_mismatch(const smma_mismatch *m, void *context) {
   const smma_vector_header *h = m->header;
   const smma_instruction *i =
       smma_resolve_instruction(h->arch, h->instruction, NULL); /* has names that need no quotes on the command line */
-  char expected[24], got[24], value[2][40];
+  char expected[24], got[24], value[2][40], expected_flags[SMMA_FLAGS_TEXT], flags[SMMA_FLAGS_TEXT];
   printf("%s:%llu: %s %s: the file says %s (%s), %s computes %s (%s)\n", m->path, m->line, h->arch, h->instruction,
          smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
          ((const output *)context)->unit, smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
+  if (h->tininess && m->flags != (int)m->row->flags)
+    printf("  flags: the file says %s, the model computes %s\n", smma_flags_text((int)m->row->flags, expected_flags),
+           smma_flags_text(m->flags, flags));
   printf("  ");
   smma_print_dot_command(stdout, i, m->row);
+  if (h->tininess) printf(" --flags --tininess %s", h->tininess == SMMA_TININESS_BEFORE_ROUNDING ? "before" : "after");
   putchar('\n');
 }
 
@@ -69,6 +73,7 @@ static void print_text(const smma_verification *v, uint64_t most_shown) {
     printf("%llu mismatches were not sorted into classes: those of the first %d instructions are\n",
            (unsigned long long)v->unsorted, SMMA_MOST_CLASSIFIED);
   if (t->nan) printf("%llu of %llu mismatches differ in the encoding of a NaN only\n", t->nan, t->mismatches);
+  if (t->flags) printf("%llu of %llu mismatches differ in their flags only\n", t->flags, t->mismatches);
   printf("rows=%llu mismatches=%llu\n", t->rows, t->mismatches);
 }
 

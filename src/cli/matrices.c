@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "matrix/stored.h"
+
 int smma_raw_encodings;
 
 static void say(const char *text, void *context) {
@@ -18,6 +20,13 @@ smma_tensor smma_load_matrix(const char *path) {
   smma_error error;
   if (!smma_tensor_read(path, &tensor, &error)) smma_die("%s", error.text);
   tensor.encodings = smma_raw_encodings;
+  return tensor;
+}
+
+smma_tensor smma_load_numbers(const char *path) {
+  smma_tensor tensor = smma_load_matrix(path);
+  smma_stored_free(tensor.stored);
+  tensor.stored = NULL;
   return tensor;
 }
 
@@ -81,10 +90,19 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const ch
 }
 
 smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format,
-                                  const char *what, const char *path, bool quiet) {
-  smma_blocks b;
+                                  float factor, const char *what, const char *path, bool quiet) {
+  smma_blocks b = {.factor = factor};
   smma_error error;
   if (!smma_take_blocks(from, along_rows, format, (smma_label){what, path}, notes_unless(quiet), &b, &error))
+    smma_die("%s", error.text);
+  return b;
+}
+
+smma_blocks smma_matrix_as_stored(const smma_tensor *from, bool along_rows, smma_scales scales, const char *what,
+                                  const char *path, bool quiet) {
+  smma_blocks b;
+  smma_error error;
+  if (!smma_take_stored(from, along_rows, scales, (smma_label){what, path}, notes_unless(quiet), &b, &error))
     smma_die("%s", error.text);
   return b;
 }

@@ -51,7 +51,7 @@ static void own_strings(const struct poptOption *table, char *const defaults[MOS
 
 static const char target_details[] =
     "TARGET: GPU, GPU:FORMAT, GPU:FORMAT:FORMAT (of A and of B), GPU:INSTRUCTION, or the JSON file of a\n"
-    "custom unit. It is an argument, or a value of --on.\n";
+    "custom unit. It is an argument, or a value of --on. :FORMAT is of the GPU before it: H100:f16 :tf32.\n";
 
 static void print_command_help(const char *details, bool has_targets) {
   printf("%c%s.\n\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
@@ -275,13 +275,39 @@ static int take_arguments(const struct poptOption *table, char *given[MOST_OPTIO
   return count;
 }
 
+/* Writes the GPU of the target before it in front of each target of --on that begins with a colon: "H100:f16,:tf32" is
+   "H100:f16,H100:tf32". */
+static void complete_targets(const struct poptOption *table) {
+  const struct poptOption *on = find_option(table, "on");
+  char **list = on ? on->arg : NULL, gpu[SMMA_GPU_TEXT_SIZE] = "", *text = NULL;
+  size_t size;
+  if (!list || !*list || !is_list(on) || !strstr(*list, ",:")) return;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) smma_die("out of memory");
+  for (const char *target = *list; *target;) {
+    const size_t length = strcspn(target, ",");
+    if (*target != ':') smma_split_target(target, gpu);
+    gpu[strcspn(gpu, ",")] = 0;
+    fprintf(stream, "%s%.*s%s", *target == ':' ? gpu : "", (int)length, target, target[length] ? "," : "");
+    target += length + (target[length] == ',');
+  }
+  if (fclose(stream)) smma_die("out of memory");
+  free(*list);
+  *list = text;
+}
+
 /* Ends the program because of too many arguments. If the command takes targets, the first of the arguments that is no
    file may be a misspelled one. */
 static _Noreturn void fail_argument(const struct poptOption *table, int most, const char *program_name) {
   smma_error error;
-  for (const char **text = others; find_option(table, "on") && *text; text++)
+  smma_formats formats;
+  for (const char **text = others; find_option(table, "on") && *text; text++) {
+    if (is_list(find_option(table, "on")) && access(*text, F_OK) != 0 &&
+        smma_formats_from_text(*text, SMMA_NO_FORMAT, &formats, &error) == SMMA_OK)
+      smma_die("'%s' is a format; type :%s for the GPU before it", *text, *text);
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       smma_die("%s (see 'softmma list --gpus')", error.text);
+  }
   smma_die("unexpected argument '%s'%s (see '%s --help')", others[most],
            find_option(table, "output") ? "; -o names the file to write" : "", program_name);
 }
@@ -323,6 +349,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   list_strings(table, defaults);
   while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
   if (code == -1 && !asks_help) count = take_arguments(table, given);
+  complete_targets(table);
   own_strings(table, defaults);
   if (asks_help) print_command_help(details, takes_targets(table));
   if (code < -1) fail(argc, argv, table, code);

@@ -34,14 +34,13 @@ static inline bool smma_same_rounding(smma_target_rounding x, smma_target_roundi
 }
 
 /* An entry for a command's table of options. */
-#define SMMA_ROUND_IN_OPTION(text, argument)                                                                          \
-  {                                                                                                                   \
-    "round-in", 0, POPT_ARG_STRING, text, 0,                                                                          \
-        "how A and B are rounded to the instruction's formats: nearest-even, nearest-away, toward-zero, "             \
-        "toward-negative, toward-positive, or default: as the plan or the library does, with nearest-away for tf32, " \
-        "nearest-even for it on Hopper, toward-zero for XF32 of AMD, and nearest-even for other formats (default: "   \
-        "default)",                                                                                                   \
-        argument                                                                                                      \
+#define SMMA_ROUND_IN_OPTION(text, argument)                                                                        \
+  {                                                                                                                 \
+    "round-in", 0, POPT_ARG_STRING, text, 0,                                                                        \
+        "how A and B are rounded to the instruction's formats: nearest-even, nearest-away, toward-zero, "           \
+        "toward-negative, toward-positive, or default, the plan's or the library's way: nearest-away for tf32 (on " \
+        "Hopper nearest-even), toward-zero for XF32 of AMD, nearest-even for other formats (default: default)",     \
+        argument                                                                                                    \
   }
 
 /* Sets `rounding` of `count` targets from --round-in. `list` has one mode for all targets, or one for each, separated

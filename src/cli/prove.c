@@ -57,9 +57,10 @@ static void print_row(const smma_witness *w, size_t all, const size_t *place, co
   const char *label[2] = {one, other};
   const uint64_t d[2] = {w->row.d, w->other};
   const int width = (int)(strlen(one) > strlen(other) ? strlen(one) : strlen(other));
-  char hex[24], value[40];
+  char hex[24], value[40], inputs[SMMA_INPUTS_TEXT_SIZE];
   printf("smallest row found, K = %zu, all but +0: %s\n", all,
          i->scale_block ? "k, a, b and their scale factors" : "k, a and b");
+  if (w->is_common) printf("  operands as %s\n", smma_inputs_text(i, inputs));
   for (int k = 0; k < i->k; k++)
     if (w->row.a[k] || w->row.b[k]) print_product(i, &w->row, k, place ? place[k] : (size_t)k);
   printf("  c     ");
@@ -220,7 +221,7 @@ static void take_plans(side *s, size_t count, const char *list) {
 }
 
 int smma_prove(int argc, const char **argv) {
-  smma_choice c = {NULL, NULL, NULL};
+  smma_choice c = {.instr = NULL};
   long long rows = 200000, seed = 0, k = 0;
   int json = 0, proves = 0, permute = 0, count = 0, status;
   smma_equal_request request;

@@ -55,6 +55,14 @@ smma_campaign_recipe smma_require_recipe(const char *kind, long long seed) {
   return (smma_campaign_recipe){.seed = (uint64_t)seed, .kind = smma_require_kind(kind)};
 }
 
+smma_tininess smma_require_tininess(int flags, const char *text) {
+  smma_tininess tininess;
+  smma_error error;
+  if (text && !flags) smma_die("--tininess: add --flags, which it is for");
+  if (!smma_tininess_from_text(text, &tininess, &error)) smma_die("--tininess: %s", error.text);
+  return tininess;
+}
+
 smma_vector_format smma_require_vector_format(const char *text) {
   const smma_vector_format format = text ? smma_vector_format_from_text(text) : SMMA_VECTOR_TEXT;
   if (format == SMMA_VECTOR_FORMATS) smma_die("--format: '%s' is none of text, binary and readmemh", text);

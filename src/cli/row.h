@@ -4,6 +4,7 @@
 
 #include "campaign/rows.h"
 #include "cli/cli.h"
+#include "rows/flags.h"
 #include "rows/vectors.h"
 
 /* Prints the command that computes the test vector, without a newline:
@@ -29,11 +30,26 @@ smma_campaign_recipe smma_require_recipe(const char *kind, long long seed);
 #define SMMA_FORMER_KIND(text) \
   { NULL, 'k', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, (text), 0, "--kind", NULL }
 
-#define SMMA_KIND_OPTION(text)                                                                                     \
-  {"kind", 0, POPT_ARG_STRING,                                                                                     \
-   (text), 0, "only test vectors of this kind, as in gen (default: those of gen --cover, then all kinds in turn)", \
-   "KIND"},                                                                                                        \
+#define SMMA_KIND_OPTION(text)                                                                                      \
+  {"kind",                                                                                                          \
+   0,                                                                                                               \
+   POPT_ARG_STRING,                                                                                                 \
+   (text),                                                                                                          \
+   0,                                                                                                               \
+   "only test vectors of this kind, as in 'vectors gen' (default: those of --cover there, then all kinds in turn)", \
+   "KIND"},                                                                                                         \
       SMMA_FORMER_KIND(text)
+
+/* Entries for a table of options, and the value of --tininess. Ends the program if --tininess has another value, or
+   stands without --flags. */
+#define SMMA_FLAGS_OPTIONS(flags, tininess, text)                                                                 \
+  {"flags", 0, POPT_ARG_NONE, (flags), 0, (text), NULL}, {                                                        \
+    "tininess", 0, POPT_ARG_STRING, (tininess), 0,                                                                \
+        "with --flags: results below the least normal number are tiny 'before' or 'after' rounding (default: as " \
+        "the unit: before on Arm and Power, after on others)",                                                    \
+        "WHEN"                                                                                                    \
+  }
+smma_tininess smma_require_tininess(int flags, const char *text);
 
 /* Returns the format of vector files that --format names, or text if the option is not given (NULL). Ends the program
    if the name is unknown. */

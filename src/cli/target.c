@@ -17,7 +17,7 @@ const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE]) {
 
 bool smma_names_target(const char *text) {
   char gpu[SMMA_GPU_TEXT_SIZE];
-  if (smma_ends_with(text, ".json")) return true;
+  if (smma_ends_with(text, ".json") || *text == ':') return true;
   smma_split_target(text, gpu);
   gpu[strcspn(gpu, ",")] = 0;
   return smma_resolve_arch(gpu, NULL) != SMMA_ARCH_COUNT;
@@ -28,6 +28,7 @@ smma_target smma_require_target(const char *on) {
   smma_error error;
   if (strncmp(on, "custom:", strlen("custom:")) == 0) t.text = on += strlen("custom:"); /* as --unit has it */
   if (!*on || strlen(on) >= SMMA_TARGET_SIZE) smma_die("--on: '%.40s' is not the name of a GPU", on);
+  if (*on == ':') smma_die("--on: '%.40s' has no GPU before it; for example H100:f16 :tf32", on);
   if (!smma_is_custom_file(on)) {
     t.more = smma_split_target(on, t.gpu);
     t.arch = smma_require_arch(t.gpu, "--on");
@@ -61,14 +62,21 @@ const smma_instruction *smma_require_of_target(const smma_target *t, const char 
   return i;
 }
 
+static const smma_instruction *by_formats(const char *gpu, const smma_formats *formats, const char *option,
+                                          smma_format *rounded) {
+  const smma_instruction *i = rounded ? smma_resolve_rounded(gpu, formats, rounded, NULL) : NULL;
+  return i ? i : smma_require_by_formats(gpu, formats, option);
+}
+
 /* Returns the instruction of the text after the colon: formats, or the name of an instruction. */
-static const smma_instruction *after_colon(const smma_target *t, const char *out) {
+static const smma_instruction *after_colon(const smma_target *t, const smma_choice *c) {
+  const char *out = c->out;
   const smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
   const smma_instruction *named;
   smma_formats formats;
   smma_error error;
   if (smma_formats_from_text(t->more, d, &formats, &error) == SMMA_OK)
-    return smma_require_by_formats(t->gpu, &formats, NULL);
+    return by_formats(t->gpu, &formats, NULL, c->rounded);
   named = smma_find(t->gpu, t->more, NULL);
   if (named && out) smma_die("--out: %s says it already; leave it out", t->text);
   if (named) return named;
@@ -83,7 +91,7 @@ static const smma_instruction *by_options(const smma_target *t, const smma_choic
   if (!c->in) return NULL;
   const smma_formats formats = smma_require_formats(c->in, "--in", c->out);
   smma_require_option(t->text, "--on", "H100");
-  return smma_require_by_formats(t->gpu, &formats, "--in");
+  return by_formats(t->gpu, &formats, "--in", c->rounded);
 }
 
 const smma_instruction *smma_chosen(const smma_target *t, const smma_choice *c) {
@@ -91,7 +99,7 @@ const smma_instruction *smma_chosen(const smma_target *t, const smma_choice *c) 
   if (t->custom) return smma_require_of_target(t, c->instr, "--instr");
   if (t->more && (c->instr || c->in))
     smma_die("%s: %s says it already; leave it out", c->instr ? "--instr" : "--in", t->text);
-  return t->more ? after_colon(t, c->out) : by_options(t, c);
+  return t->more ? after_colon(t, c) : by_options(t, c);
 }
 
 const smma_instruction *smma_choose_instruction(const char *on, const smma_choice *choice) {
@@ -105,7 +113,7 @@ const smma_instruction *smma_choose_target(const char *text, const smma_choice *
   const smma_target target = smma_require_target(text);
   smma_choice with_default = *choice;
   if (target.custom) return target.custom;
-  if (target.more) return after_colon(&target, choice->out);
+  if (target.more) return after_colon(&target, choice);
   if (!choice->instr && !choice->in) with_default.in = "f16";
   return by_options(&target, &with_default);
 }

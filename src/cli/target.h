@@ -16,6 +16,8 @@ typedef struct {
 /* The options that choose an instruction of a GPU; NULL if not given. */
 typedef struct {
   const char *instr, *in, *out;
+  smma_format
+      *rounded; /* the command rounds D if no instruction has its format (smma_resolve_rounded); NULL: it does not */
 } smma_choice;
 
 /* Entries for a command's table of options. `text` describes --on, and `usual` is the default of --in, such as

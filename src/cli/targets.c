@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "isa/key.h"
+#include "numerics/blocks.h"
+#include "plan/plan.h"
+#include "product/product.h"
 
 void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction) {
   x->target = realloc(x->target, (x->count + 1) * sizeof *x->target);
@@ -11,17 +14,21 @@ void smma_add_target(smma_command_targets *x, const char *label, const smma_inst
   smma_command_target *t = &x->target[x->count++];
   memset(t, 0, sizeof *t);
   snprintf(t->label, sizeof t->label, "%s", label);
-  t->instruction = instruction;
+  t->instruction = instruction, t->rounded = SMMA_NO_FORMAT;
   smma_inputs_text(instruction, t->inputs);
 }
 
 void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const smma_choice *choice) {
   char text[SMMA_TARGET_SIZE];
+  smma_choice own = *choice;
   if (!*list) smma_die("--on: the list of targets is empty; for example --on V100,A100,H100");
   while (*list) {
     if (x->count == most) smma_die("--on: more than %zu targets", most);
+    smma_format rounded = SMMA_NO_FORMAT;
+    own.rounded = &rounded;
     list = smma_next_target(list, text);
-    smma_add_target(x, text, smma_choose_target(text, choice));
+    smma_add_target(x, text, smma_choose_target(text, &own));
+    x->target[x->count - 1].rounded = rounded;
   }
 }
 
@@ -31,6 +38,15 @@ void smma_label_by_gpu(smma_command_targets *x) {
     const smma_target target = smma_require_target(t->label);
     snprintf(t->label, sizeof t->label, "%s", target.gpu);
   }
+}
+
+/* Gives a target whose D is rounded the plan that does so, unless its own plan does. */
+static void round_results(smma_command_target *t) {
+  const char *d = smma_format_text(t->rounded);
+  if (t->rounded == SMMA_NO_FORMAT || (t->plan.plan && t->plan.plan->d == t->rounded)) return;
+  if (t->plan.plan) smma_die("--out: the plan of %s has no D in %s; give it \"d\": \"%s\"", t->plan.text, d, d);
+  t->plan.plan = smma_plan_of_rounding(t->rounded, 1, 0, (size_t)t->instruction->k);
+  if (!t->plan.plan) smma_die("out of memory");
 }
 
 void smma_plan_targets(smma_command_targets *x, const char *plans, const char *roundings) {
@@ -44,6 +60,7 @@ void smma_plan_targets(smma_command_targets *x, const char *plans, const char *r
   for (size_t i = 0; i < x->count; i++) {
     smma_command_target *t = &x->target[i];
     t->plan = plan[i], t->rounding = rounding[i];
+    round_results(t);
     snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, plans ? ", " : "", t->plan.text);
     if (roundings) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[t->rounding.a]);
     x->product[i] = (smma_product_target){.label = t->label,
@@ -51,6 +68,7 @@ void smma_plan_targets(smma_command_targets *x, const char *plans, const char *r
                                           .instruction = t->instruction,
                                           .rounding = t->rounding.a,
                                           .product.plan = t->plan.plan};
+    if (!plans && t->plan.plan) snprintf(t->plan.text, sizeof t->plan.text, "--out");
   }
 }
 
@@ -86,18 +104,47 @@ bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_ta
   return false;
 }
 
+/* Converts A, or B. Ends the program if a factor of the matrix has no place in the product. */
+static smma_blocks convert_operand(const smma_command_target *t, const smma_tensor *from, bool of_a, const char *path,
+                                   bool noted) {
+  const smma_instruction *i = t->instruction;
+  const smma_plan *plan = t->plan.plan;
+  const smma_block_format format = smma_input_of(i, of_a);
+  const smma_scales scales = smma_scales_of(NULL, i);
+  const char *what = of_a ? "A" : "B";
+  smma_blocks b = {.factor = 1};
+  smma_error error;
+  if (smma_takes_stored(from, of_a, format.element, scales))
+    b = smma_matrix_as_stored(from, of_a, scales, what, path, noted);
+  else if (!i->scale_block)
+    b.values = smma_matrix_rounded(from, format.element, of_a ? t->rounding.a : t->rounding.b, what, path, noted);
+  else if (smma_check_quantised(i, plan, t->plan.text, SMMA_SCALING_DEFAULT, &error))
+    b = smma_matrix_in_blocks(from, of_a, &format, t->factor[!of_a], what, path, noted);
+  else
+    smma_die("%s", error.text);
+  if (b.factor != 1 && !smma_takes_factor(plan)) smma_die_no_place("--alpha", t->plan.text);
+  return b;
+}
+
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *t, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]) {
-  const smma_instruction *i = t->instruction;
   const bool noted = smma_is_rounding_noted(x, t);
-  if (i->scale_block) {
-    const smma_block_format format[2] = {smma_input_of(i, true), smma_input_of(i, false)};
-    smma_blocks of_a = smma_matrix_in_blocks(a, true, &format[0], "A", path[0], noted);
-    smma_blocks of_b = smma_matrix_in_blocks(b, false, &format[1], "B", path[1], noted);
-    t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
-  } else {
-    t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
-    t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);
+  const smma_blocks of_a = convert_operand(t, a, true, path[0], noted),
+                    of_b = convert_operand(t, b, false, path[1], noted);
+  t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
+  t->factor[0] = of_a.factor, t->factor[1] = of_b.factor;
+}
+
+void smma_find_factors(smma_command_target *t, const smma_tensor *a, const smma_tensor *b, const char *const path[2]) {
+  for (int n = 0; n < 2; n++) {
+    const smma_block_format format = smma_input_of(t->instruction, n == 0);
+    smma_blocks whole;
+    if (!smma_has_tensor_factor(&format) ||
+        smma_takes_stored(n ? b : a, n == 0, format.element, smma_scales_of(NULL, t->instruction)))
+      continue;
+    whole = smma_matrix_in_blocks(n ? b : a, n == 0, &format, 0, n ? "B" : "A", path[n], true);
+    t->factor[n] = whole.factor;
+    smma_tensor_free(&whole.values), smma_tensor_free(&whole.scales);
   }
 }
 
@@ -106,6 +153,7 @@ void smma_describe_target(smma_command_targets *x, size_t index, const smma_gemm
   smma_gemm_arguments *g = &x->product[index].product;
   *g = *numbers;
   g->plan = t->plan.plan;
+  if (t->factor[0] != 0) g->alpha *= (double)t->factor[0] * (double)t->factor[1];
   g->m = t->a.rows, g->k = t->a.columns, g->n = t->b.columns;
   g->a = t->a.data, g->b = t->b.data, g->c = t->c.data, g->d = t->d.data;
   g->scale_a = t->scale_a.data, g->scale_b = t->scale_b.data, g->bias = t->bias.data;

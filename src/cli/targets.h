@@ -13,9 +13,11 @@ typedef struct {
   char inputs[SMMA_INPUTS_TEXT_SIZE];      /* formats of A and B */
   char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* the formats, with the plan and the rounding mode if given */
   const smma_instruction *instruction;
+  smma_format rounded; /* D is rounded to it, because no instruction has it (smma_choice); or SMMA_NO_FORMAT */
   smma_target_plan plan;
   smma_target_rounding rounding;
   smma_tensor a, b, c, scale_a, scale_b, bias, d;
+  float factor[2]; /* of the tensors A and B (smma_blocks), which multiply the result; 0: not yet computed */
 } smma_command_target;
 
 typedef struct {
@@ -51,11 +53,17 @@ void smma_check_plans(const smma_command_targets *x, size_t k);
 /* Reports whether an earlier target rounds A and B in the same way, so that the note has been printed. */
 bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_target *target);
 
-/* Sets a target's A and B from the matrices of files: rounded, or quantised if the instruction is block-scaled. */
+/* Sets a target's A and B from the matrices of files: as stored if the instruction can take them so, otherwise rounded,
+   or quantised if the instruction is block-scaled. */
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *target, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]);
 
-/* Fills `product` of a target with the target's matrices and with `numbers`. */
+/* Sets the factors of a target whose matrices will be quantised, from the whole matrices: for a command that then
+   quantises parts of them. */
+void smma_find_factors(smma_command_target *target, const smma_tensor *a, const smma_tensor *b,
+                       const char *const path[2]);
+
+/* Fills `product` of a target with the target's matrices, with `numbers`, and with alpha times the factors. */
 void smma_describe_target(smma_command_targets *x, size_t target, const smma_gemm_arguments *numbers);
 
 void smma_free_targets(smma_command_targets *x);

@@ -364,7 +364,8 @@ static void print_heading(const smma_command_trace_study *of) {
     const smma_trace *t = &x->trace[i];
     const size_t summed = t->events ? t->event[t->events - 1].products : 0;
     printf("%s: %s, %s%s: %zu instruction%s", x->name[i], target->instruction->name,
-           target->product.plan ? "plan " : "one chain", target->product.plan ? target->plan : "", t->schedule.steps,
+           target->plan && target->product.plan ? "plan " : "one chain",
+           target->plan && target->product.plan ? target->plan : "", t->schedule.steps,
            t->schedule.steps == 1 ? "" : "s");
     if (t->folds) printf(", %zu fold%s", t->folds, t->folds == 1 ? "" : "s");
     if (!t->in_order) printf("; k in another order than 0, 1, ...");

@@ -21,22 +21,24 @@ static bool show_progress(size_t rows_done, size_t rows, void *context) {
 
 /* ---- The values of a target's operands ---- */
 
-/* Sets `*matrix` to A, or B, as a dense row-major matrix of numbers. A matrix of another layout, or with scale factors
-   of blocks, is copied to `*numbers`, which the caller frees. Returns false if memory runs out. */
+/* Sets `*matrix` to A, or B, as a dense row-major matrix of numbers. A matrix of another layout, or with alpha or scale
+   factors of blocks, is copied to `*numbers`, which the caller frees. The numbers of A include alpha, which holds the
+   factors of both tensors. Returns false if memory runs out. */
 static bool take_numbers(const smma_product_target *t, bool of_a, smma_encoded_matrix *matrix, double **numbers) {
   const smma_matrix_view x = smma_matrix_view_of(t, of_a ? SMMA_VIEW_A : SMMA_VIEW_B);
   const smma_matrix_view scale = smma_matrix_view_of(t, of_a ? SMMA_VIEW_SCALE_A : SMMA_VIEW_SCALE_B);
   const size_t block = (size_t)t->instruction->scale_block;
+  const double alpha = of_a ? (double)(float)t->product.alpha : 1;
   *numbers = NULL;
   *matrix = (smma_encoded_matrix){x.format, x.rows, x.columns, x.data};
-  if (!block && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
+  if (!block && alpha == 1 && x.order == SMMA_ROW_MAJOR && x.leading == x.columns) return true;
   *numbers = calloc(x.rows * x.columns + 1, sizeof **numbers);
   *matrix = (smma_encoded_matrix){SMMA_F64, x.rows, x.columns, *numbers};
   for (size_t row = 0; *numbers && row < x.rows; row++)
     for (size_t column = 0; column < x.columns; column++) {
       const size_t k = of_a ? column : row, line = of_a ? row : column;
       double *to = &(*numbers)[row * x.columns + column];
-      *to = smma_format_decode(x.format, smma_view_element(&x, row, column));
+      *to = alpha * smma_format_decode(x.format, smma_view_element(&x, row, column));
       if (block) *to *= smma_format_decode(scale.format, smma_view_element(&scale, line, k / block));
     }
   return *numbers;
@@ -137,6 +139,7 @@ static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
   if (t->plan) smma_put_text(record, "plan", t->plan);
   smma_datum_put(record, "error", error_datum(x->error[unit]));
   smma_datum_put(record, "unit_error", error_datum(x->unit_error[unit]));
+  smma_put_alpha(record, t);
   return record;
 }
 

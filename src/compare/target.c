@@ -12,10 +12,10 @@ smma_matrix_view smma_matrix_view_of(const smma_product_target *t, smma_view_kin
   const smma_gemm_arguments *g = &t->product;
   const smma_instruction *i = t->instruction;
   const smma_scales scales = smma_scales_of(g->plan, i);
-  const size_t factors = smma_scales_along(scales, g->k);
+  const size_t whole_k = t->whole_k ? t->whole_k : g->k, factors = smma_scales_along(scales, whole_k);
   const smma_matrix_view views[] = {
-      [SMMA_VIEW_A] = {g->a, i->a, g->order_a, g->lda, g->m, g->k},
-      [SMMA_VIEW_B] = {g->b, i->b, g->order_b, g->ldb, g->k, g->n},
+      [SMMA_VIEW_A] = {g->a, i->a, g->order_a, g->lda, g->m, whole_k},
+      [SMMA_VIEW_B] = {g->b, i->b, g->order_b, g->ldb, whole_k, g->n},
       [SMMA_VIEW_C] = {g->c, i->c, g->order_c, g->ldc, g->m, g->n},
       [SMMA_VIEW_SCALE_A] = {g->scale_a, scales.format, SMMA_ROW_MAJOR, 0, g->m, factors},
       [SMMA_VIEW_SCALE_B] = {g->scale_b, scales.format, SMMA_ROW_MAJOR, 0, g->n, factors},
@@ -23,6 +23,9 @@ smma_matrix_view smma_matrix_view_of(const smma_product_target *t, smma_view_kin
   };
   smma_matrix_view view = views[kind];
   if (!view.leading) view.leading = view.order == SMMA_ROW_MAJOR ? view.columns : view.rows;
+  if (kind == SMMA_VIEW_A) view.columns = g->k;
+  if (kind == SMMA_VIEW_B) view.rows = g->k;
+  if (kind == SMMA_VIEW_SCALE_A || kind == SMMA_VIEW_SCALE_B) view.columns = smma_scales_along(scales, g->k);
   return view;
 }
 
@@ -92,4 +95,9 @@ void smma_put_target(smma_datum *record, const smma_product_target *target) {
   smma_put_text(record, "arch", smma_arch_name(target->instruction));
   smma_put_text(record, "instruction", target->instruction->name);
   smma_put_text(record, "in", smma_inputs_text(target->instruction, inputs));
+}
+
+void smma_put_alpha(smma_datum *record, const smma_product_target *target) {
+  if (target->instruction->scale_block && target->product.alpha != 1)
+    smma_put_real(record, "alpha", target->product.alpha);
 }

@@ -16,6 +16,7 @@ typedef struct {
   const smma_instruction *instruction;
   smma_rounding rounding; /* how A was rounded to the instruction's format */
   smma_gemm_arguments product;
+  size_t whole_k; /* K of the matrices if the product takes only their first k; otherwise 0 */
 } smma_product_target;
 
 /* The matrices of a product. Lines of scale factors lie along K: one for each row of A, and for each column of B. */
@@ -58,6 +59,9 @@ const char *smma_find_misplaced(const smma_instruction *instruction, const smma_
 /* Adds scale factors of 1 and a bias of 0 if the plan needs them and the product lacks them. The caller frees
    `*neutral` after the product. Returns false if memory runs out. */
 bool smma_complete_product(smma_gemm_arguments *product, void **neutral);
+
+/* Puts "alpha" into a record if A and B are quantised with factors of the tensors, which it includes. */
+void smma_put_alpha(smma_datum *record, const smma_product_target *target);
 
 /* Puts "on", "arch", "instruction" and "in" into a record. */
 void smma_put_target(smma_datum *record, const smma_product_target *target);

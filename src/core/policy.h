@@ -7,7 +7,7 @@
 /* Alignment bits of an exact sum, which truncates no term. */
 #define SMMA_EXACT_ALIGNMENT 100000
 
-/* The most alignment bits of the truncating algorithms otherwise: their sums are 64-bit integers. */
+/* The most alignment bits of a sum that truncates its terms, because such sums are 64-bit integers. */
 #define SMMA_MOST_ALIGNMENT_BITS 50
 
 typedef enum {

@@ -4,9 +4,11 @@
 
 #include "rule.h"
 
-/* Only the elements that the operation has are read. */
+/* Only the elements that the operation has are read. `flags` holds exception flags (core/flags.h) if the rows have
+ * them. */
 typedef struct {
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K], d;
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K], d,
+      flags;
 } smma_row;
 
 SMMA_CORE void smma_decode_codes(smma_format format, const uint64_t *code, int count, smma_number *out) {

@@ -36,7 +36,7 @@ void smma_coverage_free(smma_coverage *coverage) {
     free(coverage->one[n].found);
   }
   free(coverage->one);
-  *coverage = (smma_coverage){NULL, 0, {0, 0, 0}};
+  *coverage = (smma_coverage){0};
 }
 
 bool smma_coverage_count(smma_coverage *coverage, const smma_instruction *instruction, const smma_rows *rows,

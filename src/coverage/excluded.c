@@ -3,11 +3,11 @@
 #include "coverage/events.h"
 #include "isa/compose.h"
 
-/* Beyond every exponent. */
+/* Greater than every exponent. */
 enum { FAR = 20000 };
 
-/* Bounds on the exponents of nodes that are not zero: of the exponents they bring, of their leading bits, and of their
-   lowest bit; and the greatest distance of a leading bit above the node's exponent. */
+/* Bounds on exponents, for all nonzero nodes of a kind: least and most of the nodes' own exponents, least and most of
+   their leading bits, and the lowest bit. `above`: the leading bit is at most this far above the own exponent. */
 typedef struct {
   int least, most, leading_least, leading_most, last, above;
 } exponents;
@@ -226,7 +226,7 @@ static const char *gap_excluded(const smma_event_space *space, smma_event e) {
                                                                                   : NULL;
 }
 
-/* A term loses no bits if the cut is never above its lowest bit. */
+/* Returns why a term cannot lose bits: the last retained bit is never above the term's lowest bit. NULL if it can. */
 static const char *lost_excluded(const smma_event_space *space, smma_event e) {
   const smma_step *s = &composition_of(space)->step[e.block->step];
   const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;

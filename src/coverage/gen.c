@@ -6,7 +6,8 @@ enum { BATCH = 1 << 18 /* rows between two checks of the stream */ };
 
 typedef struct {
   const smma_gen_request *request;
-  smma_cover cover; /* without rows unless the request has `covers` */
+  smma_cover cover;       /* without rows unless the request has `covers` */
+  smma_tininess tininess; /* SMMA_TININESS_OF_UNIT: rows have no flags */
 } generation;
 
 static void cover_rows(const generation *g, uint64_t first, size_t count, smma_rows *rows) {
@@ -29,7 +30,10 @@ static void make_rows(void *context, uint64_t first, size_t count, smma_rows *ro
     cover_rows(g, first, count, rows);
   else
     smma_generate_rows(rows, r->seed, first, count, r->kind == SMMA_ROWS_KINDS ? SMMA_ROWS_OF_GEN : 0, r->kind);
-  smma_dot_rows(r->instruction, &view, 1);
+  if (g->tininess)
+    smma_dot_flags(r->instruction, &view, g->tininess, 1, rows->part[SMMA_PART_FLAGS], NULL);
+  else
+    smma_dot_rows(r->instruction, &view, 1);
 }
 
 static bool is_stopped(const smma_gen_request *r, uint64_t done, uint64_t all) {
@@ -59,6 +63,7 @@ static bool write_rows(const generation *g, uint64_t rows, FILE *stream, smma_er
   smma_vector_writer *writer;
   bool done;
   smma_vector_header_of(r->instruction, &header);
+  header.tininess = g->tininess;
   writer = smma_vector_create(stream, r->format, &header, rows, error);
   done = writer != NULL;
   for (uint64_t index = 0; done && index < rows && !ferror(stream); index += BATCH) {
@@ -72,9 +77,14 @@ static bool write_rows(const generation *g, uint64_t rows, FILE *stream, smma_er
 }
 
 bool smma_gen(const smma_gen_request *request, FILE *stream, smma_gen_result *result, smma_error *error) {
+  const smma_batch none = {.size = sizeof none};
   generation g = {.request = request};
   bool done;
   *result = (smma_gen_result){.rows = request->rows};
+  if (request->flags) {
+    if (smma_dot_flags(request->instruction, &none, request->tininess, 1, NULL, error) != SMMA_OK) return false;
+    g.tininess = request->tininess ? request->tininess : smma_tininess_of(request->instruction);
+  }
   if (request->covers && !find_cover(&g, result, error)) return false;
   if (result->rows < result->cover) result->rows = result->cover;
   done = write_rows(&g, result->rows, stream, error);

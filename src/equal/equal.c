@@ -14,14 +14,62 @@ static int common_multiple(int x, int y) {
   return multiple;
 }
 
+static bool have_same_operands(const smma_instruction *x, const smma_instruction *y) {
+  return x->a == y->a && x->b == y->b;
+}
+
 /* ---- Proof ---- */
 
-bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int *multiple) {
+/* Reports whether the number of every operand has the same exponent in both formats, so that a rule cannot tell them
+   apart. The exponents of numbers below a format's least normal number differ if the least exponents do. */
+static bool have_same_exponents(smma_format x, smma_format y, smma_algorithm algorithm) {
+  if (x == y) return true;
+  if (smma_is_integer(x) || smma_is_integer(y))
+    return algorithm == SMMA_INTEGER && smma_is_integer(x) && smma_is_integer(y);
+  return smma_minimum_exponent(smma_encoding_of(x)) == smma_minimum_exponent(smma_encoding_of(y));
+}
+
+/* Reports whether a form ignores the exponents that operands bring: products are normalised or never truncated, and
+   subnormal operands are kept. */
+static bool ignores_exponents(const smma_form *f) {
+  const smma_g_fdpa *g = &f->chain;
+  return f->is_chain && g->subnormal_inputs == SMMA_SUBNORMALS_KEPT &&
+         (g->alignment_bits == SMMA_EXACT_ALIGNMENT || g->product_exponent == SMMA_EXPONENT_NORMALIZED);
+}
+
+/* Reports whether an operand's exponent in the other format is at most that in the format of the vectors. */
+static bool has_no_greater_exponents(smma_format of, smma_format other) {
+  return !smma_is_integer(of) && !smma_is_integer(other) &&
+         smma_minimum_exponent(smma_encoding_of(of)) >= smma_minimum_exponent(smma_encoding_of(other));
+}
+
+/* Reports whether products of the common operands are equal if those of instructions with the narrower formats are. */
+static bool may_narrow(const smma_instruction *x, const smma_instruction *y, const smma_form *form) {
+  const smma_common_operands c = smma_common_operands_of((const smma_instruction *const[]){x, y});
+  const smma_algorithm algorithm = x->rule->rule.algorithm;
+  if (have_same_exponents(x->a, y->a, algorithm) && have_same_exponents(x->b, y->b, algorithm)) return true;
+  return ignores_exponents(form) && has_no_greater_exponents(c.of[0], c.other[0]) &&
+         has_no_greater_exponents(c.of[1], c.other[1]);
+}
+
+/* Returns the instruction with the narrower of both instructions' formats of A and B. */
+static smma_instruction narrowed(const smma_instruction *i, const smma_instruction *x, const smma_instruction *y) {
+  const smma_common_operands common = smma_common_operands_of((const smma_instruction *const[]){x, y});
+  smma_instruction narrow = *i;
+  narrow.a = common.of[0], narrow.b = common.of[1];
+  return narrow;
+}
+
+bool smma_prove_equal(const smma_instruction *given_x, const smma_instruction *given_y, int *multiple) {
+  const smma_instruction narrow_x = narrowed(given_x, given_x, given_y), narrow_y = narrowed(given_y, given_x, given_y);
+  const smma_instruction *x = &narrow_x, *y = &narrow_y;
   const smma_operation of_x = smma_operation_of(x), of_y = smma_operation_of(y);
   const smma_form form_x = smma_form_of(&of_x), form_y = smma_form_of(&of_y);
   const bool zeros = smma_zeros_add_nothing(&of_x) && smma_zeros_add_nothing(&of_y);
+  const bool same_operands = have_same_operands(given_x, given_y);
   *multiple = x->k == y->k || zeros ? 1 : common_multiple(x->k, y->k);
-  return smma_same_form(&form_x, &form_y) && smma_same_nan(of_x.rule.nan, of_y.rule.nan);
+  return smma_same_form(&form_x, &form_y) &&
+         (same_operands ? smma_same_nan(of_x.rule.nan, of_y.rule.nan) : may_narrow(given_x, given_y, &form_x));
 }
 
 /* ---- Reasons ---- */
@@ -36,6 +84,15 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
+static void write_value(const smma_key *key, int value, char text[SMMA_PARAMETER_SIZE]) {
+  if (key->kind == SMMA_KEY_ROUNDING)
+    snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
+  else if (key->kind == SMMA_KEY_FLAG)
+    snprintf(text, SMMA_PARAMETER_SIZE, "%d", value);
+  else
+    smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
+}
+
 /* Writes the value of a parameter that the description of `rule` omits because it is usual; false unless both rules
    have the same algorithm. */
 static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
@@ -45,33 +102,49 @@ static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, co
   if (told.algorithm != smma_told_keys_of(other, &of_other).algorithm) return false;
   for (const smma_key *key = NULL; (key = smma_next_key(told.algorithm, key));) {
     if (!key->symbol || strcmp(key->symbol, name) != 0) continue;
-    const int value = smma_told_value(&told, key);
-    if (key->kind == SMMA_KEY_ROUNDING)
-      snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
-    else if (key->kind == SMMA_KEY_FLAG)
-      snprintf(text, SMMA_PARAMETER_SIZE, "%d", value);
-    else
-      smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
+    write_value(key, smma_told_value(&told, key), text);
     return true;
   }
   return false;
+}
+
+/* Appends the parameters in which two chains of fused sums differ, although their rules are written in other
+   parameters: T-FDPA and G-FDPA. Returns false if one rule is no such chain, or both are written alike. */
+static bool add_differences_of_chains(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+  const smma_operation of_x = smma_operation_of(x), of_y = smma_operation_of(y);
+  const smma_form form_x = smma_form_of(&of_x), form_y = smma_form_of(&of_y);
+  const char *comma = "";
+  char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
+  const bool mixed = (of_x.rule.algorithm == SMMA_COMPOSITION) != (of_y.rule.algorithm == SMMA_COMPOSITION);
+  if (!form_x.is_chain || !form_y.is_chain || !mixed) return false;
+  for (const smma_key *key = NULL; (key = smma_next_key(SMMA_KEYS_OF_G_FDPA, key));) {
+    const int value_x = key->of_chain ? smma_key_of_chain(&form_x.chain, key) : 0;
+    const int value_y = key->of_chain ? smma_key_of_chain(&form_y.chain, key) : 0;
+    if (value_x == value_y) continue;
+    write_value(key, value_x, one), write_value(key, value_y, other);
+    ADD("%s%s (%s and %s)", comma, key->symbol ? key->symbol : key->key, one, other);
+    comma = ", ";
+  }
+  return *comma;
 }
 
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
   char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
-  if (of_x->algorithm != of_y->algorithm) {
+  const bool chains = add_differences_of_chains(x, y, text, size);
+  if (chains) comma = ", ";
+  if (!chains && of_x->algorithm != of_y->algorithm) {
     ADD("the algorithm (%s and %s)", smma_model_name(of_x), smma_model_name(of_y));
     comma = ", ";
   }
-  for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
+  for (int p = 0; !chains && smma_parameter(of_x, p, &name, one, sizeof one); p++) {
     if (!parameter(of_y, name, other) && !find_omitted_value(of_y, of_x, name, other)) continue;
     if (strcmp(one, other) == 0) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
-  for (int p = 0; smma_parameter(of_y, p, &name, other, sizeof other); p++) {
+  for (int p = 0; !chains && smma_parameter(of_y, p, &name, other, sizeof other); p++) {
     if (parameter(of_x, name, one) || !find_omitted_value(of_x, of_y, name, one)) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
@@ -141,7 +214,15 @@ static void add_idle(const smma_instruction *x, const smma_instruction *y, char 
     ADD(". e_zero, %s and %s, has no effect: no other term has so small an exponent", one, other);
 }
 
-static void explain_proof(const smma_instruction *x, const smma_instruction *y, smma_equality *e) {
+/* Adds the formats of A and B: "e4m3 and f16". */
+static void add_inputs(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+  char one[SMMA_INPUTS_TEXT_SIZE], other[SMMA_INPUTS_TEXT_SIZE];
+  ADD("%s and %s", smma_inputs_text(x, one), smma_inputs_text(y, other));
+}
+
+static void explain_proof(const smma_instruction *given_x, const smma_instruction *given_y, smma_equality *e) {
+  const smma_instruction narrow_x = narrowed(given_x, given_x, given_y), narrow_y = narrowed(given_y, given_x, given_y);
+  const smma_instruction *x = &narrow_x, *y = &narrow_y;
   const smma_operation o = smma_operation_of(x);
   const smma_form form = smma_form_of(&o);
   char *text = e->why;
@@ -149,6 +230,12 @@ static void explain_proof(const smma_instruction *x, const smma_instruction *y, 
   add_form(&o, &form, text, size);
   if (x->k != y->k && form.step > 1) ADD(", whether an instruction has K = %d or %d", x->k, y->k);
   add_idle(x, y, text, size);
+  if (!have_same_operands(given_x, given_y)) {
+    ADD(". Operands are the numbers that both formats hold, ");
+    add_inputs(given_x, given_y, text, size);
+    if (!smma_is_integer(x->d)) ADD("; which NaN a unit returns does not count");
+    return;
+  }
   if (x->rule->rule.nan == SMMA_NAN_QUIET || y->rule->rule.nan == SMMA_NAN_QUIET)
     if (!smma_is_integer(x->d)) ADD(". Which NaN a unit returns is not known and does not count");
 }
@@ -161,15 +248,17 @@ static bool search(const smma_instruction *const target[2], int k, const int til
   smma_product_unit product[2];
   smma_instruction as;
   const bool any_c = smma_product_rows(target, k, tile, &as);
+  const smma_common_operands common = smma_common_operands_of(target);
   smma_search s = {.unit = {&product[0].unit, &product[1].unit},
                    .as = &as,
+                   .common = &common,
                    .rule = {&target[0]->rule->rule, &target[1]->rule->rule},
                    .without_c = !any_c,
                    .rows = rows,
                    .seed = seed};
   bool done;
-  if (!smma_product_open(&product[0], target[0], &as, tile[0], error)) return false;
-  if (!smma_product_open(&product[1], target[1], &as, tile[1], error)) {
+  if (!smma_product_open(&product[0], target[0], &as, tile[0], &common, error)) return false;
+  if (!smma_product_open(&product[1], target[1], &as, tile[1], &common, error)) {
     smma_product_close(&product[0]);
     return false;
   }
@@ -179,12 +268,14 @@ static bool search(const smma_instruction *const target[2], int k, const int til
   return done;
 }
 
+/* Fails if the products cannot be compared: C, D or the scale factors have different formats, or one product counts
+   bits and the other does not. */
 static bool same_formats(const smma_instruction *x, const smma_instruction *y, smma_error *error) {
   const struct {
     const char *name;
     smma_format x, y;
-  } part[] = {{"A", x->a, y->a}, {"B", x->b, y->b}, {"C", x->c, y->c}, {"D", x->d, y->d}};
-  for (int p = 0; p < 4; p++)
+  } part[] = {{"C", x->c, y->c}, {"D", x->d, y->d}};
+  for (int p = 0; p < 2; p++)
     if (part[p].x != part[p].y)
       return smma_fail(error, "%s and %s are no functions of the same operands: %s is %s and %s", x->name, y->name,
                        part[p].name, smma_format_text(part[p].x), smma_format_text(part[p].y));
@@ -209,6 +300,19 @@ static bool search_both(const smma_instruction *const t[2], uint64_t rows, uint6
   return true;
 }
 
+/* Adds what differs. If that is only the NaN that units return, the formats of operands are the same. */
+static void add_reasons(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+  const bool same = have_same_operands(x, y);
+  char others[600] = "";
+  if (!smma_add_differences(x, y, others, sizeof others) && same) snprintf(others, sizeof others, "NaN");
+  if (!same) {
+    ADD("the formats of A and B (");
+    add_inputs(x, y, text, size);
+    ADD(")%s", *others ? ", " : "");
+  }
+  ADD("%s", others);
+}
+
 bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, uint64_t rows, uint64_t seed,
                         smma_equality *e, smma_error *error) {
   const smma_instruction *const target[2] = {x, y};
@@ -221,7 +325,7 @@ bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, ui
     return e->multiple == 1 || search(target, least, tile, rows, seed, &e->filled, error);
   }
   if (!search_both(target, rows, seed, e, error)) return false;
-  if (!smma_add_differences(x, y, e->why, sizeof e->why)) snprintf(e->why, sizeof e->why, "NaN");
+  add_reasons(x, y, e->why, sizeof e->why);
   if (e->witness.found) e->answer = SMMA_REFUTED;
   return true;
 }
@@ -255,6 +359,7 @@ static bool search_exchanged(const smma_instruction *i, int k, exchange x, uint6
   smma_exchanged_unit exchanged;
   smma_instruction as;
   const bool any_c = smma_product_rows(target, k, tile, &as);
+  const smma_common_operands common = smma_common_operands_of(target);
   const smma_search s = {.unit = {&product.unit, &exchanged.unit},
                          .as = &as,
                          .rule = {&i->rule->rule, &i->rule->rule},
@@ -262,7 +367,7 @@ static bool search_exchanged(const smma_instruction *i, int k, exchange x, uint6
                          .rows = rows,
                          .seed = seed};
   bool done;
-  if (!smma_product_open(&product, i, &as, i->k, error)) return false;
+  if (!smma_product_open(&product, i, &as, i->k, &common, error)) return false;
   smma_exchanged_open(&exchanged, &product.unit, x.group, x.first, x.second);
   done = smma_find_witness(&s, witness, error);
   smma_product_close(&product);

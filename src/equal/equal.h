@@ -27,14 +27,16 @@ typedef struct {
   smma_equality filled; /* whether another instruction with zeros after the last k changes nothing */
 } smma_freedom;
 
-/* Compares two instructions, or examines one. Searches at most `rows` vectors. Returns false with a message if the
-   products have different formats, or if a unit fails. */
+/* Compares two instructions, or examines one. If formats of A or B differ, operands are the numbers that both hold, and
+   all NaN are equal. Searches at most `rows` vectors. Returns false with a message if C, D or scale factors have
+   different formats, or if a unit fails. */
 bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, uint64_t rows, uint64_t seed,
                         smma_equality *equality, smma_error *error);
 bool smma_find_freedom(const smma_instruction *x, uint64_t rows, uint64_t seed, smma_freedom *freedom,
                        smma_error *error);
 
-/* Attempts only the proof: reports whether forms and NaN policies are equal; `multiple` is as above. */
+/* Attempts only the proof: reports whether forms and NaN policies are equal; `multiple` is as above. The formats of C,
+   D and scale factors must be the same. */
 bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int *multiple);
 
 /* Appends, for example, "F (24 and 25), L (8 and 16), K of one instruction (8 and 16)" to a text. Returns false if

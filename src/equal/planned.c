@@ -26,7 +26,7 @@ typedef struct {
   const smma_plan *plan[2];
   smma_operation operation[2];
   bool takes_c;                    /* both take C */
-  smma_planned_factors factors[2]; /* neutral factors; then others for the operands that both targets take */
+  smma_planned_factors factors[2]; /* [0]: neutral factors; [1]: other values for the operands that both targets take */
   smma_planned_equality *result;
   smma_error *error;
 } problem;
@@ -185,8 +185,8 @@ static proof prove(const problem *x, const compiled *c) {
 
 /* ---- Proof for every K ---- */
 
-/* Reports whether the length of a group can be observed. It cannot if groups are multiples of the chain's step, and
-   zeros that fill them up change nothing. */
+/* Reports whether results can depend on the length of a group. They cannot if the length is a multiple of the chain's
+   step and padding a group with zeros changes nothing. */
 static bool are_groups_visible(const problem *x, int t, size_t group) {
   const smma_operation *o = &x->operation[t];
   const smma_form form = smma_form_of(o);
@@ -195,7 +195,7 @@ static bool are_groups_visible(const problem *x, int t, size_t group) {
   return !form.chained || group % (size_t)form.step || !idle || x->plan[t]->residue != SMMA_RESIDUE_LAST;
 }
 
-/* Reports whether it can be observed that totals begin as +0: parts may be -0, or C begins a part. */
+/* Reports whether results can depend on totals starting from +0. They can if a part may be -0 or starts from C. */
 static bool are_zeros_visible(const problem *x, int t) {
   const smma_plan *p = x->plan[t];
   bool plain = !x->takes_c && smma_is_off_negative_zero(&x->operation[t], true);
@@ -206,8 +206,8 @@ static bool are_zeros_visible(const problem *x, int t) {
   return !plain;
 }
 
-/* Returns a plan with its defaults filled in, without properties that cannot be observed and without levels that
-   have one part. */
+/* Returns a plan with its defaults filled in, without properties that cannot change results and without levels of one
+   part. */
 static smma_plan normal_plan(const problem *x, int t) {
   const smma_plan *plan = x->plan[t];
   const bool zeros = are_zeros_visible(x, t);
@@ -275,7 +275,7 @@ static bool prove_for_all(const problem *x) {
 
 /* ---- Search ---- */
 
-/* Lists the k of the first and last product of each step that is next to a task between steps. */
+/* Lists the k of the first and last product of each step before or after a task. Tasks run between steps. */
 static size_t list_ends(const smma_schedule *s, size_t *k, size_t room) {
   size_t count = 0, before = SIZE_MAX;
   for (size_t task = 0; task <= s->tasks; task++) {
@@ -292,7 +292,7 @@ static size_t list_ends(const smma_schedule *s, size_t *k, size_t room) {
   return count;
 }
 
-/* Lists the k that only one of the targets adds. */
+/* Lists each k whose product only one of the targets adds. */
 static size_t list_unshared(const compiled *c, size_t *k, size_t room) {
   unsigned char *used = calloc(c->k, 1);
   size_t count = 0;
@@ -323,8 +323,8 @@ static uint64_t draw(uint64_t *state) {
   return *state >> 33;
 }
 
-/* Chooses the k of the vectors' products. For a short K these are all k; otherwise the first and the last k, k next
-   to a plan's boundaries, and random k. Groups that share scale factors are complete. */
+/* Chooses the k of the vectors' products: all k if K is short; otherwise the first and the last k, each k next to a
+   plan's boundaries, and random k. Chooses all k that share a scale factor together. */
 static int choose_places(const problem *x, const compiled *c, uint64_t seed, size_t *place) {
   enum { MOST_ENDS = 4096 };
   const size_t group = x->operation[0].scale_block ? (size_t)x->operation[0].scale_block : 1;
@@ -349,8 +349,8 @@ static int choose_places(const problem *x, const compiled *c, uint64_t seed, siz
   return (int)count;
 }
 
-/* Returns an instruction for the vectors: a target's formats, if possible of one whose NaN payload is not known, so
-   that all NaN are equal, and `count` products. */
+/* Returns the instruction for which vectors are generated: a target's, with `count` products. Prefers a target whose
+   NaN payload is not known, so that all NaN are equal. */
 static smma_instruction rows_of(const problem *x, int count) {
   const smma_instruction *i = x->target[0].instruction, *j = x->target[1].instruction;
   smma_instruction as = j->rule->rule.nan == SMMA_NAN_QUIET ? *j : *i;
@@ -359,7 +359,8 @@ static smma_instruction rows_of(const problem *x, int count) {
   return as;
 }
 
-/* A comparison: the first unit with the second, or with itself after two k are exchanged. */
+/* The comparison to make: of the first unit with the second or, if `exchanged`, with itself after two k are
+   exchanged. */
 typedef struct {
   bool exchanged;
   size_t k[2];
@@ -436,7 +437,7 @@ static void append_schedule(const smma_schedule *s, char *text, size_t size) {
   if (additions) ADD(", %zu addition%s", additions, additions == 1 ? "" : "s");
 }
 
-/* Writes the difference between the targets, to show the reader where to look. */
+/* Describes where the targets differ: in the rule, the epilogue or the schedule. */
 static void describe_difference(const problem *x, const compiled *c) {
   const smma_planned *t = x->target;
   char *text = x->result->why;
@@ -483,8 +484,8 @@ static bool answer_for(const problem *x, size_t k, uint64_t rows, uint64_t seed)
 
 /* ---- Every K ---- */
 
-/* Returns the i-th K that a level suggests: the length of one or two grains, or of one or two rounds of all parts, or
-   that length plus 1. At such K the parts of levels begin to differ. */
+/* Returns the i-th K that a level suggests: one or two grains, one or two rounds of all parts, or one more than these.
+   From such K on, the parts of two levels can differ. */
 static size_t suggested_k(const smma_plan_level *l, size_t i) {
   const size_t grain = l->grain ? l->grain : 1, parts = l->count ? l->count : 1;
   const size_t times[] = {1, 2, parts, 2 * parts};

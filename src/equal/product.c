@@ -6,8 +6,10 @@
 
 bool smma_product_rows(const smma_instruction *const target[2], int k, const int tile[2], smma_instruction *as) {
   const bool unknown = target[1]->rule->rule.nan == SMMA_NAN_QUIET;
+  const int narrow = smma_narrower_operands(target);
   bool one_step = true;
   *as = *target[unknown];
+  as->a = target[narrow]->a, as->b = target[narrow]->b;
   as->k = k;
   for (int t = 0; t < 2; t++) one_step = one_step && k <= target[t]->k && tile[t] <= target[t]->k;
   if (one_step || as->c == as->d) return true;
@@ -16,11 +18,12 @@ bool smma_product_rows(const smma_instruction *const target[2], int k, const int
 }
 
 bool smma_product_open(smma_product_unit *p, const smma_instruction *target, const smma_instruction *as, int tile,
-                       smma_error *error) {
+                       const smma_common_operands *common, smma_error *error) {
+  const bool any_nan = !smma_are_same_operands(common);
   p->step = *target;
   p->step.c = as->c;
   if (!smma_unit_open("model", &p->model, error)) return false;
-  if (smma_chain_open(&p->model, &p->step, as, tile, false, &p->unit, error)) return true;
+  if (smma_chain_open_common(&p->model, &p->step, as, tile, any_nan, common, &p->unit, error)) return true;
   smma_unit_close(&p->model);
   return false;
 }

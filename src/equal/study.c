@@ -61,6 +61,8 @@ static smma_datum *row_datum(const smma_witness *w, const smma_planned_witness *
     smma_put_text(record, "with", planned->with);
   }
   smma_put_text(record, "d_format", smma_format_text(w->as.d));
+  smma_put_text(record, "a_format", smma_format_text(w->as.a));
+  smma_put_text(record, "b_format", smma_format_text(w->as.b));
   return record;
 }
 

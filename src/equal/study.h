@@ -1,5 +1,5 @@
-/* The study behind `softmma diff --prove`: compares two targets, or examines the order of one target's k, with or without
-   plans. Returns the answer as data. */
+/* The study behind `softmma diff --prove`: compares two targets, or examines the order of one target's k, with or
+   without plans. Returns the answer as data. */
 #ifndef SMMA_EQUAL_STUDY_H
 #define SMMA_EQUAL_STUDY_H
 

@@ -72,6 +72,7 @@ static bool offer(work *w, size_t at, int *least, smma_witness *witness, smma_er
   int terms, size;
   smma_rows_get(&w->rows, at, &row);
   if (!smma_minimise(s->unit[0], s->unit[1], s->as, &row, &other, error)) return false;
+  if (s->common) smma_make_operands_common(s->common, s->as->k, &row);
   size = size_of(s->as, &row, &terms);
   if (witness->found && size >= *least) return true;
   *least = size;
@@ -116,7 +117,7 @@ static bool search_all(work *w, smma_witness *witness, smma_error *error) {
 bool smma_find_witness(const smma_search *s, smma_witness *witness, smma_error *error) {
   work w = {.search = s, .operation = smma_operation_of(s->as)};
   bool done;
-  *witness = (smma_witness){.as = *s->as};
+  *witness = (smma_witness){.as = *s->as, .is_common = s->common && !smma_are_same_operands(s->common)};
   w.other = malloc(BATCH * smma_bytes_of(s->as->d));
   done = smma_rows_allocate(s->as, BATCH, &w.rows) && w.other;
   done = done ? search_all(&w, witness, error) : smma_fail(error, "no memory for %d rows", BATCH);

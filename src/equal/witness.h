@@ -2,6 +2,7 @@
 #ifndef SMMA_EQUAL_WITNESS_H
 #define SMMA_EQUAL_WITNESS_H
 
+#include "campaign/common.h"
 #include "unit/unit.h"
 
 typedef struct {
@@ -11,15 +12,17 @@ typedef struct {
   smma_row row;        /* d is the first unit's result */
   uint64_t other;      /* the second unit's result */
   uint64_t rows;       /* vectors asked before minimisation */
+  bool is_common;      /* operands are numbers that two formats hold */
 } smma_witness;
 
 /* A search for a witness. */
 typedef struct {
   smma_unit *unit[2];
   const smma_instruction *as;
-  const smma_rule *rule[2]; /* rules at whose bits directed vectors aim */
-  bool without_c;           /* c is +0 in every vector */
-  uint64_t rows, seed;      /* limit of vectors; seed */
+  const smma_rule *rule[2];           /* rules at whose bits directed vectors aim */
+  bool without_c;                     /* c is +0 in every vector */
+  const smma_common_operands *common; /* the operands that the units compute; NULL: any */
+  uint64_t rows, seed;                /* limit of vectors; seed */
 } smma_search;
 
 /* Runs a search. Returns false with a message if a unit fails. */

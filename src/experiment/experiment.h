@@ -25,15 +25,16 @@ struct smma_experiment {
   const smma_experiment_parameter *parameters; /* at most SMMA_MOST_PARAMETERS, ended by a NULL name */
   const char *const *columns;                  /* of the CSV; ended by NULL */
   int width, height;                           /* of the picture, in pixels */
-  /* Checks the parameters and returns the number of cells of work. On failure returns false with a one-line message,
-     and nothing needs to be freed. */
+  /* Checks the parameters and sets `*cells` to the number of cells, which are parts of the work. If it fails, returns
+     false with a one-line message; then nothing needs to be freed. */
   bool (*prepare)(smma_experiment_run *run, size_t *cells, smma_error *error);
   /* Adds one or more rows. Their bits depend only on seed, parameters and cell. Several threads compute cells at
      once, each with a run of its own; the runs share `context`. One cell should take seconds. */
   bool (*compute)(smma_experiment_run *run, size_t cell, smma_error *error);
   /* Writes a summary of the rows, in lines of at most 100 columns. */
   void (*summarise)(const smma_experiment_run *run, FILE *out);
-  /* Writes the rows as a script for gnuplot. Terminal, output and line types (plot.h) are set before. */
+  /* Writes a gnuplot script that draws the rows. The caller has already set terminal, output and line types
+     (plot.h). */
   void (*plot)(const smma_experiment_run *run, FILE *script);
   /* Frees what prepare made; may be NULL. */
   void (*finish)(smma_experiment_run *run);
@@ -46,7 +47,7 @@ struct smma_experiment_run {
   const char *value[SMMA_MOST_PARAMETERS]; /* value of each parameter */
   void *context;                           /* what prepare made */
   FILE *rows;                              /* rows of the current cell, as CSV */
-  size_t fields;                           /* number of fields written in the last row */
+  size_t fields;                           /* number of fields written so far in the last row */
   char *text;                              /* rows of all cells: the CSV without its head */
   const char **field;                      /* pointers into `text`, row by row */
   size_t row_count;
@@ -72,7 +73,7 @@ void smma_row_text(smma_experiment_run *run, const char *text);
 void smma_row_number(smma_experiment_run *run, double number);
 void smma_row_count(smma_experiment_run *run, size_t count);
 
-/* Valid when all cells are computed; rows are in order of cells. */
+/* Return the number of rows, and a field of a row. Valid after all cells are computed; rows are in order of cells. */
 size_t smma_table_rows(const smma_experiment_run *run);
 const char *smma_table_text(const smma_experiment_run *run, size_t row, const char *column);
 double smma_table_number(const smma_experiment_run *run, size_t row, const char *column);

@@ -182,7 +182,7 @@ static int put_number_below(const subject *s, operands *r, int exponent) {
   return used;
 }
 
-/* Puts small products in all blocks except the first, or in the first one if it is the only one. */
+/* Puts small products in all blocks except the first. If there is only one block, puts them in this block. */
 static void put_small_products(const subject *s, const source *x, operands *r, int exponent, bool mixed) {
   const smma_operation *o = &s->operation;
   const int block = smma_block_of(o), blocks = o->k / block;

@@ -5,8 +5,7 @@
 #include "experiment/experiment.h"
 
 /* Writes the whole script for one format, "svg" or "pngcairo". The output is written in the directory in which
-   gnuplot runs. Line types 1 to 10 each have a mark, dashes, and a colour that is distinct for colour-blind readers
-   (Okabe and Ito's without the yellow; grey, indigo, wine). */
+   gnuplot runs. */
 void smma_plot_script(const smma_experiment_run *run, const char *terminal, FILE *script);
 
 /* Writes a block of data named `block` ("$data"): the columns (ended by NULL) of the rows that match `where`, see

@@ -97,8 +97,8 @@ static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
   if (s->count > s->step->take) tell_cut("the accumulator", &s->step->accumulator, reference, text, size);
 }
 
-/* Writes a note on changes to the sum other than its rounding to the output. The effect of complements has a line of
-   its own. */
+/* Writes a note on what happens to the sum before it is rounded to the output: complements (on a separate line), a
+   limited width, a first rounding, flushing. */
 static void note_sum(const smma_step *p, char *note, size_t size) {
   if (p->opposing == SMMA_OPPOSING_COMPLEMENT)
     smma_append_text(note, size, "terms whose sign is not the accumulator's count one unit less, zeros, too\n  ");
@@ -112,7 +112,7 @@ static void note_sum(const smma_step *p, char *note, size_t size) {
   for (size_t end = strlen(note); end > 0 && strchr(" ;\n", note[end - 1]); end--) note[end - 1] = 0;
 }
 
-/* Writes a note on terms that are too small and count as zero. */
+/* Writes a note on terms that count as zero because they are too small. */
 static void note_dropped(const sum *s, const smma_node *term, int reference, char *note, size_t size) {
   for (int i = 0; i < s->count; i++)
     if (term[i].kind == SMMA_FINITE && smma_is_dropped(s->step, i, term[i], reference))

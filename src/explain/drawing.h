@@ -4,8 +4,8 @@
 
 #include "explain/explain.h"
 
-/* The common layout of aligned stages, so that their bits stand under one axis. 2^top is the first column, and the
-   columns before the bits have at least these widths. */
+/* A layout that several aligned stages share, so that bits of one weight stand in one column. The first column of bits
+   has the weight 2^top. The widths are the least widths of the text columns to the left of the bits. */
 typedef struct {
   int top, label_width, factors_width, value_width, exponent_width;
 } smma_drawing_frame;
@@ -13,8 +13,8 @@ typedef struct {
 /* Widens the frame for a stage of any kind. */
 void smma_drawing_widen(smma_drawing_frame *frame, const smma_stage *stage);
 
-/* Prints SMMA_STAGE_ALIGN and SMMA_STAGE_EXACT: rows of bits under an axis, their sum, and the lost amount. `frame`
-   may be NULL; it is ignored if lines would be longer than `width`. */
+/* Prints SMMA_STAGE_ALIGN and SMMA_STAGE_EXACT: a line of bits for each term under an axis, their sum, and the amount
+   that was truncated. `frame` may be NULL; it is ignored if lines would be longer than `width`. */
 void smma_print_drawing(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame);
 
 /* Prints SMMA_STAGE_STEPS: a line for each operation. */

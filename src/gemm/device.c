@@ -215,7 +215,7 @@ static smma_extent extent_of(const part *t, size_t steps) {
   return (smma_extent){(int)t->rows, (int)t->columns, (int)t->rows_apart, (int)t->columns_apart, (int)steps};
 }
 
-/* Does a task on buffers of accumulators, or of the steps at which elements stopped. */
+/* Runs a plan's task on buffers of accumulators, or on buffers of the steps at which elements stopped. */
 static bool fold(job *j, const part *t, smma_fold_task f, void *to, void *from) {
   const smma_extent e = extent_of(t, 0);
   const smma_kernel_argument arguments[] = {
@@ -404,6 +404,7 @@ static bool do_task(job *j, const part *t, const smma_task *task) {
                             .folds = task->kind == SMMA_TASK_FOLD,
                             .scaled = task->kind == SMMA_TASK_FOLD && task->with != SMMA_WITH_ADD,
                             .fused = task->with == SMMA_WITH_FMA,
+                            .column_first = task->with == SMMA_WITH_MULTIPLY_B_FMA,
                             .stored = task->stored,
                             .total = task->total};
   if (f.scaled && !upload_factors(j, t, task)) return false;

@@ -21,7 +21,7 @@ static void fold_scaled(const smma_multiplier *p, const smma_task *task, const s
       const size_t at = smma_accumulator_index(t->packed_rows, t->panel, i, j);
       const float a = scale_a[(t->row + i) * parts + part], x = ((float *)t->from)[at];
       float *to = (float *)t->to + at;
-      *to = task->with == SMMA_WITH_FMA ? fmaf(a * b, x, *to) : fmaf(b, a * x, *to);
+      *to = smma_add_scaled(task->with, a, b, x, *to);
     }
   }
 }

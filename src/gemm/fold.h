@@ -2,6 +2,8 @@
 #ifndef SMMA_GEMM_FOLD_H
 #define SMMA_GEMM_FOLD_H
 
+#include <math.h>
+
 #include "gemm/gemm.h"
 
 /* Sums of a tile, in panels of columns: see smma_accumulator_index. */
@@ -13,5 +15,11 @@ typedef struct {
 
 /* Does one task. It uses native IEEE arithmetic: the thread must round to nearest and must not flush subnormals. */
 void smma_fold_sums(const smma_multiplier *multiplier, const smma_task *task, const smma_fold_tile *tile);
+
+/* Adds a part to a total with the part's scale factors. */
+static inline float smma_add_scaled(smma_with with, float a, float b, float part, float total) {
+  if (with == SMMA_WITH_FMA) return fmaf(a * b, part, total);
+  return with == SMMA_WITH_MULTIPLY_FMA ? fmaf(b, a * part, total) : fmaf(a, b * part, total);
+}
 
 #endif

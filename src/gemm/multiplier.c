@@ -68,25 +68,6 @@ void smma_multiplier_look(smma_multiplier *multiplier) {
     look_at(&multiplier->b, g->b, o->b, g->n, g->k, g->order_b == SMMA_COLUMN_MAJOR, g->ldb, g->scale_b);
 }
 
-/* Expresses split_k and promote_every as a plan. */
-static smma_plan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
-  const size_t grain = g->promote_every ? g->promote_every : k_per_step;
-  smma_plan p = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
-  if (g->split_k > 1)
-    p.level[p.levels++] = (smma_plan_level){.deal = SMMA_DEAL_CONTIGUOUS,
-                                            .count = g->split_k < g->k ? g->split_k : g->k,
-                                            .grain = grain,
-                                            .stored = SMMA_STORED_AS_IS,
-                                            .total = SMMA_STORED_AS_IS};
-  if (g->promote_every)
-    p.level[p.levels++] = (smma_plan_level){.deal = SMMA_DEAL_EVERY,
-                                            .grain = grain,
-                                            .from_zero = true,
-                                            .stored = SMMA_STORED_AS_IS,
-                                            .total = SMMA_STORED_AS_IS};
-  return p;
-}
-
 /* Checks that the caller's plan uses the arguments given, and that no argument is missing for it. */
 static smma_status check_recipe(const smma_gemm_arguments *g) {
   const bool takes_alpha = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
@@ -120,7 +101,7 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
                                          .start = SMMA_IN_ACCUMULATOR,
                                          .result = SMMA_IN_ACCUMULATOR};
   if (!g->plan && (g->k == 0 || simple)) return SMMA_OK;
-  if (!g->plan) of_arguments = plan_of(g, k);
+  if (!g->plan) of_arguments = smma_plan_of_sums(g->split_k < g->k ? g->split_k : g->k, g->promote_every, k);
   return smma_schedule_make(g->plan ? g->plan : &of_arguments, &multiplier->operation, g->k, &multiplier->schedule,
                             g->error);
 }

@@ -1,4 +1,4 @@
-/* Operands and results in a device's memory: the functions of gather.h and row.h, done by kernels of the device. */
+/* Operands and results in a device's memory: the functions of gather.h and row.h, computed by kernels of the device. */
 #ifndef SMMA_GEMM_RESIDENT_H
 #define SMMA_GEMM_RESIDENT_H
 
@@ -24,16 +24,18 @@ typedef struct {
    it. On failure `message` explains why. */
 smma_status smma_resident_check(const smma_multiplier *multiplier, char message[SMMA_DEVICE_MESSAGE]);
 
-/* Uploads the plan's order of k; on failure returns false and sets the message. The caller frees it. */
+/* Uploads the plan's order of k to `order`, which the caller frees. On failure returns false and sets the message. */
 bool smma_resident_begin(smma_resident *work);
 
-/* Gathers operands for kernels, of `lines` lines from `line` on, `apart` elements per index: `count` elements along
-   K, `count` scale factors, or the factors of one block of K, from index `first` on. */
+/* Gathers operands of `lines` lines from `line` on into `to`, for kernels. From each line takes `count` elements along
+   K, `count` scale factors, or the factors of one block of K, from index `first` on. Values of one index are `apart`
+   elements after those of the previous index. */
 typedef enum { SMMA_RESIDENT_CODES, SMMA_RESIDENT_SCALES, SMMA_RESIDENT_FACTORS } smma_resident_what;
 bool smma_resident_gather(const smma_resident *work, smma_resident_what what, bool of_a, size_t line, size_t lines,
                           size_t apart, size_t first, size_t count, void *to);
 
-/* Set accumulators from C, which is on the device; compute D from the final sums. */
+/* smma_resident_start sets accumulators from C, which is on the device. smma_resident_finish computes D from the final
+   sums. */
 bool smma_resident_start(const smma_resident *work, const smma_resident_part *part, void *sums);
 bool smma_resident_finish(const smma_resident *work, const smma_resident_part *part, void *sums);
 

@@ -29,8 +29,8 @@ static size_t elements_of_class(const smma_operation *o) {
   return finite && o->scale_block ? (size_t)o->scale_block : 1;
 }
 
-/* Working memory: sums of products of classes, in panels of columns like a family's accumulators; classes as lines
-   along K, and packed. */
+/* Working memory: `sum` holds the sums of products of classes, in panels of columns like a family's accumulators.
+   `line` holds classes of one line along K; `a` and `b` hold packed classes. */
 typedef struct {
   size_t rows, columns, unit, depth; /* depth: classes in a section of K; unit: elements per class */
   float *sum, *a, *b, *line;
@@ -117,8 +117,8 @@ static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, si
     if (scale[i / each].kind == SMMA_NAN) out[i] = NAN;
 }
 
-/* Packs the classes of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on; then
-   zeros. */
+/* Packs the classes of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on, and pads
+   them with zeros. */
 static void pack(const smma_special *s, bool of_a, size_t first, size_t count, size_t step, size_t steps, float *out) {
   const smma_multiplier *p = s->multiplier;
   const size_t k = (size_t)p->operation.k, elements = steps * k, origin = of_a ? s->row : s->column;
@@ -197,8 +197,8 @@ void smma_special_take(smma_special *s) {
     }
 }
 
-/* Computes `steps` steps of element (i, j) from `step` on with the core; the accumulator holds the start and the
-   result. */
+/* Computes `steps` steps of element (i, j) from `step` on with the core. `*accumulator` is the value before the first
+   step, and becomes the result. */
 static void run_core(const smma_special *s, size_t i, size_t j, size_t step, size_t steps, float *accumulator) {
   const smma_multiplier *p = s->multiplier;
   const smma_core_run one = {p, accumulator, s->row + i, s->column + j, 1, 1, 1, s->panel, step, steps};
@@ -229,8 +229,8 @@ static float float_of(uint32_t bits) {
   return x;
 }
 
-/* Determines which NaN element (i, j) is, if NaN of factors differ from NaN of accumulators: that of the last step
-   that makes a NaN from any NaN accumulator; else that of c, or that of opposing infinities. */
+/* Determines which NaN element (i, j) is, if NaN of factors differ from NaN of accumulators. The last step whose
+   factors alone make a NaN decides; if there is no such step, c or infinities of both signs do. */
 static void settle_marked(const smma_special *s, size_t i, size_t j, size_t last, float *accumulator) {
   const float other =
       float_of(0x7fe10000); /* a NaN that no unit returns: positive, with a payload that FP16 and BF16 can represent */
@@ -253,7 +253,7 @@ static bool has_marked_nan(const smma_operation *o) {
   return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
 }
 
-/* Settles element (i, j), for which the products of classes sum to `special`. */
+/* Sets the accumulator of element (i, j), whose products of classes sum to `special`, to its infinity or NaN. */
 static void settle(const smma_special *s, size_t i, size_t j, float special, size_t last) {
   const smma_nan_policy policy = s->multiplier->operation.rule.nan;
   float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, j);

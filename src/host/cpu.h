@@ -10,7 +10,8 @@
    FMA and F16C; AVX-512 means F, BW, DQ and VL. */
 typedef enum { SMMA_CPU_PORTABLE, SMMA_CPU_SSE42, SMMA_CPU_AVX2, SMMA_CPU_NEON, SMMA_CPU_AVX512 } smma_cpu_set;
 
-/* Reports whether this CPU has the set, its system saves the registers, and SOFTMMA_CPU does not hide it. */
+/* Reports whether this CPU has the instruction set, the operating system saves its registers, and SOFTMMA_CPU does not
+   hide it. */
 bool smma_cpu_has(smma_cpu_set set);
 
 /* Reports whether SOFTMMA_CPU hides the set, whether or not the CPU has it. */

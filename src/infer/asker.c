@@ -38,7 +38,7 @@ static uint32_t add_checksum_line(uint32_t checksum) {
 }
 
 /* Takes results of the next vectors from the record, and sets `*taken` to their number. Fails if the record has
-   other vectors there. */
+   different vectors there. */
 static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *taken) {
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
   for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
@@ -53,7 +53,7 @@ static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *ta
   return true;
 }
 
-/* Appends the answers from `first` to count - 1, and their checksum line, to the record. */
+/* Appends the results of vectors `first` to count - 1, and a line with their checksum, to the record. */
 static bool write_answers(smma_asking *a, const smma_rows *rows, size_t first, size_t count) {
   char *text = NULL;
   size_t size = 0;

@@ -331,7 +331,7 @@ static void choose_nan(smma_inference_work *x) {
   found->same_different = of_same == SMMA_NAN_QUIET ? 0 : x->nan_different[of_same];
 }
 
-/* ---- Final check: new vectors, half random, half directed at the model's own bits ---- */
+/* ---- Final check: new vectors, half random, half designed for the model's numbers of bits ---- */
 
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;

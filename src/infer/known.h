@@ -6,8 +6,8 @@
 
 enum { SMMA_MOST_KNOWN = 256 };
 
-/* Lists each rule once, as a composition with the operation's formats and K, if its block length divides K. Returns
-   their number. */
+/* Fills `known` with the catalogue's rules, each once, as compositions with the formats and K of `operation`. Leaves
+   out rules whose block length does not divide K. Returns the number of rules in `known`. */
 int smma_known_compositions(smma_operation operation, smma_composition known[SMMA_MOST_KNOWN]);
 
 #endif

@@ -42,8 +42,8 @@ static bool move_all(smma_fit *f, const smma_key *key) {
   return smma_fit_take_best(f);
 }
 
-/* Tries two keys of one step together: of the first key, values near the current one and words; of the second key,
-   all values. */
+/* Tries changes of two keys of one step at once: each value of the first key that is a word or near the current value,
+   with every value of the second key. */
 static bool move_two(smma_fit *f, int step, const char *one, const char *other) {
   const smma_key *key[2] = {smma_find_step_key(one, strlen(one)), smma_find_step_key(other, strlen(other))};
   const smma_composition p = *smma_fit_composition(f);

@@ -1,5 +1,5 @@
-/* Makes a page of the outcome: the summary, the parameters, the order of the sum, and a vector that rules out a
-   value. */
+/* Makes the report page of a search: summary, parameters, reduction order, and the drawing of a vector that excludes a
+   parameter value. */
 #include "page/page.h"
 
 #include <stdlib.h>

@@ -190,8 +190,9 @@ static void put_dealt(maker *m) {
   }
 }
 
-/* Adds shapes with unrounded sums of `take` products, neighbours or even and odd ones in a window, that are added to
-   c in groups. For take = 1 these are products, each truncated separately. */
+/* Adds shapes in which groups of `take` products have unrounded sums, and several of these sums are added to c at a
+   time. A group has adjacent products, or the even or odd products of a window. With take = 1 each product is truncated
+   separately. */
 static void put_unrounded(maker *m) {
   for (int take = m->k; take > 0; take--) {
     smma_step step[3];

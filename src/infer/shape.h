@@ -1,4 +1,5 @@
-/* Structures that a search tries: compositions that fix only groups, order and which sums are rounded. */
+/* Shapes, which are the structures that a search tries: compositions of which only groups, order and the choice of
+   rounded sums are fixed. */
 #ifndef SMMA_INFER_SHAPE_H
 #define SMMA_INFER_SHAPE_H
 
@@ -8,21 +9,22 @@ enum { SMMA_MOST_SHAPES = 5120 };
 
 typedef struct {
   smma_composition shape[SMMA_MOST_SHAPES];
-  int against[SMMA_MOST_SHAPES];    /* evidence against each shape; the likely ones come first */
+  int against[SMMA_MOST_SHAPES]; /* evidence against each shape, which is larger for less likely shapes; the list begins
+                                    with likely shapes */
   bool published[SMMA_MOST_SHAPES]; /* whether a published unit has the structure */
   int count;
 } smma_shapes;
 
-/* Evidence of this much against a shape can be chance. */
+/* Up to this much evidence against a shape can be chance. */
 enum { SMMA_SHAPES_LITTLE = 3 };
 
-/* If the likeliest shape has this much against it, vectors do not show the structure. */
+/* If there is this much evidence against the likeliest shape, vectors do not show the structure. */
 enum { SMMA_SHAPES_MUCH = 12 };
 
 /* Returns the evidence that a likely shape may have against it: a little more than the likeliest shape has. */
 int smma_shapes_likely(const smma_shapes *shapes);
 
-/* Values of truncation and rounding to start from when nothing is known yet. */
+/* Parameters of alignment and rounding from which the search starts. */
 typedef struct {
   int bits; /* SMMA_EXACT_ALIGNMENT: rounded sums are exact before they are rounded */
   smma_rounding alignment, rounding;

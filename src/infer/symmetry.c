@@ -1,5 +1,5 @@
-/* Weighs shapes by the unit's symmetries: products change places. If that changes d, it refutes every shape that
-   such a change cannot affect; if d never changes, shapes that such a change could affect are less likely. No
+/* Finds evidence about shapes from the unit's symmetries, by permuting products. If a permutation changes d, every
+   shape that it cannot affect is refuted. If it never changes d, shapes that it can affect are less likely. No
    parameter needs to be known. */
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static permutation identity(int k) {
   return x;
 }
 
-/* What a permutation can do to a shape's result, depending on the parameters. */
+/* Effects that a permutation can have on a shape's result, depending on the parameters. */
 typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
 
 /* Hashes of a shape without a permutation. */
@@ -58,8 +58,8 @@ static int add(permutation *all, int count, const permutation *x, int k) {
   return count;
 }
 
-/* Adds the permutation that exchanges parts `one` and `other` of the k / size parts of `size` products. `apart`: the
-   products of a part lie k / size apart; otherwise they are adjacent. */
+/* Adds the permutation that exchanges parts `one` and `other`. There are k / size parts of `size` products. The
+   products of a part are adjacent or, if `apart`, k / size places apart. */
 static int add_parts(permutation *all, int have, int k, int size, bool apart, int one, int other) {
   permutation x = identity(k);
   const int count = k / size;
@@ -68,8 +68,8 @@ static int add_parts(permutation *all, int have, int k, int size, bool apart, in
   return add(all, have, &x, k);
 }
 
-/* Lists permutations: the reversal, and exchanges of single products or of parts (adjacent or interleaved) with the
-   part 1, 2 or parts / 2 places earlier, or with the first part. */
+/* Lists permutations: the reversal, and exchanges of two parts. Parts are single products or several, adjacent or
+   interleaved. A part is exchanged with the part 1, 2 or parts / 2 places before it, and with the first part. */
 static int make_permutations(int k, permutation *all) {
   int have = 0;
   permutation reversed = identity(k);
@@ -99,7 +99,7 @@ static void negate(smma_format format, uint64_t *code) {
       smma_format_encode(format, -smma_format_decode(format, *code), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* Replaces another product by the negated greatest product, so that both cancel. */
+/* Replaces a product, chosen by `number`, by the negated greatest product, so that the two cancel. */
 static void cancel(const smma_instruction *i, smma_row *row, int number) {
   int greatest = 0, other;
   for (int k = 1; k < i->k; k++) {
@@ -112,7 +112,8 @@ static void cancel(const smma_instruction *i, smma_row *row, int number) {
   negate(i->a, &row->a[other]);
 }
 
-/* Puts a vector into the base with one scale factor for all products, so that products may change places. */
+/* Stores a vector in the base. Gives all products the first scale factors, so that a permutation of products does not
+   change their values. */
 static void put(smma_rows *base, size_t at, smma_row *row) {
   const int scales = smma_scale_count(base->instruction->k, base->instruction->scale_block);
   for (int s = 1; s < scales; s++) row->scale_a[s] = row->scale_a[0], row->scale_b[s] = row->scale_b[0];
@@ -130,8 +131,8 @@ static void make_base(const smma_inference_work *x, smma_rows *base) {
   }
 }
 
-/* Makes base vectors from those that disagree with the model, as they are and with a product or c negated: they show
-   more of the structure than others. */
+/* Makes base vectors from the mismatching vectors, unchanged and with a product or c negated. Mismatches show more of
+   the structure than other vectors do. */
 static void make_base_of_misfits(const smma_inference_work *x, smma_rows *base) {
   const size_t misfits = x->fit.wrong;
   for (size_t r = 0; r < BASE_ROWS; r++) {

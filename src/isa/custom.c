@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "isa/compose.h"
 
 int smma_custom_get(const smma_custom *custom, const smma_key *key) {
@@ -458,4 +459,74 @@ const smma_instruction *smma_custom_make(const smma_custom *custom) {
 
 void smma_custom_release(const smma_instruction *instruction) {
   if (instruction && instruction->origin) free((void *)instruction);
+}
+
+/* ---- Another value of a parameter ---- */
+
+static bool is_parameter(const smma_key *key) {
+  return (key->of_rule || key->of_chain) && strcmp(key->key, "nan") != 0;
+}
+
+/* Finds a parameter of the rule by key or symbol; otherwise fails with a list of the parameters. */
+static const smma_key *find_parameter(const smma_instruction *i, smma_algorithm algorithm, const char *name,
+                                      smma_error *error) {
+  char allowed[512] = "";
+  for (const smma_key *key = NULL; (key = smma_next_key(algorithm, key));) {
+    if (!is_parameter(key)) continue;
+    if (strcmp(key->key, name) == 0 || (key->symbol && strcmp(key->symbol, name) == 0)) return key;
+    smma_append_text(allowed, sizeof allowed, "%s%s", *allowed ? ", " : "", key->key);
+  }
+  smma_fail_as(error, SMMA_NOT_FOUND, "'%s' is no parameter of %s, whose rule is %s; it has %s", name, i->name,
+               smma_model_name(&i->rule->rule), *allowed ? allowed : "none");
+  return NULL;
+}
+
+static bool read_value(const smma_key *key, const char *text, int *value) {
+  char *end;
+  if (smma_key_word(key, text, strlen(text), value)) return true;
+  if (key->kind == SMMA_KEY_FLAG) *value = strcmp(text, "true") == 0;
+  if (key->kind == SMMA_KEY_FLAG) return *value || strcmp(text, "false") == 0;
+  *value = (int)strtol(text, &end, 10);
+  return key->kind == SMMA_KEY_INTEGER && *text && !*end && smma_key_allows(key, *value);
+}
+
+/* Sets a parameter of a composition that is G-FDPA. Blocks that take k in order keep doing so. */
+static bool set_of_chain(smma_custom *c, smma_g_fdpa *g, const smma_key *key, int value, smma_custom_fault *fault) {
+  const bool in_order = g->interleave == g->block;
+  smma_set_key_of_chain(g, key, value);
+  if (in_order && strcmp(key->key, "block") == 0) g->interleave = g->block;
+  if (!smma_custom_check_chain(c, g, fault)) return false;
+  c->named.rule.with.composition = smma_compose_g_fdpa(g, c->instruction.k, c->instruction.d);
+  return true;
+}
+
+const smma_instruction *smma_custom_with(const smma_instruction *i, const char *name, const char *text,
+                                         smma_error *error) {
+  smma_custom c = smma_custom_of(i);
+  smma_custom_fault fault = {.step = -1};
+  smma_g_fdpa g;
+  const smma_instruction *made;
+  const smma_told_keys told = smma_told_keys_of(&c.named.rule, &g);
+  const smma_key *key = find_parameter(i, told.algorithm, name, error);
+  char allowed[512];
+  int value;
+  bool good;
+  if (!key) return NULL;
+  if (!read_value(key, text, &value)) {
+    smma_fail(error, "%s = '%s' is not allowed; allowed: %s", key->key, text,
+              smma_key_allowed(key, allowed, sizeof allowed));
+    return NULL;
+  }
+  if (key->of_chain)
+    good = set_of_chain(&c, &g, key, value, &fault);
+  else
+    smma_custom_set(&c, key, value), good = true;
+  if (!good || !smma_custom_check(&c, &fault)) {
+    smma_fail(error, "%s = %s: %s%s%s", key->key, text, strcmp(fault.key, key->key) ? fault.key : "",
+              strcmp(fault.key, key->key) ? ": " : "", fault.text);
+    return NULL;
+  }
+  made = smma_custom_make(&c);
+  if (!made) smma_no_memory(error);
+  return made;
 }

@@ -36,6 +36,12 @@ smma_operation smma_custom_operation(const smma_custom *custom);
 const smma_instruction *smma_custom_make(const smma_custom *custom);
 void smma_custom_release(const smma_instruction *instruction);
 
+/* Makes a copy of an instruction whose rule has another value of one parameter. `name` is the parameter's key or symbol
+   ("alignment_bits", "F"), and `value` a number or word as in a unit's text. Returns NULL with an error that names the
+   allowed values, or with SMMA_NOT_FOUND and the names of the rule's parameters. */
+const smma_instruction *smma_custom_with(const smma_instruction *instruction, const char *name, const char *value,
+                                         smma_error *error);
+
 /* ---- JSON ---- */
 
 /* Returns the unit that a text describes, or NULL with an error: origin, line and column, the fault, the allowed

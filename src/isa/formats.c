@@ -184,3 +184,15 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
                  rounds ? "\" rounds f32 to it" : "");
   return NULL;
 }
+
+const smma_instruction *smma_resolve_rounded(const char *gpu, const smma_formats *f, smma_format *rounded,
+                                             smma_error *error) {
+  const smma_instruction *found = smma_resolve_formats(gpu, f, error);
+  smma_formats single = *f;
+  *rounded = SMMA_NO_FORMAT;
+  if (found || (f->d != SMMA_F16 && f->d != SMMA_BF16)) return found;
+  single.d = SMMA_F32;
+  found = smma_resolve_formats(gpu, &single, NULL);
+  if (found) *rounded = f->d;
+  return found;
+}

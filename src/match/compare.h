@@ -7,8 +7,8 @@
 /* Returns an element of D. */
 uint64_t smma_match_d(const smma_match_data *data, size_t i, size_t j);
 
-/* Converts C to an instruction's format. The caller frees `*c`, which is NULL without C. Sets `*fits` to whether the
-   format has all numbers of C. Returns false if memory runs out. */
+/* Converts C to an instruction's format. The caller frees `*c`, which is NULL if there is no C. Sets `*fits` to whether
+   the format can represent every number of C. Returns false if memory runs out. */
 bool smma_match_take_c(const smma_match_data *data, const smma_instruction *instruction, void **c, bool *fits);
 
 /* Compares a part of D: `rows` rows from row i and `columns` columns from column j. `c` is the whole C in the

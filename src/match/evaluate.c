@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gemm/element.h"
+#include "gemm/fold.h"
 #include "gemm/lanes.h"
 #include "gemm/row.h"
 #include "host/count.h"
@@ -478,8 +479,7 @@ static void fold_scaled(const smma_evaluator *e, const smma_task *t, sums *to, c
   for (size_t i = 0; i < SAMPLE; i++) {
     const float a = data->scale_a[e->elements->row[i] * data->parts + part];
     const float b = data->scale_b[e->elements->column[i] * data->parts + part];
-    to->f32[i] =
-        t->with == SMMA_WITH_FMA ? fmaf(a * b, from->f32[i], to->f32[i]) : fmaf(b, a * from->f32[i], to->f32[i]);
+    to->f32[i] = smma_add_scaled(t->with, a, b, from->f32[i], to->f32[i]);
   }
 }
 

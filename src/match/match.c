@@ -69,7 +69,7 @@ typedef struct {
   bool signed_zeros;      /* D has -0, so signs of zeros are compared from the start */
   size_t worker, workers; /* each worker tries all recipes with some of the classes */
   bool watches;           /* this is the caller's thread, the only one that checks smma_units_stopped */
-  size_t recipes, passed; /* recipes of the space, counted for the progress; how many this worker has passed */
+  size_t recipes, passed; /* all recipes of the search space, and those that this worker has done; for the progress */
   atomic_bool *stopped;   /* shared by all workers of the process */
   worker_counts counts;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];

@@ -275,7 +275,7 @@ static bool emit_promoted(const space *s, const smma_recipe *outer) {
   const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* their chains are shared with no other plan */
   if (turns && r.grain < 32) return true;
   for (size_t i = 0; i < s->scaleds; i++)
-    for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_FMA; r.with++)
+    for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_B_FMA; r.with++)
       if (!emit_merges(s, r, slices)) return false;
   r.with = SMMA_WITH_ADD;
   if (r.outer == SMMA_OUTER_EVERY) return true;

@@ -328,7 +328,7 @@ bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error) {
   result.data = take_data(input, start, &header, size, error);
   if (!result.data) return false;
   smma_swap_elements(result.data, elements, result.bytes, header.big_endian);
-  if (header.fortran_order && header.shape.count == 2 && !transpose(&result, elements, input->path, error))
+  if (header.fortran_order && header.shape.count >= 2 && !transpose(&result, elements, input->path, error))
     return false;
   *tensor = result;
   return true;
@@ -352,7 +352,7 @@ bool smma_npy_layout_read(smma_input *input, smma_npy_layout *layout, smma_error
                               matrix.columns,
                               start,
                               header.big_endian,
-                              header.fortran_order && header.shape.count == 2,
+                              header.fortran_order && header.shape.count >= 2,
                               header.integers};
   return true;
 }

@@ -20,11 +20,13 @@ void smma_shape_text(const smma_shape *shape, char text[SMMA_SHAPE_TEXT]) {
 bool smma_shape_matrix(const smma_shape *shape, const char *where, smma_tensor *tensor, size_t *elements,
                        smma_error *error) {
   char text[SMMA_SHAPE_TEXT];
+  int ones = 0; /* leading dimensions of 1 */
   smma_shape_text(shape, text);
-  if (shape->count < 1 || shape->count > 2)
+  while (shape->count - ones > 2 && shape->extent[ones] == 1) ones++;
+  if (shape->count < 1 || shape->count - ones > 2)
     return smma_fail(error, "%s: shape %s has %d dimensions; one or two are accepted: reshape it, e.g. %s", where, text,
                      shape->count, shape->count ? "x.reshape(-1, x.shape[-1])" : "x.reshape(1, 1)");
-  tensor->rows = shape->count == 2 ? shape->extent[0] : 1;
+  tensor->rows = shape->count > 1 ? shape->extent[shape->count - 2] : 1;
   tensor->columns = shape->extent[shape->count - 1];
   if (!smma_multiply(tensor->rows, tensor->columns, elements))
     return smma_fail(error, "%s: shape %s has more elements than memory can hold; the header is damaged", where, text);

@@ -8,6 +8,7 @@
 
 #include "host/load.h"
 #include "isa/format_name.h"
+#include "matrix/stored.h"
 #include "softmma/softmma.h"
 
 /* Splits "FILE:NAME" at the first colon after the name of an existing file; a path that exists as a whole is not split.
@@ -48,30 +49,36 @@ static bool read_any(smma_input *input, const char *name, smma_tensor *tensor, s
     return smma_npy_read(input, tensor, error);
   }
   if (size >= 9 && input->head[8] == '{') return smma_safetensors_read(input, name, tensor, error);
-  if (size >= 4 && memcmp(input->head, "PK\3\4", 4) == 0)
-    return smma_fail(error, "%s: byte 0: this is a zip archive (.npz, or PyTorch's .pt); %s", path, accepted);
+  if (size >= 4 && (memcmp(input->head, "PK\3\4", 4) == 0 || memcmp(input->head, "GGUF", 4) == 0))
+    return smma_fail(error,
+                     "%s: byte 0: this is %s; convert it in Python: numpy.save('x.npy', softmma.load_weight('%s', "
+                     "'NAME').numbers)",
+                     path, input->head[0] == 'G' ? "a GGUF file" : "a zip archive (.npz, or PyTorch's .pt)", path);
+  if (size > 0 && input->head[0] == '{') return smma_safetensors_read_index(input, name, tensor, error);
   if (size < 9) return smma_fail(error, "%s: only %zu bytes, too short for a tensor file; %s", path, size, accepted);
   return smma_fail(error, "%s: byte 0: neither a .npy nor a .safetensors file; %s", path, accepted);
 }
 
-bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error) {
+bool smma_tensor_read_named(const char *path, const char *name, smma_tensor *tensor, smma_error *error) {
   smma_input input;
+  if (!smma_input_open(path, &input, error)) return false;
+  const bool done = read_any(&input, name, tensor, error);
+  smma_input_close(&input);
+  return done;
+}
+
+bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error) {
   const char *name;
   char *file = split_path(path, &name, error);
-  if (!file) return false;
-  bool done = smma_input_open(file, &input, error);
-  if (done) {
-    done = read_any(&input, name, tensor, error);
-    smma_input_close(&input);
-  }
+  const bool done = file && smma_tensor_read_named(file, name, tensor, error);
   free(file);
   return done;
 }
 
-/* Makes a matrix with elements like those of `from` and room for rows x columns. */
+/* Makes a matrix with elements like those of `from` and room for rows x columns, without a stored form. */
 static bool make_like(const smma_tensor *from, size_t rows, size_t columns, smma_tensor *t, smma_error *error) {
   *t = *from;
-  t->rows = rows, t->columns = columns;
+  t->rows = rows, t->columns = columns, t->stored = NULL;
   t->data = malloc((rows * columns + 1) * (size_t)t->bytes);
   return t->data || smma_no_memory(error);
 }
@@ -91,7 +98,9 @@ bool smma_tensor_part(const smma_tensor *from, size_t row, size_t rows, size_t c
   for (size_t r = 0; r < rows; r++)
     memcpy((char *)part->data + r * columns * bytes,
            (const char *)from->data + ((row + r) * from->columns + column) * bytes, columns * bytes);
-  return true;
+  if (!from->stored || (part->stored = smma_stored_part(from->stored, row, rows, column, columns, error))) return true;
+  smma_tensor_free(part);
+  return false;
 }
 
 bool smma_tensor_transpose(const smma_tensor *from, smma_tensor *t, smma_error *error) {
@@ -100,10 +109,13 @@ bool smma_tensor_transpose(const smma_tensor *from, smma_tensor *t, smma_error *
   for (size_t r = 0; r < from->rows; r++)
     for (size_t c = 0; c < from->columns; c++)
       smma_store(bytes, t->data, c * from->rows + r, smma_load(bytes, from->data, r * from->columns + c));
-  return true;
+  if (!from->stored || (t->stored = smma_stored_transpose(from->stored, error))) return true;
+  smma_tensor_free(t);
+  return false;
 }
 
 void smma_tensor_free(smma_tensor *tensor) {
   free(tensor->data);
+  smma_stored_free(tensor->stored);
   *tensor = (smma_tensor){.format = SMMA_NO_FORMAT};
 }

@@ -20,18 +20,28 @@ typedef struct {
   size_t rows, columns;
   void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
   smma_integer_type integers;
-  bool encodings; /* set by the reader's caller: integers are encodings of a format, not numbers */
+  bool encodings;             /* set by the reader's caller: integers are encodings of a format, not numbers */
+  struct smma_stored *stored; /* the quantised form of which `data` has the numbers (matrix/stored.h), owned; or NULL */
 } smma_tensor;
 
-/* Reads a one- or two-dimensional tensor; one dimension of n becomes 1 x n. `path` may be "FILE.safetensors:NAME";
-   without NAME the file must hold exactly one tensor. The first bytes of the file decide its kind, not its name. On
-   failure nothing is allocated. Free the tensor with smma_tensor_free. */
+/* Reads a tensor of one or two dimensions, and of further leading dimensions of 1; one dimension of n becomes 1 x n.
+   `path` may be "FILE.safetensors:NAME"; without NAME the file must hold exactly one tensor, or one weight. NAME may be
+   a layer ("layers.0.mlp.down_proj"), or begin the name of only one weight; "NAME[3]" is one matrix of a tensor of
+   three dimensions. A quantised weight of a checkpoint becomes its numbers in f32, with their stored form
+   (matrix/checkpoint.def). The first bytes of the file decide its kind, not its name. On failure nothing is allocated.
+   Free the tensor with smma_tensor_free. */
 bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error);
+
+/* Like smma_tensor_read, with the tensor's name apart; NULL: without a name. */
+bool smma_tensor_read_named(const char *path, const char *name, smma_tensor *tensor, smma_error *error);
 
 /* Readers for one kind of file, from its first byte; otherwise like smma_tensor_read. `name` is NULL or the tensor's
    name. */
 bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error);
 bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
+
+/* Reads a tensor from one of several .safetensors files, by their index (model.safetensors.index.json). */
+bool smma_safetensors_read_index(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
 
 /* Writes a .npy file atomically: a temporary file in the same directory is renamed when it is complete. f16, f32 and
    f64 are written as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "softmma/softmma.h"
+#include "numerics/operand.h"
 
 static uint64_t nearest(smma_format format, double x) {
   return smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
@@ -30,10 +30,38 @@ static void quantize_block(const smma_block_format *f, const double *x, size_t s
   }
 }
 
-void smma_quantize(const smma_block_format *f, const double *x, size_t stride, size_t count, unsigned char *values,
-                   unsigned char *scales) {
+static void quantize_line(const smma_block_format *f, const double *x, size_t stride, size_t count,
+                          unsigned char *values, unsigned char *scales) {
   size_t block = (size_t)f->block;
   for (size_t i = 0; i < count; i += block)
     quantize_block(f, x + i * stride, stride, count - i < block ? count - i : block, values + i * stride,
                    scales + i / block);
+}
+
+static smma_status quantize_in_two_levels(const smma_block_format *f, const double *x, size_t rows, size_t columns,
+                                          bool along_rows, float *factor, unsigned char *values,
+                                          unsigned char *scales) {
+  const smma_operand_rule rule = {.format = f->element,
+                                  .factor = f->scale,
+                                  .rows = 1,
+                                  .columns = (size_t)f->block,
+                                  .compute = SMMA_NO_FORMAT,
+                                  .given = *factor,
+                                  .rounding = SMMA_ROUND_NEAREST_EVEN};
+  smma_operand o = {.x = x, .f64 = true, .batch = 1, .outer = rows, .inner = columns, .k_inner = along_rows};
+  o.values = values, o.scales = scales, o.factor = factor;
+  return smma_make_operand(&rule, &o);
+}
+
+smma_status smma_quantize(const smma_block_format *f, const double *x, size_t rows, size_t columns, bool along_rows,
+                          float *factor, unsigned char *values, unsigned char *scales) {
+  const size_t lines = along_rows ? rows : columns, k = along_rows ? columns : rows;
+  const size_t blocks = k / (size_t)f->block + (k % (size_t)f->block != 0);
+  if (smma_has_tensor_factor(f)) return quantize_in_two_levels(f, x, rows, columns, along_rows, factor, values, scales);
+  *factor = 1;
+  for (size_t line = 0; line < lines; line++) {
+    const size_t first = along_rows ? line * columns : line;
+    quantize_line(f, x + first, along_rows ? 1 : columns, k, values + first, scales + line * blocks);
+  }
+  return SMMA_OK;
 }

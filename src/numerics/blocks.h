@@ -3,16 +3,27 @@
 #define SMMA_NUMERICS_BLOCKS_H
 
 #include "isa/formats.h"
+#include "softmma/status.h"
 
-/* Quantises `count` numbers in blocks.
+/* Quantises a row-major matrix in blocks along K, which goes along its rows or down its columns.
+
+   NVFP4 (e2m1 with ue4m3) has two levels, as in numerics/operand.h: the result of a product is multiplied by the FP32
+   factor of each tensor. `*factor` is that factor, or 0 to compute it from the matrix; it receives the factor used,
+   which is 1 in other formats. Their scale factors are computed from each block alone:
 
    A ue8m0 scale factor is a power of two: the exponent of the block's greatest magnitude minus the exponent of the
    element format's greatest number. Any other scale factor is the quotient of the two greatest magnitudes, RNE. The
    elements are divided by the scale factor and rounded, RNE. Both saturate. A NaN or infinity in a block makes its
    scale factor NaN.
 
-   The numbers lie `stride` apart, and so do their encodings, one byte each; the scale factors are contiguous. */
-void smma_quantize(const smma_block_format *format, const double *x, size_t stride, size_t count, unsigned char *values,
-                   unsigned char *scales);
+   Encodings are one byte each, in the order of `x`; the scale factors of each line along K are contiguous. Errors:
+   SMMA_NO_MEMORY. */
+smma_status smma_quantize(const smma_block_format *format, const double *x, size_t rows, size_t columns,
+                          bool along_rows, float *factor, unsigned char *values, unsigned char *scales);
+
+/* Reports whether the format has a second level: an FP32 factor for each tensor. */
+static inline bool smma_has_tensor_factor(const smma_block_format *format) {
+  return format->element == SMMA_E2M1 && format->scale == SMMA_UE4M3;
+}
 
 #endif

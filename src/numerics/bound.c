@@ -154,7 +154,7 @@ static void do_step(const problem *p, workspace *w, size_t step, smma_bound_sum 
   smma_bound_step(&p->multiplier.operation, w->step_a, w->step_b, p->slack, sum);
 }
 
-/* Runs the steps, and the plan's tasks between them, in the order of gemm/run.c. */
+/* Bounds the sum of an element: takes the steps, and the plan's tasks between them, in the order of gemm/run.c. */
 static smma_bound_sum sum_steps(const problem *p, workspace *w, const smma_bound_sum *start, size_t i, size_t j,
                                 size_t columns) {
   const smma_schedule *s = &p->multiplier.schedule;

@@ -55,10 +55,10 @@ static void scale_part(const smma_task *t, smma_format outer, double slack, doub
                        smma_bound_sum *s) {
   const double factor = (double)(float)(a * b);
   if (t->with == SMMA_WITH_FMA) scale(factor, a * b - factor, lane, s);
-  if (t->with != SMMA_WITH_MULTIPLY_FMA) return;
-  scale(a, 0, lane, s);
+  if (t->with == SMMA_WITH_FMA) return;
+  scale(t->with == SMMA_WITH_MULTIPLY_FMA ? a : b, 0, lane, s);
   smma_bound_round_to(outer, slack, lane, s);
-  scale(b, 0, lane, s);
+  scale(t->with == SMMA_WITH_MULTIPLY_FMA ? b : a, 0, lane, s);
 }
 
 void smma_bound_task(const smma_task *t, smma_format outer, double slack, double scale_a, const double *scale_b,

@@ -14,7 +14,8 @@ static bool is_below(smma_error_point p, smma_error_point from, smma_error_point
   return (p.error - from.error) * (to.exact - from.exact) <= (to.error - from.error) * (p.exact - from.exact);
 }
 
-/* Returns the line through two points of the hull, moved up by the possible rounding error. */
+/* Returns the line through two points of the hull as a tolerance. Moves it up so that the rounding errors of this
+   computation cannot put it below a point. */
 static smma_tolerance line(smma_error_point from, smma_error_point to) {
   const double slope = (to.error - from.error) / (to.exact - from.exact);
   const double least = from.error - slope * from.exact;

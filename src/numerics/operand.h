@@ -5,16 +5,53 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "softmma/softmma.h"
+
+/* Libraries whose formulas compute scale factors (docs/recipes.md). In FP32 factors, the formulas differ in order of
+   operations and in the treatment of small numbers; in UE8M0, also in the treatment of NaN and infinity. */
+typedef enum {
+  SMMA_FORMULA_TE, /* Transformer Engine */
+  SMMA_FORMULA_OCP,
+  SMMA_FORMULA_TORCHAO,
+  SMMA_FORMULA_TORCHAO_INTX,
+  SMMA_FORMULA_TORCHAO_FLOAT8,
+  SMMA_FORMULA_DEEPGEMM,
+  SMMA_FORMULA_DEEPSEEK,
+  SMMA_FORMULA_COMPRESSED_TENSORS,
+  SMMA_FORMULA_QWIX,
+  SMMA_FORMULA_MODELOPT,
+  SMMA_FORMULA_TE_4OVER6, /* Transformer Engine's NVFP4 whose blocks map to 4 or 6; the error is absolute */
+  SMMA_FORMULA_TE_4OVER6_MSE,
+  SMMA_FORMULA_TE_4OVER6_448, /* UE4M3 factors up to 448 instead of 256 */
+  SMMA_FORMULA_TE_4OVER6_MSE_448
+} smma_scale_formula;
+
+/* How the exponent of a factor of SMMA_UE8M0 follows from the greatest magnitude of its block, amax. */
+typedef enum {
+  SMMA_SCALE_FLOOR, /* floor(log2 amax) - floor(log2 max) */
+  SMMA_SCALE_CEIL,  /* ceil(log2 amax) - floor(log2 max) */
+  SMMA_SCALE_EVEN,  /* as FLOOR, after amax is rounded to the significand of the elements' format */
+  SMMA_SCALE_RCEIL  /* ceil(log2(amax / max)) */
+} smma_scale_rounding;
+
+/* Names of formulas and of scale roundings, in the order of their numbers; NULL ends each list. */
+extern const char *const smma_scale_formulas[], *const smma_scale_roundings[];
 
 /* How a recipe converts the elements of one operand. */
 typedef struct {
   smma_format format;
   smma_format factor;   /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 (with an FP32 factor per tensor), or SMMA_NO_FORMAT: none */
   size_t rows, columns; /* number of lines, and of elements along K, that share a factor; 0: all; both 0: the tensor */
-  bool power_of_two;    /* scales of SMMA_F32 are rounded down to a power of two */
-  bool round_up;        /* factors of SMMA_UE8M0 are the least ones that keep all elements in range */
+  smma_scale_formula formula;
+  smma_scale_rounding scale_rounding; /* of factors of SMMA_UE8M0 */
+  bool power_of_two;                  /* factors of SMMA_F32 are powers of two */
+  bool zero_points;   /* integers: the least and the greatest element become the ends of the format's range */
+  bool line_factors;  /* each line has its own FP32 factor next to those of SMMA_UE4M3; `rows` is 1 */
+  bool keeps_nan;     /* a NaN counts in `amax` of its block where SMMA_FORMULA_TE ignores it */
+  smma_format tensor; /* SMMA_BF16 or SMMA_F16 if the tensor has that format; some formulas compute in it */
+  smma_overflow overflow;
   smma_format compute;  /* results are elements times factors in this format; SMMA_NO_FORMAT: results are elements */
   float given;          /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: computed from the elements */
   const double *random; /* stochastic rounding: a number in [0, 1) for each element of each line, compared with the
@@ -35,22 +72,24 @@ typedef struct {
   bool f64; /* else FP32 */
   size_t batch, outer, inner;
   bool k_inner;
-  void *values;   /* the results, in the order of `x` */
-  void *scales;   /* scale factors of each line's blocks along K: FP32 if `columns` gives a number of elements, UE8M0 or
-                     UE4M3; or NULL */
-  float *factor;  /* the factor of each line (`rows` = 1), or of the tensor; or NULL */
-  float greatest; /* the tensor's greatest magnitude, if one SMMA_F32 factor applies to the whole tensor */
+  void *values;  /* the results, in the order of `x` */
+  void *scales;  /* scale factors of each line's blocks along K: FP32 if `columns` gives a number of elements, UE8M0 or
+                    UE4M3; or NULL */
+  float *factor; /* the factor of each line (`rows` = 1 or `line_factors`), or of the tensor; or NULL */
+  int32_t *zero_points; /* of each line's blocks along K, if the rule has them; or NULL */
+  float greatest;       /* the tensor's greatest magnitude, if one SMMA_F32 factor applies to the whole tensor */
   bool measure;
   smma_operand_statistics statistics; /* zero unless `measure` */
   int threads;
 } smma_operand;
 
-/* Returns the scale (SMMA_F32) that multiplies elements with this greatest magnitude. */
+/* Returns the scale (SMMA_F32, SMMA_FORMULA_TE) that multiplies elements with this greatest magnitude. */
 float smma_operand_scale(float greatest, smma_format format, bool power_of_two);
 
 /* Multiplies blocks of 16 elements along K by the signs and the Hadamard matrix, and divides by 4, in binary64;
-   rounds to FP32. The last block is padded with zeros. x has lines of k elements, y has lines of whole blocks. */
-void smma_hadamard(const float *x, size_t lines, size_t k, const double signs[16], float *y);
+   rounds to a format (SMMA_F32 or SMMA_BF16). The last block is padded with zeros. x has lines of k elements, y has
+   lines of whole blocks. */
+void smma_hadamard(const float *x, size_t lines, size_t k, const double signs[16], smma_format format, float *y);
 
 /* Converts the operand. Errors: SMMA_NO_MEMORY. */
 smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *operand);

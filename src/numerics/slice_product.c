@@ -53,14 +53,9 @@ static smma_status measure(operand *x, const smma_slices *how) {
   x->exponents = calloc(x->lines.count + 1, sizeof *x->exponents);
   x->special = calloc(x->lines.count + 1, sizeof *x->special);
   if (!x->exponents || !x->special) return SMMA_NO_MEMORY;
-  x->slices = how->slices;
-  for (size_t line = 0; line < x->lines.count; line++) {
+  x->slices = how->slices ? how->slices : smma_slices_of_lines(&x->lines, how->bits);
+  for (size_t line = 0; line < x->lines.count; line++)
     x->exponents[line] = smma_slice_exponent(smma_line_largest(&x->lines, line, &x->special[line]));
-    for (size_t k = 0; !how->slices && k < x->lines.length; k++) {
-      int needed = smma_slices_needed(finite_element(&x->lines, line, k), x->exponents[line], how->bits);
-      if (needed > x->slices) x->slices = needed;
-    }
-  }
   return SMMA_OK;
 }
 

@@ -33,3 +33,17 @@ int smma_slices_needed(double x, int exponent, int bits) {
   for (; (significand & 1) == 0; significand >>= 1) last++;
   return (exponent - last + bits - 1) / bits;
 }
+
+int smma_slices_of_lines(const smma_operand_lines *x, int bits) {
+  int most = 0;
+  for (size_t line = 0; line < x->count; line++) {
+    bool special;
+    const int exponent = smma_slice_exponent(smma_line_largest(x, line, &special));
+    for (size_t k = 0; k < x->length; k++) {
+      const double value = smma_line_element(x, line, k);
+      const int needed = isfinite(value) ? smma_slices_needed(value, exponent, bits) : 0;
+      if (needed > most) most = needed;
+    }
+  }
+  return most;
+}

@@ -3,7 +3,7 @@
 #ifndef SMMA_NUMERICS_SLICES_H
 #define SMMA_NUMERICS_SLICES_H
 
-#include "softmma/softmma.h"
+#include "numerics/lines.h"
 
 /* Returns the least e with magnitude < 2^e; 0 for magnitude 0. The magnitude is finite. */
 int smma_slice_exponent(double magnitude);
@@ -14,5 +14,8 @@ int smma_slice(double x, int exponent, int bits, int s);
 
 /* Returns the least number of slices whose sum is x; 0 for x = 0. */
 int smma_slices_needed(double x, int exponent, int bits);
+
+/* Returns the least number of slices that represents all finite elements of the lines; each line has its exponent. */
+int smma_slices_of_lines(const smma_operand_lines *lines, int bits);
 
 #endif

@@ -35,8 +35,10 @@ typedef struct {
   operand a, b;
   word_pair pairs[SMMA_MOST_WORDS * SMMA_MOST_WORDS];
   size_t pair_count, pairs_done;
-  unsigned char *result; /* results of the instruction, row-major */
-  double *sum;           /* sums of the scaled problem, row-major */
+  size_t calls, calls_done; /* of smma_gemm */
+  size_t first, length;     /* the k that are multiplied now: all, or a block */
+  unsigned char *result;    /* results of the instruction, row-major */
+  double *sum;              /* sums of the scaled problem, row-major */
 } words_product;
 
 /* ---- Splitting ---- */
@@ -83,21 +85,28 @@ static void list_pairs(words_product *p) {
 
 static bool show_progress(size_t rows_done, size_t rows, void *context) {
   const words_product *p = context;
-  return p->with.progress(p->pairs_done * rows + rows_done, p->pair_count * rows, p->with.progress_context);
+  return p->with.progress(p->calls_done * rows + rows_done, p->calls * rows, p->with.progress_context);
 }
 
-/* Multiplies one pair. With SMMA_SUM_UNIT the unit adds the product to the previous sum. */
+/* Reports whether the unit adds the products. */
+static bool is_in_unit(smma_words_sum sum) {
+  return sum == SMMA_SUM_UNIT || sum == SMMA_SUM_UNIT_SCALED || sum == SMMA_SUM_BLOCKS;
+}
+
+/* Multiplies one pair. With sums in the unit, it adds the product to the previous sum. */
 static smma_status multiply(words_product *p, const word_pair *pair) {
   smma_gemm_arguments g = p->with;
-  bool in_unit = p->how.sum == SMMA_SUM_UNIT || p->how.sum == SMMA_SUM_UNIT_SCALED;
-  g.a = word_matrix(&p->a, pair->i), g.b = word_matrix(&p->b, pair->j), g.d = p->result;
-  g.lda = g.ldb = g.ldc = g.ldd = 0;
+  const bool in_unit = is_in_unit(p->how.sum);
+  g.a = word_matrix(&p->a, pair->i) + p->first * smma_format_bytes(p->info.a);
+  g.b = word_matrix(&p->b, pair->j) + p->first * smma_format_bytes(p->info.b);
+  g.d = p->result, g.k = p->length;
+  g.lda = p->a.lines.length, g.ldb = p->b.lines.length, g.ldc = g.ldd = 0;
   g.order_a = g.order_c = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = p->a.ones, g.scale_b = p->b.ones;
   g.c = in_unit && p->pairs_done ? p->result : NULL;
   g.scaling = SMMA_SCALING_OPERANDS; /* used when the unit adds the pairs */
   if (p->how.sum == SMMA_SUM_UNIT) g.alpha = ldexp(1, -pair->weight);
-  if (p->how.sum == SMMA_SUM_UNIT_SCALED && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
+  if (in_unit && p->how.sum != SMMA_SUM_UNIT && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
   if (g.progress) g.progress = show_progress, g.progress_context = p;
   return smma_gemm(p->instruction, &g);
 }
@@ -115,6 +124,15 @@ static void take_result(words_product *p, int weight) {
   }
 }
 
+/* Adds the unit's result for a block of K to the sum. */
+static void take_block(words_product *p) {
+  const size_t bytes = smma_format_bytes(p->info.d);
+  for (size_t e = 0; e < p->with.m * p->with.n; e++) {
+    const double term = smma_format_decode(p->info.d, smma_load(bytes, p->result, e));
+    p->sum[e] = p->info.d == SMMA_F64 ? p->sum[e] + term : (double)((float)p->sum[e] + (float)term);
+  }
+}
+
 /* ---- The result ---- */
 
 static void store_result(const words_product *p) {
@@ -128,27 +146,46 @@ static void store_result(const words_product *p) {
   }
 }
 
+/* Multiplies all pairs for the present k. */
+static smma_status add_pairs(words_product *p) {
+  for (p->pairs_done = 0; p->pairs_done < p->pair_count; p->pairs_done++, p->calls_done++) {
+    const word_pair *pair = &p->pairs[p->pairs_done];
+    const smma_status status = multiply(p, pair);
+    if (status != SMMA_OK) return status;
+    if (p->how.sum != SMMA_SUM_BLOCKS) take_result(p, pair->weight);
+  }
+  return SMMA_OK;
+}
+
+static smma_status add_blocks(words_product *p) {
+  const size_t k = p->with.k, block = (size_t)p->info.k;
+  p->calls *= (k + block - 1) / block;
+  for (p->first = 0; p->first < k; p->first += block) {
+    p->length = k - p->first < block ? k - p->first : block;
+    const smma_status status = add_pairs(p);
+    if (status != SMMA_OK) return status;
+    take_block(p);
+  }
+  return SMMA_OK;
+}
+
 static smma_status compute(words_product *p) {
   double result_largest = smma_word_format_of(p->info.d).largest;
   if (p->how.sum == SMMA_SUM_F32 && result_largest > FLT_MAX) result_largest = FLT_MAX;
   split_operand(&p->a, &p->how, smma_words_theta(p->a.format.largest, result_largest, p->with.k));
   split_operand(&p->b, &p->how, smma_words_theta(p->b.format.largest, result_largest, p->with.k));
   list_pairs(p);
-  for (; p->pairs_done < p->pair_count; p->pairs_done++) {
-    const word_pair *pair = &p->pairs[p->pairs_done];
-    smma_status status = multiply(p, pair);
-    if (status != SMMA_OK) return status;
-    take_result(p, pair->weight);
-  }
-  store_result(p);
-  return SMMA_OK;
+  p->length = p->with.k, p->calls = p->pair_count;
+  const smma_status status = p->how.sum == SMMA_SUM_BLOCKS ? add_blocks(p) : add_pairs(p);
+  if (status == SMMA_OK) store_result(p);
+  return status;
 }
 
 /* ---- Memory and arguments ---- */
 
 static smma_status make_operand(const words_product *p, operand *x, smma_format format) {
   x->format = smma_word_format_of(format);
-  x->step = p->how.method == SMMA_WORDS_SCALED ? x->format.precision : 0;
+  x->step = p->how.method == SMMA_WORDS_RESIDUAL ? 0 : x->format.precision;
   x->exponents = calloc(x->lines.count + 1, sizeof *x->exponents);
   x->special = calloc(x->lines.count + 1, sizeof *x->special);
   x->words = calloc(x->lines.count * x->lines.length + 1, (size_t)p->how.words * smma_format_bytes(format));
@@ -171,11 +208,9 @@ static void free_operand(operand *x) {
 }
 
 static smma_status check(const smma_instruction_info *info, const smma_words *how) {
-  bool in_unit = how->sum == SMMA_SUM_UNIT || how->sum == SMMA_SUM_UNIT_SCALED;
-  if ((unsigned)how->method > SMMA_WORDS_RESIDUAL || (unsigned)how->sum > SMMA_SUM_UNIT_SCALED)
-    return SMMA_INVALID_ARGUMENT;
+  if ((unsigned)how->method > SMMA_WORDS_SHIFTED || (unsigned)how->sum > SMMA_SUM_BLOCKS) return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
-  if (in_unit && info->c != info->d) return SMMA_INVALID_ARGUMENT;
+  if (is_in_unit(how->sum) && info->c != info->d) return SMMA_INVALID_ARGUMENT;
   if (info->d == SMMA_S32) return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers */
   return SMMA_OK;
 }

@@ -75,8 +75,6 @@ int smma_words_needed(int precision, double accuracy) {
   return 0;
 }
 
-const char *const smma_words_sum_names[] = {[SMMA_SUM_F64] = "f64",
-                                            [SMMA_SUM_F32] = "f32",
-                                            [SMMA_SUM_UNIT] = "unit",
-                                            [SMMA_SUM_UNIT_SCALED] = "unit-scaled",
-                                            NULL};
+const char *const smma_words_sum_names[] = {[SMMA_SUM_F64] = "f64",       [SMMA_SUM_F32] = "f32",
+                                            [SMMA_SUM_UNIT] = "unit",     [SMMA_SUM_UNIT_SCALED] = "unit-scaled",
+                                            [SMMA_SUM_BLOCKS] = "blocks", NULL};

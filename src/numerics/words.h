@@ -46,7 +46,7 @@ void smma_words_split(const smma_word_format *f, double x, int step, bool flush,
 /* Returns the least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy; 0 if no p is sufficient. */
 int smma_words_needed(int precision, double accuracy);
 
-/* The names "f64", "f32", "unit", "unit-scaled" in the order of smma_words_sum, then NULL. */
+/* The names "f64", "f32", "unit", "unit-scaled", "blocks" in the order of smma_words_sum, then NULL. */
 extern const char *const smma_words_sum_names[];
 
 #endif

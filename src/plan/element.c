@@ -65,6 +65,7 @@ static uint64_t fold(const run *r, const smma_task *t, uint64_t total, uint64_t 
   smma_number a, b, x;
   if (t->with == SMMA_WITH_ADD) return add(r, total, part);
   a = smma_decode(f, e->part_a[t->k / e->part_k]), b = smma_decode(f, e->part_b[t->k / e->part_k]);
+  if (t->with == SMMA_WITH_MULTIPLY_B_FMA) x = a, a = b, b = x;
   x = smma_decode(f, part);
   if (t->with == SMMA_WITH_FMA)
     a = smma_decode(f, smma_ieee_multiply(f, nan, a, b));

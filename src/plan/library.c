@@ -282,7 +282,14 @@ static bool make_kernel(maker *m) {
 
 /* ---- Requests ---- */
 
+/* Finds a library by its name, or by the name that PyTorch's ScalingType gives the factors. */
 static const library *find_library(const char *name) {
+  static const char *const others[][2] = {{"torch:_scaled_mm:tensorwise", "torch:_scaled_mm"},
+                                          {"torch:_scaled_mm:tensorwise:fast", "torch:_scaled_mm:fast"},
+                                          {"torch:_scaled_mm:rowwise", "torch:_scaled_mm:row"},
+                                          {"torch:_scaled_mm:rowwise:fast", "torch:_scaled_mm:row:fast"}};
+  for (size_t i = 0; name && i < sizeof others / sizeof others[0]; i++)
+    if (strcmp(others[i][0], name) == 0) name = others[i][1];
   for (size_t i = 0; name && i < LIBRARIES; i++)
     if (strcmp(libraries[i].name, name) == 0) return &libraries[i];
   return NULL;

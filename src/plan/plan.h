@@ -32,9 +32,10 @@ typedef enum {
 /* The addition of a part p to a total t, in the accumulators' format. s_a and s_b are the part's scale factors of A
    and B. */
 typedef enum {
-  SMMA_WITH_ADD,         /* t + p */
-  SMMA_WITH_FMA,         /* fma(s_a * s_b, p, t) */
-  SMMA_WITH_MULTIPLY_FMA /* fma(s_b, s_a * p, t) */
+  SMMA_WITH_ADD,           /* t + p */
+  SMMA_WITH_FMA,           /* fma(s_a * s_b, p, t) */
+  SMMA_WITH_MULTIPLY_FMA,  /* fma(s_b, s_a * p, t) */
+  SMMA_WITH_MULTIPLY_B_FMA /* fma(s_a, s_b * p, t) */
 } smma_with;
 
 /* Two values in addition to those of smma_format: the accumulators' format, and D's format. */
@@ -109,6 +110,13 @@ typedef struct smma_plan {
    allowed values. */
 smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, smma_error *error);
 void smma_plan_release(smma_plan *plan);
+
+/* Returns the sums that split_k and promote_every of smma_gemm describe, as a plan without a name. */
+smma_plan smma_plan_of_sums(size_t split_k, size_t promote_every, size_t k_per_step);
+
+/* Returns the plan of a library that computes these sums in FP32, then fma(alpha, sum, beta * c), and rounds the result
+   to D's format, RNE. Returns NULL if memory runs out. */
+smma_plan *smma_plan_of_rounding(smma_format d, size_t split_k, size_t promote_every, size_t k_per_step);
 
 /* Returns the level whose parts have scale factors; NULL if there is no such level. */
 const smma_plan_level *smma_plan_scaled_level(const smma_plan *plan);

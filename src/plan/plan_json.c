@@ -17,7 +17,7 @@ static const int64_t most_number = INT64_C(1) << 40;
 /* The words of enumerations, in order; each list ends with NULL. */
 static const char *const deals[] = {"contiguous", "every", "interleaved", "list", NULL};
 static const char *const folds[] = {"serial", "halving", "neighbours", "last-first", "strides", NULL};
-static const char *const withs[] = {"add", "fma", "multiply-fma", NULL};
+static const char *const withs[] = {"add", "fma", "multiply-fma", "multiply-b-fma", NULL};
 static const char *const residues[] = {"last", "first-tile", "first", "none", NULL};
 static const char *const starts[] = {"zero", "c", NULL};
 static const char *const froms[] = {"first", "zero", NULL};

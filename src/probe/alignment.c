@@ -1,14 +1,15 @@
-/* Measures what alignment keeps: -X + X + small within one fused sum. A number of bits and a rounding count as known
-   if they explain the results for all small numbers asked, at all X. */
+/* Measures which bits alignment retains, with sums X - X + small within one fused sum. The number of bits and the
+   rounding count as known if they explain the results for all X and all small numbers that were run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Finds two terms of the first sum for X and -X, other than `third`, which also belongs to it. If X and -X do not
-   cancel exactly, the sign of c may matter, so c is then X if it is one of the two. */
-static bool partners(const smma_examination *x, int third, int *i, int *j) {
+/* Finds two terms `*i` and `*j` of the first sum for X and -X, so that `third`, another term of this sum, can be the
+   small number. If X and -X do not cancel exactly, the result may depend on the sign of c: c is then X, if the choice
+   allows it. */
+static bool find_partners(const smma_examination *x, int third, int *i, int *j) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], found = 0;
   const int count = smma_first_terms(x, terms);
   if (x->left && x->first.has_c && x->first.products < 3) {
@@ -31,17 +32,17 @@ static int term_of(const smma_examination *x, bool is_c) {
   return -1;
 }
 
-/* Returns the exponents for alignment tests. X may be twice as great as anything at k. */
+/* Returns the exponents of X and of the small number. X may be up to twice the greatest number that term k can be. */
 static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
   smma_span span = smma_span_of(s, i, j, k);
   span.large = smma_minimum(span.large, smma_range_of(s, k).greatest + 1);
   return span;
 }
 
-/* ---- Questions ---- */
+/* ---- Test vectors ---- */
 
-/* A question to the unit: X and -X, X = 2^large, and a small number (CANCELLED); the small number alone, aligned to
-   itself (ALONE); or X at c, and the small number (BESIDE_C). */
+/* A test vector that is run on the unit. Its small number, significand * 2^exponent, is added to X and -X, X = 2^large
+   (CANCELLED), to nothing (ALONE), or to c = X (BESIDE_C). */
 typedef struct {
   int large, exponent;
   int64_t significand;
@@ -50,7 +51,7 @@ typedef struct {
 
 typedef struct {
   const smma_subject *s;
-  int i, j, k; /* places of X, of -X and of the small number */
+  int i, j, k; /* terms that hold X, -X and the small number */
   smma_span span;
   question *question;
   smma_row *row;
@@ -71,7 +72,8 @@ static void release(questions *q) {
 
 static bool have_same_format(const smma_instruction *i, int k) { return k < i->k && i->a == i->b; }
 
-/* Adds a question for each sign, if the formats have these numbers. `in_b`: the significand is in b. */
+/* Adds a vector for each sign of the small number, if the formats have these numbers. If `in_b`, its significand is in
+   b instead of a. */
 static void add(questions *q, int large, int64_t significand, int exponent, bool in_b) {
   for (int sign = -1; sign <= 1; sign += 2) {
     smma_row *row = &q->row[q->count];
@@ -112,7 +114,8 @@ static int longest(const questions *q) {
   return smma_minimum(smma_encoding_of(q->k == i->k ? i->c : i->a).fraction_bits, 32);
 }
 
-/* Adds questions with sixteenths of the last bit kept, and with the longest possible factors across that bit. */
+/* Adds vectors whose small numbers are sixteenths of the last retained bit, and vectors whose small numbers have the
+   longest possible significand, with bits above and below that bit. */
 static void add_around(questions *q, int large, int bits) {
   static const int parts[] = {1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31};
   const smma_instruction *i = q->s->instruction;
@@ -127,8 +130,8 @@ static void add_around(questions *q, int large, int bits) {
     }
 }
 
-/* Adds questions with the longest number alone, at every exponent, and with small numbers below a c that is too
-   great for any bit of them to be kept. */
+/* Adds vectors with the longest small number alone, at every exponent, and vectors with a c so large that no bit of the
+   small number is retained. */
 static void add_others(questions *q, int bits, bool has_c) {
   const int k = q->s->instruction->k, length = longest(q);
   const smma_range own = smma_range_of(q->s, q->k), d = smma_range_of_d(q->s), c = smma_range_of(q->s, k);
@@ -141,17 +144,17 @@ static void add_others(questions *q, int bits, bool has_c) {
     }
 }
 
-/* Adds a question for every power of two below X. */
+/* Adds vectors with every power of two below X as the small number. */
 static void add_ones(questions *q, int large) {
   for (int g = 1; large - g >= q->span.least; g++) add(q, large, 1, large - g, false);
 }
 
-/* ---- Answers ---- */
+/* ---- Hypotheses ---- */
 
-/* A hypothesis: terms are rounded to multiples of 2^(emax - bits), where emax is at least the floor that zeros
-   bring. `complemented`: terms whose sign differs from c's also lose a unit. */
+/* A hypothesis: terms are rounded to multiples of 2^(emax - bits), where emax is at least `floor`, the exponent of a
+   zero. If `complemented`, terms whose sign differs from c's also lose a unit. */
 typedef struct {
-  const smma_rounding_mode *rounding; /* no function: exact */
+  const smma_rounding_mode *rounding; /* its `round` is NULL if terms are exact */
   int bits, floor;
   bool complemented;
 } hypothesis;
@@ -175,9 +178,9 @@ static bool explains(const hypothesis *t, const smma_subject *s, const question 
   return smma_is_exactly(smma_result(s, row), kept, exponent);
 }
 
-/* Reports whether the hypothesis explains X - X + small with complemented terms, from the whole units that remain.
-   If c = X or 0, -X loses a unit, and so does a small product if it is negative. If c is the small number, either X
-   or -X loses a unit. */
+/* Reports whether the hypothesis explains X - X + small with complemented terms, by the number of whole units in d. If
+   c is X or 0, -X loses a unit, and so does a negative small product. If c is the small number, either X or -X loses a
+   unit. */
 static bool explains_complement(const hypothesis *t, const smma_subject *s, const question *q, bool small_is_c,
                                 const smma_row *row) {
   const int unit = q->large - t->bits, shift = unit - q->exponent;
@@ -205,8 +208,8 @@ static bool explains_all(const hypothesis *t, const questions *q) {
   return true;
 }
 
-/* Returns how many bits below X a power of two survives with both signs, as every greater one does. Sets `*lost` if
-   the next one does not survive. */
+/* Returns the greatest number of bits below X at which a power of two, and every greater one, is retained with both
+   signs. Sets `*lost` if the next power of two is lost. */
 static int count_bits(const questions *q, int large, bool *lost, smma_row *witness) {
   int bits = 0;
   *lost = false;
@@ -218,12 +221,12 @@ static int count_bits(const questions *q, int large, bool *lost, smma_row *witne
   return bits;
 }
 
-/* A floor below all X except those within this many binades of the least X asked would not be a floor, but alignment
-   to that X. */
+/* A floor must be at least this many binades below the greatest X. A higher floor cannot be distinguished from
+   alignment to X itself. */
 enum { FLOOR_MARGIN = 3 };
 
-/* Searches the hypotheses that explain every answer: truncation or another rounding, with a floor from zeros or
-   without. Returns how many roundings do, and sets `t` to one of them. */
+/* Searches hypotheses that explain every result: each rounding, without a floor or with each floor. Returns how many
+   roundings explain them, and sets `t` to one such hypothesis. */
 static int find_hypotheses(const questions *q, smma_span span, int bits, bool lost, hypothesis *t) {
   static const smma_rounding_mode exact = {"not rounded", NULL, false};
   int found = 0;
@@ -241,7 +244,8 @@ static int find_hypotheses(const questions *q, smma_span span, int bits, bool lo
 
 enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, MOVED_LEVELS = 3 };
 
-/* Asks the questions with smaller X too: with every X, or with a few if the terms were moved. */
+/* Adds vectors with smaller X and runs all vectors. Takes every smaller X (at most MOST_LEVELS), or MOVED_LEVELS of
+   them if the terms were moved. */
 static bool ask_levels(smma_examination *x, questions *q, int bits) {
   const int levels = q->span.large - FLOOR_MARGIN - q->span.least;
   const int count = smma_minimum(levels, x->moved ? MOVED_LEVELS : MOST_LEVELS);
@@ -278,8 +282,8 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   return true;
 }
 
-/* Examines the case that X and -X do not cancel: a unit is left if terms that oppose c lose a unit. Two products and
-   c = 0 show the unit of products; if c, as X, is aligned to a different unit, the hypothesis fails. */
+/* Examines units on which X and -X do not cancel: a unit remains if terms whose sign differs from c's lose a unit. Two
+   products and c = 0 show the unit of products. If c, as X, is aligned to a different unit, the hypothesis fails. */
 static bool examine_complement(smma_examination *x, questions *q, smma_alignment *a) {
   static const smma_rounding_mode truncated = {"toward zero, and a unit less where it opposes c", NULL, false};
   hypothesis t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
@@ -319,7 +323,7 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
     a->why = "no three terms are known to be aligned in common";
   else if (q.k < 0)
     a->why = "c is not added with the first products";
-  else if (!partners(x, q.k, &q.i, &q.j))
+  else if (!find_partners(x, q.k, &q.i, &q.j))
     a->why = "it takes three terms";
   if (a->why) return true;
   q.span = alignment_span(&x->subject, q.i, q.j, q.k);

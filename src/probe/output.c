@@ -5,20 +5,24 @@
 #include "probe/probe.h"
 #include "probe/rounding_mode.h"
 
-/* Confirming a rounding needs eighths of the last bit at least. */
+/* To confirm a rounding mode, factors need at least this many fraction bits: terms are eighths of the last bit, or
+   finer. */
 enum { LEAST_FRACTION_BITS = 3 };
 
 enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
 
-/* Terms of one sum: `ones` of 2^exponent each, and a small one. A later sum may subtract the total again. */
+/* Terms of one sum: `count` terms of 2^exponent each, called the ones, and a small term. A later sum may subtract the
+   ones again. */
 typedef struct {
   int ones[MOST_ONES], count, small;
-  int tiny;     /* one more term, or -1 */
+  int tiny;     /* a second small term, or -1 */
   int exponent; /* exponent of each of the ones */
   int log;      /* count = 2^log */
 } sum;
 
-/* Chooses terms of the first or the last sum for 2^log ones and a small number; false if there are too few. */
+/* Chooses which terms of the first or the last sum are the 2^log ones, and which is the small term. If `small_is_c`, c
+   is the small term even if the first sum does not contain it. Returns false if there are too few terms, or if a
+   product is aligned differently from the others. */
 static bool find_terms(const smma_examination *x, int log, bool first, bool small_is_c, sum *t) {
   const smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
@@ -50,8 +54,8 @@ static int carries_for(const smma_examination *x, int bits) {
   return smma_maximum(0, bits + 2 - x->alignment.bits);
 }
 
-/* Finds the most bits at which d is exactly the sum of 2^log ones and one low bit. Sets `*limited` if one more bit
-   is lost although alignment keeps it. */
+/* Finds the lowest bit that d still retains next to 2^log ones: sets `*bits` to its distance from the leading bit. Sets
+   `*limited` if the bit below it is lost although alignment retains it. */
 static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_row *witness) {
   smma_subject *s = &x->subject;
   sum t;
@@ -98,25 +102,26 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   return smma_cannot_tell(f, "more than the %d that sums within reach have", best);
 }
 
-/* Asks for c = whole * 2^last and a product part * 2^(last - bits), |part| < 2^bits. Sets `*so` to whether d is
-   their sum, rounded to multiples of 2^(last - finer). */
+/* Runs the vector with c = whole * 2^last and one product part * 2^(last - bits), |part| < 2^bits. Sets `*agrees` to
+   whether d is their sum, rounded by `mode` to a multiple of 2^(last - finer). */
 static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *mode, int64_t whole, int last,
-                    int64_t part, int bits, int finer, bool *so) {
+                    int64_t part, int bits, int finer, bool *agrees) {
   smma_subject *s = &x->subject;
   smma_row row = smma_blank_row(s);
   int64_t units;
-  *so = smma_place(s, &row, s->instruction->k, whole, last) && smma_place(s, &row, product, part, last - bits);
-  if (!*so) return true;
+  *agrees = smma_place(s, &row, s->instruction->k, whole, last) && smma_place(s, &row, product, part, last - bits);
+  if (!*agrees) return true;
   if (!smma_ask_subject(s, &row, 1)) return false;
-  *so = smma_in_units(smma_result(s, &row), last - finer, &units) &&
-        units == mode->round(whole * ((int64_t)1 << bits) + part, bits - finer);
+  *agrees = smma_in_units(smma_result(s, &row), last - finer, &units) &&
+            units == mode->round(whole * ((int64_t)1 << bits) + part, bits - finer);
   return true;
 }
 
-/* Distinguishes rounding of the sum from alignment of the product, when only c and one product are added. It is
-   rounding if finer parts of the last bit are rounded in the same way: parts added to and subtracted from 3/2 and
-   the next odd number, with both signs, and parts subtracted from 1, where the last bit is half as great. Rounding
-   up, down and to odd cannot be distinguished from the same rounding in alignment. */
+/* Distinguishes rounding of the sum from alignment of the product, when only c and one product are added. The sum is
+   rounded if products of a fraction of the last bit are rounded in the same way. Such products are added to and
+   subtracted from c = 3/2 and the next odd number, with both signs, and subtracted from c = 1, where the last bit of
+   the result is half as large. Rounding up, down and to odd cannot be distinguished from the same rounding in
+   alignment. */
 static bool confirm(smma_examination *x, const sum *t, int output_bits, const smma_rounding_mode *mode,
                     bool *confirmed) {
   const smma_instruction *i = x->subject.instruction;
@@ -137,14 +142,15 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
   return true;
 }
 
-/* The sum whose rounding is examined: quarters of the last of `bits` bits below the ones. If `cancelled` is not -1,
-   that product subtracts the ones in a later sum. */
+/* The sum whose rounding is examined. Its last bit is `bits` bits below its leading bit, and its small term is a number
+   of quarters of that bit. If `cancelled` is not -1, the product with this index subtracts the ones in a later sum. */
 typedef struct {
   sum t;
   int bits, cancelled;
 } rounding;
 
-/* Makes vectors for all quarters, with all terms `below` binades smaller; false if the formats have no such numbers. */
+/* Makes vectors for all quarters, with all terms scaled by 2^-below. Returns false if the formats have no such
+   numbers. */
 static bool place_quarters(const smma_subject *s, const rounding *r, int below, smma_row *rows) {
   sum t = r->t;
   t.exponent -= below;
@@ -159,7 +165,8 @@ static bool place_quarters(const smma_subject *s, const rounding *r, int below, 
   return true;
 }
 
-/* Reads the results as quarters; false if a result is not a multiple of a quarter. */
+/* Reads the results, without the ones, as numbers of quarters. Returns false if a result is not a multiple of a
+   quarter. */
 static bool read_quarters(const smma_subject *s, const rounding *r, int below, const smma_row *rows,
                           int64_t results[SMMA_ROUNDING_QUESTIONS]) {
   const int64_t ones = r->cancelled >= 0 ? 0 : (int64_t)1 << (r->bits + 2);
@@ -173,8 +180,8 @@ static bool read_quarters(const smma_subject *s, const rounding *r, int below, c
 
 enum { MOST_SIZES = 12 };
 
-/* Repeats the vectors 1, 2, 4, ... binades below, as long as no zero is aligned above them. Sets `*same` to whether
-   the results are the same. */
+/* Repeats the vectors scaled by 2^-1, 2^-2, 2^-4, ..., while the terms stay above the exponent of a zero in the alignment to
+   alignment. Sets `*same` to whether the results are scaled by the same factor. */
 static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t results[SMMA_ROUNDING_QUESTIONS],
                         bool *same) {
   smma_row rows[MOST_SIZES * SMMA_ROUNDING_QUESTIONS];
@@ -212,8 +219,8 @@ static bool place_depth(const smma_subject *s, const rounding *r, int depth, smm
   return true;
 }
 
-/* Finds how far below the last bit the rounding mode holds, as far as alignment keeps bits. Sets `*limited` if it
-   does not hold everywhere. */
+/* Finds how many bits below the last one determine the rounding, among the bits that alignment retains. Sets `*limited`
+   if bits further below are ignored. */
 static bool ask_depth(smma_examination *x, const rounding *r, const smma_rounding_mode *mode, int *depth,
                       bool *limited) {
   smma_subject *s = &x->subject;
@@ -240,8 +247,8 @@ static bool ask_depth(smma_examination *x, const rounding *r, const smma_roundin
   return true;
 }
 
-/* Determines the rounding from d in quarters of the last bit, below the ones or, with `cancelled`, after these are
-   subtracted. */
+/* Determines the rounding mode of a sum from d, in quarters of the last bit. If `cancelled` is not -1, the ones are
+   subtracted in a later sum, so d shows the first sum. */
 static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c,
                          const smma_rounding_mode **found) {
   smma_subject *s = &x->subject;
@@ -280,8 +287,8 @@ bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
   return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false, &x->output_rounding);
 }
 
-/* Finds the most fraction bits that a sum of 2^log ones and one low bit in the first sum keeps, by subtracting the
-   ones in a later sum. Sets `*lost` if one more bit is lost although alignment keeps it. */
+/* Finds how many fraction bits the first sum retains: it adds 2^log ones and one low bit, and a later sum subtracts the
+   ones. Sets `*lost` if the bit below is lost although alignment retains it. */
 static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) {
   smma_subject *s = &x->subject;
   sum t;
@@ -301,7 +308,7 @@ static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) 
   return true;
 }
 
-/* Determines how a sum between blocks is rounded if it keeps more bits than a result has. */
+/* Determines how a sum between blocks is rounded if it retains more bits than a result has. */
 static bool tell_long_sum(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *mode;
   const smma_finding seen = *f;
@@ -344,7 +351,7 @@ bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   return smma_tell(f, NULL, "%d", x->alignment.bits - fraction);
 }
 
-/* Asks for 1 and three halves of a unit: the result is above 1 if the halves are added before they are truncated. */
+/* Adds 1 and three halves of a unit. The result is above 1 if the halves are added before they are truncated. */
 bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
@@ -365,7 +372,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "preserved: 1 + 3/2 units is not 1");
 }
 
-/* Asks for 1 and four quarters of a unit, with 1 at every place of the block. */
+/* Adds 1 and four quarters of a unit, with 1 at every place of the block in turn. */
 bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;

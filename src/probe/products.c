@@ -106,15 +106,16 @@ static int list_widths(smma_format format, bool few, int width[MOST_WIDTHS]) {
   return count;
 }
 
-/* The value of a product of long significands, which is also asked for as the sum of two products, or of c and a
-   product. */
+/* The value of a product of long significands. A second vector has the same value as the sum of two products, or of c
+   and a product. */
 typedef struct {
   int64_t significand;
   int exponent;
 } long_product;
 
-/* Places the number at product k if a has enough bits; otherwise its leading bits at `other` and the rest at k. Does
-   not split a number between c and a product, because alignment may differ beside c. */
+/* Places the number p at product k if the factor a has enough bits. Otherwise places its leading bits at product
+   `other` and the rest at k. Does not split p between c and a product, because alignment may differ if c is not zero.
+ */
 static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, long_product p) {
   const int bits = smma_encoding_of(s->instruction->a).fraction_bits + 1;
   const int below = smma_maximum(0, smma_bit_length(smma_magnitude(p.significand)) - bits);

@@ -56,7 +56,7 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   if (!smma_place(s, &row, smma_first_product(x), 1, greatest + 1) ||
       !smma_place(s, &row, s->instruction->k, -1, greatest))
-    return smma_cannot_tell(f, "no product is as great");
+    return smma_cannot_tell(f, "products are not that large");
   if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, greatest)) return smma_tell(f, &row, "kept: 2^(E + 1) - 2^E is 2^E");
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
@@ -102,7 +102,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   }
   if (good && count == 0) {
     free(rows);
-    return smma_cannot_tell(f, "no product is as great");
+    return smma_cannot_tell(f, "products are not that large");
   }
   good = good && smma_ask_subject(s, rows, count);
   for (size_t r = 0; good && r < count; r++) {
@@ -136,7 +136,7 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
     rows[r].c = smma_sign_and_fields(c, negative, largest);
     if (!smma_place(s, &rows[r], smma_first_product(x), negative ? -(r - 2) : r + 1,
                     smma_range_of_d(s).greatest - d.fraction_bits - 2))
-      return smma_cannot_tell(f, "no product is as great as a quarter of the last bit");
+      return smma_cannot_tell(f, "products do not reach a quarter of the last bit");
   }
   if (!smma_ask_subject(s, rows, 6)) return false;
   for (int r = 0; r < 6; r++) {

@@ -8,7 +8,7 @@ static const char few_bits[] = "alignment may keep too few bits to see one";
 /* Vectors of one test with the expected results. */
 typedef struct {
   smma_row row, control;
-  int64_t significand, lost; /* of d, if the number is kept; if it becomes zero */
+  int64_t significand, lost; /* of d: if the number is kept, and if it becomes zero */
   int64_t control_significand;
   int exponent;
   bool has_depth; /* `depth` is a normal number as long as the subnormal number is below the least normal number;
@@ -46,8 +46,8 @@ static void add_negative(const smma_examination *x, questions *q) {
   if (q->count < MOST_QUESTIONS) q->list[q->count++] = n;
 }
 
-/* Writes whether the numbers are kept. The first number and its negative must have an answer; other numbers count
-   only if their controls are exact. */
+/* Writes the finding: whether the numbers are kept. The first number and its negative must have an answer; another
+   number counts only if its control is exact. */
 static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
   smma_subject *s = &x->subject;
   smma_row rows[3 * MOST_QUESTIONS];
@@ -148,7 +148,8 @@ static bool tell_one(smma_examination *x, smma_finding *f, const question *one, 
   return tell_kept(x, f, &q, kept);
 }
 
-/* Adds half the least normal c to a product that is the least normal result. The control is 3/2 alone. */
+/* Adds a c of half the least normal number to a product that is the least normal result. The control is a c of 3/2 of
+   the least normal number. */
 bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
@@ -197,8 +198,8 @@ bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   return tell_kept(x, f, &q, &x->c_alone_is_kept);
 }
 
-/* Adds two products of half the least normal result that are added at once, otherwise one product and c: the sum is
-   normal. The control is 3/2 alone. */
+/* Adds two products of half the least normal result, whose sum is normal. If no two products are added at once, adds
+   one product and a c of that size. The control is a single product of 3/2 of the least normal result. */
 bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least;
@@ -224,8 +225,8 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &unused);
 }
 
-/* Subtracts the least normal result from 3/2 of it; the control subtracts it from 5/2 of it. Uses two products of one
-   sum, so that every block can be examined; c and a product if no two products are added at once. */
+/* Subtracts the least normal result from 3/2 of it; the control subtracts it from 5/2 of it. Both terms are products of
+   one sum, so that every block can be examined. If no two products are added at once, one term is c. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least, k = s->instruction->k;

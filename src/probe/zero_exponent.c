@@ -1,4 +1,4 @@
-/* Measures the exponent that a zero brings into the maximum: adds only many small products, the least of which is
+/* Measures the exponent of a zero in the alignment into the maximum: adds only many small products, the least of which is
    truncated if it lies too far below that exponent. Source: MMA-Sim, IV-C; the vector recorded on an H100 that
    determines this exponent is of this kind. */
 #include "probe/probe.h"

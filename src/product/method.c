@@ -7,7 +7,7 @@
 #include "isa/catalogue.h"
 #include "numerics/words.h"
 
-static const char *const method_names[] = {"words", "markidis", "ozaki", "two-level", "fallback", NULL};
+static const char *const method_names[] = {"words", "markidis", "bf16x9", "ozaki", "two-level", "fallback", NULL};
 
 /* Finds the index of `text` in a list of names that ends with NULL. If `text` is NULL, the index is `otherwise`. */
 static bool choose(const char *option, const char *text, const char *const *names, int otherwise, int *chosen,
@@ -65,6 +65,14 @@ static bool choose_words(const smma_method_options *o, const smma_instruction *i
                              smma_format_text(i->a));
 }
 
+/* Sets up three shifted words of BF16, whose nine products are added for one instruction's K after the other. */
+static bool take_bf16x9(const smma_instruction *i, smma_words *how, smma_error *error) {
+  smma_words_defaults(how, sizeof *how);
+  how->method = SMMA_WORDS_SHIFTED, how->words = 3, how->sum = SMMA_SUM_BLOCKS;
+  return (i->a == SMMA_BF16 && i->b == SMMA_BF16 && i->c == SMMA_F32 && i->d == SMMA_F32) ||
+         smma_fail(error, "--method bf16x9: %s does not multiply bf16 with results in f32; take --in bf16", i->name);
+}
+
 static bool take_words(const smma_method_options *o, const smma_instruction *i, smma_words *how, smma_error *error) {
   static const char *const subnormals[] = {"on", "off", NULL};
   int sum, flush;
@@ -78,7 +86,7 @@ static bool take_words(const smma_method_options *o, const smma_instruction *i, 
       !choose("--subnormals", o->subnormals, subnormals, 0, &flush, error) || !choose_words(o, i, &how->words, error))
     return false;
   how->sum = (smma_words_sum)sum, how->flush_subnormals = flush != 0;
-  if ((how->sum != SMMA_SUM_UNIT && how->sum != SMMA_SUM_UNIT_SCALED) || i->c == i->d) return true;
+  if (how->sum == SMMA_SUM_F64 || how->sum == SMMA_SUM_F32 || i->c == i->d) return true;
   return smma_fail(error, "--sum: %s has C in %s and D in %s, so its sums cannot go on; take f64 or f32", i->name,
                    smma_format_text(i->c), smma_format_text(i->d));
 }
@@ -115,6 +123,7 @@ bool smma_choose_method(const smma_method_options *o, const smma_instruction *i,
   m->kind = SMMA_METHOD_NONE;
   if (smma_method_is(o, "words") || smma_method_is(o, "markidis"))
     return m->kind = SMMA_METHOD_WORDS, take_words(o, i, &m->words, error);
+  if (smma_method_is(o, "bf16x9")) return m->kind = SMMA_METHOD_WORDS, take_bf16x9(i, &m->words, error);
   if (smma_method_is(o, "ozaki")) return m->kind = SMMA_METHOD_SLICES, take_slices(o, i, &m->slices, error);
   return true;
 }

@@ -98,7 +98,7 @@ static bool open_sources(job *j, smma_error *error) {
       !open_source(j, SMMA_OF_B, r->transpose_b ? COLUMNS : ALL, r->transpose_b ? ALL : COLUMNS, error))
     return false;
   a = shape_of(j, &j->of[SMMA_OF_A]), b = shape_of(j, &j->of[SMMA_OF_B]);
-  if (!smma_product_size(p, &a, &b, error)) return false;
+  if (!smma_product_check_scales(p, &a, &b, error) || !smma_product_size(p, &a, &b, error)) return false;
   for (int n = 0; n < 2; n++) {
     source *s = &j->of[n ? SMMA_OF_B : SMMA_OF_A];
     s->need = smma_product_needs(r, n ? SMMA_OF_B : SMMA_OF_A, &p->arguments);

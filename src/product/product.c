@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "isa/catalogue.h"
+#include "matrix/stored.h"
+#include "numerics/blocks.h"
 #include "plan/plan.h"
 #include "softmma/sparse.h"
 
@@ -93,6 +95,12 @@ static bool check_no_plan(const smma_product_request *r, smma_error *error) {
   return !option || smma_fail(error, "%s: it takes a plan whose epilogue has it; give --plan, or leave it out", option);
 }
 
+static bool check_promotion(const smma_product_request *r, long long every, smma_error *error) {
+  return every % r->instruction->k == 0 ||
+         smma_fail(error, "--promote-every: %lld is not a multiple of the instruction's K, %d", every,
+                   r->instruction->k);
+}
+
 static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, smma_error *error) {
   enum { MOST_THREADS = 1024 };
   const bool two_level = smma_method_is(&r->method, "two-level") && !r->promote_every;
@@ -101,12 +109,31 @@ static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, 
   if (r->promote_every < 0) return smma_fail(error, "--promote-every: %lld is negative", r->promote_every);
   if (r->threads < 0 || r->threads > MOST_THREADS)
     return smma_fail(error, "--threads: %d is not a number from 0 (all cores) to %d", r->threads, MOST_THREADS);
-  if (every % r->instruction->k)
-    return smma_fail(error, "--promote-every: %lld is not a multiple of the instruction's K, %d", every,
-                     r->instruction->k);
+  if (!check_promotion(r, every, error)) return false;
   g->alpha = r->alpha, g->beta = r->beta, g->scale_d = r->scale_d, g->threads = r->threads;
   g->split_k = (size_t)r->split_k, g->promote_every = (size_t)every;
   return true;
+}
+
+static bool has_factor(const smma_instruction *i, bool of_a) {
+  const smma_block_format format = smma_input_of(i, of_a);
+  return smma_has_tensor_factor(&format);
+}
+
+bool smma_takes_factor(const smma_plan *plan) {
+  return !plan || smma_plan_has(plan, SMMA_EPILOGUE_LINEAR) || smma_plan_has(plan, SMMA_EPILOGUE_ALPHA);
+}
+
+bool smma_check_quantised(const smma_instruction *i, const smma_plan *plan, const char *plan_name, smma_scaling scaling,
+                          smma_error *error) {
+  if (!has_factor(i, true) && !has_factor(i, false)) return true;
+  if (scaling == SMMA_SCALING_OPERANDS)
+    return smma_fail(error, "--scaling: operands: the factors of matrices in nvfp4 multiply the sum; leave it out");
+  return smma_takes_factor(plan) ||
+         smma_fail(error,
+                   "--plan: %s has no place for the factors of A and B in nvfp4; give it \"epilogue\": [\"alpha\"], or "
+                   "give --scale-a and --scale-b",
+                   plan_name);
 }
 
 static bool check_scales(const smma_matrix_product *p, smma_error *error) {
@@ -114,10 +141,9 @@ static bool check_scales(const smma_matrix_product *p, smma_error *error) {
   const smma_instruction *i = r->instruction;
   const char *a = given(r, SMMA_OF_SCALE_A), *b = given(r, SMMA_OF_SCALE_B);
   if (p->method.kind != SMMA_METHOD_NONE) return check_alone(r, error);
-  if ((i->scale_block && (a || b)) || smma_plan_scaled_k(r->plan))
-    return require(r, SMMA_OF_SCALE_A, "--scale-a", "scales-a.npy", error) &&
-           require(r, SMMA_OF_SCALE_B, "--scale-b", "scales-b.npy", error);
-  return i->scale_block || (!a && !b) ||
+  if (i->scale_block && !a && !b && !smma_check_quantised(i, r->plan, r->plan_name, p->arguments.scaling, error))
+    return false;
+  return i->scale_block || smma_plan_scaled_k(r->plan) || (!a && !b) ||
          smma_fail(error, "%s: %s takes no scale factors; leave it out", a ? "--scale-a" : "--scale-b", i->name);
 }
 
@@ -147,13 +173,33 @@ static bool take_rounding(smma_matrix_product *p, smma_error *error) {
 
 bool smma_product_begin(const smma_product_request *r, smma_matrix_product *p, smma_error *error) {
   smma_gemm_arguments *g = &p->arguments;
-  *p = (smma_matrix_product){.request = r, .d = {.format = smma_plan_d_format(r->plan, r->instruction)}};
+  *p = (smma_matrix_product){
+      .request = r, .factor = {1, 1}, .d = {.format = smma_plan_d_format(r->plan, r->instruction)}};
   smma_gemm_defaults(g, sizeof *g);
   if (!smma_choose_method(&r->method, r->instruction, &p->method, error) || !take_rounding(p, error) ||
       !take_scaling(r, &g->scaling, error) || !take_numbers(r, g, error))
     return false;
   g->kernel = r->kernel, g->plan = r->plan;
   return check_scales(p, error) && check_sparse(p, error) && (r->plan ? check_plan(p, error) : check_no_plan(r, error));
+}
+
+bool smma_product_round(smma_product_request *r, smma_format d, smma_error *error) {
+  const char *text = smma_format_text(d);
+  const bool two_level = smma_method_is(&r->method, "two-level"), fallback = smma_method_is(&r->method, "fallback");
+  if (r->method.method && !two_level && !fallback)
+    return smma_fail(error, "--out: D of --method %s is not in %s; leave it out", r->method.method, text);
+  if (r->plan)
+    return r->plan->d == d ||
+           smma_fail(error, "--out: the plan of %s has no D in %s; give it \"d\": \"%s\"", r->plan_name, text, text);
+  if (r->scaling && strcmp(r->scaling, "epilogue") != 0)
+    return smma_fail(error, "--scaling: D is rounded to %s after alpha and beta; give epilogue, or leave it out", text);
+  if (r->split_k < 1 || r->promote_every < 0) return true; /* smma_product_begin refuses these */
+  if (two_level && !r->promote_every) r->promote_every = SMMA_TWO_LEVEL_EVERY;
+  if (!check_promotion(r, r->promote_every, error)) return false;
+  r->plan = smma_plan_of_rounding(d, (size_t)r->split_k, (size_t)r->promote_every, (size_t)r->instruction->k);
+  r->plan_name = "--out", r->split_k = 1, r->promote_every = 0, r->scaling = NULL;
+  if (two_level) r->method.method = NULL;
+  return r->plan || smma_no_memory(error);
 }
 
 /* ---- Matrices ---- */
@@ -185,6 +231,36 @@ bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_
                      k_of_b, g->n);
   if (r->plan && smma_plan_check(r->plan, i, g->k, &why) != SMMA_OK)
     return smma_fail_as(error, why.status, "--plan: %s: %s", r->plan_name, why.text);
+  return true;
+}
+
+static bool is_along_rows(const smma_product_request *r, bool of_a) { return of_a ? !r->transpose_a : r->transpose_b; }
+
+/* Reports whether a given matrix enters the product as it is stored. */
+static bool enters_stored(const smma_product_request *r, bool of_a, const smma_tensor *matrix) {
+  const smma_format element = of_a ? r->instruction->a : r->instruction->b;
+  return !given(r, of_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B) && r->narrow == SMMA_NO_FORMAT &&
+         smma_takes_stored(matrix, is_along_rows(r, of_a), element, smma_scales_of(r->plan, r->instruction));
+}
+
+bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *a, const smma_tensor *b,
+                               smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool any = given(r, SMMA_OF_SCALE_A) || given(r, SMMA_OF_SCALE_B) || smma_plan_scaled_k(r->plan);
+  if (!any || p->method.kind != SMMA_METHOD_NONE) return true;
+  for (int n = 0; n < 2; n++) {
+    const smma_tensor *t = n ? b : a;
+    const char *option = n ? "--scale-b" : "--scale-a";
+    const smma_product_matrix scales = n ? SMMA_OF_SCALE_B : SMMA_OF_SCALE_A;
+    char form[SMMA_STORED_TEXT];
+    if (enters_stored(r, n == 0, t)) continue;
+    if (t->stored)
+      return smma_fail(error,
+                       given(r, scales) ? "%s: %s is %s, so that it has its own factors; leave it out"
+                                        : "%s is missing: %s is %s, and the product takes other scale factors",
+                       option, given(r, n ? SMMA_OF_B : SMMA_OF_A), smma_stored_text(t->stored, form));
+    if (!require(r, scales, option, n ? "scales-b.npy" : "scales-a.npy", error)) return false;
+  }
   return true;
 }
 
@@ -234,6 +310,7 @@ static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
                                               SMMA_OF_METADATA};
   const smma_product_request *r = p->request;
   if (!read_file(r, SMMA_OF_A, f, error) || !read_file(r, SMMA_OF_B, f, error) ||
+      !smma_product_check_scales(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error) ||
       !smma_product_size(p, &f->given[SMMA_OF_A], &f->given[SMMA_OF_B], error))
     return false;
   for (size_t n = 0; n < sizeof order / sizeof *order; n++) {
@@ -266,15 +343,35 @@ static bool take_wide(smma_matrix_product *p, files *f, smma_error *error) {
 static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                         smma_error *error) {
   const smma_product_request *r = p->request;
-  const bool is_a = which == SMMA_OF_A, along_rows = is_a ? !r->transpose_a : r->transpose_b;
+  const bool is_a = which == SMMA_OF_A, along_rows = is_along_rows(r, is_a);
   const smma_block_format format = smma_input_of(r->instruction, is_a);
-  smma_blocks b;
+  smma_blocks b = {.factor = 0};
   if (!smma_take_blocks(&f->given[which], along_rows, &format, (smma_label){is_a ? "A" : "B", given(r, which)}, notes,
                         &b, error))
     return false;
   forget(f, which);
+  p->factor[!is_a] = b.factor;
   p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
   return true;
+}
+
+/* Takes elements and scale factors as a checkpoint stores them. */
+static bool take_stored(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
+                        smma_error *error) {
+  const smma_product_request *r = p->request;
+  const bool is_a = which == SMMA_OF_A;
+  const smma_label label = {is_a ? "A" : "B", given(r, which)};
+  smma_blocks b;
+  if (!smma_take_stored(&f->given[which], is_along_rows(r, is_a), smma_scales_of(r->plan, r->instruction), label, notes,
+                        &b, error))
+    return false;
+  forget(f, which);
+  p->factor[!is_a] = b.factor;
+  p->taken[which] = b.values, p->taken[is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B] = b.scales;
+  if (b.factor == 1) return true;
+  if (p->arguments.scaling == SMMA_SCALING_OPERANDS)
+    return smma_fail(error, "--scaling: operands: the factor of %s multiplies the sum; leave it out", label.path);
+  return smma_takes_factor(r->plan) || smma_fail_no_place("--alpha", r->plan_name, error);
 }
 
 /* Converts a matrix to the format that the product needs. A and B are first rounded to the narrow format, which that
@@ -302,14 +399,19 @@ static bool take_one(smma_matrix_product *p, files *f, smma_product_matrix which
 
 static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes, smma_error *error) {
   const smma_product_request *r = p->request;
-  const bool in_blocks = r->instruction->scale_block && !given(r, SMMA_OF_SCALE_A);
   if (p->method.kind != SMMA_METHOD_NONE) return take_wide(p, f, error);
   for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) {
-    const bool is_operand = which == SMMA_OF_A || which == SMMA_OF_B;
+    const bool is_a = which == SMMA_OF_A, is_operand = is_a || which == SMMA_OF_B;
     if (!given(r, which)) continue;
-    if (in_blocks && is_operand ? !take_blocks(p, f, which, notes, error) : !take_one(p, f, which, notes, error))
+    const bool stored = is_operand && enters_stored(r, is_a, &f->given[which]);
+    const bool in_blocks =
+        is_operand && r->instruction->scale_block && !given(r, is_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B);
+    if (stored      ? !take_stored(p, f, which, notes, error)
+        : in_blocks ? !take_blocks(p, f, which, notes, error)
+                    : !take_one(p, f, which, notes, error))
       return false;
   }
+  p->arguments.alpha *= (double)p->factor[0] * (double)p->factor[1];
   return true;
 }
 
@@ -390,6 +492,12 @@ smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, doub
     smma_put_text(r, "slices", p->request->method.slices);
     smma_put_count(r, "slices_of_a", (uint64_t)p->method.used[0]);
     smma_put_count(r, "slices_of_b", (uint64_t)p->method.used[1]);
+  }
+  if (p->method.kind == SMMA_METHOD_NONE && p->d.format != i->d)
+    smma_put_text(r, "rounded_from", smma_format_text(i->d));
+  if ((has_factor(i, true) && !given(p->request, SMMA_OF_SCALE_A)) || p->factor[0] != 1 || p->factor[1] != 1) {
+    smma_put_real(r, "factor_a", (double)p->factor[0]);
+    smma_put_real(r, "factor_b", (double)p->factor[1]);
   }
   return r;
 }

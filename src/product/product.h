@@ -42,6 +42,7 @@ typedef struct {
   const smma_product_request *request;
   smma_method method;
   smma_rounding rounding[2]; /* of A and of B */
+  float factor[2];           /* of the tensors A and B (smma_blocks): the result is multiplied by both */
   bool wide;                 /* D of an accurate product is f64 */
   smma_tensor taken[SMMA_PRODUCT_MATRICES], d;
   smma_gemm_arguments arguments;
@@ -62,6 +63,15 @@ smma_matrix_need smma_product_needs(const smma_product_request *request, smma_pr
 /* Makes a product without matrices, and checks everything that can be checked before a matrix is read. */
 bool smma_product_begin(const smma_product_request *request, smma_matrix_product *product, smma_error *error);
 
+/* Fails if scale factors that the product needs are neither given nor stored with A and B. */
+bool smma_product_check_scales(const smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b,
+                               smma_error *error);
+
+/* Makes the product round D, whose sums are in FP32, to `d`, as libraries do after their epilogue. The caller frees
+   `request->plan`, unless it had one. Fails if the request has a plan with another D, or a method with sums of its
+   own. */
+bool smma_product_round(smma_product_request *request, smma_format d, smma_error *error);
+
 /* Sets the sizes and orders from the shapes of A and B; does not read their data. Checks that the shapes fit, that the
    meaning of their elements is known, and that K can follow the plan. */
 bool smma_product_size(smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b, smma_error *error);
@@ -79,6 +89,15 @@ void smma_product_free(smma_matrix_product *product);
 
 /* Returns the summary of a product that has been computed. `d` is the file of D; NULL if D is not written. */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
+
+/* Reports whether a product with this plan (NULL: without a plan) has a place for alpha, and so for factors of A and B.
+ */
+bool smma_takes_factor(const smma_plan *plan);
+
+/* Checks that A and B may be quantised for the instruction: the factors that NVFP4 has for each tensor multiply the
+   sum, so a plan must have a place for alpha, and alpha must not act on the operands. */
+bool smma_check_quantised(const smma_instruction *instruction, const smma_plan *plan, const char *plan_name,
+                          smma_scaling scaling, smma_error *error);
 
 /* Returns the name of the first argument that the plan does not use, for example "c" or "scale_d", or NULL. Checks the
    arguments that are not neutral, and C and the bias if they are given. */

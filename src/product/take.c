@@ -9,6 +9,7 @@
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
+#include "matrix/stored.h"
 #include "numerics/blocks.h"
 
 static void say(const smma_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -50,10 +51,11 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
   return t->format == SMMA_NO_FORMAT;
 }
 
-/* Returns the name of the file's format, or of its integer type in NumPy. */
-static const char *type_text(const smma_tensor *t, char text[16]) {
+/* Returns the name of the file's format, of the form of a quantised matrix, or of an integer type in NumPy. */
+static const char *type_text(const smma_tensor *t, char text[SMMA_STORED_TEXT]) {
+  if (t->stored) return smma_stored_text(t->stored, text);
   if (t->format != SMMA_NO_FORMAT) return smma_format_text(t->format);
-  snprintf(text, 16, "%sint%d", t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : "", 8 * t->bytes);
+  snprintf(text, SMMA_STORED_TEXT, "%sint%d", t->integers == SMMA_UNSIGNED_INTEGERS ? "u" : "", 8 * t->bytes);
   return text;
 }
 
@@ -105,7 +107,7 @@ static bool make_numbers(const smma_tensor *t, size_t row, size_t column, const 
 
 bool smma_take_numbers(const smma_tensor *t, smma_format wanted, smma_label l, const smma_notes *notes,
                        smma_tensor *numbers, smma_error *error) {
-  char type[16];
+  char type[SMMA_STORED_TEXT];
   *numbers = (smma_tensor){.format = SMMA_NO_FORMAT};
   if (!smma_check_meaning(t, wanted, l, error)) return false;
   if (smma_is_raw(t, wanted) || !t->integers || t->format != SMMA_NO_FORMAT) return true;
@@ -186,16 +188,19 @@ bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_for
 
 void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l, size_t count,
                      const smma_conversion *lost, const smma_notes *notes) {
-  char text[160], type[16];
+  char text[160], type[SMMA_STORED_TEXT];
+  const char *const hint = from->stored && from->stored->element == wanted
+                               ? "; a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors"
+                               : "";
   if (smma_is_raw(from, wanted))
     say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
         smma_format_text(wanted));
   else if (lost->changed)
-    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s", l.what, l.path, type_text(from, type),
+    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s%s", l.what, l.path, type_text(from, type),
         smma_format_text(wanted), smma_rounding_words(rounding),
         smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
-        loss_text(lost, text, sizeof text));
-  else if (from->format != wanted)
+        loss_text(lost, text, sizeof text), hint);
+  else if (from->format != wanted || from->stored)
     say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
         smma_format_text(wanted));
 }
@@ -216,7 +221,7 @@ static double greatest_of(smma_format format) {
 }
 
 /* Returns the number of blocks in which numbers saturate or become zero, because no scale factor is large, or small,
-   enough. */
+   enough. With a factor of the tensor no block saturates. */
 static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool along_rows, const smma_block_format *f) {
   const size_t columns = b->values.columns, k = along_rows ? columns : b->values.rows;
   const double most = greatest_of(f->scale), of_elements = greatest_of(f->element);
@@ -227,12 +232,14 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
     double greatest = 0;
     for (size_t n = first; n < k && n < first + (size_t)f->block; n++)
       greatest = fmax(greatest, fabs(exact[along_rows ? vector * columns + n : n * columns + vector]));
-    count += (factor == 0 && greatest > 0) || (factor == most && greatest / most > of_elements);
+    count += (factor == 0 && greatest > 0) ||
+             (!smma_has_tensor_factor(f) && factor == most && greatest / most > of_elements);
   }
   return count;
 }
 
-/* Returns counts of the differences between the numbers that the blocks represent and the exact numbers. */
+/* Returns counts of the differences between the numbers that the blocks represent and the exact numbers. A tensor's
+   factor multiplies in FP32. */
 static smma_conversion loss_of_blocks(const smma_blocks *b, const double *exact, bool along_rows,
                                       const smma_block_format *format) {
   const uint8_t *values = b->values.data, *scales = b->scales.data;
@@ -240,8 +247,9 @@ static smma_conversion loss_of_blocks(const smma_blocks *b, const double *exact,
   for (size_t i = 0; i < b->values.rows * b->values.columns; i++) {
     const size_t row = i / b->values.columns, column = i % b->values.columns, vector = along_rows ? row : column;
     const size_t block = (along_rows ? column : row) / (size_t)format->block;
-    const double x = exact[i], y = smma_format_decode(format->element, values[i]) *
-                                   smma_format_decode(format->scale, scales[vector * b->scales.columns + block]);
+    const double of_block = smma_format_decode(format->element, values[i]) *
+                            smma_format_decode(format->scale, scales[vector * b->scales.columns + block]);
+    const double x = exact[i], y = b->factor == 1 ? of_block : (float)of_block * b->factor;
     if (x == y || (isnan(x) && isnan(y))) continue;
     lost.changed++;
     lost.zero += y == 0;
@@ -255,10 +263,14 @@ static void note_blocks(const smma_tensor *from, const smma_blocks *b, const dou
                         const smma_block_format *f, const char *name, smma_label l, const smma_notes *notes) {
   const smma_conversion lost = loss_of_blocks(b, exact, along_rows, f);
   const size_t beyond = blocks_beyond(b, exact, along_rows, f);
-  char type[16], text[160];
-  say(notes, "%s, %s: %s quantised to %s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type), name,
-      lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
-  if (beyond)
+  char type[SMMA_STORED_TEXT], text[160], factor[64] = "";
+  if (smma_has_tensor_factor(f)) snprintf(factor, sizeof factor, " with factor %.9g of the tensor", (double)b->factor);
+  say(notes, "%s, %s: %s quantised to %s%s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type), name,
+      factor, lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
+  if (beyond && *factor)
+    say(notes, "%s, %s: %zu of %zu blocks became zero: their numbers are too small beside the greatest of the matrix",
+        l.what, l.path, beyond, b->scales.rows * b->scales.columns);
+  else if (beyond)
     say(notes,
         "%s, %s: %zu of %zu blocks saturated or became zero: %s has no factor for them; divide the matrix by a "
         "number before, and multiply the result by it (--alpha)",
@@ -273,25 +285,37 @@ bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block
   char text[SMMA_INPUT_TEXT_SIZE];
   const char *name = smma_input_text(&formats, f->element, text);
   smma_tensor exact;
-  *b = (smma_blocks){{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}};
+  bool done;
+  *b = (smma_blocks){{.format = SMMA_NO_FORMAT}, {.format = SMMA_NO_FORMAT}, b->factor};
   if (!smma_check_meaning(from, f->element, l, error)) return false;
   if (smma_is_raw(from, SMMA_F64))
     return smma_fail(error, "%s, %s: raw encodings have no scale factors; %s is made from numbers", l.what, l.path,
                      name);
   if (!smma_take_matrix(from, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, l, NULL, &exact, error)) return false;
-  if (!smma_tensor_new(f->element, from->rows, from->columns, &b->values, error) ||
-      !smma_tensor_new(f->scale, vectors, blocks, &b->scales, error)) {
-    smma_tensor_free(&b->values), smma_tensor_free(&b->scales);
-    smma_tensor_free(&exact);
-    return false;
-  }
-  for (size_t v = 0; v < vectors; v++) {
-    const size_t first = along_rows ? v * from->columns : v;
-    smma_quantize(f, (const double *)exact.data + first, along_rows ? 1 : from->columns, k,
-                  (unsigned char *)b->values.data + first, (unsigned char *)b->scales.data + v * blocks);
-  }
-  if (notes) note_blocks(from, b, exact.data, along_rows, f, name, l, notes);
+  done = smma_tensor_new(f->element, from->rows, from->columns, &b->values, error) &&
+         smma_tensor_new(f->scale, vectors, blocks, &b->scales, error) &&
+         (smma_quantize(f, exact.data, from->rows, from->columns, along_rows, &b->factor, b->values.data,
+                        b->scales.data) == SMMA_OK ||
+          smma_no_memory(error));
+  if (done && notes) note_blocks(from, b, exact.data, along_rows, f, name, l, notes);
+  if (!done) smma_tensor_free(&b->values), smma_tensor_free(&b->scales);
   smma_tensor_free(&exact);
+  return done;
+}
+
+bool smma_takes_stored(const smma_tensor *from, bool along_rows, smma_format element, smma_scales scales) {
+  return from->stored && smma_stored_fits(from->stored, along_rows, element, scales.format, scales.each);
+}
+
+bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scales, smma_label l,
+                      const smma_notes *notes, smma_blocks *b, smma_error *error) {
+  char type[SMMA_STORED_TEXT], multiplied[64] = "";
+  if (!smma_stored_split(from->stored, along_rows, scales.format, scales.each, &b->values, &b->scales, &b->factor,
+                         error))
+    return false;
+  if (b->factor != 1)
+    snprintf(multiplied, sizeof multiplied, "; its factor %.9g multiplies the result", (double)b->factor);
+  say(notes, "%s, %s: %s taken as stored%s", l.what, l.path, type_text(from, type), multiplied);
   return true;
 }
 

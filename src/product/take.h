@@ -5,9 +5,10 @@
 
 #include "isa/formats.h"
 #include "matrix/tensor.h"
+#include "plan/scales.h"
 #include "softmma/softmma.h"
 
-/* The receiver of notes, which inform the user and need no action. `say` NULL: no receiver. */
+/* The receiver of notes, which inform the user and need no action. If `say` is NULL, notes are dropped. */
 typedef struct {
   void (*say)(const char *text, void *context);
   void *context;
@@ -21,7 +22,7 @@ typedef struct {
 /* A given matrix: its elements, or the file that has them. */
 typedef struct {
   const char *path;   /* the file, or the name of the matrix in errors; NULL: not given */
-  smma_tensor tensor; /* data NULL: read the file */
+  smma_tensor tensor; /* if its data is NULL, the elements are in the file */
 } smma_source;
 
 /* Reads the matrix from its file (raw: integers are encodings), or uses the given elements. `*owns` receives whether
@@ -36,17 +37,18 @@ bool smma_is_raw(const smma_tensor *tensor, smma_format wanted);
    format. */
 bool smma_check_meaning(const smma_tensor *tensor, smma_format wanted, smma_label label, smma_error *error);
 
-/* Fails if the shape differs from that which `needed_by` needs. */
+/* Fails if the matrix is not `rows` x `columns`, which `needed_by` needs. */
 bool smma_check_shape(const smma_tensor *tensor, smma_label label, size_t rows, size_t columns, const char *needed_by,
                       smma_error *error);
 
-/* Converts integers whose type is not a format (int16, int64, ...) to f64, unless they are encodings; otherwise
-   `numbers` has no data. Also checks their meaning. */
+/* Sets `numbers` to the elements in f64 if they are integers of a type that is not a format (int16, int64, ...) and are
+   not encodings; otherwise sets its data to NULL. Fails as smma_check_meaning does. */
 bool smma_take_numbers(const smma_tensor *tensor, smma_format wanted, smma_label label, const smma_notes *notes,
                        smma_tensor *numbers, smma_error *error);
 
-/* Makes a copy of part of a matrix, in the wanted format. The part begins at `row`, `column`; the label names the
-   matrix. Values that the format does not have are rounded (saturating in formats of at most 8 bits) and counted in
+/* Makes a copy of part of a matrix, in the wanted format. The part begins at `row`, `column` of the matrix that the
+   label names. Values that the format does not have are rounded (saturating in formats of at most 8 bits) and counted
+   in
    `*lost`. Raw encodings must fit. */
 bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format wanted, smma_rounding rounding,
                     smma_label label, smma_tensor *taken, smma_conversion *lost, smma_error *error);
@@ -65,10 +67,20 @@ bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding
 /* A matrix of numbers in blocks along K, each with a scale factor. */
 typedef struct {
   smma_tensor values, scales; /* scales: in the layout of smma_gemm */
+  float factor;               /* of the tensor: the result is multiplied by it; 1 if the format has one level */
 } smma_blocks;
 
-/* Quantises (numerics/blocks.h); K goes along the rows of the matrix, or down its columns. Refuses raw encodings. */
+/* Quantises (numerics/blocks.h); K goes along the rows of the matrix, or down its columns. Before the call
+   `blocks->factor` is the tensor's factor, or 0 to compute it. Refuses raw encodings. */
 bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format, smma_label label,
+                      const smma_notes *notes, smma_blocks *blocks, smma_error *error);
+
+/* Reports whether the matrix has a stored form whose elements and scale factors a product with these scale factors can
+   take unchanged. */
+bool smma_takes_stored(const smma_tensor *from, bool along_rows, smma_format element, smma_scales scales);
+
+/* Copies the elements, scale factors and factor of such a matrix, and writes a note. */
+bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scales, smma_label label,
                       const smma_notes *notes, smma_blocks *blocks, smma_error *error);
 
 /* Reads a rounding mode of --round-in: `length` characters of `word`. "default" means `otherwise`. */

@@ -79,13 +79,16 @@ static smma_datum *mismatch_datum(const smma_mismatch *m) {
   smma_put_text(d, "instruction", m->header->instruction);
   smma_put_text(d, "expected", smma_hex_text(m->header->d, m->row->d, text));
   smma_put_text(d, "got", smma_hex_text(m->header->d, m->got, text));
+  if (!m->header->tininess) return d;
+  smma_put_text(d, "expected_flags", smma_hex_text(SMMA_U8, m->row->flags, text));
+  smma_put_text(d, "got_flags", smma_hex_text(SMMA_U8, (uint64_t)m->flags, text));
   return d;
 }
 
 static void take_mismatch(const smma_mismatch *m, void *context) {
   work *w = context;
   const smma_verify_request *q = w->request;
-  if (w->has_memory) collect(w, m);
+  if (w->has_memory && !m->same) collect(w, m); /* classes are of d */
   if (w->result->totals.mismatches > q->most_shown) return;
   if (q->mismatch)
     q->mismatch(m, q->context);
@@ -122,7 +125,7 @@ bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_e
 }
 
 static bool survey(work *w, FILE *stream, const char *path) {
-  smma_check_totals totals = {0, 0, 0};
+  smma_check_totals totals = {0};
   const smma_check_watcher watcher = {.compute = compute, .context = w};
   const bool whole = smma_check_stream(stream, path, &totals, &watcher, NULL);
   return smma_note_clean(w->found, w->at, whole && !totals.mismatches ? totals.rows : 0, w->error);
@@ -299,6 +302,7 @@ smma_datum *smma_verification_datum(smma_verification *v) {
   smma_put_count(d, "nan", v->totals.nan);
   smma_datum_put(d, "shown", v->shown);
   smma_datum_put(d, "classes", list);
+  smma_put_count(d, "flags", v->totals.flags);
   v->shown = NULL;
   return d;
 }

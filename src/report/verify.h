@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "rows/check.h"
 
-/* For each file, by number: the number of its rows if all of them are correct; 0 if that is not known. */
+/* The correct files. rows[n] is the number of vectors in file n if all of them are known to be correct, otherwise 0. */
 typedef struct {
   uint64_t *rows;
   size_t count;
@@ -42,10 +42,10 @@ typedef struct {
 typedef struct {
   uint64_t files;
   smma_check_totals totals;
-  bool is_whole; /* every file was readable */
-  const char *unit,
-      *against;      /* the unit or file whose results the classes explain, and the one that it is compared with */
-  smma_datum *shown; /* a record for each mismatch */
+  bool is_whole;              /* every file was readable */
+  const char *unit, *against; /* names of the unit or file whose results the classes explain, and of the unit that it is
+                                 compared with */
+  smma_datum *shown;          /* a record for each mismatch */
   smma_verified_instruction of[SMMA_MOST_CLASSIFIED];
   int count;
   uint64_t unsorted; /* mismatches of instructions beyond the limit */
@@ -66,7 +66,8 @@ bool smma_verify_survey(const smma_verify_request *request, size_t rank, size_t 
 /* Notes the number of rows of a correct file. Returns false with one error line when memory is short. */
 bool smma_note_clean(smma_clean_files *clean, size_t file, uint64_t rows, smma_error *error);
 
-/* Returns the names and counts that the description of instruction number `n`'s classes needs. */
+/* Returns the context (units, number of mismatches, paths) with which to describe the classes of instruction number
+   `n`. */
 smma_class_words smma_verification_words(const smma_verification *result, int n);
 
 /* Returns {"files", "rows", "mismatches", "nan", "shown", "classes"}. Moves the list of mismatches into the result. */

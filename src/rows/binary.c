@@ -327,7 +327,7 @@ static bool open_file(smma_binary_reader *r, FILE *stream, smma_vector_header *h
   shape = smma_vector_shape(header);
   r->checksum = malloc(table + 1);
   r->buffer = malloc(capacity * h.row_bytes + 1);
-  if (!r->checksum || !r->buffer || !smma_rows_allocate(&shape, capacity + 1, &r->ahead))
+  if (!r->checksum || !r->buffer || !smma_rows_allocate_as(&shape, &layout, capacity + 1, &r->ahead))
     return smma_fail(error, "%s: no memory", r->path);
   r->ahead.instruction = NULL; /* `shape` ends with this function */
   return read_all(r, r->checksum, table, h.first_row + h.rows * h.row_bytes, error);

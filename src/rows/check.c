@@ -15,7 +15,8 @@ typedef struct {
   smma_rows rows;
   size_t count;
   unsigned long long line[BATCH];
-  uint64_t got[BATCH]; /* computed results, in containers of d's format */
+  uint64_t got[BATCH];        /* computed results, in containers of d's format */
+  unsigned char flags[BATCH]; /* the model's flags, if the rows have flags */
 } batch;
 
 /* Data for checking one stream. */
@@ -27,16 +28,25 @@ typedef struct {
   const smma_check_watcher *watcher;
 } check;
 
+/* Reports whether `count` rows have the model's flags, or no flags. */
+static bool same_flags(const batch *b, size_t first, size_t count) {
+  const unsigned char *expected = b->rows.part[SMMA_PART_FLAGS];
+  return !expected || memcmp(expected + first, b->flags + first, count) == 0;
+}
+
 static void check_row(const check *c, const batch *b, size_t i) {
   const uint64_t expected = smma_rows_result(&b->rows, i);
   const uint64_t got = smma_load(b->rows.layout.part[SMMA_PART_D].bytes, b->got, i);
-  if (smma_same_result(&c->operation, expected, got)) return;
+  const bool same = smma_same_result(&c->operation, expected, got);
+  if (same && same_flags(b, i, 1)) return;
   c->totals->mismatches++;
-  c->totals->nan += smma_differs_in_nan(c->operation.d, expected, got);
+  c->totals->nan += !same && smma_differs_in_nan(c->operation.d, expected, got);
+  c->totals->flags += same;
   if (c->watcher->mismatch) {
     smma_row row;
     smma_rows_get(&b->rows, i, &row);
-    c->watcher->mismatch(&(smma_mismatch){c->path, b->line[i], c->header, &row, got}, c->watcher->context);
+    c->watcher->mismatch(&(smma_mismatch){c->path, b->line[i], c->header, &row, got, b->flags[i], same},
+                         c->watcher->context);
   }
 }
 
@@ -45,7 +55,7 @@ static void check_piece(const check *c, const batch *b, size_t first, size_t end
   const size_t bytes = b->rows.layout.part[SMMA_PART_D].bytes;
   const unsigned char *expected = b->rows.part[SMMA_PART_D] + first * bytes, *got = (const unsigned char *)b->got;
   c->totals->rows += end - first;
-  if (memcmp(expected, got + first * bytes, (end - first) * bytes) != 0)
+  if (memcmp(expected, got + first * bytes, (end - first) * bytes) != 0 || !same_flags(b, first, end - first))
     for (size_t i = first; i < end; i++) check_row(c, b, i);
 }
 
@@ -61,16 +71,22 @@ static void report_right(const check *c, const batch *b) {
     got = smma_load(b->rows.layout.part[SMMA_PART_D].bytes, b->got, i);
     smma_rows_get(&b->rows, i, &row);
     if (smma_same_result(&c->operation, row.d, got))
-      c->watcher->right(&(smma_mismatch){c->path, b->line[i], c->header, &row, got}, c->watcher->context);
+      c->watcher->right(&(smma_mismatch){c->path, b->line[i], c->header, &row, got, b->flags[i], true},
+                        c->watcher->context);
   }
 }
 
 static bool check_batch(const check *c, batch *b, smma_error *error) {
   const smma_batch all = smma_rows_batch(&b->rows, 0, b->count, b->got);
+  smma_batch operands = all;
   const unsigned long long mismatches = c->totals->mismatches;
   if (!c->watcher->compute)
     smma_dot_rows(b->rows.instruction, &all, 0);
   else if (!c->watcher->compute(b->rows.instruction, &all, c->watcher->context, error))
+    return false;
+  operands.d = NULL;
+  if (c->header->tininess &&
+      smma_dot_flags(b->rows.instruction, &operands, c->header->tininess, 0, b->flags, error) != SMMA_OK)
     return false;
   if (c->watcher->progress) c->watcher->progress(c->totals, c->watcher->context);
   for (size_t i = 0; i < b->count; i += PIECE) check_piece(c, b, i, b->count - i < PIECE ? b->count : i + PIECE);
@@ -118,8 +134,9 @@ bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals
   instruction = smma_instruction_of_header(&header, path, error);
   if (instruction) {
     batch *b = malloc(sizeof *b);
+    const smma_row_layout layout = smma_vector_layout(&header);
     c.operation = smma_operation_of(instruction);
-    if (b && smma_rows_allocate(instruction, BATCH, &b->rows)) {
+    if (b && smma_rows_allocate_as(instruction, &layout, BATCH, &b->rows)) {
       done = check_rows(&c, reader, b, error);
       smma_rows_free(&b->rows);
     } else {

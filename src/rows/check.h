@@ -10,6 +10,7 @@
 typedef struct {
   unsigned long long rows, mismatches; /* rows read; rows that differ */
   unsigned long long nan;              /* mismatches that differ only in the encoding of a NaN */
+  unsigned long long flags;            /* mismatches that differ only in their flags */
 } smma_check_totals;
 
 /* Describes one row, mismatching or correct, to a reporter. */
@@ -19,6 +20,8 @@ typedef struct {
   const smma_vector_header *header;
   const smma_row *row;
   uint64_t got;
+  int flags; /* the model's flags, if the rows have flags */
+  bool same; /* d is correct; a mismatch then differs only in its flags */
 } smma_mismatch;
 
 /* Callbacks of smma_check_stream; each function may be NULL. */

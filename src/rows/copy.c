@@ -14,10 +14,11 @@ typedef struct {
 
 static bool copy_rows(const copy *c, const smma_vector_header *header, smma_error *error) {
   const smma_instruction shape = smma_vector_shape(header);
+  const smma_row_layout layout = smma_vector_layout(header);
   smma_vector_status status = SMMA_VECTOR_ROW;
   uint64_t all = 0, copied = 0;
   smma_rows rows;
-  bool done = smma_rows_allocate(&shape, BATCH, &rows) || smma_no_memory(error);
+  bool done = smma_rows_allocate_as(&shape, &layout, BATCH, &rows) || smma_no_memory(error);
   smma_vector_count(c->reader, &all);
   while (done && status == SMMA_VECTOR_ROW && !ferror(c->stream)) {
     size_t count;

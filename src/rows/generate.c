@@ -16,7 +16,7 @@ enum {
   MOST_WORDS = 13 * (5 * SMMA_MAXIMUM_K + 2) /* a number takes at most 13; ill-conditioned rows draw a and b twice */
 };
 
-/* ---- Random numbers, generated in bulk for one row after another ---- */
+/* ---- Random numbers, generated in bulk for one test vector at a time ---- */
 
 typedef struct {
   smma_philox_function *philox;
@@ -45,7 +45,7 @@ static smma_draws draws_of_row(stream *s, uint64_t row) {
   return (smma_draws){s, s->words, s->sums};
 }
 
-/* Extends the generated words to at least `count`, counted from the row's start. */
+/* Generates more words, until there are at least `count` since the start of the test vector. */
 static __attribute__((noinline)) void make(stream *s, size_t count) {
   const size_t step = 4 * SMMA_PHILOX_STEP, words = (count - s->made + step - 1) / step * step;
   s->philox(&s->keys, s->counter, words / 4, s->words + s->made, NULL);
@@ -60,8 +60,8 @@ static inline void smma_expect(smma_draws *s, int count) {
   if (end > s->from->made) make(s->from, end);
 }
 
-/* Generates the sums of each block's words, for `count` normal numbers; these must be the first numbers that a row
-   draws. */
+/* Generates the random words for `count` normal numbers, each the sum of NORMAL_BLOCKS blocks of four words. Stores
+   only the sums of blocks. Call this before anything else is drawn for the test vector. */
 static inline void smma_expect_normals(smma_draws *s, int count) {
   const size_t step = SMMA_PHILOX_STEP, blocks = NORMAL_BLOCKS * (size_t)count;
   stream *from = s->from;
@@ -97,9 +97,10 @@ static inline double exact_double(int64_t x) {
   return double_of(code_of(offset) + (uint64_t)x) - offset;
 }
 
-/* Computes smma_encode of sum * 2^exponent, to nearest even, saturating, without branches. For sums below 2^51 and
-   formats with a sign, an exponent, at most 51 fraction bits and subnormals below 2^200. Adds a power of two whose last
-   bit has the weight of the result's last bit; the increase of its code is the result's significand. */
+/* Computes smma_encode of sum * 2^exponent, to nearest even, saturating, without branches. Bounds: sums are below 2^51;
+   the format has a sign, an exponent, at most 51 fraction bits and subnormals below 2^200. Adds a power of two whose
+   last bit has the weight of the result's last bit. The sum's code minus the power's code is the result's
+   significand. */
 static inline void encode_floats(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
   const uint64_t largest = smma_largest_fields(f), has_zero = !smma_has_nan_for_negative_zero(f);
   const uint64_t least = (uint64_t)(1023 + smma_minimum_exponent(f) - exponent);
@@ -160,7 +161,7 @@ static inline void fill_rows_of(const selection *x, const smma_row_recipe *recip
   }
 }
 
-/* Calls fill_rows_of with the most frequent formats as constants, so that compilers optimise for them. */
+/* Calls fill_rows_of, with constants for the most frequent formats, so that compilers optimise for these. */
 static inline void fill_rows(const selection *x, size_t from, size_t end, smma_rows *rows) {
   const smma_instruction *i = rows->instruction;
   smma_row_recipe r = x->recipe;

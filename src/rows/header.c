@@ -72,5 +72,7 @@ smma_instruction smma_vector_shape(const smma_vector_header *h) {
 
 smma_row_layout smma_vector_layout(const smma_vector_header *h) {
   const smma_instruction shape = smma_vector_shape(h);
-  return smma_row_layout_of(&shape);
+  smma_row_layout layout = smma_row_layout_of(&shape);
+  if (h->tininess) smma_row_layout_add_flags(&layout);
+  return layout;
 }

@@ -11,10 +11,16 @@ smma_row_layout smma_row_layout_of(const smma_instruction *i) {
                         {"c", i->c, 1, 0, offsetof(smma_row, c)},
                         {"scale_a", i->scale, scales, 0, offsetof(smma_row, scale_a)},
                         {"scale_b", i->scale, scales, 0, offsetof(smma_row, scale_b)},
-                        {"d", i->d, 1, 0, offsetof(smma_row, d)}}};
+                        {"d", i->d, 1, 0, offsetof(smma_row, d)},
+                        {"flags", SMMA_U8, 0, 0, offsetof(smma_row, flags)}}};
   for (int p = 0; p < SMMA_PARTS; p++)
     if (l.part[p].count) l.part[p].bytes = smma_bytes_of(l.part[p].format);
   return l;
+}
+
+void smma_row_layout_add_flags(smma_row_layout *l) {
+  l->part[SMMA_PART_FLAGS].count = 1;
+  l->part[SMMA_PART_FLAGS].bytes = smma_bytes_of(SMMA_U8);
 }
 
 bool smma_same_operands_in(const smma_row_layout *l, const smma_row *x, const smma_row *y) {

@@ -6,8 +6,16 @@
 #include "isa/instruction.h"
 
 /* The parts of a row, in the order of vector files. */
-typedef enum { SMMA_PART_A, SMMA_PART_B, SMMA_PART_C, SMMA_PART_SCALE_A, SMMA_PART_SCALE_B, SMMA_PART_D } smma_part_id;
-enum { SMMA_PARTS = SMMA_PART_D + 1 };
+typedef enum {
+  SMMA_PART_A,
+  SMMA_PART_B,
+  SMMA_PART_C,
+  SMMA_PART_SCALE_A,
+  SMMA_PART_SCALE_B,
+  SMMA_PART_D,
+  SMMA_PART_FLAGS /* exception flags, which few files have */
+} smma_part_id;
+enum { SMMA_PARTS = SMMA_PART_FLAGS + 1 };
 
 /* Numbers of a row that share a format. */
 typedef struct {
@@ -22,7 +30,9 @@ typedef struct {
   smma_part part[SMMA_PARTS];
 } smma_row_layout;
 
+/* Returns the layout of an instruction's rows, without flags; the next function adds them. */
 smma_row_layout smma_row_layout_of(const smma_instruction *instruction);
+void smma_row_layout_add_flags(smma_row_layout *layout);
 
 static inline uint64_t *smma_part_of(smma_row *row, const smma_part *part) {
   return (uint64_t *)((char *)row + part->offset);

@@ -5,10 +5,10 @@
 
 #include "host/load.h"
 
-bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r) {
+bool smma_rows_allocate_as(const smma_instruction *i, const smma_row_layout *layout, size_t capacity, smma_rows *r) {
   size_t row = 0;
   unsigned char *next;
-  *r = (smma_rows){.instruction = i, .layout = smma_row_layout_of(i), .capacity = capacity};
+  *r = (smma_rows){.instruction = i, .layout = *layout, .capacity = capacity};
   for (int p = 0; p < SMMA_PARTS; p++) row += smma_part_stride(&r->layout.part[p]);
   r->memory = next = calloc(capacity, row);
   if (!next) return false;
@@ -20,6 +20,11 @@ bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r
       next += capacity * smma_part_stride(&r->layout.part[p]);
     }
   return true;
+}
+
+bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r) {
+  const smma_row_layout layout = smma_row_layout_of(i);
+  return smma_rows_allocate_as(i, &layout, capacity, r);
 }
 
 void smma_rows_free(smma_rows *r) {

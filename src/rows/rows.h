@@ -17,10 +17,14 @@ typedef struct {
 
 /* Allocates room for `capacity` rows of zeros; returns false when memory is short. */
 bool smma_rows_allocate(const smma_instruction *instruction, size_t capacity, smma_rows *rows);
+
+/* Like smma_rows_allocate, for rows of a layout, which may have flags. */
+bool smma_rows_allocate_as(const smma_instruction *instruction, const smma_row_layout *layout, size_t capacity,
+                           smma_rows *rows);
 void smma_rows_free(smma_rows *rows);
 
-/* Enlarges the room to `capacity` rows and keeps the existing ones. Returns false when memory is short; then nothing
-   changes. */
+/* Enlarges the room to `capacity` rows without flags and keeps the existing ones. Returns false when memory is short;
+   then nothing changes. */
 bool smma_rows_grow(smma_rows *rows, size_t capacity);
 
 /* Returns the number of bytes that a part takes in one row. */
@@ -52,7 +56,8 @@ static inline void smma_rows_put(smma_rows *rows, size_t index, const smma_row *
 /* Loads the row at `index`. */
 void smma_rows_get(const smma_rows *rows, size_t index, smma_row *row);
 
-/* Copies row `from` of other rows of the same instruction to `index`. */
+/* Copies `count` rows, from row `from` of other rows of the same instruction on, to `index`. Other rows may have flags
+   that these rows lack. */
 void smma_rows_copy(smma_rows *rows, size_t index, const smma_rows *other, size_t from, size_t count);
 
 /* Returns d of one row. */

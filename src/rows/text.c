@@ -11,11 +11,11 @@
 #include "isa/format_name.h"
 
 enum {
-  LINE_LIMIT = 65536, /* a row has at most 642 numbers of 16 digits; the rest is room for leading zeros */
+  LINE_LIMIT = 65536, /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
   CHUNK = 1 << 21,    /* number of bytes read together */
   VALUE_LIMIT = 128,  /* bytes of a header value, including the terminating zero */
   DIGITS = 16,        /* number of digits of the widest format */
-  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 2, /* numbers in the longest row */
+  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 3, /* numbers in the longest row */
   LINES_WITHOUT_ROW = 10000,                                   /* limit of consecutive comments and blank lines */
   RECOGNIZED_LINES = 64 /* lines within which a header must name its instruction */
 };
@@ -33,6 +33,7 @@ typedef enum {
   KEY_WAVE, /* modifiers of AMD's instructions that are not part of the name */
   KEY_FP16_OVFL,
   KEY_CLAMP,
+  KEY_FLAGS,
   KEY_COUNT
 } header_key;
 
@@ -47,7 +48,12 @@ static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
                                                  [KEY_RECORDED_ON] = "recorded on",
                                                  [KEY_WAVE] = "wave",
                                                  [KEY_FP16_OVFL] = "fp16_ovfl",
-                                                 [KEY_CLAMP] = "clamp"};
+                                                 [KEY_CLAMP] = "clamp",
+                                                 [KEY_FLAGS] = "flags"};
+
+/* Values of the key "flags". */
+static const char *const tininess_text[] = {[SMMA_TININESS_BEFORE_ROUNDING] = "tininess before rounding",
+                                            [SMMA_TININESS_AFTER_ROUNDING] = "tininess after rounding"};
 
 struct smma_text_reader {
   FILE *stream;
@@ -200,6 +206,16 @@ static bool parse_modifier(const smma_text_reader *reader, span value, int one, 
                  value.text, one, other);
 }
 
+static bool parse_tininess(smma_text_reader *reader, span value, smma_error *error) {
+  smma_tininess t = SMMA_TININESS_BEFORE_ROUNDING;
+  while (t <= SMMA_TININESS_AFTER_ROUNDING && !equals(value, tininess_text[t])) t++;
+  reader->header.tininess = t;
+  return t <= SMMA_TININESS_AFTER_ROUNDING ||
+         fail_at(reader, value.text, error, "'%.*s' is neither '%s' nor '%s'",
+                 (int)(value.length < 64 ? value.length : 64), value.text, tininess_text[SMMA_TININESS_BEFORE_ROUNDING],
+                 tininess_text[SMMA_TININESS_AFTER_ROUNDING]);
+}
+
 static bool parse_value(smma_text_reader *reader, header_key key, span value, smma_error *error) {
   smma_vector_header *header = &reader->header;
   switch (key) {
@@ -216,6 +232,7 @@ static bool parse_value(smma_text_reader *reader, header_key key, span value, sm
     case KEY_WAVE: return parse_modifier(reader, value, 32, 64, &header->wave, error);
     case KEY_FP16_OVFL: return parse_modifier(reader, value, 0, 1, &header->fp16_ovfl, error);
     case KEY_CLAMP: return parse_modifier(reader, value, 0, 1, &header->clamp, error);
+    case KEY_FLAGS: return parse_tininess(reader, value, error);
     default: header->k = parse_count(value); break;
   }
   if (header->k > 0) return true;
@@ -478,7 +495,8 @@ static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
 }
 
 /* Reads a line of the usual length as a row; returns false if the line has another form. */
-static bool take_line(const char *text, size_t length, const char *blanks, smma_rows *rows, size_t index) {
+static bool take_line(const char *text, size_t length, const char *blanks, const smma_row_layout *layout,
+                      smma_rows *rows, size_t index) {
   uint8_t digit[NUMBERS * (DIGITS + 1)];
   const uint8_t *next = digit;
   uint8_t good = 1;
@@ -488,10 +506,10 @@ static bool take_line(const char *text, size_t length, const char *blanks, smma_
     good &= blanks[i] ? text[i] == blanks[i] : is_digit;
   }
   for (int p = 0; good && p < SMMA_PARTS; p++) {
-    const smma_part *part = &rows->layout.part[p];
+    const smma_part *part = &layout->part[p];
     const size_t count = (size_t)part->count;
     if (count == 0) continue;
-    good = store_part(next, part, rows->part[p] + index * count * part->bytes);
+    if (rows->part[p]) good = store_part(next, part, rows->part[p] + index * count * part->bytes);
     next += count * (size_t)(digits_of(part->format) + 1);
   }
   return good;
@@ -507,17 +525,18 @@ static void find_blanks(const smma_row_layout *layout, char *blanks) {
 }
 
 size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t first, size_t most) {
-  const size_t length = smma_text_line_length(&rows->layout);
+  const smma_row_layout *layout = &reader->layout;
+  const size_t length = smma_text_line_length(layout);
   const char *text = reader->chunk + reader->taken;
   char blanks[NUMBERS * (DIGITS + 1)];
   size_t count = (reader->filled - reader->taken) / length, good;
   if (reader->pending || reader->too_long) return 0;
   if (count > most) count = most;
   good = count;
-  find_blanks(&rows->layout, blanks);
+  find_blanks(layout, blanks);
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) reduction(min : good) if (count > 256)
   for (size_t i = 0; i < count; i++)
-    if (i < good && !take_line(text + i * length, length, blanks, rows, first + i)) good = i;
+    if (i < good && !take_line(text + i * length, length, blanks, layout, rows, first + i)) good = i;
   reader->taken += good * length;
   reader->line += good;
   return good;
@@ -556,12 +575,13 @@ static void write_keys(FILE *stream, const char *mark, const smma_vector_header 
   if (h->wave) fprintf(stream, "%s wave: %d\n", mark, h->wave);
   if (h->fp16_ovfl) fprintf(stream, "%s fp16_ovfl: 1\n", mark);
   if (h->clamp) fprintf(stream, "%s clamp: 1\n", mark);
+  if (h->tininess) fprintf(stream, "%s flags: %s\n", mark, tininess_text[h->tininess]);
 }
 
 void smma_text_write_header(FILE *stream, const smma_vector_header *header) {
   write_keys(stream, "#", header);
-  fprintf(stream, "# columns: a[0..k-1] b[0..k-1] c %sd, raw encodings in hex\n",
-          header->scale_block ? "scale_a[..] scale_b[..] " : "");
+  fprintf(stream, "# columns: a[0..k-1] b[0..k-1] c %sd%s, raw encodings in hex\n",
+          header->scale_block ? "scale_a[..] scale_b[..] " : "", header->tininess ? " flags" : "");
 }
 
 void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header) {

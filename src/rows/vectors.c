@@ -204,7 +204,7 @@ bool smma_vector_produce(smma_vector_writer *w, const smma_instruction *i, uint6
   {
     smma_rows rows;
     void *part = malloc(part_bytes(w, SMMA_VECTOR_PART));
-    const bool there = smma_rows_allocate(i, SMMA_VECTOR_PART, &rows) && part;
+    const bool there = smma_rows_allocate_as(i, &w->layout, SMMA_VECTOR_PART, &rows) && part;
     good = there;
 #pragma omp for ordered schedule(static, 1)
     for (size_t at = 0; at < count; at += SMMA_VECTOR_PART) {

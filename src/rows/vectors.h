@@ -8,6 +8,7 @@
 
 #include "host/error.h"
 #include "rows/rows.h"
+#include "softmma/flags.h"
 
 typedef struct {
   char arch[512], instruction[128]; /* arch: a custom unit's file name if the instruction is a custom unit */
@@ -16,6 +17,7 @@ typedef struct {
   int k, scale_block;               /* scale_block: 0 if there are no scale factors */
   int wave;                         /* AMD RDNA: 32, 64, or 0 if the header does not say */
   int fp16_ovfl, clamp;             /* AMD RDNA: 1 if set */
+  smma_tininess tininess;           /* of the flags in the rows; SMMA_TININESS_OF_UNIT: rows have no flags */
   unsigned long long line;          /* the header's line that names the instruction, from 1; not written */
 } smma_vector_header;
 
@@ -27,7 +29,7 @@ const smma_instruction *smma_instruction_of_header(const smma_vector_header *hea
 /* Fills in the header for rows of an instruction. */
 void smma_vector_header_of(const smma_instruction *instruction, smma_vector_header *header);
 
-/* Returns an instruction with only the header's formats and sizes, for smma_rows_allocate; the next function returns
+/* Returns an instruction with only the header's formats and sizes, for smma_rows_allocate_as; the next function returns
    the layout of its rows. */
 smma_instruction smma_vector_shape(const smma_vector_header *header);
 smma_row_layout smma_vector_layout(const smma_vector_header *header);
@@ -106,7 +108,8 @@ bool smma_vector_produce(smma_vector_writer *writer, const smma_instruction *ins
 /* Writes the first `count` rows, on all cores; returns false with one error line when memory is short. */
 bool smma_vector_write_rows(smma_vector_writer *writer, const smma_rows *rows, size_t count, smma_error *error);
 
-/* Writes what follows the rows, whose number must be the announced one. Returns false with one error line. */
+/* Writes the end of the file. The number of vectors written must be the announced number. Returns false with one error
+   line on failure. */
 bool smma_vector_finish(smma_vector_writer *writer, smma_error *error);
 void smma_vector_free(smma_vector_writer *writer);
 

@@ -146,7 +146,7 @@ static void report_row(const smma_mismatch *m, void *context) {
 static bool check_recording(run *r, const char *text, size_t length, smma_error *error) {
   const smma_check_watcher watcher = {.compute = compute_rows, .mismatch = report_row, .context = r};
   for (size_t k = 0; k < r->result->kernels; k++) {
-    smma_check_totals totals = {0, 0, 0};
+    smma_check_totals totals = {0};
     FILE *stream = fmemopen((void *)text, length, "r");
     r->kernel = r->result->kernel[k];
     const bool done = stream && smma_check_stream(stream, "a recording", &totals, &watcher, error);

@@ -5,7 +5,7 @@
 #include "host/locale.h"
 #include "isa/format_name.h"
 #include "plan/plan.h"
-#include "tolerance/tolerance.h"
+#include "tolerance/measured.h"
 
 const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]) {
   char kind[32];
@@ -26,22 +26,25 @@ static smma_datum *accepted(bool there, smma_tolerance t) {
   return record;
 }
 
-static smma_datum *target_datum(const smma_product_target *t, const smma_target_error *e) {
-  smma_datum *record = smma_datum_record(), *errors = smma_datum_record();
+smma_datum *smma_quantiles_datum(const double value[SMMA_QUANTILES]) {
+  smma_datum *record = smma_datum_record();
   const smma_locale locale = smma_locale_enter();
   for (int q = 0; q < SMMA_QUANTILES; q++) {
     char name[16];
     snprintf(name, sizeof name, q == SMMA_QUANTILES - 1 ? "max" : "%g", 100 * smma_quantiles[q]);
-    smma_put_real(errors, name, e->error[q]);
+    smma_put_real(record, name, value[q]);
   }
   smma_locale_leave(locale);
+  return record;
+}
+
+void smma_put_target_error(smma_datum *record, const smma_product_target *t, const smma_target_error *e) {
   smma_put_target(record, t);
   if (t->plan) smma_put_text(record, "plan", t->plan);
-  smma_datum_put(record, "error", errors);
+  smma_datum_put(record, "error", smma_quantiles_datum(e->error));
   smma_datum_put(record, "bound", e->unbounded ? smma_datum_null() : smma_datum_real(e->most_bound));
   smma_put_count(record, "unbounded", e->unbounded);
   smma_put_count(record, "left_out", e->special);
-  return record;
 }
 
 static smma_datum *verdict_datum(const smma_tolerance_result *x, smma_mutant mutant) {
@@ -59,7 +62,11 @@ smma_datum *smma_tolerance_datum(const smma_tolerance_result *x) {
   const smma_tolerance_request *r = x->request;
   smma_datum *record = smma_datum_record(), *units = smma_datum_list(), *mutants = smma_datum_list();
   char text[SMMA_OPERANDS_TEXT];
-  for (size_t i = 0; i < r->targets; i++) smma_datum_append(units, target_datum(&r->target[i], &x->target[i]));
+  for (size_t i = 0; i < r->targets; i++) {
+    smma_datum *unit = smma_datum_record();
+    smma_put_target_error(unit, &r->target[i], &x->target[i]);
+    smma_datum_append(units, unit);
+  }
   for (int m = 0; m < SMMA_MUTANTS; m++)
     if (x->verdict[m].applies) smma_datum_append(mutants, verdict_datum(x, (smma_mutant)m));
   smma_put_count(record, "m", x->m);

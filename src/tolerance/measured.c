@@ -10,11 +10,15 @@ enum { LEAST = 64, MOST = 256 };
 
 static size_t between(size_t x, size_t least, size_t most) { return x < least ? least : x > most ? most : x; }
 
+void smma_measured_part(bool given, size_t m, size_t n, size_t *rows, size_t *columns) {
+  const size_t least = given ? 1 : LEAST;
+  *rows = between(m, least, MOST), *columns = between(n, least, MOST);
+}
+
 void smma_measured_sizes(const smma_tolerance_request *request, smma_tolerance_result *r) {
   const smma_gemm_arguments *g = &request->target[0].product;
-  const size_t least = g->a ? 1 : LEAST;
   r->m = g->a ? g->m : request->m, r->n = g->a ? g->n : request->n, r->k = g->a ? g->k : request->k;
-  r->rows = between(r->m, least, MOST), r->columns = between(r->n, least, MOST);
+  smma_measured_part(g->a != NULL, r->m, r->n, &r->rows, &r->columns);
   r->has_c = g->a ? g->c != NULL : request->with_c || smma_data_has_c(request->data);
 }
 

@@ -27,8 +27,7 @@ static int compare_doubles(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* Sets each quantile of the values to NaN if `count` is 0. */
-static void take_quantiles(double *values, size_t count, double result[SMMA_QUANTILES]) {
+void smma_take_quantiles(double *values, size_t count, double result[SMMA_QUANTILES]) {
   qsort(values, count, sizeof *values, compare_doubles);
   for (int i = 0; i < SMMA_QUANTILES; i++) {
     const double rank = ceil(smma_quantiles[i] * (double)count);
@@ -66,13 +65,13 @@ static bool measure(study *x, size_t target, smma_error *error) {
                        s->values[i]);
     if (!isnan(off)) x->space[finite++] = off;
   }
-  take_quantiles(x->space, finite, t->error);
+  smma_take_quantiles(x->space, finite, t->error);
   x->result->is_proven = x->result->is_proven && !t->unbounded;
   if (target) return true;
   finite = 0;
   for (size_t i = 0; i < x->count; i++)
     if (isfinite(s->bound[i].exact)) x->space[finite++] = fabs(s->bound[i].exact);
-  take_quantiles(x->space, finite, x->result->exact);
+  smma_take_quantiles(x->space, finite, x->result->exact);
   return true;
 }
 
@@ -252,20 +251,32 @@ static bool measure_all(study *x, smma_error *error) {
     smma_measured_free(s);
     return false;
   }
-  return judge(x, error);
+  return true;
 }
 
-bool smma_tolerance_run(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error) {
+bool smma_tolerance_check(const smma_tolerance_request *request, smma_error *error) {
+  bool good = check_numbers(request, &request->target[0].product, error);
+  for (size_t i = 0; good && i < request->targets; i++) good = check_target(request, &request->target[i], error);
+  return good;
+}
+
+static bool run(const smma_tolerance_request *request, bool judged, smma_tolerance_result *result, smma_error *error) {
   study x = {.result = result};
-  bool done = true;
+  bool done;
   *result = (smma_tolerance_result){.request = request, .is_proven = true};
-  if (!check_numbers(request, &request->target[0].product, error)) return false;
-  for (size_t i = 0; done && i < request->targets; i++) done = check_target(request, &request->target[i], error);
-  if (!done) return false;
+  if (!smma_tolerance_check(request, error)) return false;
   smma_measured_sizes(request, result);
   x.count = result->rows * result->columns;
-  done = measure_all(&x, error);
+  done = measure_all(&x, error) && (!judged || judge(&x, error));
   for (size_t i = 0; i < x.samples; i++) smma_measured_free(&x.sample[i]);
   free(x.space);
   return done;
+}
+
+bool smma_tolerance_run(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error) {
+  return run(request, true, result, error);
+}
+
+bool smma_tolerance_measure(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error) {
+  return run(request, false, result, error);
 }

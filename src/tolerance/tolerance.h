@@ -55,6 +55,12 @@ typedef struct {
  */
 bool smma_tolerance_run(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error);
 
+/* Like smma_tolerance_run, but measures and bounds only the errors: the result has no tolerances and verdicts. */
+bool smma_tolerance_measure(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error);
+
+/* Checks everything that can be wrong in a request before products are computed. */
+bool smma_tolerance_check(const smma_tolerance_request *request, smma_error *error);
+
 /* Returns the result as the record for --json. */
 smma_datum *smma_tolerance_datum(const smma_tolerance_result *result);
 

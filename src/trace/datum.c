@@ -44,6 +44,7 @@ static smma_datum *target_datum(const smma_trace_result *x, size_t target, size_
   smma_put_count(record, "all_steps", t->events);
   smma_put_count(record, "every", every);
   smma_datum_put(record, "steps", steps);
+  smma_put_alpha(record, of);
   return record;
 }
 

@@ -14,8 +14,10 @@ void smma_k_text(const smma_trace *t, size_t instruction, char *text, size_t siz
 }
 
 static void fold_text(const smma_task *task, char *text, size_t size) {
-  static const char *const what[] = {
-      [SMMA_WITH_ADD] = "added", [SMMA_WITH_FMA] = "scaled and added", [SMMA_WITH_MULTIPLY_FMA] = "scaled and added"};
+  static const char *const what[] = {[SMMA_WITH_ADD] = "added",
+                                     [SMMA_WITH_FMA] = "scaled and added",
+                                     [SMMA_WITH_MULTIPLY_FMA] = "scaled and added",
+                                     [SMMA_WITH_MULTIPLY_B_FMA] = "scaled and added"};
   size_t used = (size_t)snprintf(text, size, "part %s", task->kind == SMMA_TASK_MOVE ? "moved" : what[task->with]);
   if (task->to == task->from) used = (size_t)snprintf(text, size, "C begins a total"); /* and is rounded */
   if (task->stored >= 0 && used < size)

@@ -35,9 +35,9 @@ typedef struct {
   smma_tree_status (*refuse)(void *context, int plus, int minus);
 } smma_order_asker;
 
-/* Finds the order of `order->count` summands. The caller has to check it. `rank` is the position of each summand in the
-   sequence in which summands are paired; NULL: sequence of their numbers. A chain takes about 2 K questions, a balanced
-   binary tree K/2 log2 K, a fused sum K^2/2. */
+/* Finds the reduction order of `order->count` summands. The caller has to check it. `rank` gives each summand's
+   position in the sequence in which summands are paired; if it is NULL, this is the sequence of their numbers. A chain
+   of K summands takes about 2 K questions, a balanced binary tree K/2 log2 K, a fused sum K^2/2. */
 smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank, smma_sum_order *order);
 
 /* The value of a sum: a multiple of M or, if that multiple is zero, a number of ones. */

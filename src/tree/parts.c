@@ -55,7 +55,8 @@ static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, 
   return count;
 }
 
-/* Finds out whether any term outside `together` shows a one, of the size and sign of `ones`, with M at x and y. */
+/* Sets `*any` to whether a one reaches d from any term outside `together`, with M and -M at x and y. Ones have the size
+   and sign of `ones`. */
 static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, const bool *together, bool *any) {
   smma_tree_question q[SMMA_MOST_QUESTIONS];
   bool zero[SMMA_MOST_QUESTIONS];

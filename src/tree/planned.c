@@ -200,6 +200,7 @@ static void append_sum(const smma_planned_node *n, char *text, size_t size) {
   ADD("of %zu%s", n->children, n->children > 2 ? " in order" : "");
   if (n->with == SMMA_WITH_FMA) ADD(", by FMA with the parts' scale factors");
   if (n->with == SMMA_WITH_MULTIPLY_FMA) ADD(", by multiplication and FMA with the parts' scale factors");
+  if (n->with == SMMA_WITH_MULTIPLY_B_FMA) ADD(", by multiplication and FMA with the parts' scale factors, B's first");
   if (n->stored != SMMA_STORED_AS_IS) ADD(", each part rounded to %s", smma_format_text((smma_format)n->stored));
   if (n->total != SMMA_STORED_AS_IS) ADD(", each total rounded to %s", smma_format_text((smma_format)n->total));
 }

@@ -51,8 +51,9 @@ static bool is_zero(const search *s, uint64_t d) {
 
 /* ---- Loss next to M ---- */
 
-/* Finds out which test vectors give zero, as they are or with M and -M exchanged. A one in the group of the M of its
-   own sign is lost. With the opposite sign it reduces M, and rounding may turn that into a whole unit. */
+/* Sets lost[i] to whether test vector i gives zero, unchanged or with M and -M exchanged. A one in the group of the M
+   of its own sign is lost. A one in the group of the M of the opposite sign reduces M, and rounding may turn that into
+   a whole unit. */
 static bool ask_lost(search *s, const int *one, const smma_tree_question *q, size_t count, bool *lost) {
   smma_tree_question turned[SMMA_MOST_QUESTIONS];
   uint64_t d[SMMA_MOST_QUESTIONS], d_turned[SMMA_MOST_QUESTIONS];

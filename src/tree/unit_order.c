@@ -107,7 +107,7 @@ static void put_calls(smma_datum *record, const smma_unit_order *o, const smma_p
 }
 
 static smma_datum *planned_node_datum(const smma_unit_order *o, size_t node) {
-  static const char *const with[] = {"add", "fma", "multiply-fma"};
+  static const char *const with[] = {"add", "fma", "multiply-fma", "multiply-b-fma"};
   const smma_planned_node *n = &o->planned.node[node];
   smma_datum *record, *terms;
   if (n->kind == SMMA_PLANNED_ZERO || n->kind == SMMA_PLANNED_C)

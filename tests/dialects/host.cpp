@@ -4,7 +4,9 @@
 
 #include "softmma/accurate.h"
 #include "softmma/device.h"
+#include "softmma/flags.h"
 #include "softmma/rows.h"
+#include "softmma/scales.h"
 #include "softmma/sparse.h"
 #include "softmma/unit.h"
 
@@ -45,6 +47,7 @@ int main() {
   if (smma_custom_instruction(nullptr) || smma_custom_parse(nullptr, text, 5, &error) ||
       error.status != SMMA_INVALID_TEXT)
     return 1;
+  if (smma_swizzled_bytes(1, 1) != 512) return 1;
   char version[32];
   std::snprintf(version, sizeof version, "%d.%d.%d", SMMA_VERSION_MAJOR, SMMA_VERSION_MINOR, SMMA_VERSION_PATCH);
   if (std::strcmp(version, smma_version()) != 0) return 1;

@@ -115,6 +115,12 @@ bool array_is_given(PyObject *object, const char *what) {
   return false;
 }
 
+bool array_is_no_unit(PyObject *object) {
+  if (!PyUnicode_Check(object)) return true;
+  PyErr_Format(PyExc_TypeError, "c is %R; a unit is given by keyword: on=%R", object, object);
+  return false;
+}
+
 /* Makes an array dense without changing the order of its elements. Takes over `array`. */
 static PyArrayObject *gapless(PyArrayObject *array) {
   PyArrayObject *copy;

@@ -16,6 +16,7 @@
 #include "datum/datum.h"
 #include "isa/instruction.h"
 #include "product/take.h"
+#include "rows/flags.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -66,6 +67,9 @@ PyArrayObject *array_of(PyObject *object);
 /* Reports whether a required operand is given: false with an exception for None. `what` names it. */
 bool array_is_given(PyObject *object, const char *what);
 
+/* Raises TypeError if C is a text, which was meant as `on`. */
+bool array_is_no_unit(PyObject *object);
+
 /* Returns the array's values as encodings of `format`, rounded if the format lacks them. An unsigned array as wide as a
    non-integer format already holds encodings. Copies only if something has to be rounded. Takes over `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
@@ -92,6 +96,13 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
 
 /* Returns the shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
+
+/* Returns the index of a name among the choices, a list that NULL ends; -1 with an exception, in which `what` names the
+   argument. */
+int choice_named(const char *what, const char *name, const char *const *choices);
+
+/* Returns the smma_overflow of a name ("saturate"); -1 with an exception. */
+int overflow_named(const char *name);
 
 /* Returns the rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
 int rounding_named(const char *what, const char *name);
@@ -120,9 +131,11 @@ PyArrayObject *array_allocate_on(const char *device, int axes, const npy_intp *s
 /* ---- Instructions (instruction.c) ---- */
 
 /* The arguments that choose an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None;
-   in: a format, a pair of formats for A and B, or None; out: a format or None. */
+   in: a format, a pair of formats for A and B, or None; out: a format or None. `rounded` receives the format that D is
+   rounded to if no instruction has it (smma_resolve_rounded); NULL: that is an error. */
 typedef struct {
   PyObject *on, *instr, *in, *out;
+  smma_format *rounded;
 } choice;
 
 /* The arrays' formats, which count if the choice leaves formats open; SMMA_NO_FORMAT if the arrays have no format. */
@@ -238,8 +251,14 @@ PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_trace(PyObject *module, PyObject *arguments);
 PyObject *python_compare(PyObject *module, PyObject *arguments);
 PyObject *python_tolerance(PyObject *module, PyObject *arguments);
+PyObject *python_sweep(PyObject *module, PyObject *arguments);
+PyObject *python_sweep_is_accurate(PyObject *module, PyObject *text);
 PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
+PyObject *python_dot_flags(PyObject *module, PyObject *arguments);
+
+/* Reads "before", "after" or NULL. Returns false with an exception. */
+bool tininess_named(const char *text, smma_tininess *tininess);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
@@ -249,7 +268,9 @@ PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
 PyObject *python_round_stochastically(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
+PyObject *python_swizzle(PyObject *module, PyObject *arguments);
 PyObject *python_operand(PyObject *module, PyObject *arguments);
+PyObject *python_weight(PyObject *module, PyObject *arguments);
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments);
 PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);

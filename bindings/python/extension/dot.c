@@ -91,7 +91,7 @@ static bool check_scales(const rows *r) {
   const smma_instruction *i = r->instruction;
   if (!r->operand[SCALE_A] == !i->scale_block && !r->operand[SCALE_B] == !i->scale_block) return true;
   PyErr_Format(PyExc_ValueError,
-               i->scale_block ? "%s takes scale factors; give scale_a and scale_b"
+               i->scale_block ? "%s takes scale factors; give scale_a and scale_b (softmma.quantize makes them)"
                               : "%s takes no scale factors; leave out scale_a and scale_b",
                i->name);
   return false;
@@ -141,33 +141,37 @@ static const void *data_of(const rows *r, int operand) {
   return r->operand[operand] ? PyArray_DATA(r->operand[operand]) : NULL;
 }
 
-static smma_status compute(const rows *r, PyArrayObject *d) {
-  const smma_batch batch = {.size = sizeof batch,
-                            .rows = (size_t)PyArray_SIZE(d),
-                            .a = data_of(r, A),
-                            .b = data_of(r, B),
-                            .c = data_of(r, C),
-                            .scale_a = data_of(r, SCALE_A),
-                            .scale_b = data_of(r, SCALE_B),
-                            .d = PyArray_DATA(d)};
-  return smma_dot_rows(r->instruction, &batch, threads_allowed(0));
+static smma_batch batch_of(const rows *r, PyArrayObject *d) {
+  return (smma_batch){.size = sizeof(smma_batch),
+                      .rows = (size_t)PyArray_SIZE(d),
+                      .a = data_of(r, A),
+                      .b = data_of(r, B),
+                      .c = data_of(r, C),
+                      .scale_a = data_of(r, SCALE_A),
+                      .scale_b = data_of(r, SCALE_B),
+                      .d = PyArray_DATA(d)};
+}
+
+/* Makes an array with one element for each vector. Takes over `dtype`. */
+static PyArrayObject *result_array(const rows *r, PyArray_Descr *dtype) {
+  return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, r->axes, r->shape, NULL, NULL, 0, NULL);
 }
 
 PyObject *python_dot(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS];
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   PyArrayObject *d = NULL;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOOOOOOOOz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
-                        &object[SCALE_A], &object[SCALE_B], &r.round_in))
+                        &object[SCALE_A], &object[SCALE_B], &r.round_in) ||
+      !array_is_no_unit(object[C]))
     return NULL;
-  if (prepare(&r, object, &x))
-    d = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(r.instruction->d), r.axes, r.shape, NULL,
-                                              NULL, 0, NULL);
+  if (prepare(&r, object, &x)) d = result_array(&r, array_dtype_of(r.instruction->d));
   if (d) {
+    const smma_batch batch = batch_of(&r, d);
     PyThreadState *thread = PyEval_SaveThread();
-    smma_status status = compute(&r, d);
+    smma_status status = smma_dot_rows(r.instruction, &batch, threads_allowed(0));
     PyEval_RestoreThread(thread);
     if (status != SMMA_OK) {
       Py_CLEAR(d);
@@ -176,6 +180,45 @@ PyObject *python_dot(PyObject *module, PyObject *arguments) {
   }
   release(&r);
   return d ? PyArray_Return(d) : NULL;
+}
+
+bool tininess_named(const char *text, smma_tininess *tininess) {
+  smma_error error;
+  const bool known = smma_tininess_from_text(text, tininess, &error);
+  if (!known) PyErr_Format(PyExc_ValueError, "tininess: %s", error.text);
+  return known;
+}
+
+/* Returns (d, flags), from (a, b, c, choice, rounding mode or None, tininess or None). */
+PyObject *python_dot_flags(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[SCALE_A] = Py_None, [SCALE_B] = Py_None};
+  rows r = {.axes = 0};
+  choice x;
+  const char *when;
+  smma_tininess tininess;
+  smma_error error = {SMMA_OK, ""};
+  PyArrayObject *d = NULL, *flags = NULL;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOzz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
+                        &r.round_in, &when) ||
+      !tininess_named(when, &tininess))
+    return NULL;
+  if (prepare(&r, object, &x)) d = result_array(&r, array_dtype_of(r.instruction->d));
+  if (d) flags = result_array(&r, PyArray_DescrFromType(NPY_UINT8));
+  if (flags) {
+    const smma_batch batch = batch_of(&r, d);
+    PyThreadState *thread = PyEval_SaveThread();
+    smma_dot_flags(r.instruction, &batch, tininess, threads_allowed(0), PyArray_DATA(flags), &error);
+    PyEval_RestoreThread(thread);
+    if (error.status != SMMA_OK) {
+      Py_CLEAR(flags);
+      fail_with(&error);
+    }
+  }
+  release(&r);
+  if (flags) return Py_BuildValue("(NN)", PyArray_Return(d), PyArray_Return(flags));
+  Py_XDECREF(d);
+  return NULL;
 }
 
 /* ---- Many, with coverage counted ---- */
@@ -215,7 +258,7 @@ PyObject *python_coverage(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *value = NULL, *result = NULL;
   unsigned long long tries, seed;
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (PyArg_ParseTuple(arguments, "OOOOOOOOOKK", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
                        &object[SCALE_A], &object[SCALE_B], &tries, &seed) &&
@@ -342,7 +385,7 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
     rows r = {.round_in = round_in};
     const char *label;
     PyObject *unit;
-    choice c;
+    choice c = {.rounded = NULL};
     good = PyArg_Parse(PyTuple_GetItem(units, n), "O!", &PyTuple_Type, &unit) &&
            PyArg_ParseTuple(unit, "sOOOO", &label, &c.on, &c.instr, &c.in, &c.out) && prepare(&r, object, &c);
     if (good && r.axes) {

@@ -69,12 +69,13 @@ static smma_datum *gen_datum(const smma_gen_request *request, const smma_gen_res
   return record;
 }
 
-/* Writes a vector file, from (path, instruction, rows, seed, kind or None, cover, format); returns a dict of counts. */
+/* Writes a vector file, from (path, instruction, rows, seed, kind or None, cover, format, flags,
+   tininess or None); returns a dict of counts. */
 PyObject *python_gen(PyObject *module, PyObject *arguments) {
-  const char *path, *kind, *format;
+  const char *path, *kind, *format, *tininess;
   PyObject *instruction;
   unsigned long long rows, seed;
-  int covers;
+  int covers, flags;
   smma_gen_request request = {.kind = SMMA_ROWS_KINDS, .watch = watch_rows};
   smma_gen_result result;
   smma_output output;
@@ -82,12 +83,14 @@ PyObject *python_gen(PyObject *module, PyObject *arguments) {
   suspended before;
   bool done;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "sOKKzps", &path, &instruction, &rows, &seed, &kind, &covers, &format) ||
+  if (!PyArg_ParseTuple(arguments, "sOKKzpspz", &path, &instruction, &rows, &seed, &kind, &covers, &format, &flags,
+                        &tininess) ||
       !(request.instruction = instruction_of(instruction)) ||
       (request.format = vector_format(format)) == SMMA_VECTOR_FORMATS)
     return NULL;
   if (kind) request.kind = smma_row_kind_from_text(kind);
-  request.rows = rows, request.seed = seed, request.covers = covers;
+  request.rows = rows, request.seed = seed, request.covers = covers, request.flags = flags;
+  if (!tininess_named(tininess, &request.tininess)) return NULL;
   before = suspend_python();
   done = smma_output_open(path, &output, &error);
   if (done && !smma_gen(&request, output.stream, &result, &error)) {

@@ -26,6 +26,7 @@ typedef struct {
   choice choice;
   smma_product_request request;
   smma_matrix_product product;
+  smma_plan *own_plan; /* the plan of the request if the caller gave none; otherwise NULL */
 } call;
 
 static smma_format format_of(PyObject *object) {
@@ -42,6 +43,7 @@ static bool choose(call *c) {
   choice x = c->choice;
   PyObject *text = NULL;
   const char *through;
+  smma_format rounded = SMMA_NO_FORMAT;
   smma_error error;
   if (PyErr_Occurred()) return false;
   if (!smma_check_method(&r->method, &error)) return fail_with(&error), false;
@@ -50,16 +52,21 @@ static bool choose(call *c) {
     if (!smma_choose_fallback(&r->method, r->narrow, &through, &error)) return fail_with(&error), false;
     if (!(x.in = text = PyUnicode_FromString(through))) return false;
   }
+  x.rounded = &rounded;
   r->instruction = choose_instruction(&x, &formats);
   Py_XDECREF(text);
-  return r->instruction;
+  if (!r->instruction || rounded == SMMA_NO_FORMAT || (r->plan && r->plan->d == rounded)) return r->instruction;
+  if (!smma_product_round(r, rounded, &error)) return fail_with(&error), false;
+  c->own_plan = (smma_plan *)r->plan;
+  return true;
 }
 
 /* Reads arrays as encodings of the formats that are multiplied, unless the method makes these itself. */
 static bool take_arrays(call *c) {
   smma_product_request *r = &c->request;
   const bool converts = smma_method_is(&r->method, "words") || smma_method_is(&r->method, "markidis") ||
-                        smma_method_is(&r->method, "ozaki");
+                        smma_method_is(&r->method, "bf16x9") || smma_method_is(&r->method, "ozaki");
+  if (!array_is_no_unit(c->object[2])) return false;
   for (int m = 0; m < MATRICES; m++) {
     const smma_product_matrix which = matrices[m].which;
     const bool narrows = which >= SMMA_OF_A && r->narrow != SMMA_NO_FORMAT;
@@ -127,6 +134,7 @@ PyObject *python_gemm(PyObject *module, PyObject *arguments) {
     smma_product_free(&c.product);
   }
   smma_datum_free(notes.context);
+  smma_plan_free(c.own_plan);
   for (int m = 0; m < MATRICES; m++) Py_XDECREF(c.array[m]);
   return result;
 }

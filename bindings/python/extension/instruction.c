@@ -290,8 +290,8 @@ static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f,
   if (found) return found;
   if (arrays->scale == SMMA_F32 && arrays->scale_blocks == 1) {
     PyErr_SetString(PyExc_LookupError,
-                    "scale_a, scale_b: one f32 factor for each row of A and column of B acts after the product; leave "
-                    "them out and multiply D, taken in f32: d * scale_a * scale_b");
+                    "scale_a, scale_b: one f32 factor for each row of A and column of B acts after the product: use "
+                    "softmma.scaled_matmul(a, b, scale_a, scale_b)");
     return NULL;
   }
   PyErr_Format(PyExc_LookupError,
@@ -302,12 +302,12 @@ static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f,
   return NULL;
 }
 
-static const smma_instruction *find_by_formats(PyObject *gpu, const smma_formats *f, bool asked) {
+static const smma_instruction *find_by_formats(PyObject *gpu, const smma_formats *f, bool asked, smma_format *rounded) {
   smma_error error;
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
   const smma_instruction *found;
   if (!name) return NULL;
-  found = smma_resolve_formats(name, f, &error);
+  found = rounded ? smma_resolve_rounded(name, f, rounded, &error) : smma_resolve_formats(name, f, &error);
   if (!found)
     PyErr_Format(PyExc_LookupError, "%s%s", error.text, asked ? "" : "; in_dtype rounds A and B to another format");
   return found;
@@ -367,7 +367,7 @@ static const smma_instruction *choose_of_gpu(const choice *x, const array_format
     return NULL;
   }
   return arrays->scaled && !f.scale_block ? find_scaled(x->on, &f, arrays)
-                                          : find_by_formats(x->on, &f, x->in != Py_None);
+                                          : find_by_formats(x->on, &f, x->in != Py_None, x->rounded);
 }
 
 /* Returns the text after the colon of a target "GPU:MORE", and the GPU's name; NULL if there is none. */
@@ -429,7 +429,7 @@ PyObject *python_choose(PyObject *module, PyObject *arguments) {
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
   const smma_instruction *chosen;
   char gpu[SMMA_GPU_TEXT_SIZE];
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "UOOO", &x.on, &x.instr, &x.in, &x.out)) return NULL;
   if (x.instr == Py_None && x.in == Py_None && !split_target(x.on, gpu))

@@ -32,6 +32,7 @@ typedef struct {
   smma_format stored;                /* format that results with these bounds are rounded to */
   smma_format d, scale;              /* formats of D and of scale factors */
   PyArrayObject *bias;               /* N numbers; NULL: no bias */
+  smma_plan *own_plan;               /* the plan of `with` if the caller gave none; otherwise NULL */
   PyArrayObject *metadata;           /* positions of the elements of a sparse A, bytes of A's shape; NULL: A is dense */
   smma_gemm_arguments with;
   int axes; /* number of batch axes */
@@ -163,10 +164,16 @@ static bool check_scales(product *p) {
   p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d_format(p->with.plan, p->instruction);
   p->scale = scales.format;
   if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !scales.each) {
-    PyErr_Format(PyExc_ValueError,
-                 scales.each ? "%s takes scale factors; give scale_a and scale_b"
-                             : "%s takes no scale factors; leave out scale_a and scale_b",
-                 part ? "the plan" : i->name);
+    if (!part && scales.each)
+      PyErr_Format(PyExc_ValueError,
+                   "%s takes scale factors; give scale_a and scale_b, which softmma.quantize makes with the values, or "
+                   "use softmma.gemm, which quantises",
+                   i->name);
+    else
+      PyErr_Format(PyExc_ValueError,
+                   scales.each ? "%s takes scale factors; give scale_a and scale_b"
+                               : "%s takes no scale factors; leave out scale_a and scale_b",
+                   part ? "the plan" : i->name);
     return false;
   }
   if (!scales.each) return true;
@@ -405,6 +412,26 @@ static bool take_arrays(product *p, PyObject *const object[OPERANDS]) {
   return check_inner(p);
 }
 
+/* Chooses the instruction. If no instruction has D's format, D is rounded after the epilogue. */
+static bool choose_and_round(product *p, const choice *x, const array_formats *formats) {
+  smma_gemm_arguments *g = &p->with;
+  smma_format rounded = SMMA_NO_FORMAT;
+  choice own = *x;
+  own.rounded = &rounded;
+  p->instruction = choose_instruction(&own, formats);
+  if (!p->instruction || rounded == SMMA_NO_FORMAT || (g->plan && g->plan->d == rounded)) return p->instruction;
+  if (g->plan || g->scaling == SMMA_SCALING_OPERANDS) {
+    PyErr_Format(PyExc_ValueError, "out_dtype: %s",
+                 g->plan ? "the plan has no D in this format; give it \"d\", or use softmma.plan(..., out_dtype=)"
+                         : "D is rounded after alpha and beta, so scaling cannot be 'operands'");
+    return false;
+  }
+  if (g->promote_every % (size_t)p->instruction->k) return fail_with_status(SMMA_INVALID_MULTIPLE);
+  g->plan = p->own_plan = smma_plan_of_rounding(rounded, g->split_k, g->promote_every, (size_t)p->instruction->k);
+  g->split_k = 1, g->promote_every = 0, g->scaling = SMMA_SCALING_DEFAULT;
+  return g->plan || PyErr_NoMemory();
+}
+
 static bool choose(product *p, const choice *x) {
   array_formats formats = {
       .a = array_format_of(p->operand[A]), .b = array_format_of(p->operand[B]), .k = columns_of(p->operand[A])};
@@ -413,8 +440,7 @@ static bool choose(product *p, const choice *x) {
     formats.scale = array_format_of(p->operand[SCALE_A]);
     formats.scale_blocks = columns_of(p->operand[SCALE_A]);
   }
-  p->instruction = choose_instruction(x, &formats);
-  return p->instruction != NULL;
+  return choose_and_round(p, x, &formats);
 }
 
 /* Checks the dtype of an array in a device's memory, where nothing is rounded. */
@@ -517,6 +543,8 @@ static bool take_bias(product *p, PyObject *bias) {
 }
 
 static void release_operands(product *p) {
+  smma_plan_free(p->own_plan);
+  p->own_plan = NULL;
   Py_CLEAR(p->bias);
   Py_CLEAR(p->metadata);
   for (int i = 0; i < OPERANDS; i++) Py_CLEAR(p->operand[i]);
@@ -540,7 +568,9 @@ static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPE
                         &split_k, &promote_every, &plan, bias, &p->with.scale_d, &p->with.threads, &p->with.kernel,
                         &p->round_in))
     return false;
-  if (!check_numbers(p, split_k, promote_every) || !choose_scaling(scaling, &p->with.scaling)) return false;
+  if (!array_is_no_unit(object[C]) || !check_numbers(p, split_k, promote_every) ||
+      !choose_scaling(scaling, &p->with.scaling))
+    return false;
   p->with.split_k = (size_t)split_k, p->with.promote_every = (size_t)promote_every;
   p->with.threads = threads_allowed(p->with.threads);
   if (!plan_of(plan, &p->with.plan)) return false;
@@ -550,7 +580,7 @@ static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPE
 PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
   if (find_place(&p, object, bias) && take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) &&
@@ -577,7 +607,7 @@ static bool take_metadata(product *p, PyObject *metadata, PyObject *a) {
 PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *metadata, *rest, *result = NULL;
   product p = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OO!", &metadata, &PyTuple_Type, &rest)) return NULL;
   if (!read_arguments(rest, &p, object, &x, &bias) || !take_metadata(&p, metadata, object[A])) return NULL;
@@ -594,7 +624,7 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bias, *bounds;
   product p = {.bounds = true};
   const char *stored;
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "zO!", &stored, &PyTuple_Type, &rest)) return NULL;
   if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
@@ -635,6 +665,7 @@ static bool take_matrices(product *p, PyObject *const object[OPERANDS], PyObject
 static bool take_target(PyObject *given, product *p, choice *x, smma_product_target *target) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *rest;
   int rounding;
+  *target = (smma_product_target){NULL};
   p->completed = true;
   if (!PyArg_ParseTuple(given, "szO!;a target is (label, plan, arguments of matmul)", &target->label, &target->plan,
                         &PyTuple_Type, &rest) ||
@@ -741,7 +772,7 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
   smma_multiplier *multiplier = NULL;
-  choice x;
+  choice x = {.rounded = NULL};
   (void)module;
   if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
   if (take_b(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && forget_a(&p) &&

@@ -17,9 +17,10 @@ static bool format_of(const char *name, smma_format *format) {
   return false;
 }
 
-/* Makes the arrays that the rule fills: for each line its blocks, and a factor for each line or for the tensor. */
+/* Makes the arrays that the rule fills: for each line its blocks, a factor for each line or for the tensor, and zero
+   points. */
 static bool make_arrays(const smma_operand_rule *rule, const PyArrayObject *x, const smma_operand *o,
-                        PyArrayObject *made[3]) {
+                        PyArrayObject *made[4]) {
   const int axes = PyArray_NDIM(x);
   const smma_format enters = rule->compute != SMMA_NO_FORMAT ? rule->compute : rule->format;
   const bool blocks = rule->rows && rule->columns;
@@ -33,11 +34,18 @@ static bool make_arrays(const smma_operand_rule *rule, const PyArrayObject *x, c
     const size_t k = o->k_inner ? o->inner : o->outer;
     shape[axes - 1] = (npy_intp)((k + rule->columns - 1) / rule->columns);
     made[1] = new_array(array_dtype_of(rule->factor), axes, shape);
+    if (!made[1]) return false;
+  } else {
+    shape[axes - 1] = 1;
+  }
+  if (rule->zero_points) {
+    made[3] = new_array(PyArray_DescrFromType(NPY_INT32), axes, rule->rows ? shape : ones);
+    if (!made[3]) return false;
   }
   shape[axes - 1] = 1;
-  if (!blocks || rule->factor == SMMA_UE4M3)
-    made[2] = new_array(array_dtype_of(SMMA_F32), axes, rule->rows && !blocks ? shape : ones);
-  return (!blocks || made[1]) && ((blocks && rule->factor != SMMA_UE4M3) || made[2]);
+  if (blocks && rule->factor != SMMA_UE4M3) return true;
+  made[2] = new_array(array_dtype_of(SMMA_F32), axes, (blocks ? rule->line_factors : rule->rows != 0) ? shape : ones);
+  return made[2];
 }
 
 static PyObject *given_or_none(PyArrayObject *x) { return x ? (PyObject *)x : Py_NewRef(Py_None); }
@@ -51,7 +59,7 @@ static PyObject *statistics_of(const smma_operand *o) {
 
 static bool is_dense(PyArrayObject *x, int type) { return PyArray_TYPE(x) == type && PyArray_IS_C_CONTIGUOUS(x); }
 
-static bool make(const smma_operand_rule *rule, PyArrayObject *x, smma_operand *o, PyArrayObject *made[3]) {
+static bool make(const smma_operand_rule *rule, PyArrayObject *x, smma_operand *o, PyArrayObject *made[4]) {
   const int axes = PyArray_NDIM(x);
   PyThreadState *thread;
   smma_status status;
@@ -61,46 +69,81 @@ static bool make(const smma_operand_rule *rule, PyArrayObject *x, smma_operand *
   o->threads = threads_allowed(o->threads);
   if (!make_arrays(rule, x, o, made)) return false;
   o->values = PyArray_DATA(made[0]), o->scales = made[1] ? PyArray_DATA(made[1]) : NULL;
-  o->factor = made[2] ? PyArray_DATA(made[2]) : NULL;
+  o->factor = made[2] ? PyArray_DATA(made[2]) : NULL, o->zero_points = made[3] ? PyArray_DATA(made[3]) : NULL;
   thread = PyEval_SaveThread();
   status = smma_make_operand(rule, o);
   PyEval_RestoreThread(thread);
   return status == SMMA_OK || fail_with_status(status);
 }
 
-/* Returns (values, scale factors of blocks, factor, greatest magnitude, statistics). */
+/* Reads the names of a rule's formats and formulas. */
+static bool read_names(smma_operand_rule *rule, const char *format, const char *factor, const char *compute,
+                       const char *names[5]) {
+  const int formula = choice_named("formula", names[0], smma_scale_formulas);
+  const int scale_rounding = formula < 0 ? -1 : choice_named("scale_rounding", names[1], smma_scale_roundings);
+  const int overflow = scale_rounding < 0 ? -1 : overflow_named(names[3]);
+  const int rounding = overflow < 0 ? -1 : rounding_named("rounding", names[4]);
+  if (rounding < 0) return false;
+  rule->formula = (smma_scale_formula)formula, rule->scale_rounding = (smma_scale_rounding)scale_rounding;
+  rule->overflow = (smma_overflow)overflow, rule->rounding = (smma_rounding)rounding;
+  return format_of(format, &rule->format) && format_of(factor, &rule->factor) && format_of(compute, &rule->compute) &&
+         format_of(names[2], &rule->tensor);
+}
+
+/* Reports whether the arrays are as smma_make_operand needs them. */
+static bool check_arrays(PyArrayObject *x, PyObject *random) {
+  if (PyArray_NDIM(x) < 2 || !(is_dense(x, NPY_FLOAT) || is_dense(x, NPY_DOUBLE))) {
+    PyErr_SetString(PyExc_ValueError, "x: no matrices of float32 or float64 without gaps");
+    return false;
+  }
+  if (random == Py_None || (PyArray_Check(random) && is_dense((PyArrayObject *)random, NPY_DOUBLE) &&
+                            PyArray_SIZE((PyArrayObject *)random) == PyArray_SIZE(x)))
+    return true;
+  PyErr_SetString(PyExc_ValueError, "random: as many numbers of float64 as x has elements, without gaps");
+  return false;
+}
+
+/* Reports whether zero points and factors of lines go with the other parts of the rule. */
+static bool check_rule(const smma_operand_rule *rule, Py_ssize_t rows, Py_ssize_t columns) {
+  if (rows < 0 || columns < 0) {
+    PyErr_Format(PyExc_ValueError, "rows is %zd, columns %zd", rows, columns);
+    return false;
+  }
+  if ((!rule->zero_points || rule->factor == SMMA_F32) &&
+      (!rule->line_factors || (rule->factor == SMMA_UE4M3 && rule->rows == 1)) &&
+      (rule->factor != SMMA_UE4M3 || (rule->rows <= 16 && rule->columns == 16)))
+    return true;
+  PyErr_SetString(PyExc_ValueError, "zero_points, line_factors: not with these factors");
+  return false;
+}
+
+/* Returns (values, scale factors of blocks, factor, zero points, greatest magnitude, statistics). */
 PyObject *python_operand(PyObject *module, PyObject *arguments) {
-  PyArrayObject *x, *made[3] = {NULL};
+  PyArrayObject *x, *made[4] = {NULL};
   PyObject *random;
-  const char *format, *factor, *compute, *mode;
-  int rounding, k_inner, power_of_two, round_up, measure;
+  const char *format, *factor, *compute, *names[5];
+  int k_inner, power_of_two, zero_points, line_factors, keeps_nan, measure;
   Py_ssize_t rows, columns;
   smma_operand_rule rule = {.rows = 0};
   smma_operand o = {.x = NULL};
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O!psznnppzfOpis", &PyArray_Type, &x, &k_inner, &format, &factor, &rows, &columns,
-                        &power_of_two, &round_up, &compute, &rule.given, &random, &measure, &o.threads, &mode))
+  if (!PyArg_ParseTuple(arguments,
+                        "O!psznnsspppp"
+                        "zfzOpiss",
+                        &PyArray_Type, &x, &k_inner, &format, &factor, &rows, &columns, &names[0], &names[1],
+                        &power_of_two, &zero_points, &line_factors, &keeps_nan, &compute, &rule.given, &names[2],
+                        &random, &measure, &o.threads, &names[3], &names[4]) ||
+      !read_names(&rule, format, factor, compute, names))
     return NULL;
-  if (rows < 0 || columns < 0) return PyErr_Format(PyExc_ValueError, "rows is %zd, columns %zd", rows, columns);
-  rounding = rounding_named("rounding", mode);
-  if (rounding < 0) return NULL;
-  rule.rounding = (smma_rounding)rounding;
   rule.rows = (size_t)rows, rule.columns = (size_t)columns;
-  rule.power_of_two = power_of_two, rule.round_up = round_up, o.k_inner = k_inner, o.measure = measure;
-  if (!format_of(format, &rule.format) || !format_of(factor, &rule.factor) || !format_of(compute, &rule.compute))
-    return NULL;
-  if (PyArray_NDIM(x) < 2 || !(is_dense(x, NPY_FLOAT) || is_dense(x, NPY_DOUBLE))) {
-    PyErr_SetString(PyExc_ValueError, "x: no matrices of float32 or float64 without gaps");
-    return NULL;
-  }
-  if (random != Py_None && !(PyArray_Check(random) && is_dense((PyArrayObject *)random, NPY_DOUBLE) &&
-                             PyArray_SIZE((PyArrayObject *)random) == PyArray_SIZE(x)))
-    return PyErr_Format(PyExc_ValueError, "random: as many numbers of float64 as x has elements, without gaps");
+  rule.power_of_two = power_of_two, rule.zero_points = zero_points, rule.line_factors = line_factors;
+  rule.keeps_nan = keeps_nan, o.k_inner = k_inner, o.measure = measure;
+  if (!check_rule(&rule, rows, columns) || !check_arrays(x, random)) return NULL;
   if (random != Py_None) rule.random = PyArray_DATA((PyArrayObject *)random);
   if (make(&rule, x, &o, made))
-    return Py_BuildValue("(NNNdN)", made[0], given_or_none(made[1]), given_or_none(made[2]), (double)o.greatest,
-                         statistics_of(&o));
-  for (int i = 0; i < 3; i++) Py_XDECREF(made[i]);
+    return Py_BuildValue("(NNNNdN)", made[0], given_or_none(made[1]), given_or_none(made[2]), given_or_none(made[3]),
+                         (double)o.greatest, statistics_of(&o));
+  for (int i = 0; i < 4; i++) Py_XDECREF(made[i]);
   return NULL;
 }
 
@@ -116,10 +159,14 @@ PyObject *python_operand_scale(PyObject *module, PyObject *arguments) {
 
 PyObject *python_hadamard(PyObject *module, PyObject *arguments) {
   PyArrayObject *x, *signs, *y;
+  const char *name;
+  smma_format format;
   npy_intp shape[MOST_AXES], k, lines;
   int axes;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O!O!", &PyArray_Type, &x, &PyArray_Type, &signs)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &x, &PyArray_Type, &signs, &name) ||
+      !format_of(name, &format))
+    return NULL;
   axes = PyArray_NDIM(x);
   if (axes < 1 || !is_dense(x, NPY_FLOAT) || !is_dense(signs, NPY_DOUBLE) || PyArray_SIZE(signs) != 16) {
     PyErr_SetString(PyExc_ValueError, "x, signs: no lines of float32, and 16 of float64, without gaps");
@@ -131,7 +178,7 @@ PyObject *python_hadamard(PyObject *module, PyObject *arguments) {
   y = new_array(array_dtype_of(SMMA_F32), axes, shape);
   if (y) {
     PyThreadState *thread = PyEval_SaveThread();
-    smma_hadamard(PyArray_DATA(x), (size_t)lines, (size_t)k, PyArray_DATA(signs), PyArray_DATA(y));
+    smma_hadamard(PyArray_DATA(x), (size_t)lines, (size_t)k, PyArray_DATA(signs), format, PyArray_DATA(y));
     PyEval_RestoreThread(thread);
   }
   return (PyObject *)y;

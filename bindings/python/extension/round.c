@@ -6,6 +6,7 @@
 #include "isa/custom.h"
 #include "isa/key.h"
 #include "numerics/blocks.h"
+#include "softmma/scales.h"
 
 /* ---- Names ---- */
 
@@ -16,8 +17,7 @@ static void fail_choice(const char *what, const char *name, const char *const *c
   PyErr_Format(PyExc_ValueError, "%s: '%s' is none of %s", what, name, list);
 }
 
-/* Returns the index of a name, or -1 with an exception. */
-static int index_of(const char *what, const char *name, const char *const *choices) {
+int choice_named(const char *what, const char *name, const char *const *choices) {
   for (int i = 0; choices[i]; i++)
     if (strcmp(choices[i], name) == 0) return i;
   fail_choice(what, name, choices);
@@ -25,7 +25,7 @@ static int index_of(const char *what, const char *name, const char *const *choic
 }
 
 /* Returns the rounding mode of a name that custom units use. */
-int rounding_named(const char *what, const char *name) { return index_of(what, name, smma_roundings); }
+int rounding_named(const char *what, const char *name) { return choice_named(what, name, smma_roundings); }
 
 int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
                            smma_format format) {
@@ -44,12 +44,12 @@ static const char *const stochastic[] = {[SMMA_STOCHASTIC_A] = "stochastic-a",
                                          [SMMA_STOCHASTIC_C] = "stochastic-c",
                                          NULL};
 
-static int overflow_named(const char *name) {
+int overflow_named(const char *name) {
   static const char *const overflows[] = {
       [SMMA_OVERFLOW_DEFAULT] = "default",           [SMMA_OVERFLOW_SATURATE] = "saturate",
       [SMMA_OVERFLOW_INFINITY] = "infinity",         [SMMA_OVERFLOW_PROPAGATE] = "propagate",
       [SMMA_OVERFLOW_BY_DIRECTION] = "by-direction", NULL};
-  return index_of("overflow", name, overflows);
+  return choice_named("overflow", name, overflows);
 }
 
 /* Returns the rounding to the format of an operand of an Instruction, or for None of any unit. */
@@ -72,7 +72,7 @@ PyObject *python_round(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOssp", &x, &dtype, &mode, &overflow, &quiet)) return NULL;
   format = array_format_named(dtype, "dtype");
-  rounding = format == SMMA_NO_FORMAT ? -1 : index_of("mode", mode, smma_every_rounding);
+  rounding = format == SMMA_NO_FORMAT ? -1 : choice_named("mode", mode, smma_every_rounding);
   policy = rounding < 0 ? -1 : overflow_named(overflow);
   array = policy < 0 ? NULL : array_of(x);
   if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, NULL, (smma_overflow)policy, quiet);
@@ -107,7 +107,7 @@ PyObject *python_round_stochastically(PyObject *module, PyObject *arguments) {
   if (draws.bits < 1 || draws.bits > SMMA_MOST_RANDOM_BITS)
     return PyErr_Format(PyExc_ValueError, "random_bits is %d; allowed: 1 to %d", draws.bits, SMMA_MOST_RANDOM_BITS);
   format = array_format_named(dtype, "dtype");
-  variant = format == SMMA_NO_FORMAT ? -1 : index_of("mode", mode, stochastic);
+  variant = format == SMMA_NO_FORMAT ? -1 : choice_named("mode", mode, stochastic);
   policy = variant < 0 ? -1 : overflow_named(overflow);
   if (policy < 0) return NULL;
   draws.variant = (smma_stochastic)variant;
@@ -128,26 +128,51 @@ static PyArrayObject *new_like(PyArrayObject *x, smma_format format, npy_intp la
                                                NULL, 0, NULL);
 }
 
-/* Quantises along the last axis. */
+/* Quantises along the last axis. Returns (values, scales, factor). */
 static PyObject *quantize(PyArrayObject *x, const smma_block_format *f) {
   npy_intp length = PyArray_DIM(x, PyArray_NDIM(x) - 1), blocks = (length + f->block - 1) / f->block;
   npy_intp rows = length ? PyArray_SIZE(x) / length : 0;
   PyArrayObject *values = new_like(x, f->element, length), *scales = new_like(x, f->scale, blocks);
   if (values && scales) {
-    const double *source = PyArray_DATA(x);
-    unsigned char *value = PyArray_DATA(values), *scale = PyArray_DATA(scales);
     PyThreadState *thread = PyEval_SaveThread();
-    for (npy_intp row = 0; row < rows; row++)
-      smma_quantize(f, source + row * length, 1, (size_t)length, value + row * length, scale + row * blocks);
+    float factor = 0;
+    const smma_status status = smma_quantize(f, PyArray_DATA(x), (size_t)rows, (size_t)length, true, &factor,
+                                             PyArray_DATA(values), PyArray_DATA(scales));
     PyEval_RestoreThread(thread);
-    return Py_BuildValue("(NN)", values, scales);
+    if (status == SMMA_OK) return Py_BuildValue("(NNd)", values, scales, (double)factor);
+    fail_with_status(status);
   }
   Py_XDECREF(values);
   Py_XDECREF(scales);
   return NULL;
 }
 
-/* Returns (values, scales), from (x, element format, scale format, block), along the last of at least one axis. */
+/* Returns the scale factors of `lines` lines with `blocks` each from their swizzled layout, or swizzled (`back` false):
+   an array of bytes from one without gaps. */
+PyObject *python_swizzle(PyObject *module, PyObject *arguments) {
+  PyArrayObject *x, *y;
+  Py_ssize_t lines, blocks;
+  int back;
+  npy_intp plain, swizzled;
+  smma_status status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O!nnp", &PyArray_Type, &x, &lines, &blocks, &back)) return NULL;
+  if (lines < 0 || blocks < 0 || smma_swizzled_bytes((size_t)lines, (size_t)blocks) > PTRDIFF_MAX)
+    return PyErr_Format(PyExc_ValueError, "%zd lines with %zd blocks", lines, blocks);
+  plain = lines * blocks, swizzled = (npy_intp)smma_swizzled_bytes((size_t)lines, (size_t)blocks);
+  if (PyArray_TYPE(x) != NPY_UINT8 || !PyArray_IS_C_CONTIGUOUS(x) || PyArray_SIZE(x) != (back ? swizzled : plain))
+    return PyErr_Format(PyExc_ValueError, "scales: %zd bytes without gaps are needed", back ? swizzled : plain);
+  y = (PyArrayObject *)PyArray_SimpleNew(1, back ? &plain : &swizzled, NPY_UINT8);
+  if (!y) return NULL;
+  status = (back ? smma_unswizzle_scales : smma_swizzle_scales)(PyArray_DATA(x), (size_t)lines, (size_t)blocks,
+                                                                PyArray_DATA(y));
+  if (status == SMMA_OK) return (PyObject *)y;
+  Py_DECREF(y);
+  return fail_with_status(status);
+}
+
+/* Returns (values, scales, the tensor's factor), from (x, element format, scale format, block), along the last of at
+ * least one axis. */
 PyObject *python_quantize(PyObject *module, PyObject *arguments) {
   PyObject *object;
   const char *element, *scale;

@@ -1,8 +1,15 @@
 """SoftMMA: what GPU matrix units return for D = A B + C, bit for bit.
 
+    products          matmul, dot, gemm, Multiplier, scaled_matmul, sparse_matmul, quantize, round
+    one product       compare (several GPUs), trace (step by step), tolerance and assert_close (tests of kernels)
+    unknown results   match, claim (GPU, instruction and plan), tree (order of sums), infer, probe, diff, equal
+    what there is     gpu, gpus, find, instruction, instructions, formats, Custom (own units), Plan, plan (libraries)
+    test vectors      rows, record, verify, campaign, next, coverage, explain
+    networks          softmma.torch.emulate, softmma.torch.compare, softmma.jax, softmma.recipes, load_weight
+
 A thin layer over the C library, which does all arithmetic. Arrays are NumPy's; formats that NumPy lacks are ml_dtypes'
 (bfloat16, float8_e4m3fn, ...). Every function releases the GIL while it computes, and no result depends on the number
-of threads.
+of threads. ``help(softmma.matmul)`` describes one function.
 
     >>> import numpy as np, softmma
     >>> a = np.float16([[-8192, 1, 1, 1]])
@@ -19,73 +26,41 @@ of threads.
 import importlib
 import os
 import warnings
-from types import ModuleType
+from typing import Any
 
 from softmma import _core
-from softmma._campaign import (
-    Campaign,
-    NextRows,
-    OpenAnswers,
-    Recording,
-    Verification,
-    campaign,
-    merge,
-    next,
-    record,
-    verify,
-)
-from softmma._close import assert_close
-from softmma._compare import ComparedUnit, Comparison, compare
-from softmma._coverage import Coverage, coverage, coverage_files
-from softmma._equal import Equality, Permutation, equal, permute
-from softmma._facts import (
-    Experiment,
-    ExperimentRun,
-    Question,
-    UnitKind,
-    convert,
-    experiment,
-    experiments,
-    gen,
-    questions,
-    units,
-)
-from softmma._gemm import Gemm, gemm
-from softmma._infer import Inference, infer
-from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
-from softmma._plans import Plan, plan, plan_libraries
-from softmma._products import Multiplier, dot, matmul, round, rows
-from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
-from softmma._self_test import SelfTest, self_test
-from softmma._sparse import compress, sparse_matmul
-from softmma._study import (
-    Difference,
-    Examination,
-    Explanation,
-    Finding,
-    diff,
-    explain,
-    probe,
-)
-from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
-from softmma._trace import Parting, Trace, TracedTarget, trace
-from softmma._tree import Tree, tree
-from softmma._unit_tree import UnitTree, unit_tree
-from softmma._units import (
-    Custom,
-    Format,
-    Gpu,
-    Instruction,
-    InstructionList,
-    Listing,
-    dtype,
-    find,
-    formats,
-    gpu,
-    gpus,
-    instruction,
-    instructions,
-)
+
+# The public names of each module, which is imported when one of its names is first used: importing all modules takes
+# longer than NumPy. __init__.pyi declares the same names for type checkers.
+_NAMES = {
+    "_campaign": "Campaign NextRows OpenAnswers Recording Verification campaign merge next record verify",
+    "_checkpoint": "StoredWeight load_weight",
+    "_close": "assert_close",
+    "_compare": "ComparedUnit Comparison compare",
+    "_coverage": "Coverage coverage coverage_files",
+    "_equal": "Equality Permutation equal permute",
+    "_facts": "Experiment ExperimentRun Question UnitKind convert experiment experiments gen questions units",
+    "_gemm": "Gemm gemm",
+    "_infer": "Inference infer",
+    "_match": "Candidate Claim Match MatchDifference MatchingLibrary claim match",
+    "_plans": "Plan plan plan_libraries",
+    "_products": "Flag Flagged Multiplier dot dot_flags matmul round rows",
+    "_quantization": "QUANTIZED_FORMATS Quantized quantize",
+    "_scaled": "scaled_matmul swizzle_scales unswizzle_scales",
+    "_self_test": "SelfTest self_test",
+    "_sparse": "compress sparse_matmul",
+    "_study": "Difference Examination Explanation Finding diff explain probe",
+    "_sweep": "Sweep SweepRow sweep",
+    "_tolerance": "Accepted TargetError Tolerance Verdict tolerance",
+    "_trace": "Parting Trace TracedTarget trace",
+    "_tree": "Tree tree",
+    "_unit_tree": "UnitTree unit_tree",
+    "_units": "Custom Format Gpu Instruction InstructionList Listing dtype find formats gpu gpus instruction instructions",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_OPTIONAL = ("jax", "recipes", "torch")  # modules; jax and torch need JAX and PyTorch
+
+__all__ = sorted(_MODULES)
 
 # Recipes and networks round intentionally and count their losses, so values that become zero give no warning there.
 warnings.filterwarnings(
@@ -95,107 +70,20 @@ warnings.filterwarnings(
     module=r"softmma\.",
 )
 
-__all__ = [
-    "QUANTIZED_FORMATS",
-    "Accepted",
-    "Campaign",
-    "Candidate",
-    "Claim",
-    "ComparedUnit",
-    "Comparison",
-    "Coverage",
-    "Custom",
-    "Difference",
-    "Equality",
-    "Examination",
-    "Experiment",
-    "ExperimentRun",
-    "Explanation",
-    "Finding",
-    "Format",
-    "Gemm",
-    "Gpu",
-    "Inference",
-    "Instruction",
-    "InstructionList",
-    "Listing",
-    "Match",
-    "MatchDifference",
-    "MatchingLibrary",
-    "Multiplier",
-    "NextRows",
-    "OpenAnswers",
-    "Parting",
-    "Permutation",
-    "Plan",
-    "Quantized",
-    "Question",
-    "Recording",
-    "SelfTest",
-    "TargetError",
-    "Tolerance",
-    "Trace",
-    "TracedTarget",
-    "Tree",
-    "UnitKind",
-    "UnitTree",
-    "Verdict",
-    "Verification",
-    "assert_close",
-    "campaign",
-    "claim",
-    "compare",
-    "compress",
-    "convert",
-    "coverage",
-    "coverage_files",
-    "diff",
-    "dot",
-    "dtype",
-    "equal",
-    "experiment",
-    "experiments",
-    "explain",
-    "find",
-    "formats",
-    "gen",
-    "gemm",
-    "gpu",
-    "gpus",
-    "infer",
-    "instruction",
-    "instructions",
-    "match",
-    "matmul",
-    "merge",
-    "next",
-    "permute",
-    "plan",
-    "plan_libraries",
-    "probe",
-    "quantize",
-    "questions",
-    "record",
-    "round",
-    "rows",
-    "self_test",
-    "sparse_matmul",
-    "tolerance",
-    "trace",
-    "tree",
-    "unit_tree",
-    "units",
-    "verify",
-]
-
 __version__ = _core.version()
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Imports softmma.jax and softmma.torch on first use, because they need JAX and PyTorch."""
-    if name in ("jax", "torch"):
+def __getattr__(name: str) -> Any:
+    if name in _OPTIONAL:
         return importlib.import_module(f"softmma.{name}")
-    raise AttributeError(f"module 'softmma' has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'softmma' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"softmma.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 # OpenMP's threads do not survive a fork: in the child every product runs on one thread.

@@ -265,9 +265,11 @@ class Verification(NamedTuple):
     """Number of mismatches that differ only in the encoding of a NaN."""
     shown: tuple[dict[str, Any], ...]
     """The first mismatches: "file", "line" (in a binary file the vector's number), "arch", "instruction", "expected"
-    from the file and "got" from the unit."""
+    from the file and "got" from the unit; in a file with flags also "expected_flags", and "got_flags" of the model."""
     classes: tuple[dict[str, Any], ...]
     """A record for each of the first instructions with mismatches: "arch", "instruction", "mismatches", "classes"."""
+    flags: int
+    """Number of mismatches that differ only in their exception flags."""
     value: dict[str, Any]
     """The record that ``softmma verify --json`` prints."""
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._table import html_table, text_table
-from softmma._targets import AnyPlan, Target, label, product, target_instruction, targets
+from softmma._targets import AnyPlan, Target, completed, label, product, rounded_target, targets, with_rounding
 from softmma._units import Instruction
 from softmma._value import to_pandas
 
@@ -105,11 +105,11 @@ def compare(
     """Compares the product of an M x K and a K x N matrix on several units: differing results, and their errors.
 
     ``on`` lists instructions or GPUs, each GPU with ":FORMAT" if its inputs are not ``in_dtype``: "H100:e4m3",
-    "B200:e4m3:e5m2" (A and B), "B200:nvfp4" (inputs are quantised as by `quantize`). Defaults: ``in_dtype`` is the
-    arrays' own format if it has at most 16 bits, otherwise f16; ``out_dtype``, which must be the same for all, is as in
-    `matmul`. Results are compared with those of the first unit. ``round_in`` and ``plan``, as in `matmul`, are one
-    value for all or a list with one for each; a plan None is one chain. Scale factors of a plan's parts are 1, its bias
-    is 0.
+    "B200:e4m3:e5m2" (A and B), "B200:nvfp4" (inputs are quantised as by `quantize`, and alpha is the product of their
+    factors). Defaults: ``in_dtype`` is the arrays' own format if it has at most 16 bits, otherwise f16; ``out_dtype``,
+    which must be the same for all, is as in `matmul`. Results are compared with those of the first unit. ``round_in``
+    and ``plan``, as in `matmul`, are one value for all or a list with one for each; a plan None is one chain. Scale
+    factors of a plan's parts are 1, its bias is 0.
 
         >>> import numpy as np, softmma
         >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])
@@ -123,9 +123,10 @@ def compare(
         raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
     if isinstance(on, (str, Instruction)) or len(on) < 2:
         raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
+    on = completed(on)
     inputs = _narrow(a, b) if in_dtype is None else in_dtype
-    units = [target_instruction(each, None, inputs, out_dtype) for each in on]
-    listed = [t._replace(unit=i) for t, i in zip(targets(on, plan, round_in), units)]
+    units = [rounded_target(each, None, inputs, out_dtype) for each in on]
+    listed = [with_rounding(t, *unit) for t, unit in zip(targets(on, plan, round_in), units)]
     names = [label(each) if isinstance(each, Instruction) else _core.split_target(each)[0] for each in on]
     _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
     given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))

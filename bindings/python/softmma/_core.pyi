@@ -99,6 +99,10 @@ def tolerance(
     margin: float,
     /,
 ) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
+def sweep(
+    text: str, a: ArrayLike | None, b: ArrayLike | None, arguments: tuple[Any, ...], /
+) -> dict[str, Any]: ...  # arguments: those of tolerance
+def sweep_is_accurate(text: str, /) -> bool: ...
 def trace(
     at: tuple[int, ...] | None,
     own: tuple[tuple[str, ArrayLike], ...],
@@ -124,6 +128,17 @@ def dot(
     scale_b: ArrayLike | None,
     round_in: str | None,
 ) -> Any: ...
+def dot_flags(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    round_in: str | None,
+    tininess: str | None,
+) -> tuple[Any, Any]: ...
 def coverage(
     a: ArrayLike,
     b: ArrayLike,
@@ -162,10 +177,11 @@ def explain_planned(
 ) -> tuple[str, dict[str, Any]]: ...
 def operand_rounding(instruction: object, format: str) -> str: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str, quiet: bool) -> NDArray[Any]: ...
+def swizzle(scales: NDArray[np.uint8], lines: int, blocks: int, back: bool) -> NDArray[np.uint8]: ...
+def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any], float]: ...
 def round_stochastically(
     x: ArrayLike, dtype: object, mode: str, overflow: str, random: NDArray[np.uint32], bits: int
 ) -> NDArray[Any]: ...
-def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def operand(
     x: NDArray[Any],  # float32 or float64, (..., outer, inner), dense
     k_inner: bool,
@@ -173,20 +189,36 @@ def operand(
     factor: str | None,
     rows: int,
     columns: int,
+    formula: str,
+    scale_rounding: str,
     power_of_two: bool,
-    round_up: bool,
+    zero_points: bool,
+    line_factors: bool,
+    keeps_nan: bool,
     compute: str | None,
     given: float,
+    tensor: str | None,
     random: NDArray[np.float64] | None,
     measure: bool,
     threads: int,
+    overflow: str,
     rounding: str,
     /,
 ) -> tuple[
-    NDArray[Any], NDArray[Any] | None, NDArray[Any] | None, float, tuple[int, int, int, int, float, float] | None
+    NDArray[Any],
+    NDArray[Any] | None,
+    NDArray[Any] | None,
+    NDArray[np.int32] | None,
+    float,
+    tuple[int, int, int, int, float, float] | None,
 ]: ...
+def weight(
+    path: str,
+    name: str | None,
+    archive: bytes | None,  # the contents of a .safetensors file; None: read the path
+) -> tuple[NDArray[Any], NDArray[Any] | None, float, int, int, str, NDArray[np.float32] | None]: ...
 def operand_scale(greatest: float, format: str) -> float: ...
-def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
+def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64], format: str) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
 def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
@@ -231,14 +263,21 @@ def record(
 ) -> tuple[RecordingHandle, str, tuple[Any, ...]]: ...
 def recording_value(recording: RecordingHandle, /) -> dict[str, Any]: ...
 def recording_write(recording: RecordingHandle, path: str, format: str, /) -> None: ...
-def next(
-    instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /
-) -> dict[str, Any]: ...
+def next(instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /) -> dict[str, Any]: ...
 def facts(name: str) -> list[dict[str, Any]]: ...
 def gpu(gpu: str) -> dict[str, Any]: ...
 def instruction_value(instruction: Any) -> dict[str, Any]: ...
 def gen(
-    path: str, instruction: Any, rows: int, seed: int, kind: str | None, cover: bool, format: str
+    path: str,
+    instruction: Any,
+    rows: int,
+    seed: int,
+    kind: str | None,
+    cover: bool,
+    format: str,
+    flags: bool,
+    tininess: str | None,
+    /,
 ) -> dict[str, Any]: ...
 def convert(path: str, to: str, format: str) -> None: ...
 def experiment(

@@ -31,4 +31,7 @@ def operands(record: Mapping[str, Any], i: Instruction, c_format: str | None = N
     scales = None
     if i.scale is not None and "scale_a" in record:
         scales = array(record["scale_a"], i.scale), array(record["scale_b"], i.scale)
-    return Operands(array(record["a"], i.a), array(record["b"], i.b), array(record["c"], c_format or i.c), scales)
+    a_format, b_format = record.get("a_format", i.a), record.get("b_format", i.b)
+    return Operands(
+        array(record["a"], a_format), array(record["b"], b_format), array(record["c"], c_format or i.c), scales
+    )

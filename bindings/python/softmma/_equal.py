@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softmma import _core
 from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
-from softmma._targets import label, target_instruction
+from softmma._targets import completed, label, target_instruction
 from softmma._units import Instruction
 
 
@@ -70,10 +70,10 @@ def equal(
 ) -> Equality:
     """Proves from their rules that two targets return the same bits for every product, or finds a counterexample.
 
-    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. ``plan`` is one
+    A target is an instruction or a GPU, written "GPU:FORMAT" if its input format is not ``in_dtype``. If the formats of A
+    or B differ, only operands that both formats hold are compared, and all NaN are equal; ":FORMAT" is of the GPU of x. ``plan`` is one
     plan for both targets, or a list or tuple with one for each; None is a single chain. ``k`` is the K examined
     (default: every K). At most ``rows`` vectors are searched (docs/equal.md).
-    are searched (docs/equal.md).
 
         >>> import softmma
         >>> bool(softmma.equal("H100", "B200", in_dtype="bf16"))
@@ -184,6 +184,7 @@ def _asked(
         raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
     names = [p.name if p else "none" if any(made) else None for p in made]
+    targets = completed(targets)
     instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in targets]
     sides = [(label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]
     return _core.equal(tuple(sides), k or 0, rows, seed), instructions

@@ -76,17 +76,23 @@ def gen(
     kind: str | None = None,
     cover: bool = False,
     format: str = "text",
+    flags: bool = False,
+    tininess: str | None = None,
 ) -> dict[str, Any]:
     """Writes test vectors with the model's results as a vector file (docs/vector-files.md).
 
     Vector i of a seed is the same on every machine. ``rows`` is the number of vectors (None: 1000). ``kind`` is a kind
     of `rows` (default: the first six in turn). With ``cover`` the file begins with few vectors that make all events of
-    the rule's arithmetic happen, then similar ones up to ``rows``. ``format`` is "text", "binary" or "readmemh". The
-    file appears only when it is complete. Returns the number of ``rows`` written; with ``cover`` also how many of them
-    are the ``cover``, the number of ``events`` they hit of those ``possible``, and the ``tries``.
+    the rule's arithmetic happen, then similar ones up to ``rows``. ``format`` is "text", "binary" or "readmemh". With
+    ``flags`` each vector ends with its exception flags, with the ``tininess`` of `dot_flags`. The file appears only when
+    it is complete. Returns the number of ``rows`` written; with ``cover`` also how many of them are the ``cover``, the
+    number of ``events`` they hit of those ``possible``, and the ``tries``.
 
-    Raises as `matmul` does, and ValueError if the file cannot be written or no events are known.
+    Raises as `matmul` does, and ValueError if the file cannot be written, no events are known, or the instruction has
+    no flags.
     """
+    if tininess is not None and not flags:
+        raise ValueError("tininess: set flags, too, which it is for")
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first six in turn")
     if cover and kind is not None:
@@ -97,7 +103,7 @@ def gen(
             raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
     given = instr if instr is not None else on
     i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
-    return _core.gen(os.fspath(path), i, count, seed, kind, cover, format)
+    return _core.gen(os.fspath(path), i, count, seed, kind, cover, format, flags, tininess)
 
 
 def convert(path: str | os.PathLike[str], to: str | os.PathLike[str], format: str) -> None:

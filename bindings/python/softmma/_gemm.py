@@ -31,11 +31,15 @@ class Gemm(NamedTuple):
     method: str | None
     words: int | None
     """Number of words of each number, in the methods of words."""
-    slices: str | None
+    slices: tuple[int, int] | None
+    """Number of slices of A and of B, in the method ozaki."""
     notes: tuple[str, ...]
     """Notes on the matrices' values, such as roundings."""
     value: dict[str, Any]
     """The record that ``softmma gemm --json`` prints, without the file for D."""
+
+    def __repr__(self) -> str:
+        return f"<product of {self.m} x {self.n} x {self.k} in {self.d_format} by {self.arch} {self.instruction}>"
 
 
 def gemm(
@@ -84,9 +88,9 @@ def gemm(
     or B is, otherwise float32. ``method`` is
 
     - "words" (Mary and Mikaitis), "markidis": each number is a sum of ``words`` words in the instruction's format, or
-      of
-      the fewest words for the relative ``accuracy``. ``sum`` says where products are added: "f64" (default), "f32",
-      "unit" or "unit-scaled". ``subnormals`` is "on" (default) or "off": subnormal words become zero;
+      of the fewest words for the relative ``accuracy``. ``sum`` says where products are added: "f64" (default), "f32",
+      "unit", "unit-scaled" or "blocks". ``subnormals`` is "on" (default) or "off": subnormal words become zero;
+    - "bf16x9": three words of BF16 and nine products, as CUTLASS computes FP32 on Blackwell;
     - "ozaki": each number is a sum of ``slices`` integers of ``slice_bits`` bits (default: 7), on an s8 instruction;
       "auto" takes as many slices as make D the exact product, rounded once. ``products`` is "leading" or "all", ``sum``
       "f64" or "exact".
@@ -110,5 +114,6 @@ def gemm(
         a, b, c, scale_a, scale_b, bias, metadata, on, instr, in_dtype, out_dtype, chosen, alpha, beta, scale_d, scaling,
         split_k, promote_every, handle_of(plan), round_in, kernel, transpose_a, transpose_b, threads,
     )  # fmt: skip
-    others = {name: value.get(name) for name in ("method", "words", "slices")}
-    return result(Gemm, value, d=d, notes=tuple(notes), **others)
+    others = {name: value.get(name) for name in ("method", "words")}
+    used = (value["slices_of_a"], value["slices_of_b"]) if "slices_of_a" in value else None
+    return result(Gemm, value, d=d, notes=tuple(notes), slices=used, **others)

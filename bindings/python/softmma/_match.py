@@ -62,6 +62,11 @@ class Candidate(NamedTuple):
     difference: MatchDifference | None
     """The difference between D and the candidate, or None for a fit."""
 
+    def __repr__(self) -> str:
+        others = f" and {len(self.instructions) - 1} more" if len(self.instructions) > 1 else ""
+        differ = f"; {self.difference.different} elements differ" if self.difference else ""
+        return f"<{' '.join(self.instructions[0])}{others}: {self.in_words}{differ}>"
+
 
 class Match(NamedTuple):
     """The result of `match`. It is true if a candidate fits."""
@@ -103,6 +108,11 @@ class Match(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.fits)
 
+    def __repr__(self) -> str:
+        first = self.fits[0] if self.fits else self.near
+        found = f"{len(self.fits)} fits, the first {first!r}" if self.fits else f"no fit, nearest {first!r}"
+        return f"<match of {self.m} x {self.n} x {self.k} in {self.d_format}: {found}>"
+
     def to_pandas(self) -> Any:
         """Returns a table with a row for each fit, or for the nearest candidate."""
         return to_pandas(self.value["fits"] or [self.value["near"]] * (self.value["near"] is not None))
@@ -129,6 +139,10 @@ class Claim(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.equal
+
+    def __repr__(self) -> str:
+        differ = f"{self.difference.different} of {self.elements} elements differ" if self.difference else "all differ"
+        return f"<claim {self.claim}: {'holds' if self.equal else differ}>"
 
 
 _Plan = Plan | Mapping[str, Any] | str | Path

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,7 +56,8 @@ def matmul(
     **The instruction** is ``instr``, by name or alias on the GPU ``on``; or ``on`` itself, if it is an `Instruction` or
     a `Custom` unit; otherwise the GPU's preferred one with A and B in ``in_dtype`` and D in ``out_dtype``. These are
     names ("e4m3") or dtypes; ``in_dtype`` may be a pair, for A and B, or a block-scaled format ("nvfp4"). Defaults: A's
-    and B's formats are the arrays' dtypes; D is float32 (float64 for float64, int32 for integers). ``on`` may also be
+    and B's formats are the arrays' dtypes; D is float32 (float64 for float64, int32 for integers). D in float16 or
+    bfloat16 that no instruction has is rounded from float32 after alpha, beta and C, as by libraries. ``on`` may also be
     the command's target "GPU:FORMAT", "GPU:FORMAT:FORMAT" (of A and of B) or "GPU:INSTRUCTION".
 
     **Values** outside the instruction's format are rounded to it, saturating in formats of at most 8 bits. ``round_in``
@@ -184,15 +186,64 @@ def dot(
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
     round_in: str | None = None,
-) -> Any:
+) -> NDArray[Any]:
     """Computes d = c + sum of a[k] b[k]: one element of one instruction, or one for each row of the arrays.
 
     A and B are (..., K) and are padded with +0 to the instruction's K; C is (...); scale factors are (..., K / block).
-    Leading axes broadcast and give the result's shape. The other arguments are as in `matmul`.
+    Leading axes broadcast and give the result's shape; the result of two vectors is a NumPy scalar. The other arguments
+    are as in `matmul`.
 
     Source: ``smma_dot_rows`` of softmma/softmma.h, on all cores.
     """
-    return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, round_in)
+    d: NDArray[Any] = _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, round_in)
+    return d
+
+
+class Flag(enum.IntFlag):
+    """The exception flags of IEEE 754, with TestFloat's bits. No unit divides, so DIVIDE_BY_ZERO is never set."""
+
+    INEXACT = 1
+    UNDERFLOW = 2
+    OVERFLOW = 4
+    DIVIDE_BY_ZERO = 8
+    INVALID = 16
+
+
+class Flagged(NamedTuple):
+    """Results of `dot_flags`."""
+
+    d: Any
+    """The results of `dot`."""
+    flags: Any
+    """Bits of `Flag` for each result: uint8, of the same shape."""
+
+
+def dot_flags(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None = None,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    round_in: str | None = None,
+    tininess: str | None = None,
+) -> Flagged:
+    """Computes `dot` with the exception flags that IEEE 754 defines for the operations of the instruction's rule.
+
+    Arguments and shapes are those of `dot`. Underflow means tiny and inexact. ``tininess`` says when a result below the
+    least normal number is tiny: "before" or "after" rounding (None: before on Arm and Power, after on other units).
+
+        >>> import softmma
+        >>> d, flags = softmma.dot_flags([1.0], [1.0], 2.0**-60, on="power:xvf64gerpp")
+        >>> softmma.Flag(int(flags)) == softmma.Flag.INEXACT
+        True
+
+    Raises as `dot` does, and ValueError for an instruction whose rule has other operations, such as those of tensor
+    cores for FP16 (docs/hardware-design.md). Source: ``smma_dot_flags`` of softmma/flags.h, on all cores.
+    """
+    return Flagged(*_core.dot_flags(a, b, c, on, instr, in_dtype, out_dtype, round_in, tininess))
 
 
 KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed")
@@ -225,7 +276,9 @@ def rows(
     ``smma_make_rows`` of softmma/softmma.h.
     """
     if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first eight in turn")
+        raise ValueError(
+            f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first eight in turn"
+        )
     for name, number in (("count", count), ("seed", seed), ("first", first)):
         if not 0 <= number < 2**63:
             raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
@@ -243,7 +296,7 @@ def round(
     *,
     random: ArrayLike | None = None,
     random_bits: int | None = None,
-) -> Any:
+) -> NDArray[Any]:
     """Rounds the values of ``x`` to a format; returns an array of that format's dtype and the same shape.
 
     ``mode`` is "nearest-even", "toward-zero", "toward-negative", "toward-positive", "nearest-away", "nearest-zero",

@@ -26,14 +26,44 @@ SCALINGS: dict[str, tuple[int | None, int | None]] = {
     "32x32": (32, 32),
     "1x16": (1, 16),
     "16x16": (16, 16),
+    "group32": (1, 32),
+    "group64": (1, 64),
+    "group128": (1, 128),
 }
-"""Granularities of scaling: rows of A (columns of B) and elements along K with a common factor (None: all)."""
+"""Granularities of scaling: rows of A (columns of B) and elements along K with a common factor (None: all). Groups have
+FP32 factors and are for operands with ``compute``."""
+
+FORMULAS: dict[str, dict[str, str | None]] = {
+    "te": {"f32": None, "ue8m0": "rceil", "ue4m3": None},
+    "ocp": {"ue8m0": "floor"},
+    "torchao": {"f32": None, "ue8m0": "floor", "ue4m3": None},
+    "torchao_intx": {"f32": None},
+    "torchao_float8": {"f32": None},
+    "deepgemm": {"f32": None},
+    "deepseek": {"f32": None},
+    "compressed_tensors": {"f32": None, "ue8m0": "even", "ue4m3": None},
+    "qwix": {"f32": None},
+    "modelopt": {"ue4m3": None},
+    "te_4over6": {"ue4m3": None},
+    "te_4over6_mse": {"ue4m3": None},
+    "te_4over6_448": {"ue4m3": None},
+    "te_4over6_mse_448": {"ue4m3": None},
+}
+"""Formulas of scale factors by name (`docs/recipes.md`): the formats of factors that each has, and its scale rounding
+of UE8M0 factors."""
+
+SCALE_ROUNDINGS = ("floor", "ceil", "even", "rceil")
+"""Ways to choose the exponent of a UE8M0 factor."""
 
 HADAMARD = np.array([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1], np.float64)
 """Signs of the random Hadamard transform, those of Transformer Engine (get_wgrad_sign_vector)."""
 
 _BITS = {format.name: format.bits for format in formats()}
 _MOST = float(np.finfo(np.float32).max) / (6 * 448)
+
+
+_ASYMMETRIC = ("torchao", "torchao_intx", "compressed_tensors", "qwix")
+_NATIVE = {"bfloat16": "bf16", "float16": "f16"}
 
 
 @dataclass(frozen=True)
@@ -48,35 +78,52 @@ class Operand:
     ``scaling`` names the granularity of scale factors (`SCALINGS`). Elements are multiplied by ``scale`` in FP32 before
     they are rounded, and the product is multiplied by ``factor``:
 
-    - "tensor", "row", "1x128", "128x128": scale = max / amax, with amax the greatest magnitude and max the format's.
-      If amax is 0, infinity or NaN, scale is 1; beyond FP32 it is FP32's greatest number; ``power_of_two`` truncates it
-      to a power of two. factor = 1 / scale. (Transformer Engine, compute_scale_from_amax.) Factors of the tensor and of
-      rows multiply the result; factors of 128 along K multiply their block's partial sum, and an FP32 FMA adds it
-      (`docs/plans.md`, deepgemm).
-    - "1x32", "32x32": factor = 2^e in UE8M0, e = floor(log2 amax) - floor(log2 max) (OCP Microscaling Formats 1.0,
-      6.3), or with ``round_up`` the smallest e with amax / max <= 2^e (Transformer Engine, cuBLAS). The unit itself
-      applies this factor. A block with NaN or infinity has the factor NaN.
+    - "tensor", "row", "1x128", "128x128": scale = max / amax, with amax the greatest magnitude and max the format's;
+      factor = 1 / scale. Factors of the tensor and of rows multiply the result; factors of 128 along K multiply their
+      block's partial sum, and an FP32 FMA adds it (`docs/plans.md`, deepgemm).
+    - "1x32", "32x32": factor = 2^e in UE8M0, as ``scale_rounding`` says. The unit itself applies this factor.
     - "1x16", "16x16": two levels, as in NVFP4: S = 6 * 448 / amax of the tensor in FP32; a block's factor is
       round(amax of the block * (S / 6)) to UE4M3; elements are multiplied by 1 / (factor * (1 / S)). The product is
-      multiplied by amax / (6 * 448) for each operand. (NVIDIA, Pretraining Large Language Models with NVFP4, 2025,
-      appendix C; Transformer Engine, nvfp4.)
+      multiplied by amax / (6 * 448) for each operand. With ``row_factors`` each row has its own amax and S.
+    - "group32", "group64", "group128": as "row", for groups along K; needs ``compute``.
+
+    ``formula`` names the library whose code computes the factors (`FORMULAS`, `docs/recipes.md`): the libraries differ
+    in the order of operations, in the least amax, and in what becomes of zeros, NaN and infinity. None: "te"
+    (Transformer Engine), or for UE8M0 factors "ocp" (OCP Microscaling Formats 1.0).
+
+    ``scale_rounding`` chooses the exponent e of a UE8M0 factor (None: the formula's own):
+
+    - "floor": floor(log2 amax) - floor(log2 max)
+    - "ceil": ceil(log2 amax) - floor(log2 max)
+    - "even": as "floor", after amax is rounded to the significand of the elements' format
+    - "rceil": ceil(log2(amax / max)), the least e that keeps all elements in range
+
+    ``power_of_two`` makes FP32 factors powers of two. ``zero_point`` (integers): the range from a block's least to its
+    greatest number becomes the format's range, and the integer that stands for 0 is subtracted afterwards; needs
+    ``compute`` in a product. ``saturate`` False: numbers out of range become infinity, or NaN in E4M3 (conversions
+    without satfinite).
 
     ``history`` is the number of previous uses over which amax is the maximum (delayed scaling); scale is 1 before the
     first use. ``hadamard``: blocks of 16 along K are multiplied by a Hadamard matrix with random signs and divided by 4
-    in binary64, and rounded to FP32. Both operands of a product are transformed, which leaves the product unchanged
-    except for rounding. ``compute``: the quantised numbers are multiplied by their factors, rounded to this format, and
-    enter the product in it (weight-only).
+    in binary64, and rounded to ``hadamard_in`` ("bf16", or "f32"). Both operands of a product are transformed, which
+    leaves the product unchanged except for rounding. ``compute``: the quantised numbers are multiplied by their
+    factors, rounded to this format, and enter the product in it (weight-only).
     """
 
     format: str
     scaling: str = "none"
     power_of_two: bool = False
-    round_up: bool = False
+    scale_rounding: str | None = None
     history: int = 0
     stochastic: bool = False
     hadamard: bool = False
     compute: str | None = None
     round_in: str | None = None
+    formula: str | None = None
+    zero_point: bool = False
+    row_factors: bool = False
+    saturate: bool = True
+    hadamard_in: str = "bf16"
 
     def __post_init__(self) -> None:
         if self.scaling not in SCALINGS:
@@ -89,12 +136,43 @@ class Operand:
             )
         if SCALINGS[self.scaling][1] in (16, 32) and _BITS[self.format] > 8:
             raise ValueError(f"scaling {self.scaling!r} is of formats of 8 bits and less, not {self.format}")
+        self._check_formula()
+
+    def _check_formula(self) -> None:
+        """Raises ValueError if the options that compute factors do not go with the scaling."""
+        formulas = [name for name, factors in FORMULAS.items() if self.factor in factors]
+        if self.formula is not None and self.formula not in formulas:
+            known = ", ".join(formulas) or "none"
+            raise ValueError(f"formula: {self.formula!r} with scaling {self.scaling!r}; this scaling has {known}")
+        if self.formula == "torchao_intx" and self.format[0] not in "su":
+            raise ValueError(f"formula: 'torchao_intx' is of integer formats, not {self.format}")
+        if self.scale_rounding is not None and (self.factor != "ue8m0" or self.scale_rounding not in SCALE_ROUNDINGS):
+            raise ValueError(
+                f"scale_rounding: {self.scale_rounding!r} with scaling {self.scaling!r}; it goes with '1x32' and "
+                f"'32x32', and is one of {', '.join(SCALE_ROUNDINGS)}"
+            )
+        if self.zero_point and (self.factor != "f32" or self.format[0] not in "su" or self.formula not in _ASYMMETRIC):
+            raise ValueError(
+                f"zero_point: goes with integer formats, FP32 factors and the formulas {', '.join(_ASYMMETRIC)}"
+            )
+        if self.row_factors and self.scaling != "1x16":
+            raise ValueError(f"row_factors: goes with scaling '1x16', not {self.scaling!r}")
+        if self.stochastic and self.formula is not None and self.formula.startswith("te_4over6"):
+            raise ValueError(f"stochastic: formula {self.formula!r} chooses factors by rounding to nearest")
+        if self.hadamard_in not in ("bf16", "f32"):
+            raise ValueError(f"hadamard_in: {self.hadamard_in!r} is none of bf16, f32")
+
+    @property
+    def factor(self) -> str | None:
+        """Returns the format of scale factors: "f32", "ue8m0", "ue4m3", or None without factors."""
+        if self.scaling == "none":
+            return None
+        return {"x16": "ue4m3", "x32": "ue8m0"}.get(self.scaling[-3:], "f32")
 
     @property
     def block(self) -> int:
         """Returns the number of elements along K that share a factor applied by the unit: 16 or 32; 0 if none do."""
-        columns = SCALINGS[self.scaling][1] or 0
-        return columns if columns in (16, 32) and self.compute is None else 0
+        return {"ue4m3": 16, "ue8m0": 32}.get(self.factor or "", 0) if self.compute is None else 0
 
     @property
     def enters(self) -> str:
@@ -116,9 +194,20 @@ class Operand:
         """Reports whether the operand is only rounded: no factor, no stochastic rounding."""
         return self.scaling == "none" and self.compute is None and not self.hadamard and not self.stochastic
 
+    @property
+    def scaled_by(self) -> tuple[str, str]:
+        """Returns the formula and the scale rounding, where None stands for a default."""
+        formula = self.formula or ("ocp" if self.factor == "ue8m0" else "te")
+        return formula, self.scale_rounding or FORMULAS[formula].get("ue8m0") or "floor"
+
     def __str__(self) -> str:
         words = [self.format, *([] if self.scaling == "none" else [self.scaling])]
-        words += [name for name in ("power_of_two", "round_up", "stochastic", "hadamard") if getattr(self, name)]
+        words += [self.formula] if self.formula else []
+        words += [self.scale_rounding] if self.scale_rounding else []
+        flags = ("power_of_two", "zero_point", "row_factors", "stochastic", "hadamard")
+        words += [name for name in flags if getattr(self, name)]
+        words += ["hadamard_in f32"] * (self.hadamard and self.hadamard_in == "f32")
+        words += ["overflows"] * (not self.saturate)
         words += [f"history {self.history}"] * bool(self.history) + [f"in {self.compute}"] * bool(self.compute)
         words += [self.round_in] if self.round_in else []
         return " ".join(words)
@@ -151,6 +240,8 @@ class Prepared(NamedTuple):
     vector: bool
     """Whether the tensor was a vector; it is now a row of A or a column of B."""
     statistics: Statistics | None
+    zero_points: NDArray[np.int32] | None = None
+    """With ``zero_point``: the integers that stand for 0, one for each factor."""
 
 
 def kind_of(x: Any, kind: type, what: str) -> None:
@@ -210,16 +301,19 @@ def prepare(
     vector = x.ndim == 1
     if vector:
         x = x[None] if side == "a" else x[:, None]
+    overflow = "default" if operand.saturate else "infinity"
     if operand.rounds_only and not measure:
-        values = x if operand.is_wide else np.asarray(_core.round(x, operand.format, operand.rounding, "default", True))
+        values = x if operand.is_wide else np.asarray(_core.round(x, operand.format, operand.rounding, overflow, True))
         return Prepared(values, None, None, operand, side, vector, None)
     k_last = (side == "a") != across
+    native = _NATIVE.get(x.dtype.name)
     x, k_inner, turned = _dense(x, operand, k_last)
     lines = x.shape if k_inner else (*x.shape[:-2], x.shape[-1], x.shape[-2])
     random = generator.random(lines) if generator is not None and operand.stochastic else None
     given = float(history.scale) if history is not None and operand.history else factor or 0.0
-    values, scales, behind, amax, counted = _core.operand(
-        x, k_inner, *_rule(operand, x.dtype == np.float64), given, random, measure, threads, operand.rounding
+    values, scales, behind, zeros, amax, counted = _core.operand(
+        x, k_inner, *_rule(operand, x.dtype == np.float64), given, native, random, measure, threads, overflow,
+        operand.rounding,
     )  # fmt: skip
     if history is not None and operand.history:
         history.update(amax, operand.format)
@@ -228,8 +322,9 @@ def prepare(
     if not k_last:
         scales = None if scales is None else scales.swapaxes(-1, -2)
         behind = None if behind is None else behind.swapaxes(-1, -2)
+        zeros = None if zeros is None else zeros.swapaxes(-1, -2)
     statistics = None if counted is None else Statistics(x.size, *counted)
-    return Prepared(values, scales, behind, operand, side, vector, statistics)
+    return Prepared(values, scales, behind, operand, side, vector, statistics, zeros)
 
 
 def _dense(x: NDArray[Any], operand: Operand, k_last: bool) -> tuple[NDArray[Any], bool, bool]:
@@ -239,19 +334,21 @@ def _dense(x: NDArray[Any], operand: Operand, k_last: bool) -> tuple[NDArray[Any
         x = x.astype(np.float64 if operand.scaling == "none" and x.dtype.kind in "iub" else np.float32)
     if operand.hadamard:
         lines = np.ascontiguousarray(x if k_last else x.swapaxes(-1, -2), np.float32)
-        return _core.hadamard(lines, HADAMARD), True, not k_last
+        return _core.hadamard(lines, HADAMARD, operand.hadamard_in), True, not k_last
     if not x.flags.c_contiguous and x.swapaxes(-1, -2).flags.c_contiguous:
         return x.swapaxes(-1, -2), not k_last, True
     return np.ascontiguousarray(x), k_last, False
 
 
 @cache
-def _rule(operand: Operand, f64: bool) -> tuple[str, str | None, int, int, bool, bool, str | None]:
-    """Returns an operand as the extension module takes it: formats of elements and factors, block size, flags."""
+def _rule(
+    operand: Operand, f64: bool
+) -> tuple[str, str | None, int, int, str, str, bool, bool, bool, bool, str | None]:
+    """Returns an operand as the extension module takes it: formats of elements and factors, block, formula, flags."""
     rows, columns = SCALINGS[operand.scaling]
-    factor = None if columns == 0 else {16: "ue4m3", 32: "ue8m0"}.get(columns or 0, "f32")
-    format = ("f64" if f64 else "f32") if operand.is_wide and factor is None else operand.format
-    return format, factor, rows or 0, columns or 0, operand.power_of_two, operand.round_up, operand.compute
+    format = ("f64" if f64 else "f32") if operand.is_wide and operand.factor is None else operand.format
+    flags = operand.power_of_two, operand.zero_point, operand.row_factors, operand.hadamard
+    return format, operand.factor, rows or 0, columns or 0, *operand.scaled_by, *flags, operand.compute
 
 
 # ---- Block-scaled formats ----
@@ -268,12 +365,14 @@ class Quantized(NamedTuple):
     factor: Any
 
 
-def _warn_of_loss(format: str, x: NDArray[Any], values: NDArray[Any], block: int, s: Statistics) -> None:
+def _warn_of_loss(format: str, x: NDArray[Any], q: Prepared, block: int, s: Statistics) -> None:
     """Warns of losses: infinity and NaN, saturation other than the format's intended one, blocks that became zero."""
+    assert q.scales is not None
     special = int(x.size - np.isfinite(x).sum())
     starts = range(0, x.shape[-1], block)
-    given, kept = (np.add.reduceat(y != 0, starts, -1, np.int64) for y in (x, values)) if x.size else (x, x)
-    zero = int(((given > 0) & (kept == 0)).sum())
+    parts = (x, q.values.reshape(x.shape))
+    given, kept = (np.add.reduceat(y != 0, starts, -1, np.int64) for y in parts) if x.size else (x, x)
+    zero = int(((given > 0) & ((kept == 0) | (np.reshape(q.scales, given.shape) == 0))).sum()) if x.size else 0
     saturated = s.saturated if format == "nvfp4" else 0  # MX factors let the greatest of a block saturate
     if special or saturated or zero:
         warnings.warn(
@@ -284,7 +383,15 @@ def _warn_of_loss(format: str, x: NDArray[Any], values: NDArray[Any], block: int
         )
 
 
-def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None = None) -> Quantized:
+def quantize(
+    x: ArrayLike,
+    format: str,
+    axis: int = -1,
+    *,
+    factor: float | None = None,
+    formula: str | None = None,
+    scale_rounding: str | None = None,
+) -> Quantized:
     """Quantises ``x`` to elements and scale factors of a block-scaled format, in blocks along ``axis``.
 
     ``format`` is "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3" or "mxfp4" (32 elements share a power of two),
@@ -302,7 +409,9 @@ def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None 
     greatest number (OCP Microscaling Formats 1.0, 6.3). Elements are divided by it in binary64, rounded to nearest even
     and saturated; a block with NaN or infinity gets the factor NaN. NVFP4's two levels are computed in FP32 as in
     Transformer Engine (scaling "1x16" of `softmma.recipes.Operand`), or with ``factor`` for the whole array, for
-    example 1, which leaves only the blocks' factors.
+    example 1, which leaves only the blocks' factors. ``formula`` and ``scale_rounding`` choose other factors, as in
+    `softmma.recipes.Operand`: ``scale_rounding="even"`` for the exponents of MXFP4 checkpoints, ``formula="modelopt"``
+    for NVFP4 checkpoints of ModelOpt.
 
     A RuntimeWarning counts elements that were infinite or NaN, saturated in NVFP4, or became NaN, and blocks that
     became zero.
@@ -318,8 +427,9 @@ def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None 
     element, _, block = BLOCK_FORMATS[format]
     last = np.moveaxis(x, axis, -1)
     rows = last.reshape(last.size // max(last.shape[-1], 1), last.shape[-1])
-    q = prepare(rows if last.size else last, Operand(element, f"1x{block}"), "a", factor=factor, measure=True)
+    operand = Operand(element, f"1x{block}", formula=formula, scale_rounding=scale_rounding)
+    q = prepare(rows if last.size else last, operand, "a", factor=factor, measure=True)
     assert q.scales is not None and q.statistics is not None
-    _warn_of_loss(format, last.astype(np.float64), q.values.reshape(last.shape), block, q.statistics)
+    _warn_of_loss(format, last.astype(np.float64), q, block, q.statistics)
     values, scales = (np.moveaxis(y.reshape(*last.shape[:-1], y.shape[-1]), -1, axis) for y in (q.values, q.scales))
     return Quantized(values, scales, np.float32(1) if q.factor is None else q.factor.item())

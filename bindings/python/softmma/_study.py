@@ -13,7 +13,7 @@ from softmma import _core
 from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._table import html_table, text_table
-from softmma._targets import label, several, target_instruction
+from softmma._targets import completed, label, several, target_instruction
 from softmma._units import Instruction, chosen, dtype
 from softmma._value import to_pandas
 
@@ -254,7 +254,8 @@ def diff(
 
     Both get vectors that show a feature of one of them (`probe`), then ``rows`` random vectors of all kinds and as many
     of normal data; vector i of a seed is the same everywhere. ``on`` has the two; ``instr`` is one name for both or one
-    for each (default: f16 inputs). ``unit``, as for `probe`, replaces the first, and ``against`` the second.
+    for each (default: f16 inputs, or those of "GPU:FORMAT"). If the formats of A or B differ, both get operands that both
+    formats hold. ``unit``, as for `probe`, replaces the first, and ``against`` the second.
 
         >>> import softmma
         >>> d = softmma.diff(["A100", "H100"], rows=1000)
@@ -263,19 +264,20 @@ def diff(
         >>> softmma.diff(["A100", "L40S"], rows=1000).differ
         False
 
-    Raises LookupError as `matmul` does, any exception of the function, and ValueError for instructions that take
-    different operands. Source: ``softmma diff`` queries in the same way.
+    Raises LookupError as `matmul` does, any exception of the function, and ValueError for instructions with different
+    formats of C or D. Source: ``softmma diff`` queries in the same way.
     """
     names = several(instr, "instr")
     if len(on) != 2:
         raise ValueError(f"on has {len(on)} units; diff takes two")
+    on = completed(on)
     if len(names) > 2:
         raise ValueError(f"instr has {len(names)} instructions; diff takes two")
     if rows < 1 or not 0 <= seed < 2**63:
         raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
     pair = [_one_of_two(on[n], names[n % len(names)], in_dtype, out_dtype) for n in range(2)]
     value = _core.diff((pair[0], label(on[0]), unit), (pair[1], label(on[1]), against), rows, seed)
-    i = pair[0] if pair[0].k >= pair[1].k else pair[1]
+    i = next(one for one in pair if one.name == value["rows_of"])
     row, operands_of, results = value.get("example"), None, None
     if row:
         operands_of = operands(row, i)
@@ -298,4 +300,6 @@ def _one_of_two(unit: str | Instruction, instr: str | Instruction | None, in_dty
         return instr
     if isinstance(unit, Instruction):
         return unit
-    return chosen(unit, instr, in_dtype or (None if instr else "f16"), out_dtype)
+    if instr is None:
+        return target_instruction(unit, None, in_dtype or "f16", out_dtype)
+    return chosen(unit, instr, in_dtype, out_dtype)

@@ -19,10 +19,21 @@ AnyPlan = Plan | Mapping[str, Any] | str | Path | None
 
 
 def several(one: Any, what: str) -> Sequence[Any]:
-    """Returns a list unchanged and anything else as a list of one. Raises ValueError for an empty list."""
+    """Returns a list, of `completed` units, or anything else as a list of one. Raises ValueError for an empty list."""
     if isinstance(one, (list, tuple)) and not one:
         raise ValueError(f"{what}: the list is empty")
-    return one if isinstance(one, (list, tuple)) else (one,)
+    return completed(one) if isinstance(one, (list, tuple)) else (one,)
+
+
+def completed(on: Sequence[Any]) -> list[Any]:
+    """Returns the units; a name that begins with a colon, as ":tf32", gets the GPU of the unit before it."""
+    units: list[Any] = []
+    for unit in on:
+        before = units[-1] if units else None
+        if isinstance(unit, str) and unit.startswith(":") and isinstance(before, str):
+            unit = _core.split_target(before)[0] + unit
+        units.append(unit)
+    return units
 
 
 def label(unit: str | Instruction) -> str:
@@ -44,6 +55,30 @@ def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_d
             return instruction(gpu, more)
         except LookupError:
             raise error from None
+
+
+def rounded_target(
+    unit: str | Instruction, instr: Any, in_dtype: Any, out_dtype: Any
+) -> tuple[Instruction, Plan | None]:
+    """Returns the instruction of a target, and the plan that rounds D to float16 or bfloat16 if no instruction has it."""
+    try:
+        return target_instruction(unit, instr, in_dtype, out_dtype), None
+    except LookupError:
+        d = None if out_dtype is None else _core.format(out_dtype)
+        if d not in ("f16", "bf16"):
+            raise
+        single = target_instruction(unit, instr, in_dtype, None)
+        if single.d != "f32":
+            raise
+        return single, Plan({"name": "rounding of D", "d": d, "epilogue": ["linear"]})
+
+
+def with_rounding(target: Target, instruction: Instruction, rounding: Plan | None) -> Target:
+    """Returns the target with its instruction, and with the plan that rounds D unless its own plan does."""
+    own = target.plan
+    if rounding is not None and own is not None and own.d != rounding.d:
+        raise ValueError(f'out_dtype: the plan {own.name} has no D in {rounding.d}; give it "d": "{rounding.d}"')
+    return target._replace(unit=instruction, plan=rounding if own is None else own)
 
 
 class Target(NamedTuple):
@@ -77,18 +112,22 @@ def _plan_text(given: AnyPlan, made: Plan | None) -> str:
 def product(
     name: str, target: Target, a: Any, b: Any, c: Any, arguments: Mapping[str, Any], inputs: Any = None
 ) -> tuple[str, str | None, tuple[Any, ...]]:
-    """Returns a target's product as the extension module takes it. A and B are quantised for block-scaled instructions.
-    ``inputs`` is the default of in_dtype, if the arrays' own format does not count."""
+    """Returns the arguments of a target's product for the extension module.
+
+    ``inputs`` is the default of in_dtype; if it is None, the default is the arrays' own format. A and B are quantised
+    for block-scaled instructions."""
     own = dict(arguments)
     on: Any = target.unit
     formats = {"in_dtype": own.get("in_dtype", inputs), "out_dtype": own.get("out_dtype")}
     named = own.get("scale_a") is None and (own.get("instr") is not None or formats["in_dtype"] is not None)
     if isinstance(on, str) and (":" in on or named):
-        on = target_instruction(on, own.pop("instr", None), **formats)
+        on, rounding = rounded_target(on, own.pop("instr", None), **formats)
+        target = with_rounding(target, on, rounding)
         own.pop("in_dtype", None), own.pop("out_dtype", None)
     if isinstance(on, Instruction) and on.scale and a is not None and own.get("scale_a") is None:
-        a, own["scale_a"] = _core.quantize(np.asarray(a), on.a, on.scale, on.scale_block)
-        b, own["scale_b"] = (x.T for x in _core.quantize(np.asarray(b).T, on.b, on.scale, on.scale_block))
+        a, own["scale_a"], of_a = _core.quantize(np.asarray(a), on.a, on.scale, on.scale_block)
+        b, scales, of_b = _core.quantize(np.asarray(b).T, on.b, on.scale, on.scale_block)
+        b, own["scale_b"], own["alpha"] = b.T, scales.T, own.get("alpha", 1.0) * (of_a * of_b)
     given = _SIGNATURE.bind(a, b, c, on=on, plan=target.plan, round_in=target.round_in, **own)
     given.apply_defaults()
     return name, target.plan_text, tuple(positional(given.arguments))

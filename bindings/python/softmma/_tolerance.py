@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from softmma import _core
-from softmma._targets import AnyPlan, Target, product, several, target_instruction, targets
+from softmma._plans import Plan
+from softmma._targets import AnyPlan, Target, product, rounded_target, several, targets, with_rounding
 from softmma._units import Instruction
 from softmma._value import result, to_pandas
 
@@ -132,16 +133,9 @@ def tolerance(
     Raises LookupError if there is no such GPU, format or instruction, ValueError for invalid numbers, shapes and data.
     Source: ``softmma tolerance`` prints the same.
     """
-    listed = _targets(on, instr, in_dtype, out_dtype, plan, round_in)
-    given = a is not None or b is not None
-    if given and (shape is not None or data is not None or with_c):
-        name = "shape" if shape is not None else "data" if data is not None else "with_c"
-        raise ValueError(f"{name}: a and b say it; leave it out")
-    if not given and c is not None:
-        raise ValueError("c: it goes with a and b; with_c gives random data a C")
-    if not given and round_in is not None:
-        raise ValueError("round_in: it is for arrays; generated data are numbers of the unit's formats; leave it out")
+    listed = named_targets(on, instr, in_dtype, out_dtype, plan, round_in)
     numbers = {"alpha": alpha, "beta": beta, "split_k": split_k, "promote_every": promote_every, "threads": threads}
+    check_operands(a, b, c, shape, data, with_c, round_in)
     products = tuple(product(name, t, a, b, c, numbers) for name, t in listed)
     m, n, k = (64, 64, 4096) if shape is None else shape
     value, paste = _core.tolerance(products, "a", "b", data or "normal", (m, n, k), with_c, store, margin)
@@ -156,23 +150,39 @@ def tolerance(
     )
 
 
+def check_operands(a: Any, b: Any, c: Any, shape: Any, data: Any, with_c: bool, round_in: Any) -> None:
+    """Raises ValueError if matrices and arguments of random data are mixed."""
+    given = a is not None or b is not None
+    if given and (shape is not None or data is not None or with_c):
+        name = "shape" if shape is not None else "data" if data is not None else "with_c"
+        raise ValueError(f"{name}: a and b say it; leave it out")
+    if not given and c is not None:
+        raise ValueError("c: it goes with a and b; with_c gives random data a C")
+    if not given and round_in is not None:
+        raise ValueError("round_in: it is for arrays; generated data are numbers of the unit's formats; leave it out")
+
+
 def _error(unit: dict[str, Any]) -> TargetError:
     same = {name: unit[name] for name in ("arch", "instruction", "error", "bound", "unbounded", "left_out")}
     return TargetError(label=unit["on"], inputs=unit["in"], plan=unit.get("plan"), **same)
 
 
-def _targets(on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any) -> list[tuple[str, Target]]:
+def named_targets(
+    on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any
+) -> list[tuple[str, Target]]:
     """Returns the name and the target of each unit; a target's unit is its instruction."""
     if on is None and instr is not None:
         raise ValueError("on is missing; for example on='H100'")
     inputs = "f16" if in_dtype is None and instr is None else in_dtype
     if on is None:
-        listed = [(name, Instruction(*_core.describe(i))) for name, i in _core.targets(inputs, out_dtype)]
+        found = _core.targets(inputs, out_dtype)
+        listed: list[tuple[str, tuple[Instruction, Plan | None]]]
+        listed = [(name, (Instruction(*_core.describe(i)), None)) for name, i in found]
         if not listed:
             raise LookupError(f"in_dtype: no GPU has {in_dtype or 'f16'} with results in {out_dtype or 'f32'}")
     else:
-        units = [target_instruction(unit, instr, inputs, out_dtype) for unit in several(on, "on")]
+        units = [rounded_target(unit, instr, inputs, out_dtype) for unit in several(on, "on")]
         names = [unit.name if isinstance(unit, Instruction) else unit for unit in several(on, "on")]
         listed = [(_core.split_target(name)[0], unit) for name, unit in zip(names, units)]
-    made = targets([unit for _, unit in listed], plan, round_in)
-    return [(name, t) for (name, _), t in zip(listed, made)]
+    made = targets([instruction for _, (instruction, _) in listed], plan, round_in)
+    return [(name, with_rounding(t, *unit)) for (name, unit), t in zip(listed, made)]

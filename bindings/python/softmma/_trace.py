@@ -34,6 +34,9 @@ class TracedTarget(NamedTuple):
     steps: NDArray[Any]
     k: NDArray[np.intp]
 
+    def __repr__(self) -> str:
+        return f"<{self.label}: {self.result!s} after {len(self.steps)} steps of {self.instruction.name}>"
+
 
 class Parting(NamedTuple):
     """The step at which two targets, given by index, diverge: an "instruction", a "fold" or the "epilogue". Their sums
@@ -55,6 +58,14 @@ class Trace(NamedTuple):
     """Why this element was traced, if the caller did not choose it."""
     value: dict[str, Any]
     """The record that ``softmma trace --json`` prints. It also has the user's own results and explained instructions."""
+
+    def __repr__(self) -> str:
+        results = ", ".join(f"{t.label} {t.result!s}" for t in self.targets)
+        part = ""
+        if self.parting is not None:
+            one, other = (self.targets[i].label for i in self.parting.targets)
+            part = f"; {one} and {other} part at {self.parting.products} products ({self.parting.at})"
+        return f"<trace of [{self.at[0]}, {self.at[1]}]: {results}{part}>"
 
 
 def trace(

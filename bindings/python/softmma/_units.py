@@ -265,11 +265,23 @@ def dtype(format: Any) -> np.dtype[Any]:
     return _core.dtype(format)
 
 
-def instruction(on: str, name: str) -> Instruction:
+def instruction(on: str, name: str | None = None) -> Instruction:
     """Finds an instruction of a GPU or architecture by its name or an alias (PTX, SASS, AMD).
 
-    Raises LookupError that gives the nearest names, or the GPUs that have the instruction.
+    Without a name, ``on`` is the command's target "GPU:FORMAT", "GPU:FORMAT:FORMAT" (of A and of B) or
+    "GPU:INSTRUCTION"; formats select the preferred instruction.
+
+        >>> import softmma
+        >>> softmma.instruction("H100:f16").name
+        'wgmma.m64n8k16.f32.f16.f16'
+
+    Raises LookupError that gives the nearest names, or the GPUs that have the instruction; ValueError for a target
+    without formats and without a name.
     """
+    if name is None:
+        if _core.split_target(on)[1] is None:
+            raise ValueError(f"name is missing: give an instruction's name, or formats, as in instruction('{on}:f16')")
+        return chosen(on, None, None, None)
     return Instruction(*_core.describe(_core.find_instruction(on, name)))
 
 

@@ -31,11 +31,25 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._products import Multiplier, is_unseen, matmul
-from softmma._quantization import HADAMARD, SCALINGS, History, Operand, Prepared, Side, Statistics, kind_of, prepare
+from softmma._quantization import (
+    FORMULAS,
+    HADAMARD,
+    SCALE_ROUNDINGS,
+    SCALINGS,
+    History,
+    Operand,
+    Prepared,
+    Side,
+    Statistics,
+    kind_of,
+    prepare,
+)
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
 
 __all__ = [
+    "FORMULAS",
     "HADAMARD",
+    "SCALE_ROUNDINGS",
     "SCALINGS",
     "History",
     "Multiplied",
@@ -106,7 +120,21 @@ class Recipe:
 # ---- Recipes by name ----
 
 _BF16 = Operand("bf16")
-_TRANSFORMER_ENGINE = "Transformer Engine 2 (NVIDIA, 2026)"
+_TRANSFORMER_ENGINE = "Transformer Engine 2.20.0.dev0, d0067d0 (NVIDIA, 2026)"
+_TORCHAO = "torchao 0.18.0 (2026), Float8LinearConfig"
+_SOURCES = {
+    "te": _TRANSFORMER_ENGINE,
+    "ocp": "OCP Microscaling Formats 1.0 (2023)",
+    "torchao": "torchao 0.18.0 (2026)",
+    "torchao_intx": "torchao 0.18.0 (2026), IntxUnpackedToInt8Tensor",
+    "torchao_float8": "torchao 0.18.0 (2026), Float8Tensor",
+    "deepgemm": "DeepGEMM 54e2261 (2026)",
+    "deepseek": "DeepSeek-V3 9b4e978 (2025)",
+    "compressed_tensors": "compressed-tensors 0.20.0 (2026)",
+    "qwix": "qwix aa623ac (2026)",
+    "modelopt": "ModelOpt 0.47.0 (2026)",
+    **{name: _TRANSFORMER_ENGINE for name in FORMULAS if name.startswith("te_")},
+}
 
 
 def _plain(name: str, format: str, accumulate: str | None = None, source: str = "") -> Recipe:
@@ -118,10 +146,18 @@ def _fp8(name: str, forward: Operand, backward: Operand, source: str, **more: An
     return Recipe(name, forward, forward, backward, others=_BF16, source=source, **more)
 
 
-def _tensorwise() -> Recipe:
+def _known(formula: str, owners: dict[str, str]) -> str | None:
+    """Returns an operand's formula: None for "te", which is the default."""
+    if formula not in owners:
+        raise ValueError(f"formula: {formula!r} is none of {', '.join(owners)}")
+    return None if formula == "te" else formula
+
+
+def _tensorwise(formula: str = "te") -> Recipe:
+    owner = {"te": f"{_TRANSFORMER_ENGINE}, Float8CurrentScaling", "torchao": f"{_TORCHAO}, 'tensorwise'"}
     return _fp8(
-        "fp8_tensorwise", Operand("e4m3", "tensor"), Operand("e5m2", "tensor"), promote=(0, 128),
-        source=f"{_TRANSFORMER_ENGINE}, Float8CurrentScaling",
+        "fp8_tensorwise", Operand("e4m3", "tensor", formula=_known(formula, owner)),
+        Operand("e5m2", "tensor", formula=_known(formula, owner)), promote=(0, 128), source=owner[formula],
     )  # fmt: skip
 
 
@@ -132,53 +168,94 @@ def _delayed(history: int = 1024) -> Recipe:
 
 
 def _rowwise(wgrad: str = "e4m3") -> Recipe:
-    row = Operand("e4m3", "row", power_of_two=True)
-    source = "torchao (2026), Float8LinearConfig 'rowwise'"
+    row = Operand("e4m3", "row", power_of_two=True, formula="torchao")
+    source = f"{_TORCHAO}, 'rowwise'"
     if wgrad == "e4m3":
         return _fp8("fp8_rowwise", row, row, source)
     operand = Operand(wgrad)
     return _fp8("fp8_rowwise", row, row, f"{source}_with_gw_hp", wgrad=(operand, operand))
 
 
+def _blocks(name: str, source: str, **more: Any) -> Recipe:
+    line, square = (Operand("e4m3", scaling, **more) for scaling in ("1x128", "128x128"))
+    return Recipe(name, square, line, line, others=_BF16, source=source)
+
+
 def _blockwise(power_of_two: bool = True) -> Recipe:
-    line, square = (Operand("e4m3", name, power_of_two=power_of_two) for name in ("1x128", "128x128"))
-    return Recipe(
-        "fp8_blockwise", square, line, line, others=_BF16,
-        source=f"{_TRANSFORMER_ENGINE}, Float8BlockScaling; without power_of_two DeepSeek-V3 Technical Report (2024), "
-        "3.3, and DeepGEMM",
-    )  # fmt: skip
+    return _blocks("fp8_blockwise", f"{_TRANSFORMER_ENGINE}, Float8BlockScaling", power_of_two=power_of_two)
 
 
-def _mx(name: str, format: str, backward: str | None = None, round_up: bool = False) -> Recipe:
-    forward, gradient = (Operand(f, "1x32", round_up=round_up) for f in (format, backward or format))
-    return _fp8(name, forward, gradient, "OCP Microscaling Formats 1.0 (2023)")
+def _deepseek(formula: str = "deepgemm", power_of_two: bool = False) -> Recipe:
+    owners = {
+        "deepgemm": "DeepGEMM 54e2261 (2026), utils/math.py",
+        "deepseek": "DeepSeek-V3 9b4e978 (2025), inference/kernel.py",
+        "te": f"{_TRANSFORMER_ENGINE}, Float8BlockScaling with FP32 scales",
+    }
+    return _blocks("deepseek", owners.get(formula, ""), power_of_two=power_of_two, formula=_known(formula, owners))
 
 
-def _mxfp8(backward: str = "e4m3", round_up: bool = True) -> Recipe:
-    return replace(
-        _mx("mxfp8", "e4m3", backward, round_up),
-        source=f"{_TRANSFORMER_ENGINE}, MXFP8BlockScaling; without round_up OCP Microscaling Formats 1.0 (2023)",
+def _mx(
+    name: str, format: str, backward: str | None = None, scale_rounding: str | None = None, formula: str | None = None
+) -> Recipe:
+    forward, gradient = (
+        Operand(f, "1x32", scale_rounding=scale_rounding, formula=formula) for f in (format, backward or format)
     )
+    return _fp8(name, forward, gradient, _SOURCES[formula or "ocp"])
 
 
-def _nvfp4(two_dimensional: bool = True, stochastic: bool = True, hadamard: bool = True) -> Recipe:
-    line = Operand("e2m1", "1x16")
-    gradient = replace(line, stochastic=stochastic)
+def _mxfp8(
+    backward: str = "e4m3", scale_rounding: str | None = None, formula: str = "te", two_dimensional: bool = False
+) -> Recipe:
+    made = _mx("mxfp8", "e4m3", backward, scale_rounding, formula)
+    square = replace(made.weights, scaling="32x32" if two_dimensional else "1x32")
+    return replace(made, weights=square, source=f"{made.source}, MXFP8BlockScaling" if formula == "te" else made.source)
+
+
+def _nvfp4(
+    two_dimensional: bool = True,
+    stochastic: bool = True,
+    hadamard: bool = True,
+    hadamard_in: str = "bf16",
+    row_factors: bool = False,
+    formula: str | None = None,
+) -> Recipe:
+    four_or_six = formula is not None and formula.startswith("te_4over6")
+    if four_or_six and (hadamard or stochastic):
+        raise ValueError(f"formula: {formula!r} goes with hadamard=False and stochastic=False")
+    line = Operand("e2m1", "1x16", formula=formula)
+    gradient = replace(line, stochastic=stochastic, formula=None if four_or_six else formula)
+    transformed = (replace(each, hadamard=hadamard, hadamard_in=hadamard_in) for each in (line, gradient))
     return Recipe(
-        "nvfp4", Operand("e2m1", "16x16" if two_dimensional else "1x16"), line, gradient, others=_BF16,
-        wgrad=(replace(line, hadamard=hadamard), replace(gradient, hadamard=hadamard)),
-        source=f"{_TRANSFORMER_ENGINE}, NVFP4BlockScaling; NVIDIA, Pretraining Large Language Models with NVFP4 (2025)",
+        "nvfp4", Operand("e2m1", "16x16" if two_dimensional else "1x16", formula=formula),
+        replace(line, row_factors=row_factors), gradient, others=_BF16, wgrad=(next(transformed), next(transformed)),
+        source=f"{_TRANSFORMER_ENGINE}, NVFP4BlockScaling; NVIDIA, Pretraining Large Language Models with NVFP4 (2025)"
+        if formula is None or formula.startswith("te") else _SOURCES[formula],
     )  # fmt: skip
 
 
-def _weight_only(format: str, scaling: str, compute: str = "bf16") -> Recipe:
-    weights, rest = Operand(format, scaling, compute=compute), Operand(compute)
-    source = f"weights stored in {format}, {scaling}, multiplied out to {compute} before the product"
-    return Recipe(f"weight_only_{format}", weights, rest, rest, source=source)
+def _weight_only(
+    name: str, format: str, scaling: str, compute: str = "bf16", formula: str | None = None,
+    scale_rounding: str | None = None, zero_point: bool = False,
+) -> Recipe:  # fmt: skip
+    weights = Operand(
+        format, scaling, compute=compute, formula=formula, scale_rounding=scale_rounding, zero_point=zero_point
+    )
+    rest = Operand(compute)
+    source = f"{_SOURCES[weights.scaled_by[0]]}; multiplied out to {compute} before the product"
+    return Recipe(f"weight_only_{name}", weights, rest, rest, source=source)
 
 
-def _deepseek() -> Recipe:
-    return replace(_blockwise(power_of_two=False), name="deepseek")
+def _weight_only_integers(
+    format: str,
+    group: int,
+    compute: str = "bf16",
+    formula: str | None = "compressed_tensors",
+    zero_point: bool = False,
+    group_size: int | None = None,
+) -> Recipe:
+    size = group if group_size is None else group_size
+    scaling = f"group{size}" if size else "row"
+    return _weight_only(format, format, scaling, compute, formula, zero_point=zero_point)
 
 
 _RECIPES: dict[str, Callable[..., Recipe]] = {
@@ -196,15 +273,11 @@ _RECIPES: dict[str, Callable[..., Recipe]] = {
     "mxfp6": partial(_mx, "mxfp6", "e2m3"),
     "mxfp4": partial(_mx, "mxfp4", "e2m1"),
     "nvfp4": _nvfp4,
-    "weight_only_s8": partial(_weight_only, "s8", "row"),
-    "weight_only_s4": partial(_weight_only, "s4", "1x128"),
-    "weight_only_e4m3": partial(_weight_only, "e4m3", "row"),
-    "weight_only_mxfp4": lambda compute="bf16": replace(
-        _weight_only("e2m1", "1x32", compute), name="weight_only_mxfp4"
-    ),
-    "weight_only_nvfp4": lambda compute="bf16": replace(
-        _weight_only("e2m1", "1x16", compute), name="weight_only_nvfp4"
-    ),
+    "weight_only_s8": partial(_weight_only_integers, "s8", 0),
+    "weight_only_s4": partial(_weight_only_integers, "s4", 128),
+    "weight_only_e4m3": partial(_weight_only, "e4m3", "e4m3", "row"),
+    "weight_only_mxfp4": partial(_weight_only, "mxfp4", "e2m1", "1x32"),
+    "weight_only_nvfp4": partial(_weight_only, "nvfp4", "e2m1", "1x16"),
 }
 
 
@@ -216,13 +289,26 @@ def recipes() -> list[Recipe]:
 def recipe(name: str | Recipe, /, **options: Any) -> Recipe:
     """Returns a recipe by name.
 
-    Options, with defaults in parentheses: "fp8_delayed": ``history`` (1024). "fp8_rowwise": ``wgrad``, a format for the
-    gradients of weights that needs no scaling, such as "bf16". "fp8_blockwise": ``power_of_two`` (True). "mxfp8",
-    "mxfp6", "mxfp4": ``backward``, a format for gradients, and ``round_up`` (True for "mxfp8", otherwise False).
-    "nvfp4": ``two_dimensional``, ``stochastic``, ``hadamard`` (True). "weight_only_...": ``compute``, the format of
-    products ("bf16"). Any other option replaces the field of `Recipe` with its name.
+    Options, with defaults in parentheses:
 
-    Raises LookupError for an unknown name, TypeError for an unknown option.
+    - "fp8_tensorwise": ``formula`` ("te", or "torchao")
+    - "fp8_delayed": ``history`` (1024)
+    - "fp8_rowwise": ``wgrad``, a format for the gradients of weights that needs no scaling, such as "bf16"
+    - "fp8_blockwise": ``power_of_two`` (True)
+    - "deepseek": ``formula`` ("deepgemm", "deepseek" for DeepSeek-V3's own kernel, or "te"), ``power_of_two`` (False)
+    - "mxfp8", "mxfp6", "mxfp4": ``backward``, a format for gradients; ``formula`` ("te" for "mxfp8", otherwise "ocp")
+      and ``scale_rounding`` (the formula's) as in `Operand`; "mxfp8": ``two_dimensional`` (False), weights in blocks of
+      32 x 32
+    - "nvfp4": ``two_dimensional``, ``stochastic``, ``hadamard`` (True), ``hadamard_in`` ("bf16", or "f32"),
+      ``row_factors`` of activations (False), ``formula`` ("te"; "te_4over6" and its variants are for weights and
+      activations, with ``stochastic`` and ``hadamard`` False)
+    - "weight_only_...": ``compute``, the format of products ("bf16"), and ``formula``; "weight_only_mxfp4" also
+      ``scale_rounding``; "weight_only_s8", "weight_only_s4" also ``zero_point`` (False) and ``group_size`` (0 for the
+      whole row in s8, 128 in s4)
+
+    Any other option replaces the field of `Recipe` with its name.
+
+    Raises LookupError for an unknown name, TypeError for an unknown option, ValueError for a wrong value of an option.
     """
     if not isinstance(name, Recipe) and name not in _RECIPES:
         raise LookupError(f"recipe: {name!r} is none of {', '.join(_RECIPES)}")
@@ -323,6 +409,9 @@ class Unit:
         return found
 
     def _choose(self, a: Operand, b: Operand) -> Any:
+        for operand in (a, b):
+            if operand.compute is None and (operand.zero_point or operand.scaling.startswith("group")):
+                raise ValueError(f"{operand}: groups and zero points need compute, the format of the product")
         if not isinstance(self.on, str):
             return self.on
         if bool(a.block) != bool(b.block) or a.hadamard != b.hadamard:

@@ -64,10 +64,10 @@ def command():
     if not program:
         pytest.skip("the softmma command is not built, so Python is not compared with it (scripts/build)")
 
-    def run(*arguments, status=(0,), **options):
+    def run(*arguments, status=(0,), notes=False, **options):
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
         assert done.returncode in status, done.stderr
-        return done.stdout
+        return (done.stdout, done.stderr) if notes else done.stdout
 
     return run
 

@@ -18,9 +18,11 @@ EXAMPLES = REPOSITORY / "examples" / "python"
     "page",
     [
         "README.md",
+        "docs/checkpoints.md",
         "docs/infer.md",
         "docs/python.md",
         "docs/recipes.md",
+        "docs/tolerance.md",
         "docs/trees.md",
         "docs/tutorial-numerics.md",
     ],
@@ -28,6 +30,14 @@ EXAMPLES = REPOSITORY / "examples" / "python"
 def test_sessions(monkeypatch, page):
     monkeypatch.chdir(REPOSITORY)
     result = doctest.testfile(str(REPOSITORY / page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted and not result.failed
+
+
+def test_section_without_pytorch():
+    """The last section of the tutorial, alone, needs only NumPy."""
+    section = (REPOSITORY / "docs" / "tutorial-ml.md").read_text().partition("\n## Without PyTorch\n")[2]
+    test = doctest.DocTestParser().get_doctest(section, {}, "tutorial-ml.md", None, 0)
+    result = doctest.DocTestRunner().run(test)
     assert result.attempted and not result.failed
 
 

@@ -21,6 +21,8 @@ HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
         (("H100", "H100"), {"in_dtype": "e4m3", "plan": (None, "cutlass:2xacc")}, ["--plan", "none,cutlass:2xacc"]),
         (("H100", "H100"), {"in_dtype": "e4m3", "plan": "deepgemm", "k": 300}, ["--plan", "deepgemm", "-k", 300]),
         (("H100", "A100"), {"k": 40}, ["-k", 40]),
+        (("H100:tf32", ":f16"), {}, []),
+        (("B200:e2m1", "B200:e2m3"), {}, []),
     ],
 )
 def test_command(command, targets, options, arguments):
@@ -34,6 +36,19 @@ def test_command(command, targets, options, arguments):
         assert [int(d.view(f"u{d.itemsize}")[0]) for d in found.row.results] == [
             int(x[0], 16) for x in said["row"]["d"]
         ]
+
+
+@pytest.mark.parametrize(("x", "y"), [("H100:tf32", "H100:f16"), ("H100:bf16", "H100:f16"), ("B200:e2m1", "B200:e4m3")])
+def test_row_of_common_operands(x, y):
+    """The operands are numbers of both formats, and their products have the results that the counterexample states."""
+    row = softmma.equal(x, y).row
+    for target, d in zip((x, y), row.results):
+        gpu, inputs = target.split(":")
+        a, b = (softmma.round(values.astype(np.float64), inputs) for values in (row.a, row.b))
+        for values, cast in (row.a, a), (row.b, b):
+            np.testing.assert_array_equal(values.astype(np.float64), cast.astype(np.float64))
+        computed = softmma.matmul(a[None, :], b[:, None], row.c.reshape(1, 1), on=gpu, in_dtype=inputs)
+        assert bits(computed).ravel() == bits(d).ravel()
 
 
 def test_row():
@@ -64,7 +79,7 @@ def test_complaints():
     with pytest.raises(LookupError):
         softmma.equal("H100", "B2000")
     with pytest.raises(ValueError, match="no functions of the same operands"):
-        softmma.equal("H100:bf16", "H100:e4m3")
+        softmma.equal("H100:bf16", "H100:s8")
     with pytest.raises(ValueError, match="behind K"):
         softmma.equal("H100", "H100", plan={"name": "x", "sum": [{"deal": "list", "list": [[[0, 90]]]}]}, k=64)
 

@@ -80,7 +80,7 @@ def test_report(found):
 
 
 def test_command(found, command):
-    """The search equals the command's: the same answers, models and test vectors."""
+    """Checks that the function and the command return the same outcome, model, parameters and test vectors."""
     said = json.loads(command("infer", "--unit", "model", "--on", "V100", "--instr", V100.name, "--rows", FEW["rows"],
                               "--search", FEW["search"], "--json"))  # fmt: skip
     assert said["outcome"] == found.outcome and said["model"] == found.model.to_custom()

@@ -667,7 +667,7 @@ def test_emulate(generator, weights):
     assert_same_trees(emulated(weights, x), expected)
     assert_same_trees(emulated(weights, x=x)[0], expected[0])
     assert [tuple(row) for row in emulated.report()] == [
-        ("forward", "activations e4m3 row power_of_two", "weights e4m3 row power_of_two",
+        ("forward", "activations e4m3 row torchao power_of_two", "weights e4m3 row torchao power_of_two",
          "wgmma.m64n8k32.f32.e4m3.e4m3", 4, 2 * (8 * 32 * 16 + 8 * 16 * 16)),
         ("other", "activations bf16", "activations bf16", "wgmma.m64n8k16.f32.bf16.bf16", 2, 2 * 8 * 16 * 8),
     ]  # fmt: skip

@@ -141,6 +141,10 @@ CALLS = {
         ["compare", "--on", "B200:nvfp4,B200:mxfp8:mxfp4,MI300X", "a", "b"],
         lambda: softmma.compare(A, B, ["B200:nvfp4", "B200:mxfp8:mxfp4", "MI300X"]),
     ),
+    "compare rounded": (
+        ["compare", "--on", "H100,MI300X", "--in", "bf16", "--out", "bf16", "a", "b"],
+        lambda: softmma.compare(A, B, ["H100", "MI300X"], in_dtype="bf16", out_dtype="bf16"),
+    ),
     "compare plans": (
         ["compare", "--on", "H100,H100", "--plan", "none,cutlass:2xacc", "a", "b"],
         lambda: softmma.compare(A, B, ["H100", "H100"], plan=[None, "cutlass:2xacc"]),
@@ -179,6 +183,10 @@ CALLS = {
             A, B, at=(1, 1), on=["H100"] * 3, in_dtype="e4m3", plan=[None, "deepgemm", softmma.Plan(LINEAR)]
         ),
     ),
+    "trace rounded": (
+        ["trace", "--on", "H100:bf16,A100:f16", "--out", "bf16", "-C", "c", "--alpha", "2", "a", "b"],
+        lambda: softmma.trace(A, B, C, on=["H100:bf16", "A100:f16"], out_dtype="bf16", alpha=2),
+    ),
     "trace blocks": (
         ["trace", "--on", "B200,RTX-5090", "--in", "nvfp4", "a", "b"],
         lambda: softmma.trace(A, B, on=["B200", "RTX-5090"], in_dtype="nvfp4"),
@@ -186,6 +194,10 @@ CALLS = {
     "tolerance data": (
         ["tolerance", "--in", "bf16", "--shape", "8x8x300", "--store", "bf16"],
         lambda: softmma.tolerance(in_dtype="bf16", shape=(8, 8, 300), store="bf16"),
+    ),
+    "tolerance rounded": (
+        ["tolerance", "--on", "H100,MI300X", "--in", "bf16", "--out", "bf16", "a", "b"],
+        lambda: softmma.tolerance(A, B, on=["H100", "MI300X"], in_dtype="bf16", out_dtype="bf16"),
     ),
     "tolerance plans": (
         [
@@ -211,10 +223,28 @@ CALLS = {
         ["tolerance", "--on", "B200:nvfp4,B200:mxfp8", "--split-k", "3", "a", "b"],
         lambda: softmma.tolerance(A, B, on=["B200:nvfp4", "B200:mxfp8"], split_k=3),
     ),
+    "tolerance sweep of k": (
+        ["tolerance", "H100:e4m3", "A100", "--sweep", "k=1..4", "a", "b"],
+        lambda: softmma.sweep("k=1..4", A, B, on=["H100:e4m3", "A100"]),
+    ),
+    "tolerance sweep of F": (
+        ["tolerance", "H100", "B200:nvfp4", "--sweep", "F=10,12", "--shape", "8x8x64", "--data", "uniform"],
+        lambda: softmma.sweep({"F": [10, 12]}, on=["H100", "B200:nvfp4"], shape=(8, 8, 64), data="uniform"),
+    ),
+    "tolerance sweep of formats": (
+        ["tolerance", "H100", "A100", "--sweep", "format=f16,e4m3", "--shape", "8x8x64", "--plan", "cutlass:2xacc"],
+        lambda: softmma.sweep("format=f16,e4m3", on=["H100", "A100"], shape=(8, 8, 64), plan="cutlass:2xacc"),
+    ),
+    "tolerance sweep of slices": (
+        ["tolerance", "H100:s8", "--sweep", "slices=1..4,auto", "a", "b"],
+        lambda: softmma.sweep("slices=1..4,auto", A, B, on="H100:s8"),
+    ),
     "gemm": (["gemm", "a", "b", "-C", "c", "-o", "o", "--on", "H100", "--in", "f16", "--alpha", "2"],
              lambda: softmma.gemm(A, B, C, on="H100", in_dtype="f16", alpha=2)),
     "gemm words": (["gemm", "a", "b", "-o", "o", "--on", "A100", "--in", "bf16", "--method", "words", "--words", "3"],
                    lambda: softmma.gemm(A, B, on="A100", in_dtype="bf16", method="words", words=3)),
+    "gemm bf16x9": (["gemm", "a", "b", "-o", "o", "--on", "B200", "--in", "bf16", "--method", "bf16x9"],
+                    lambda: softmma.gemm(A, B, on="B200", in_dtype="bf16", method="bf16x9")),
     "match": (["match", "a", "b", "d", "--on", "V100,A100", "--in", "f16"],
               lambda: softmma.match(A, B, D, on=["V100", "A100"], in_dtype="f16")),
     "match nothing": (["match", "a", "b", "c", "--on", "V100", "--in", "f16", "--round-in", "toward-zero"],
@@ -408,3 +438,13 @@ def test_dot(command):
     said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
     d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
     assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]
+
+
+def test_dot_flags(command):
+    on = "--on", "power:xvf32gerpp", "-a", "0x1.000002p-63", "-b", "0x1.fffffcp-64", "--flags"
+    for tininess in "before", "after":
+        said = json.loads(command("dot", *on, "--tininess", tininess, "--json"))
+        a, b = float.fromhex("0x1.000002p-63"), float.fromhex("0x1.fffffcp-64")
+        d, flags = softmma.dot_flags([a], [b], on="power:xvf32gerpp", tininess=tininess)
+        assert f"{int(d.view('uint32')):08x}" == said["d"] and f"{int(flags):02x}" == said["flags"]
+        assert said["exceptions"] == ["underflow"][tininess == "after" :] + ["inexact"]

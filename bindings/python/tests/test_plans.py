@@ -269,6 +269,19 @@ def test_recorded_shapes(generator):
                 softmma.plan("cublaslt:12.8", on=gpu, k=row["K"] + 1, **asked)
 
 
+def test_rounded_results(operands):
+    """D in BF16 is rounded once, after alpha, beta and C, if no instruction has it."""
+    a, b = (x.astype(ml_dtypes.bfloat16) for x in operands)
+    c = np.linspace(-3, 3, a.shape[0] * b.shape[1], dtype=np.float32).reshape(a.shape[0], -1)
+    for given in ({}, {"alpha": 0.3}, {"c": c, "beta": 0.5, "alpha": -2.0}, {"c": c}, {"split_k": 3}, {"promote_every": 64}):
+        expected = softmma.matmul(a, b, on="H100", scaling="epilogue", **given).astype(ml_dtypes.bfloat16)
+        same(softmma.matmul(a, b, on="H100", out_dtype="bf16", **given), expected)
+        same(softmma.gemm(a, b, on="H100:bf16", out_dtype="bf16", **given).d, expected)
+    multiplier = softmma.Multiplier(b, on="H100", out_dtype="bf16")
+    same(multiplier.matmul(a, c), softmma.matmul(a, b, c, on="H100", out_dtype="bf16"))
+    assert softmma.gemm(a, b, on="H100", out_dtype="bf16").value["rounded_from"] == "f32"
+
+
 def test_torch_scaled_mm(generator):
     """The named plans, and the conversion of D to FP8."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
@@ -285,15 +298,65 @@ def test_torch_scaled_mm(generator):
 
 
 def test_torch_scaled_rows(generator):
-    """Factors of rows and of blocks: the transposed product applies the columns' factors first."""
+    """Factors of rows, of which the columns' act first, and of blocks."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
     rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 1), (1, 5)))
     for plan, every in (("torch:_scaled_mm:row", 128), ("torch:_scaled_mm:row:fast", 0)):
-        d = softmma.matmul(b.T, a.T, plan=plan, scale_a=columns.T, scale_b=rows.T).T
-        same(np.ascontiguousarray(d), (softmma.matmul(a, b, promote_every=every) * columns) * rows)
+        d = softmma.matmul(a, b, plan=plan, scale_a=rows, scale_b=columns)
+        same(d, (softmma.matmul(a, b, promote_every=every) * columns) * rows)
+        same(d, softmma.scaled_matmul(a, b, rows, columns, fast=not every))
+        assert softmma.Plan(plan.replace("row", "rowwise")) == softmma.Plan(plan)
+    one, other = np.float32(0.3), np.float32([[1.7]])
+    bias = generator.standard_normal(5).astype(np.float32)
+    d = softmma.matmul(a, b, plan="torch:_scaled_mm", alpha=one * other.item()) + bias
+    same(softmma.scaled_matmul(a, b, one, other, bias=bias, out_dtype="bf16"), softmma.round(d, "bf16"))
     rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 3), (3, 5)))
     blocks = softmma.matmul(a, b, plan=softmma.plan("torch:_scaled_mm:1x128,128x128", out_dtype="bf16"), scale_a=rows, scale_b=columns)
     same(blocks, softmma.matmul(a, b, plan="deepgemm", scale_a=rows, scale_b=columns))
+    both = softmma.matmul(a, b, plan="torch:_scaled_mm:1x128,1x128", scale_a=rows, scale_b=columns)
+    same(softmma.scaled_matmul(a, b, rows, columns), both)
+    columns[:] = columns[:, :1]  # one factor for 128 columns
+    same(softmma.scaled_matmul(a, b, rows, columns[:, :1], out_dtype="bf16"), softmma.matmul(
+        a, b, plan="deepgemm", scale_a=rows, scale_b=columns))  # fmt: skip
+    for scale_a, scale_b in ((rows[:1], columns[:, :1]), (rows[:, :2], columns), (rows.astype("f8"), columns)):
+        with pytest.raises(ValueError, match="^scale_a is .* lists the factors$"):
+            softmma.scaled_matmul(a, b, scale_a, scale_b)
+    with pytest.raises(ValueError, match="the columns of a must be the rows of b"):
+        softmma.scaled_matmul(a, a, rows, columns)
+
+
+@pytest.mark.parametrize(("format", "on"), [("mxfp8_e4m3", "B200"), ("mxfp6_e2m3", "RTX 5090"), ("mxfp4", "B200"), ("nvfp4", "B200")])
+def test_swizzled_scale_factors(generator, format, on):
+    a, b = generator.standard_normal((130, 200)), generator.standard_normal((200, 9))
+    qa, qb = softmma.quantize(a, format), softmma.quantize(b, format, axis=-2)
+    d = softmma.matmul(qa.values, qb.values, on=on, scale_a=qa.scales, scale_b=qb.scales)
+    same(softmma.scaled_matmul(qa.values, qb.values, qa.scales, qb.scales, on=on), d)
+    scales = softmma.swizzle_scales(qa.scales), softmma.swizzle_scales(qb.scales.T)
+    same(softmma.scaled_matmul(qa.values, qb.values, *scales, on=on, swizzled=True), d)
+    with pytest.raises(ValueError, match="lists the factors"):
+        softmma.scaled_matmul(qa.values, qb.values, *scales, on=on)
+    with pytest.raises(LookupError):
+        softmma.scaled_matmul(qa.values, qb.values, qa.scales, qb.scales, on="A100")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (128, 4), (129, 5), (300, 37), (0, 3), (5, 0)])
+def test_swizzling(generator, shape):
+    """The layout as torchao's to_blocked describes it: tiles of 128 x 4, in which four columns of 32 lines alternate."""
+    scales = generator.integers(0, 256, shape, np.uint8)
+    lines, blocks = (-(-size // tile) * tile for size, tile in zip(shape, (128, 4), strict=True))
+    padded = np.zeros((lines, blocks), np.uint8)
+    padded[: shape[0], : shape[1]] = scales
+    tiles = padded.reshape(-1, 128, blocks // 4, 4).swapaxes(1, 2) if padded.size else padded
+    expected = tiles.reshape(-1, 4, 32, 4).swapaxes(1, 2).reshape(-1)
+    swizzled = softmma.swizzle_scales(scales.view(ml_dtypes.float8_e8m0fnu))
+    assert swizzled.dtype == ml_dtypes.float8_e8m0fnu and (swizzled.view(np.uint8) == expected).all()
+    back = softmma.unswizzle_scales(swizzled.reshape(-1, 16), *shape)
+    assert (back.view(np.uint8) == scales).all() and back.shape == shape
+    with pytest.raises(ValueError, match="scales: [0-9]+ bytes without gaps are needed"):
+        softmma.unswizzle_scales(np.zeros(7, np.uint8), *shape)
+    for other in (np.zeros(shape), scales[0] if len(scales) else np.zeros(3, np.uint8)):
+        with pytest.raises(ValueError, match="^scales is "):
+            softmma.swizzle_scales(other)
 
 
 def test_complaints(operands, tmp_path):
@@ -323,10 +386,14 @@ def test_complaints(operands, tmp_path):
             softmma.matmul(a, b, plan=HALF, **{argument: value})
     with pytest.raises(ValueError, match=r'"start": "c" for c, "epilogue": \["linear"\] for alpha, beta and c'):
         softmma.matmul(a, b, plan=HALF, c=1.0)
-    with pytest.raises(LookupError, match='H100 has no instruction for .* a plan with "d": "bf16" rounds f32 to it'):
-        softmma.matmul(a, b, on="H100", out_dtype="bf16")
+    with pytest.raises(LookupError, match='H100 has no instruction for .* a plan with "d": "e4m3" rounds f32 to it'):
+        softmma.matmul(a, b, on="H100", out_dtype="e4m3")
+    for of in softmma.matmul, softmma.gemm:
+        for given in {"plan": HALF}, {"scaling": "operands"}, {"promote_every": 5}:
+            with pytest.raises(ValueError, match="no D in|D is rounded|not a multiple of the instruction's K"):
+                of(a, b, on="H100", in_dtype="bf16", out_dtype="bf16", **given)
     q = np.ones((2, 64), ml_dtypes.float8_e4m3fn)
-    with pytest.raises(LookupError, match=r"multiply D, taken in f32: d \* scale_a \* scale_b"):
+    with pytest.raises(LookupError, match=r"use softmma.scaled_matmul\(a, b, scale_a, scale_b\)"):
         row, column = np.ones((2, 1), np.float32), np.ones((1, 2), np.float32)
         softmma.matmul(q, q.T, on="H100", plan="torch:_scaled_mm", scale_a=row, scale_b=column)
     with pytest.raises(ValueError, match="^c: the multiplier's plan has no place"):

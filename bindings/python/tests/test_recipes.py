@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tensors import bits, tensors
 
 import softmma
 from softmma import recipes
@@ -17,10 +18,6 @@ F32 = np.float32
 @pytest.fixture
 def generator():
     return np.random.default_rng(17)
-
-
-def bits(x):
-    return np.asarray(x).view(f"u{np.asarray(x).dtype.itemsize}")
 
 
 def scale_of(amax, greatest):
@@ -45,6 +42,13 @@ def test_names():
     assert recipes.recipe("fp8_rowwise", wgrad="bf16").operand("gradients", "wgrad") == recipes.Operand("bf16")
     assert recipes.recipe("fp8_tensorwise", promote=(128, 128)).promote == (128, 128)
     assert recipes.recipe(recipes.recipe("mxfp8"), promote=(128, 128), name="own").name == "own"
+    assert recipes.recipe("mxfp8", two_dimensional=True).weights == recipes.Operand("e4m3", "32x32", formula="te")
+    assert recipes.recipe("mxfp4", scale_rounding="even").weights.scale_rounding == "even"
+    assert recipes.recipe("deepseek", formula="deepseek").gradients.formula == "deepseek"
+    assert recipes.recipe("deepseek", formula="te") != recipes.recipe("fp8_blockwise")
+    assert recipes.recipe("weight_only_nvfp4", formula="modelopt").source.startswith("ModelOpt")
+    four_or_six = recipes.recipe("nvfp4", formula="te_4over6", hadamard=False, stochastic=False, row_factors=True)
+    assert four_or_six.gradients == recipes.Operand("e2m1", "1x16") and four_or_six.activations.row_factors
     with pytest.raises(LookupError, match="recipe: 'fp9' is none of fp32, tf32, bf16"):
         recipes.recipe("fp9")
     with pytest.raises(TypeError, match="recipe bf16 has no option margin"):
@@ -70,7 +74,7 @@ def test_fp32_factors(generator, side, scaling, power_of_two):
     for r in range(0, 150, rows):
         for k in range(0, 300, columns):
             block = x[r : r + rows, k : k + columns]
-            scale = scale_of(np.abs(block).max(), 448)
+            scale = scale_of(np.fmax.reduce(np.abs(block), None), 448)
             scale = cut(scale) if power_of_two else scale
             with np.errstate(over="ignore"):
                 expected = softmma.round(block * scale, "e4m3")
@@ -134,14 +138,23 @@ def test_blockwise_product(generator):
     )
 
 
+FRACTION_BITS = {"e4m3": 3, "e5m2": 2, "e2m3": 3, "e3m2": 2, "e2m1": 1, "s8": 7, "e4m3fnuz": 3}
+
+
+def rounded_significand(x, fraction_bits):
+    """Rounds a positive number to this many bits after the first, ties up."""
+    unit = 2.0 ** (np.floor(np.log2(float(x))) - fraction_bits)
+    return np.floor(float(x) / unit + 0.5) * unit
+
+
 @pytest.mark.parametrize("format", ["e4m3", "e5m2", "e2m3", "e3m2", "e2m1"])
-@pytest.mark.parametrize("round_up", [False, True])
-def test_powers_of_two(generator, format, round_up):
+@pytest.mark.parametrize("rounding", recipes.SCALE_ROUNDINGS)
+def test_powers_of_two(generator, format, rounding):
     greatest = float(softmma.round(np.inf, format))
     x = (generator.standard_normal((40, 64)) * np.exp2(generator.integers(-140, 120, (40, 1)))).astype(F32)
     x[1], x[2, 3] = 0, np.nan
     x[5, :32] = [greatest] * 32  # amax divided by the format's largest number is a power of two
-    p = recipes.prepare(x, recipes.Operand(format, "1x32", round_up=round_up), "a")
+    p = recipes.prepare(x, recipes.Operand(format, "1x32", scale_rounding=rounding), "a")
     for r in range(40):
         for block in range(2):
             part = x[r, 32 * block : 32 * block + 32]
@@ -151,10 +164,12 @@ def test_powers_of_two(generator, format, round_up):
                 continue
             if amax == 0:
                 e = -127
-            elif round_up:
+            elif rounding == "rceil":
                 e = int(np.ceil(np.log2(float(F32(amax) * F32(1 / greatest)))))
             else:
-                e = int(np.floor(np.log2(amax)) - np.floor(np.log2(greatest)))
+                amax = rounded_significand(amax, FRACTION_BITS[format]) if rounding == "even" else amax
+                exponent = np.ceil(np.log2(amax)) if rounding == "ceil" else np.floor(np.log2(amax))
+                e = int(exponent - np.floor(np.log2(greatest)))
             e = min(max(e, -127), 127)
             assert float(p.scales[r, block]) == 2.0**e
             expected = softmma.round(part.astype(float) / 2.0**e, format)
@@ -178,11 +193,9 @@ def test_nvfp4(generator, magnitude, scaling):
             amax = np.abs(x[at]).max()
             factor = softmma.round(amax * (encode * (F32(1) / F32(6))), "e4m3")
             assert (p.scales[r : r + rows, block].astype(float) == float(factor)).all()
-            if float(factor):
-                scale = F32(1) / (F32(factor) * (F32(1) / encode))
-                assert (bits(p.values[at]) == bits(softmma.round(x[at] * scale, "e2m1"))).all()
-            else:
-                assert not p.values[at].astype(float).any()
+            with np.errstate(divide="ignore"):
+                scale = min(F32(1) / (F32(factor) * (F32(1) / encode)), np.finfo(F32).max)
+            assert (bits(p.values[at]) == bits(softmma.round(x[at] * scale, "e2m1"))).all()
             became[at] = p.values[at].astype(float) * float(factor) * float(p.factor[0, 0])
     s = p.statistics
     assert s.zeros == ((became == 0) & (x != 0)).sum() and s.elements == x.size and s.nan == s.infinite == 0
@@ -197,7 +210,7 @@ def test_nvfp4_keeps_gradients(generator):
         back = q.values.astype(float) * np.repeat(q.scales.astype(float), 16, 1) * float(q.factor)
         assert np.linalg.norm(back - x * magnitude) < 0.1 * np.linalg.norm(x * magnitude)
     one = softmma.quantize(x * 1e-4, "nvfp4", factor=1)
-    assert one.factor == 1 and not one.values.astype(float).any()
+    assert one.factor == 1 and not one.scales.astype(float).any()
 
 
 def test_nvfp4_product(generator):
@@ -236,12 +249,18 @@ def test_hadamard(generator, k):
     h = recipes.HADAMARD[:, None] * h / 4
     assert (h @ h.T == np.eye(16)).all()
     x, y = generator.integers(-8, 9, (3, k)).astype(F32), generator.integers(-8, 9, (k, 4)).astype(F32)
-    operand = recipes.Operand("f32", hadamard=True)
+    operand = recipes.Operand("f32", hadamard=True, hadamard_in="f32")
     a, b = recipes.prepare(x, operand, "a"), recipes.prepare(y, operand, "b")
     padded = np.pad(x, ((0, 0), (0, -k % 16)))
     expected = (padded.reshape(3, -1, 16) @ h).reshape(3, -1)
     np.testing.assert_array_equal(a.values, expected)
     np.testing.assert_array_equal(a.values.astype(float) @ b.values, x.astype(float) @ y)
+    # Transformer Engine's kernels round the result to BF16 before amax, scales and codes.
+    x = generator.standard_normal((3, k)).astype(F32)
+    y = (np.pad(x, ((0, 0), (0, -k % 16))).reshape(3, -1, 16) @ h).reshape(3, -1)
+    in_bf16 = softmma.round(y, "bf16", overflow="infinity").astype(F32)
+    a, b = (recipes.prepare(z, recipes.Operand("e2m1", "1x16", hadamard=z is x), "a") for z in (x, in_bf16))
+    assert all((bits(one) == bits(other)).all() for one, other in zip(a[:3], b[:3], strict=True))
 
 
 def test_delayed_scaling():
@@ -277,9 +296,19 @@ def test_weight_only(generator, name):
     error = np.linalg.norm(b.values.astype(float) - w) / np.linalg.norm(w)
     assert 0 < error < {"s8": 0.02, "e4m3": 0.05}.get(name, 0.2)
     if name == "s4":
-        scale = scale_of(np.abs(w[:128, 0]).max(), 7)
-        expected = np.clip(np.rint(w[:128, 0] * scale), -8, 7) * (F32(1) / scale)
-        np.testing.assert_array_equal(b.values[:128, 0], softmma.round(expected, "bf16"))
+        for options in {}, {"zero_point": True}, {"formula": "torchao_intx", "group_size": 64}, {"formula": None}:
+            unit = recipes.Unit("A100", recipes.recipe("weight_only_s4", **options))
+            column = w[: options.get("group_size", 128), 0]
+            low, high = min(column.min(), F32(0)), max(column.max(), F32(0))
+            factor = (high - low) / F32(15) if "zero_point" in options else np.abs(column).max() / F32(7.5)
+            zero = np.rint(F32(-8) - low / factor) if "zero_point" in options else F32(0)
+            scaled = column * (1 / factor) if options.get("formula") else column / factor
+            if "formula" in options and options["formula"] is None:
+                scale = scale_of(np.abs(column).max(), 7)
+                scaled, factor = column * scale, F32(1) / scale
+            expected = (np.clip(np.rint(scaled + zero), -8, 7) - zero) * factor
+            values = unit.prepare(w, "weights", "forward", "b").values[: len(column), 0]
+            np.testing.assert_array_equal(values, softmma.round(expected, "bf16"))
 
 
 @pytest.mark.parametrize("recipe", [r.name for r in recipes.recipes()])
@@ -339,6 +368,62 @@ def test_operands_that_do_not_go_together():
         recipes.custom("nvfp4", "e4m3")
 
 
+def test_without_saturation():
+    """Conversions without satfinite: infinity, or NaN in formats without infinity; FP4 and integers have neither."""
+    x = F32([[1e6, -1e6, np.inf, 3, 449]])
+    for format, expected in {
+        "e5m2": [np.inf, -np.inf, np.inf, 3, 448], "e4m3": [np.nan, np.nan, np.nan, 3, 448],
+        "e2m1": [6, -6, 6, 3, 6], "f16": [np.inf, -np.inf, np.inf, 3, 449],
+    }.items():  # fmt: skip
+        for measure in False, True:
+            p = recipes.prepare(x, recipes.Operand(format, saturate=False), "a", measure=measure)
+            np.testing.assert_array_equal(p.values.astype(float), [expected])
+        assert p.statistics[2:5] == {"e5m2": (0, 3, 0), "e4m3": (0, 0, 3), "e2m1": (4, 0, 0), "f16": (0, 3, 0)}[format]
+    assert str(recipes.Operand("e5m2", saturate=False)) == "e5m2 overflows"
+
+
+def test_ties_of_microxcaling():
+    """Its elements are rounded to nearest with ties away from zero unless round="even"."""
+    x = F32([[4, 0.25, -1.25, 2.5, 3.5] * 8])
+    for mode, expected in ("nearest-away", [4, 0.5, -1.5, 3, 4]), (None, [4, 0, -1, 2, 4]):
+        p = recipes.prepare(x, recipes.Operand("e2m1", "1x32", round_in=mode), "a")
+        assert p.values.astype(float).tolist() == [expected * 8] and (p.scales.astype(float) == 1).all()
+
+
+def test_rows_of_nvfp4_multiply(generator):
+    """The result's rows have their own factors (Transformer Engine's row-scaled activations)."""
+    x, w = generator.standard_normal((5, 64)), generator.standard_normal((64, 6)).astype(F32)
+    x = (x * np.exp2(generator.integers(-20, 20, (5, 1)))).astype(F32)
+    unit = recipes.Unit("B200", recipes.recipe("nvfp4", row_factors=True))
+    a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+    d = softmma.matmul(a.values, b.values, on="B200", scale_a=a.scales, scale_b=b.scales)
+    assert a.factor.shape == (5, 1) and b.factor.shape == (1, 1)
+    np.testing.assert_array_equal(unit.multiply(a, b), d * (a.factor * b.factor))
+
+
+def test_special_values_of_transformer_engine():
+    """NaN does not count in amax; infinity gives the exponent 127, or finite NVFP4 factors."""
+    x = np.ones((1, 32), F32)
+    x[0, 3], x[0, 5] = np.nan, 448
+    p = recipes.Unit("B200", "mxfp8").prepare(x, "activations", "forward", "a")
+    assert p.scales.view(np.uint8)[0, 0] == 127 and np.isnan(float(p.values[0, 3])) and float(p.values[0, 5]) == 448
+    x[0, 7] = -np.inf
+    p = recipes.Unit("B200", "mxfp8").prepare(x, "activations", "forward", "a")
+    assert p.scales.view(np.uint8)[0, 0] == 0xFE and float(p.values[0, 7]) == -448 and float(p.values[0, 5]) == 0
+    p = recipes.Unit("B200", "nvfp4").prepare(x, "activations", "forward", "a")
+    assert p.scales.astype(float).tolist() == [[448, 0.171875]] and np.isinf(p.factor[0, 0])
+    assert p.values.astype(float)[0, [3, 5, 7]].tolist() == [6, 1, -6]
+
+
+def test_groups_need_a_format_of_products():
+    x, w = np.ones((2, 64), F32), np.ones((64, 3), F32)
+    for operand in recipes.Operand("s8", "group32"), recipes.Operand("s8", "row", formula="qwix", zero_point=True):
+        unit = recipes.Unit("A100", replace(recipes.recipe("weight_only_s8"), weights=operand, activations=operand))
+        a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+        with pytest.raises(ValueError, match="groups and zero points need compute"):
+            unit.multiply(a, b)
+
+
 def test_statistics():
     x = F32([[1000, -1e-9, 0, np.nan, np.inf, 1, 3.3, 500]])
     s = recipes.prepare(x, recipes.Operand("e4m3"), "a", measure=True).statistics
@@ -351,70 +436,217 @@ def test_statistics():
 # ---- The extension module's arithmetic on any arrays, in any layout ----
 
 
-def arrays(generator, shape):
-    """Yields numbers of every kind, one kind for each array."""
-    x = generator.standard_normal(shape)
-    yield x
-    yield x * 1e-30
-    yield np.where(generator.random(shape) < 0.5, 0, x) * 1e30
-    yield np.ldexp(x, generator.integers(-149, -120, shape))  # subnormals
-    yield x * np.exp2(generator.integers(-130, 120, shape))
-    yield np.where(generator.random(shape) < 0.5, 0.0, -0.0)
-    ends = [448, 464, 465, 6, 7, 5, 57344, 61440, 28, 30, 7.5, 0.25, 2.0**-10, 2.0**-9 * 1.5, 2688, 1 + 2.0**-23]
-    yield generator.choice(ends, shape) * np.exp2(generator.integers(-3, 4, shape))
-    specials = [np.nan, -np.nan, np.inf, -np.inf, 3.4e38, -3.4e38, 1e-45, 1e-38]
-    yield np.where(generator.random(shape) < 0.01, generator.choice(specials, shape), x)
-    yield generator.integers(0, 2**32, shape, dtype=np.uint32).view(F32)
-
-
 def spread(numbers, rows, columns, shape):
     return np.repeat(np.repeat(numbers, rows, 0), columns, 1)[: shape[0], : shape[1]]
 
 
-def by_formula(x, operand):
-    """Returns the values, each block's factor at its elements, and the tensor's factor, of lines along K, as `Operand`
-    describes them."""
+def by_formula(x, operand, dtype="f32"):
+    """Returns the values, each block's factor at its elements, the FP32 factors of lines or of the tensor, and the zero
+    points, of lines along K. Each library's formula is written as its source has it."""
     rows, columns = recipes.SCALINGS[operand.scaling]
     rows, columns = rows or len(x), columns or x.shape[1]
-    padded = np.pad(np.abs(x), ((0, -len(x) % rows), (0, -x.shape[1] % columns)))
-    amax = padded.reshape(padded.shape[0] // rows, rows, -1, columns).max((1, 3))
-    greatest = {"s8": 127.0}.get(operand.format) or float(softmma.round(np.inf, operand.format, overflow="saturate"))
-    tensor = F32(1)
-    if columns == 32:
-        e = np.full(amax.shape, -127.0)
-        for i in np.argwhere((amax > 0) & np.isfinite(amax)):
-            exact = Fraction(float(amax[tuple(i)] * F32(1 / greatest) if operand.round_up else amax[tuple(i)]))
-            e[tuple(i)] = -200 if exact == 0 else np.floor(np.log2(float(exact)))
-            e[tuple(i)] += 1 if operand.round_up and exact > Fraction(2) ** int(e[tuple(i)]) else 0
-            e[tuple(i)] -= 0 if operand.round_up else np.floor(np.log2(greatest))
-        factor = np.where(np.isfinite(amax), np.exp2(np.clip(e, -127, 127)), np.nan)
-        at = spread(factor, rows, columns, x.shape)
-        scaled = np.where(np.isnan(x), x, x.astype(float) / at)
-    elif columns == 16:
-        largest, encode = amax.max(), F32(1)
-        if largest > 0 and np.isfinite(largest):
-            encode, tensor = min(F32(6 * 448) / largest, np.finfo(F32).max), largest / F32(6 * 448)
-        factor = softmma.round(amax * (encode * F32(1 / 6)), "e4m3").astype(F32)
-        scale = np.minimum(F32(1) / (factor * (F32(1) / encode)), np.finfo(F32).max)
-        at = spread(factor, rows, columns, x.shape)
-        scaled = np.where(np.isnan(x), x, x * spread(np.where(factor == 0, F32(0), scale), rows, columns, x.shape))
+    padded = np.pad(x, ((0, -len(x) % rows), (0, -x.shape[1] % columns)))
+    blocks = padded.reshape(padded.shape[0] // rows, rows, -1, columns).transpose(0, 2, 1, 3)
+    formula = operand.formula or ("ocp" if operand.factor == "ue8m0" else "te")
+    ignores = formula.startswith("te")  # NaN; np.fmax does not ignore a signalling NaN
+    amax = np.where(np.isnan(blocks) & ignores, F32(0), np.abs(blocks)).max((2, 3))
+    made = {"f32": by_number, "ue8m0": by_power, "ue4m3": by_two_levels}[operand.factor]
+
+    def at(y):
+        return spread(y, rows, columns, x.shape)
+
+    scaled, factor, tensor, zeros = made(x, operand, formula, amax, at, dtype, blocks)
+    return softmma.round(scaled, operand.format), at(factor), tensor, zeros
+
+
+def greatest_of(format):
+    return {"s8": 127.0, "s4": 7.0}.get(format) or float(softmma.round(np.inf, format, overflow="saturate"))
+
+
+def by_number(x, operand, formula, amax, at, dtype, blocks):
+    greatest, integers = F32(greatest_of(operand.format)), operand.format[0] == "s"
+    least = -greatest - 1 if integers else -greatest
+
+    def native(y):
+        return softmma.round(y, "bf16", overflow="infinity").astype(F32) if dtype == "bf16" else np.asarray(y, F32)
+
+    if formula == "te":
+        most = F32(3.3895313892515355e38) if dtype == "bf16" and operand.scaling.endswith("x128") else np.finfo(F32).max
+        scale = np.where((amax == 0) | np.isinf(amax), F32(1), np.minimum(greatest / amax, np.inf))
+        scale = np.where(np.isinf(scale), most, scale)
+        scale = np.vectorize(cut, otypes=[F32])(scale) if operand.power_of_two else scale
+        return x * at(scale), 1 / scale, None, None
+    if formula == "torchao" and not integers:
+        scale = F32(float(greatest) * (1 / np.maximum(amax.astype(float), 1e-12)))
+        scale = np.exp2(np.floor(np.log2(scale))) if operand.power_of_two else scale
+        return x * at(scale), 1 / scale, None, None
+    if formula in ("deepgemm", "deepseek"):
+        factor = np.maximum(amax, F32(1e-4)) / ((greatest - least) / F32(2))
+        if operand.power_of_two:
+            factor = np.exp2(np.ceil(np.log2(factor.astype(float)))).astype(F32)
+            factor = np.where(np.isfinite(factor) | (formula == "deepseek"), factor, F32(2.0**127))
+        return (x * at(1 / factor) if formula == "deepgemm" else x / at(factor)), factor, None, None
+    if formula == "torchao_float8":
+        factor = native(amax / greatest)
+        return x / at(factor), factor, None, None
+    low, high = (np.minimum(blocks.min((2, 3)), F32(0)), np.maximum(blocks.max((2, 3)), F32(0)))
+    span, parts = (native(high - low), greatest - least) if operand.zero_point else (amax, (greatest - least) / 2)
+    factor = native(span * (1 / parts) if formula == "qwix" else span / parts)  # XLA multiplies by the reciprocal
+    bf16, first = dtype == "bf16", factor
+    if formula == "compressed_tensors":
+        factor = np.where(factor == 0, F32(2.0**-7 if bf16 else 2.0**-23), factor)
+    elif formula == "qwix":
+        factor = np.where(factor < F32(2.0**-63), F32(1), factor)
     else:
-        scale = np.array([[scale_of(y, greatest) for y in line] for line in amax])
-        scale = np.array([[cut(y) for y in line] for line in scale]) if operand.power_of_two else scale
-        at = spread(F32(1) / scale, rows, columns, x.shape)
-        scaled = x * spread(scale, rows, columns, x.shape)
-    return softmma.round(scaled, operand.format), at, tensor
+        tiny = F32(2.0**-126 if formula == "torchao_intx" else 2.0**-23)
+        factor, first = np.maximum(factor, tiny), np.maximum(factor, tiny)
+    if formula == "torchao":
+        scaled = x * at(1 / factor)
+    elif formula == "qwix":
+        scaled = native(x * at(1 / factor))
+    else:
+        scaled = native(x * at(native(1 / factor))) if formula == "torchao_intx" else native(x / at(factor))
+    if not operand.zero_point:
+        return scaled, factor, None, None
+    steps = native(low / (factor if formula == "qwix" else first))
+    zeros = native(least - np.rint(steps)) if formula.startswith("torchao") else np.rint(native(least - steps))
+    zeros = np.where(np.isnan(zeros), 0, np.clip(zeros, least, greatest))
+    shifted = np.rint(scaled) + at(zeros) if formula.startswith("torchao") else native(scaled + at(zeros))
+    return shifted, factor, None, zeros
+
+
+def by_power(x, operand, formula, amax, at, dtype, blocks):
+    greatest, bits = greatest_of(operand.format), FRACTION_BITS[operand.format]
+    rounding = operand.scale_rounding or {"te": "rceil", "compressed_tensors": "even"}.get(formula, "floor")
+    bits = 1 if formula == "compressed_tensors" and operand.format == "e4m3" else bits
+
+    def exponent(y):
+        if y == 0:
+            return -127.0
+        if rounding == "rceil":
+            part = y / F32(greatest) if formula == "torchao" else y * F32(1 / greatest)
+            return -127.0 if part == 0 else np.inf if np.isinf(part) else ceiling(part)
+        if np.isinf(y):
+            return 128 - np.floor(np.log2(greatest))
+        y = rounded_significand(y, bits) if rounding == "even" else float(y)
+        return (ceiling(y) if rounding == "ceil" else np.floor(np.log2(y))) - np.floor(np.log2(greatest))
+
+    known = np.isfinite(amax) | (np.isinf(amax) & (formula in ("te", "torchao")))
+    e = np.full(amax.shape, np.nan)
+    for i in zip(*np.nonzero(known), strict=True):
+        e[i] = np.clip(exponent(amax[i]), -127, 127)
+    scale = np.where(np.isnan(e), np.nan, np.exp2(-e))
+    if formula == "torchao":
+        scale = np.where(e == -127, 1.0 if rounding == "rceil" else 2.0**126, scale)
+        scale = np.where(np.isnan(e) & (rounding != "rceil"), 0, scale)
+    scaled = np.where(np.isnan(x), x, x.astype(float) * at(scale))
+    if formula == "compressed_tensors" and operand.format == "e2m1":
+        scaled = scaled.astype(F32) + 0
+    return scaled, np.exp2(e), None, None
+
+
+def ceiling(x):
+    """Returns the logarithm of x, rounded up, without a rounding error."""
+    e = int(np.floor(np.log2(float(x))))
+    return float(e + (Fraction(float(x)) > Fraction(2) ** e))
+
+
+def by_two_levels(x, operand, formula, amax, at, dtype, blocks):
+    lines = operand.row_factors
+    largest = amax.max(1, keepdims=True) if lines else amax.max(keepdims=True)
+    bound, six = F32(256 if formula in ("te_4over6", "te_4over6_mse") else 448), F32(6)
+    if formula == "torchao":
+        tensor = largest / F32(2688)
+        factor = softmma.round(np.clip(amax / six / tensor, F32(2.0**-6), F32(448)), "e4m3").astype(F32)
+        return x * at(1 / tensor / factor), factor, tensor, None
+    if formula == "modelopt":
+        tensor = largest / F32(2688)
+        factor = amax / (six * tensor)
+        factor = np.clip(np.where(factor == 0, F32(1), factor), F32(2.0**-9), F32(448))
+        factor = softmma.round(factor, "e4m3").astype(F32)
+        return x / at(factor * tensor) + F32(0), factor, tensor, None
+    if formula == "compressed_tensors":
+        encode = F32(2688) * (1 / np.maximum(largest, np.finfo(F32).tiny))
+        encode = np.where(np.isfinite(encode), encode, F32(1))
+        factor = softmma.round(np.clip(encode * (amax / six), -448, 448), "e4m3").astype(F32)
+        factor = np.where(factor == 0, F32(0.125), factor)
+        return x / at(factor / encode) + F32(0), factor, 1 / encode, None
+    encode = np.where((largest == 0) | np.isinf(largest), F32(1), np.minimum(bound * six / largest, np.finfo(F32).max))
+    tensor = np.where(largest == 0, F32(1), largest / (six * bound))
+    if not formula.startswith("te_4over6"):
+        factor = softmma.round(amax * (encode * (F32(1) / six)), "e4m3").astype(F32)
+        scale = np.minimum(1 / (factor * (1 / encode)), np.finfo(F32).max)
+        return x * at(scale), factor, tensor, None
+    found = []
+    for expand in F32(1.5), F32(1):
+        factor = softmma.round(np.minimum(amax / six * encode * expand, F32(448)), "e4m3").astype(F32)
+        scale = np.minimum(1 / (factor * (1 / encode)), np.finfo(F32).max)
+        codes = softmma.round(blocks * scale[..., None, None], "e2m1").astype(F32)
+        error = codes * factor[..., None, None] * largest[..., None, None] / (six * bound) - blocks
+        error = error * error if "mse" in formula else np.abs(error)
+        total = np.zeros(error.shape[:3], F32)
+        for i in range(16):
+            total = total + error[..., i]
+        while total.shape[2] > 1:
+            total = total[..., : total.shape[2] // 2] + total[..., total.shape[2] // 2 :]
+        found.append((total[..., 0], factor, scale))
+    four = found[0][0] < found[1][0]
+    factor, scale = (np.where(four, found[0][i], found[1][i]) for i in (1, 2))
+    return x * at(scale), factor, tensor, None
 
 
 OPERANDS = [
     recipes.Operand(format, scaling, **more)
     for scaling, options in {
         "tensor": [{}], "row": [{}, {"power_of_two": True}], "1x128": [{}], "128x128": [{}, {"power_of_two": True}],
-        "1x32": [{}, {"round_up": True}], "32x32": [{}], "1x16": [{}], "16x16": [{}],
+        "1x32": [{}, {"scale_rounding": "rceil"}], "32x32": [{}], "1x16": [{}], "16x16": [{}],
     }.items()
     for more in options
     for format in {"1x16": ["e2m1"], "16x16": ["e2m1"]}.get(scaling, ["e4m3", "e5m2", "e2m1", "e4m3fnuz", "s8"])
 ]  # fmt: skip
+
+OWNERS = [
+    *(recipes.Operand("e4m3", "row", formula="torchao", power_of_two=cut) for cut in (False, True)),
+    recipes.Operand("e5m2", "tensor", formula="torchao"),
+    *(recipes.Operand("e4m3", scaling, power_of_two=cut) for scaling in ("row", "1x128") for cut in (False, True)),
+    *(recipes.Operand("e4m3", scaling, formula=formula, power_of_two=cut)
+      for scaling in ("1x128", "128x128") for formula in ("deepgemm", "deepseek") for cut in (False, True)),
+    *(
+        recipes.Operand("e4m3", scaling, formula=formula)
+        for scaling in ("row", "128x128")
+        for formula in ("compressed_tensors", "qwix", "torchao_float8")
+    ),
+    *(recipes.Operand(format, scaling, formula=formula, zero_point=zero)
+      for format in ("s8", "s4") for scaling in ("row", "group32", "group64", "group128", "tensor")
+      for formula in ("torchao", "torchao_intx", "compressed_tensors", "qwix") for zero in (False, True)),
+    *(recipes.Operand(format, scaling, formula=formula, scale_rounding=rounding)
+      for format in ("e4m3", "e2m1") for scaling in ("1x32", "32x32")
+      for formula in ("ocp", "torchao") for rounding in recipes.SCALE_ROUNDINGS),
+    *(recipes.Operand(format, "1x32", formula=formula) for format in ("e4m3", "e2m1", "e2m3")
+      for formula in ("te", "compressed_tensors")),
+    *(recipes.Operand("e2m1", scaling, formula=formula) for scaling in ("1x16", "16x16")
+      for formula in recipes.FORMULAS if "ue4m3" in recipes.FORMULAS[formula]),
+    *(recipes.Operand("e2m1", "1x16", formula=formula, row_factors=True) for formula in ("te", "te_4over6", "torchao")),
+]  # fmt: skip
+
+
+def compare(p, q, x, operand, dtype="f32"):
+    """Compares operands A and B of the same numbers with the formula."""
+    with np.errstate(all="ignore"):
+        values, factors, tensor, zeros = by_formula(x, operand, dtype)
+    assert (bits(p.values) == bits(values)).all() and (bits(q.values) == bits(values.T)).all()
+    for one, other in ((p.scales, q.scales), (p.factor, q.factor), (p.zero_points, q.zero_points)):
+        assert (one is None) == (other is None)
+        assert one is None or (bits(one) == bits(other.T)).all()
+    if p.scales is not None:
+        columns = recipes.SCALINGS[operand.scaling][1]
+        np.testing.assert_array_equal(p.scales.astype(float), factors[:, ::columns].astype(float))
+        assert p.scales.shape == (len(x), -(-x.shape[1] // columns))
+    if p.factor is not None:
+        expected = tensor if p.scales is not None else factors[:, :1]
+        np.testing.assert_array_equal(p.factor, np.broadcast_to(expected, (len(x), 1))[: len(p.factor)])
+    if p.zero_points is not None:
+        np.testing.assert_array_equal(p.zero_points, zeros)
 
 
 @pytest.mark.parametrize("operand", OPERANDS, ids=str)
@@ -422,28 +654,29 @@ OPERANDS = [
 def test_any_numbers(generator, operand, shape):
     if shape[1] == 300:
         shape = shape if operand.format == "e4m3" else (40, 7)
-    for number, x in enumerate(arrays(generator, shape)):
-        with np.errstate(all="ignore"):
-            x = x.astype(F32)
-            values, factors, tensor = by_formula(x, operand)
+    for number, x in enumerate(tensors(generator, shape).values()):
         wide = np.zeros((shape[0], 2 * shape[1]), F32)
         wide[:, ::2] = x
-        p = None
         for way, y in enumerate((x, np.asfortranarray(x), wide[:, ::2], x[::-1][::-1], x.T.copy().T)):
             p = recipes.prepare(y, operand, "a", threads=way % 3, measure=way == 1)
-            assert (bits(p.values) == bits(values)).all(), (number, way)
             q = recipes.prepare(y.T, operand, "b", threads=1)
-            assert (bits(q.values) == bits(values.T)).all(), (number, way)
-            for one, other in ((p.scales, q.scales), (p.factor, q.factor)):
-                assert (one is None) == (other is None)
-                assert one is None or (bits(one) == bits(other.T)).all()
-        if p.scales is not None:
-            columns = recipes.SCALINGS[operand.scaling][1]
-            np.testing.assert_array_equal(p.scales.astype(float), factors[:, ::columns].astype(float))
-            assert p.scales.shape == (shape[0], -(-shape[1] // columns))
-        expected = tensor if p.factor is not None and p.scales is not None else factors[:, :1]
-        if p.factor is not None:
-            np.testing.assert_array_equal(p.factor, np.broadcast_to(expected, (shape[0], 1))[: len(p.factor)])
+            if way == 0:
+                first = p
+                compare(p, q, x, operand)
+            assert (bits(p.values) == bits(first.values)).all(), (number, way)
+            assert (bits(q.values) == bits(first.values.T)).all(), (number, way)
+
+
+@pytest.mark.parametrize("operand", OWNERS, ids=str)
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_formulas_of_libraries(generator, operand, dtype):
+    if dtype == "bf16" and operand.formula == "compressed_tensors" and operand.factor != "f32":
+        return  # test_recipe_owners.py compares with compressed-tensors itself
+    for x in tensors(generator, (35, 150)).values():
+        if dtype == "bf16":
+            x = softmma.round(x, "bf16", overflow="infinity")
+        p, q = recipes.prepare(x, operand, "a"), recipes.prepare(x.T, operand, "b")
+        compare(p, q, x.astype(F32), operand, dtype)
 
 
 def test_batches_and_dtypes(generator):
@@ -478,10 +711,9 @@ def test_threads(generator, operand):
 def test_stochastic_rounding_by_formula(generator):
     """An element is rounded up if the random number of its place among the lines is below its distance from the lower
     neighbour."""
-    for x in arrays(generator, (20, 40)):
+    for x in tensors(generator, (20, 40)).values():
         with np.errstate(all="ignore"):
-            x = x.astype(F32)
-        scaled = x * scale_of(np.abs(x).max(), 6)
+            scaled = x * scale_of(np.fmax.reduce(np.abs(x), None), 6)
         below, above = (softmma.round(scaled, "e2m1", mode=f"toward-{way}") for way in ("negative", "positive"))
         low, high = below.astype(float), above.astype(float)
         with np.errstate(invalid="ignore"):
@@ -492,16 +724,54 @@ def test_stochastic_rounding_by_formula(generator):
         assert (bits(a.values) == bits(np.where(up, above, below))).all() and (bits(b.values.T) == bits(a.values)).all()
 
 
+def test_quantize_by_the_formula_of_a_library(generator):
+    x = generator.standard_normal((7, 96)).astype(F32)
+    x[0, :16] *= F32(1e-9)
+    for format, element, scaling, options in (
+        ("nvfp4", "e2m1", "1x16", {"formula": "modelopt"}),
+        ("nvfp4", "e2m1", "1x16", {"formula": "te_4over6"}),
+        ("mxfp4", "e2m1", "1x32", {"scale_rounding": "even"}),
+        ("mxfp8_e4m3", "e4m3", "1x32", {"formula": "torchao", "scale_rounding": "rceil"}),
+    ):
+        q, p = (
+            softmma.quantize(x, format, **options),
+            recipes.prepare(x, recipes.Operand(element, scaling, **options), "a"),
+        )
+        assert (bits(q.values) == bits(p.values)).all() and (bits(q.scales) == bits(p.scales)).all()
+        assert q.factor == (1 if p.factor is None else p.factor[0, 0])
+        plain = softmma.quantize(x, format)
+        assert (bits(q.values) != bits(plain.values)).any()
+
+
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_as_the_command_quantises(generator, format):
-    """The C library's own scaling, which the command's `gemm --in` uses: one level, in binary64."""
+    """The C library's own scaling, which the command's `gemm --in`, compare and trace use."""
     x = generator.standard_normal((50, 100)) * np.exp2(generator.integers(-6, 6, (50, 1)))
     if format != "nvfp4":
         x *= np.exp2(generator.integers(-130, 110, (50, 1)))
         x[3], x[4, 50], x[5, 1] = 0, np.nan, np.inf
-    q = softmma.quantize(x, format, factor=1)
-    values, scales = softmma._core.quantize(x, *softmma._units.BLOCK_FORMATS[format])
-    assert (bits(q.values) == bits(values)).all() and (bits(q.scales) == bits(scales)).all()
+    q = softmma.quantize(x, format)
+    values, scales, factor = softmma._core.quantize(x, *softmma._units.BLOCK_FORMATS[format])
+    assert (bits(q.values) == bits(values)).all() and (bits(q.scales) == bits(scales)).all() and q.factor == factor
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1, 1e20])
+def test_products_of_numbers_quantised_to_nvfp4(generator, scale):
+    """gemm, compare and trace multiply by the factors of both tensors, like matmul with those of `quantize`."""
+    a, b = (generator.standard_normal(shape).astype(np.float32) for shape in ((5, 100), (100, 3)))
+    a, c = a * np.float32(scale), generator.standard_normal((5, 3)).astype(np.float32)
+    qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
+    scales = {"scale_a": qa.scales, "scale_b": qb.scales, "alpha": 2 * (qa.factor * qb.factor)}
+    d = softmma.matmul(qa.values, qb.values, c, on="B200", **scales, beta=0.5)
+    product = softmma.gemm(a, b, c, on="B200", in_dtype="nvfp4", alpha=2, beta=0.5)
+    assert (bits(product.d) == bits(d)).all() and product.value["factor_a"] == qa.factor
+    traced = softmma.trace(a, b, c, at=(3, 1), on="B200:nvfp4", alpha=2, beta=0.5)
+    assert traced.targets[0].result == d[3, 1]
+    compared = softmma.compare(a, b, ["B200:nvfp4", "H100:f16"])
+    plain = softmma.matmul(qa.values, qb.values, on="B200", **{**scales, "alpha": qa.factor * qb.factor})
+    assert (bits(compared[0].d) == bits(plain)).all() and compared[0].unit_error < 1e-6
+    with pytest.raises(ValueError, match="no place for"):
+        softmma.gemm(a, b, on="B200", in_dtype="nvfp4", plan="cutlass:fast")
 
 
 @pytest.mark.parametrize(
@@ -519,6 +789,20 @@ def test_as_the_command_quantises(generator, format):
         (lambda x: softmma.quantize(x, "nvfp4", factor=1e38), "factor: 1e[+]38 is no positive"),
         (lambda x: recipes.Operand("e4m3", "tensor", history=-1), "history: -1 uses"),
         (lambda x: recipes.Operand("bf16", "1x32"), "scaling '1x32' is of formats of 8 bits and less, not bf16"),
+        (
+            lambda x: recipes.Operand("e4m3", "row", formula="ocp"),
+            "formula: 'ocp' with scaling 'row'; .* has te, torchao",
+        ),
+        (lambda x: recipes.Operand("e4m3", formula="te"), "formula: 'te' with scaling 'none'; this scaling has none"),
+        (lambda x: recipes.Operand("e4m3", "row", formula="torchao_intx"), "'torchao_intx' is of integer formats"),
+        (lambda x: recipes.Operand("e4m3", "row", scale_rounding="even"), "scale_rounding: 'even' with scaling 'row'"),
+        (lambda x: softmma.quantize(x, "mxfp4", scale_rounding="up"), "is one of floor, ceil, even, rceil"),
+        (lambda x: recipes.Operand("s8", "row", zero_point=True), "zero_point: goes with integer formats"),
+        (lambda x: recipes.Operand("e2m1", "16x16", row_factors=True), "row_factors: goes with scaling '1x16'"),
+        (lambda x: recipes.Operand("e2m1", "1x16", hadamard=True, hadamard_in="f16"), "hadamard_in: 'f16' is none of"),
+        (lambda x: recipes.Operand("e2m1", "1x16", stochastic=True, formula="te_4over6"), "stochastic: formula"),
+        (lambda x: recipes.recipe("nvfp4", formula="te_4over6"), "goes with hadamard=False and stochastic=False"),
+        (lambda x: recipes.recipe("deepseek", formula="qwix"), "formula: 'qwix' is none of deepgemm, deepseek, te"),
     ],
 )
 def test_bad_input(make, message):

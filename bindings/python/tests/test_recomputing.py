@@ -1,5 +1,6 @@
 """Gradients have the same bits however activations reach the backward pass: stored, recomputed, copied, or moved."""
 
+import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
@@ -320,3 +321,24 @@ def test_threads_that_outlive_the_context(net):
     with torch.no_grad():
         assert torch.equal(found[1], net.first(x)) and not torch.equal(found[0], found[1])
     assert [p.calls for p in emulation.report()] == [1]
+
+
+def test_threads_with_a_queue_of_their_own():
+    """A thread from before the context is not in it, whatever it is given to do: the report says so."""
+    net, x = torch.nn.Linear(32, 32), torch.randn(4, 32)
+    tasks, done = queue.Queue(), queue.Queue()
+
+    def work():
+        for task in iter(tasks.get, None):
+            done.put(task())
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    with torch.no_grad(), softmma.torch.emulate("H100", "bf16") as emulation:
+        tasks.put(lambda: net(net(x)))
+        there = done.get()
+    tasks.put(lambda: net(net(x)))
+    assert torch.equal(there, done.get())
+    tasks.put(None)
+    worker.join()
+    assert list(emulation.report().outside) == [("-", "Linear", "in a thread that is not in the context", 2)]

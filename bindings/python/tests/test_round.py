@@ -85,7 +85,8 @@ def reference(x, format):
         else:
             scale = 2.0 ** (np.floor(np.log2(most)) - np.floor(np.log2(greatest)))
         scales.append(scale)
-        values.extend(np.clip(part / (scale or np.inf), -greatest, greatest).astype(element).astype(float))
+        scaled = part / scale if scale else part * np.finfo(np.float32).max  # as Transformer Engine's kernels
+        values.extend(np.clip(scaled, -greatest, greatest).astype(element).astype(float))
     return values, scales
 
 

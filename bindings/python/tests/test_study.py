@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import xml.etree.ElementTree
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -82,8 +83,9 @@ def test_compare_in_blocks(generator):
     a, b = generator.standard_normal((20, 100)), generator.standard_normal((100, 12))
     units = softmma.compare(a, b, ["B200:nvfp4", "B200:mxfp8:mxfp4", "H100:e4m3:e5m2"])
     assert [row[1] for row in units._rows()] == ["nvfp4", "mxfp8_e4m3,mxfp4", "e4m3,e5m2"]
-    qa, qb = softmma.quantize(a, "nvfp4", factor=1), softmma.quantize(b, "nvfp4", axis=-2, factor=1)
-    d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
+    qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
+    scales = {"scale_a": qa.scales, "scale_b": qb.scales, "alpha": qa.factor * qb.factor}
+    d = softmma.matmul(qa.values, qb.values, on="B200", **scales)
     assert (units[0].d == d).all() and units[0].error > 0.01 and units[0].unit_error < 1e-6
     d = softmma.matmul(a, b, in_dtype="e4m3,e5m2")
     assert (units[2].d == d).all() and units[2].instruction.b == "e5m2"
@@ -146,6 +148,96 @@ def test_tolerance_of_every_gpu():
 def test_tolerance_errors(arguments, message):
     with pytest.raises(ValueError, match=message):
         softmma.tolerance(on="H100", **arguments)
+
+
+def of_target(row):
+    return row.error, row.bound, row.unbounded, row.left_out
+
+
+@pytest.mark.parametrize("on", ["H100:e4m3", "B200:mxfp8"])
+def test_sweep_of_k(generator, on):
+    """Each k is the product of the first k, whatever the layout of the matrices."""
+    a, b = generator.standard_normal((9, 160)), generator.standard_normal((160, 7))
+    found = softmma.sweep("k=32..128", np.asfortranarray(a), b, on=on)
+    assert found.values == (32, 64, 128) and found.elements == 63
+    for row in found.rows:
+        alone = softmma.tolerance(a[:, : row.at], b[: row.at], on=on)
+        assert of_target(row) == of_target(alone.targets[0]) and row.k == row.at
+
+
+def test_sweep_of_a_parameter():
+    """A value of a parameter is a custom unit with that value; the own value is the instruction itself."""
+    own = softmma.instruction("A100", "HMMA.16816.F32")
+    chain = {**own.to_custom(), "algorithm": "G-FDPA", "sticky_bit": True}
+    for unit, name, description in (own, "F", own.to_custom()), (softmma.Custom(chain), "alignment_bits", chain):
+        found = softmma.sweep({name: [12, 24]}, on=unit, shape=(1, 1, 64))
+        changed = softmma.Custom({**description, "alignment_bits": 12})
+        for row, one in zip(found.rows, (changed, unit)):
+            assert of_target(row) == of_target(softmma.tolerance(on=one, shape=(1, 1, 64)).targets[0])
+        assert found.rows[0].error["max"] > found.rows[1].error["max"] > 0
+
+
+def test_sweep_of_accurate_products(generator):
+    """The error is that of gemm's methods, and `auto` is exact but for one rounding."""
+    a, b = generator.standard_normal((5, 60)), generator.standard_normal((60, 4))
+    exact = np.array([[sum(map(Fraction.__mul__, map(Fraction, x), map(Fraction, y))) for y in b.T] for x in a])
+    for text, on, arguments in (
+        ("slices=3,auto", "H100:s8", {"method": "ozaki", "slices": 3}),
+        ("words=2", "H100:bf16", {"method": "words", "words": 2}),
+        ("markidis=3", "H100:bf16", {"method": "markidis", "words": 3}),
+    ):
+        found = softmma.sweep(text, a, b, on=on)
+        gpu, in_dtype = on.split(":")
+        d = softmma.gemm(a, b, on=gpu, in_dtype=in_dtype, **arguments).d
+        most = max(abs(Fraction(x) - y) for x, y in zip(d.flat, exact.flat))
+        assert found.rows[0].error["max"] == pytest.approx(float(most), rel=1e-12) and found.rows[0].bound is None
+    found = softmma.sweep("slices=auto", a, b, on="H100:s8")
+    used = softmma.gemm(a, b, on="H100", in_dtype="s8", method="ozaki", slices="auto").value
+    assert found.auto == (used["slices_of_a"], used["slices_of_b"]) and found.rows[0].error["max"] < 1e-14
+
+
+def test_sweep_table_and_picture():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: Sweep.plot is NOT tested").use("agg")
+    for text, on in ("k=64..1024", ["H100", "A100"]), ("format=f16,e4m3", ["H100", "A100"]), ("slices=1..3", "H100:s8"):
+        found = softmma.sweep(text, on=on, shape=(1, 1, 64))
+        axes = found.plot()
+        assert axes.get_yscale() == "log" and axes.get_xlabel() == found.name
+        assert axes.get_xscale() == ("log" if found.name == "k" else "linear")
+        assert len(found.to_pandas()) == len(found.rows) and found.plot(axes) is axes
+    with pytest.raises(TypeError, match="axes: int is no Axes of matplotlib"):
+        found.plot(3)
+    labels = softmma.sweep("format=f16,bf16", on="H100", shape=(1, 1, 8)).plot().get_xticklabels()
+    assert [label.get_text() for label in labels] == ["f16", "bf16"]
+
+
+def test_sweep_of_a_dict():
+    for over in "k=2..4", {"k": [2, 4]}, {"k": "2..4"}:
+        assert softmma.sweep(over, on="H100", shape=(1, 1, 1)).values == (2, 4)
+    with pytest.raises(TypeError, match="over: list is neither a text"):
+        softmma.sweep(["k"])
+
+
+@pytest.mark.parametrize(
+    ("over", "arguments", "message"),
+    [
+        ("k", {}, "sweep: 'k' is not NAME=VALUES"),
+        ({"k": [1], "data": ["normal"]}, {}, "2 quantities"),
+        ("k=4..2", {}, "sweep: the range 4..2 is empty"),
+        ("k=9", {"a": np.eye(2), "b": np.eye(2)}, "sweep: k = 9: a and b have K = 2"),
+        ("G=3", {}, "'G' is no parameter of .*; it has alignment_bits, block"),
+        ("F=99", {}, "alignment_bits = '99' is not allowed; allowed: 0 to"),
+        ("block=5", {}, "block = 5: 5 does not divide k"),
+        ("format=f16,tf32", {"on": "H100:f16"}, "has a format of its own"),
+        ("slices=0", {"on": "H100:s8"}, "sweep: slices = '0' is not a number from 1 to 2098 or auto"),
+        ("slices=3", {}, "slices need an instruction with A and B in s8"),
+        ("words=3", {"on": "H100:s8"}, "words need a floating-point instruction"),
+        ("words=3", {"with_c": True}, "with_c: accurate products compute A B alone"),
+        ("split_k=2", {"plan": "cutlass:2xacc"}, "sweep: split_k: the plan of"),
+    ],
+)
+def test_sweep_errors(over, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        softmma.sweep(over, **{"on": "H100", **arguments})
 
 
 def test_probe():
@@ -226,6 +318,15 @@ def test_diff_with_scale_factors():
     assert not softmma.diff(["B200", "B200"], instr=names, rows=100).differ
 
 
+def test_diff_of_common_operands():
+    """Both instructions get the numbers that FP16 and TF32 hold; the example is one of them."""
+    found = softmma.diff(["A100:tf32", "A100:f16"], rows=2000)
+    assert found.differ and found.value["common_operands"] and found.value["rows_of"] == "mma.m16n8k16.f32.f16.f16.f32"
+    assert not softmma.diff(["A100:s4", ":s8"], rows=2000).differ
+    compared = softmma.compare(np.eye(4), np.eye(4), ["H100:f16", ":bf16"])
+    assert [unit["in"] for unit in compared.value["units"]] == ["f16", "bf16"]
+
+
 def test_diff_of_what_is_not_alike():
     def fails(a, b, c):
         raise OSError("the GPU is not there")
@@ -233,7 +334,7 @@ def test_diff_of_what_is_not_alike():
     with pytest.raises(OSError, match="not there"):
         softmma.diff(["A100", "A100"], unit=fails)
     with pytest.raises(ValueError, match="have not the same formats"):
-        softmma.diff(["A100", "A100"], instr=["HMMA.16816.F32", "HMMA.16816.F32.BF16"])
+        softmma.diff(["A100:f16", "A100:s8"])
     with pytest.raises(ValueError, match="on has 1 units"):
         softmma.diff(["A100"])
     with pytest.raises(ValueError, match="rows is 0"):

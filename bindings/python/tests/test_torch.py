@@ -195,9 +195,173 @@ def test_scaled_mm(rows):
     with softmma.torch.emulate("H100") as emulation:
         d = torch._scaled_mm(a, b.t(), scale_a, scale_b, out_dtype=torch.bfloat16)
     x, y = (t.view(torch.uint8).numpy() for t in (a, b))
-    expected = torch.from_numpy(softmma.matmul(x, y.T, in_dtype="e4m3")) * scale_a * scale_b
+    expected = torch.from_numpy(softmma.matmul(x, y.T, in_dtype="e4m3")) * scale_b * scale_a
     assert torch.equal(d, expected.bfloat16())
     assert calls(emulation) == {("_scaled_mm", "e4m3", "e4m3"): 1}
+
+
+# ---- Factors of blocks, and groups ----
+
+M, N, K = 70, 48, 320
+
+
+def scaled_by(recipe_a, recipe_b, swizzle=0, on="H100", out_dtype=torch.float32):
+    """Returns a function that calls torch._scaled_mm_v2 in an emulation; recipes are those of torch's ScalingType."""
+
+    def run(a, b, scale_a, scale_b):
+        with softmma.torch.emulate(on, strict=True):
+            return torch._scaled_mm_v2(
+                a, b, scale_a, recipe_a, [swizzle] * len(recipe_a), scale_b, recipe_b, [swizzle] * len(recipe_b), None, out_dtype
+            )
+
+    return run
+
+
+def scaled(a, b, scale_a, scale_b, on="H100"):
+    with softmma.torch.emulate(on, strict=True):
+        return torch._scaled_mm(a, b, scale_a, scale_b, out_dtype=torch.float32)
+
+
+@pytest.fixture
+def fp8():
+    torch.manual_seed(0)
+    return torch.randn(M, K).to(torch.float8_e4m3fn), torch.randn(N, K).to(torch.float8_e4m3fn)
+
+
+def numbers(*tensors):
+    return tuple(softmma.torch._tensors.narrow(x, 1) for x in tensors)
+
+
+@pytest.mark.skipif(not hasattr(torch, "_scaled_mm_v2"), reason="this PyTorch has no _scaled_mm_v2")
+def test_factors_of_128(fp8):
+    """Both functions, whose layouts differ: of B, and of squares, v2 has K first and padded to a multiple of 4."""
+    a, b = fp8
+    row, column = torch.rand(3, M).t() + 0.5, torch.rand(3, N) + 0.5
+    pad = torch.nn.functional.pad
+    x, y = numbers(a, b)
+    lines = softmma.scaled_matmul(x, y.T, row.numpy(), column.numpy())
+    assert torch.equal(scaled(a, b.t(), row, column), torch.from_numpy(lines))
+    assert torch.equal(scaled_by([4], [4])(a, b.t(), [row], [column.t()]), torch.from_numpy(lines))
+    square = column[:, :1]
+    expected = torch.from_numpy(softmma.scaled_matmul(x, y.T, row.numpy(), square.numpy()))
+    assert torch.equal(scaled(a, b.t(), row, square), expected)
+    assert torch.equal(scaled_by([4], [5])(a, b.t(), [row], [pad(square, (0, 0, 0, 1))]), expected)
+    turned = scaled_by([5], [4])(b, a.t(), [pad(square.t(), (0, 1)).t()], [row])
+    assert torch.equal(turned, expected.t())
+    few, other = a[:, :64], b[:, :64]  # one factor for each line: of rows, if the call does not say otherwise
+    rows = scaled_by([1], [1])(few, other.t(), [row[:, :1]], [column[:1]])
+    assert torch.equal(rows, scaled(few, other.t(), row[:, :1], column[:1]))
+    blocks = scaled_by([4], [4])(few, other.t(), [row[:, :1]], [column[:1].t()])
+    assert not torch.equal(rows, blocks) and torch.allclose(rows, blocks)
+
+
+def blocked(scales):
+    return torch.from_numpy(softmma.swizzle_scales(scales.numpy()))
+
+
+def factors(lines, block, e8m0):
+    if e8m0:
+        return torch.randint(126, 130, (lines, K // block), dtype=torch.uint8)
+    return torch.exp2(torch.randint(-1, 2, (lines, K // block))).to(torch.float8_e4m3fn).view(torch.uint8)
+
+
+@pytest.mark.skipif(not hasattr(torch, "_scaled_mm_v2"), reason="this PyTorch has no _scaled_mm_v2")
+def test_swizzled_factors(fp8):
+    """MXFP8, MXFP4 and NVFP4, one and two levels, with swizzled factors; and each element, all sums being exact."""
+    fp8 = [torch.randint(-4, 5, x.shape).float().to(x.dtype) for x in fp8]
+    e8m0, e4m3, fp4 = torch.float8_e8m0fnu, torch.float8_e4m3fn, torch.float4_e2m1fn_x2
+    packed = [torch.randint(0, 256, (lines, K // 2), dtype=torch.uint8).view(fp4) for lines in (M, N)]
+    for (a, b), kind, recipe, block in ((fp8, e8m0, 3, 32), (packed, e8m0, 3, 32), (packed, e4m3, 2, 16)):
+        of_a, of_b = factors(M, block, kind == e8m0), factors(N, block, kind == e8m0)
+        scale_a, scale_b = blocked(of_a).view(kind), blocked(of_b).view(kind)
+        d = scaled(a, b.t(), scale_a, scale_b, "B200")
+        (x, y), (s, t) = numbers(a, b), numbers(of_a.view(kind), of_b.view(kind))
+        assert torch.equal(d, torch.from_numpy(softmma.matmul(x, y.T, on="B200", scale_a=s, scale_b=t.T)))
+        p, q = (v.astype(np.float64) * np.repeat(w.astype(np.float64), block, 1) for v, w in ((x, s), (y, t)))
+        assert torch.equal(d.double(), torch.from_numpy(p @ q.T))
+        swizzled = scaled_by([recipe], [recipe], 1, "B200")
+        assert torch.equal(d, swizzled(a, b.t(), [scale_a], [scale_b]))
+        plain = scaled_by([recipe], [recipe], 0, "B200")
+        assert torch.equal(d, plain(a, b.t(), [of_a.view(kind)], [of_b.view(kind)]))
+        if kind == e4m3:
+            one, other = torch.tensor(0.37), torch.tensor(1.7)
+            both = scaled_by([2, 0], [2, 0], 1, "B200")(a, b.t(), [scale_a, one], [scale_b, other])
+            assert torch.equal(both, d * (one * other))
+    with softmma.torch.emulate("H100") as emulation, pytest.raises((ValueError, NotImplementedError, RuntimeError)):
+        torch._scaled_mm(a, b.t(), scale_a, scale_b, out_dtype=torch.float32)
+    assert [row.why for row in emulation.report().outside] == ["the unit has no nvfp4"]
+    with softmma.torch.emulate("B200") as emulation, pytest.raises((ValueError, NotImplementedError, RuntimeError)):
+        torch._scaled_mm(a, b.t(), scale_a[:-1], scale_b, out_dtype=torch.float32)
+    assert [row.why for row in emulation.report().outside] == ["scale factors of an unknown kind"]
+
+
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="this PyTorch has no _grouped_mm")
+def test_groups():
+    """Each group is a product of its own, in PyTorch's four forms, and backward. All sums are exact."""
+    torch.manual_seed(0)
+    x = torch.randint(-2, 3, (32, 64)).bfloat16()
+    w = torch.nn.Parameter(torch.randint(-2, 3, (3, 16, 64)).bfloat16())
+    ends = torch.tensor([8, 8, 32], dtype=torch.int32)
+
+    def forms():
+        y = w.detach()
+        return [
+            torch._grouped_mm(x, y.transpose(1, 2), ends),
+            torch._grouped_mm(y, x.t(), ends),
+            torch._grouped_mm(x.t(), x[:, :24], ends),
+            torch._grouped_mm(y, y.transpose(1, 2)),
+        ]
+
+    with softmma.torch.emulate("H100", strict=True) as emulation:
+        found = forms()
+        d = torch._grouped_mm(x, w.transpose(1, 2), offs=ends)
+        d.float().square().sum().backward()
+        one = x[:8] @ w.detach()[0].t()
+    for y, expected in zip(found, forms(), strict=True):
+        assert torch.equal(y, expected)
+    assert torch.equal(found[0][:8], one) and torch.equal(found[0], d)
+    assert w.grad.shape == w.shape and (w.grad[1] == 0).all() and w.grad[2].abs().sum() > 0
+    products = {(row.product, row.operation) for row in emulation.report() if row.operation == "_grouped_mm"}
+    assert products == {("other", "_grouped_mm"), ("forward", "_grouped_mm"), ("wgrad", "_grouped_mm")}
+    short = torch.tensor([8, 8, 30], dtype=torch.int32)
+    with softmma.torch.emulate("H100"):
+        assert (torch._grouped_mm(x, w.detach().transpose(1, 2), short)[30:] == 0).all()
+
+
+@pytest.mark.skipif(not hasattr(torch, "_scaled_grouped_mm"), reason="this PyTorch has no _scaled_grouped_mm")
+def test_groups_with_factors(fp8):
+    """Factors of rows, and swizzled factors of MX, of each group: rows of A by the ends, and K by the ends."""
+    a, b = fp8
+    ends, starts = torch.tensor([24, 24, M], dtype=torch.int32), (0, 24, 24)
+    experts = torch.stack([b, b.roll(1, 0), b.roll(1, 1)])
+    rows, columns = torch.rand(M) + 0.5, torch.rand(3, N) + 0.5
+    of_a, of_b = factors(M, 32, True), torch.stack([factors(N, 32, True) for _ in range(3)])
+    e8m0 = torch.float8_e8m0fnu
+    parts = [blocked(of_a[s:e]) for s, e in zip(starts, ends.tolist(), strict=True)]
+    swizzled = torch.cat([*parts, torch.zeros(1024, dtype=torch.uint8)]).reshape(-1, 4).view(e8m0)
+    stacked = torch.stack([blocked(each) for each in of_b]).view(e8m0)
+    with softmma.torch.emulate("B200", strict=True):
+        by_rows = torch._scaled_grouped_mm(a, experts.transpose(1, 2), rows, columns, ends)
+        mx = torch._scaled_grouped_mm(a, experts.transpose(1, 2), swizzled, stacked, ends)
+    for g, (s, e) in enumerate(zip(starts, ends.tolist(), strict=True)):
+        if s == e:
+            continue
+        one = scaled(a[s:e], experts[g].t(), rows[s:e, None].clone(), columns[g : g + 1], "B200")
+        assert torch.equal(by_rows[s:e], one.bfloat16())
+        one = scaled(a[s:e], experts[g].t(), blocked(of_a[s:e]).view(e8m0), blocked(of_b[g]).view(e8m0), "B200")
+        assert torch.equal(mx[s:e], one.bfloat16())
+    ends = torch.tensor([64, K], dtype=torch.int32)  # of K
+    both = [torch.cat([blocked(x[:, :2].contiguous()), blocked(x[:, 2:].contiguous())]).view(e8m0) for x in (of_a, of_b[0])]
+    rows, columns = torch.rand(2, M) + 0.5, torch.rand(2, N) + 0.5
+    with softmma.torch.emulate("B200", strict=True):
+        mx = torch._scaled_grouped_mm(a, b.t(), both[0].reshape(128, -1), both[1].reshape(128, -1), ends)
+        by_rows = torch._scaled_grouped_mm(a, b.t(), rows.flatten(), columns.flatten(), ends)
+    for g, k in enumerate((slice(0, 64), slice(64, K))):
+        blocks = slice(k.start // 32, k.stop // 32)
+        s, t = (blocked(x[:, blocks].contiguous()).view(e8m0) for x in (of_a, of_b[0]))
+        assert torch.equal(mx[g], scaled(a[:, k], b[:, k].t(), s, t, "B200").bfloat16())
+        one = scaled(a[:, k], b[:, k].t(), rows[g][:, None], columns[g][None], "B200")
+        assert torch.equal(by_rows[g], one.bfloat16())
 
 
 def test_compiled(network, batch):

@@ -1,7 +1,10 @@
 """Points at which runs of a PyTorch network on several targets diverge."""
 
+import contextlib
+import copy
 import dataclasses
 import doctest
+import itertools
 import json
 import math
 import random
@@ -14,7 +17,10 @@ import softmma
 from conftest import REPOSITORY
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.torch.compare is NOT tested")
+from torch.utils.checkpoint import checkpoint
+
 from softmma.torch import compare, emulate
+from softmma.torch._record import tensors_in
 
 TIER = "all"
 nn, F = torch.nn, torch.nn.functional
@@ -127,6 +133,22 @@ def test_first_and_trace(network, x):
         network[0].weight += 1
     with pytest.raises(ValueError, match="has changed"):
         d.trace()
+
+
+def test_explanation(network, x):
+    """The instruction at which the sums part, with the operands that both units got, continues to both results."""
+    d = compare(network, x, ["A100", "H100"], loss=lambda y: y.square().sum(), isolate=True)
+    for title in "0", "0.weight wgrad":
+        t = d.trace(title)
+        e, p = t.explain(), t.trace.parting
+        for target, result in zip(t.trace.targets, e.results):
+            assert target.steps["sum"][target.steps["products"] == p.products][-1] == float(result)
+    assert e.difference and e.results[0] != e.results[1] and t.trace.value["parting"]["first_difference"] in repr(t)
+    with pytest.raises(ValueError, match="do not part at an instruction"):
+        compare(network, x, ["A100", "H100"]).trace("1").explain()
+    fp8 = [(on, {**FP8, "promote_every": 32}) for on in ("H100", "B200")]
+    with pytest.raises(ValueError, match="does not show a sum with promote_every"):
+        compare(nn.Linear(300, 7), torch.randn(6, 300), fp8).trace().explain()
 
 
 @pytest.mark.parametrize("scaling", ["tensor", "block", "none"])
@@ -289,6 +311,393 @@ class Structured(nn.Module):
         y = self.fc(self.fc(x @ self.w)) * mask
         z = F.scaled_dot_product_attention(y, y, y)
         return Result(torch.einsum("bij,kj->bik", z, self.w), (Point(z, 3), {"mask": mask, "none": None}))
+
+
+# ---- Backward passes ----
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.qkv, self.out = nn.LayerNorm(32), nn.Linear(32, 96), nn.Linear(32, 32)
+        self.gain = nn.Parameter(torch.ones(32))
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.norm(x)).unflatten(-1, (3, 4, 8)).permute(2, 0, 3, 1, 4)
+        return x + self.out((q @ k.mT).softmax(-1).matmul(v).transpose(1, 2).flatten(-2)) * self.gain
+
+
+NETWORKS = {
+    "mlp": (lambda: nn.Sequential(nn.Linear(64, 96), nn.ReLU(inplace=True), nn.Linear(96, 10)), (32, 64)),
+    "convolution": (lambda: nn.Sequential(nn.Conv2d(4, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3, 2), nn.Flatten()), (2, 4, 9, 9)),
+    "attention": (lambda: nn.Sequential(Attention(), nn.Linear(32, 10)), (2, 5, 32)),
+}  # fmt: skip
+RECIPES = [("H100", "bf16"), ("H100", "fp8_tensorwise"), ("MI300X", "fp8_tensorwise"), ("H100", "fp8_delayed"),
+           ("B200", "mxfp8"), ("B200", "nvfp4")]  # fmt: skip
+
+
+def gradients(model, x, expected, emulated=None):
+    """Returns the gradients of parameters by name, and of each child's output, computed without compare."""
+    model, outputs = copy.deepcopy(model), {}
+    names = [name for name, _ in model.named_children()]
+    for name, following in itertools.pairwise(names):
+        if getattr(model[int(following)], "inplace", False):
+            continue
+
+        def keep(module, args, output, name=following):
+            output.retain_grad()
+            outputs[f"{name} dgrad"] = output
+
+        model[int(name)].register_forward_hook(keep)
+    with emulate(*emulated) if emulated else contextlib.nullcontext():
+        loss = F.mse_loss(model(x), expected)
+        loss.backward()
+    found = {title: y.grad for title, y in outputs.items()}
+    for name, p in model.named_parameters():
+        found[f"{name} wgrad"] = p.grad
+    return loss.item(), found
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_gradients_are_those_of_emulate(kind):
+    make, shape = NETWORKS[kind]
+    model, x = make(), torch.randn(shape)
+    expected = torch.randn_like(model(x))
+    d = compare(model, x, RECIPES, loss=F.mse_loss, expected=expected)
+    runs = dict(zip(("FP32", *d.targets), (gradients(model, x, expected, e) for e in (None, *RECIPES)), strict=True))
+    assert {run: d.losses[run] for run in runs} == {run: loss for run, (loss, _) in runs.items()}
+    titles = {layer.title.replace(":sum", ""): layer for layer in d}
+    for title in runs["FP32"][1]:
+        for run, against in itertools.combinations(runs, 2):
+            a, b = runs[run][1][title], runs[against][1][title]
+            found = titles[title].difference[run, against]
+            assert (found.differ, found.greatest) == by_hand(a, b)[:2], (title, run, against)
+    products = [layer.product for layer in d]
+    assert products == sorted(products, key="forward".__ne__) and d.backward[0].operation == "mse_loss"
+
+
+def test_causes_of_gradients():
+    """Products whose sums are exact on both GPUs, except those of one layer's weights: those are its own."""
+    layers = [nn.Linear(64, 64, bias=False) for _ in range(3)]
+    with torch.no_grad():
+        for layer in layers:
+            layer.weight.copy_(torch.eye(64))
+    model, x = nn.Sequential(*layers), torch.zeros(40, 64)
+    x[:, :8] = torch.randn(40, 8).bfloat16().float()
+    factors = torch.randn(40, 64).bfloat16().float()
+    d = compare(model, x, ["A100", "H100"], loss=lambda y: (y * factors).sum())
+    causes = {layer.title: layer.cause["A100", "H100"] for layer in d}
+    assert {causes.pop(f"{n}.weight wgrad") for n in range(3)} == {"own"} and set(causes.values()) == {"equal"}
+    assert d.first is d.first_between("A100", "H100", "wgrad") is d["2.weight wgrad"]
+    assert d.first_between("A100", "H100", "dgrad") is None
+    assert "first gradient: 2.weight wgrad (Linear): A100 and H100 differ in" in repr(d)
+    t = d.trace()
+    assert t.same_operands and t.products == 1 and t.cause == "own" and t.trace.parting is not None
+    w = softmma.trace(factors.T.numpy(), x.numpy(), at=t.at, on=["A100", "H100"], in_dtype="bf16")
+    assert [a.result for a in t.trace.targets] == [b.result for b in w.targets] and t.trace.parting == w.parting
+
+
+def test_isolated_gradients(network, x):
+    """Each gradient is computed from FP32's values and from FP32's gradients."""
+    d = compare(network, x, ["A100", ("H100", FP8)], loss=lambda y: y.square().mean(), isolate=True)
+    causes = {layer.title: layer.cause[d.targets] for layer in d}
+    own = {"0", "2", "2 dgrad", "0.weight wgrad", "2.weight wgrad"}
+    assert {title for title, cause in causes.items() if cause == "own"} == own
+    assert {cause for title, cause in causes.items() if title not in own} == {"equal"} and d.losses == {}
+    hidden = network[1](network[0](x)).detach().requires_grad_()
+    y = network[2](hidden)
+    arrived = torch.autograd.grad(y.square().mean(), y)[0]
+    for on, formats in ("A100", {}), ("H100", FP8):
+        with emulate(on, **formats):
+            a = torch.autograd.grad(network[2](hidden), (hidden, network[2].weight), arrived)
+        b = torch.autograd.grad(network[2](hidden), (hidden, network[2].weight), arrived)
+        run = d.targets[on == "H100"]
+        for title, mine, theirs in zip(("2 dgrad", "2.weight wgrad"), a, b, strict=True):
+            assert d[title].difference[run, "FP32"][:2] == by_hand(mine, theirs)[:2]
+    t = d.trace("2 dgrad", between=d.targets)
+    assert t.at == t.element and not t.same_operands
+
+
+def test_gradients_that_several_calls_add_up():
+    """A tied weight, a weight used twice, one used outside products, and layers that checkpoints repeat."""
+
+    class Tied(nn.Module):
+        def __init__(self, repeats=None):
+            super().__init__()
+            self.embed, self.fc, self.gain = nn.Embedding(12, 32), nn.Linear(32, 32), nn.Parameter(torch.ones(32))
+            self.repeats = repeats
+
+        def forward(self, x):
+            y = self.embed(x) * self.gain
+            y = self.fc(self.fc(y)) if self.repeats is None else checkpoint(self.fc, y, use_reentrant=self.repeats)
+            return y @ self.embed.weight.T
+
+    x = torch.randint(0, 12, (2, 6))
+    loss = lambda y: y.square().mean()
+    d = compare(Tied(), x, ["A100", "H100"], loss=loss)
+    titles = [layer.title for layer in d.backward]
+    assert titles[0] == "(loss):loss dgrad" and set(titles[1:3]) == {"(model) dgrad", "(model).embed.weight wgrad"}
+    assert set(titles[3:9]) == {
+        f"fc{call}{of}" for call in ("", " #2") for of in (".bias wgrad", ".weight wgrad", " dgrad")
+    }
+    assert titles[9:] == [
+        "embed.weight wgrad", "(model):sum.gain wgrad", "embed:sum.weight wgrad", "fc:sum.weight wgrad",
+        "fc:sum.bias wgrad",
+    ]  # fmt: skip
+    for repeats in False, True:
+        repeated = compare(Tied(repeats), x, ["A100", "H100"], loss=loss)
+        assert any("repeats layers" in note for note in repeated.notes) and not d.notes
+        assert ("fc.weight wgrad" in [layer.title for layer in repeated]) == (not repeats)
+        assert repeats == ("fc:sum.weight wgrad" in [layer.title for layer in repeated])
+
+
+class Function(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x @ w.T
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, w = ctx.saved_tensors
+        return gradient @ w, gradient.T @ x
+
+
+class Mixed(nn.Module):
+    """A function of its own, a frozen layer, one without gradients, changes in place, views, an unused layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.w, self.frozen = nn.Parameter(torch.randn(16, 16) / 4), nn.Linear(16, 16).requires_grad_(False)
+        self.a, self.b, self.unused = nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(3, 3)
+
+    def forward(self, x):
+        with torch.no_grad():
+            target = self.b(x)
+        y = self.a(self.frozen(Function.apply(x, self.w)))
+        y += target
+        u, v = y.mul_(2).chunk(2, -1)
+        with torch.autocast("cpu", torch.bfloat16):
+            z = torch.cat([u * v.sigmoid(), self.b(y)], -1)
+        return z.float()
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (Mixed, (6, 16)),
+        (
+            lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0), 2),
+            (2, 5, 16),
+        ),
+        (lambda: nn.GRU(16, 8, 2, bidirectional=True), (4, 2, 16)),
+        (lambda: nn.Sequential(nn.Linear(16, 16), nn.LayerNorm(16), nn.Linear(16, 4)).bfloat16(), (6, 16)),
+    ],
+)
+def test_gradients_of_all_kinds_of_networks(make, shape):
+    """The last row of each parameter is its gradient of separate runs; parameters without a gradient have no row."""
+    model, targets = make(), [("H100", "bf16"), ("B200", "mxfp8")]
+    x = torch.randn(shape, dtype=next(model.parameters()).dtype)
+
+    def loss(y):
+        return (y if isinstance(y, torch.Tensor) else y[0]).float().square().mean()
+
+    d = compare(model, x, targets, loss=loss)
+    rows = {}
+    for layer in d.backward:
+        if layer.product == "wgrad":
+            rows[f"{layer.name}{layer.output}".strip(".")] = layer
+    runs = []
+    for target in targets:
+        copied = copy.deepcopy(model)
+        with emulate(*target):
+            loss(copied(x)).backward()
+        runs.append({name: p.grad for name, p in copied.named_parameters() if p.grad is not None})
+    assert rows.keys() == runs[0].keys()
+    for name, row in rows.items():
+        a, b = (run[name].float() for run in runs)  # exact, so that NumPy has the dtype
+        assert row.difference[d.targets].greatest == abs(a.double() - b.double()).max()
+        assert row.difference[d.targets].differ == (bits(a) != bits(b)).any(-1).sum()
+
+
+def test_formats_and_operands(network, x):
+    """Targets with other formats are named at once; what operands lose is what `emulate` counts."""
+    loss, targets = (
+        lambda y: y.square().mean() * 1e-6,
+        {"H100": ("H100", "fp8_tensorwise"), "none": ("H100", {**FP8, "scaling": "none"})},
+    )
+    d = compare(network, x, {**targets, "MI300X": ("MI300X", "fp8_tensorwise")}, loss=loss)
+    assert repr(d).startswith(
+        "other formats: activations and weights: e4m3 up to 448 (H100, none), e4m3fnuz up to 240 (MI300X); "
+        "gradients: e5m2 up to 57344 (H100), e4m3 up to 448 (none), e5m2fnuz up to 57344 (MI300X)\n"
+    )
+    assert "other formats" not in repr(compare(network, x, ["A100", "H100"], loss=loss))
+    with emulate("H100", **FP8, scaling="none", statistics=True) as emulation:
+        loss(network(x)).backward()
+    expected = [
+        (
+            "none",
+            p.layer,
+            p.product,
+            o.role,
+            o.format,
+            o.rule,
+            o.elements,
+            o.zeros,
+            o.saturated,
+            o.infinite,
+            o.nan,
+            o.error,
+        )
+        for p in emulation.report().products
+        for o in (p.a, p.b)
+    ]
+    assert [tuple(o) for o in d.operands if o.run == "none"] == expected
+    zeros = next(o for o in d.operands if (o.run, o.product, o.role) == ("none", "dgrad", "gradients"))
+    assert zeros.lost == 1 and f"none: 2 dgrad: gradients in e4m3: {zeros.elements} became zero" in repr(d)
+    data = json.loads(d.to_json())
+    assert d.value["first"] == data["first"] and len(data["operands"]) == len(d.operands)
+    assert data["losses"]["none"] == d.losses["none"]
+    assert {r["product"] for r in data["layers"]} == {"forward", "dgrad", "wgrad"}
+
+
+def test_what_a_gradient_run_leaves(x):
+    """The model, its gradients, the inputs, the expected outputs and the generators are as before. The loss may be a
+    module with weights, and inputs may ask for gradients."""
+    model = nn.Sequential(nn.Linear(64, 10), nn.BatchNorm1d(10), nn.Dropout(0.5))
+    criterion, labels = nn.CrossEntropyLoss(weight=torch.rand(10)), torch.arange(32) % 10
+    x.requires_grad_()
+    before, state = copy.deepcopy(model.state_dict()), torch.get_rng_state()
+    d = compare(model, x, ["A100", "A100", "H100"], loss=criterion, expected=labels)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert x.grad is None and all(p.grad is None for p in model.parameters()) and torch.is_grad_enabled()
+    assert torch.equal(state, torch.get_rng_state())
+    assert d["0 dgrad"].shape == (32, 64) and d["0 dgrad"].difference["A100", "A100 (2)"].differ == 0
+    assert d["0 dgrad"].difference["FP32", "FP64"].relative < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "line"),
+    [
+        ({"loss": lambda y: y}, ValueError, r"loss returns a tensor \(32, 10\): it must return one number"),
+        ({"loss": lambda y: 3.0}, ValueError, "loss returns a float: it must return one number"),
+        ({"loss": lambda y: y.detach().sum()}, ValueError, "there are no gradients"),
+        ({"loss": "mse"}, TypeError, "loss is a str"),
+        ({"expected": torch.ones(3)}, ValueError, "expected is given without a loss"),
+        ({"loss": F.mse_loss, "expected": torch.ones(3, device="meta")}, ValueError, "expected is on meta"),
+    ],
+)
+def test_bad_loss(network, x, options, error, line):
+    with pytest.raises(error, match=line):
+        compare(network, x, ["H100"], **options)
+
+
+# ---- Training ----
+
+
+def batches_of(x):
+    return [(x + n, torch.arange(32) % (n + 2)) for n in range(3)]
+
+
+def trained(model, batches, steps, optimizer, seed, emulated):
+    """Returns the losses and the final parameters of a run, computed without compare_training."""
+    model, optimizer = copy.deepcopy((model, optimizer))
+    losses = []
+    with torch.random.fork_rng(devices=[]), emulate(*emulated) if emulated else contextlib.nullcontext():
+        torch.manual_seed(seed)
+        for step in range(steps):
+            x, y = batches[step % len(batches)]
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    return losses, list(model.parameters())
+
+
+def test_training_is_that_of_emulate(x):
+    """Losses and parameters have the bits of separate runs, which go on with the optimiser's state."""
+    model = nn.Sequential(nn.Linear(64, 96), nn.BatchNorm1d(96), nn.ReLU(), nn.Dropout(0.2), nn.Linear(96, 10))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    F.cross_entropy(model(x), torch.arange(32) % 10).backward()
+    optimizer.step()
+    before, state = copy.deepcopy((model.state_dict(), optimizer.state_dict())), torch.get_rng_state()
+    found = softmma.torch.compare_training(
+        model, batches_of(x), RECIPES, loss=F.cross_entropy, optimizer=optimizer, steps=5, seed=3
+    )
+    after = model.state_dict(), optimizer.state_dict()
+    pairs = zip(tensors_in(before), tensors_in(after), strict=True)
+    assert all(torch.equal(a, b) for (_, a), (_, b) in pairs) and torch.equal(state, torch.get_rng_state())
+    assert found.runs == ("FP32", *found.targets) and found.steps == 5
+    runs = dict(
+        zip(found.runs, (trained(model, batches_of(x), 5, optimizer, 3, e) for e in (None, *RECIPES)), strict=True)
+    )
+    for run, (losses, parameters) in runs.items():
+        assert found.losses[run] == losses
+        a, b = (torch.cat([p.detach().flatten() for p in ps]) for ps in (parameters, runs["FP32"][1]))
+        assert found.distance[run] == pytest.approx(by_hand(a, b)[2], rel=1e-12)
+    assert found.first_beyond(0.0, "B200 nvfp4") == 1 and found.first_beyond(10.0, "B200 nvfp4") is None
+    assert repr(found).startswith("other formats: ") and found.losses == softmma.torch.compare_training(
+        model, batches_of(x), RECIPES[-1:], loss=F.cross_entropy, optimizer=optimizer, steps=5, seed=3
+    ).losses | {run: found.losses[run] for run in found.targets[:-1]}
+
+
+def test_where_training_parts():
+    """Gradients whose sums are exact in all parameters except one; equal targets never part."""
+    model = nn.Sequential(nn.Linear(64, 64, bias=False), nn.Linear(64, 64, bias=False))
+    with torch.no_grad():
+        for layer in model:
+            layer.weight.copy_(torch.eye(64))
+    model[0].requires_grad_(False)
+    x, factors = torch.randn(40, 64).bfloat16().float(), torch.randn(40, 64).bfloat16().float()
+    found = softmma.torch.compare_training(
+        model, [(x, factors)] * 2, ["A100", "L40S", "H100"], loss=lambda y, f: (y * f).sum(),
+        optimizer=lambda p: torch.optim.SGD([x for x in p if x.requires_grad], lr=1e-3),
+    )  # fmt: skip
+    same, other, _ = found.partings
+    assert same == (("A100", "L40S"), None, (), None)
+    assert other == (("A100", "H100"), 1, ("1.weight",), 2) and found.losses["A100"][0] == found.losses["H100"][0]
+    text = repr(found)
+    assert "A100 and L40S: the same bits after every step" in text and "L40S and H100" not in text
+    assert "A100 and H100: parameters part in step 1 (1.weight); losses from step 2 on" in text
+    assert json.loads(found.to_json())["partings"][1]["loss_step"] == 2 and found._repr_html_().count("<table>") == 2
+
+
+def test_training_results(network, x, tmp_path, capsys):
+    pytest.importorskip("pandas", reason="pandas is not installed: Training.to_pandas is NOT tested")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: Training.plot is NOT tested")
+    network[0].weight.data[0, 0] = math.nan
+    found = softmma.torch.compare_training(
+        network, iter(batches_of(x)), "H100", loss=nn.CrossEntropyLoss(), optimizer=torch.optim.SGD, progress=True
+    )
+    frame = found.to_pandas()
+    assert len(frame) == 3 * 2 and frame[(frame.step == 2) & (frame.run == "H100")].loss.isna().all()
+    assert json.loads(found.to_json())["losses"]["H100"] == ["NaN"] * 3 and found.first_beyond(0, "H100") is None
+    found.plot(tmp_path / "losses.svg")
+    assert (tmp_path / "losses.svg").read_text().rstrip().endswith("</svg>")
+    assert "H100: 3 of 3 steps, 0 s left" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="'A100' is none of the runs: FP32, H100"):
+        found.first_beyond(0.1, "A100")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "line"),
+    [
+        ({"steps": 0}, ValueError, "steps is 0"),
+        ({"batches": []}, ValueError, "batches is empty"),
+        ({"batches": [torch.ones(3)]}, TypeError, r"batches holds a Tensor: each batch is a pair"),
+        ({"batches": [(3, 4)]}, TypeError, "inputs is a int"),
+        ({"loss": 3}, TypeError, "loss is a int"),
+        ({"loss": lambda y, e: y}, ValueError, "must return one number"),
+        ({"optimizer": 3}, TypeError, "optimizer is a int"),
+        ({"optimizer": torch.optim.SGD([nn.Parameter(torch.ones(2))])}, ValueError, "that are not the model's"),
+        ({"optimizer": lambda p: None}, RuntimeError, "FP32: AttributeError"),
+    ],
+)
+def test_bad_training(network, x, options, error, line):
+    given = {"batches": [(x, torch.arange(32) % 10)], "loss": F.cross_entropy, "optimizer": torch.optim.SGD}
+    with pytest.raises(error, match=line):
+        softmma.torch.compare_training(network, on="H100", **{**given, **options})
 
 
 def test_structures():
@@ -622,7 +1031,7 @@ def test_pandas(network, x):
     row = frame[(frame.number == 0) & (frame.run == "H100") & (frame.against == "FP64")].iloc[0]
     assert row.greatest == d[0].difference["H100", "FP64"].greatest and row["shape"] == (32, 96)
     assert len(d.to_pandas("rankings")) == 6
-    with pytest.raises(ValueError, match="layers and rankings"):
+    with pytest.raises(ValueError, match="layers, rankings and operands"):
         d.to_pandas("all")
 
 

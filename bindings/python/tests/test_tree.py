@@ -263,7 +263,8 @@ def test_tensors():
 
 
 def test_unit_tree():
-    """A function, a named unit and the model; black boxes that show no order; plans."""
+    """Checks the trees of a model, a named unit and a function, and the errors for a unit that ignores its products and
+    for arguments of plans."""
     i = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
 
     def in_order(a, b, c):

@@ -1,9 +1,14 @@
 """GPUs, formats, instructions, custom units."""
 
+import ast
 import copy
 import doctest
+import importlib
 import pickle
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -11,14 +16,56 @@ import pytest
 
 import softmma
 from conftest import REPOSITORY
-from softmma import _compare, _products, _study, _tolerance, _trace, _units
+from softmma import _compare, _products, _scaled, _study, _tolerance, _trace, _units
 
 TIER = "check"
 
 
-@pytest.mark.parametrize("module", [softmma, _units, _products, _study, _compare, _tolerance, _trace])
+@pytest.mark.parametrize("module", [softmma, _units, _products, _scaled, _study, _compare, _tolerance, _trace])
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
+
+
+def test_names():
+    """The stub declares the names that are imported on first use, and nothing else is imported before."""
+    stub = ast.parse(Path(softmma.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    declared = {a.asname: n.module for n in stub.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    modules = {name: declared.pop(name) for name in ("jax", "recipes", "torch")}
+    assert set(modules.values()) == {"softmma"} and sorted(declared) == softmma.__all__
+    for name, module in declared.items():
+        assert getattr(importlib.import_module(module), name) is getattr(softmma, name)
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        softmma.no_such_name  # noqa: B018
+    code = "import softmma, sys; print(sorted(x for x in sys.modules if x.startswith('softmma.')))"
+    loaded = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True).stdout
+    assert loaded == "['softmma._core']\n"
+
+
+def test_targets_name_instructions():
+    assert softmma.instruction("H100:f16") == softmma.instructions("H100")[0]
+    assert softmma.instruction("H100:HMMA.16816.F32") == softmma.instruction("H100", "HMMA.16816.F32")
+    with pytest.raises(ValueError, match=r"name is missing: .* instruction\('H100:f16'\)"):
+        softmma.instruction("H100")
+    for function in softmma.matmul, softmma.gemm, softmma.trace, softmma.tolerance:
+        with pytest.raises(TypeError, match="c is 'H100'; a unit is given by keyword: on='H100'"):
+            function(np.ones((2, 2)), np.ones((2, 2)), "H100")
+    with pytest.raises(TypeError, match="on='H100'"):
+        softmma.dot([1.0], [1.0], "H100")
+
+
+def test_results_are_shown_in_one_line():
+    a, b = np.full((1, 3), 4096, np.float16), np.float16([[4096], [-4096], [2**-12]])
+    product = softmma.gemm(a.astype("f4"), b.astype("f4"), on="A100", in_dtype="s8", method="ozaki", slices="auto")
+    assert product.slices == (product.value["slices_of_a"], product.value["slices_of_b"])
+    assert repr(product) == "<product of 1 x 1 x 3 in f32 by ampere mma.m16n8k32.s32.s8.s8.s32>"
+    assert softmma.gemm(a, b).slices is None
+    traced = softmma.trace(a, b, on=["V100", "H100"], at=(0, 0))
+    assert repr(traced) == "<trace of [0, 0]: V100 0.0, H100 1.0; V100 and H100 part at 3 products (instruction)>"
+    d = softmma.matmul(a, b, on="H100")
+    assert repr(softmma.claim(a, b, d, "H100")) == "<claim H100: holds>"
+    assert repr(softmma.claim(a, b, d + 1, "H100")) == "<claim H100: 1 of 1 elements differ>"
+    for found in softmma.match(a, b, d, on="H100"), softmma.match(a, b, d + 1, on="H100"):
+        assert len(repr(found)) < 200 and repr(found).startswith("<match of 1 x 1 x 3 in f32: ")
 
 
 def test_everything_is_documented():

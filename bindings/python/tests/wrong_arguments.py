@@ -50,6 +50,9 @@ def model(a, b, c):
 ROWS = str(Path("recorded.txt").absolute())
 softmma.record("model", on=SMALL, rows=20).write(ROWS)
 
+np.savez("w.npz", weight=np.ones((2, 16), np.uint8), weight_scale=np.ones((2, 1), np.uint8))
+E4M3 = softmma.round(A, "e4m3")
+
 # Valid arguments by the parameter's name. A callable with parameters that are not in this table needs an entry in
 # GOOD_OF.
 GOOD = {
@@ -65,16 +68,19 @@ GOOD_OF = {
     "softmma.campaign": {"unit": "model", "on": SMALL, "rows": 50},
     "softmma.compare": {"on": ["H100", "A100"]},
     "softmma.tolerance": {"a": A, "b": B, "on": ["H100"]},
+    "softmma.sweep": {"over": "k=2,4", "a": A, "b": B, "on": ["H100"]},
     "softmma.compress": {"x": np.tile(np.float16([1, 0, 1, 0]), (4, 8)), "instr": SPARSE, "on": "A100"},
     "softmma.coverage": {"a": A[:, :4], "b": A[:, :4], "on": "V100", "instr": SMALL.name},
     "softmma.diff": {"on": [SMALL, SMALL], "rows": 10},
     "softmma.dot": {"b": A, "instr": UNIT.name},
+    "softmma.dot_flags": {"a": A[:, :4], "b": A[:, :4], "on": "A100", "instr": "DMMA.884"},
     "softmma.dtype": {"format": "e4m3"},
     "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
     "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
+    "softmma.load_weight": {"path": "w.npz", "name": "weight"},
     "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
     "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
@@ -96,6 +102,9 @@ GOOD_OF = {
     "softmma.recipes.Unit().instruction": {"a": PREPARED.operand, "b": PREPARED.operand},
     "softmma.recipes.Unit().arguments": {"a": PREPARED.operand, "b": PREPARED.operand},
     "softmma.recipes.prepare": {"operand": softmma.recipes.Operand("e4m3", "row"), "side": "a"},
+    "softmma.scaled_matmul": {"a": E4M3, "b": E4M3.T, "scale_a": np.float32(2), "scale_b": np.ones((1, 1), np.float32)},
+    "softmma.swizzle_scales": {"scales": np.ones((4, 4), np.uint8)},
+    "softmma.unswizzle_scales": {"swizzled": np.ones(512, np.uint8), "lines": 4, "blocks": 4},
     "softmma.sparse_matmul": {
         "a": softmma.compress(np.tile(np.float16([1, 0, 1, 0]), (4, 8)), SPARSE)[0],
         "metadata": softmma.compress(np.tile(np.float16([1, 0, 1, 0]), (4, 8)), SPARSE)[1],

@@ -15,9 +15,10 @@ typedef struct {
 
 /* The work of smma_kernel_fold on an element: see smma_task. A format of -1 means no rounding. */
 typedef struct {
-  int outer, clears, folds, fused,
-      scaled; /* clears: to = 0; folds: to += from, else to = from; fused: with FMA; scaled: with scale factors */
-  int stored, total; /* rounding formats: of `from` before the fold, and of `to` after it */
+  /* clears: to = 0; folds: to += from, else to = from; scaled: with scale factors, whose product is a factor of an FMA
+     (fused), or which act one after the other, the row's first, or the column's (column_first) */
+  int outer, clears, folds, fused, column_first, scaled;
+  int stored, total; /* formats to which `from` is rounded before the fold, and `to` after it */
 } smma_fold_task;
 
 /* The work of smma_kernel_gather: it copies elements along K, from k on, of `lines` present lines; the copy has

@@ -32,7 +32,8 @@ SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_t
     if (f.scaled) {
       const float row = scale_a[i], column = scale_b[j], value = smma_f32_of((uint32_t)x),
                   t = smma_f32_of((uint32_t)sum);
-      sum = smma_f32_bits(f.fused ? smma_f32_fma(row * column, value, t) : smma_f32_fma(column, row * value, t));
+      const float first = f.column_first ? column : row, second = f.column_first ? row : column;
+      sum = smma_f32_bits(f.fused ? smma_f32_fma(row * column, value, t) : smma_f32_fma(second, first * value, t));
     } else if (outer == SMMA_S32) {
       sum = smma_integer_encode(&o.rule.with.integer, (int64_t)(int32_t)sum + (int32_t)x);
     } else {

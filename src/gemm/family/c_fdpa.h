@@ -5,16 +5,16 @@
    2^30. Sums are converted to binary32 (RNE) and scaled back; for BF16 the lower half is then cleared.
    - GD-FDPA: products are rounded down in units of their group, by adding to the exponent field and converting; then
      the groups' sums are rounded down by shifts. A product of -0 becomes +0, because -0 would be rounded down to -1.
-     The greatest product of a group is an integer in the group's units, and also in those of a group up to 10 binades
-     above if products have 16 bits. If products have 22 bits, it is so up to 8 binades above, when converted with four
-     more bits (below 2^31). Groups that are near in this sense are rounded down in units of the greater exponent and
-     shifted alike.
+     The greatest product of a group is an integer in the group's units. In the units of another group it is still an
+     integer if that group's exponent is at most 10 binades higher and products have 16 bits. If products have 22 bits,
+     the limit is 8 binades, with conversions that keep four more bits (below 2^31). Two groups within this limit are
+     near each other: both are rounded down in units of the greater exponent and shifted by the same amount.
    - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c. The sign bit of the result, also of a zero, is
      the one unit that a complement is less.
-   deficits_compare.h explains how exponents are compared. The result is c itself (-0 becomes +0) if all products are
-   zero, because the complements of two zeros are below what rounding c can see, and if c is infinite, which can
-   happen within a run. Rows without either case whose groups are near each other are computed as soon as their
-   exponents are known, other rows after these. The core computes rows whose exponents do not fit. */
+   deficits_compare.h explains how exponents are compared. In two cases d is c itself (-0 becomes +0): all products are
+   zero, because the complements of two zeros are too small to change the rounding of c; or c is infinite, which can
+   happen within a run. Rows in which neither case occurs and whose groups are near each other are computed as soon as
+   their exponents are known, other rows after these. The core computes rows whose exponents do not fit. */
 #ifndef SMMA_GEMM_FAMILY_C_FDPA_H
 #define SMMA_GEMM_FAMILY_C_FDPA_H
 
@@ -164,7 +164,8 @@ static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, con
   return sum;
 }
 
-/* Returns c in units, rounded down; 0 if c is in (-1, 0) in those units and a unit exceeds c's least exponent. */
+/* Returns x, which is c in units, rounded down. Returns 0 if -1 < x < 0, except if a unit is at most the least exponent
+   of c. */
 static inline __attribute__((always_inline)) vi c_fdpa_round_down(c_fdpa_shape s, vf x, vf unit) {
   vm counts = vi_less(vi_set((int32_t)0xbf7fffff), vf_bits(x));
   if (s.output == SMMA_F16) counts = vm_or(counts, vi_less(vf_bits(unit), vi_set(C_FDPA_LEAST_OF_HALF + 1)));

@@ -88,8 +88,8 @@ static inline const int32_t *deficit_column_bases(int length, const unsigned cha
   return (const int32_t *)(b + (size_t)length * PANEL * 5);
 }
 
-/* Reports whether every sum of two bytes is certain unless one is of a zero. `range`: the words after the columns'
-   bases. */
+/* Reports whether every sum of two bytes is certain, except sums in which a byte belongs to a zero. `range` points to
+   the words after the columns' bases. */
 static inline bool deficit_tells_zeros(int length, const unsigned char *a, const int32_t *range) {
   return deficit_row_most(length, a) + range[2] <= DEFICIT_CERTAIN;
 }

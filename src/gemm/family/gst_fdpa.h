@@ -48,7 +48,7 @@ enum {
 /* Layout of one packed step of `width` rows or columns: codes in groups of four elements, the other items by scale
    group. Offsets in bytes. */
 typedef struct {
-  size_t start;    /* of columns: the value that cancels the raise of A in the sum of a group */
+  size_t start;    /* of columns: start of a group's sum, -GST_RAISE times the sum of the group's elements */
   size_t weight;   /* scale factors over 2^least exponent as integers, two groups per word */
   size_t least;    /* least exponent of all nonzero groups of all packed steps */
   size_t spread;   /* greatest minus least exponent; GST_UNEVEN for rows or columns that cannot be in an even run */
@@ -128,7 +128,8 @@ static void gst_decode(size_t count, uint8_t raise, const uint8_t *code, uint8_t
   }
 }
 
-/* Computes the masks of nonzero elements, and the values that cancel the raise. */
+/* Computes the masks of nonzero elements, and for each group the start of its sum, which cancels the GST_RAISE that was
+   added to every element of A. */
 static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, unsigned char *out) {
   int32_t *start = (int32_t *)(out + l->start), *nonzero = (int32_t *)(out + l->nonzero);
   for (size_t group = 0; group < GST_GROUPS; group++)

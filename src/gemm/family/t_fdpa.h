@@ -82,15 +82,16 @@ static inline void t_fdpa_pack_rows(const smma_pack *pack) {
 
 static inline void t_fdpa_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, false); }
 
-/* Returns the exponent field of c; if D is FP16, the field is that of c in FP16, whose subnormals are normal in
-   binary32; 0 for zero. */
+/* Returns the exponent field of each c, in place: c & `exponents`, the mask of the field. If D is FP16 (`to_half`), the
+   field of a nonzero c is at least that of the smallest normal FP16 number: FP16 subnormals, normal in binary32, share
+   its exponent. */
 static inline vi t_fdpa_exponent(bool to_half, vf c, vi exponents) {
   vi exponent = vi_and(vf_bits(c), exponents);
   if (!to_half) return exponent;
   return vi_select(vi_equal(exponent, vi_set(0)), exponent, vi_max(exponent, vi_set((127 + F16_LEAST) << 23)));
 }
 
-/* Sets the last bit of d, a sum rounded toward zero, if bits were truncated. */
+/* Sets the last bit of d if `sum` has bits that d, the sum rounded toward zero, lacks. */
 static inline vf t_fdpa_remember_cut(vf d, vi sum) {
   vm exact = vi_equal(vf_truncate(d), sum);
   return vi_as_float(vi_select(exact, vf_bits(d), vi_or(vf_bits(d), vi_set(1))));
@@ -330,8 +331,8 @@ static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool base
   return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
 }
 
-/* Begins a row. `top`: of the columns; its sums with the row's base are computed again at the end, to save
-   registers. */
+/* Begins a row. `top` is that of the columns. To save registers, its sums with the row's base are not kept: t_fdpa_end
+   computes them again. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
                                                                      const vi top[4], vb least,

@@ -329,15 +329,16 @@ typedef struct {
   deficit_chunk least;
   _Alignas(64) int32_t sum[DEFICIT_CHUNK][PANEL];
   _Alignas(64) int32_t top[DEFICIT_CHUNK][PANEL];
-  _Alignas(64) uint8_t
-      zeros[DEFICIT_CHUNK][PANEL]; /* flags of columns whose products are all zero, for rows that retain some c */
-  bool keeps[DEFICIT_CHUNK];
+  _Alignas(64)
+      uint8_t zeros[DEFICIT_CHUNK][PANEL]; /* whether all products of a column are zero; only for rows with `keeps` */
+  bool keeps[DEFICIT_CHUNK]; /* rows in which d may be c itself, because all its products are zero or c is special */
   size_t count, row[DEFICIT_CHUNK];         /* rows whose exponents fit */
   size_t exact_count, exact[DEFICIT_CHUNK]; /* the other rows */
 } tr_passes;
 
-/* Sorts rows after the first pass. `base` is that of all columns, `columns_most` twice their greatest deficit. If it
-   and the row's add up to a certain sum, only products of zeros exceed it. */
+/* Divides the rows, after the first pass, into those whose exponents fit and the others. `base` is the base of all
+   columns, `columns_most` is twice their greatest deficit. If `columns_most` and the row's are together at most
+   DEFICIT_CERTAIN, only products of zeros have a greater deficit. */
 static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
                                                                  tr_passes *p) {
@@ -384,7 +385,7 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
   }
 }
 
-/* Stores d, or c if c is infinite or NaN, or all its products are zero; -0 becomes +0. */
+/* Replaces d by c if c is infinite or NaN, or if all products are zero; -0 becomes +0. */
 static inline __attribute__((always_inline)) void tr_keep(const tr_words *w, const uint8_t *zeros, const float *c,
                                                           vf d[4]) {
   const vb bytes = vb_load(zeros);
@@ -433,9 +434,10 @@ static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, co
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
-  const int base = range[0] == range[1]
-                       ? range[0]
-                       : TR_LEAST_BASE - 256; /* base of all columns, or a value out of range if they differ */
+  const int base =
+      range[0] == range[1]
+          ? range[0]
+          : TR_LEAST_BASE - 256; /* base that all columns share, or a value out of range if their bases differ */
   const tr_words w = tr_words_of(t, base);
   tr_passes p;
   deficit_compare_rows(s.length, s.grouped, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,

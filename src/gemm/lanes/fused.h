@@ -5,7 +5,7 @@
 #include "gemm/element.h"
 #include "gemm/lanes/number.h"
 
-/* Formats and parameters of a task, decoded once. */
+/* The formats of an operation, decoded once for all its lanes. */
 typedef struct {
   const smma_operation *operation;
   lane_format a, b, d, scale;
@@ -23,7 +23,7 @@ LANE_BODY lane_rule lane_rule_of(const smma_operation *o) {
                      .fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits};
 }
 
-/* A term per lane: (-1)^negative * significand * 2^(exponent - bits). */
+/* A term in each lane: (-1)^negative * significand * 2^(exponent - bits). */
 typedef struct {
   uint64_t significand[SMMA_LANES];
   int32_t exponent[SMMA_LANES], negative[SMMA_LANES];
@@ -37,7 +37,7 @@ typedef struct {
 /* Returns floor(x * 2^n), for the same n in all lanes. */
 LANE_BODY uint64_t lane_scaled(uint64_t x, int32_t n) { return x << lane_maximum(n, 0) >> lane_maximum(-n, 0); }
 
-/* Converts a number to FP16's exponents; E4M3 has fewer. */
+/* Gives an FP8 number the significand and exponent that it has as an FP16 number: subnormals of E4M3 become normal. */
 LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   const uint32_t one = UINT32_C(1) << f.fraction_bits;
   const int32_t zeros = (x.significand < one) + (x.significand < one >> 1) + (x.significand < one >> 2);
@@ -50,7 +50,7 @@ LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
 /* How factors are processed before multiplication; a constant at each use. */
 typedef enum { LANE_PLAIN, LANE_SCALED, LANE_WIDENED } lane_factors;
 
-/* Computes product k as a term: a multiple of 2^(exponent - bits), truncated. Zero products have the exponent
+/* Computes product k as a term, truncated to a multiple of 2^(exponent - bits). A zero product gets the exponent
    `none`. */
 LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane_factors factors, int32_t bits,
                             int32_t none, int n, lane_term *out, int32_t *specials) {
@@ -105,7 +105,7 @@ LANE_BODY void lane_sum(const lane_term *term, int first, int count, int stride,
     }
 }
 
-/* Like smma_t_fdpa_sum, of `count` terms and c. */
+/* Computes the sum of `count` terms and c, like smma_t_fdpa_sum. */
 LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int count, int n, lane_terms *x, uint32_t *d) {
   const lane_output out = lane_output_of(p->output, r->operation->rule.nan);
   int64_t sum[SMMA_LANES];
@@ -182,13 +182,14 @@ LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t
   }
 }
 
-/* Aligns the sum of products to the exponent that it shares with c, at `bits` below it. */
+/* Returns the sum of products in units of 2^(emax - bits), rounded down. emax is the common exponent of this sum and
+   c. */
 LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_t exponent, int32_t emax, int bits) {
   const int32_t shift = emax - exponent - (bits - p->alignment_bits), left = lane_maximum(-shift, 0) & 63;
   return (int64_t)((uint64_t)lane_shift_down(sum, lane_maximum(shift, 0)) << left);
 }
 
-/* Rounds total * 2^exponent to nearest even; in revision 2 after rounding down to F2 bits. */
+/* Rounds total * 2^exponent to nearest even; in revision 2, first rounds it down to F2 bits. */
 LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int64_t total, int32_t exponent) {
   const int64_t negative = total < 0;
   const uint64_t x = lane_magnitude(total);

@@ -1,5 +1,6 @@
-/* Like smma_decode and smma_encode for many lanes. They use arithmetic instead of branches, because compilers do not
-   vectorise loops with branches and make branches of comparisons that depend on each other. */
+/* Decoding and encoding in SIMD lanes, otherwise like smma_decode and smma_encode. The functions use arithmetic in
+   place of conditions, because compilers do not vectorise loops with branches, and they compile a condition that
+   depends on another one to a branch. */
 #ifndef SMMA_GEMM_LANES_NUMBER_H
 #define SMMA_GEMM_LANES_NUMBER_H
 
@@ -68,7 +69,7 @@ LANE_BODY int32_t lane_specials(int32_t kind, uint32_t negative) {
   return (kind == SMMA_NAN) | (int32_t)((uint32_t)(kind == SMMA_INFINITE) << (1 + negative));
 }
 
-/* Return x * 2^-n, truncated and rounded down, for n >= 0; x below 2^63. */
+/* Return x * 2^-n for n >= 0 and x < 2^63: lane_shift_right truncates, lane_shift_down rounds down. */
 LANE_BODY uint64_t lane_shift_right(uint64_t x, int32_t n) { return x >> (uint64_t)(n < 63 ? n : 63); }
 LANE_BODY int64_t lane_shift_down(int64_t x, int32_t n) { return x >> (int64_t)(n < 63 ? n : 63); }
 
@@ -107,8 +108,8 @@ LANE_BODY lane_output lane_output_of(smma_format format, smma_nan_policy nan) {
   return r;
 }
 
-/* x * 2^exponent rounded to a format's precision: kept * 2^last. `negative` is 0 or 1; all lanes have the same
-   rounding direction. Bound: x < 2^62. */
+/* The result of lane_round: x * 2^exponent rounded to a format's precision is kept * 2^last. Bound: x < 2^62. The
+   argument `negative` is 0 or 1; all lanes have the same rounding direction. */
 typedef struct {
   uint64_t kept;
   int32_t last, top;

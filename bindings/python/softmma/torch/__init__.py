@@ -9,11 +9,12 @@ Importing this module needs PyTorch.
 """
 
 from softmma.torch._compare import compare
-from softmma.torch._divergence import Difference, Divergence, Layer, LayerTrace, Ranking
+from softmma.torch._divergence import Difference, Divergence, Layer, LayerTrace, OperandCounts, Ranking
 from softmma.torch._emulate import Emulation, Wrapped, emulate
 from softmma.torch._report import Emulated, Gradients, LayerReport, Outside, Report
 from softmma.torch._rows import Products, Rounded
 from softmma.torch._tensors import array, tensor
+from softmma.torch._training import Training, TrainingParting, compare_training
 
 __all__ = [
     "Difference",
@@ -24,14 +25,18 @@ __all__ = [
     "Layer",
     "LayerReport",
     "LayerTrace",
+    "OperandCounts",
     "Outside",
     "Products",
     "Ranking",
     "Report",
     "Rounded",
+    "Training",
+    "TrainingParting",
     "Wrapped",
     "array",
     "compare",
+    "compare_training",
     "emulate",
     "tensor",
 ]

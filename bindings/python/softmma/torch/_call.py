@@ -10,14 +10,25 @@ import torch
 from numpy.typing import NDArray
 
 from softmma import _core
-from softmma._plans import Plan
 from softmma._products import matmul
 from softmma._quantization import Side
-from softmma._units import Instruction, chosen, dtype
+from softmma._scaled import ONE, Scaling, instruction_for, scaled_product
+from softmma._units import dtype
 from softmma.recipes import History, Operand, Prepared, Product, Role, Statistics, Unit
 from softmma.torch._roles import ACTIVATIONS, WEIGHTS, Roles
 from softmma.torch._rows import Rounded
-from softmma.torch._tensors import array, encodings, is_there, lines, matrix, rounded, tensor
+from softmma.torch._tensors import (
+    array,
+    encodings,
+    format_name,
+    is_packed,
+    is_there,
+    lines,
+    matrix,
+    narrow,
+    rounded,
+    tensor,
+)
 
 MOST_VIEWS = 8
 """Views cached for one weight: several parts of it, and the transpose of each in a backward pass."""
@@ -182,24 +193,20 @@ class Call:
         return "wgrad" if self.place.backward and self.place.weighted is not False else "other"
 
     def product_as_is(
-        self, a: torch.Tensor, b: torch.Tensor, *, scaled: bool = False, fast: bool = False
+        self, a: torch.Tensor, b: torch.Tensor, scaling: Scaling = ONE, fast: bool = False
     ) -> torch.Tensor:
-        """Computes A B from operands already in the unit's formats: FP32, or exact for integers. ``scaled`` is as in
-        `torch._scaled_mm`."""
-        there = is_there(a, self.emulation.kernel) and is_there(b, self.emulation.kernel)
-        x, y = (encodings(matrix(each)) if there else array(each.cpu()) for each in (a, b))
-        formats = tuple(_core.format(dtype(str(each.dtype).removeprefix("torch."))) for each in (a, b))
-        instruction = (
-            self.unit.on if isinstance(self.unit.on, Instruction) else chosen(self.unit.on, None, formats, None)
-        )
-        short = scaled and instruction.keeps_13_bits
-        named = Plan("torch:_scaled_mm:fast" if fast else "torch:_scaled_mm") if short else None
-        roles = self.role(a), self.role(b)
-        shown = Rounded(roles[0], formats[0], formats[0]), Rounded(roles[1], formats[1], formats[1])
+        """Computes A B from operands already in the unit's formats: FP32, or exact for integers. Factors of tensors and
+        rows are left to the caller; ``fast`` is `use_fast_accum`."""
+        kernel = self.emulation.kernel
+        there = scaling.kind in ("tensor", "row") and is_there(a, kernel) and is_there(b, kernel)
+        x, y = (encodings(matrix(a)), encodings(matrix(b))) if there else (narrow(a, 1), narrow(b, 0))
+        formats = tuple(_core.format(dtype(format_name(each))) for each in (a, b))
+        instruction = instruction_for(self.unit.on, scaling.kind, formats)
+        roles, names = (self.role(a), self.role(b)), instruction._inputs_text().split(",")
+        shown = Rounded(roles[0], names[0], names[0]), Rounded(roles[1], names[-1], names[-1])
         kind = Kind(self._product(roles), (Operand(formats[0]), Operand(formats[1])), shown, instruction.name)
-        self._record(kind, None, None, a, b)
-        of_emulation: dict[str, Any] = {"threads": self.emulation.threads, "kernel": self.emulation.kernel}
-        d = matmul(x, y, on=instruction, in_dtype=formats, plan=named, **of_emulation)
+        self._record(kind, None, None, a, b, packed=1 + is_packed(a))
+        d = scaled_product(x, y, scaling, instruction, fast, threads=self.emulation.threads, kernel=kernel)
         return tensor(d).to(a.device)
 
     # ---- Operands ----
@@ -241,7 +248,13 @@ class Call:
         return right
 
     def _record(
-        self, kind: Kind, of_a: Statistics | None, of_b: Statistics | None, a: torch.Tensor, b: torch.Tensor
+        self,
+        kind: Kind,
+        of_a: Statistics | None,
+        of_b: Statistics | None,
+        a: torch.Tensor,
+        b: torch.Tensor,
+        packed: int = 1,
     ) -> None:
-        multiplications = a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
+        multiplications = packed * a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
         self.emulation.record(self.place.layer, self.operation, kind, of_a, of_b, multiplications)

@@ -9,8 +9,8 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from softmma.torch._record import (
     Enough,
     File,
     Key,
+    LossError,
     Output,
     Recorder,
     Run,
@@ -46,23 +47,23 @@ CHUNK = 1 << 20
 # ---- Targets ----
 
 
-class _Target(NamedTuple):
+class Target(NamedTuple):
     """The arguments of `emulate`, or an emulation that it returned; each run uses a copy."""
 
     label: str
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | Emulation
 
 
-def _targets(on: Any) -> list[_Target]:
+def targets_of(on: Any) -> list[Target]:
     if isinstance(on, (Mapping, str, Instruction, Emulation)):
         on = [on]
     if not isinstance(on, Sequence) or not on:
         raise ValueError(f"on is {on!r}: it lists targets, as {_TARGETS}")
-    found: list[_Target] = []
+    found: list[Target] = []
     for each in on:
         for label, what in each.items() if isinstance(each, Mapping) else [(None, each)]:
             found.append(_target(label, what))
-    named: list[_Target] = []
+    named: list[Target] = []
     for target in found:
         if target.label in (FP32, FP64):
             raise ValueError(f"on: {target.label} runs anyway; give the target another label")
@@ -75,9 +76,9 @@ def _targets(on: Any) -> list[_Target]:
 _TARGETS = '"H100", ("H100", "fp8_delayed"), ("H100", {"weights": "e4m3"}) or {label: any of these}'
 
 
-def _target(label: str | None, what: Any) -> _Target:
+def _target(label: str | None, what: Any) -> Target:
     if isinstance(what, Emulation):
-        return _Target(label or str(getattr(what, "on", "emulation")), what)
+        return Target(label or str(getattr(what, "on", "emulation")), what)
     parts: tuple[Any, ...] = what if isinstance(what, tuple) else (what,)
     named = dict(parts[-1]) if parts and isinstance(parts[-1], Mapping) else {}
     places = parts[:-1] if parts and isinstance(parts[-1], Mapping) else parts
@@ -87,16 +88,30 @@ def _target(label: str | None, what: Any) -> _Target:
         instructions(places[0])  # raises if there is no such GPU
     words = [str(getattr(x, "name", x)) for x in places]
     words += [f"{key}={value if len(str(value)) <= 24 else '...'}" for key, value in named.items()]
-    return _Target(label or " ".join(words), (places, named))
+    return Target(label or " ".join(words), (places, named))
 
 
 # ---- Comparing ----
 
 
-class _Comparing:
+def check_batch(inputs: Any, expected: Any) -> None:
+    """Raises TypeError or ValueError for inputs that a model on the CPU cannot be called with."""
+    for path, x in (*tensors_in(inputs, "inputs"), *tensors_in(expected, "expected")):
+        if x.device.type != "cpu":
+            raise ValueError(f"{path} is on {x.device}; emulation is on the CPU: x.cpu()")
+    if not isinstance(inputs, (torch.Tensor, tuple, list, Mapping)):
+        raise TypeError(
+            f"inputs is a {type(inputs).__name__}: it is a tensor, a tuple of the model's arguments, or a mapping "
+            "of them by name"
+        )
+
+
+class Comparing:
     """A model and its inputs, which can be run repeatedly with identical results."""
 
-    def __init__(self, model: Any, inputs: Any, seed: int):
+    def __init__(
+        self, model: Any, inputs: Any, seed: int, loss: Callable[..., Any] | None = None, expected: Any = None
+    ):
         if not isinstance(model, torch.nn.Module):
             raise TypeError(f"model is a {type(model).__name__}: compare takes a torch.nn.Module")
         if isinstance(model, Wrapped):
@@ -110,29 +125,38 @@ class _Comparing:
         for name, x in (*model.named_parameters(), *model.named_buffers()):
             if x.device.type != "cpu":
                 raise ValueError(f"model: {name} is on {x.device}; emulation is on the CPU: model.cpu()")
-        for path, x in tensors_in(inputs):
-            if x.device.type != "cpu":
-                raise ValueError(f"inputs{path} is on {x.device}; emulation is on the CPU: x.cpu()")
-        if not isinstance(inputs, (torch.Tensor, tuple, list, Mapping)):
-            raise TypeError(
-                f"inputs is a {type(inputs).__name__}: it is a tensor, a tuple of the model's arguments, or a mapping "
-                "of them by name"
-            )
-        self.model, self.seed = model, seed
-        self.inputs = mapped(inputs, lambda x: x.detach().clone())
+        check_batch(inputs, expected)
+        if loss is None and expected is not None:
+            raise ValueError("expected is given without a loss, which compares the model's output with it")
+        if loss is not None and not callable(loss):
+            raise TypeError(f"loss is a {type(loss).__name__}: it is a function of the model's output, and of expected")
+        self.model, self.seed, self.loss = model, seed, loss
+        self.inputs, self.expected = self.copy_of(inputs), self.copy_of(expected)
 
-    def run(self, label: str, wide: torch.dtype | None, target: _Target | None, **how: Any) -> Recorder:
-        """Runs copies of the model and inputs once. Modules in the target's arguments become those of the copy."""
+    def copy_of(self, x: Any, wide: torch.dtype | None = None) -> Any:
+        """Returns a copy of inputs or expected outputs, as wide as the run is."""
+
+        def copied(x: torch.Tensor) -> torch.Tensor:
+            asks = self.loss is not None and x.requires_grad
+            return converted(x.detach().clone(), wide).requires_grad_(asks)
+
+        return mapped(x, copied)
+
+    def copied(self, wide: torch.dtype | None, target: Target | None, *others: Any) -> tuple[Any, ...]:
+        """Returns copies of the model and the loss, the target's context, and copies of objects that hold their
+        parameters. Modules in the target's arguments become those of the copy."""
         # Cached tensors computed from parameters cannot be copied with their graph, which no run needs.
         computed = [x for m in self.model.modules() for _, x in tensors_in(state_of(m)) if not x.is_leaf]
         memo: dict[int, Any] = {id(x): x.detach().clone() for x in computed}
         try:
-            model, given = copy.deepcopy((self.model, target and target.arguments), memo)
+            model, loss, given, *others = copy.deepcopy(  # type: ignore[assignment]
+                (self.model, self.loss, target and target.arguments, *others), memo
+            )
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"model cannot be copied, and runs on copies: {_line(error)}") from error
-        inputs = mapped(self.inputs, lambda x: converted(x.clone(), wide))
         if wide:
-            model._apply(lambda x: converted(x, wide))
+            for each in (model, loss) if isinstance(loss, torch.nn.Module) else (model,):
+                each._apply(lambda x: converted(x, wide))
             for module in model.modules():
                 for name, value in state_of(module).items():
                     if any(True for _ in tensors_in(value)):
@@ -140,29 +164,57 @@ class _Comparing:
         context: AbstractContextManager[Any] = nullcontext()
         if given is not None:
             context = given if isinstance(given, Emulation) else emulate(*given[0], **given[1])
-        recorder = Recorder(label, model, wide if wide == torch.float64 else None, **how)
+        return model, loss, context, *others
+
+    @contextmanager
+    def running(
+        self, label: str, wide: torch.dtype | None, target: Target | None, context: AbstractContextManager[Any]
+    ) -> Iterator[Any]:
+        """Enters a target's context with the run's random numbers, and says in errors which run they are of."""
         with ExitStack() as stack:
-            stack.enter_context(as_always(self.seed, wide))
+            stack.enter_context(as_always(self.seed, wide, gradients=self.loss is not None))
             if wide:
                 stack.enter_context(torch.autocast("cpu", enabled=False))
             emulation = stack.enter_context(context)
-            stack.enter_context(recorder)
             try:
-                if isinstance(inputs, Mapping):
-                    model(**inputs)
-                else:
-                    model(*(inputs if isinstance(inputs, (tuple, list)) else (inputs,)))
-            except Enough:
-                pass
+                yield emulation
+            except (Enough, LossError):
+                raise
             except Exception as error:
                 if target is None:
                     raise RuntimeError(f"the model does not run in {label}: {_line(error)}") from error
                 if type(error) in (LookupError, ValueError, TypeError, RuntimeError):
                     raise type(error)(f"{label}: {error}") from error
                 raise
+
+    def run(self, label: str, wide: torch.dtype | None, target: Target | None, **how: Any) -> Recorder:
+        """Runs copies of the model and inputs once."""
+        model, loss, context = self.copied(wide, target)
+        if loss is not None and isinstance(context, Emulation):
+            context = context.with_statistics()
+        inputs, expected = self.copy_of(self.inputs, wide), self.copy_of(self.expected, wide)
+        recorder = Recorder(label, model, wide if wide == torch.float64 else None, **how)
+        emulation = None
+        try:
+            with self.running(label, wide, target, context) as emulation:
+                with recorder:
+                    output = called(model, inputs)
+                if loss is not None:
+                    recorder.differentiate(loss, (output,) if expected is None else (output, expected))
+                    recorder.sum_up(model)
+        except Enough:
+            pass
+        recorder.forget()
         if isinstance(emulation, Emulation):
             recorder.report = emulation.report()
         return recorder
+
+
+def called(model: torch.nn.Module, inputs: Any) -> Any:
+    """Calls a model with a tensor, with a sequence of arguments, or with arguments by name."""
+    if isinstance(inputs, Mapping):
+        return model(**inputs)
+    return model(*(inputs if isinstance(inputs, (tuple, list)) else (inputs,)))
 
 
 def _line(error: BaseException) -> str:
@@ -174,6 +226,8 @@ def compare(
     inputs: Any,
     on: Any,
     *,
+    loss: Callable[..., torch.Tensor] | None = None,
+    expected: Any = None,
     isolate: bool = False,
     seed: int = 0,
     top: int = 5,
@@ -192,10 +246,16 @@ def compare(
     tensor that it returns. A module that only passes on the tensors of another layer is not listed separately. Layers
     are listed in the order in which they return.
 
-    With ``isolate=True`` each layer of each run, also of the FP64 run, gets the inputs it has in the FP32 run, so that
-    differences are the layer's own: outputs are replaced after each call.
+    With ``loss`` the backward passes are compared, too. ``loss(output)``, or ``loss(output, expected)`` if ``expected``
+    is given, returns one number for the model's output; it may be a module. A gradient is a row like an output
+    (`Layer.product`): "dgrad" is the gradient of an argument that a layer without layers inside returns, and "wgrad"
+    that of a parameter. Rows stand in the order in which the run computes them. The targets count what becomes of
+    operands (`Divergence.operands`).
 
-    Each run is one of a deep copy, without gradients, in the model's own mode (train, eval), with random numbers from
+    With ``isolate=True`` each layer of each run, also of the FP64 run, gets the inputs it has in the FP32 run, so that
+    differences are the layer's own: outputs, and gradients, are replaced after each call.
+
+    Each run is one of a deep copy, without gradients unless there is a loss, in the model's own mode (train, eval), with random numbers from
     ``seed``; the model, its inputs and the generators are not changed. Memory holds one copy of the model at a time, of
     twice the size in FP64, and every layer's outputs of all runs; beyond ``memory`` bytes the outputs go to a temporary
     file.
@@ -206,19 +266,20 @@ def compare(
     Raises TypeError and ValueError for an invalid model, input or target, RuntimeError for a model that does not run in
     FP32 or FP64, and any exception of `emulate` and the model.
     """
-    targets = _targets(on)
+    targets = targets_of(on)
     if top < 1:
         raise ValueError(f"top is {top}: it is at least 1")
-    comparing = _Comparing(model, inputs, seed)
+    comparing = Comparing(model, inputs, seed, loss, expected)
     file = File(memory)
     try:
-        fp32 = comparing.run(FP32, torch.float32, None, file=file).run
+        recorder = comparing.run(FP32, torch.float32, None, file=file)
+        fp32, repeats = recorder.run, recorder.repeats
         forced = (fp32, file) if isolate else None
         fp64 = comparing.run(FP64, torch.float64, None, file=file, forced=forced).run
         runs = [fp64, fp32]
         reports: dict[str, Any] = {}
         for target in targets:
-            told = _progress(target.label, len(fp32.calls)) if progress else None
+            told = progress_of(target.label, len(fp32.calls), "calls") if progress else None
             recorder = comparing.run(target.label, None, target, file=file, forced=forced, told=told)
             runs.append(recorder.run)
             reports[target.label] = recorder.report
@@ -232,27 +293,47 @@ def compare(
         file.close()
     retrace = partial(_retrace, comparing, isolate, {t.label: t for t in targets}, {r.label: r for r in runs})
     notes = _notes(fp64, reports)
-    return Divergence(layers, [t.label for t in targets], isolate, rankings, order, reports, notes, file.bytes, retrace)
+    if repeats:
+        notes.append(REPEATED)
+    return Divergence(
+        layers,
+        [t.label for t in targets],
+        isolate,
+        {} if loss is None or isolate else {run.label: run.loss for run in runs},
+        rankings,
+        order,
+        reports,
+        notes,
+        file.bytes,
+        retrace,
+    )
 
 
-def _progress(label: str, calls: int) -> Callable[[int], None]:
-    """Returns a function that prints a run's progress on one line, at most twice a second. The FP32 run had `calls`
-    calls."""
+REPEATED = (
+    "the backward pass repeats layers (checkpoints): their activations are each run's own, and with use_reentrant=True "
+    "only whole gradients of their parameters are listed"
+)
+
+
+def progress_of(label: str, total: int, what: str) -> Callable[[int], None]:
+    """Returns a function that prints a run's progress on one line, at most twice a second. `total` is the number of
+    calls or steps that the run will take, if it takes as many as the FP32 run."""
     start = last = time.monotonic()
 
     def tell(done: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if done >= calls or now > last + 0.5:
+        if done >= total or now > last + 0.5:
             last = now
-            left = (now - start) / done * max(calls - done, 0)
-            end = "\n" if done == calls else ""
-            print(f"\r{label}: {done} of {calls} calls, {left:.0f} s left ", end=end, file=sys.stderr, flush=True)
+            left = (now - start) / done * max(total - done, 0)
+            end = "\n" if done == total else ""
+            print(f"\r{label}: {done} of {total} {what}, {left:.0f} s left ", end=end, file=sys.stderr, flush=True)
 
     return tell
 
 
-def _notes(fp64: Run, reports: Mapping[str, Report]) -> list[str]:
+def outside(reports: Mapping[str, Report]) -> list[str]:
+    """Returns a note for each target that left products to PyTorch."""
     found = []
     for label, report in reports.items():
         outside: Counter[str] = Counter()
@@ -262,6 +343,11 @@ def _notes(fp64: Run, reports: Mapping[str, Report]) -> list[str]:
         if outside:
             calls = ", ".join(f"{what}: {n}" for what, n in outside.items())
             found.append(f"{label}: calls outside of the unit: {calls}")
+    return found
+
+
+def _notes(fp64: Run, reports: Mapping[str, Report]) -> list[str]:
+    found = outside(reports)
     for call in fp64.calls:
         for output in call.outputs:
             if output.dtype.is_floating_point and output.dtype != torch.float64 and call.is_module:
@@ -348,8 +434,10 @@ def _layer(
             why = "missing"
         causes[x, y] = why
     dtype = str((of_targets or [own])[0].dtype).removeprefix("torch.")
-    name, operation, n = key
-    return Layer(name, n, operation, is_module, path, own.shape, dtype, nan, infinite, difference, causes)
+    name, operation, n, product, of = key
+    return Layer(
+        name, n, operation, is_module, of or path, own.shape, dtype, nan, infinite, difference, causes, product
+    )
 
 
 @dataclasses.dataclass
@@ -423,7 +511,11 @@ def _rankings(runs: Sequence[Run], file: File, top: int) -> tuple[list[Ranking],
     """Ranks the model's own outputs, if they have a last axis of at least two elements."""
     found: list[Ranking] = []
     orders: dict[str, dict[str, NDArray[Any]]] = {}
-    returned = {run.label: {x.path: x for x in run.calls[-1].outputs} for run in runs if run.calls}
+    returned: dict[str, dict[str, Output]] = {}
+    for run in runs:
+        for call in run.calls:
+            if call.is_module and call.key.name == "" and call.key.product == "forward":  # the model itself
+                returned[run.label] = {x.path: x for x in call.outputs}
     for path, one in returned[runs[1].label].items():
         if not one.dtype.is_floating_point or not one.shape or one.shape[-1] < 2 or not math.prod(one.shape):
             continue
@@ -449,15 +541,17 @@ def _rankings(runs: Sequence[Run], file: File, top: int) -> tuple[list[Ranking],
 
 
 def _retrace(
-    comparing: _Comparing,
+    comparing: Comparing,
     isolate: bool,
-    targets: dict[str, _Target],
+    targets: dict[str, Target],
     runs: dict[str, Run],
     layer: Layer,
     pair: tuple[str, str],
 ) -> LayerTrace:
     """Runs both targets again as far as this call, and records the products that their units compute in it."""
-    key = layer.name, layer.operation, layer.call
+    key = Key(layer.name, layer.operation, layer.call)
+    if layer.product != "forward":
+        key = key._replace(product=layer.product, of=layer.output)
     cause = layer.cause[pair]
     why = {
         "own": "its inputs have the same bits in both, so the difference is this layer's own",
@@ -479,9 +573,13 @@ def _retrace(
         again = recorder.run.calls[-1] if recorder.run.calls else None
         if before is None or again is None or (again.inputs, again.digest) != (before.inputs, before.digest):
             raise ValueError(f"{layer.title} on {label} is not what it was: the model, or an emulation, has changed")
-        output = again.returned[[x.path for x in before.outputs].index(layer.output)]
+        is_gradient = key.product != "forward"
+        output = again.returned[0 if is_gradient else [x.path for x in before.outputs].index(layer.output)]
         inner = again if again.hands_on is None else recorder.run.calls[again.hands_on]
-        found.append((recorder.seen, output, "" if inner.is_module else inner.key[1]))
+        seen, function = recorder.seen, "" if inner.is_module else inner.key.operation
+        if is_gradient:
+            seen, function = _of_gradient(seen, output), "mm"
+        found.append((seen, output, function))
     file.close()
     (seen, output, function), (other, other_output, _) = found
     if not seen or not other:
@@ -505,8 +603,24 @@ def _retrace(
         flat = worst(seen[product][1], other[product][1])
     element = tuple(map(int, np.unravel_index(flat, np.shape(seen[product][1]))))
     rows = [_row(arguments, d, element) for arguments, d in (seen[product], other[product])]
-    traced, same = _trace_of(rows, pair)
-    return LayerTrace(layer, pair, cause, why, at, product, len(seen), element, same, traced)
+    traced, same = _trace_of([dict(row) for row in rows], pair)
+    return LayerTrace(layer, pair, cause, why, at, product, len(seen), element, same, traced, tuple(rows))
+
+
+def _of_gradient(seen: list[Any], gradient: torch.Tensor) -> list[Any]:
+    """Returns the product of a node that a gradient comes from, or all products if no product has the gradient's size.
+
+    If several products have this size (square weights), their sorted elements are compared with those of the gradient
+    by direction, because scale factors act after a product, and convolutions rearrange it.
+    """
+
+    def sorted_elements(x: Any) -> NDArray[Any]:
+        found = np.sort(np.nan_to_num(np.ravel(np.asarray(x, np.float64))))
+        return found / max(float(np.linalg.norm(found)), 1e-300)
+
+    wanted = sorted_elements(gradient.double().numpy())
+    candidates = [each for each in seen if np.size(each[1]) == wanted.size]
+    return [max(candidates, key=lambda each: sorted_elements(each[1]) @ wanted)] if candidates else seen
 
 
 def _in_order(function: str, d: Any, output: torch.Tensor) -> bool:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from softmma._study import Explanation, explain
 from softmma._table import html_table, text_table
 from softmma._trace import Trace
 from softmma.torch._report import Report
+from softmma.torch._tensors import GREATEST
 
 FP64, FP32 = "FP64", "FP32"
 """The labels of the two runs that every comparison has."""
@@ -53,6 +55,11 @@ class Layer:
     - "inside": the inputs are equal, the outputs differ, and a layer inside differs first
     - "inherited": the inputs differ already
     - "shape": the shapes or dtypes differ; "missing": only one of the targets has this call
+
+    ``product`` is "forward" for an output. In the backward pass of a loss, "dgrad" is the gradient of the argument that
+    ``output`` names, "" if only one argument has a gradient, and "wgrad" that of a parameter, ".weight" for the layer's
+    own. The inputs of a gradient are the gradients that arrived at the layer and the values that it is computed from.
+    If several calls use one parameter, a row with the ``operation`` "sum" is its whole gradient.
     """
 
     name: str
@@ -66,12 +73,15 @@ class Layer:
     infinite: dict[str, int]
     difference: dict[tuple[str, str], Difference]
     cause: dict[tuple[str, str], str]
+    product: str = "forward"
 
     @property
     def title(self) -> str:
-        """Returns the layer's title: name, function after a colon, number of the call from the second on, output."""
+        """Returns the layer's title: name, function after a colon, number of the call from the second on, output, and
+        the kind of gradient."""
         function = "" if self.is_module else f":{self.operation}"
-        return f"{self.name or '(model)'}{function}{f' #{self.call}' if self.call > 1 else ''}{self.output}"
+        kind = "" if self.product == "forward" else f" {self.product}"
+        return f"{self.name or '(model)'}{function}{f' #{self.call}' if self.call > 1 else ''}{self.output}{kind}"
 
     @property
     def size(self) -> int:
@@ -100,6 +110,34 @@ class Layer:
         return found
 
 
+class OperandCounts(NamedTuple):
+    """Counts of the elements that one operand lost by rounding, in all products of a layer in one run.
+
+    ``product`` is "forward", "dgrad", "wgrad" or "other" (attention); ``role`` is "weights", "activations" or
+    "gradients"; ``rule`` says how the operand is scaled and rounded to its ``format``. The counts are those of
+    `softmma.torch.Rounded`: elements that became zero, that exceeded the largest number their factor allows, that are
+    infinite or NaN after rounding, and the relative error of rounding.
+    """
+
+    run: str
+    layer: str
+    product: str
+    role: str
+    format: str
+    rule: str
+    elements: int
+    zeros: int
+    saturated: int
+    infinite: int
+    nan: int
+    error: float
+
+    @property
+    def lost(self) -> float:
+        """Returns the share of elements that became zero, saturated, infinite or NaN."""
+        return (self.zeros + self.saturated + self.infinite + self.nan) / max(self.elements, 1)
+
+
 class Ranking(NamedTuple):
     """Order along the last axis of a model output in one run, compared with another run.
 
@@ -124,6 +162,7 @@ class LayerTrace(NamedTuple):
     index in product number ``product`` (from 0) of the ``products`` that the unit computes for the layer. ``trace`` is
     the result of `softmma.trace`, for the operands that each target's unit got; ``parting`` in it is None if the two
     got different operands, or if arguments such as ``promote_every`` differ. If ``trace`` is None, ``why`` gives the reason.
+    ``rows`` are the arguments of `softmma.matmul` for the element alone, for each target.
     """
 
     layer: Layer
@@ -136,6 +175,30 @@ class LayerTrace(NamedTuple):
     element: tuple[int, ...] = ()
     same_operands: bool = False
     trace: Trace | None = None
+    rows: tuple[dict[str, Any], ...] = ()
+
+    def explain(self) -> Explanation:
+        """Draws the instruction at which the sums part, on both units, with the operands that it got (`softmma.explain`).
+
+        Raises ValueError if the units got different operands, if the sums part elsewhere, or if they are moved on the
+        way (promotion, plans, scale factors in the instruction); `trace` has all steps then.
+        """
+        parting = None if self.trace is None else self.trace.parting
+        if self.trace is None or parting is None or parting.at != "instruction":
+            raise ValueError(f"{self.layer.title}: the sums of the same operands do not part at an instruction")
+        row = self.rows[0]
+        moved = [name for name in ("plan", "scale_a", "scale_b") if row.get(name) is not None]
+        moved += [name for name, plain in (("promote_every", 0), ("split_k", 1)) if row.get(name, plain) != plain]
+        if moved:
+            raise ValueError(f"{self.layer.title}: one instruction does not show a sum with {', '.join(moved)}")
+        target = self.trace.targets[0]
+        steps = target.steps[target.steps["kind"] == "instruction"]
+        number = int(np.searchsorted(steps["products"], parting.after, side="right"))
+        k = target.k[number]
+        a, b = (np.where(k < 0, np.zeros((), x.dtype), x[k]) for x in (row["a"][0], row["b"][:, 0]))
+        c = steps["sum"][number - 1] if number else 0.0
+        names = {name: row[name] for name in ("in_dtype", "out_dtype", "round_in") if row.get(name) is not None}
+        return explain(a, b, c, on=[r["on"] for r in self.rows], **names)
 
     def __repr__(self) -> str:
         x, y = self.targets
@@ -151,6 +214,8 @@ class LayerTrace(NamedTuple):
             p = self.trace.parting
             if p is not None:
                 lines.append(f"the sums part between {p.after} and {p.products} products ({p.at})")
+                difference = self.trace.value["parting"].get("first_difference")
+                lines += [difference] if difference else []
             elif not self.same_operands:
                 lines.append("the two units did not get the same operands: they are rounded or scaled differently")
             elif len({t.result.tobytes() for t in self.trace.targets}) == 2:
@@ -169,6 +234,10 @@ def _sums(steps: NDArray[Any]) -> tuple[str, str]:
 class Divergence(Sequence[Layer]):
     """Result of `compare`: the network's layers in the order in which they return, shown as a table.
 
+    With a loss, gradients follow in the order of the backward pass (`Layer.product`); ``losses`` holds each run's loss,
+    and ``operands`` counts the elements that rounding lost in the targets' products. ``formats[target][role]`` are the formats
+    that weights, activations and gradients take in a target's products.
+
     ``targets`` are the labels of the targets, and ``runs`` these after FP64 and FP32. ``rankings`` lists changes in the
     order of the model's outputs; ``argmax[output][run]`` and ``order[output][run]`` hold the indices of the greatest
     elements. ``reports`` are the targets' `Emulation.report`. ``notes`` are the limits of the comparison, and ``bytes``
@@ -180,6 +249,7 @@ class Divergence(Sequence[Layer]):
         layers: Sequence[Layer],
         targets: Sequence[str],
         isolated: bool,
+        losses: dict[str, float],
         rankings: Sequence[Ranking],
         order: dict[str, dict[str, NDArray[Any]]],
         reports: dict[str, Report],
@@ -191,6 +261,9 @@ class Divergence(Sequence[Layer]):
         self.targets = tuple(targets)
         self.runs = (FP64, FP32, *targets)
         self.isolated = isolated
+        self.losses = losses
+        self.operands = tuple(_operands(reports))
+        self.formats = {label: formats_of(report) for label, report in reports.items()}
         self.rankings = tuple(rankings)
         self.order = order
         self.argmax = {output: {run: top[..., 0] for run, top in runs.items()} for output, runs in order.items()}
@@ -218,10 +291,16 @@ class Divergence(Sequence[Layer]):
         """Returns the first layer with different bits in any two targets, or None without a difference."""
         return next((layer for layer in self.layers if layer.parted), None)
 
-    def first_between(self, x: str, y: str) -> Layer | None:
-        """Returns the first layer with different bits in these two targets."""
+    @property
+    def backward(self) -> tuple[Layer, ...]:
+        """Returns the gradients, in the order of the backward pass."""
+        return tuple(layer for layer in self.layers if layer.product != "forward")
+
+    def first_between(self, x: str, y: str, product: str | None = None) -> Layer | None:
+        """Returns the first layer with different bits in these two targets, among those of a ``product`` if given."""
         pair = self._pair((x, y))
-        return next((layer for layer in self.layers if layer.cause[pair] != "equal"), None)
+        layers = (layer for layer in self.layers if product in (None, layer.product))
+        return next((layer for layer in layers if layer.cause[pair] != "equal"), None)
 
     def _pair(self, between: tuple[str, str]) -> tuple[str, str]:
         for label in between:
@@ -289,19 +368,30 @@ class Divergence(Sequence[Layer]):
 
     def _title(self) -> str:
         how = "each layer alone, on FP32's inputs" if self.isolated else "each target's own run of the whole model"
-        return f"{len(self.layers)} layers, {how}: greatest difference from FP64 (relative, rms)"
+        count = f"{len(self.layers) - len(self.backward)} layers"
+        if self.backward:
+            count += f" and {len(self.backward)} gradients"
+        title = f"{count}, {how}: greatest difference from FP64 (relative, rms)"
+        return "\n".join([*other_formats(self.formats), title])
 
     def _summary(self) -> list[str]:
         lines = []
+        if self.losses:
+            lines.append("loss: " + ", ".join(f"{run} {loss:.9g}" for run, loss in self.losses.items()))
         first = self.first
         if len(self.targets) > 1 and first is None:
             lines.append("all targets have the same bits in all layers")
         elif first is not None:
-            pair = first.parted[0]
-            found = first.difference.get(pair)
-            count = f" in {found.differ} of {first.size} elements" if found else ""
-            lines.append(f"first: {first.title} ({first.operation}): {pair[0]} and {pair[1]} differ{count}; "
-                         f"{CAUSES[first.cause[pair]]}")  # fmt: skip
+            lines.append(f"first: {_parting(first)}")
+            gradient = next((layer for layer in self.backward if layer.parted), None)
+            if gradient is not None:
+                lines.append(f"first gradient: {_parting(gradient)}")
+        lines += [
+            f"{o.run}: {o.layer} {o.product}: {o.role} in {o.format}: {o.zeros} became zero, {o.saturated} saturated, "
+            f"{o.infinite + o.nan} infinite or NaN of {o.elements}"
+            for o in sorted(self.operands, key=lambda o: -o.lost)[:LOST_SHOWN]
+            if o.lost >= LEAST_LOST
+        ]
         for r in self.rankings:
             if r.against == FP64:
                 changed = f"argmax changes in {len(r.argmax)} of {r.positions} positions"
@@ -332,11 +422,12 @@ class Divergence(Sequence[Layer]):
                     "left_out": found.left_out if found else None,
                     "at": found.at if found else None,
                     "nan": layer.nan.get(x), "inf": layer.infinite.get(x),
-                    "cause": layer.cause.get((y, x)),
+                    "cause": layer.cause.get((y, x)), "product": layer.product,
                 }  # fmt: skip
 
     def to_pandas(self, what: str = "layers") -> Any:
-        """Returns a DataFrame of "layers" (a row for each layer and pair of runs) or of "rankings". Needs pandas."""
+        """Returns a DataFrame of "layers" (a row for each layer and pair of runs), "rankings" or "operands". Needs
+        pandas."""
         try:
             import pandas as pd
         except ImportError:
@@ -345,21 +436,26 @@ class Divergence(Sequence[Layer]):
             return pd.DataFrame(list(self._records()))
         if what == "rankings":
             return pd.DataFrame(list(self.rankings), columns=Ranking._fields)
-        raise ValueError(f"what is {what!r}; there are layers and rankings")
+        if what == "operands":
+            return pd.DataFrame(list(self.operands), columns=OperandCounts._fields)
+        raise ValueError(f"what is {what!r}; there are layers, rankings and operands")
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """Returns the result as the record that `to_json` writes. Non-finite numbers are "NaN" and "Infinity"."""
+        first = self.first
+        return {
+            "targets": self.targets, "isolated": self.isolated,
+            "first": None if first is None else self.layers.index(first),
+            "layers": [{k: finite(v) for k, v in record.items()} for record in self._records()],
+            "rankings": [r._asdict() for r in self.rankings], "notes": self.notes,
+            "losses": {run: finite(loss) for run, loss in self.losses.items()},
+            "operands": [{k: finite(v) for k, v in o._asdict().items()} for o in self.operands],
+        }  # fmt: skip
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Returns the result as JSON, and writes it to `path` if given. Non-finite numbers are "NaN" and "Infinity"."""
-        first = self.first
-        text = json.dumps(
-            {
-                "targets": self.targets, "isolated": self.isolated,
-                "first": None if first is None else self.layers.index(first),
-                "layers": [{k: _finite(v) for k, v in record.items()} for record in self._records()],
-                "rankings": [r._asdict() for r in self.rankings], "notes": self.notes,
-            },
-            allow_nan=False,
-            indent=1,
-        )  # fmt: skip
+        """Returns `value` as JSON, and writes it to `path` if given."""
+        text = json.dumps(self.value, allow_nan=False, indent=1)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
@@ -411,16 +507,67 @@ class Divergence(Sequence[Layer]):
         return figure
 
 
+LOST_SHOWN, LEAST_LOST = 5, 0.001
+"""The summary lists at most this number of operands. Each has lost at least this share of its elements."""
+
 CAUSES = {
     "own": "its own: from the same inputs",
     "inside": "from the same inputs, inside it",
-    "inherited": "inherited: its inputs differ already, by what no module or product before it shows",
+    "inherited": "inherited: its inputs differ already",
     "shape": "their shapes or dtypes are not the same",
     "missing": "it is called by one of them only",
 }
 
 
-def _finite(x: Any) -> Any:
+def _parting(layer: Layer) -> str:
+    """Describes where the first pair of targets differs in a layer."""
+    pair = layer.parted[0]
+    found = layer.difference.get(pair)
+    count = f" in {found.differ} of {layer.size} elements" if found else ""
+    why = CAUSES[layer.cause[pair]]
+    if layer.product == "forward" and layer.cause[pair] == "inherited":
+        why += ", by what no module or product before it shows"
+    return f"{layer.title} ({layer.operation}): {pair[0]} and {pair[1]} differ{count}; {why}"
+
+
+def _operands(reports: dict[str, Report]) -> Iterator[OperandCounts]:
+    for run, report in reports.items():
+        for p in report.products:
+            for x in (p.a, p.b):
+                if x.elements:
+                    counts = x.zeros, x.saturated, x.infinite, x.nan
+                    yield OperandCounts(run, p.layer, p.product, x.role, x.format, x.rule, x.elements, *counts, x.error)
+
+
+def formats_of(report: Report) -> dict[str, tuple[str, ...]]:
+    """Returns the formats of each role in the products of layers, without attention's."""
+    found: dict[str, dict[str, None]] = {}
+    for p in report.products:
+        for x in (p.a, p.b) if p.product != "other" else ():
+            found.setdefault(x.role, {})[x.format] = None
+    return {role: tuple(formats) for role, formats in found.items()}
+
+
+def other_formats(formats: dict[str, dict[str, tuple[str, ...]]]) -> list[str]:
+    """Returns a line if targets take operands of one role in different formats."""
+    roles: dict[str, list[str]] = {}
+    for role in dict.fromkeys(role for of_roles in formats.values() for role in of_roles):
+        taken: dict[tuple[str, ...], list[str]] = {}
+        for label, of_roles in formats.items():
+            taken.setdefault(of_roles.get(role, ("none",)), []).append(label)
+        if len(taken) > 1:
+            named = [f"{' and '.join(map(_with_range, names))} ({', '.join(of)})" for names, of in taken.items()]
+            roles.setdefault(", ".join(named), []).append(role)
+    parts = [f"{' and '.join(of)}: {named}" for named, of in roles.items()]
+    return [f"other formats: {'; '.join(parts)}"] if parts else []
+
+
+def _with_range(format: str) -> str:
+    """Returns a format's name, in FP8 with its largest finite number."""
+    return f"{format} up to {GREATEST[format]:g}" if format in GREATEST else format
+
+
+def finite(x: Any) -> Any:
     return ("NaN" if math.isnan(x) else "Infinity") if isinstance(x, float) and not math.isfinite(x) else x
 
 

@@ -16,7 +16,11 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn import Module
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _get_current_dispatch_mode_stack,
+    is_traceable_wrapper_subclass,
+)
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma._devices import number
@@ -32,6 +36,7 @@ from softmma.torch._progress import Progress
 from softmma.torch._report import Gradients, Outside, Report
 from softmma.torch._roles import Roles
 from softmma.torch._rows import Products
+from softmma.torch._scaled import SCALED, why_not
 from softmma.torch._tensors import is_there
 
 _ADDING = ("addmm", "baddbmm", "addmv", "addbmm")
@@ -111,6 +116,10 @@ class Emulation(TorchDispatchMode):
     def __deepcopy__(self, memo: Any) -> Emulation:
         return _made({**self._options, "model": copy.deepcopy(self._options["model"], memo)})
 
+    def with_statistics(self) -> Emulation:
+        """Returns a fresh emulation with the same options that counts what becomes of operands."""
+        return _made({**self._options, "statistics": True})
+
     # ---- Context, decorator, wrapper ----
 
     def __enter__(self) -> Emulation:
@@ -144,8 +153,8 @@ class Emulation(TorchDispatchMode):
         """Watches modules and turns PyTorch's fused forms off, until the result is closed."""
         stack = ExitStack()
         stack.enter_context(library.set(self.attention))
-        _layers.watch()
-        stack.callback(_layers.unwatch)
+        _layers.watch(self)
+        stack.callback(_layers.unwatch, self)
         stack.callback(_layers.forget, _layers.depth())
         return stack
 
@@ -212,6 +221,8 @@ class Emulation(TorchDispatchMode):
         why = self._why_not(base, args, kwargs)
         if why == "":
             return func(*args, **kwargs)
+        if torch.is_grad_enabled():
+            self._sees_functions(args)
         place = self._place(args)
         if place.backward and not place.brought and not why:
             why = self._why_no_roles(args, base)
@@ -245,6 +256,12 @@ class Emulation(TorchDispatchMode):
         if torch.is_grad_enabled():
             self._expect_what_hides(args, result)
         return result
+
+    def sees_module(self, module: Module) -> None:
+        """Learns the weights of a module that is about to run, if tensor subclasses hold them."""
+        for parameter in module._parameters.values():
+            if parameter is not None and is_traceable_wrapper_subclass(parameter):
+                self.roles.know_parts(parameter)
 
     def _of_subclass(self, kind: Any, func: Any, types: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Lets a tensor subclass handle an operation; the operations it calls in turn come here again."""
@@ -298,8 +315,8 @@ class Emulation(TorchDispatchMode):
             kinds.add(x.dtype)
         if base == "_int_mm":
             return None if self._has_integers() else "the unit has no s8"
-        if base == "_scaled_mm":
-            return None if _factors_fit(*args, **kwargs) else "scale factors of blocks"
+        if base in SCALED:
+            return why_not(self.unit.on, base, args, kwargs)
         for kind in kinds:
             if not kind.is_floating_point:
                 return str(kind).removeprefix("torch.")
@@ -415,13 +432,21 @@ class Emulation(TorchDispatchMode):
 
     def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
         """Notes custom autograd functions and checkpoints: products in their backward pass cannot be seen yet."""
-        for x in args:
-            if isinstance(x, torch.Tensor):
-                self.sees_result(x)
+        self._sees_functions(args)
         if _hooks() is not None:
             place = self._place(args)
             if not place.backward:
                 self._expect(result, place)
+
+    def _sees_functions(self, args: tuple[Any, ...]) -> None:
+        for x in args:
+            if isinstance(x, torch.Tensor):
+                self.sees_result(x)
+
+    def sees_other_thread(self, module: Module) -> None:
+        """Reports a module that runs in a thread outside the context, while another thread is in it."""
+        with self._lock:
+            self._outside[NO_MODULE, type(module).__name__, "in a thread that is not in the context"] += 1
 
     def sees_backward(self) -> None:
         """Handles the start of a backward pass, which may start at the node of the last result."""
@@ -540,15 +565,6 @@ def _computes(args: tuple[Any, ...]) -> bool:
     return not tensors or any(x.device.type != "meta" for x in tensors)
 
 
-def _factors_fit(
-    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, *_: Any, **__: Any
-) -> bool:
-    """Reports whether the scale factors are those of whole tensors, or of rows of A and columns of B."""
-    whole = scale_a.numel() == scale_b.numel() == 1
-    rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
-    return bool(scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows))
-
-
 def emulate(
     on: str | Instruction = "H100",
     recipe: str | Recipe | None = None,
@@ -586,8 +602,8 @@ def emulate(
     as in `softmma.matmul` (`softmma.recipes.custom`). Weights are parameters, views of parameters, and tensors computed
     from parameters only. Gradients are tensors that a backward pass brings to a product. Activations are all others.
 
-    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm and convolutions, and therefore
-    whatever uses them: linear, matmul, einsum, recurrent layers, attention. PyTorch computes everything else, and
+    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm, _scaled_mm_v2, _grouped_mm,
+    _scaled_grouped_mm and convolutions, and therefore whatever uses them: linear, matmul, einsum, recurrent layers, attention. PyTorch computes everything else, and
     `Emulation.report` lists products among it; with ``strict`` such a product raises RuntimeError. A backward pass is
     emulated wherever it runs, if its forward pass was emulated.
 

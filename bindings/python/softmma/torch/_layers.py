@@ -31,15 +31,14 @@ class _Running(threading.local):
 _running = _Running()
 _lock = threading.Lock()
 _hooks: list[Any] = []
-_watching = 0
+_watchers: list[Any] = []
 
 
-def watch() -> None:
-    """Starts tracking the running modules, until `unwatch` has been called as often."""
-    global _watching
+def watch(emulation: Any) -> None:
+    """Starts tracking the running modules for an emulation, until `unwatch` has been called as often."""
     with _lock:
-        _watching += 1
-        if _watching == 1:
+        _watchers.append(emulation)
+        if len(_watchers) == 1:
             # The hooks fire for a compiled module as well, which is right here.
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks")
             _hooks.append(register_module_forward_pre_hook(_enters))
@@ -47,11 +46,10 @@ def watch() -> None:
             _hooks.append(_Engine())
 
 
-def unwatch() -> None:
-    global _watching
+def unwatch(emulation: Any) -> None:
     with _lock:
-        _watching -= 1
-        while _watching == 0 and _hooks:
+        _watchers.remove(emulation)
+        while not _watchers and _hooks:
             _hooks.pop().remove()
 
 
@@ -74,7 +72,13 @@ class _Engine:
 
 def _enters(module: Module, arguments: Any) -> None:
     if not torch.compiler.is_compiling() and not getattr(module, "runs_another", False):
+        if not _running.modules and not any(hasattr(mode, "carried") for mode in _get_current_dispatch_mode_stack()):
+            for emulation in dict.fromkeys(_watchers):
+                emulation.sees_other_thread(module)
         _running.modules.append((module, torch._C._current_graph_task_id()))
+        for mode in _get_current_dispatch_mode_stack():
+            if hasattr(mode, "sees_module"):
+                mode.sees_module(module)
 
 
 def _leaves(module: Module, arguments: Any, result: Any) -> None:

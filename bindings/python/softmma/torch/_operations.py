@@ -12,6 +12,7 @@ from torch import Tensor
 from softmma._products import is_unseen
 from softmma.torch import _attention, _convolutions
 from softmma.torch._call import Call
+from softmma.torch._scaled import GROUPED, SCALED
 
 aten = torch.ops.aten
 
@@ -63,27 +64,6 @@ def _int_mm(call: Call, a: Tensor, b: Tensor) -> Tensor:
     return call.product_as_is(a, b)
 
 
-def _scaled_mm(
-    call: Call,
-    a: Tensor,
-    b: Tensor,
-    scale_a: Tensor,
-    scale_b: Tensor,
-    bias: Tensor | None = None,
-    scale_result: Tensor | None = None,
-    out_dtype: torch.dtype | None = None,
-    use_fast_accum: bool = False,
-) -> Tensor:
-    """Multiplies FP8 tensors unchanged. Factors of tensors act as one (cuBLASLt); row factors act before column
-    factors."""
-    d = call.product_as_is(a, b, scaled=True, fast=use_fast_accum)
-    whole = scale_a.numel() == 1 == scale_b.numel()
-    d = d * (scale_a.float() * scale_b.float()).reshape(()) if whole else d * scale_a * scale_b
-    if bias is not None:
-        d = d + bias
-    return (d if scale_result is None else d * scale_result).to(out_dtype or a.dtype)
-
-
 EMULATED: dict[str, Callable[..., Any]] = {
     "mm": _mm,
     "bmm": _mm,
@@ -96,7 +76,8 @@ EMULATED: dict[str, Callable[..., Any]] = {
     "_addmm_activation": _addmm_activation,
     "addbmm": _addbmm,
     "_int_mm": _int_mm,
-    "_scaled_mm": _scaled_mm,
+    **SCALED,
+    **GROUPED,
     "convolution": _convolutions.forward,
     "convolution_backward": _convolutions.backward,
     "_scaled_dot_product_flash_attention_for_cpu": _attention.forward,

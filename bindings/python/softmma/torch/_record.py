@@ -30,6 +30,12 @@ _PRODUCTS = {
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell",
     "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "_scaled_mm", "_int_mm",
 }  # fmt: skip
+_EACH_LINEAR = _PRODUCTS - {
+    "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell",
+    "rnn_relu_cell", "linalg_multi_dot", "chain_matmul",
+}  # fmt: skip
+"""Products that are linear in each operand: an operand's gradient does not depend on the operand's own value."""
+_WEIGHTED = {"linear", *(f"conv{transposed}{n}d" for transposed in ("", "_transpose") for n in (1, 2, 3))}
 _NARROW = {"float", "half", "bfloat16"}
 _DRAWN = {"rand", "randn", "rand_like", "randn_like", "normal", "bernoulli", "multinomial", "poisson"}
 _DRAWN_IN_PLACE = {
@@ -133,7 +139,7 @@ def _content(x: Any, seen: set[int]) -> Iterator[Any]:
             yield from _content(vars(x), seen)
 
 
-def _digest(values: Iterable[Any]) -> bytes:
+def digest_of(values: Iterable[Any]) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     for x in values:
         if isinstance(x, torch.Tensor):
@@ -156,8 +162,31 @@ class Output(NamedTuple):
     begin: int
 
 
-Key = tuple[str, str, int]
-"""Identifies a call: the module's path, its class or the function in it, and the number of the call."""
+class Key(NamedTuple):
+    """Identifies a call: the module's path, its class or the function in it, and the number of the call.
+
+    A gradient that the call returns in the backward pass has a key of its own: its ``product`` is "dgrad" or "wgrad",
+    and ``of`` names the argument or parameter that it is the gradient of.
+    """
+
+    name: str
+    operation: str
+    call: int
+    product: str = "forward"
+    of: str = ""
+
+
+@dataclasses.dataclass
+class _Source:
+    """A tensor that a call takes, with its gradient: the sum over the edges of the graph between the two."""
+
+    product: str
+    path: str
+    edge: Any
+    others: bytes  # digest of the saved values from which the gradient is computed
+    parameter: torch.nn.Parameter | None = None
+    edges: int = 0
+    total: torch.Tensor | None = None
 
 
 @dataclasses.dataclass
@@ -171,6 +200,10 @@ class _Call:
     hands_on: int | None = None  # the inner call whose tensors this call returns unchanged
     tensors: list[Any] = dataclasses.field(default_factory=list)  # weak references and versions
     returned: list[torch.Tensor] = dataclasses.field(default_factory=list)  # copies, for a trace
+    sources: list[_Source] = dataclasses.field(default_factory=list)
+    module: torch.nn.Module | None = None
+    first_node: int = 0  # autograd's number of the first node that the call can make
+    arrived: bytes = b""  # digest of the gradients that arrived at the call
 
 
 @dataclasses.dataclass
@@ -180,6 +213,7 @@ class Run:
     label: str
     calls: list[_Call] = dataclasses.field(default_factory=list)
     place: dict[Key, int] = dataclasses.field(default_factory=dict)
+    loss: float = math.nan
 
     def get(self, key: Key) -> _Call | None:
         return self.calls[self.place[key]] if key in self.place else None
@@ -187,6 +221,20 @@ class Run:
 
 class Enough(BaseException):
     """Ends a run after the call that was waited for. Not an Exception, so that no model catches it."""
+
+
+class LossError(ValueError):
+    """Reports a loss that has no gradients."""
+
+
+def checked_loss(value: Any) -> torch.Tensor:
+    """Returns a loss that has gradients; otherwise raises LossError."""
+    if not isinstance(value, torch.Tensor) or value.numel() != 1 or not value.is_floating_point():
+        what = f"a tensor {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
+        raise LossError(f"loss returns {what}: it must return one number, in a tensor")
+    if not value.requires_grad:
+        raise LossError("loss does not depend on a parameter with requires_grad: there are no gradients")
+    return value
 
 
 class File:
@@ -222,6 +270,9 @@ class Recorder(TorchFunctionMode):
 
     With ``wide`` no dtype is narrower than ``wide``, but random numbers are drawn as without it. ``file`` receives the
     outputs. ``forced`` replaces this run's outputs by those of another run. After the call ``until`` the run ends.
+
+    A run with a loss has gradients as well. The nodes of autograd's graph that lie between the tensors a call took and
+    those it returned belong to the call, if no other call ran inside it: hooks there see the gradients on their way.
     """
 
     def __init__(
@@ -242,6 +293,11 @@ class Recorder(TorchFunctionMode):
         self.seen: list[Any] = []
         self._open: list[_Call] = []
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._differentiates = False
+        self.repeats = False  # whether the backward pass repeats modules (checkpoints)
+        self._standing: dict[Key, _Call] = {}  # the modules that return a product's tensors, by the product's key
+        self._parameters = {id(x): name for name, x in model.named_parameters()}
+        self._of_weights: dict[int, list[bytes]] = {}  # digests of each parameter's gradients
         self._versions = {id(x): x._version for x in model.parameters() if not x.is_inference()}
         for name, module in model.named_modules():
             if isinstance(module, torch.jit.ScriptModule):
@@ -252,12 +308,15 @@ class Recorder(TorchFunctionMode):
     # ---- Modules and functions ----
 
     def _enter_module(self, name: str, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        with torch._C.DisableTorchFunction():
-            self._enter(name, type(module).__name__, (args, kwargs, module), True)
+        self.repeats |= self._differentiates
+        if not self._differentiates:
+            with torch._C.DisableTorchFunction():
+                self._enter(name, type(module).__name__, (args, kwargs, module), True)
 
     def _leave_module(self, module: torch.nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        with torch._C.DisableTorchFunction():
-            self._leave(output)
+        if not self._differentiates:
+            with torch._C.DisableTorchFunction():
+                self._leave(output)
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -303,14 +362,22 @@ class Recorder(TorchFunctionMode):
 
     def _enter(self, name: str, operation: str, values: Any, is_module: bool) -> None:
         self._counts[name, operation] += 1
-        key = name, operation, self._counts[name, operation]
+        key = Key(name, operation, self._counts[name, operation])
         # Parameters are the same in all runs unless something is written to them.
-        inputs = _digest(x for x in _content(values, set()) if not self._is_unchanged_parameter(x))
-        self._open.append(_Call(key, is_module, len(self.run.calls), inputs))
+        inputs = digest_of(x for x in _content(values, set()) if not self._is_unchanged_parameter(x))
+        call = _Call(key, is_module, len(self.run.calls), inputs)
+        if torch.is_grad_enabled():
+            call.first_node = torch._C._autograd._get_sequence_nr()
+            call.sources, call.module = self._arguments(key, *values[:2]), values[2] if is_module else None
+        self._open.append(call)
         if key == self.until:
-            seen = products_seen.get()
-            self.seen = [] if seen is None else seen
-            self.seen.clear()
+            self._look()
+
+    def _look(self) -> None:
+        """Forgets the products seen so far."""
+        seen = products_seen.get()
+        self.seen = [] if seen is None else seen
+        self.seen.clear()
 
     def _is_unchanged_parameter(self, x: Any) -> bool:
         if not isinstance(x, torch.Tensor) or x.is_inference():
@@ -327,7 +394,7 @@ class Recorder(TorchFunctionMode):
             call.digest, call.tensors, call.returned = inner.digest, inner.tensors, inner.returned
             call.outputs = [mine._replace(path=path) for mine, (path, _) in zip(inner.outputs, leaves)]
         else:
-            call.digest = _digest(x for _, x in leaves)
+            call.digest = digest_of(x for _, x in leaves)
             if self.file:
                 call.outputs = [Output(path, tuple(x.shape), x.dtype, self.file.add(x)) for path, x in leaves]
             if self.until:
@@ -335,6 +402,13 @@ class Recorder(TorchFunctionMode):
             if self.forced:
                 self._force(call, leaves)
             call.tensors = [(weakref.ref(x), None if x.is_inference() else x._version) for _, x in leaves]
+        if call.hands_on is not None and call.is_module and not self.run.calls[call.hands_on].is_module:
+            self._standing.setdefault(self.run.calls[call.hands_on].key, call)
+        elif call.begin == len(self.run.calls):
+            self._expect_gradients(call, [x for _, x in leaves])
+        self._returned(call)
+
+    def _returned(self, call: _Call) -> None:
         self.run.place[call.key] = len(self.run.calls)
         self.run.calls.append(call)
         if self.told:
@@ -351,6 +425,147 @@ class Recorder(TorchFunctionMode):
                 return n
         return None
 
+    # ---- Gradients ----
+
+    def differentiate(self, loss: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Computes the loss, as a call of its own, and then the gradients."""
+        name = getattr(loss, "__name__", type(loss).__name__)
+        with self, torch._C.DisableTorchFunction():
+            self._enter("(loss)", name if name.isidentifier() else "loss", (arguments, {}), False)
+        value = None
+        try:
+            with self:
+                value = loss(*arguments)
+        finally:
+            with torch._C.DisableTorchFunction():
+                self._leave(value)
+        checked = checked_loss(value)
+        self.run.loss = float(checked.detach())
+        self._differentiates = True
+        checked.backward()
+
+    def forget(self) -> None:
+        """Drops references that would keep the model and autograd's graph in memory."""
+        for call in self.run.calls:
+            call.sources, call.module = [], None
+
+    def _arguments(self, key: Key, args: Any, kwargs: Any) -> list[_Source]:
+        """Returns the arguments of a call that have gradients."""
+        given = [*tensors_in(args), *tensors_in(kwargs)]
+        digests = {path: digest_of([x]) for path, x in given if not self._is_unchanged_parameter(x)}
+        is_linear = key.operation in _EACH_LINEAR
+        found: list[_Source] = []
+        for path, x in given:
+            if x.requires_grad:
+                others = digest_of(digest for other, digest in digests.items() if not is_linear or other != path)
+                found.append(self._source(key.name, path, x, others, key.operation in _WEIGHTED and path == "[1]"))
+        activations = [source for source in found if source.product == "dgrad"]
+        if len(activations) == 1:
+            activations[0].path = ""
+        return found
+
+    def _source(self, layer: str, path: str, x: torch.Tensor, others: bytes, is_weight: bool = False) -> _Source:
+        edge = tuple(torch.autograd.graph.get_gradient_edge(x)[:2])
+        parameter = x if x._base is None else x._base
+        if isinstance(parameter, torch.nn.Parameter):
+            return _Source("wgrad", self._named(parameter, layer) or path, edge, others, parameter)
+        return _Source(*(("wgrad", ".weight") if is_weight else ("dgrad", path)), edge, others)
+
+    def _named(self, parameter: torch.nn.Parameter, layer: str) -> str:
+        """Returns a parameter's name, from a dot on if it is the layer's own, otherwise in brackets."""
+        name = self._parameters.get(id(parameter))
+        if name is None:
+            return ""
+        prefix = f"{layer}." if layer else ""
+        return f".{name[len(prefix) :]}" if name.startswith(prefix) else f"[{name}]"
+
+    def _expect_gradients(self, call: _Call, outputs: list[torch.Tensor]) -> None:
+        """Registers hooks that see the gradients of a call's outputs and inputs."""
+        if call.module is not None:
+            others = digest_of(source.others for source in call.sources)
+            own = [x for x in call.module.parameters() if x.requires_grad]
+            call.sources += [self._source(call.key.name, "", x, others) for x in own]
+        sources = {source.edge: source for source in reversed(call.sources)}
+        nodes = [x.grad_fn for x in outputs if x.grad_fn is not None and x.grad_fn._sequence_nr() >= call.first_node]
+        for node in dict.fromkeys(nodes):
+            node.register_prehook(partial(self._arrives, call))
+        found = set()
+        while sources and nodes:
+            node = nodes.pop()
+            if node in found or node._sequence_nr() < call.first_node:
+                continue
+            found.add(node)
+            edges = {n: sources[edge] for n, edge in enumerate(node.next_functions) if edge in sources}
+            nodes += [other for n, (other, _) in enumerate(node.next_functions) if other is not None and n not in edges]
+            if edges:
+                node.register_hook(partial(self._flows, call, edges))
+            for source in edges.values():
+                source.edges += 1
+
+    def _arrives(self, call: _Call, gradients: tuple[torch.Tensor | None, ...]) -> None:
+        if not self._differentiates:  # the model itself asks for gradients
+            return
+        if self.until is not None and any(self._key_of(call, source) == self.until for source in call.sources):
+            self._look()
+        call.arrived = digest_of([call.arrived, *gradients])
+
+    def _flows(self, call: _Call, edges: dict[int, _Source], gradients: Any, arrived: Any) -> Any:
+        """Records gradients that a node of a call computed; returns what replaces them if another run's are forced."""
+        if not self._differentiates:
+            return None
+        replaced = list(gradients)
+        for n, source in edges.items():
+            x = gradients[n]
+            source.edges -= 1
+            if x is None:
+                continue
+            source.total = x if source.total is None else source.total + x
+            if self.forced:
+                replaced[n] = torch.zeros_like(x) if source.edges else self._wanted(self._key_of(call, source), x)
+            if source.edges == 0:
+                self._gradient(call, source)
+        return tuple(replaced) if self.forced else None
+
+    def _key_of(self, call: _Call, source: _Source) -> Key:
+        return self._standing.get(call.key, call).key._replace(product=source.product, of=source.path)
+
+    def _gradient(self, call: _Call, source: _Source) -> None:
+        x, source.total = source.total, None
+        assert x is not None
+        inputs = digest_of([call.arrived, source.others])
+        is_module = self._standing.get(call.key, call).is_module
+        digest = self._add_gradient(_Call(self._key_of(call, source), is_module, len(self.run.calls), inputs), x)
+        if source.parameter is not None:
+            self._of_weights.setdefault(id(source.parameter), []).append(digest)
+
+    def _add_gradient(self, call: _Call, x: torch.Tensor) -> bytes:
+        call.digest = digest_of([x])
+        if self.file:
+            call.outputs = [Output("", tuple(x.shape), x.dtype, self.file.add(x))]
+        if self.until:
+            call.returned = [x.detach().clone()]
+        self._returned(call)
+        return call.digest
+
+    def sum_up(self, model: torch.nn.Module) -> None:
+        """Adds the gradients of parameters that several calls use, or that are used outside the calls seen."""
+        for name, x in model.named_parameters():
+            parts = self._of_weights.get(id(x), [])
+            if x.grad is not None and len(parts) != 1:
+                layer, _, own = name.rpartition(".")
+                # Without parts the operands are not known: the gradient itself takes their place, as inherited.
+                inputs = digest_of(parts or [x.grad])
+                self._add_gradient(
+                    _Call(Key(layer, "sum", 1, "wgrad", f".{own}"), False, len(self.run.calls), inputs), x.grad
+                )
+
+    def _wanted(self, key: Key, x: torch.Tensor) -> torch.Tensor:
+        assert self.forced
+        other, file = self.forced[0].get(key), self.forced[1]
+        if other is None or other.outputs[0].shape != tuple(x.shape) or x.dtype.is_complex:
+            return x
+        return file.read(other.outputs[0], 0, x.numel()).reshape(x.shape).to(x.dtype)
+
     def _force(self, call: _Call, leaves: list[tuple[str, torch.Tensor]]) -> None:
         assert self.forced
         other, file = self.forced[0].get(call.key), self.forced[1]
@@ -365,11 +580,11 @@ class Recorder(TorchFunctionMode):
 
 
 @contextmanager
-def as_always(seed: int, wide: torch.dtype | None) -> Iterator[None]:
+def as_always(seed: int, wide: torch.dtype | None, gradients: bool = False) -> Iterator[None]:
     """Seeds random numbers and turns fused layers off, which hide products; restores both afterwards."""
     numbers, numpy_numbers = random.getstate(), np.random.get_state()
     default, fast = torch.get_default_dtype(), torch.backends.mha.get_fastpath_enabled()
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
+    with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients):
         torch.default_generator.manual_seed(seed)
         random.seed(seed)
         np.random.seed(seed % 2**32)

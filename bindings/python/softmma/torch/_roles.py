@@ -52,6 +52,13 @@ class Roles:
             self._parameters[storage._cdata] = StorageWeakRef(storage), weakref.ref(parameter)
             self._bound()
 
+    def know_parts(self, parameter: torch.Tensor) -> None:
+        """Records the tensors that a parameter of a tensor subclass holds, such as codes and factors in torchao."""
+        for name in parameter.__tensor_flatten__()[0]:  # type: ignore[attr-defined]
+            part = getattr(parameter, name)
+            if isinstance(part, torch.Tensor) and part.layout == torch.strided:
+                self.know(part, parameter)
+
     def derive(self, arguments: Iterable[Any], result: Any) -> None:
         """Marks the result of an operation as weights if it was computed only from weights."""
         parameter = None

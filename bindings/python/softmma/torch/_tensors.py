@@ -31,6 +31,35 @@ def array(x: torch.Tensor) -> Any:
     return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(str(x.dtype).removeprefix("torch.")))
 
 
+_PACKED = getattr(torch, "float4_e2m1fn_x2", None)
+
+
+def is_packed(x: torch.Tensor) -> bool:
+    """Reports whether a tensor holds two FP4 numbers in each byte."""
+    return _PACKED is not None and x.dtype == _PACKED
+
+
+def format_name(x: torch.Tensor) -> str:
+    """Returns the name of the format of a tensor's numbers."""
+    return "e2m1" if is_packed(x) else str(x.dtype).removeprefix("torch.")
+
+
+def outline(x: torch.Tensor, axis: int) -> Any:
+    """Returns an array with the shape and the dtype of `narrow`, whose elements are zeros in one place."""
+    shape = [size * (1 + (is_packed(x) and n == axis)) for n, size in enumerate(x.shape)]
+    return np.broadcast_to(np.zeros((), dtype(format_name(x))), shape)
+
+
+def narrow(x: torch.Tensor, axis: int) -> Any:
+    """Returns a matrix in host memory as an array; the two FP4 numbers of a byte become two elements along the axis."""
+    if not is_packed(x):
+        return array(x.cpu())
+    codes = x.detach().cpu().view(torch.uint8).numpy()
+    codes = codes if axis else codes.T
+    pairs = np.stack([codes & 15, codes >> 4], axis=-1).reshape(codes.shape[0], -1).view(dtype("e2m1"))
+    return pairs if axis else pairs.T
+
+
 _FLOATS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
 _FP8 = {
     "e4m3": (torch.float8_e4m3fn, 448.0),
@@ -38,6 +67,9 @@ _FP8 = {
     "e4m3fnuz": (torch.float8_e4m3fnuz, 240.0),
     "e5m2fnuz": (torch.float8_e5m2fnuz, 57344.0),
 }
+
+GREATEST = {name: greatest for name, (_, greatest) in _FP8.items()}
+"""The largest finite number of each FP8 format."""
 
 
 def is_there(x: torch.Tensor, kernel: str | None) -> bool:

@@ -1,0 +1,54 @@
+#include "campaign/common.h"
+
+#include <math.h>
+
+#include "isa/formats.h"
+#include "softmma/softmma.h"
+
+/* Returns a number below 0 if `x` is narrower than `y`, above 0 if `y` is narrower. */
+static int compare_widths(smma_format x, smma_format y) {
+  const smma_encoding f = smma_encoding_of(x), g = smma_encoding_of(y);
+  if (smma_is_integer(x) != smma_is_integer(y)) return smma_is_integer(x) ? -1 : 1;
+  if (smma_is_integer(x)) return f.bits - g.bits;
+  if (smma_minimum_exponent(f) != smma_minimum_exponent(g)) return smma_minimum_exponent(g) - smma_minimum_exponent(f);
+  return f.fraction_bits != g.fraction_bits ? f.fraction_bits - g.fraction_bits : f.bits - g.bits;
+}
+
+int smma_narrower_operands(const smma_instruction *const i[2]) {
+  const int of_a = compare_widths(i[0]->a, i[1]->a), of_b = compare_widths(i[0]->b, i[1]->b);
+  return (of_a ? of_a : of_b) > 0;
+}
+
+smma_common_operands smma_common_operands_of(const smma_instruction *const i[2]) {
+  const int narrow = smma_narrower_operands(i);
+  return (smma_common_operands){{i[narrow]->a, i[narrow]->b}, {i[!narrow]->a, i[!narrow]->b}};
+}
+
+bool smma_are_same_operands(const smma_common_operands *c) {
+  return c->of[0] == c->other[0] && c->of[1] == c->other[1];
+}
+
+static uint64_t convert(smma_format from, smma_format to, uint64_t x) {
+  return smma_format_encode(to, smma_format_decode(from, x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+static bool same_number(double x, double y) { return isnan(x) ? isnan(y) : x == y && !signbit(x) == !signbit(y); }
+
+uint64_t smma_common_operand(const smma_common_operands *c, int operand, uint64_t x) {
+  enum { ROUNDS = 4 };
+  const smma_format of = c->of[operand], other = c->other[operand];
+  if (of == other) return x;
+  for (int round = 0; round < ROUNDS; round++) {
+    const uint64_t there = convert(of, other, x);
+    if (same_number(smma_format_decode(of, x), smma_format_decode(other, there))) return x;
+    x = convert(other, of, there);
+  }
+  return 0;
+}
+
+void smma_make_operands_common(const smma_common_operands *c, int k, smma_row *row) {
+  for (int i = 0; i < k; i++) {
+    row->a[i] = smma_common_operand(c, 0, row->a[i]);
+    row->b[i] = smma_common_operand(c, 1, row->b[i]);
+  }
+}
