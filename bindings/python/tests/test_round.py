@@ -412,7 +412,7 @@ def test_p3109_dot_products(generator, d, precision, least):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_p3109_agrees_with_gfloat():
     """gfloat of PyPI: all codes; aimed values in its five roundings, with saturation and without. Without, it gives NaN
-    in finite formats, as earlier reports and overflow="infinity" do."""
+    in finite formats; so does overflow="infinity" for roundings to nearest."""
     gfloat = pytest.importorskip("gfloat")
     formats = pytest.importorskip("gfloat.formats")
     modes = {"nearest-even": "TiesToEven", "nearest-away": "TiesToAway", "toward-zero": "TowardZero",
