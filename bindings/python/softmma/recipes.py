@@ -482,14 +482,16 @@ _BLOCKS_OF_128 = Plan(
 
 
 def finished(d: NDArray[Any], a: Prepared, b: Prepared) -> NDArray[Any]:
-    """Converts a product to FP32 and multiplies it by the product of both operands' factors."""
+    """Converts a product to FP32 and multiplies it by the product of both operands' factors; by factors of columns and
+    then of rows, if both have scaling "row"."""
     d = np.asarray(d)
     if d.dtype != np.float64 and d.dtype != np.float32:
         d = d.astype(np.float32)
-    factors = [x.factor for x in (a, b) if x.factor is not None]
-    if factors:
-        with np.errstate(over="ignore", invalid="ignore"):
-            factor = factors[0] * factors[1] if len(factors) == 2 else factors[0]
+    factors = [x.factor for x in (b, a) if x.factor is not None]
+    if len(factors) == 2 and {a.operand.scaling, b.operand.scaling} != {"row"}:
+        factors = [factors[0] * factors[1]]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for factor in factors:
             d = np.multiply(d, factor, out=d if is_unseen() else None)
     return d.squeeze(tuple(axis for axis, x in ((-2, a), (-1, b)) if x.vector)) if a.vector or b.vector else d
 

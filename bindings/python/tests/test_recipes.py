@@ -401,6 +401,16 @@ def test_rows_of_nvfp4_multiply(generator):
     np.testing.assert_array_equal(unit.multiply(a, b), d * (a.factor * b.factor))
 
 
+def test_factors_of_rows_act_one_after_the_other(generator):
+    """The column's factor comes first, as in torch._scaled_mm on an H100."""
+    x, w = generator.standard_normal((40, 64)).astype(F32), generator.standard_normal((64, 30)).astype(F32)
+    unit = recipes.Unit("H100", recipes.custom("e4m3", "e4m3", scaling="row"))
+    a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+    scaled = softmma.scaled_matmul(a.values, b.values, a.factor, b.factor, on="H100", fast=True)
+    np.testing.assert_array_equal(unit.multiply(a, b), scaled)
+    assert (scaled != softmma.matmul(a.values, b.values, on="H100") * (a.factor * b.factor)).any()
+
+
 def test_special_values_of_transformer_engine():
     """NaN does not count in amax; infinity gives the exponent 127, or finite NVFP4 factors."""
     x = np.ones((1, 32), F32)
