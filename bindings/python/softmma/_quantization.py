@@ -146,11 +146,10 @@ class Operand:
             raise ValueError(f"formula: {self.formula!r} with scaling {self.scaling!r}; this scaling has {known}")
         if self.formula == "torchao_intx" and self.format[0] not in "su":
             raise ValueError(f"formula: 'torchao_intx' is of integer formats, not {self.format}")
-        if self.scale_rounding is not None and (self.factor != "ue8m0" or self.scale_rounding not in SCALE_ROUNDINGS):
-            raise ValueError(
-                f"scale_rounding: {self.scale_rounding!r} with scaling {self.scaling!r}; it goes with '1x32' and "
-                f"'32x32', and is one of {', '.join(SCALE_ROUNDINGS)}"
-            )
+        if self.scale_rounding is not None and self.scale_rounding not in SCALE_ROUNDINGS:
+            raise ValueError(f"scale_rounding: {self.scale_rounding!r} is none of {', '.join(SCALE_ROUNDINGS)}")
+        if self.scale_rounding is not None and self.factor != "ue8m0":
+            raise ValueError(f"scale_rounding: goes with scaling '1x32' and '32x32', not {self.scaling!r}")
         if self.zero_point and (self.factor != "f32" or self.format[0] not in "su" or self.formula not in _ASYMMETRIC):
             raise ValueError(
                 f"zero_point: goes with integer formats, FP32 factors and the formulas {', '.join(_ASYMMETRIC)}"
