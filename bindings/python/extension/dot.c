@@ -193,7 +193,7 @@ bool tininess_named(const char *text, smma_tininess *tininess) {
 PyObject *python_dot_flags(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[SCALE_A] = Py_None, [SCALE_B] = Py_None};
   rows r = {.axes = 0};
-  choice x;
+  choice x = {.rounded = NULL};
   const char *when;
   smma_tininess tininess;
   smma_error error = {SMMA_OK, ""};
