@@ -21,11 +21,32 @@ typedef struct {
 
 enum { MULTIPLIES = false, DIVIDES = true };
 #define SMMA_CHECKPOINT(elements, scales, factor, acts) {{elements, scales, factor, "_shape"}, acts},
+#define SMMA_CHECKPOINT_UNREAD(elements, other, form)
 static const naming namings[] = {
 #include "matrix/checkpoint.def"
 };
 #undef SMMA_CHECKPOINT
-enum { NAMINGS = sizeof namings / sizeof *namings, MOST_NAME = 1024, MOST_LISTED = 256 };
+#undef SMMA_CHECKPOINT_UNREAD
+
+/* How the names of two tensors of a form end that is not read. */
+typedef struct {
+  const char *elements, *other, *form;
+} unread_form;
+
+#define SMMA_CHECKPOINT(elements, scales, factor, acts)
+#define SMMA_CHECKPOINT_UNREAD(elements, other, form) {elements, other, form},
+static const unread_form unread_forms[] = {
+#include "matrix/checkpoint.def"
+};
+#undef SMMA_CHECKPOINT
+#undef SMMA_CHECKPOINT_UNREAD
+
+enum {
+  NAMINGS = sizeof namings / sizeof *namings,
+  UNREAD_FORMS = sizeof unread_forms / sizeof *unread_forms,
+  MOST_NAME = 1024,
+  MOST_LISTED = 256
+};
 
 /* The file of a part, if an index names it. */
 typedef struct {
@@ -72,6 +93,8 @@ static bool is_part(const smma_archive *file, const char *name) {
     for (int p = SCALES; p <= FACTOR; p++)
       if (*n->end[p] && ends(name, n->end[p], &length) && has_joined(file, name, length, n->end[ELEMENTS], elements))
         return true;
+  for (const unread_form *u = unread_forms; u < unread_forms + UNREAD_FORMS; u++)
+    if (ends(name, u->other, &length) && has_joined(file, name, length, u->elements, elements)) return true;
   return false;
 }
 
@@ -84,6 +107,8 @@ static bool is_weight(const smma_archive *file, const char *name) {
   bool fits = is_indexed ? ends(name, ".weight", &length) : smma_datum_size(smma_datum_get(tensor, "shape")) >= 2;
   for (const naming *n = namings; is_indexed && n < namings + NAMINGS && !fits; n++)
     fits = *n->end[ELEMENTS] && ends(name, n->end[ELEMENTS], &length);
+  for (const unread_form *u = unread_forms; is_indexed && u < unread_forms + UNREAD_FORMS && !fits; u++)
+    fits = *u->elements && ends(name, u->elements, &length);
   return fits && !is_part(file, name);
 }
 
@@ -267,11 +292,24 @@ static bool is_comfy(const checkpoint *c) {
          (ends(c->name[ELEMENTS], layer, &length) && has_joined(&c->archive, c->name[ELEMENTS], length, mark, joined));
 }
 
+/* Fails if the elements belong to a form that is not read. */
+static bool is_read(const checkpoint *c) {
+  char other[MOST_NAME], what[160];
+  size_t length;
+  for (const unread_form *u = unread_forms; u < unread_forms + UNREAD_FORMS && is_narrow(c); u++)
+    if (ends(c->name[ELEMENTS], u->elements, &length) &&
+        has_joined(&c->archive, c->name[ELEMENTS], length, u->other, other)) {
+      snprintf(what, sizeof what, "%s is not read; dequantise it with the package that wrote it, and save the numbers",
+               u->form);
+      return fail_part(c, ELEMENTS, what);
+    }
+  return true;
+}
+
 /* Finds the other parts of the elements. */
 static bool find_parts(checkpoint *c) {
   size_t length = 0;
-  char zero_point[MOST_NAME];
-  if (!describe(c, ELEMENTS)) return false;
+  if (!describe(c, ELEMENTS) || !is_read(c)) return false;
   for (const naming *n = namings; n < namings + NAMINGS && is_narrow(c) && !c->names; n++) {
     if (!ends(c->name[ELEMENTS], n->end[ELEMENTS], &length)) continue;
     if (has_joined(&c->archive, c->name[ELEMENTS], length, n->end[SCALES], c->name[SCALES]))
@@ -284,9 +322,6 @@ static bool find_parts(checkpoint *c) {
           c->archive.path, c->name[ELEMENTS], c->name[SCALES]);
   }
   if (!c->names) return true;
-  if (has_joined(&c->archive, c->name[ELEMENTS], length, "_zero_point", zero_point))
-    return fail_part(c, ELEMENTS,
-                     "zero points are not read; dequantise it with the package that wrote it, and save the numbers");
   for (part p = FACTOR; p <= SHAPE; p++)
     if (*c->names->end[p] && has_joined(&c->archive, c->name[ELEMENTS], length, c->names->end[p], c->name[p]) &&
         !describe(c, p))

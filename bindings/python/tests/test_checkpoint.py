@@ -229,7 +229,7 @@ DAMAGED = [
     ("nvfp4 of ModelOpt", {".comfy_quant": UE8M0}, "ComfyUI's order of scale factors is not read"),
     ("nvfp4 of compressed-tensors", {".weight_scale": None}, "has no scale factors: the file lacks '.*weight_scale'"),
     ("nvfp4 of compressed-tensors", {".weight_global_scale": F(0)}, "it is 0, and factors are divided by it"),
-    ("nvfp4 of compressed-tensors", {".weight_zero_point": UE8M0}, "zero points are not read"),
+    ("nvfp4 of compressed-tensors", {".weight_zero_point": UE8M0}, "a form with zero points is not read"),
     ("mxfp8", {".weight_scale": UE8M0[:, :4]}, r"shape \(24, 4\) does not fit"),
     ("mxfp8", {".weight_scale": UE8M0.astype(np.int32)}, "scale factors are of dtype F32"),
     ("fp8 of blocks", {".weight_scale_inv": np.ones((1, 4), F)}, r"shape \(1, 4\) does not fit"),
@@ -246,6 +246,34 @@ def test_damaged(form, change, text, tmp_path):
     parts = {LAYER + end: x for end, x in {**FORMS[form][0], **change}.items() if x is not None}
     with pytest.raises(ValueError, match=text):
         softmma.load_weight(write(tmp_path / "m.safetensors", parts), LAYER)
+
+
+WORDS = np.int32([[7] * 8] * 8)
+
+# Tensors of layers in forms that are not read.
+UNREAD = [
+    ("GPTQ and AWQ", {".qweight": WORDS, ".qzeros": WORDS, ".scales": F([[1] * 8]), ".g_idx": np.int32([0] * 64)}),
+    ("GPTQ and AWQ", {".qweight": WORDS, ".scales": F([[1] * 8])}),
+    ("bitsandbytes", {".weight": np.uint8([[1]] * 32), ".weight.absmax": F([1]), ".weight.quant_map": F([1] * 16)}),
+    ("bitsandbytes", {".weight": np.int8([[1] * 8] * 8), ".SCB": F([1] * 8)}),
+    ("ExLlamaV2", {".q_weight": WORDS, ".q_scale": WORDS}),
+    ("HQQ", {".W_q": np.uint8([[1] * 8] * 8), ".scale": F([[1] * 8]), ".zero": F([[1] * 8])}),
+    ("zero points", {".weight": np.int8([[1] * 8] * 8), ".weight_zero_point": np.int8([[1]] * 8)}),
+]
+
+
+@pytest.mark.parametrize(("form", "parts"), UNREAD)
+def test_unread(form, parts, tmp_path):
+    """Codes of a form that is not read are never taken for numbers, by whatever name the layer is found."""
+    file = write(tmp_path / "m.safetensors", {LAYER + end: x for end, x in parts.items()})
+    (elements, *_) = parts
+    for name in LAYER, LAYER + elements, LAYER.rpartition(".")[2]:
+        with pytest.raises(ValueError, match=f"{form} is not read; dequantise it with the package that wrote it"):
+            softmma.load_weight(file, name)
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {LAYER + end: file.name for end in parts}}))
+    with pytest.raises(ValueError, match=f"{form} is not read"):
+        softmma.load_weight(index, LAYER)
 
 
 def test_npz(tmp_path, command):
