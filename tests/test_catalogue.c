@@ -252,6 +252,22 @@ static const alias_case alias_cases[] = {
     {"L40S", "QMMA.SP.16864.F32.E4M3.E5M2", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32"},
     {"H100", "wgmma.mma_async.sp.sync.aligned.m64n16k32.f32.f16.f16", "wgmma.sp.m64n16k32.f32.f16.f16"},
     {"B200", "tcgen05.mma.sp.cta_group::2.kind::f16.m256n32k32.f32.bf16.bf16", "tcgen05.sp.m128n32k32.f32.bf16.bf16"},
+    {"B200", "tcgen05.mma.sp.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X.m128n24k64.f32.e2m1.e5m2.ue8m0",
+     "tcgen05.sp.m128n24k64.block32.f32.e2m1.e5m2.ue8m0"},
+    {"B200", "tcgen05.mma.sp.cta_group::2.kind::mxf4nvf4.block_scale.scale_vec::2X.m256n16k128.f32.e2m1.e2m1.ue8m0",
+     "tcgen05.sp.m128n16k128.block32.f32.e2m1.e2m1.ue8m0"},
+    {"B200", "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::2X.m128n8k64.f32.e2m1.e2m1.ue8m0",
+     "tcgen05.m128n8k64.block32.f32.e2m1.e2m1.ue8m0"},
+    {"B200", "tcgen05.sp.m256n16k128.block16.f32.e2m1.e2m1.ue4m3",
+     "tcgen05.sp.m128n16k128.block16.f32.e2m1.e2m1.ue4m3"},
+    {"RTX 5090",
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1."
+     "f32"
+     ".ue4m3",
+     "mma.sp.m16n8k128.block16.f32.e2m1.e2m1.f32.ue4m3"},
+    {"RTX 5090", "QMMA.SF.SP.16864.F32.E3M2.E2M1.E8", "mma.sp.m16n8k64.block32.f32.e3m2.e2m1.f32.ue8m0"},
+    {"RTX 5090", "OMMA.SF.SP.168128.F32.E2M1.E2M1.E8", "mma.sp.m16n8k128.block32.f32.e2m1.e2m1.f32.ue8m0"},
+    {"RTX 5090", "OMMA.SF.SP.168128.F32.E2M1.E2M1.UE4M3.4X", "mma.sp.m16n8k128.block16.f32.e2m1.e2m1.f32.ue4m3"},
     /* WMMA: the instruction that its K is a chain of */
     {"V100", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "mma.m8n8k4.f32.f16.f16.f32"},
     {"V100", "wmma.m16n16k16.f32.f16", "mma.m8n8k4.f32.f16.f16.f16"},

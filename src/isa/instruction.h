@@ -6,8 +6,8 @@
 
 #include "isa/type.h"
 
-/* Each rule also has a variant for sparse instructions, which applies the rule to the selected products. This behaviour
-   is assumed. */
+/* Each rule also has a variant for sparse instructions, which applies the rule to the selected products, with evidence
+   and questions of its own. */
 #define SMMA_RULE(name, ...) extern const smma_named_rule smma_rule_##name, smma_sparse_rule_##name;
 #include "isa/rules.def"
 #undef SMMA_RULE
