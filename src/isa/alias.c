@@ -77,8 +77,7 @@ static const char *scaled_kind(const smma_instruction *i) {
   return i->scale_block == 32 && i->scale == SMMA_UE8M0 ? "mxf4" : "mxf4nvf4";
 }
 
-/* Reports whether kind::mxf4nvf4 with scale_vec::2X names the instruction, too: the arithmetic is that of kind::mxf4.
- */
+/* Reports whether kind::mxf4nvf4 with scale_vec::2X names the instruction, too: it computes as kind::mxf4. */
 static bool is_also_mxf4nvf4(const smma_instruction *i) {
   return i->scale_block && strcmp(scaled_kind(i), "mxf4") == 0;
 }

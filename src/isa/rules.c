@@ -2,7 +2,7 @@
 #include "isa/format_name.h"
 #include "isa/instruction.h"
 
-#define SMMA_EVIDENCE(name, text) static const char name[] = text;
+#define SMMA_EVIDENCE(name, basis, text) static const char name[] = text;
 #include "isa/evidence.def"
 #undef SMMA_EVIDENCE
 #define SMMA_QUESTION(name, text) static const char name[] = text;
@@ -146,3 +146,19 @@
   const smma_named_rule smma_sparse_rule_##name = {#name, rule, evidence, questions};
 #include "isa/rules.def"
 #undef SMMA_RULE
+
+smma_basis smma_basis_of_rule(const smma_named_rule *rule) {
+  static const struct {
+    const char *text;
+    smma_basis basis;
+  } all[] = {
+#define SMMA_EVIDENCE(name, basis, text) {name, SMMA_BASIS_##basis},
+#include "isa/evidence.def"
+#undef SMMA_EVIDENCE
+  };
+  smma_basis best = SMMA_BASIS_ASSUMED;
+  for (const char *const *text = rule->evidence; *text; text++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+      if (all[i].text == *text && all[i].basis < best) best = all[i].basis;
+  return best;
+}
