@@ -91,12 +91,18 @@ static bool differs_in_n(const smma_instruction *i, const smma_instruction *befo
 static smma_datum *architecture(smma_arch_id arch) {
   const smma_architecture *a = &smma_architectures[arch];
   smma_datum *record = smma_datum_record(), *gpus = smma_datum_list();
+  smma_basis best = SMMA_BASIS_ASSUMED;
+  for (size_t n = 0; n < a->table->count; n++) {
+    const smma_basis basis = smma_instruction_basis(&a->table->row[n]);
+    best = basis < best ? basis : best;
+  }
   for (size_t g = 0; g < smma_gpu_count; g++)
     if (smma_gpus[g].arch == arch) smma_datum_append(gpus, smma_datum_text(smma_gpus[g].name));
   smma_put_text(record, "name", a->name);
   smma_put_text(record, "title", a->title);
   smma_put_text(record, "vendor", a->vendor);
   smma_datum_put(record, "gpus", gpus);
+  smma_put_text(record, "basis", smma_basis_name(best));
   return record;
 }
 

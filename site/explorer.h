@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns {"version", "architectures": [{"name", "title", "vendor", "gpus": [...]}], "instructions": [{"arch", "name",
-   "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}; of instructions that differ
-   only in N, the first. */
+/* Returns {"version", "architectures": [{"name", "title", "vendor", "gpus": [...], "basis"}], "instructions": [{"arch",
+   "name", "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}; of instructions that
+   differ only in N, the first. The basis is the best of the architecture's instructions. */
 const char *site_catalogue(void);
 
 /* Set unit `slot`, 0 or 1: site_choose to an instruction of a GPU or architecture, site_customise to a custom unit, as

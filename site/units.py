@@ -284,6 +284,7 @@ class Units:
                 f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with rows that tell it from others',
             ),
         ]
+        facts += [("basis", i["basis"])]
         facts += [("rests on", html.escape(text)) for text in i["evidence"]]
         facts += [("open", html.escape(text)) for text in i["questions"]]
         body = "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in facts)

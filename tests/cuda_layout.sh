@@ -65,7 +65,8 @@ for instruction in tcgen05.m64n24k16.f16.f16.f16 tcgen05.m128n16k8.f32.tf32.tf32
   tcgen05.m128n8k32.block32.f32.e2m3.e2m1.ue8m0 tcgen05.m128n8k64.block32.f32.e2m1.e2m1.ue8m0 \
   tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3 tcgen05.sp.m64n8k32.f32.bf16.bf16 tcgen05.sp.m128n16k32.f16.f16.f16 \
   tcgen05.sp.m64n8k16.f32.tf32.tf32 tcgen05.sp.m128n16k64.f32.e5m2.e2m1 tcgen05.sp.m64n24k64.f16.e3m2.e2m3 \
-  tcgen05.sp.m128n16k64.s32.u8.s8; do
+  tcgen05.sp.m128n16k64.s32.u8.s8 tcgen05.sp.m128n16k64.block32.f32.e2m3.e5m2.ue8m0 \
+  tcgen05.sp.m128n8k128.block32.f32.e2m1.e2m1.ue8m0 tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue4m3; do
   judge blackwell --instr "$instruction"
 done
 exit $failed

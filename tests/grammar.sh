@@ -116,6 +116,14 @@ gives 'a former letter' 0 . vectors gen H100:f16 -k normal -n 1
 check 'a former letter says the option' grep -q -e '-k: type --kind' in/stderr
 gives 'experiment --list' 0 '^accumulation ' experiment --list
 
+alike '--strict' 0 "dot H100:f16 $a $b" "dot H100:f16 $a $b --strict"
+gives 'a model that is only reported' 0 '^0x41800000  16$' dot B300:bf16 --a '1*16' --b '1*16'
+check 'a note says what is reported' grep -q 'note: B300: reported, no rows: .*TransformerEngine' in/stderr
+for target in B300:bf16 'Jetson Thor:mxfp8' T4:f16 A100:s8; do
+  fails "--strict refuses $target" '--strict: the model of .* is only' dot "$target" --strict --a 1 --b 1
+done
+fails 'a format of which nothing is reported' 'no model of f16 x f16 -> f32 on B300' dot B300:f16 --a 1 --b 1
+
 # ---- Errors that say what to type ----
 
 fails 'two targets for one' "takes one" dot H100 A100 --in f16 --a 1 --b 1
@@ -125,7 +133,7 @@ fails 'a GPU that is misspelled' 'nearest: H200' compare H2000 H100 A.npy B.npy
 fails 'a GPU that is misspelled, alone' 'nearest: H200' tolerance H2000
 fails 'a TPU' "no model of Google's TPUs" list TPUv4
 fails 'Gaudi' "no model of Intel's Gaudi" show Gaudi2
-fails 'a GPU without a model' 'no model of B300' show B300
+fails 'a GPU without a model' 'no model of GB10' show GB10
 fails 'formats twice' 'says it already' dot H100:f16 --in bf16 --a 1 --b 1
 fails 'a format of D twice' '--out: H100:HMMA.16816.F32 says it already' dot H100:HMMA.16816.F32 --out f16 --a 1 --b 1
 fails 'fp8' 'e4m3 or e5m2' gemm H100 --in fp8 A.npy B.npy -o D.npy

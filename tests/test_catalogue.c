@@ -252,6 +252,22 @@ static const alias_case alias_cases[] = {
     {"L40S", "QMMA.SP.16864.F32.E4M3.E5M2", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32"},
     {"H100", "wgmma.mma_async.sp.sync.aligned.m64n16k32.f32.f16.f16", "wgmma.sp.m64n16k32.f32.f16.f16"},
     {"B200", "tcgen05.mma.sp.cta_group::2.kind::f16.m256n32k32.f32.bf16.bf16", "tcgen05.sp.m128n32k32.f32.bf16.bf16"},
+    {"B200", "tcgen05.mma.sp.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X.m128n24k64.f32.e2m1.e5m2.ue8m0",
+     "tcgen05.sp.m128n24k64.block32.f32.e2m1.e5m2.ue8m0"},
+    {"B200", "tcgen05.mma.sp.cta_group::2.kind::mxf4nvf4.block_scale.scale_vec::2X.m256n16k128.f32.e2m1.e2m1.ue8m0",
+     "tcgen05.sp.m128n16k128.block32.f32.e2m1.e2m1.ue8m0"},
+    {"B200", "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::2X.m128n8k64.f32.e2m1.e2m1.ue8m0",
+     "tcgen05.m128n8k64.block32.f32.e2m1.e2m1.ue8m0"},
+    {"B200", "tcgen05.sp.m256n16k128.block16.f32.e2m1.e2m1.ue4m3",
+     "tcgen05.sp.m128n16k128.block16.f32.e2m1.e2m1.ue4m3"},
+    {"RTX 5090",
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1."
+     "f32"
+     ".ue4m3",
+     "mma.sp.m16n8k128.block16.f32.e2m1.e2m1.f32.ue4m3"},
+    {"RTX 5090", "QMMA.SF.SP.16864.F32.E3M2.E2M1.E8", "mma.sp.m16n8k64.block32.f32.e3m2.e2m1.f32.ue8m0"},
+    {"RTX 5090", "OMMA.SF.SP.168128.F32.E2M1.E2M1.E8", "mma.sp.m16n8k128.block32.f32.e2m1.e2m1.f32.ue8m0"},
+    {"RTX 5090", "OMMA.SF.SP.168128.F32.E2M1.E2M1.UE4M3.4X", "mma.sp.m16n8k128.block16.f32.e2m1.e2m1.f32.ue4m3"},
     /* WMMA: the instruction that its K is a chain of */
     {"V100", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "mma.m8n8k4.f32.f16.f16.f32"},
     {"V100", "wmma.m16n16k16.f32.f16", "mma.m8n8k4.f32.f16.f16.f16"},
@@ -462,10 +478,9 @@ static const struct {
     {"sm_107a", "UTCHMMA", {"no model of sm_107a yet", "nearest by generation is blackwell"}},
     {"A100", "wmma.m16n16k16", {"fits", "instructions that compute differently", "mma.m16n8k16.f32.f16.f16.f32"}},
     {"A100", "wmma.m16n16k16.f16.f32", {"A100 has no instruction 'wmma.m16n16k16.f16.f32'", "wmma"}},
-    {"B300", "UTCHMMA", {"no model of B300 yet", "nearest by generation is blackwell"}},
-    {"NVIDIA B300 SXM6 AC", "UTCHMMA", {"no model of B300 yet", "blackwell"}},
-    {"gb300", "UTCHMMA", {"no model of GB300 yet", "blackwell"}},
-    {"sm_103a", "UTCHMMA", {"no model of sm_103a yet", "blackwell"}},
+    {"B300", "UTCQMMA", {"no model of 'UTCQMMA' on B300: no published results", "candidates: Blackwell's rules"}},
+    {"NVIDIA B300 SXM6 AC", "mma.m16n8k16.f32.f16.f16.f32", {"no model of 'mma.m16n8k16.f32.f16.f16.f32' on NVIDIA"}},
+    {"sm_110a", "tcgen05.m64n8k16.f32.f16.f16", {"no model of 'tcgen05.m64n8k16.f32.f16.f16' on sm_110a"}},
     {"GB10", "HMMA.16816.F32", {"no model of GB10 yet", "rtx-blackwell"}},
     {"AMD Instinct MI355X",
      "v_mfma_f32_32x32x8f16",
@@ -606,6 +621,29 @@ static const struct {
     {"power", "xvbf16ger2pp", "composition", "pairs=fused rho=RNE-FP32 range=f64"},
     {"power", "xvi8ger4spp", "INTEGER", "overflow=saturate"},
 };
+
+/* The best of the evidence; recordings on an H100 are evidence for Hopper only, also if other GPUs share the rule. */
+static void test_basis(void **state) {
+  static const struct {
+    const char *gpu, *name, *basis;
+  } cases[] = {{"H100", "HMMA.16816.F32", "recorded"},
+               {"H100", "IMMA.16832.S8.S8", "recorded"},
+               {"A100", "IMMA.16832.S8.S8", "assumed"},
+               {"B200", "tcgen05.m64n8k32.s32.s8.s8", "recorded"},
+               {"B200", "tcgen05.sp.m128n8k64.block32.f32.e2m3.e2m3.ue8m0", "recorded"},
+               {"B200", "tcgen05.sp.m64n8k64.f32.e4m3.e4m3", "reported"},
+               {"B200", "tcgen05.sp.m64n8k64.f16.e4m3.e4m3", "assumed"},
+               {"B300", "tcgen05.m64n8k16.f32.bf16.bf16", "reported"},
+               {"NVIDIA Jetson Thor", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0", "reported"},
+               {"T4", "HMMA.1688.F32", "reported"},
+               {"Neoverse V1", "bfmmla", "emulated"}};
+  (void)state;
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+    assert_string_equal(smma_basis_name(smma_instruction_basis(find(cases[n].gpu, cases[n].name))), cases[n].basis);
+  assert_int_equal(smma_instruction_basis(NULL), SMMA_BASIS_ASSUMED);
+  assert_string_equal(smma_basis_name(SMMA_BASIS_CUSTOM), "custom");
+  assert_string_equal(smma_basis_name((smma_basis)9), "unknown");
+}
 
 static void test_parameters(void **state) {
   char text[128], cut[4];
@@ -795,6 +833,7 @@ int main(void) {
       cmocka_unit_test(test_long_names),
       cmocka_unit_test(test_message_is_empty_on_success),
       cmocka_unit_test(test_every_rule_has_evidence),
+      cmocka_unit_test(test_basis),
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_find_by_formats),
       cmocka_unit_test(test_every_format_is_found),

@@ -12,11 +12,21 @@ static const struct {
   const char *gpu, *instruction;
   int group;
 } units[] = {
-    {"A100", "mma.sp.m16n8k32.f32.f16.f16.f32", 4},     {"A100", "mma.sp.m16n8k16.f16.f16.f16.f16", 4},
-    {"A100", "mma.sp.m16n8k16.f32.tf32.tf32.f32", 2},   {"A100", "mma.sp.m16n8k128.satfinite.s32.s4.u4.s32", 8},
-    {"L40S", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", 4},   {"H100", "mma.sp.m16n8k64.f32.e5m2.e5m2.f32", 4},
-    {"H100", "wgmma.sp.m64n16k64.s32.u8.s8", 4},        {"H100", "wgmma.sp.m64n8k32.f32.bf16.bf16", 4},
-    {"B200", "tcgen05.sp.m128n32k64.f32.e2m1.e3m2", 4}, {"RTX 5090", "mma.sp.m16n8k64.f16.e2m3.e4m3.f16", 4},
+    {"A100", "mma.sp.m16n8k32.f32.f16.f16.f32", 4},
+    {"A100", "mma.sp.m16n8k16.f16.f16.f16.f16", 4},
+    {"A100", "mma.sp.m16n8k16.f32.tf32.tf32.f32", 2},
+    {"A100", "mma.sp.m16n8k128.satfinite.s32.s4.u4.s32", 8},
+    {"L40S", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", 4},
+    {"H100", "mma.sp.m16n8k64.f32.e5m2.e5m2.f32", 4},
+    {"H100", "wgmma.sp.m64n16k64.s32.u8.s8", 4},
+    {"H100", "wgmma.sp.m64n8k32.f32.bf16.bf16", 4},
+    {"B200", "tcgen05.sp.m128n32k64.f32.e2m1.e3m2", 4},
+    {"RTX 5090", "mma.sp.m16n8k64.f16.e2m3.e4m3.f16", 4},
+    {"B200", "tcgen05.sp.m128n8k64.block32.f32.e4m3.e2m3.ue8m0", 4},
+    {"B200", "tcgen05.sp.m128n16k128.block32.f32.e2m1.e2m1.ue8m0", 8},
+    {"B200", "tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue8m0", 8},
+    {"RTX 5090", "mma.sp.m16n8k128.block16.f32.e2m1.e2m1.f32.ue4m3", 8},
+    {"RTX 5090", "mma.sp.m16n8k64.block32.f32.e3m2.e5m2.f32.ue8m0", 4},
 };
 
 /* Chooses any valid positions for a group. */
@@ -40,7 +50,7 @@ typedef struct {
   smma_instruction_info info;
   smma_gemm_arguments g;
   unsigned char a[M * MOST_K_OF_B * MOST_BYTES], b[(N + PAD) * MOST_K_OF_B * MOST_BYTES], c[M * N * MOST_BYTES],
-      d[(M + PAD) * N * MOST_BYTES], metadata[M * MOST_K_OF_B];
+      d[(M + PAD) * N * MOST_BYTES], metadata[M * MOST_K_OF_B], scale_a[M * MOST_K_OF_B], scale_b[N * MOST_K_OF_B];
   smma_error error;
 } product;
 
@@ -50,6 +60,25 @@ static void fill(uint64_t *r, smma_format format, void *to, size_t count) {
     store_element(format, to, i,
                   smma_format_encode(format, random_between(r, -2000, 2000) / 700.0, SMMA_ROUND_NEAREST_EVEN,
                                      SMMA_OVERFLOW_DEFAULT));
+}
+
+/* Returns the number of scale factors along K, of blocks of stored elements. */
+static size_t factors_along(const product *p) {
+  const size_t block = (size_t)p->info.scale_block;
+  return block ? (p->g.k / 2 + block - 1) / block : 0;
+}
+
+static uint64_t one_of(smma_format format) {
+  return smma_format_encode(format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+/* Fills in scale factors near one; one in 24 is NaN. */
+static void fill_scales(uint64_t *r, smma_format format, unsigned char *to, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    to[i] = (unsigned char)(random_below(r, 24)    ? one_of(format) + random_below(r, 9) - 4
+                            : format == SMMA_UE8M0 ? 0xff
+                                                   : 0x7f);
+  }
 }
 
 static void prepare(product *p, size_t unit, size_t k, uint64_t *r) {
@@ -62,6 +91,11 @@ static void prepare(product *p, size_t unit, size_t k, uint64_t *r) {
   fill(r, p->info.a, p->a, M * k / 2);
   fill(r, p->info.b, p->b, (N + PAD) * k);
   fill(r, p->info.c, p->c, (size_t)M * N);
+  if (p->info.scale_block) {
+    p->g.scale_a = p->scale_a, p->g.scale_b = p->scale_b;
+    fill_scales(r, p->info.scale, p->scale_a, M * factors_along(p));
+    fill_scales(r, p->info.scale, p->scale_b, N * factors_along(p));
+  }
   for (size_t i = 0; i < M * k / 2; i += (size_t)(units[unit].group / 2))
     choose_positions(r, units[unit].group, p->metadata + i);
 }
@@ -81,6 +115,11 @@ static uint64_t element(const product *p, int group, size_t m, size_t n) {
       const size_t j = first + (size_t)i, k = j / half * (size_t)group + p->metadata[m * stored + j];
       row.a[i] = j < stored ? load_element(p->info.a, p->a, at(p->g.order_a, p->g.lda, m, j)) : 0;
       row.b[i] = j < stored ? load_element(p->info.b, p->b, at(p->g.order_b, p->g.ldb, k, n)) : 0;
+    }
+    for (int i = 0; p->info.scale_block && i < p->info.k / p->info.scale_block; i++) {
+      const size_t factor = first / (size_t)p->info.scale_block + (size_t)i, along = factors_along(p);
+      row.scale_a[i] = factor < along ? p->scale_a[m * along + factor] : one_of(p->info.scale);
+      row.scale_b[i] = factor < along ? p->scale_b[n * along + factor] : one_of(p->info.scale);
     }
     row.c = dot(p->instruction, &row);
   }
@@ -141,6 +180,79 @@ static void blocks_are_of_selected_products(void **state) {
   g.a = whole, g.d = &other;
   assert_int_equal(smma_gemm(dense, &g), SMMA_OK);
   assert_true(d == 1 + 0x1p-22f && other == 1 + 0x1p-23f);
+}
+
+/* The five results of block-scaled tcgen05.mma.sp that others recorded on B200s (tests/vectors/recorded/b200), as whole
+   products: PTX's metadata 0x44444444 is spelled out here, by the PTX ISA's fields of two bits. */
+static void recorded_on_a_b200(void **state) {
+  static const struct {
+    const char *instruction;
+    size_t k;
+    unsigned char one, scale, next_scale;
+    bool in_pairs;
+  } recorded[] = {
+      {"tcgen05.sp.m128n8k64.block32.f32.e4m3.e4m3.ue8m0", 64, 0x38, 0x7f, 0x80, false},
+      {"tcgen05.mma.sp.cta_group::1.kind::mxf4.block_scale.scale_vec::2X.m128n8k128.f32.e2m1.e2m1.ue8m0", 128, 2, 0x7f,
+       0x7f, true},
+      {"tcgen05.mma.sp.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::2X.m128n8k128.f32.e2m1.e2m1.ue8m0", 128, 2,
+       0x7f, 0x7f, true},
+      {"tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue8m0", 128, 2, 0x7f, 0x7f, true},
+      {"tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue4m3", 128, 2, 0x38, 0x38, true}};
+  const uint32_t words = 0x44444444;
+  (void)state;
+  for (size_t r = 0; r < sizeof recorded / sizeof *recorded; r++) {
+    const size_t width = recorded[r].in_pairs ? 2 : 1, k = recorded[r].k;
+    unsigned char a[64], metadata[64], b[128], scale_a[4], scale_b[4];
+    uint32_t d = 0;
+    smma_gemm_arguments g;
+    for (size_t j = 0; j < k / 2; j++) {
+      const size_t group = j / (2 * width), field = j / width % 2;
+      const uint32_t position = words >> (4 * (group % 8) + 2 * field) & 3;
+      metadata[j] = (unsigned char)(position * width + j % width);
+      a[j] = !recorded[r].in_pairs || metadata[j] == 2 || metadata[j] == 3 ? recorded[r].one : 0;
+    }
+    memset(b, recorded[r].one, k);
+    memset(scale_a, recorded[r].scale, sizeof scale_a), memset(scale_b, recorded[r].scale, sizeof scale_b);
+    scale_a[1] = recorded[r].next_scale;
+    smma_gemm_defaults(&g, sizeof g);
+    g.m = g.n = 1, g.k = k, g.a = a, g.b = b, g.scale_a = scale_a, g.scale_b = scale_b, g.d = &d;
+    assert_int_equal(smma_gemm_sparse(find("B200", recorded[r].instruction), &g, metadata), SMMA_OK);
+    assert_int_equal(d, 0x42000000);
+  }
+}
+
+/* PTX has one selector in descending order, for tcgen05: positions 2, 1. */
+static void two_before_one(void **state) {
+  static const struct {
+    const char *gpu, *instruction;
+    unsigned char positions[4];
+    smma_status status;
+  } cases[] = {{"B200", "tcgen05.sp.m64n8k32.f32.f16.f16", {2, 1, 0, 1}, SMMA_OK},
+               {"B200", "tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue4m3", {4, 5, 2, 3}, SMMA_OK},
+               {"B200", "tcgen05.sp.m64n8k32.f32.f16.f16", {0, 1, 3, 1}, SMMA_INVALID_ARGUMENT},
+               {"B200", "tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue4m3", {6, 7, 2, 3}, SMMA_INVALID_ARGUMENT},
+               {"H100", "wgmma.sp.m64n8k32.f32.f16.f16", {2, 1, 0, 1}, SMMA_INVALID_ARGUMENT}};
+  (void)state;
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    const smma_instruction *i = find(cases[n].gpu, cases[n].instruction);
+    const smma_format in = describe(i).a;
+    unsigned char a[8] = {0}, b[16] = {0}, scale = 0x38;
+    float d = 0, expected = 0;
+    smma_gemm_arguments g;
+    for (size_t k = 0; k < 8; k++)
+      store_element(in, b, k, smma_format_encode(in, (double)(k % 5), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+    for (size_t j = 0; j < 4; j++) {
+      const int group = smma_sparse_group(i);
+      const size_t k = j / (size_t)(group / 2) * (size_t)group + cases[n].positions[j];
+      store_element(in, a, j, smma_format_encode(in, (double)j, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+      expected += (float)(j * (k % 5));
+    }
+    smma_gemm_defaults(&g, sizeof g);
+    g.m = g.n = 1, g.k = 8, g.a = a, g.b = b, g.d = &d;
+    if (describe(i).scale_block) g.scale_a = g.scale_b = &scale;
+    assert_int_equal(smma_gemm_sparse(i, &g, cases[n].positions), cases[n].status);
+    assert_true(d == (cases[n].status == SMMA_OK ? expected : 0));
+  }
 }
 
 static void wrong_metadata_is_refused(void **state) {
@@ -228,7 +340,11 @@ static void overlaps(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(equals_dot_products),
-                                     cmocka_unit_test(blocks_are_of_selected_products), cmocka_unit_test(overlaps),
-                                     cmocka_unit_test(wrong_metadata_is_refused), cmocka_unit_test(other_arguments)};
+                                     cmocka_unit_test(blocks_are_of_selected_products),
+                                     cmocka_unit_test(overlaps),
+                                     cmocka_unit_test(recorded_on_a_b200),
+                                     cmocka_unit_test(two_before_one),
+                                     cmocka_unit_test(wrong_metadata_is_refused),
+                                     cmocka_unit_test(other_arguments)};
   return cmocka_run_group_tests_name("sparse", tests, NULL, NULL);
 }

@@ -155,6 +155,21 @@ typedef struct {
  * and sets members that this library does not know to zero. Errors: SMMA_INVALID_ARGUMENT. */
 SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_instruction_info *info, size_t size);
 
+/* What the model of an instruction rests on: the best of its evidence. */
+typedef enum {
+  SMMA_BASIS_RECORDED = 0, /* results recorded on hardware are public, and agree */
+  SMMA_BASIS_EMULATED = 1, /* an emulator agrees; nothing is recorded */
+  SMMA_BASIS_REPORTED = 2, /* others report that it agrees with hardware; their results are not public */
+  SMMA_BASIS_ASSUMED = 3,  /* documents, machine code, or the same unit of another GPU */
+  SMMA_BASIS_CUSTOM = 4    /* the description of a custom unit */
+} smma_basis;
+
+/* Returns the basis of an instruction's model. SMMA_BASIS_ASSUMED for NULL. */
+SMMA_API smma_basis smma_instruction_basis(const smma_instruction *instruction);
+
+/* Returns "recorded", "emulated", "reported", "assumed" or "custom". */
+SMMA_API const char *smma_basis_name(smma_basis basis);
+
 /* Writes the parameters of the model, for example "F=25 L=16 rho=RZ-FP32 e_zero=-133". Writes at most `size` bytes,
  * including the final zero byte, and nothing if `text` is NULL. Returns the length of the whole text. */
 SMMA_API size_t smma_instruction_parameters(const smma_instruction *instruction, char *text, size_t size);

@@ -43,6 +43,30 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
   return SMMA_OK;
 }
 
+/* Reports whether the text is of recordings on another architecture that shares the rule (an H100, a B200). */
+static bool is_of_other(const smma_instruction *i, const char *text) {
+  return (text == *smma_rule_hopper_f32.evidence && i->arch != SMMA_ARCH_hopper) ||
+         (text == *smma_rule_tcgen05_mx.evidence && i->arch != SMMA_ARCH_blackwell);
+}
+
+smma_basis smma_instruction_basis(const smma_instruction *i) {
+  enum { MOST = 16 };
+  const char *own[MOST + 1];
+  smma_named_rule rule = {.evidence = own};
+  size_t count = 0;
+  if (!i) return SMMA_BASIS_ASSUMED;
+  if (i->origin) return SMMA_BASIS_CUSTOM;
+  for (const char *const *text = i->rule->evidence; *text && count < MOST; text++)
+    if (!is_of_other(i, *text)) own[count++] = *text;
+  own[count] = NULL;
+  return smma_basis_of_rule(&rule);
+}
+
+const char *smma_basis_name(smma_basis basis) {
+  static const char *const names[] = {"recorded", "emulated", "reported", "assumed", "custom"};
+  return (size_t)basis < sizeof names / sizeof *names ? names[basis] : "unknown";
+}
+
 /* Appends the part of `part` that fits. Returns the length that the whole text would have. */
 static size_t append(char *text, size_t size, size_t length, const char *part) {
   if (length < size) snprintf(text + length, size - length, "%s", part);

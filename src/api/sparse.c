@@ -8,28 +8,40 @@
 #include "gemm/overlap.h"
 #include "host/error.h"
 #include "isa/instruction.h"
+#include "plan/scales.h"
 #include "softmma/softmma.h"
 
 int smma_sparse_group(const smma_instruction *i) { return i ? i->sparse : 0; }
 
+/* Reports whether two positions in a group of 4 are 2, 1: the only ones in descending order that PTX allows, for
+   tcgen05. In a group of 8 these are the second elements of two pairs. */
+static bool is_two_one(const smma_instruction *i, unsigned char before, unsigned char position) {
+  const int width = i->sparse / 4;
+  return i->family == SMMA_FAMILY_TCGEN05 && width && before / width == 2 && position / width == 1;
+}
+
 /* Checks that the positions in each group are in range and ascend, and that they form pairs in groups of 8. */
-static smma_status check_metadata(const smma_gemm_arguments *g, int group, const unsigned char *metadata) {
+static smma_status check_metadata(const smma_instruction *i, const smma_gemm_arguments *g,
+                                  const unsigned char *metadata) {
+  const int group = i->sparse;
   const size_t stored = g->k / 2, half = (size_t)group / 2;
-  for (size_t i = 0; i < g->m; i++) {
-    const unsigned char *row = metadata + i * stored;
+  for (size_t m = 0; m < g->m; m++) {
+    const unsigned char *row = metadata + m * stored;
     for (size_t j = 0; j < stored; j++) {
+      const bool in_pair = group == 8 && j % 2;
       if (row[j] >= group)
         return smma_set_error(g->error, SMMA_INVALID_ARGUMENT,
-                              "metadata: row %zu, element %zu is %d; positions are 0 to %d", i, j, row[j], group - 1);
+                              "metadata: row %zu, element %zu is %d; positions are 0 to %d", m, j, row[j], group - 1);
       if (group == 8 && row[j] % 2 != j % 2)
         return smma_set_error(
             g->error, SMMA_INVALID_ARGUMENT,
-            "metadata: row %zu, element %zu is %d; elements of 4 bits are stored in pairs, 2p and 2p + 1", i, j,
+            "metadata: row %zu, element %zu is %d; elements of 4 bits are stored in pairs, 2p and 2p + 1", m, j,
             row[j]);
-      if (j % half && (row[j] <= row[j - 1] || (group == 8 && j % 2 && row[j] != row[j - 1] + 1)))
-        return smma_set_error(g->error, SMMA_INVALID_ARGUMENT,
-                              "metadata: row %zu, elements %zu and %zu are %d, %d; positions ascend in a group%s", i,
-                              j - 1, j, row[j - 1], row[j], group == 8 ? ", by pairs" : "");
+      if (j % half == 0 || (in_pair ? row[j] == row[j - 1] + 1 : row[j] > row[j - 1])) continue;
+      if (!in_pair && is_two_one(i, row[j - 1], row[j])) continue;
+      return smma_set_error(g->error, SMMA_INVALID_ARGUMENT,
+                            "metadata: row %zu, elements %zu and %zu are %d, %d; positions ascend in a group%s", m,
+                            j - 1, j, row[j - 1], row[j], group == 8 ? ", by pairs" : "");
     }
   }
   return SMMA_OK;
@@ -69,7 +81,8 @@ static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm
   if (status != SMMA_OK) return status;
   if (smma_overlaps_bytes(&p, metadata, g->m * stored->k))
     return smma_set_error(g->error, SMMA_INVALID_ARGUMENT, "D overlaps the metadata; give D memory of its own");
-  p.with.k = g->k, p.with.a = NULL, p.with.b = g->b, p.with.order_b = g->order_b, p.with.ldb = ldb;
+  p.with.k = g->k, p.with.a = p.with.scale_a = p.with.scale_b = NULL;
+  p.with.b = g->b, p.with.order_b = g->order_b, p.with.ldb = ldb;
   return smma_check_overlap(&p);
 }
 
@@ -79,11 +92,14 @@ static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_
   const size_t a = smma_format_bytes(dense->a), b = smma_format_bytes(dense->b), c = smma_format_bytes(dense->c),
                d = smma_format_bytes(smma_plan_d_format(g->plan, dense));
   const size_t ldb = leading(g->ldb, g->order_b, g->k, g->n);
+  const smma_scales scales = smma_scales_of(g->plan, dense);
+  const size_t of_row = smma_scales_along(scales, g->k / 2);
   smma_status status = SMMA_OK;
   row->m = 1, row->progress = NULL;
   for (size_t i = 0; i < g->m && status == SMMA_OK; i++) {
     select_rows(g, ldb, b, group, metadata + i * (g->k / 2), selected);
     row->a = row_of(g->a, g->order_a, row->lda, a, i);
+    row->scale_a = of_row ? row_of(g->scale_a, SMMA_ROW_MAJOR, of_row, smma_format_bytes(scales.format), i) : NULL;
     row->c = row_of(g->c, g->order_c, row->ldc, c, i);
     row->d = row_of(g->d, g->order_d, row->ldd, d, i);
     status = smma_gemm(dense, row);
@@ -116,7 +132,7 @@ static smma_status multiply(const smma_instruction *i, smma_gemm_arguments g, co
     return SMMA_INVALID_DIMENSION;
   if (g.m == 0 || g.n == 0) return smma_gemm(&dense, &row);
   if (!g.d || (g.k && (!g.a || !g.b))) return SMMA_INVALID_ARGUMENT;
-  status = check_metadata(&g, i->sparse, metadata);
+  status = check_metadata(i, &g, metadata);
   if (status == SMMA_OK) status = check_overlaps(&dense, &g, &row, leading(g.ldb, g.order_b, g.k, g.n), metadata);
   if (status != SMMA_OK) return status;
   if (__builtin_mul_overflow(row.k, g.n, &bytes) || __builtin_mul_overflow(bytes, smma_format_bytes(i->b), &bytes))

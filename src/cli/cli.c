@@ -78,7 +78,7 @@ void smma_die_of(const smma_error *error) {
   smma_die("%s%s", smma_option_of(member, option), error->text + length);
 }
 
-bool smma_is_quiet;
+bool smma_is_quiet, smma_is_strict;
 
 void smma_note(const char *format, ...) {
   va_list arguments;
@@ -95,13 +95,28 @@ smma_arch_id smma_require_arch(const char *gpu, const char *option) {
   return arch;
 }
 
+const smma_instruction *smma_require_basis(const smma_instruction *i, const char *gpu) {
+  static const char report[] = "reported, no rows";
+  static bool is_noted;
+  const smma_basis basis = smma_instruction_basis(i);
+  const char *evidence = *i->rule->evidence;
+  if (smma_is_strict && (basis == SMMA_BASIS_REPORTED || basis == SMMA_BASIS_ASSUMED))
+    smma_die("--strict: the model of %s on %s is only %s: %s; leave --strict out to use it", i->name, gpu,
+             smma_basis_name(basis), evidence);
+  if (!is_noted && evidence && strncmp(evidence, report, strlen(report)) == 0) {
+    smma_note("%s: %s", gpu, evidence);
+    is_noted = true;
+  }
+  return i;
+}
+
 const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option) {
   smma_error error;
   const smma_instruction *i;
   smma_require_arch(gpu, "--on");
   i = smma_find_by_formats(gpu, formats, &error);
   if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", error.text);
-  return i;
+  return smma_require_basis(i, gpu);
 }
 
 smma_format smma_require_format(const char *name, const char *option) {

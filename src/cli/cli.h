@@ -64,6 +64,9 @@ _Noreturn void smma_die_of(const smma_error *error);
 /* Whether --quiet was given, which stops notes and progress. */
 extern bool smma_is_quiet;
 
+/* Set by --strict: instructions whose model rests on reports or assumptions alone are refused. */
+extern bool smma_is_strict;
+
 /* Prints a note on stderr ("softmma: note: ..."): something to know that is not an error. Only rank 0 prints notes. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -85,6 +88,10 @@ const smma_command *smma_find_command(const char *name);
 
 /* Runs a command, which calls smma_parse_options itself. argv[0] is the command's name. */
 int smma_run_command(const smma_command *command, int argc, const char **argv);
+
+/* Returns the instruction. With --strict, ends the program with one line if its model rests on reports or assumptions
+   alone. Prints a note, once, if the model rests on a report without rows. */
+const smma_instruction *smma_require_basis(const smma_instruction *instruction, const char *gpu);
 
 /* Return the instruction, architecture or format that the text names. If the name is unknown, these functions end the
    program with one line, which names `option` unless that is NULL. `gpu` is the name of a GPU or architecture. */

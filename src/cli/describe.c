@@ -35,6 +35,7 @@ void smma_print_instruction(const smma_instruction *i) {
   printf("%-14s%s%s%s\n", "model", smma_model_name(&i->rule->rule), *parameters ? ": " : "", parameters);
   printf("%-14s%s\n", "sum", smma_sum_words(&o, words));
   printf("%-14s%s\n", "rule", i->rule->name);
+  printf("%-14s%s\n", "basis", smma_basis_name(smma_instruction_basis(i)));
   print_texts("evidence", i->rule->evidence);
   print_texts("open", i->rule->questions);
   smma_each_alias(i, print_alias, &any_alias);

@@ -220,14 +220,19 @@ static const struct poptOption *find_option(const struct poptOption *table, cons
   return NULL;
 }
 
-static int asks_help, asks_quiet;
+static int asks_help, asks_quiet, asks_strict;
 
-/* Fills `common` with --help, --quiet and the synonyms that the command's table does not have itself. */
-static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 3]) {
+/* Fills `common` with --help, --quiet, --strict (if the command has --on) and the synonyms that the command's table
+   does not have itself. */
+static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 4]) {
   int count = 0;
   common[count++] = (struct poptOption){"help", 'h', POPT_ARG_NONE, &asks_help, 0, "show this help", NULL};
   common[count++] =
       (struct poptOption){"quiet", 'q', POPT_ARG_NONE, &asks_quiet, 0, "print no notes and no progress", NULL};
+  if (find_option(table, "on"))
+    common[count++] = (struct poptOption){
+        "strict", 0, POPT_ARG_NONE, &asks_strict, 0, "refuse models without recorded results and without emulator",
+        NULL};
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
     if (!o || find_option(table, synonyms[i].name)) continue;
@@ -330,7 +335,7 @@ static _Noreturn void fail(int argc, const char **argv, const struct poptOption 
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details) {
   static char program[64];
-  static struct poptOption common[SYNONYMS + 3];
+  static struct poptOption common[SYNONYMS + 4];
   char *defaults[MOST_OPTIONS] = {NULL};
   char *given[MOST_OPTIONS] = {NULL};
   char usage[1024];
@@ -353,7 +358,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   own_strings(table, defaults);
   if (asks_help) print_command_help(details, takes_targets(table));
   if (code < -1) fail(argc, argv, table, code);
-  smma_is_quiet = asks_quiet;
+  smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
   smma_note_former_name();
   if (former_letter)
     smma_note("-%c: type %s; the letter goes in the next version", former_letter->shortName, former_letter->descrip);

@@ -59,13 +59,13 @@ const smma_instruction *smma_require_of_target(const smma_target *t, const char 
   smma_require_option(name, option, "mma.m16n8k16.f32.f16.f16.f32");
   i = smma_find(t->gpu, name, &error);
   if (!i) smma_die("%s%s%s (see 'softmma list %s')", before(option), colon, error.text, t->gpu);
-  return i;
+  return smma_require_basis(i, t->gpu);
 }
 
 static const smma_instruction *by_formats(const char *gpu, const smma_formats *formats, const char *option,
                                           smma_format *rounded) {
   const smma_instruction *i = rounded ? smma_resolve_rounded(gpu, formats, rounded, NULL) : NULL;
-  return i ? i : smma_require_by_formats(gpu, formats, option);
+  return i ? smma_require_basis(i, gpu) : smma_require_by_formats(gpu, formats, option);
 }
 
 /* Returns the instruction of the text after the colon: formats, or the name of an instruction. */
@@ -79,7 +79,7 @@ static const smma_instruction *after_colon(const smma_target *t, const smma_choi
     return by_formats(t->gpu, &formats, NULL, c->rounded);
   named = smma_find(t->gpu, t->more, NULL);
   if (named && out) smma_die("--out: %s says it already; leave it out", t->text);
-  if (named) return named;
+  if (named) return smma_require_basis(named, t->gpu);
   if (!strpbrk(t->more, "._")) smma_die("%s: %s", t->text, error.text); /* meant as a format */
   return smma_require_of_target(t, t->more, NULL);                      /* explains the name */
 }

@@ -59,6 +59,7 @@ smma_datum *smma_instruction_datum(const smma_instruction *i) {
   smma_datum_put(record, "parameters", parameters(&i->rule->rule));
   smma_datum_put(record, "evidence", texts(i->rule->evidence));
   smma_datum_put(record, "questions", texts(i->rule->questions));
+  smma_put_text(record, "basis", smma_basis_name(smma_instruction_basis(i)));
   return record;
 }
 

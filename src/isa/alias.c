@@ -77,19 +77,31 @@ static const char *scaled_kind(const smma_instruction *i) {
   return i->scale_block == 32 && i->scale == SMMA_UE8M0 ? "mxf4" : "mxf4nvf4";
 }
 
+/* Reports whether kind::mxf4nvf4 with scale_vec::2X names the instruction, too: it computes as kind::mxf4. */
+static bool is_also_mxf4nvf4(const smma_instruction *i) {
+  return i->scale_block && strcmp(scaled_kind(i), "mxf4") == 0;
+}
+
 static int scale_vector(const smma_instruction *i) { return i->k / i->scale_block; }
 
 static const char *const layouts[] = {"row.col", "row.row", "col.row", "col.col"};
 
+/* Visits names of block-scaled mma and mma.sp. The scale vector size may be left out, except with kind::mxf4nvf4. */
+static bool scaled_mma_names(const smma_instruction *i, const char *mma, int K, const visitor *v) {
+  char types[64];
+  types_of(i, types);
+  return say(v, "%s.m%dn%dk%d.row.col.kind::%s.block_scale.scale_vec::%dX%s", mma, i->m, i->n, K, scaled_kind(i),
+             scale_vector(i), types) ||
+         (scale_vector(i) < 4 &&
+          say(v, "%s.m%dn%dk%d.row.col.kind::%s.block_scale%s", mma, i->m, i->n, K, scaled_kind(i), types)) ||
+         (is_also_mxf4nvf4(i) &&
+          say(v, "%s.m%dn%dk%d.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X%s", mma, i->m, i->n, K, types));
+}
+
 static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   char types[64];
   types_of(i, types);
-  if (i->scale_block) {
-    return say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::%s.block_scale.scale_vec::%dX%s", i->m, i->n, i->k,
-               scaled_kind(i), scale_vector(i), types) ||
-           (scale_vector(i) < 4 && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::%s.block_scale%s", i->m, i->n, i->k,
-                                       scaled_kind(i), types));
-  }
+  if (i->scale_block) return scaled_mma_names(i, "mma.sync.aligned", i->k, v);
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
   if (i->a == SMMA_F64) { /* the direction may follow the types, and ".rn" may be written */
@@ -184,7 +196,9 @@ static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
 static bool wgmma_names(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], types[64];
   upper(i->d, d), upper(i->a, a), upper(i->b, b);
-  if (say(v, "wgmma.mma_async.sync.aligned.m%dn%dk%d%s", i->m, i->n, i->k, types_of(i, types))) return true;
+  types_of(i, types);
+  if (i->sparse) return say(v, "wgmma.mma_async.sp.sync.aligned.m%dn%dk%d%s", i->m, i->n, 2 * i->k, types);
+  if (say(v, "wgmma.mma_async.sync.aligned.m%dn%dk%d%s", i->m, i->n, i->k, types)) return true;
   if (is_integer(i)) return say(v, "IGMMA.%dx%dx%d.%s.%s%s", i->m, i->n, i->k, a, b, if_saturating(i, ".SAT"));
   if (bits_of(i->a) == 8) return say(v, "QGMMA.%dx%dx%d.%s.%s.%s", i->m, i->n, i->k, d, a, b);
   if (i->a == SMMA_F16) return say(v, "HGMMA.%dx%dx%d.%s", i->m, i->n, i->k, d);
@@ -197,27 +211,25 @@ static const char *unscaled_kind(const smma_instruction *i) {
   return i->a == SMMA_TF32 ? "tf32" : "f16";
 }
 
-/* Visits names of sparse instructions, whose K also counts the elements that are not stored. */
-static bool sparse_names(const smma_instruction *i, const visitor *v) {
+/* Visits names of mma.sp, whose K also counts the elements that are not stored. PTX has scale factors, and FP6 and FP4,
+   only with ordered metadata. */
+static bool sparse_mma_names(const smma_instruction *i, const visitor *v) {
+  const char *const ordered = "mma.sp::ordered_metadata.sync.aligned";
   char types[64], d[16], a[16], b[16];
   const int K = 2 * i->k;
   types_of(i, types);
   upper(i->d, d), upper(i->a, a), upper(i->b, b);
-  if (i->family == SMMA_FAMILY_WGMMA)
-    return say(v, "wgmma.mma_async.sp.sync.aligned.m%dn%dk%d%s", i->m, i->n, K, types);
-  if (i->family == SMMA_FAMILY_TCGEN05) {
-    for (int group = 1; group <= 2; group++)
-      if (say(v, "tcgen05.mma.sp.cta_group::%d.kind::%s", group, unscaled_kind(i)) ||
-          say(v, "tcgen05.mma.sp.cta_group::%d.kind::%s.m%dn%dk%d%s", group, unscaled_kind(i), group * i->m, i->n, K,
-              types))
-        return true;
-    return false;
+  if (i->scale_block) {
+    if (scaled_mma_names(i, ordered, K, v)) return true;
+    if (i->k == 32) return say(v, "QMMA.SF.SP.168%d.%s.%s.%s.E8", K, d, a, b);
+    if (i->scale_block == 32) return say(v, "OMMA.SF.SP.168%d.%s.%s.%s.E8", K, d, a, b);
+    return i->scale == SMMA_UE4M3 && say(v, "OMMA.SF.SP.168%d.%s.%s.%s.UE4M3.4X", K, d, a, b);
   }
   if (say(v, "mma.sp.sync.aligned.m%dn%dk%d.row.col%s", i->m, i->n, K, types) ||
-      say(v, "mma.sp::ordered_metadata.sync.aligned.m%dn%dk%d.row.col%s", i->m, i->n, K, types))
+      say(v, "%s.m%dn%dk%d.row.col%s", ordered, i->m, i->n, K, types))
     return true;
   if (bits_of(i->a) <= 8 && i->arch == SMMA_ARCH_rtx_blackwell && !is_integer(i) &&
-      say(v, "mma.sp::ordered_metadata.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, K, types))
+      say(v, "%s.m%dn%dk%d.row.col.kind::f8f6f4%s", ordered, i->m, i->n, K, types))
     return true;
   if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16 || is_s4_by_s8(i)) return false;
   if (is_integer(i)) return say(v, "IMMA.SP.168%d.%s.%s%s", K, a, b, if_saturating(i, ".SAT"));
@@ -231,28 +243,39 @@ static const char *tcgen05_sass(const smma_instruction *i) {
   return i->scale_block && i->k == 64 ? "UTCOMMA" : "UTCQMMA";
 }
 
-/* Visits names of tcgen05.mma. PTX specifies shape and types in a descriptor, and so does SASS, so these names fit
-   several instructions; shape and types may follow. cta_group::2 doubles M and does not change results. */
-static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
-  char qualifiers[64], types[64];
+static bool tcgen05_names_with(const smma_instruction *i, const char *qualifiers, const visitor *v) {
+  const char *const sparse = i->sparse ? ".sp" : "";
+  const int K = i->sparse ? 2 * i->k : i->k;
+  char types[64];
   types_of(i, types);
-  if (i->scale_block)
-    smma_print(qualifiers, sizeof qualifiers, "kind::%s.block_scale", scaled_kind(i));
-  else
-    smma_print(qualifiers, sizeof qualifiers, "kind::%s", unscaled_kind(i));
   for (int group = 1; group <= 2; group++) {
-    if (say(v, "tcgen05.mma.cta_group::%d.%s", group, qualifiers) ||
-        say(v, "tcgen05.mma.cta_group::%d.%s.m%dn%dk%d%s", group, qualifiers, group * i->m, i->n, i->k, types))
+    if (say(v, "tcgen05.mma%s.cta_group::%d.kind::%s", sparse, group, qualifiers) ||
+        say(v, "tcgen05.mma%s.cta_group::%d.kind::%s.m%dn%dk%d%s", sparse, group, qualifiers, group * i->m, i->n, K,
+            types))
       return true;
     if (!i->scale_block) continue;
-    if (say(v, "tcgen05.mma.cta_group::%d.%s.scale_vec::%dX", group, qualifiers, scale_vector(i)) ||
-        say(v, "tcgen05.mma.cta_group::%d.%s.block%d", group, qualifiers, i->scale_block) ||
-        say(v, "tcgen05.mma.cta_group::%d.%s.scale_vec::%dX.m%dn%dk%d%s", group, qualifiers, scale_vector(i),
-            group * i->m, i->n, i->k, types))
+    if (say(v, "tcgen05.mma%s.cta_group::%d.kind::%s.scale_vec::%dX", sparse, group, qualifiers, scale_vector(i)) ||
+        say(v, "tcgen05.mma%s.cta_group::%d.kind::%s.block%d", sparse, group, qualifiers, i->scale_block) ||
+        say(v, "tcgen05.mma%s.cta_group::%d.kind::%s.scale_vec::%dX.m%dn%dk%d%s", sparse, group, qualifiers,
+            scale_vector(i), group * i->m, i->n, K, types))
       return true;
   }
-  return say(v, "%s", tcgen05_sass(i)) || (i->scale_block == 16 && say(v, "UTCOMMA.4X")) ||
-         (i->m == 128 && say(v, "tcgen05.m256%s", i->name + strlen("tcgen05.m128")));
+  return false;
+}
+
+/* Visits names of tcgen05.mma and tcgen05.mma.sp. PTX specifies shape and types in a descriptor, and so does SASS, so
+   these names fit several instructions; shape and types may follow. cta_group::2 doubles M and does not change results.
+   SASS does not name sparse instructions. */
+static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
+  char qualifiers[64];
+  if (i->scale_block)
+    smma_print(qualifiers, sizeof qualifiers, "%s.block_scale", scaled_kind(i));
+  else
+    smma_print(qualifiers, sizeof qualifiers, "%s", unscaled_kind(i));
+  if (tcgen05_names_with(i, qualifiers, v)) return true;
+  if (is_also_mxf4nvf4(i) && tcgen05_names_with(i, "mxf4nvf4.block_scale", v)) return true;
+  if (!i->sparse && (say(v, "%s", tcgen05_sass(i)) || (i->scale_block == 16 && say(v, "UTCOMMA.4X")))) return true;
+  return i->m == 128 && say(v, "tcgen05%s.m256%s", i->sparse ? ".sp" : "", strstr(i->name, ".m128") + strlen(".m128"));
 }
 
 static bool mfma_names(const smma_instruction *i, const visitor *v) {
@@ -350,9 +373,9 @@ static bool vector_names(const smma_instruction *i, const visitor *v) {
 
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
-  if (i->sparse) return sparse_names(i, &v);
   switch (i->family) {
-    case SMMA_FAMILY_MMA: return ptx_mma(i, &v) || sass_mma(i, &v) || ptx_wmma(i, &v);
+    case SMMA_FAMILY_MMA:
+      return i->sparse ? sparse_mma_names(i, &v) : ptx_mma(i, &v) || sass_mma(i, &v) || ptx_wmma(i, &v);
     case SMMA_FAMILY_WGMMA: return wgmma_names(i, &v);
     case SMMA_FAMILY_TCGEN05: return tcgen05_names(i, &v);
     case SMMA_FAMILY_MFMA: return mfma_names(i, &v);

@@ -17,6 +17,8 @@
 #define F8F6F4_SP(a, b, K, k)                                    \
   TCGEN05_SP(blackwell, K, k, 4, f32, a, b, tcgen05_f8f6f4_f32), \
       TCGEN05_SP(blackwell, K, k, 4, f16, a, b, tcgen05_f8f6f4_f16)
+#define MXF8F6F4_SP(a, b, K, k) TCGEN05_SP_SCALED(blackwell, K, k, 4, 32, f32, a, b, ue8m0, tcgen05_mx)
+#define FP4_SP(block, scale) TCGEN05_SP_SCALED(blackwell, 128, 64, 8, block, f32, e2m1, e2m1, scale, tcgen05_fp4)
 
 static const smma_instruction rows[] = {
     TCGEN05(blackwell, 16, f32, f16, f16, blackwell_f32),
@@ -54,5 +56,9 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(TCGEN05_SP_INTEGER, blackwell),
     MMA_SP_USUAL(blackwell, blackwell_f32, blackwell_tf32, blackwell_f16, nvidia_s4_by_s8),
     SMMA_FP8_PAIRS(FP8_SP, 64, 32),
+    SMMA_F8F6F4_PAIRS(MXF8F6F4_SP, 64, 32),
+    FP4_SP(32, ue8m0),
+    FP4_SP(16, ue4m3),
+    FP4_SP(16, ue8m0),
 };
 SMMA_TABLE(blackwell);

@@ -178,6 +178,13 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
     return NULL;
   }
   list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
+  if (smma_candidates_for_rest(arch)) {
+    smma_set_error(error, SMMA_NOT_FOUND,
+                   "no model of %s x %s -> %s on %s: no published results are known; candidates: %s; it has: %s",
+                   smma_input_text(f, f->a, a), smma_input_text(f, f->b, b), smma_format_text(f->d), gpu,
+                   smma_candidates_for_rest(arch), list);
+    return NULL;
+  }
   smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction for %s x %s -> %s; it has: %s%s%s%s", gpu,
                  smma_input_text(f, f->a, a), smma_input_text(f, f->b, b), smma_format_text(f->d), list,
                  rounds ? "; a plan with \"d\": \"" : "", rounds ? smma_format_text(f->d) : "",

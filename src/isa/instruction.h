@@ -5,12 +5,16 @@
 #include <stddef.h>
 
 #include "isa/type.h"
+#include "softmma/softmma.h"
 
-/* Each rule also has a variant for sparse instructions, which applies the rule to the selected products. This behaviour
-   is assumed. */
+/* Each rule also has a variant for sparse instructions, which applies the rule to the selected products, with evidence
+   and questions of its own. */
 #define SMMA_RULE(name, ...) extern const smma_named_rule smma_rule_##name, smma_sparse_rule_##name;
 #include "isa/rules.def"
 #undef SMMA_RULE
+
+/* Returns the best basis among the evidence of a rule of the catalogue. */
+smma_basis smma_basis_of_rule(const smma_named_rule *rule);
 
 /* The rows of one architecture, in order of preference: if several instructions have the requested formats, the first
    is taken. */

@@ -65,6 +65,21 @@ static const struct {
     {"blackhole", "Tenstorrent's Blackhole"},
 };
 
+/* What is known about some of them, by the same letters. */
+#define DPAS "Intel's compiler documents the steps of DPAS (src0, then 8 of 4, 2 or 1 products), not their roundings"
+static const struct {
+  const char *word, *text;
+} known[] = {
+    {"intel", DPAS},
+    {"xmx", DPAS},
+    {"arcb", DPAS},
+    {"ponte", DPAS},
+    {"apple",
+     "by reverse engineering (corsix/amx) AMX of M1 to M4 is a chain of fused multiply-adds, which a custom unit "
+     "with algorithm FMA describes; of M5's GPU only operands of about 11 bits are reported"},
+};
+#undef DPAS
+
 /* Explains that a GPU or another accelerator has no model. Returns false if none of that name is known. */
 static bool explain_gpu_without_model(const char *name, smma_error *error) {
   bool has_model;
@@ -73,9 +88,13 @@ static bool explain_gpu_without_model(const char *name, smma_error *error) {
   smma_squeeze(smma_without_brand(name), form, sizeof form);
   for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
     if (strncmp(form, makers[i].word, strlen(makers[i].word)) == 0) {
-      smma_set_error(error, SMMA_NOT_FOUND,
-                     "no model of %s: no published results are known; models are of NVIDIA, AMD, Arm, Power and x86",
-                     makers[i].title);
+      const char *text = NULL;
+      for (size_t n = 0; n < sizeof known / sizeof *known && !text; n++)
+        if (strcmp(known[n].word, makers[i].word) == 0) text = known[n].text;
+      smma_set_error(
+          error, SMMA_NOT_FOUND,
+          "no model of %s: no published results are known; %s%smodels are of NVIDIA, AMD, Arm, Power and x86",
+          makers[i].title, text ? text : "", text ? "; " : "");
       return true;
     }
   if (gpu && !has_model) {
@@ -211,6 +230,7 @@ static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, c
   for (size_t i = 0; i < unmodelled_count; i++) {
     const char *has = smma_architectures[unmodelled[i].arch].name;
     if (!strstr(q->form, unmodelled[i].word) || (unmodelled[i].arch == arch) != of_it) continue;
+    if (!*unmodelled[i].word && !of_it) continue;
     if (of_it || !gpu)
       smma_set_error(error, SMMA_NOT_FOUND,
                      "no model of '%.150s' on %s: no published results are known; candidates: %s", name,
@@ -221,6 +241,12 @@ static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, c
     return true;
   }
   return false;
+}
+
+const char *smma_candidates_for_rest(smma_arch_id arch) {
+  for (size_t i = 0; i < unmodelled_count; i++)
+    if (unmodelled[i].arch == arch && !*unmodelled[i].word) return unmodelled[i].candidates;
+  return NULL;
 }
 
 static bool consider_alias(const char *alias, void *context) {

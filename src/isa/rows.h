@@ -81,8 +81,8 @@
       WMMA(arch, name "." #a "." #b ".clamp", 16, 16, k, s32, a, b, rule##_clamp)
 
 /* Sparse instructions: K is the one in the name; k is the number of products after selection, half of K; then the
-   number of elements of A that a group spans (docs/sparse.md). Source: PTX ISA, mma.sp, wgmma.mma_async.sp,
-   tcgen05.mma.sp. */
+   number of elements of A that a group spans (docs/sparse.md). A scale factor is of a block of stored elements. Source:
+   PTX ISA, mma.sp, wgmma.mma_async.sp, tcgen05.mma.sp. */
 #define MMA_SP(arch, K, k, group, d, a, b, c, rule)                                                                   \
   SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, MMA, "mma.sp.m16n8k" #K "." #d "." #a "." #b "." #c, NULL, 16, 8, \
               k, d, a, b, c, none, 0)
@@ -102,6 +102,11 @@
       SMMA_S4_PAIRS(MMA_SP_INTEGER, arch, 128, 64, 8, s4_rule),                                                        \
       SMMA_S4_PAIRS(MMA_SP_INTEGER, arch, 64, 32, 8, s4_rule)
 
+#define MMA_SP_SCALED(arch, K, k, group, block, d, a, b, c, scale, rule)                                             \
+  SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, MMA,                                                             \
+              "mma.sp.m16n8k" #K ".block" #block "." #d "." #a "." #b "." #c "." #scale, NULL, 16, 8, k, d, a, b, c, \
+              scale, block)
+
 #define WGMMA_SP_N(n, arch, K, k, group, d, a, b, rule)                                                              \
   SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, WGMMA, "wgmma.sp.m64n" #n "k" #K "." #d "." #a "." #b, NULL, 64, \
               n, k, d, a, b, d, none, 0)
@@ -118,6 +123,11 @@
               NULL, m, n, k, d, a, b, d, none, 0)
 #define TCGEN05_SP(arch, ...) \
   SMMA_N_STEP_8(TCGEN05_SP_N, arch, 64, __VA_ARGS__), SMMA_N_STEP_16(TCGEN05_SP_N, arch, 128, __VA_ARGS__)
+#define TCGEN05_SP_SCALED_N(n, arch, K, k, group, block, d, a, b, scale, rule)                                        \
+  SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, TCGEN05,                                                          \
+              "tcgen05.sp.m128n" #n "k" #K ".block" #block "." #d "." #a "." #b "." #scale, NULL, 128, n, k, d, a, b, \
+              d, scale, block)
+#define TCGEN05_SP_SCALED(...) SMMA_N_STEP_8(TCGEN05_SP_SCALED_N, __VA_ARGS__)
 #define TCGEN05_SP_SATFINITE_N(n, arch, m, a, b)                           \
   SMMA_ROW_BY(smma_sparse_rule_nvidia_integer_satfinite, 4, arch, TCGEN05, \
               "tcgen05.sp.m" #m "n" #n "k64.satfinite.s32." #a "." #b, NULL, m, n, 32, s32, a, b, s32, none, 0)

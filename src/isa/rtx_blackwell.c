@@ -16,6 +16,11 @@
   MMA_SP(rtx_blackwell, K, k, 4, f32, a, b, f32, rtx_blackwell_f8f6f4_f32), \
       MMA_SP(rtx_blackwell, K, k, 4, f16, a, b, f16, rtx_blackwell_f8f6f4_f16)
 
+#define MXF8F6F4_SP(a, b, K, k) MMA_SP_SCALED(rtx_blackwell, K, k, 4, 32, f32, a, b, f32, ue8m0, rtx_blackwell_mx)
+
+#define FP4_SP(block, scale) \
+  MMA_SP_SCALED(rtx_blackwell, 128, 64, 8, block, f32, e2m1, e2m1, f32, scale, rtx_blackwell_fp4)
+
 static const smma_instruction rows[] = {
     MMA(rtx_blackwell, 16, 8, 16, f32, f16, f16, f32, rtx_blackwell_f32),
     MMA(rtx_blackwell, 16, 8, 16, f16, f16, f16, f16, rtx_blackwell_f16),
@@ -41,5 +46,9 @@ static const smma_instruction rows[] = {
     MMA_F64_DIRECTED(rtx_blackwell, 8, 8, 4),
     MMA_SP_USUAL(rtx_blackwell, rtx_blackwell_f32, rtx_blackwell_tf32, rtx_blackwell_f16, nvidia_s4_by_s8),
     SMMA_F8F6F4_PAIRS(F8F6F4_SP, 64, 32),
+    SMMA_F8F6F4_PAIRS(MXF8F6F4_SP, 64, 32),
+    FP4_SP(32, ue8m0),
+    FP4_SP(16, ue4m3),
+    FP4_SP(16, ue8m0),
 };
 SMMA_TABLE(rtx_blackwell);

@@ -2,7 +2,7 @@
 #include "isa/format_name.h"
 #include "isa/instruction.h"
 
-#define SMMA_EVIDENCE(name, text) static const char name[] = text;
+#define SMMA_EVIDENCE(name, basis, text) static const char name[] = text;
 #include "isa/evidence.def"
 #undef SMMA_EVIDENCE
 #define SMMA_QUESTION(name, text) static const char name[] = text;
@@ -14,6 +14,8 @@
 #define QUESTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define HOPPER_EVIDENCE(...) EVIDENCE(RECORDED_ON_H100, __VA_ARGS__)
 #define TCGEN05_EVIDENCE(...) EVIDENCE(RECORDED_B200_TCGEN05, __VA_ARGS__)
+#define TCGEN05_SCALED_EVIDENCE(...) TCGEN05_EVIDENCE(__VA_ARGS__)
+#define TCGEN05_F16_EVIDENCE(...) EVIDENCE(RECORDED_B200_TCGEN05, __VA_ARGS__)
 
 #define FUSED(algorithm, nan, F, L, e_zero, format, direction)                      \
   {                                                                                 \
@@ -132,11 +134,31 @@
 #undef QUESTIONS
 #undef HOPPER_EVIDENCE
 #undef TCGEN05_EVIDENCE
+#undef TCGEN05_SCALED_EVIDENCE
+#undef TCGEN05_F16_EVIDENCE
 #define EVIDENCE(...) ((const char *const[]){SPARSE_ASSUMED, NULL})
 #define QUESTIONS(...) ((const char *const[]){SPARSE_RULE, __VA_ARGS__, NULL})
 #define HOPPER_EVIDENCE(...) ((const char *const[]){RECORDED_ON_H100, NULL})
 #define TCGEN05_EVIDENCE(...) ((const char *const[]){REPORTED_B200_SPARSE, NULL})
+#define TCGEN05_F16_EVIDENCE(...) EVIDENCE()
+#define TCGEN05_SCALED_EVIDENCE(...) ((const char *const[]){RECORDED_B200_SPARSE, REPORTED_B200_SPARSE, NULL})
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_sparse_rule_##name = {#name, rule, evidence, questions};
 #include "isa/rules.def"
 #undef SMMA_RULE
+
+smma_basis smma_basis_of_rule(const smma_named_rule *rule) {
+  static const struct {
+    const char *text;
+    smma_basis basis;
+  } all[] = {
+#define SMMA_EVIDENCE(name, basis, text) {name, SMMA_BASIS_##basis},
+#include "isa/evidence.def"
+#undef SMMA_EVIDENCE
+  };
+  smma_basis best = SMMA_BASIS_ASSUMED;
+  for (const char *const *text = rule->evidence; *text; text++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+      if (all[i].text == *text && all[i].basis < best) best = all[i].basis;
+  return best;
+}

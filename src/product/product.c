@@ -236,11 +236,19 @@ bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_
 
 static bool is_along_rows(const smma_product_request *r, bool of_a) { return of_a ? !r->transpose_a : r->transpose_b; }
 
+/* Returns the scale factors along K of the matrix as it is given. With a sparse A they count stored elements, and a
+   block of B has twice as many. */
+static smma_scales scales_of(const smma_product_request *r, bool of_a) {
+  smma_scales scales = smma_scales_of(r->plan, r->instruction);
+  if (r->instruction->sparse && !of_a) scales.each *= 2;
+  return scales;
+}
+
 /* Reports whether a given matrix enters the product as it is stored. */
 static bool enters_stored(const smma_product_request *r, bool of_a, const smma_tensor *matrix) {
   const smma_format element = of_a ? r->instruction->a : r->instruction->b;
   return !given(r, of_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B) && r->narrow == SMMA_NO_FORMAT &&
-         smma_takes_stored(matrix, is_along_rows(r, of_a), element, smma_scales_of(r->plan, r->instruction));
+         smma_takes_stored(matrix, is_along_rows(r, of_a), element, scales_of(r, of_a));
 }
 
 bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *a, const smma_tensor *b,
@@ -266,7 +274,7 @@ bool smma_product_check_scales(const smma_matrix_product *p, const smma_tensor *
 
 smma_matrix_need smma_product_needs(const smma_product_request *r, smma_product_matrix which,
                                     const smma_gemm_arguments *g) {
-  const smma_scales scales = smma_scales_of(r->plan, r->instruction);
+  const smma_scales scales = scales_of(r, false);
   const size_t along = smma_scales_along(scales, g->k);
   const char *by = "this product needs";
   switch (which) {
@@ -344,8 +352,9 @@ static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix wh
                         smma_error *error) {
   const smma_product_request *r = p->request;
   const bool is_a = which == SMMA_OF_A, along_rows = is_along_rows(r, is_a);
-  const smma_block_format format = smma_input_of(r->instruction, is_a);
+  smma_block_format format = smma_input_of(r->instruction, is_a);
   smma_blocks b = {.factor = 0};
+  if (r->instruction->sparse && !is_a) format.block *= 2; /* half of the elements of a block are multiplied */
   if (!smma_take_blocks(&f->given[which], along_rows, &format, (smma_label){is_a ? "A" : "B", given(r, which)}, notes,
                         &b, error))
     return false;
@@ -362,8 +371,7 @@ static bool take_stored(smma_matrix_product *p, files *f, smma_product_matrix wh
   const bool is_a = which == SMMA_OF_A;
   const smma_label label = {is_a ? "A" : "B", given(r, which)};
   smma_blocks b;
-  if (!smma_take_stored(&f->given[which], is_along_rows(r, is_a), smma_scales_of(r->plan, r->instruction), label, notes,
-                        &b, error))
+  if (!smma_take_stored(&f->given[which], is_along_rows(r, is_a), scales_of(r, is_a), label, notes, &b, error))
     return false;
   forget(f, which);
   p->factor[!is_a] = b.factor;

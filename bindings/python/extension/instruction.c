@@ -161,10 +161,11 @@ PyObject *python_describe(PyObject *module, PyObject *handle) {
   (void)module;
   if (!instruction) return NULL;
   smma_describe(instruction, &i, sizeof i);
-  return Py_BuildValue("(ssiiissssziisNsNNO)", i.arch, i.name, i.m, i.n, i.k, smma_format_name(i.a),
+  return Py_BuildValue("(ssiiissssziisNsNNsO)", i.arch, i.name, i.m, i.n, i.k, smma_format_name(i.a),
                        smma_format_name(i.b), smma_format_name(i.c), smma_format_name(i.d),
                        i.scale_block ? smma_format_name(i.scale) : NULL, i.scale_block, smma_sparse_group(instruction),
-                       i.model, parameters(instruction), i.rule, texts(i.evidence), texts(i.questions), handle);
+                       i.model, parameters(instruction), i.rule, texts(i.evidence), texts(i.questions),
+                       smma_basis_name(smma_instruction_basis(instruction)), handle);
 }
 
 static bool append_alias(const char *alias, void *list) {

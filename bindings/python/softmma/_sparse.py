@@ -13,17 +13,15 @@ from softmma._products import matmul, positional
 from softmma._units import Instruction
 from softmma._units import instruction as find_instruction
 
-_ARGUMENTS = inspect.Signature(
-    [p for name, p in inspect.signature(matmul).parameters.items() if name not in ("scale_a", "scale_b")]
-)
+_ARGUMENTS = inspect.signature(matmul)
 
 
 def compress(x: ArrayLike, instr: str | Instruction, on: str = "H100") -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Compresses a dense A for a sparse instruction: returns (elements, metadata), both (..., K / 2).
 
     ``x`` is (..., K), with K a multiple of the instruction's ``sparse_group``. Stored are two elements of each group of
-    4, one of each group of 2 (tf32), two pairs of each group of 8 (4-bit integers): the nonzero elements, then the
-    first zeros. ``metadata`` holds the position of each stored element in its group. A zero that is not stored, also
+    4, one of each group of 2 (tf32), two pairs of each group of 8 (4-bit integers, MXFP4 and NVFP4 with ``mxf4`` and
+    ``mxf4nvf4``): the nonzero elements, then the first zeros. ``metadata`` holds the position of each stored element in its group. A zero that is not stored, also
     -0, is not a term of the sum.
 
         >>> import softmma
@@ -67,8 +65,11 @@ def sparse_matmul(
     ``a`` is (M, K/2) or (K/2,), the stored elements. ``metadata``, of the same shape, has the position of each in its
     group (``Instruction.sparse_group``), from 0, ascending; in groups of 8 positions come in pairs, 2p and 2p + 1
     (`compress` makes both arrays). B is (K, N) or (K,). ``instr`` and ``on`` name the instruction. All other arguments
-    are as in `matmul`, except that ``split_k``, ``promote_every`` and plans count stored elements. There are no
-    batches, and operands are in host memory. The arithmetic is assumed, not measured: docs/sparse.md.
+    are as in `matmul`, except that scale factors, ``split_k``, ``promote_every`` and plans count stored elements: of a
+    block-scaled instruction ``scale_a`` is (M, ceil(K/2 / scale_block)) and ``scale_b`` (ceil(K/2 / scale_block), N), so
+    that a factor of B is of 2 ``scale_block`` rows of B (`gemm` quantises numbers that way). There are no batches, and
+    operands are in host memory. The arithmetic is recorded on Hopper and measured by others on a B200; elsewhere it is
+    assumed (docs/sparse.md).
 
         >>> import softmma
         >>> a, metadata = softmma.compress([0, 3.0, 0, -1.5], "mma.sp.m16n8k16.f32.f16.f16.f32", "A100")

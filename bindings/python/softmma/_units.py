@@ -93,7 +93,10 @@ class Instruction:
     factors; otherwise ``scale_block`` elements along K share a factor. A sparse instruction stores half of each
     ``sparse_group`` elements of A along K, and ``k`` counts the stored elements; ``sparse_group`` of a dense
     instruction is 0. ``model`` is the algorithm, ``parameters`` are its parameters, and ``rule`` names both together.
-    ``evidence`` lists the sources of the model, and ``questions`` what is not settled.
+    ``evidence`` lists the sources of the model, and ``questions`` what is not settled. ``basis`` is the best of the
+    evidence: "recorded" (results of hardware are public), "emulated" (an emulator agrees), "reported" (others report
+    agreement with hardware), "assumed" or, for a custom unit, "custom". ``softmma ... --strict`` refuses "reported" and
+    "assumed".
     """
 
     arch: str
@@ -113,6 +116,7 @@ class Instruction:
     rule: str
     evidence: tuple[str, ...]
     questions: tuple[str, ...]
+    basis: str
     _handle: Any = field(compare=False)
 
     @property
@@ -166,6 +170,7 @@ class Instruction:
             ("formats", f"a {self.a}, b {self.b}, c {self.c}, d {self.d}"),
             ("scale factors", self._scale_text() or "none"),
             ("model", self._model_text()),
+            ("basis", self.basis),
             *(("evidence", text) for text in self.evidence),
             *(("open", text) for text in self.questions),
             *(("also", alias) for alias in self.aliases),

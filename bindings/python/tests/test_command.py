@@ -35,7 +35,7 @@ def test_catalogue(command):
             row[key] for key in ("arch", "name", "m", "n", "k", "a", "b", "c", "d", "scale", "model")
         )
         assert dict(i.parameters) == row["parameters"]
-        assert (list(i.evidence), list(i.questions)) == (row["evidence"], row["questions"])
+        assert (list(i.evidence), list(i.questions), i.basis) == (row["evidence"], row["questions"], row["basis"])
     for i, row in list(zip(ours, listed))[::50]:
         assert i.aliases == row["aliases"]
 

@@ -22,6 +22,7 @@ EXAMPLES = REPOSITORY / "examples" / "python"
         "docs/infer.md",
         "docs/python.md",
         "docs/recipes.md",
+        "docs/sparse.md",
         "docs/tolerance.md",
         "docs/trees.md",
         "docs/tutorial-numerics.md",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import bits, random_encodings
 
 import softmma
 
@@ -55,6 +56,67 @@ def test_longer_products_and_vectors():
     )
 
 
+def fields(words, groups):
+    """PTX's metadata of a row: for each group two fields of two bits, eight groups in each 32-bit word."""
+    nibbles = np.array([word >> 4 * n & 15 for word in words for n in range(8)])[:groups]
+    return np.stack([nibbles & 3, nibbles >> 2], axis=-1)
+
+
+@pytest.mark.parametrize(
+    "gpu, name",
+    [
+        ("B200", "tcgen05.sp.m128n8k64.block32.f32.e5m2.e2m1.ue8m0"),
+        ("B200", "tcgen05.sp.m128n8k64.block32.f32.e2m3.e3m2.ue8m0"),
+        ("B200", "tcgen05.sp.m128n8k128.block32.f32.e2m1.e2m1.ue8m0"),
+        ("B200", "tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue8m0"),
+        ("B200", "tcgen05.sp.m128n8k128.block16.f32.e2m1.e2m1.ue4m3"),
+        ("RTX 5090", "mma.sp.m16n8k128.block16.f32.e2m1.e2m1.f32.ue4m3"),
+    ],
+)
+def test_block_scaled_rows_of_the_dense_instruction(gpu, name):
+    """Selected as PTX describes metadata, each element is that of the dense instruction with half the K. Elements that
+    are not selected may be NaN; a scale factor of A and one of B are."""
+    random = np.random.default_rng(7)
+    unit = softmma.instruction(gpu, name)
+    dense = softmma.instruction(gpu, name.replace(".sp.", ".").replace(f"k{2 * unit.k}", f"k{unit.k}"))
+    rows, columns, k = 6, 5, 2 * unit.k
+    width, groups = (2, k // 8) if unit.sparse_group == 8 else (1, k // 4)
+    selectors = [0x4, 0x8, 0xC, 0x9, 0xD, 0xE] + [0x6] * (gpu == "B200")
+    words = random.choice(selectors, (rows, groups)).reshape(rows, -1, 8) << 4 * np.arange(8)
+    a, b = random_encodings(random, (rows, unit.k), unit.a), random_encodings(random, (k, columns), unit.b)
+    factors = unit.k // unit.scale_block
+    scale_a, scale_b = (
+        (2.0 ** random.integers(-5, 6, shape)).astype(softmma.dtype(unit.scale))
+        for shape in ((rows, factors), (factors, columns))
+    )
+    scale_a[1, -1] = scale_b[0, 3] = np.nan
+    c = random.standard_normal((rows, columns)) * 100
+    positions = np.stack([fields(row.sum(axis=-1), groups) for row in words])
+    metadata = (positions[..., None] * width + np.arange(width)).reshape(rows, unit.k)
+    row_of_b = metadata + np.repeat(np.arange(groups) * 4 * width, 2 * width)
+    d = softmma.sparse_matmul(a, metadata, b, c, on=unit, scale_a=scale_a, scale_b=scale_b)
+    for m in range(rows):
+        expected = softmma.matmul(
+            a[m : m + 1], b[row_of_b[m]], c[m : m + 1], on=dense, scale_a=scale_a[m : m + 1], scale_b=scale_b
+        )
+        np.testing.assert_array_equal(bits(d[m : m + 1]), bits(expected))
+    assert np.isnan(d[1]).all() and np.isnan(d[:, 3]).all() and np.isfinite(d).any()
+
+
+def test_quantised_blocks_count_stored_elements():
+    """Numbers without scale factors: a block of A has 32 stored elements, a block of B has 64 elements."""
+    random = np.random.default_rng(8)
+    unit = softmma.instruction("B200", "tcgen05.sp.m128n8k128.block32.f32.e2m1.e2m1.ue8m0")
+    x = np.kron(random.integers(-3, 4, (3, 64)), [1, 1])
+    x.reshape(3, -1, 4, 2)[:, :, [0, 3]] = 0
+    b = random.integers(-3, 4, (128, 2)) * np.repeat([1, 64], 64)[:, None]
+    a, metadata = softmma.compress(x, unit)
+    found = softmma.gemm(a, b, on=unit, metadata=metadata)
+    np.testing.assert_array_equal(found.d, x @ b)
+    with pytest.raises(ValueError, match="scale_b must be"):
+        softmma.sparse_matmul(a, metadata, b, on=unit, scale_a=np.ones((3, 2)), scale_b=np.ones((4, 2)))
+
+
 def test_instructions_are_listed():
     listed = [i for i in softmma.instructions("A100") if i.sparse_group]
     assert HALF in {i.name for i in listed}
@@ -82,8 +144,8 @@ def test_what_is_refused():
         softmma.sparse_matmul(a, metadata, b, on="A100")
     with pytest.raises(ValueError, match="sparse instruction"):
         softmma.matmul(b.T, b, **right)
-    with pytest.raises(TypeError, match="scale_a"):
-        softmma.sparse_matmul(a, metadata, b, scale_a=a, **right)
+    with pytest.raises(ValueError, match="takes no scale factors"):
+        softmma.sparse_matmul(a, metadata, b, scale_a=a, scale_b=b, **right)
     with pytest.raises(ValueError, match="is not sparse"):
         softmma.compress(a, "wgmma.m64n8k16.f32.f16.f16")
     with pytest.raises(ValueError, match=r"x\[1\], elements 4 to 7: 3 of 4 are not zero; .* stores 2"):

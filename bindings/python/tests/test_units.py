@@ -102,7 +102,8 @@ def test_instruction():
     assert (i.arch, i.name, i.shape) == ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", (64, 8, 32))
     assert (i.a, i.b, i.c, i.d, i.scale) == ("e4m3", "e4m3", "f32", "f32", None)
     assert i.model == "T-FDPA" and i.parameters == {"F": 13, "L": 32, "rho": "RZ-E8M13", "e_zero": -133}
-    assert any("H100" in text for text in i.evidence)
+    assert any("H100" in text for text in i.evidence) and i.basis == "recorded"
+    assert softmma.instruction("B300", "tcgen05.m64n8k16.f32.bf16.bf16").basis == "reported"
     assert "QGMMA.64x8x32.F32.E4M3.E4M3" in i.aliases
     assert "wgmma.m64n8k32.f32.e4m3.e4m3" in repr(i) and "<table>" in i._repr_html_()
     with pytest.raises(LookupError, match="nearest"):

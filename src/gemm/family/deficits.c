@@ -1,17 +1,20 @@
 #include "gemm/family/deficits.h"
 
-/* Adds the exponents of the scale factors to the bases. */
+/* Adds the exponents of the scale factors, which are powers of two in one byte, to the bases. Absent factors are 1. */
 static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
   const smma_multiplier *p = f->multiplier;
-  size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
+  const smma_encoding format = smma_encoding_of(p->operation.scale);
+  const uint32_t largest = (uint32_t)smma_largest_fields(format);
+  const size_t block = (size_t)p->operation.scale_block, along = (p->with.k + block - 1) / block;
+  const size_t k = f->step * (size_t)p->operation.k + (size_t)(f->block * f->length);
   const size_t present = smma_lines_present(f->view, f->first, f->vectors);
-  for (size_t v = 0; v < present; v++) {
-    smma_number scale[SMMA_MAXIMUM_K];
-    smma_decode_scales(p, f->of_a, f->first + v, f->step * (size_t)p->operation.k + at, block, scale);
-    if (scale[0].kind == SMMA_FINITE)
-      base[v] += scale[0].exponent;
-    else
+  const unsigned char *code = (const unsigned char *)smma_view_of(p, f->of_a)->scale + f->first * along + k / block;
+  if (k >= p->with.k) return;
+  for (size_t v = 0; v < present; v++, code += along) {
+    if (*code > largest)
       special[v] = 1;
+    else
+      base[v] += *code - format.bias;
   }
 }
 

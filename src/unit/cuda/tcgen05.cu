@@ -73,11 +73,16 @@ __device__ uint64_t describe(const void *matrix, int pieces) {
 
 /* The selection for sparse kinds. */
 template <kind KIND>
-constexpr int GROUP = KIND == TF32 ? 2 : 4;
+constexpr bool FP4 = KIND == MXF4 || KIND == MXF4NVF4;
+template <kind KIND>
+constexpr int GROUP = KIND == TF32 ? 2 : FP4<KIND> ? 8 : 4;
 template <kind KIND>
 constexpr int K = KIND == TF32  ? 8
                   : KIND == F16 ? 16
+                  : FP4<KIND>   ? 64
                                 : 32;
+template <kind KIND> /* of an element in a batch */
+constexpr int BYTES = K<KIND> < 32 ? 32 / K<KIND> : 1;
 template <kind KIND>
 using selection_of = selection<GROUP<KIND>, K<KIND>>;
 
@@ -85,7 +90,7 @@ template <kind KIND, bool IS_SPARSE>
 __device__ uint4 piece_of_b(const unsigned char *b, size_t row, int piece, packing how) {
   const unsigned char *at = b + row * (size_t)(PIECES * how.count);
   if constexpr (IS_SPARSE)
-    return pack(spread_row<GROUP<KIND>, K<KIND>, 32 / K<KIND>>{at, selection_of<KIND>(row)}, piece, how);
+    return pack(spread_row<GROUP<KIND>, K<KIND>, BYTES<KIND>>{at, selection_of<KIND>(row)}, piece, how);
   else
     return pack(at, piece, how);
 }
@@ -220,10 +225,11 @@ void launch(const smma_instruction_info &i, const device_batch &batch) {
       packing_of(KIND, i.a),
       packing_of(KIND, i.b),
       i.d == SMMA_F16};
+  o.descriptor |= (IS_SPARSE ? 1u : 0u) << 2;
   if (scaled)
     o.descriptor |= (i.scale == SMMA_UE8M0 ? 1u : 0u) << 23;
   else
-    o.descriptor |= output_of(i) | (IS_SPARSE ? 1u : 0u) << 2;
+    o.descriptor |= output_of(i);
   int device, processors;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
@@ -246,9 +252,9 @@ launcher *find_tcgen05(const smma_instruction_info &instruction, int capability)
     return instruction.k == 8    ? launcher_of<TF32>(instruction)
            : instruction.k == 16 ? launcher_of<F16>(instruction)
                                  : launcher_of<F8F6F4>(instruction);
-  return instruction.k == 32             ? launch<MXF8F6F4, false>
-         : instruction.scale_block == 32 ? launch<MXF4, false>
-                                         : launch<MXF4NVF4, false>;
+  return instruction.k == 32             ? launcher_of<MXF8F6F4>(instruction)
+         : instruction.scale_block == 32 ? launcher_of<MXF4>(instruction)
+                                         : launcher_of<MXF4NVF4>(instruction);
 }
 
 }  // namespace cuda_unit

@@ -72,7 +72,12 @@ __device__ void wait_for_stores() { asm volatile("tcgen05.wait::st.sync.aligned;
     SPARSE(kind);          \
   else                     \
     DENSE(kind)
-#define SCALED(kind) MMA(KIND(kind) " [%0], %1, %2, %3, [%4], [%5]", , "r"(beside.scales_a), "r"(beside.scales_b))
+#define SCALES , "r"(beside.scales_a), "r"(beside.scales_b)
+#define SCALED(kind)                                                                               \
+  if constexpr (IS_SPARSE)                                                                         \
+    MMA(".sp" KIND(kind) " [%0], %1, %2, [%6], %3, [%4], [%5]", SCALES, "r"(beside.metadata));     \
+  else                                                                                             \
+    MMA(KIND(kind) " [%0], %1, %2, %3, [%4], [%5]", SCALES)
 
 template <kind KIND, bool IS_SPARSE>
 __device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor, addresses beside) {

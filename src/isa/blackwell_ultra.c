@@ -1,0 +1,7 @@
+/* Only what public comparisons support; unmodelled.def has the rest. */
+#include "isa/rows.h"
+
+static const smma_instruction rows[] = {
+    TCGEN05(blackwell_ultra, 16, f32, bf16, bf16, b300_bf16),
+};
+SMMA_TABLE(blackwell_ultra);
