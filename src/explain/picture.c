@@ -27,9 +27,19 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 #define BITS_WIDTH 900.0   /* the greatest width of the bits */
 #define WIDEST_CELL 9.0    /* a cell is at most as wide as this, */
 #define NARROWEST_CELL 2.5 /* and at least as this */
+#define LEGIBLE_CELL 6.0   /* a narrow picture leaves out columns until cells are as wide as this */
+
+/* The columns of a picture. Without values it also leaves out exponents and the lines of results. */
+typedef struct {
+  bool remarks, factors, values;
+} picture_detail;
+
+static const picture_detail details[] = {{true, true, true}, {false, true, true}, {false, false, true}, {false}};
 
 typedef struct {
   smma_svg *svg;
+  double width; /* the picture's greatest width; 0 if there is no limit */
+  picture_detail with;
   const smma_lines *lines;
   smma_axis axis;
   double cell, row, y;                                            /* y: the top of the current line */
@@ -49,17 +59,33 @@ static double wider(const picture *p, double width, const char *text) {
   return other > width ? other : width;
 }
 
-static void set_columns(picture *p) {
-  double label = 0, factors = 0, value = 0, exponent = 0, name = 0;
+/* Writes the text after the bits: the number of bits that are not drawn, and the line's own remark. */
+static void remark_text(const smma_line *line, char *text, size_t size) {
+  const smma_drawn *x = &line->bits;
+  text[0] = 0;
+  if (!x->zero && x->top < line->floor)
+    snprintf(text, size, "%d places below the limit", line->limit - x->top);
+  else if (!x->zero && x->bottom < line->floor)
+    snprintf(text, size, "+ %d bit%s", line->floor - x->bottom, line->floor - x->bottom > 1 ? "s" : "");
+  if (line->remark[0]) snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? "; " : "", line->remark);
+}
+
+/* Sets the columns' positions; returns the width of the remarks. */
+static double set_columns(picture *p) {
+  double label = 0, factors = 0, value = 0, exponent = 0, name = 0, remark = 0;
   for (int i = 0; i < p->lines->count; i++) {
     const smma_line *line = &p->lines->line[i];
-    if (line->kind == SMMA_LINE_ENCODING)
-      name = wider(p, name, line->label);
-    else
+    char text[128];
+    remark_text(line, text, sizeof text);
+    if (line->kind != SMMA_LINE_ENCODING) {
       label = wider(p, label, line->label);
-    factors = wider(p, factors, line->factors);
-    value = wider(p, value, line->value);
-    exponent = wider(p, exponent, line->exponent);
+      if (p->with.remarks && is_tabular(line->kind)) remark = wider(p, remark, text);
+    } else if (p->with.values) {
+      name = wider(p, name, line->label);
+    }
+    if (p->with.factors) factors = wider(p, factors, line->factors);
+    if (p->with.values) value = wider(p, value, line->value);
+    if (p->with.values) exponent = wider(p, exponent, line->exponent);
   }
   p->label_x = MARGIN + GAP;
   if (name > label + GAP + factors) label = name; /* names of results may reach into the column of factors */
@@ -68,6 +94,20 @@ static void set_columns(picture *p) {
   p->exponent_x = p->value_x + (exponent > 0 ? GAP + exponent : 0);
   p->sign_x = p->exponent_x + GAP;
   p->bits_x = p->sign_x + GAP;
+  return remark > 0 ? GAP + remark : 0;
+}
+
+/* Chooses the columns and the width of a cell: of a picture with a greatest width, the most columns that leave room for
+   legible bits. */
+static void fit(picture *p) {
+  for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+    p->with = details[i];
+    const double remarks = set_columns(p), room = p->width > 0 ? p->width - MARGIN - p->bits_x - remarks : BITS_WIDTH;
+    p->cell = (room < BITS_WIDTH ? room : BITS_WIDTH) / p->axis.cells;
+    if (p->width == 0 || p->cell >= LEGIBLE_CELL) break;
+  }
+  if (p->cell > WIDEST_CELL) p->cell = WIDEST_CELL;
+  if (p->cell < NARROWEST_CELL) p->cell = NARROWEST_CELL;
 }
 
 static void set_sizes(picture *p) {
@@ -76,9 +116,6 @@ static void set_sizes(picture *p) {
   p->row = rows > MANY_ROWS ? 12 : 15;
   p->mono = (smma_svg_font){.size = rows > MANY_ROWS ? 9.5 : 11, .monospace = true};
   p->sans = (smma_svg_font){.size = rows > MANY_ROWS ? 10.5 : 12};
-  p->cell = BITS_WIDTH / p->axis.cells;
-  if (p->cell > WIDEST_CELL) p->cell = WIDEST_CELL;
-  if (p->cell < NARROWEST_CELL) p->cell = NARROWEST_CELL;
 }
 
 /* Makes the axis. Returns false if memory runs out. */
@@ -197,23 +234,16 @@ static void draw_text(picture *p, double x, const char *text, int anchor) {
 
 static void draw_cells(picture *p, const smma_line *line) {
   draw_text(p, p->label_x, line->label, SMMA_SVG_START);
-  draw_text(p, p->factors_x, line->factors, SMMA_SVG_START);
+  if (p->with.factors) draw_text(p, p->factors_x, line->factors, SMMA_SVG_START);
+  if (!p->with.values) return;
   draw_text(p, p->value_x, line->value, SMMA_SVG_END);
   draw_text(p, p->exponent_x, line->exponent, SMMA_SVG_END);
 }
 
-/* Draws text for the bits that are not drawn, and the line's own remark. */
 static void draw_remark(picture *p, const smma_line *line) {
   char text[128];
-  const smma_drawn *x = &line->bits;
-  text[0] = 0;
-  if (!x->zero && x->top < line->floor)
-    snprintf(text, sizeof text, "%d places below the limit", line->limit - x->top);
-  else if (!x->zero && x->bottom < line->floor)
-    snprintf(text, sizeof text, "+ %d bit%s", line->floor - x->bottom, line->floor - x->bottom > 1 ? "s" : "");
-  if (line->remark[0])
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? "; " : "", line->remark);
-  draw_text(p, cell_x(p, p->axis.cells) + GAP, text, SMMA_SVG_START);
+  remark_text(line, text, sizeof text);
+  if (p->with.remarks) draw_text(p, cell_x(p, p->axis.cells) + GAP, text, SMMA_SVG_START);
 }
 
 static void draw_number(picture *p, const smma_line *line) {
@@ -295,6 +325,7 @@ static void draw_axis(picture *p, const smma_line *line) {
 static void draw_encoding(picture *p, const smma_line *line) {
   char bits[80], other[80];
   double x = p->sign_x;
+  if (!p->with.values) return;
   draw_cells(p, line);
   smma_encoding_bits(bits, sizeof bits, line->format, line->encoding);
   smma_encoding_bits(other, sizeof other, line->format, line->other);
@@ -312,6 +343,23 @@ static void draw_encoding(picture *p, const smma_line *line) {
   p->y += p->row;
 }
 
+/* Draws a text below p->y, on several lines if it is wider than the picture may be. */
+static void draw_wrapped(picture *p, double x, const smma_svg_font *font, const char *text) {
+  char line[512] = "";
+  for (size_t length; *text; text += length + strspn(text + length, " ")) {
+    const size_t before = strlen(line);
+    length = strcspn(text, " ");
+    snprintf(line + before, sizeof line - before, "%s%.*s", before ? " " : "", (int)length, text);
+    if (before == 0 || p->width == 0 || x + smma_svg_text_width(font, line) <= p->width) continue;
+    line[before] = 0;
+    smma_svg_text(p->svg, x, p->y + font->size, font, line);
+    p->y += 1.3 * font->size;
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+  }
+  smma_svg_text(p->svg, x, p->y + font->size, font, line);
+  p->y += font->size;
+}
+
 /* Draws text over the whole width, in the style of its kind. */
 static void draw_words(picture *p, const smma_line *line) {
   smma_svg_font font = p->sans;
@@ -321,8 +369,8 @@ static void draw_words(picture *p, const smma_line *line) {
   if (line->kind == SMMA_LINE_UNIT || title) p->y += 0.6 * p->row;
   if (line->kind == SMMA_LINE_DIFFERENCE || line->marked) font.colour = mark_colour;
   p->y += 0.2 * p->row;
-  smma_svg_text(p->svg, indented ? p->label_x : MARGIN, p->y + font.size, &font, line->text);
-  p->y += font.size + 0.3 * p->row;
+  draw_wrapped(p, indented ? p->label_x : MARGIN, &font, line->text);
+  p->y += 0.3 * p->row;
 }
 
 static void draw_rule(picture *p) {
@@ -395,6 +443,7 @@ static void draw_legend(picture *p) {
                 {&result, "result"}};
   double x = MARGIN, right = cell_x(p, p->axis.cells);
   if (right < LEAST_WIDTH) right = LEAST_WIDTH;
+  if (p->width > 0) right = p->width;
   p->y += 0.8 * p->row;
   for (size_t i = 0; i < sizeof sample / sizeof *sample; i++) {
     double width = 2 * WIDEST_CELL + 5 + smma_svg_text_width(&p->sans, sample[i].text);
@@ -402,11 +451,10 @@ static void draw_legend(picture *p) {
     if (x > MARGIN && x + width > right) x = MARGIN, p->y += p->row + 2;
     x = draw_sample(p, x, sample[i].s, sample[i].text);
   }
-  p->y += p->row + 2;
-  smma_svg_text(p->svg, MARGIN, base_line(p), &p->sans,
-                "Dark: 1, pale: 0. Grey: bits that alignment keeps, or of the significand; dashed: its limit; framed: "
-                "its last bit. Zigzag: left out.");
-  p->y += p->row;
+  p->y += p->row + 5;
+  draw_wrapped(p, MARGIN, &p->sans,
+               "Full colour: 1, faint: 0. Grey: bits that alignment keeps, or of the significand; dashed: its limit; "
+               "framed: its last bit. Zigzag: left out.");
 }
 
 static bool has_bits(const picture *p) {
@@ -429,29 +477,32 @@ static bool draw(picture *p, const smma_explained *unit, int count, bool brief) 
   if (done) {
     p->y = MARGIN;
     set_sizes(p);
-    set_columns(p);
-    for (int i = 0; i < lines.count; i++) draw_line(p, &lines.line[i]);
+    fit(p);
+    for (int i = 0; i < lines.count; i++)
+      if (p->with.values || i + 1 == lines.count || lines.line[i + 1].kind != SMMA_LINE_ENCODING)
+        draw_line(p, &lines.line[i]);
     if (has_bits(p)) draw_legend(p);
   }
   smma_lines_free(&lines);
   return done && !p->svg->failed;
 }
 
-bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count) {
+bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count, double width) {
   picture *p = malloc(sizeof *p);
   bool done;
   if (!p) return false;
   p->svg = svg;
+  p->width = width;
   done = draw(p, unit, count, false);
   free(p);
   return done;
 }
 
-bool smma_picture_write(FILE *stream, const smma_explained *unit, int count) {
+bool smma_picture_write(FILE *stream, const smma_explained *unit, int count, double width) {
   char title[200];
   smma_svg svg;
   const smma_locale locale = smma_locale_enter();
-  bool done = smma_svg_open(&svg) && smma_picture_draw(&svg, unit, count);
+  bool done = smma_svg_open(&svg) && smma_picture_draw(&svg, unit, count, width);
   snprintf(title, sizeof title, "d = c + sum of a[k]*b[k] on %s%s%s, bit by bit", unit[0].unit,
            count > 1 ? " and " : "", count > 1 ? unit[1].unit : "");
   if (done) smma_svg_write(stream, &svg, title, MARGIN);
