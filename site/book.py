@@ -36,7 +36,6 @@ CHAPTERS = (
     ("Algorithms", "docs/algorithms/README.md"),
     ("Development", "docs/architecture.md docs/howto-add.md docs/site.md docs/figures.md CONTRIBUTING.md CHANGELOG.md"),
 )
-WORD = r"\b(?![0-9a-f]{4,}\b)[a-z_][a-z0-9_]+\b"  # excludes encodings
 MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
@@ -216,20 +215,14 @@ class Book:
     # ---- Searching ----
 
     def index(self):
-        """Writes the index: the sections, and the sections of each word. It is a script, because pages opened as
-        files can read only scripts."""
-        words, sections, titles = {}, [], {}
+        """Returns a script with the text of all sections: [address, title, title of the page, text]. It is a script,
+        because pages opened as files can read only scripts."""
+        sections, titles = [], {}
         for address, title, text in self.sections:
-            if not title:
-                continue
-            page = titles.setdefault(address.partition("#")[0], title)  # a page's first section has its title
-            begin = re.sub(r"\s+", " ", text)[:150]
-            sections.append([address, title, page, begin])
-            for word in set(re.findall(WORD, f"{title} {text}".lower())):
-                words.setdefault(word, []).append(len(sections) - 1)
-        # Words in half of all sections or more are not indexed.
-        words = {word: found for word, found in sorted(words.items()) if len(found) < len(sections) / 2}
-        return f"var softmmaIndex = {json.dumps({'sections': sections, 'words': words}, separators=(',', ':'))};\n"
+            if title:
+                page = titles.setdefault(address.partition("#")[0], title)  # a page's first section has its title
+                sections.append([address, title, page, re.sub(r"\s+", " ", text)])
+        return f"var softmmaSections = {json.dumps(sections, separators=(',', ':'), ensure_ascii=False)};\n"
 
 
 def manual():

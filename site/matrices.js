@@ -135,7 +135,12 @@
     return Math.max(0, Math.min(1, share));
   }
 
-  function map(title, texts, shares, sign, target) {
+  /* Returns the scale under a map: its colours from the greatest negative value to the greatest positive one. */
+  function scale(most) {
+    return made("p", {className: "bar"}, made("span", {textContent: `\u2212${most}`}), made("i"), made("span", {textContent: most}));
+  }
+
+  function map(title, texts, shares, sign, most, target) {
     const rows = [];
     for (let i = 0; i < shown.m; i++) {
       const row = made("tr");
@@ -162,7 +167,11 @@
       rows.push(row);
     }
     const table = made("table", {className: "map"}, made("caption", {textContent: title}), ...rows);
-    return made("div", {className: "scroll"}, table);
+    table.addEventListener("pointerover", (event) => {
+      const cell = event.target.closest("td");
+      if (cell) byId("readout").textContent = `${title} ${cell.title}`;
+    });
+    return made("div", {className: "scroll card"}, table, scale(most));
   }
 
   /* Returns the operands of the first step after which the units' sums differ; a step has the greater K of both. */
@@ -216,10 +225,10 @@
     byId("maps").append(
         ...results.map(
             ({d}, slot) => map(
-                `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d], null)),
-        map(`Difference, ${unit[0].gpu} less ${unit[1].gpu}`, [...ulps].map((u) => `${u}${what}`),
+                `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d], greatest.toPrecision(3), null)),
+        map(`${unit[0].gpu} less ${unit[1].gpu}${integer ? "" : `, in ulp of ${format}`}`, [...ulps].map((u) => `${u}${what}`),
             magnitudes.map((u) => (u ? 0.2 + 0.8 * Math.log2(1 + u) / Math.log2(1 + most) : 0)), [...ulps].map(Number),
-            parting));
+            most.toPrecision(most < 1e6 ? undefined : 3), parting));
   }
 
   for (const slot of [0, 1]) {

@@ -456,8 +456,45 @@ def matrices():
     picture_of("matrices")
 
 
+def the_table():
+    open_page(FILE + "table.html")
+    lines = json.loads((site / "table.json").read_text())["lines"]
+    rows = script("return document.querySelectorAll('.facts-table tbody tr').length")
+    csv_lines = (site / "table.csv").read_text().splitlines()
+    check(rows == len(lines) == len(csv_lines) - 1 > 100, f"{rows} lines on the page, in JSON and in CSV")
+    one("#filter").send_keys("h100 e4m3 13")
+    shown = script("return [...document.querySelectorAll('.facts-table tbody tr:not([hidden])')].map(x => x.textContent)")
+    check(shown and all("e4m3" in text for text in shown) and len(shown) < 10, f"a filter shows {len(shown)} of them")
+    address = browser.current_url
+    open_page(address)
+    check(one("#count").text.startswith(f"{len(shown)} of"), "the address has the filter")
+    open_page(FILE + "table.html")
+    press(".facts-table th:nth-child(5) button")
+    bits = script("return [...document.querySelectorAll('.facts-table tbody tr')].map(row => row.cells[4].textContent)")
+    numbers = [int(text) for text in bits if text.isdigit()]
+    check(numbers == sorted(numbers) and numbers[0] == 13, "a heading sorts, numbers as numbers")
+    links = script("return [...document.querySelectorAll('.facts-table td a')].map(a => [a.closest('td').cellIndex, a.href])")
+    drawn = [[link for cell, link in links if cell == column and "index.html#" in link] for column in (3, 4, 6)]
+    check(min(map(len, drawn)) > 50, f"{sum(map(len, drawn))} cells open a drawing")
+    for link in [link for column in drawn for link in column[:: len(column) // 6]]:
+        open_page(link)
+        check(
+            one("#pictures svg") and not one("#complaint").text and not one("#told").text, f"such as {link.split('#')[1][:90]}"
+        )
+    open_page(next(link for cell, link in links if cell == 4 and "e4m3.e4m3" in link and "H100" in link))
+    cut = script("return [...document.querySelectorAll('#pictures title')].map(x => x.textContent)")
+    check(
+        any(x.startswith("a[0]*b[0]") and "kept 1" in x for x in cut)
+        and any(x.startswith("a[1]*b[1]") and "cut 1" in x for x in cut),
+        "the drawing of kept bits shows the last one that is kept and the first that is cut",
+    )
+    quiet("the table")
+
+
 def text_pages():
     open_page(FILE + "agreement.html", ready=False)
+    cells = script("return [...document.querySelectorAll('.agreement td')].filter(x => /^\\d+\\/\\d+$/.test(x.textContent)).length")
+    check(cells > 100, f"{cells} pairs of GPUs on the map")
     links = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, ".agreement td a")]
     into = [link for link in links if "index.html#" in link]
     check(
@@ -493,11 +530,31 @@ def text_pages():
         and any("experiments.html" in address for address in titled),
         "and finds sections of that title first, the experiment among them",
     )
-    one("#words").send_keys(" qqqq")
-    check(one("#found").text == "0 sections", "what is not there is not found")
+    for query, page, word in (
+        ("nvfp4 divergence", "docs/", "NVFP4"),
+        ("FP8 H100", "docs/", "FP8"),
+        ("MI250X subnormal", "", "MI250X"),
+        ("--hex", "", "--hex"),
+    ):
+        one("#words").clear()
+        one("#words").send_keys(query)
+        found = script("return [...document.querySelectorAll('#sections li')].map(x => [x.querySelector('a').href, x.textContent])")
+        marks = script("return [...document.querySelectorAll('#sections mark')].map(x => x.textContent.toLowerCase())")
+        check(
+            found and page in found[0][0] and "softmma.1" not in found[0][0] and word.lower() in " ".join(marks),
+            f"'{query}' finds {len(found)} sections, with marks: {found[0][1][:60] if found else ''}",
+        )
+    one("#words").clear()
+    one("#words").send_keys("qqqqqqq")
+    check(one("#found").text == "Nothing found.", "what is not there is not found")
     picture_of("search")
     open_page(HTTP + "gpus/H100.html", ready=False)
     check("h100-f16-f32.txt" in one("main").text, "an H100's page has what was recorded on it")
+    check(
+        "f16 x f16 + f32 -> f32 (wgmma.m64nNk16.f32.f16.f16): identical to B200, RTX PRO 6000; differs from V100" in one("main").text,
+        "and compares it with other GPUs in sentences",
+    )
+    script("document.querySelectorAll('details').forEach(x => { x.open = true; })")
     script(
         "[...document.querySelectorAll('main a')]"
         ".find(link => link.textContent === 'mma.m16n8k16.f32.f16.f16.f32').click()"
@@ -527,18 +584,94 @@ def dark():
     media(prefers_color_scheme="light")
 
 
+PAGES = (
+    "index.html",
+    "unit.html",
+    "matrices.html",
+    "table.html",
+    "agreement.html",
+    "gallery.html",
+    "gpus.html",
+    "gpus/H100.html",
+    "units/hopper.html",
+    "instructions/hopper/mma.m16n8k16.f32.f16.f16.f32.html",
+    "recordings.html",
+    "docs/index.html",
+    "docs/plans.html",
+    "docs/custom-units.html",
+    "docs/softmma.1.html",
+    "search.html?q=fp8",
+)
+COMPUTING = ("index.html", "unit.html", "matrices.html", "table.html")
+
+
+def size(width, height):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+    )
+
+
 def narrow():
-    browser.set_window_size(500, 900)
-    open_page(FILE + "index.html")
-    width = script("return [document.documentElement.scrollWidth, innerWidth]")
-    check(width[0] <= width[1], f"a narrow window does not scroll sideways: {width}")
-    picture_of("explorer-narrow")
-    browser.set_window_size(1280, 1000)
+    size(390, 844)
+    for page in PAGES:
+        open_page(FILE + page, ready=page in COMPUTING)
+        width = script("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        check(width[0] <= width[1] <= 390, f"{page} does not scroll sideways on a telephone: {width}")
+        picture_of(f"{page.replace('/', '-').split('?')[0]}-narrow")
+        if page == "index.html":
+            check(
+                script("""return [...document.querySelectorAll('.big, #pictures svg, #elements input')].every(x =>
+                    !x.checkVisibility() || x.getBoundingClientRect().right <= innerWidth)"""),
+                "all bits of the results and the whole drawing are on the screen",
+            )
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+CONTRAST = """
+const channel = (x) => (x /= 255) <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+const rgba = (color) => {
+  context.clearRect(0, 0, 1, 1);
+  context.fillStyle = color;
+  context.fillRect(0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data];
+};
+const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+function ground(element) {
+  for (; element; element = element.parentElement) {
+    const color = rgba(getComputedStyle(element).backgroundColor);
+    if (color[3] === 255) return color;
+  }
+  return [255, 255, 255];
+}
+const wrong = new Set();
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node; (node = walker.nextNode());) {
+  const element = node.parentElement;
+  if (!node.data.trim() || !element.checkVisibility({visibilityProperty: true}) || element.closest('svg, script, option, :disabled'))
+    continue;
+  const style = getComputedStyle(element), x = luminance(rgba(style.color)), y = luminance(ground(element));
+  const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05), size = parseFloat(style.fontSize);
+  const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+  if (ratio < (large ? 3 : 4.5)) wrong.add(`${element.tagName} ${element.className} ${ratio.toFixed(2)}: ${node.data.trim().slice(0, 30)}`);
+}
+return [...wrong].slice(0, 5);
+"""
+
+
+def contrast():
+    for scheme in ("light", "dark"):
+        media(prefers_color_scheme=scheme)
+        for page in PAGES:
+            open_page(FILE + page, ready=page in COMPUTING)
+            wrong = script(CONTRAST)
+            check(not wrong, f"{page}, {scheme}: text has the contrast of WCAG's level AA {wrong or ''}")
+    media(prefers_color_scheme="light")
 
 
 def accessible(page):
     """Requirements of screen readers: names of controls, one h1, a language; every control can be focused."""
-    open_page(FILE + page, ready=page in ("index.html", "unit.html", "matrices.html"))
+    open_page(FILE + page, ready=page in COMPUTING)
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     controls = (
         "button",
@@ -568,18 +701,9 @@ def accessible(page):
 
 
 try:
-    for part in (first_view, a_bit, redraw, units, examples, rows, custom, matrices, text_pages, dark, narrow):
+    for part in (first_view, a_bit, redraw, units, examples, rows, custom, matrices, the_table, text_pages, dark, narrow, contrast):
         part()
-    for page_name in (
-        "index.html",
-        "unit.html",
-        "matrices.html",
-        "agreement.html",
-        "gallery.html",
-        "docs/plans.html",
-        "gpus.html",
-        "search.html",
-    ):
+    for page_name in PAGES:
         accessible(page_name)
 finally:
     browser.quit()

@@ -20,6 +20,7 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 
 #define MARGIN 16.0
 #define GAP 12.0           /* between columns of the table */
+#define OVERHANG 10.0      /* of labels and frames beyond the bits */
 #define LEAST_WIDTH 700.0  /* of the legend */
 #define ENCODING_CELL 10.0 /* a bit of an encoding */
 #define MOST_CELLS 150     /* wider pictures show fewer of the truncated bits */
@@ -38,7 +39,7 @@ static const picture_detail details[] = {{true, true, true}, {false, true, true}
 
 typedef struct {
   smma_svg *svg;
-  double width; /* the picture's greatest width; 0 if there is no limit */
+  double width; /* where everything ends, before the right margin; 0 if there is no limit */
   picture_detail with;
   const smma_lines *lines;
   smma_axis axis;
@@ -102,7 +103,7 @@ static double set_columns(picture *p) {
 static void fit(picture *p) {
   for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
     p->with = details[i];
-    const double remarks = set_columns(p), room = p->width > 0 ? p->width - MARGIN - p->bits_x - remarks : BITS_WIDTH;
+    const double remarks = set_columns(p), room = p->width > 0 ? p->width - OVERHANG - p->bits_x - remarks : BITS_WIDTH;
     p->cell = (room < BITS_WIDTH ? room : BITS_WIDTH) / p->axis.cells;
     if (p->width == 0 || p->cell >= LEGIBLE_CELL) break;
   }
@@ -492,7 +493,7 @@ bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count, dou
   bool done;
   if (!p) return false;
   p->svg = svg;
-  p->width = width;
+  p->width = width > 0 ? width - MARGIN : 0;
   done = draw(p, unit, count, false);
   free(p);
   return done;
