@@ -33,7 +33,7 @@ if not (chromium and chromedriver):
     sys.exit(77)
 
 MOST_BYTES = 200_000  # of the first view over HTTP, with text compressed by the server as usual
-# The goal on an idle machine is 1 s and 16 ms; a loaded machine takes longer.
+# The goal on an idle machine is 0.5 s and 16 ms; a loaded machine takes longer.
 MOST_SECONDS = 20
 MOST_REDRAW = 320  # milliseconds
 
