@@ -30,7 +30,7 @@ CHAPTERS = (
     (
         "Python",
         "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md "
-        "docs/jax.md docs/packages.md",
+        "docs/jax.md",
     ),
     ("Speed", "docs/performance.md docs/performance-devices.md"),
     ("Algorithms", "docs/algorithms/README.md"),
@@ -83,6 +83,7 @@ class Book:
         self.sections = []  # of all pages: (address, title, words)
         self.wanted = []  # files that pages link to
         self.made = set()
+        self.places = {}  # of each page: the anchors and titles of its sections
         self.pages = self.contents()
 
     @staticmethod
@@ -123,6 +124,8 @@ class Book:
                 token.attrSet("id", name)
                 heading, words = plain(tokens[n + 1]), []
                 title = title or heading
+                if token.tag == "h2":
+                    self.places.setdefault(page, []).append((name, heading))
                 address = page if token.tag == "h1" else f"{page}#{name}"
             elif token.type == "inline":
                 if tokens[n - 1].type != "heading_open":
@@ -153,6 +156,13 @@ class Book:
 
     # ---- Pages ----
 
+    def here(self, page):
+        """Returns links to the page's sections, for wide screens."""
+        links = "".join(f'<li><a href="#{place}">{html.escape(title)}</a></li>\n' for place, title in self.places[page])
+        return (
+            f'<nav class="contents here" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n{links}</ul>\n</nav>'
+        )
+
     def sidebar(self, page):
         parts = []
         for chapter, paths in self.pages:
@@ -180,8 +190,10 @@ class Book:
                 f'<a rel="{kind}" href="{relative(place_of(to), page)}">{word}: {html.escape(self.titles[to])}</a>'
                 for kind, word, to in turns
             )
-            body = f'<div class="book">\n{self.sidebar(page)}\n<main id="main">\n{texts[path]}\n'
-            body += f'<p class="turn">{links}</p>\n</main>\n</div>'
+            here = self.here(page) if len(self.places.get(page, ())) > 1 else ""
+            kind = "book with-here" if here else "book"
+            body = f'<div class="{kind}">\n{self.sidebar(page)}\n<main id="main">\n{texts[path]}\n'
+            body += f'<p class="turn">{links}</p>\n</main>\n{here}</div>'
             self.site.page(page, self.titles[path], body, current="docs/index.html")
             self.made.add(path)
 

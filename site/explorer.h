@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Returns {"version", "architectures": [{"name", "title", "vendor", "gpus": [...]}], "instructions": [{"arch", "name",
-   "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}. Instructions that exist for many
-   N have their least N alone. */
+   "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}. An instruction that exists for
+   many N has its least N alone. */
 const char *site_catalogue(void);
 
 /* Set unit `slot`, 0 or 1: site_choose to an instruction of a GPU or architecture, site_customise to a custom unit, as

@@ -127,8 +127,9 @@
   /* Returns the name of an instruction that the library has: of instructions that exist for many N, which compute the
      same, it has the least N alone. */
   function ofLeastN(slot, gpu, name) {
-    const names = [name, ...[8, 16].map((n) => name.replace(/(m\d+n)\d+(?=k)/, `$1${n}`).replace(/(64x|128x)\d+(?=x)/, `$1${n}`))];
-    return names.find((one) => !s.choose(slot, gpu, one)) ?? name;
+    const withN = (least) => name.replace(
+        /(m\d+n|64x|128x)(\d+)(?=[kx])/, (whole, before, n) => (n % 8 || n > 256 ? whole : before + least));
+    return [name, withN(8), withN(16)].find((one) => !s.choose(slot, gpu, one)) ?? name;
   }
 
   function sameOperands(x, y) {
@@ -138,6 +139,7 @@
   function describe(slot) {
     const about = byId(`about${slot}`);
     about.replaceChildren();
+    if (unit[slot].gpu === NONE) about.append("Choose a second GPU to compare.");
     if (unit[slot].error || unit[slot].gpu === NONE) return;
     const facts = JSON.parse(s.about(slot));
     const isCustom = facts.arch === "custom unit", sum = isCustom ? facts.parameters : facts.sum;
@@ -154,7 +156,10 @@
     u.error = "";
     u.facts = null;
     select(byId(`gpu${slot}`), u.gpu);
-    if (u.gpu === NONE) return instructionMenu(slot, []);
+    if (u.gpu === NONE) {
+      instructionMenu(slot, []);
+      return describe(slot);
+    }
     if (u.gpu === CUSTOM) {
       instructionMenu(slot, []);
       u.error = s.customise(slot, u.text);
@@ -465,8 +470,8 @@
 
   // ---- Drawing ----
 
-  /* Fills an element with the bits of a result, in groups: sign, exponent, fraction. Digits that differ from `other` are
-     marked. */
+  /* Fills an element with the bits of a result, in groups: sign, exponent, fraction. Marks digits that differ from
+     `other`. */
   function showBig(box, text, other) {
     const groups = text.split(" "), kinds = groups.length > 1 ? ["sign", "exponent", "fraction"] : ["fraction"];
     let at = 0;
@@ -666,7 +671,7 @@
     setUnits();
     showKeys();
     if (!count) return;
-    s.make(NONE, 0);
+    s.make(layout.parts.some((part) => asked.has(part.name)) ? NONE : "normal", 1);
     for (const part of layout.parts) {
       const text = asked.get(part.name) ?? "", values = text.startsWith("v:");
       const words = lengthened(values ? text.slice(2) : text, part.count);
@@ -895,7 +900,8 @@
   });
   byId("embed").addEventListener("click", () => {
     rememberNow();
-    const address = `${location.href.split(/[?#]/)[0]}?embed${location.hash}`.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+    const page = `${location.href.split(/[?#]/)[0]}?embed${location.hash}`;
+    const address = page.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
     copy(`<iframe src="${address}" title="SoftMMA" width="100%" height="700"></iframe>`,
          "The HTML for a page with this drawing is copied.");
   });

@@ -137,7 +137,8 @@
 
   /* Returns the scale under a map: its colours from the greatest negative value to the greatest positive one. */
   function scale(most) {
-    return made("p", {className: "bar"}, made("span", {textContent: `\u2212${most}`}), made("i"), made("span", {textContent: most}));
+    const [least, greatest] = [`\u2212${most}`, most].map((textContent) => made("span", {textContent}));
+    return made("p", {className: "bar"}, least, made("i"), greatest);
   }
 
   function map(title, texts, shares, sign, most, target) {
@@ -222,11 +223,13 @@
     byId("summary").textContent = `${differing} of ${m * n} results differ` +
         (differing ? `, by ${most.toPrecision(most < 1e6 ? undefined : 3)}${what} at most.` : ".") +
         ` Computed in ${Math.round(performance.now() - begin)} ms.`;
+    const product = ({d}, slot) => map(
+        `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d],
+        greatest.toPrecision(3), null);
+    const title = `${unit[0].gpu} less ${unit[1].gpu}${integer ? "" : `, in ulp of ${format}`}`;
     byId("maps").append(
-        ...results.map(
-            ({d}, slot) => map(
-                `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d], greatest.toPrecision(3), null)),
-        map(`${unit[0].gpu} less ${unit[1].gpu}${integer ? "" : `, in ulp of ${format}`}`, [...ulps].map((u) => `${u}${what}`),
+        ...results.map(product),
+        map(title, [...ulps].map((u) => `${u}${what}`),
             magnitudes.map((u) => (u ? 0.2 + 0.8 * Math.log2(1 + u) / Math.log2(1 + most) : 0)), [...ulps].map(Number),
             most.toPrecision(most < 1e6 ? undefined : 3), parting));
   }

@@ -43,7 +43,8 @@
 
   /* Returns the text around the first hit, cut between words, with all hits marked. */
   function excerpt(text, patterns) {
-    const hits = patterns.map((one) => text.search(one)).filter((at) => at >= 0), at = hits.length ? Math.min(...hits) : 0;
+    const hits = patterns.map((one) => text.search(one)).filter((at) => at >= 0);
+    const at = hits.length ? Math.min(...hits) : 0;
     const from = at < AROUND ? 0 : text.indexOf(" ", at - AROUND) + 1, end = text.indexOf(" ", at + AROUND);
     return (from ? "... " : "") + text.slice(from, end < 0 ? undefined : end) + (end < 0 ? "" : " ...");
   }
@@ -67,12 +68,13 @@
         whole                                                     ? `${whole} section${whole > 1 ? "s" : ""}` :
         found.length ? "No section has all words; these have some." :
                        "Nothing found.";
-    document.getElementById("sections").replaceChildren(...(whole ? found.slice(0, whole) : found).slice(0, MOST).map(({section}) => {
-      const item = document.createElement("li"), link = made("a", ""), text = made("p", "");
-      link.href = section.address;
-      link.append(...marked(section.title, patterns));
+    const shown = found.slice(0, Math.min(MOST, whole || MOST));
+    document.getElementById("sections").replaceChildren(...shown.map(({section}) => {
+      const {address, title, page} = section, item = made("li", ""), link = made("a", ""), text = made("p", "");
+      link.href = address;
+      link.append(...marked(title, patterns));
       text.append(...marked(excerpt(section.text, patterns), patterns));
-      item.append(link, made("span", section.page && section.page !== section.title ? ` in ${section.page}` : ""), text);
+      item.append(link, made("span", page !== title ? ` in ${page}` : ""), text);
       return item;
     }));
   }

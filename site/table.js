@@ -4,7 +4,9 @@
 (() => {
   const table = document.querySelector(".facts-table"), body = table.tBodies[0], rows = [...body.rows];
   const input = document.getElementById("filter"), count = document.getElementById("count");
-  const texts = rows.map((row) => [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ").toLowerCase());
+  const texts = rows.map((row) => {
+    return [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ").toLowerCase();
+  });
 
   function filter() {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -23,6 +23,7 @@ COLUMNS = (
     ("rounding", "Result", "how the sum is rounded to the result"),
     ("subnormals", "Subnormals", "what becomes of subnormal elements of A and B"),
     ("c_joins", "C joins", "where the accumulator joins the sum"),
+    ("order", "Order matters", "whether the order of the products within one sum can change the result"),
     (
         "evidence_class",
         "Evidence",
@@ -38,6 +39,7 @@ FEATURES = {
     "rounding": "output_rounding",
     "subnormals": "subnormal_a",
     "c_joins": "c_joins",
+    "order": "order_control",
 }
 # Classes of evidence with the words of the catalogue's texts that stand for each. The first that fits counts.
 CLASSES = (
@@ -66,7 +68,7 @@ def class_of(evidence, names):
 
 def finding(features, name):
     value = features.get(name, {}).get("value") or ""  # None: the probe cannot tell
-    return re.sub(r" in stages.*|, exactly as.*", "", value)
+    return re.sub(r" in stages.*|, exactly as.*|^(yes|no):.*", r"\1", value)
 
 
 class Table:
@@ -79,7 +81,9 @@ class Table:
 
     def line(self, arch, one):
         instruction = self.units.instruction[arch, one["instruction"]]
-        probed = json.loads(softmma("probe", "--on", arch, "--instr", one["instruction"], "--json", statuses=(0, 1, 2)) or "[]")
+        probed = json.loads(
+            softmma("probe", "--on", arch, "--instr", one["instruction"], "--json", statuses=(0, 1, 2)) or "[]"
+        )
         features = probed[0]["features"] if probed else {}
         found = {key: finding(features, name) for key, name in FEATURES.items()}
         rule, gpus = instruction["parameters"], [gpu["name"] for gpu in self.units.gpus if gpu["arch"] == arch]
@@ -109,7 +113,9 @@ class Table:
     def address(self, line, values, root):
         """Returns a link to the explorer with values of a, b and c."""
         state = "&".join(f"{key}=v:{value}" for key, value in values.items())
-        return html.escape(f"{root}index.html#on={line['gpus'][0].replace(' ', '+')}&instr={line['instruction']}&{state}")
+        return html.escape(
+            f"{root}index.html#on={line['gpus'][0].replace(' ', '+')}&instr={line['instruction']}&{state}"
+        )
 
     def shown(self, line):
         """Returns values of a, b and c for the columns that a drawing shows: all products of a call; the last bit that is
@@ -150,7 +156,11 @@ class Table:
                 place = self.units.place((line["architecture"], line["instruction"]), root)
                 yield key, f'<a href="{place}" class="{text}">{text}</a>', "\n".join(line["evidence"])
             elif key in links:
-                yield key, f'<a href="{self.address(line, links[key], root)}">{text or "drawing"}</a>', "Show it in a drawing"
+                yield (
+                    key,
+                    f'<a href="{self.address(line, links[key], root)}">{text or "drawing"}</a>',
+                    "Show it in a drawing",
+                )
             else:
                 yield key, text, ""
 

@@ -7,9 +7,7 @@ import re
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from book import place_of
 from shell import SITE, TOP, relative, run, softmma, table, unit_pages
 from table import Table
 
@@ -310,7 +308,9 @@ class Units:
             if r["units"] and any(unit[0] == arch and short(unit[1]) == name for unit in r["units"])
         ]
         body += "<h2>Recordings</h2>\n"
-        body += self.recording_table(own, page) if own else "<p>This repository has no vectors of this instruction.</p>\n"
+        body += (
+            self.recording_table(own, page) if own else "<p>This repository has no vectors of this instruction.</p>\n"
+        )
         if unit_pages.is_sparse(i):
             body += "<p>The dense rule on the products that the metadata selects "
             body += f'(<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
@@ -318,9 +318,7 @@ class Units:
             tree = html.escape(self.trees[self.key(i)].strip())
             body += f'<h2>Reduction order</h2>\n<pre tabindex="0">{tree}</pre>\n'
             if (arch, n) in self.probes:
-                asked = (
-                    f"<p>Measured on {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
-                )
+                asked = f"<p>Measured on {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
                 body += f"<h2>What probes find</h2>\n{asked}{self.book.plain_html(self.probes[arch, n])}\n"
         if i["aliases"]:
             names = "\n".join(f"<li>{code(alias)}</li>" for alias in i["aliases"])
@@ -400,12 +398,15 @@ class Units:
                 if same or apart:
                     text = f"<b>{html.escape(formats)}</b> (<code>{html.escape(short(self.one[rule]))}</code>): "
                     text += "; ".join(
-                        [f"identical to {', '.join(same)}"] * bool(same) + [f"differs from {', '.join(apart)}"] * bool(apart)
+                        [f"identical to {', '.join(same)}"] * bool(same)
+                        + [f"differs from {', '.join(apart)}"] * bool(apart)
                     )
                     lines.append(f"<li>{text}.</li>\n")
         if not lines:
             return ""
-        lead = "<p>Identical: proved for every input. Differs: the link opens the smallest input with other results.</p>\n"
+        lead = (
+            "<p>Identical: proved for every input. Differs: the link opens the smallest input with other results.</p>\n"
+        )
         return f"<h2>Compared with other GPUs</h2>\n{lead}<ul>\n{''.join(lines)}</ul>\n"
 
     def clusters(self, rules):
@@ -417,7 +418,9 @@ class Units:
             same.append(list(self.labels(cluster, rules)))
         equal = [" = ".join(map(html.escape, names)) for names in same if len(names) > 1]
         alone = [html.escape(names[0]) for names in same if len(names) == 1]
-        parts = equal + ([f"{', '.join(alone)} {'differs' if len(alone) == 1 else 'differ'} from all others"] if alone else [])
+        parts = equal + (
+            [f"{', '.join(alone)} {'differs' if len(alone) == 1 else 'differ'} from all others"] if alone else []
+        )
         return "; ".join(parts)
 
     def agreement(self):

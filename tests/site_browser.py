@@ -173,12 +173,16 @@ def first_view():
         return observer.takeRecords().reduce((sum, entry) => sum + entry.value, 0)""")
     check(shift < 0.1, f"layout shift {shift:.3f}")
     check(results() == ["bf400000", "bf000000", "bf600000"], "H100, A100 and the exact sum of the README's row")
-    marked = script("return [...document.querySelectorAll('.big')].map(bits => [...bits.querySelectorAll('mark')].length)")
+    marked = script(
+        "return [...document.querySelectorAll('.big')].map(bits => [...bits.querySelectorAll('mark')].length)"
+    )
     check(marked == [1, 1, 1], f"differing bits are marked: {marked}")
     top = script("return document.querySelector('#pictures svg').getBoundingClientRect().top")
     check(top < 600, f"the drawing begins {top:.0f} pixels below the top")
     source = re.search("<h1[^>]*>(.*?)</h1>", (site / "index.html").read_text())[1]
-    check(html.unescape(source) == one("#question").text, "the page's question is the one that the library's results ask")
+    check(
+        html.unescape(source) == one("#question").text, "the page's question is the one that the library's results ask"
+    )
     check("alignment of a[2]*b[2]" in one("#difference").text, "where they part")
     quiet("the explorer")
     picture_of("explorer")
@@ -216,8 +220,7 @@ def a_bit():
     value.clear()
     value.send_keys("0.1", Keys.TAB)
     check(
-        one(A1).get_attribute("title") == "0.0999755859375"
-        and "rounded" in one("#told").text,
+        one(A1).get_attribute("title") == "0.0999755859375" and "rounded" in one("#told").text,
         "a value can be, and what is rounded is said",
     )
     value.clear()
@@ -243,8 +246,17 @@ def a_bit():
     one("#hex").send_keys("3c01")
     facts = one("#facts").text.split("\n")
     check(
-        facts == ["exact", "1.0009765625", "hex float", "0x1.004p+0", "next larger", "2^-10 away", "next smaller",
-                  "2^-10 away"],
+        facts
+        == [
+            "exact",
+            "1.0009765625",
+            "hex float",
+            "0x1.004p+0",
+            "next larger",
+            "2^-10 away",
+            "next smaller",
+            "2^-10 away",
+        ],
         f"an element's exact value, hexadecimal float and neighbours: {facts}",
     )
     value = one(A1)
@@ -353,11 +365,16 @@ def examples():
         wait(lambda name=name: one(".examples a[aria-current]").text == name, f"{name} is shown")
         found = results()
         check(
-            found[0] != found[1] and not one("#complaint").text and one("#story").text and "Why do" in one("#question").text,
+            found[0] != found[1]
+            and not one("#complaint").text
+            and one("#story").text
+            and "Why do" in one("#question").text,
             f"{name}: {one('#question').text}",
         )
     open_page(FILE + "index.html?embed#" + link_of(0))
-    visible = script("return ['header', '.editor', '#results', '#pictures', '#whole'].map(x => document.querySelector(x).checkVisibility())")
+    visible = script(
+        "return ['header', '.editor', '#results', '#pictures', '#whole'].map(x => document.querySelector(x).checkVisibility())"
+    )
     check(visible == [False, False, True, True, True], "?embed shows results and drawing alone")
     wait(
         lambda: one("#whole").get_attribute("href").startswith(FILE + "index.html#on="), "with a link to the whole page"
@@ -399,7 +416,10 @@ def rows():
 def custom():
     open_page(FILE + "unit.html")
     check(results()[:2] == ["bf000000", "bf400000"], "the custom unit differs from the H100 at first")
-    check(len(script("return [...document.querySelectorAll('#keys label')].map(x => x.textContent)")) == 5, "five controls")
+    check(
+        len(script("return [...document.querySelectorAll('#keys label')].map(x => x.textContent)")) == 5,
+        "five controls",
+    )
     slider = script("""return [...document.querySelectorAll('#keys label')]
         .find(label => label.textContent.startsWith('alignment_bits')).querySelector('input')""")
     slider.send_keys(Keys.ARROW_RIGHT)
@@ -463,7 +483,9 @@ def the_table():
     csv_lines = (site / "table.csv").read_text().splitlines()
     check(rows == len(lines) == len(csv_lines) - 1 > 100, f"{rows} lines on the page, in JSON and in CSV")
     one("#filter").send_keys("h100 e4m3 13")
-    shown = script("return [...document.querySelectorAll('.facts-table tbody tr:not([hidden])')].map(x => x.textContent)")
+    shown = script(
+        "return [...document.querySelectorAll('.facts-table tbody tr:not([hidden])')].map(x => x.textContent)"
+    )
     check(shown and all("e4m3" in text for text in shown) and len(shown) < 10, f"a filter shows {len(shown)} of them")
     address = browser.current_url
     open_page(address)
@@ -473,13 +495,16 @@ def the_table():
     bits = script("return [...document.querySelectorAll('.facts-table tbody tr')].map(row => row.cells[4].textContent)")
     numbers = [int(text) for text in bits if text.isdigit()]
     check(numbers == sorted(numbers) and numbers[0] == 13, "a heading sorts, numbers as numbers")
-    links = script("return [...document.querySelectorAll('.facts-table td a')].map(a => [a.closest('td').cellIndex, a.href])")
+    links = script(
+        "return [...document.querySelectorAll('.facts-table td a')].map(a => [a.closest('td').cellIndex, a.href])"
+    )
     drawn = [[link for cell, link in links if cell == column and "index.html#" in link] for column in (3, 4, 6)]
     check(min(map(len, drawn)) > 50, f"{sum(map(len, drawn))} cells open a drawing")
     for link in [link for column in drawn for link in column[:: len(column) // 6]]:
         open_page(link)
         check(
-            one("#pictures svg") and not one("#complaint").text and not one("#told").text, f"such as {link.split('#')[1][:90]}"
+            one("#pictures svg") and not one("#complaint").text and not one("#told").text,
+            f"such as {link.split('#')[1][:90]}",
         )
     open_page(next(link for cell, link in links if cell == 4 and "e4m3.e4m3" in link and "H100" in link))
     cut = script("return [...document.querySelectorAll('#pictures title')].map(x => x.textContent)")
@@ -493,7 +518,9 @@ def the_table():
 
 def text_pages():
     open_page(FILE + "agreement.html", ready=False)
-    cells = script("return [...document.querySelectorAll('.agreement td')].filter(x => /^\\d+\\/\\d+$/.test(x.textContent)).length")
+    cells = script(
+        "return [...document.querySelectorAll('.agreement td')].filter(x => /^\\d+\\/\\d+$/.test(x.textContent)).length"
+    )
     check(cells > 100, f"{cells} pairs of GPUs on the map")
     links = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, ".agreement td a")]
     into = [link for link in links if "index.html#" in link]
@@ -538,7 +565,9 @@ def text_pages():
     ):
         one("#words").clear()
         one("#words").send_keys(query)
-        found = script("return [...document.querySelectorAll('#sections li')].map(x => [x.querySelector('a').href, x.textContent])")
+        found = script(
+            "return [...document.querySelectorAll('#sections li')].map(x => [x.querySelector('a').href, x.textContent])"
+        )
         marks = script("return [...document.querySelectorAll('#sections mark')].map(x => x.textContent.toLowerCase())")
         check(
             found and page in found[0][0] and "softmma.1" not in found[0][0] and word.lower() in " ".join(marks),
@@ -551,7 +580,8 @@ def text_pages():
     open_page(HTTP + "gpus/H100.html", ready=False)
     check("h100-f16-f32.txt" in one("main").text, "an H100's page has what was recorded on it")
     check(
-        "f16 x f16 + f32 -> f32 (wgmma.m64nNk16.f32.f16.f16): identical to B200, RTX PRO 6000; differs from V100" in one("main").text,
+        "f16 x f16 + f32 -> f32 (wgmma.m64nNk16.f32.f16.f16): identical to B200, RTX PRO 6000; differs from V100"
+        in one("main").text,
         "and compares it with other GPUs in sentences",
     )
     script("document.querySelectorAll('details').forEach(x => { x.open = true; })")
@@ -701,7 +731,21 @@ def accessible(page):
 
 
 try:
-    for part in (first_view, a_bit, redraw, units, examples, rows, custom, matrices, the_table, text_pages, dark, narrow, contrast):
+    for part in (
+        first_view,
+        a_bit,
+        redraw,
+        units,
+        examples,
+        rows,
+        custom,
+        matrices,
+        the_table,
+        text_pages,
+        dark,
+        narrow,
+        contrast,
+    ):
         part()
     for page_name in PAGES:
         accessible(page_name)
