@@ -473,6 +473,8 @@
   /* Fills an element with the bits of a result, in groups: sign, exponent, fraction. Marks digits that differ from
      `other`. */
   function showBig(box, text, other) {
+    if (box.dataset.shown === text + other) return;
+    box.dataset.shown = text + other;
     const groups = text.split(" "), kinds = groups.length > 1 ? ["sign", "exponent", "fraction"] : ["fraction"];
     let at = 0;
     box.replaceChildren(...groups.map((digits, n) => {

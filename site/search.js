@@ -22,7 +22,7 @@
     return occurs ? whole : pattern(word.slice(0, Math.max(5, word.length - 4)));
   }
 
-  /* Weighs rare words more, titles most, and the manual least. */
+  /* Weighs rare words more, titles most, and the manual and the changelog least. */
   function ranked(patterns) {
     const has = patterns.map((one) => sections.map((section) => one.test(section.lower)));
     const rarity = has.map((hits) => Math.log(1 + sections.length / (1 + hits.filter(Boolean).length)));
@@ -33,7 +33,7 @@
           patterns.forEach((one, w) => {
             weight += rarity[w] * (has[w][n] + 3 * one.test(section.heading));
           });
-          if (section.address.startsWith("docs/softmma.1")) weight -= 500;
+          if (/^docs\/(softmma\.1|CHANGELOG)/.test(section.address)) weight -= 2000;
           if (section.address.startsWith("docs/")) weight += 2;
           return {section, found, weight: weight + 0.5 * !section.address.includes("#")};
         })
@@ -65,10 +65,10 @@
     const found = words.length ? ranked(patterns) : [];
     const whole = found.filter((one) => one.found === words.length).length;
     document.getElementById("found").textContent = !words.length ? "" :
-        whole                                                     ? `${whole} section${whole > 1 ? "s" : ""}` :
-        found.length ? "No section has all words; these have some." :
-                       "Nothing found.";
-    const shown = found.slice(0, Math.min(MOST, whole || MOST));
+        !found.length                                             ? "Nothing found." :
+        words.length > 1 ? `${whole} of ${found.length} sections have all words.` :
+                           `${found.length} section${found.length > 1 ? "s" : ""}`;
+    const shown = found.slice(0, MOST);
     document.getElementById("sections").replaceChildren(...shown.map(({section}) => {
       const {address, title, page} = section, item = made("li", ""), link = made("a", ""), text = made("p", "");
       link.href = address;

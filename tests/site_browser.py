@@ -558,7 +558,7 @@ def text_pages():
         "and finds sections of that title first, the experiment among them",
     )
     for query, page, word in (
-        ("nvfp4 divergence", "docs/", "NVFP4"),
+        ("nvfp4 divergence", "docs/tutorial-ml.html", "diverges"),
         ("FP8 H100", "docs/", "FP8"),
         ("MI250X subnormal", "", "MI250X"),
         ("--hex", "", "--hex"),
