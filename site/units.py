@@ -384,30 +384,36 @@ class Units:
 
     def compared(self, arch):
         """Returns sentences that compare the architecture's rules with those of other GPUs."""
-        lines = []
+        lines, integers = [], []
         for formats, rules in self.groups().items():
             for rule in (r for r in rules if r[0] == arch):
                 others = {other: self.relation(rule, other) for other in rules if other[0] != arch}
-                same = self.labels([other for other in others if others[other] == "="], rules)
-                same = [html.escape(name) for name in same]
+                same, unknown = (
+                    ", ".join(
+                        map(html.escape, self.labels([other for other in others if others[other] in kinds], rules))
+                    )
+                    for kinds in (("=",), ("?", ""))
+                )
                 apart = self.labels([other for other in others if isinstance(others[other], dict)], rules)
                 apart = [
                     f'<a href="{self.vector(rule, others[other], "../")}">{html.escape(name)}</a>'
                     for name, other in apart.items()
                 ]
-                if same or apart:
+                words = [f"identical to {same}"] * bool(same) + [f"differs from {', '.join(apart)}"] * bool(apart)
+                words += [f"not known for {unknown}"] * bool(unknown)
+                if words:
                     text = f"<b>{html.escape(formats)}</b> (<code>{html.escape(short(self.one[rule]))}</code>): "
-                    text += "; ".join(
-                        [f"identical to {', '.join(same)}"] * bool(same)
-                        + [f"differs from {', '.join(apart)}"] * bool(apart)
-                    )
-                    lines.append(f"<li>{text}.</li>\n")
-        if not lines:
+                    kind = integers if formats.endswith("-> s32") else lines
+                    kind.append(f"<li>{text}{'; '.join(words)}.</li>\n")
+        if not lines + integers:
             return ""
+        folded = (
+            f"<details><summary>Integers</summary>\n<ul>\n{''.join(integers)}</ul>\n</details>\n" if integers else ""
+        )
         lead = (
             "<p>Identical: proved for every input. Differs: the link opens the smallest input with other results.</p>\n"
         )
-        return f"<h2>Compared with other GPUs</h2>\n{lead}<ul>\n{''.join(lines)}</ul>\n"
+        return f"<h2>Compared with other GPUs</h2>\n{lead}<ul>\n{''.join(lines)}</ul>\n{folded}"
 
     def clusters(self, rules):
         """Returns a sentence that names the rules which compute the same, and those that differ from all others."""
@@ -415,12 +421,15 @@ class Units:
         while left:
             cluster = [rule for rule in left if self.relation(left[0], rule) == "="]
             left = [rule for rule in left if rule not in cluster]
-            same.append(list(self.labels(cluster, rules)))
-        equal = [" = ".join(map(html.escape, names)) for names in same if len(names) > 1]
-        alone = [html.escape(names[0]) for names in same if len(names) == 1]
-        parts = equal + (
-            [f"{', '.join(alone)} {'differs' if len(alone) == 1 else 'differ'} from all others"] if alone else []
-        )
+            settled = all(isinstance(self.relation(cluster[0], rule), dict) for rule in rules if rule not in cluster)
+            same.append((list(self.labels(cluster, rules)), settled))
+        parts = [" = ".join(map(html.escape, names)) for names, _ in same if len(names) > 1]
+        for settled, words in (
+            (True, ("differs from all others", "differ from all others")),
+            (False, ("not known",) * 2),
+        ):
+            alone = [html.escape(names[0]) for names, known in same if len(names) == 1 and known == settled]
+            parts += [f"{', '.join(alone)} {words[len(alone) > 1]}"] * bool(alone)
         return "; ".join(parts)
 
     def agreement(self):
@@ -436,7 +445,8 @@ class Units:
         )
         second = (
             "<h2>By formats</h2>\n<p><b>=</b>: identical for every input (proved). <b>&ne;</b>: different; the link opens "
-            "the smallest example. <b>?</b>: not known.</p>\n"
+            "the smallest example. <b>?</b>: not known. A rule for several formats is listed under the first of them "
+            "alone.</p>\n"
         )
         body = lead + self.overview(groups) + second + "\n".join(parts)
         self.site.article(AGREEMENT, "Agreement", body, AGREEMENT, wide=True)
@@ -453,7 +463,7 @@ class Units:
 
     def shared(self, groups, arch, other):
         """Returns the cell of two GPUs: of each pair of formats, the first rule of both counts."""
-        same = of = 0
+        same = of = unknown = 0
         vector = None
         for rules in groups.values():
             mine, theirs = (next((rule for rule in rules if rule[0] == one), None) for one in (arch, other))
@@ -462,12 +472,14 @@ class Units:
             found = self.relation(mine, theirs)
             of += 1
             same += found == "="
+            unknown += found in ("?", "")
             if isinstance(found, dict) and not vector:
                 vector = self.vector(mine, found)
         if not of:
             return "<td></td>"
         text = f"{same}/{of}"
         label = f"{self.name(arch)} and {self.name(other)} agree for {same} of {of} pairs of formats"
+        label += f"; not known for {unknown}" * bool(unknown)
         if vector:
             text = f'<a href="{vector}" aria-label="{html.escape(label)}">{text}</a>'
         return f'<td style="--level: {round(100 * same / of)}%" title="{html.escape(label)}">{text}</td>'
