@@ -396,6 +396,12 @@ def rows():
               document.body.dispatchEvent(new DragEvent('drop', drop));"""
     script(drop, text, True)
     wait(lambda: results() and results()[0] == recorded[0], "a vector file that is dropped is opened")
+    wide = (SOURCE / "tests/vectors/recorded/h100/wgmma.m64n136k16.f32.bf16.bf16.txt").read_text()
+    last = [line.split()[-1] for line in wide.splitlines() if not line.startswith("#")][0]
+    script(drop, wide, True)
+    wait(lambda: results() and results()[0] == last, "also one of an instruction for another N than the library's")
+    script(drop, text, True)
+    wait(lambda: results() and results()[0] == recorded[0], "and the first file again")
     check("of 700 in rows.txt, recorded on A100" in one("#opened-name").text, "and says how many rows it has")
     number = one("#number")
     number.clear()
