@@ -323,6 +323,14 @@ static void draw_axis(picture *p, const smma_line *line) {
 
 /* ---- Results and words ---- */
 
+/* Returns the width of a bit of an encoding: less than usual if the line is too wide for the picture otherwise. */
+static double encoding_cell(const picture *p, const char *bits, const char *remark) {
+  const double room = p->width - p->sign_x - GAP - smma_svg_text_width(&p->mono, remark), count = (double)strlen(bits),
+               digit = smma_svg_text_width(&p->mono, "0") + 0.2;
+  if (p->width == 0 || count * ENCODING_CELL <= room) return ENCODING_CELL;
+  return room / count > digit ? room / count : digit;
+}
+
 static void draw_encoding(picture *p, const smma_line *line) {
   char bits[80], other[80];
   double x = p->sign_x;
@@ -330,15 +338,16 @@ static void draw_encoding(picture *p, const smma_line *line) {
   draw_cells(p, line);
   smma_encoding_bits(bits, sizeof bits, line->format, line->encoding);
   smma_encoding_bits(other, sizeof other, line->format, line->other);
+  const double cell = encoding_cell(p, bits, line->remark);
   for (int i = 0; bits[i]; i++) {
     char digit[2] = {bits[i], 0};
     if (bits[i] != other[i]) {
       char style[64];
       snprintf(style, sizeof style, "fill=\"#f6e3ee\" stroke=\"%s\" stroke-width=\"1.2\"", mark_colour);
-      smma_svg_rectangle(p->svg, (smma_svg_box){x + 1, p->y + 1, ENCODING_CELL - 2, p->row - 2}, style);
+      smma_svg_rectangle(p->svg, (smma_svg_box){x + 1, p->y + 1, cell - 2, p->row - 2}, style);
     }
-    if (bits[i] != ' ') draw_text(p, x + ENCODING_CELL / 2, digit, SMMA_SVG_MIDDLE);
-    x += bits[i] == ' ' ? ENCODING_CELL / 2 : ENCODING_CELL;
+    if (bits[i] != ' ') draw_text(p, x + cell / 2, digit, SMMA_SVG_MIDDLE);
+    x += bits[i] == ' ' ? cell / 2 : cell;
   }
   draw_text(p, x + GAP, line->remark, SMMA_SVG_START);
   p->y += p->row;
