@@ -89,7 +89,8 @@ class Table:
         rule, gpus = instruction["parameters"], [gpu["name"] for gpu in self.units.gpus if gpu["arch"] == arch]
         if instruction["model"] == "INTEGER":
             found |= {"products": "all", "bits": "all", "rounding": f"{rule['overflow']}s"}
-        found["products"] = found["products"] or str(rule.get("L", ""))  # where probes cannot tell
+        if not found["products"] and "L" in rule:  # the probe cannot tell
+            found["products"] = str(min(rule["L"], instruction["k"]))
         found["bits"] = found["bits"] or str(rule.get("F", ""))
         in_words = re.search(r"rounded ([a-z ]+) to \w+$", one["sum"])
         found["rounding"] = found["rounding"] or (in_words[1] if in_words else "")
@@ -197,8 +198,8 @@ class Table:
         site.write("table.csv", out.getvalue())
         body = (
             '<p class="lead">How the matrix units of all modelled GPUs and CPUs add: a line for each kind of sum. The '
-            "properties are found by probes, which ask the models as they would ask hardware; an empty cell stands for a "
-            "property that probes cannot tell. Press a heading to sort, and a cell to see its property drawn.</p>\n"
+            "properties are found by probes, which ask the models as they would ask hardware, or are taken from the rule if "
+            "probes cannot tell. Press a heading to sort, and a cell to see its property drawn.</p>\n"
             '<div class="tools"><input type="search" id="filter" placeholder="Filter: H100, e4m3, toward zero ..." '
             'aria-label="Filter the lines"> <output id="count" aria-live="polite"></output> '
             '<a class="button" href="table.csv" download>CSV</a> <a class="button" href="table.json" download>JSON</a>'
