@@ -30,13 +30,12 @@ CHAPTERS = (
     (
         "Python",
         "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md "
-        "docs/jax.md docs/packages.md",
+        "docs/jax.md",
     ),
     ("Speed", "docs/performance.md docs/performance-devices.md"),
     ("Algorithms", "docs/algorithms/README.md"),
     ("Development", "docs/architecture.md docs/howto-add.md docs/site.md docs/figures.md CONTRIBUTING.md CHANGELOG.md"),
 )
-WORD = r"\b(?![0-9a-f]{4,}\b)[a-z_][a-z0-9_]+\b"  # excludes encodings
 MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
@@ -84,6 +83,7 @@ class Book:
         self.sections = []  # of all pages: (address, title, words)
         self.wanted = []  # files that pages link to
         self.made = set()
+        self.places = {}  # of each page: the anchors and titles of its sections
         self.pages = self.contents()
 
     @staticmethod
@@ -124,6 +124,8 @@ class Book:
                 token.attrSet("id", name)
                 heading, words = plain(tokens[n + 1]), []
                 title = title or heading
+                if token.tag == "h2":
+                    self.places.setdefault(page, []).append((name, heading))
                 address = page if token.tag == "h1" else f"{page}#{name}"
             elif token.type == "inline":
                 if tokens[n - 1].type != "heading_open":
@@ -154,6 +156,13 @@ class Book:
 
     # ---- Pages ----
 
+    def here(self, page):
+        """Returns links to the page's sections, for wide screens."""
+        links = "".join(f'<li><a href="#{place}">{html.escape(title)}</a></li>\n' for place, title in self.places[page])
+        return (
+            f'<nav class="contents here" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n{links}</ul>\n</nav>'
+        )
+
     def sidebar(self, page):
         parts = []
         for chapter, paths in self.pages:
@@ -181,8 +190,10 @@ class Book:
                 f'<a rel="{kind}" href="{relative(place_of(to), page)}">{word}: {html.escape(self.titles[to])}</a>'
                 for kind, word, to in turns
             )
-            body = f'<div class="book">\n{self.sidebar(page)}\n<main id="main">\n{texts[path]}\n'
-            body += f'<p class="turn">{links}</p>\n</main>\n</div>'
+            here = self.here(page) if len(self.places.get(page, ())) > 1 else ""
+            kind = "book with-here" if here else "book"
+            body = f'<div class="{kind}">\n{self.sidebar(page)}\n<main id="main">\n{texts[path]}\n'
+            body += f'<p class="turn">{links}</p>\n</main>\n{here}</div>'
             self.site.page(page, self.titles[path], body, current="docs/index.html")
             self.made.add(path)
 
@@ -216,20 +227,14 @@ class Book:
     # ---- Searching ----
 
     def index(self):
-        """Writes the index: the sections, and the sections of each word. It is a script, because pages opened as
-        files can read only scripts."""
-        words, sections, titles = {}, [], {}
+        """Returns a script with the text of all sections: [address, title, title of the page, text]. It is a script,
+        because pages opened as files can read only scripts."""
+        sections, titles = [], {}
         for address, title, text in self.sections:
-            if not title:
-                continue
-            page = titles.setdefault(address.partition("#")[0], title)  # a page's first section has its title
-            begin = re.sub(r"\s+", " ", text)[:150]
-            sections.append([address, title, page, begin])
-            for word in set(re.findall(WORD, f"{title} {text}".lower())):
-                words.setdefault(word, []).append(len(sections) - 1)
-        # Words in half of all sections or more are not indexed.
-        words = {word: found for word, found in sorted(words.items()) if len(found) < len(sections) / 2}
-        return f"var softmmaIndex = {json.dumps({'sections': sections, 'words': words}, separators=(',', ':'))};\n"
+            if title:
+                page = titles.setdefault(address.partition("#")[0], title)  # a page's first section has its title
+                sections.append([address, title, page, re.sub(r"\s+", " ", text)])
+        return f"var softmmaSections = {json.dumps(sections, separators=(',', ':'), ensure_ascii=False)};\n"
 
 
 def manual():

@@ -20,7 +20,7 @@ static int print_digest(const smma_instruction *i) {
     site_make(kinds[row], row);
     fputs(site_explain(1), all);
     if (row < DRAWN) fputs(site_words(), all);
-    if (row < DRAWN) fputs(site_picture(0), all);
+    if (row < DRAWN) fputs(site_picture(0, 0), all);
   }
   if (fclose(all)) return 1;
   printf("%s %s %s\n", smma_arch_name(i), i->name, smma_sha256(text, size, digest));

@@ -9,6 +9,7 @@
 #include "explain/decimal.h"
 #include "explain/picture.h"
 #include "isa/custom.h"
+#include "isa/sum.h"
 #include "rows/generate.h"
 #include "rows/place.h"
 #include "rows/vectors.h"
@@ -59,12 +60,6 @@ static const char *reply_of(reply *r, smma_datum *d) {
   return end(r);
 }
 
-static void put_list(smma_datum *record, const char *key, const char *const *text) {
-  smma_datum *list = smma_datum_list();
-  for (int i = 0; text[i]; i++) smma_datum_append(list, smma_datum_text(text[i]));
-  smma_datum_put(record, key, list);
-}
-
 /* ---- The catalogue ---- */
 
 static void put_formats(smma_datum *record, const smma_instruction *i) {
@@ -78,14 +73,6 @@ static void put_formats(smma_datum *record, const smma_instruction *i) {
   smma_put_text(record, "scale", smma_format_text(i->scale));
   smma_put_text(record, "model", smma_model_name(&i->rule->rule));
   smma_put_text(record, "parameters", parameters);
-}
-
-/* Reports whether an instruction differs from the previous one only in N. */
-static bool differs_in_n(const smma_instruction *i, const smma_instruction *before) {
-  const bool sized = i->family == SMMA_FAMILY_WGMMA || i->family == SMMA_FAMILY_TCGEN05;
-  return sized && before->family == i->family && before->rule == i->rule && before->m == i->m && before->k == i->k &&
-         before->a == i->a && before->b == i->b && before->c == i->c && before->d == i->d &&
-         before->scale == i->scale && before->scale_block == i->scale_block && before->sparse == i->sparse;
 }
 
 static smma_datum *architecture(smma_arch_id arch) {
@@ -119,14 +106,9 @@ const char *site_catalogue(void) {
   static reply r;
   smma_datum *record = smma_datum_record(), *architectures = smma_datum_list(), *instructions = smma_datum_list(),
              *kinds = smma_datum_list();
-  const smma_instruction *before = NULL;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) smma_datum_append(architectures, architecture((smma_arch_id)a));
-  for (size_t n = 0; n < smma_catalogue_count(); n++) {
-    const smma_instruction *i = smma_catalogue_at(n);
-    const bool again = before && before->arch == i->arch && differs_in_n(i, before);
-    if (!again) smma_datum_append(instructions, instruction(i));
-    before = i;
-  }
+  for (size_t n = 0; n < smma_catalogue_count(); n++)
+    smma_datum_append(instructions, instruction(smma_catalogue_at(n)));
   for (int kind = 0; kind < SMMA_ROWS_KINDS; kind++)
     smma_datum_append(kinds, smma_datum_text(smma_row_kind_text((smma_row_kind)kind)));
   smma_put_text(record, "version", smma_version());
@@ -170,17 +152,15 @@ const char *site_about(int slot) {
   smma_datum *record = smma_datum_record();
   const smma_instruction *i = units[slot].instruction;
   const size_t size = smma_custom_text(i, NULL, 0) + 1;
-  char *custom = malloc(size);
+  const smma_operation operation = smma_operation_of(i);
+  char *custom = malloc(size), sum[SMMA_SUM_WORDS_SIZE];
   if (!custom) abort();
   smma_custom_text(i, custom, size);
   smma_put_text(record, "label", units[slot].label);
   smma_put_text(record, "arch", smma_arch_name(i));
   smma_put_text(record, "name", i->name);
-  smma_put_count(record, "m", (uint64_t)i->m);
-  smma_put_count(record, "n", (uint64_t)i->n);
   put_formats(record, i);
-  put_list(record, "evidence", i->rule->evidence);
-  put_list(record, "questions", i->rule->questions);
+  smma_put_text(record, "sum", smma_sum_words(&operation, sum));
   smma_put_text(record, "custom", custom);
   free(custom);
   return reply_of(&r, record);
@@ -299,6 +279,38 @@ const char *site_element(int part, int index) {
   return reply_of(&r, number(layout.part[part].format, *element(part, index)));
 }
 
+/* Puts the distance from a value to that of the next encoding, or null if the next encoding has no larger (or, for
+   `step` -1, smaller) finite magnitude. */
+static void put_distance(smma_datum *record, const char *key, smma_format format, uint64_t code, int step) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint64_t sign = f.sign_bits ? (uint64_t)1 << (f.bits - 1) : 0;
+  const double here = fabs(smma_format_decode(format, code)),
+               next = smma_format_decode(format, (code & ~sign) + (uint64_t)step);
+  const bool at_end =
+      step < 0 ? (code & ~sign) == 0 : (code & ~sign) == (sign ? sign - 1 : ((uint64_t)2 << (f.bits - 1)) - 1);
+  const bool right = !at_end && isfinite(here) && isfinite(next) && (next - here) * step > 0;
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", fabs(next - here));
+  smma_datum_put(record, key, right ? smma_datum_text(text) : smma_datum_null());
+}
+
+const char *site_details(int part, int index) {
+  static reply r;
+  enum { EXACT = 800 }; /* more digits than any double has */
+  const smma_format format = layout.part[part].format;
+  const uint64_t code = *element(part, index);
+  const double value = smma_format_decode(format, code);
+  smma_datum *record = smma_datum_record();
+  char text[EXACT + 32];
+  snprintf(text, sizeof text, "%.*g", EXACT, value);
+  smma_put_text(record, "exact", text);
+  snprintf(text, sizeof text, "%a", value);
+  smma_put_text(record, "hexfloat", text);
+  put_distance(record, "up", format, code, 1);
+  put_distance(record, "down", format, code, -1);
+  return reply_of(&r, record);
+}
+
 int site_set_hex(int part, int index, const char *digits) {
   const int bits = smma_encoding_of(layout.part[part].format).bits;
   char *stop;
@@ -384,11 +396,11 @@ const char *site_explain(int count) {
   return reply_of(&r, record);
 }
 
-const char *site_picture(int slot) {
+const char *site_picture(int slot, int width) {
   static reply pictures[UNITS + 1];
   const smma_explained both[UNITS] = {units[0].explained, units[1].explained};
   FILE *out = begin(&pictures[slot]);
-  if (!smma_picture_write(out, slot < UNITS ? &both[slot] : both, slot < UNITS ? 1 : UNITS)) abort();
+  if (!smma_picture_write(out, slot < UNITS ? &both[slot] : both, slot < UNITS ? 1 : UNITS, width)) abort();
   return end(&pictures[slot]);
 }
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Returns {"version", "architectures": [{"name", "title", "vendor", "gpus": [...], "basis"}], "instructions": [{"arch",
-   "name", "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}; of instructions that
-   differ only in N, the first. The basis is the best of the architecture's instructions. */
+   "name", "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}. An instruction that exists
+   for many N has its least N alone. The basis is the best of the architecture's instructions. */
 const char *site_catalogue(void);
 
 /* Set unit `slot`, 0 or 1: site_choose to an instruction of a GPU or architecture, site_customise to a custom unit, as
@@ -17,8 +17,8 @@ const char *site_catalogue(void);
 const char *site_choose(int slot, const char *gpu, const char *name);
 const char *site_customise(int slot, const char *text);
 
-/* Returns {"label", "arch", "name", "m", "n", "k", "a", "b", "c", "d", "scale", "model", "parameters", "evidence",
-   "questions", "custom": the instruction as a custom unit}. */
+/* Returns {"label", "arch", "name", "k", "a", "b", "c", "d", "scale", "model", "parameters", "sum": the sum in words,
+   "custom": the instruction as a custom unit}. */
 const char *site_about(int slot);
 
 /* Gives the first `count` units the same row, of their greatest K. A unit of smaller K computes it in several calls,
@@ -32,6 +32,10 @@ const char *site_layout(void);
 
 /* Returns an element as hexadecimal digits and as a value: {"hex", "value"}. */
 const char *site_element(int part, int index);
+
+/* Returns {"exact": all decimal digits, "hexfloat", "up", "down"}: the last two are the distances to the next greater
+   and the next smaller magnitude of the format, or null if it has none. */
+const char *site_details(int part, int index);
 
 /* Set an element to raw hexadecimal digits, or to a value ("0.1", "0x1p-3", "inf", "nan") rounded to nearest even.
    Return 0, or 1 if the value was rounded; -1 if the text is invalid, and then nothing is set. */
@@ -48,8 +52,9 @@ void site_make(const char *kind, unsigned seed);
    [{"label", "hex", "value", "bits"}], "exact": as one of results, or null}. */
 const char *site_explain(int count);
 
-/* Return the explanation: as an SVG picture of unit `slot`, or for `slot` 2 of both units under one axis; as text. */
-const char *site_picture(int slot);
+/* Return the explanation: as an SVG picture of unit `slot`, or for `slot` 2 of both units under one axis, at most
+   `width` pixels wide if it has bits for so few (0: no limit); as text. */
+const char *site_picture(int slot, int width);
 const char *site_words(void);
 
 /* site_open opens a vector file's text: {"arch", "instruction", "rows": their number, "recorded_on"}, or {"error"}.

@@ -4,8 +4,10 @@
 
 (async () => {
   const byId = (id) => document.getElementById(id);
-  const CUSTOM = "custom", NONE = "none", WIDE = 1600;  // width in pixels from which two pictures stand side by side
+  const CUSTOM = "custom", NONE = "none", WIDE = 2000;  // width in pixels from which two pictures stand side by side
+  const SHOWN = 14;                                      // characters that the box of an operand shows
   const SHOWN_AT_FIRST = document.querySelector("main").dataset.state;
+  document.documentElement.classList.toggle("embed", new URLSearchParams(location.search).has("embed"));
 
   let s;  // the library
   try {
@@ -37,8 +39,24 @@
     return element;
   }
 
+  let clearing;
   function told(text) {
     byId("told").textContent = text;
+    clearTimeout(clearing);
+    clearing = setTimeout(() => byId("told").replaceChildren(), 8000);
+  }
+
+  /* Returns a number as people write it, in at most `most` characters if it takes no exact form: "-0.75", "2^-14",
+     "6.104e-5". */
+  function brief(value, most) {
+    const x = Math.abs(Number(value)), power = Math.log2(x);
+    if (value.length <= most || !Number.isFinite(x)) return value;
+    return (Number(value) < 0 ? "-" : "") + (Number.isInteger(power) ? `2^${power}` : String(Number(x.toPrecision(4))));
+  }
+
+  /* Returns a value with a minus sign for a heading. */
+  function spoken(value) {
+    return brief(value, 14).replace("-", "\u2212");
   }
 
   /* Returns a part's elements as the command's --hex takes them, with short zeros: "f000,3c00*3,0*12". */
@@ -75,7 +93,7 @@
   function gpuMenu(slot) {
     const menu = byId(`gpu${slot}`);
     if (slot) menu.append(made("option", {value: NONE, textContent: "none"}));
-    menu.append(made("option", {value: CUSTOM, textContent: "a custom unit"}));
+    menu.append(made("option", {value: CUSTOM, textContent: "custom unit"}));
     for (const a of catalogue.architectures) {
       const group = made("optgroup", {label: `${a.vendor} ${a.title}`});
       for (const name of [...a.gpus.filter((gpu) => !/^(sm_|gfx)/.test(gpu)), a.name])
@@ -106,6 +124,14 @@
     menu.disabled = !fitting.length;
   }
 
+  /* Returns the name of an instruction that the library has: of instructions that exist for many N, which compute the
+     same, it has the least N alone. */
+  function ofLeastN(slot, gpu, name) {
+    const withN = (least) => name.replace(
+        /(m\d+n|64x|128x)(\d+)(?=[kx])/, (whole, before, n) => (n % 8 || n > 256 ? whole : before + least));
+    return [name, withN(8), withN(16)].find((one) => !s.choose(slot, gpu, one)) ?? name;
+  }
+
   function sameOperands(x, y) {
     return ["a", "b", "c", "d", "scale"].every((key) => x[key] === y[key]);
   }
@@ -113,13 +139,14 @@
   function describe(slot) {
     const about = byId(`about${slot}`);
     about.replaceChildren();
+    if (unit[slot].gpu === NONE) about.append("Choose a second GPU to compare.");
     if (unit[slot].error || unit[slot].gpu === NONE) return;
     const facts = JSON.parse(s.about(slot));
-    about.append(`${facts.model} ${facts.parameters}; K = ${facts.k}. `);
-    if (facts.arch !== "custom unit") {
-      const href = `units/${facts.arch}.html`;
-      about.append(made("a", {href, textContent: `Evidence, probes, tree`}));
-    }
+    const isCustom = facts.arch === "custom unit", sum = isCustom ? facts.parameters : facts.sum;
+    about.append(`${sum[0].toUpperCase()}${sum.slice(1)}. `);
+    about.title = `${facts.model} ${facts.parameters}; K = ${facts.k}`;
+    if (!isCustom)
+      about.append(made("a", {href: `units/${facts.arch}.html`, textContent: "Evidence"}));
     unit[slot].facts = facts;
   }
 
@@ -129,7 +156,10 @@
     u.error = "";
     u.facts = null;
     select(byId(`gpu${slot}`), u.gpu);
-    if (u.gpu === NONE) return instructionMenu(slot, []);
+    if (u.gpu === NONE) {
+      instructionMenu(slot, []);
+      return describe(slot);
+    }
     if (u.gpu === CUSTOM) {
       instructionMenu(slot, []);
       u.error = s.customise(slot, u.text);
@@ -138,7 +168,10 @@
     const arch = architectures.get(squeezed(u.gpu));
     const fitting = arch ? arch.instructions.filter((i) => !first || sameOperands(i, first)) : [];
     instructionMenu(slot, fitting);
-    if (u.instruction) u.error = s.choose(slot, u.gpu, u.instruction);
+    if (u.instruction) {
+      u.instruction = ofLeastN(slot, u.gpu, u.instruction);
+      u.error = s.choose(slot, u.gpu, u.instruction);
+    }
     const unfit = () => u.error || (first && !sameOperands(JSON.parse(s.about(slot)), first));
     if (!u.instruction || (slot && unfit())) {
       const best = fitting.filter((i) => !first || i.k === first.k)
@@ -200,12 +233,16 @@
   function elementInput(part, index) {
     const input = made("input", {autocomplete: "off", spellcheck: false});
     input.setAttribute("aria-label", name(part, index));
-    input.addEventListener("focus", () => choose(part.part, index));
+    input.addEventListener("focus", () => {
+      choose(part.part, index);
+      if (input.getAttribute("aria-invalid") !== "true") show(part.part, index);
+    });
+    input.addEventListener("blur", () => input.getAttribute("aria-invalid") === "true" || show(part.part, index));
     input.addEventListener("change", () => {
-      const outcome = s.set_value(part.part, index, input.value.trim());
+      const outcome = s.set_value(part.part, index, input.value.trim().replace(/^([+-]?)2\^(?=[+-]?\d+$)/, "$10x1p"));
       input.setAttribute("aria-invalid", String(outcome < 0));
       if (outcome < 0) return told(`${name(part, index)}: '${input.value}' is not a number`);
-      told(outcome ? `${name(part, index)}: ${input.value} is no value of ${part.format} and was rounded` : "");
+      told(outcome ? `${name(part, index)}: ${input.value} is not a value of ${part.format} and was rounded` : "");
       changed(part.part, index);
     });
     input.addEventListener("keydown", (event) => {
@@ -222,26 +259,47 @@
     return input;
   }
 
+  let unfolded = false;  // products of zeros are shown, too
+
   function drawElements() {
-    const [a, b, c, ...scales] = layout.parts, boxes = [];
+    const [a, b, c, ...scales] = layout.parts, lines = [];
+    const line = (title, index, ...parts) => made(
+        "div", {className: `element of-${parts.length}`}, made("span", {textContent: title}),
+        ...parts.map((part) => elementInput(part, index)));
     inputs = [];
     for (const part of layout.parts) inputs[part.part] = [];
-    const field = (part, index) =>
-        made("label", {}, made("span", {textContent: part.name.replace("scale_", "")}), elementInput(part, index));
-    boxes.push(made("div", {className: "element"}, made("span", {textContent: `c, ${c.format}`}), field(c, 0)));
-    for (let k = 0; k < a.count; k++)
-      boxes.push(
-          made("div", {className: "element"}, made("span", {textContent: `k = ${k}`}), field(a, k), field(b, k)));
-    for (let i = 0; scales.length && i < scales[0].count; i++)
-      boxes.push(made(
-          "div", {className: "element"}, made("span", {textContent: `scale ${i}`}),
-          ...scales.map((part) => field(part, i))));
-    byId("elements").replaceChildren(...boxes);
+    lines.push(line(`c, ${c.format}`, 0, c));
+    for (let i = 0; scales.length && i < scales[0].count; i++) lines.push(line(`scale ${i}`, i, ...scales));
+    lines.push(made("div", {className: "element of-2 head"}, made("span", {textContent: "k"}),
+                    ...[a, b].map((part) => made("span", {textContent: `${part.name}, ${part.format}`}))));
+    for (let k = 0; k < a.count; k++) lines.push(line(String(k), k, a, b));
+    byId("elements").replaceChildren(...lines);
   }
+
+  /* Hides products of two zeros, except the chosen one. */
+  function fold() {
+    const [a, b] = layout.parts;
+    let zeros = 0;
+    for (let k = 0; k < a.count; k++) {
+      const zero = [a, b].every((part) => inputs[part.part][k].classList.contains("zero"));
+      const kept = unfolded || !zero || (chosen.index === k && chosen.part <= b.part);
+      zeros += zero;
+      inputs[a.part][k].parentElement.hidden = !kept;
+    }
+    byId("fold").hidden = !zeros;
+    byId("fold").textContent = `${unfolded ? "Hide" : "Show"} ${zeros} zero product${zeros > 1 ? "s" : ""}`;
+    byId("fold").setAttribute("aria-expanded", String(unfolded));
+  }
+
+  byId("fold").addEventListener("click", () => {
+    unfolded = !unfolded;
+    fold();
+  });
 
   function show(part, index) {
     const {value} = JSON.parse(s.element(part, index)), input = inputs[part][index];
-    if (document.activeElement !== input || input.value !== value) input.value = value;
+    const text = document.activeElement === input ? value : brief(value, SHOWN);
+    if (input.value !== text) input.value = text;
     input.title = value;
     input.removeAttribute("aria-invalid");
     input.classList.toggle("zero", value === "0" || value === "-0");
@@ -252,6 +310,7 @@
     for (const part of layout.parts)
       for (let i = 0; i < part.count; i++) show(part.part, i);
     choose(chosen.part, chosen.index);
+    fold();
     draw();
   }
 
@@ -259,6 +318,7 @@
   function changed(part, index) {
     show(part, index);
     if (part === chosen.part && index === chosen.index) showBits();
+    fold();
     draw();
   }
 
@@ -275,7 +335,7 @@
     layout.parts.forEach((part, n) => {
       const input = byId("lists").querySelectorAll("input")[n];
       if (input === document.activeElement) return;
-      input.value = shortened(inputs[part.part].map((one) => one.value)).replaceAll(",", " ");
+      input.value = shortened(inputs[part.part].map((one) => one.title)).replaceAll(",", " ");
       input.removeAttribute("aria-invalid");
     });
   }
@@ -309,17 +369,56 @@
         const button = made("button", {type: "button", className: kind + last, tabIndex: n ? -1 : 0});
         button.setAttribute("role", "switch");
         button.setAttribute("aria-label", `bit ${bits - 1 - n}${integer ? "" : `, ${kind}`}`);
-        button.addEventListener("click", () => flip(bits - 1 - n));
+        /* A press inverts the bit at once, and dragging sets further bits; a click without a press comes from keys. */
+        button.addEventListener("click", (event) => event.detail || flip(bits - 1 - n));
         return button;
       }));
     }
     showBits();
+    fold();
+  }
+
+  let painted = null;  // the digit that a drag sets
+  byId("digits").addEventListener("pointerdown", (event) => {
+    const button = event.target.closest("button");
+    if (!button || event.button) return;
+    flip(bitOf(button));
+    painted = button.textContent;
+    button.focus();
+    event.preventDefault();
+  });
+  addEventListener("pointermove", (event) => {
+    if (painted === null) return;
+    const button = document.elementFromPoint(event.clientX, event.clientY)?.closest("#digits button");
+    if (button && button.textContent !== painted) flip(bitOf(button));
+  });
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => painted = null);
+
+  function bitOf(button) {
+    return button.parentElement.childElementCount - 1 - [...button.parentElement.children].indexOf(button);
+  }
+
+  function power(text) {
+    const x = Math.log2(Number(text));
+    return Number.isInteger(x) ? `2^${x}` : brief(text, 10);
+  }
+
+  /* Shows the exact value, the hexadecimal float, and the distances to the neighbours. */
+  function showFacts(integer) {
+    const {exact, hexfloat, up, down} = JSON.parse(s.details(chosen.part, chosen.index));
+    const facts = {exact};
+    if (!integer) Object.assign(facts, {"hex float": hexfloat});
+    if (up) facts["next larger"] = `${power(up)} away`;
+    if (down) facts["next smaller"] = `${power(down)} away`;
+    byId("facts").replaceChildren(...Object.entries(facts).flatMap(
+        ([key, value]) => [made("dt", {textContent: key}), made("dd", {textContent: value})]));
   }
 
   function showBits() {
     const part = partOf(chosen.part), {hex, value} = JSON.parse(s.element(chosen.part, chosen.index));
     const code = BigInt(`0x${hex}`);
     byId("bits-title").textContent = `${name(part, chosen.index)} = ${value}`;
+    showFacts(part.integer);
     if (document.activeElement !== byId("hex")) byId("hex").value = hex;
     byId("hex").removeAttribute("aria-invalid");
     [...byId("digits").children].forEach((button, n) => {
@@ -343,7 +442,7 @@
 
   /* Moves to the previous or next element, in order of k. */
   function toNext(step) {
-    const all = [...byId("elements").querySelectorAll("input")];
+    const all = [...byId("elements").querySelectorAll(".element:not([hidden]) input")];
     all[all.indexOf(inputs[chosen.part][chosen.index]) + step]?.focus();
   }
 
@@ -371,34 +470,55 @@
 
   // ---- Drawing ----
 
-  /* Makes a cell with the digits that differ from the other text's marked. */
-  function marked(text, other) {
-    const cell = made("td");
-    for (let at = 0; at < text.length;) {
-      let end = at;
-      const differs = other[at] !== text[at];
-      while (end < text.length && (other[end] !== text[end]) === differs) end++;
-      cell.append(differs ? made("mark", {textContent: text.slice(at, end)}) : text.slice(at, end));
-      at = end;
-    }
-    return cell;
+  /* Fills an element with the bits of a result, in groups: sign, exponent, fraction. Marks digits that differ from
+     `other`. */
+  function showBig(box, text, other) {
+    if (box.dataset.shown === text + other) return;
+    box.dataset.shown = text + other;
+    const groups = text.split(" "), kinds = groups.length > 1 ? ["sign", "exponent", "fraction"] : ["fraction"];
+    let at = 0;
+    box.replaceChildren(...groups.map((digits, n) => {
+      const group = made("span", {className: kinds[n]});
+      for (const digit of digits) {
+        group.append(other[at] === digit ? digit : made("mark", {textContent: digit}));
+        at++;
+      }
+      at++;  // the space
+      return group;
+    }));
   }
 
   function showResults(found) {
-    const rows = [...found.results];
-    if (found.exact) rows.push({...found.exact, label: "exact sum, rounded once"});
-    byId("results").replaceChildren(...rows.map((row, n) => {
-      const line = made(
-          "tr", {}, made("th", {scope: "row", textContent: row.label}),
-          made("td", {className: "value", textContent: row.value}), made("td", {textContent: `0x${row.hex}`}),
-          marked(row.bits, rows[0].bits));
-      line.dataset.hex = row.hex;
-      line.dataset.row = n;
-      return line;
-    }));
+    const [first, second] = found.results, shown = [first, second, found.exact];
+    shown.forEach((result, n) => {
+      const card = byId(`result${n}`);
+      card.classList.toggle("without", !result);
+      card.querySelector(".value").hidden = card.querySelector(".big").hidden = !result;
+      card.dataset.hex = result?.hex ?? "";
+      if (!result) return;
+      card.querySelector("output").textContent = result.value.replace("-", "\u2212");
+      card.querySelector("code").textContent = `0x${result.hex}`;
+      showBig(card.querySelector(".big"), result.bits, (n ? first : second ?? found.exact ?? first).bits);
+    });
+    byId("result2").hidden = !found.exact;
     byId("difference").textContent = count < 2 ? "" :
         found.difference                       ? `First difference: ${found.difference}.` :
                                                  "No difference: every step has the same outcome.";
+    byId("question").textContent = question(first, second, found.exact);
+  }
+
+  /* Asks what the picture answers: why two results differ. */
+  function question(first, second, exact) {
+    const named = unit.map((u) => u.gpu === CUSTOM ? "your unit" : `the ${u.gpu}`);
+    const value = (result, other) =>
+        result.hex !== other.hex && result.value === other.value ? `0x${result.hex}` : spoken(result.value);
+    if (second && first.hex !== second.hex)
+      return `Why does ${named[0]} return ${value(first, second)} where ${named[1]} returns ${value(second, first)}?`;
+    const who = second ? `do ${named[0]} and ${named[1]} return` : `does ${named[0]} return`;
+    if (exact && exact.hex !== first.hex)
+      return `Why ${who} ${value(first, exact)} where the exact sum is ${value(exact, first)}?`;
+    const both = second ? `${named[0]} and ${named[1]} return` : `${named[0]} returns`;
+    return `${both[0].toUpperCase()}${both.slice(1)} ${spoken(first.value)}`;
   }
 
   /* Matches the elements of a picture. The library writes each on its own line, and does not nest groups. */
@@ -421,13 +541,19 @@
   let pictures = [];
 
   function newPicture(slot) {
-    const {head, parts} = parsed(s.picture(slot)), svg = nodes(head, parts);
+    const {head, parts} = parsed(s.picture(slot, room(slot))), svg = nodes(head, parts);
     svg.setAttribute("role", "img");
     return {slot, head, parts, svg, box: made("div", {className: "picture"}, svg)};
   }
 
+  /* Returns the width that a picture may have, in pixels. */
+  function room(slot) {
+    const all = byId("pictures").clientWidth;
+    return Math.floor(slot < 2 && byId("pictures").classList.contains("beside") ? (all - 16) / 2 : all);
+  }
+
   function redraw(picture) {
-    const {head, parts} = parsed(s.picture(picture.slot)), before = picture.parts;
+    const {head, parts} = parsed(s.picture(picture.slot, room(picture.slot))), before = picture.parts;
     const most = Math.min(parts.length, before.length), same = (x, y) => x === y;
     let first = 0, last = 0;  // number of unchanged elements at the beginning and at the end
     while (first < most && same(parts[first], before[first])) first++;
@@ -457,8 +583,8 @@
     if (slots.join() === pictures.map((picture) => picture.slot).join()) {
       pictures.forEach(redraw);
     } else {
-      pictures = slots.map(newPicture);
       byId("pictures").classList.toggle("beside", beside);
+      pictures = slots.map(newPicture);
       byId("pictures").replaceChildren(...pictures.map((picture) => picture.box));
     }
     for (const {svg} of pictures)
@@ -468,6 +594,34 @@
     showLists();
     remember();
   }
+
+  /* Marks the example that the page shows, and tells its story. */
+  function showExample(address) {
+    const operandsOnly = (text) => {
+      const asked = new URLSearchParams(text);
+      return layout.parts.map((part) => (asked.get(part.name) ?? "").replace(/((^|,)0(\*\d+)?)+$/, "")).join(";");
+    };
+    const shown = operandsOnly(address.slice(1)), story = byId("story");
+    if (!story) return;
+    story.textContent = "";
+    for (const link of document.querySelectorAll(".examples a")) {
+      const text = link.hash.slice(1), on = new URLSearchParams(text).get("on").split(",");
+      const is = on[0] === unit[0].gpu && (on[1] ?? NONE) === unit[1].gpu && operandsOnly(text) === shown;
+      if (is)
+        link.setAttribute("aria-current", "true");
+      else
+        link.removeAttribute("aria-current");
+      if (is) story.textContent = link.title;
+    }
+  }
+
+  let drawnWidth = 0;
+  new ResizeObserver(() => {
+    const width = byId("pictures").clientWidth;
+    if (Math.abs(width - drawnWidth) < 2) return;
+    drawnWidth = width;
+    if (pictures.length) pictures.forEach(redraw);
+  }).observe(byId("pictures"));
 
   // ---- The address ----
 
@@ -491,7 +645,9 @@
   function rememberNow() {
     clearTimeout(waiting);
     own = `#${state()}`;
+    showExample(own);
     if (location.hash !== own) history.replaceState(null, "", own);
+    byId("whole").href = location.pathname.split("/").at(-1) + own;
   }
 
   function command() {
@@ -517,6 +673,7 @@
     setUnits();
     showKeys();
     if (!count) return;
+    s.make(layout.parts.some((part) => asked.has(part.name)) ? NONE : "normal", 1);
     for (const part of layout.parts) {
       const text = asked.get(part.name) ?? "", values = text.startsWith("v:");
       const words = lengthened(values ? text.slice(2) : text, part.count);
@@ -525,10 +682,11 @@
         if (word === "-") return;  // keep the element
         const wrong = (values ? s.set_value : s.set_hex)(part.part, index, word) < 0;
         if (wrong)
-          complain(`${name(part, index)}: '${word}' is no ${values ? "number" : `encoding of ${part.format}`}`);
+          complain(`${name(part, index)}: '${word}' is not ${values ? "a number" : `an encoding of ${part.format}`}`);
       });
     }
     refresh();
+    rememberNow();
   }
 
   function complain(text) {
@@ -544,6 +702,12 @@
     "GD-FDPA", "INTEGER"
   ];
 
+  /* Keys by how much they change results; the first five that an algorithm has are shown first. */
+  const MAIN = [
+    "alignment_bits", "block", "rounding", "sticky_bit", "c_joins", "c_bits", "sum_bits", "pairwise", "group",
+    "subnormal_inputs", "zero_exponent", "order", "overflow", "k", "a"
+  ];
+
   function exampleUnit() {
     return JSON.stringify(
         {
@@ -555,7 +719,7 @@
           b: "f16",
           d: "f32",
           block: 16,
-          alignment_bits: 25,
+          alignment_bits: 24,
           alignment_rounding: "toward-zero",
           rounding: "toward-zero"
         },
@@ -629,9 +793,11 @@
     menu.value = described.algorithm;
     menu.addEventListener("change", () => changeAlgorithm(menu.value));
     const keys = JSON.parse(s.keys(described.algorithm)).filter((key) => key.key !== "m" && key.key !== "n");
-    byId("keys").replaceChildren(
+    const main = MAIN.filter((name) => keys.some((key) => key.key === name)).slice(0, 5);
+    byId("keys").replaceChildren(...main.map((name) => control(keys.find((key) => key.key === name), described)));
+    byId("keys2").replaceChildren(
         made("label", {}, made("span", {textContent: "algorithm"}), menu),
-        ...keys.map((key) => control(key, described)));
+        ...keys.filter((key) => !main.includes(key.key)).map((key) => control(key, described)));
   }
 
   /* Changes the algorithm: common keys stay, and required keys get an allowed value. */
@@ -700,7 +866,7 @@
   byId("kind").value = "normal";
   byId("another").addEventListener("click", () => {
     s.make(byId("kind").value, ++seed);
-    told(`Row 0 of seed ${seed}, ${byId("kind").value}.`);
+    told(`Vector 0 of seed ${seed}, ${byId("kind").value}.`);
     refresh();
   });
   byId("zero").addEventListener("click", () => {
@@ -716,20 +882,30 @@
       s.make(catalogue.kinds[tried % catalogue.kinds.length], ++seed);
       const {results} = JSON.parse(s.explain(2));
       if (results[0].hex === results[1].hex) continue;
-      told(`Row ${tried + 1} of those that were tried.`);
+      told(`Found in random vector ${tried + 1}.`);
       return refresh();
     }
-    told(`No difference in ${tried} rows, which is no proof: softmma equal looks for one.`);
+    told(`No difference in ${tried} random vectors. This is not a proof: softmma diff --prove looks for one.`);
     return refresh();
   });
-  byId("share").addEventListener("click", async () => {
-    rememberNow();
+  async function copy(text, success) {
     try {
-      await navigator.clipboard.writeText(location.href);
-      told("Copied; the link has the units and the row.");
+      await navigator.clipboard.writeText(text);
+      told(success);
     } catch {
-      told("The address of this page is the link: copy it from there.");
+      told(text);
     }
+  }
+  byId("share").addEventListener("click", () => {
+    rememberNow();
+    copy(location.href, "The link is copied. It has the units and the operands.");
+  });
+  byId("embed").addEventListener("click", () => {
+    rememberNow();
+    const page = `${location.href.split(/[?#]/)[0]}?embed${location.hash}`;
+    const address = page.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+    copy(`<iframe src="${address}" title="SoftMMA" width="100%" height="700"></iframe>`,
+         "The HTML for a page with this drawing is copied.");
   });
   byId("beside").addEventListener("change", draw);
   for (const id of ["as-text", "as-command", "typed"]) byId(id).addEventListener("toggle", draw);
@@ -737,6 +913,8 @@
   // ---- Vector files ----
 
   function open(text, name) {
+    const [arch, instruction] = ["arch", "instruction"].map((key) => text.match(RegExp(`^# ${key}: *(.*)$`, "m"))?.[1]);
+    if (arch && instruction) text = text.replace(instruction, ofLeastN(0, arch, instruction));
     if (text.includes("\0"))
       return complain(`${name} is not text; softmma reads binary vector files, and this page text`);
     const found = JSON.parse(s.open(text));
@@ -767,13 +945,13 @@
     if (/^\s*#/.test(text)) return open(text, "the text");
     const words = text.trim().split(/[\s,]+/), operands = layout.parts.reduce((sum, part) => sum + part.count, 0);
     if (words.length !== operands && words.length !== operands + 1)
-      return complain(`a row has ${operands} encodings here, and d if it likes: this one has ${words.length}`);
+      return complain(`a vector has ${operands} encodings here, and optionally d: this one has ${words.length}`);
     let next = 0;
     complain("");
     for (const part of layout.parts)
       for (let i = 0; i < part.count; i++, next++)
         if (s.set_hex(part.part, i, words[next]) < 0)
-          return complain(`'${words[next]}' is no encoding of ${part.format}`);
+          return complain(`'${words[next]}' is not an encoding of ${part.format}`);
     refresh();
   }
 

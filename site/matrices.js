@@ -135,7 +135,13 @@
     return Math.max(0, Math.min(1, share));
   }
 
-  function map(title, texts, shares, sign, target) {
+  /* Returns the scale under a map: its colours from the greatest negative value to the greatest positive one. */
+  function scale(most) {
+    const [least, greatest] = [`\u2212${most}`, most].map((textContent) => made("span", {textContent}));
+    return made("p", {className: "bar"}, least, made("i"), greatest);
+  }
+
+  function map(title, texts, shares, sign, most, target) {
     const rows = [];
     for (let i = 0; i < shown.m; i++) {
       const row = made("tr");
@@ -162,7 +168,11 @@
       rows.push(row);
     }
     const table = made("table", {className: "map"}, made("caption", {textContent: title}), ...rows);
-    return made("div", {className: "scroll"}, table);
+    table.addEventListener("pointerover", (event) => {
+      const cell = event.target.closest("td");
+      if (cell) byId("readout").textContent = `${title} ${cell.title}`;
+    });
+    return made("div", {className: "scroll card"}, table, scale(most));
   }
 
   /* Returns the operands of the first step after which the units' sums differ; a step has the greater K of both. */
@@ -213,13 +223,15 @@
     byId("summary").textContent = `${differing} of ${m * n} results differ` +
         (differing ? `, by ${most.toPrecision(most < 1e6 ? undefined : 3)}${what} at most.` : ".") +
         ` Computed in ${Math.round(performance.now() - begin)} ms.`;
+    const product = ({d}, slot) => map(
+        `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d],
+        greatest.toPrecision(3), null);
+    const title = `${unit[0].gpu} less ${unit[1].gpu}${integer ? "" : `, in ulp of ${format}`}`;
     byId("maps").append(
-        ...results.map(
-            ({d}, slot) => map(
-                `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d], null)),
-        map(`Difference, ${unit[0].gpu} less ${unit[1].gpu}`, [...ulps].map((u) => `${u}${what}`),
+        ...results.map(product),
+        map(title, [...ulps].map((u) => `${u}${what}`),
             magnitudes.map((u) => (u ? 0.2 + 0.8 * Math.log2(1 + u) / Math.log2(1 + most) : 0)), [...ulps].map(Number),
-            parting));
+            most.toPrecision(most < 1e6 ? undefined : 3), parting));
   }
 
   for (const slot of [0, 1]) {

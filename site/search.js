@@ -1,37 +1,80 @@
-/* Finds sections of the documentation that have all words, or words that begin with them; titles that match come
-   first. */
+/* Searches the documentation: sections with all words come first, then those with some; words may be beginnings of
+   words. Each result shows the text around the first word that was found. */
 "use strict";
 
 (() => {
-  const {sections, words} = softmmaIndex, all = Object.keys(words), input = document.getElementById("words");
+  const AROUND = 120, MOST = 60;  // characters of an excerpt on each side; results
+  const input = document.getElementById("words"), made = (tag, text) => {
+    return Object.assign(document.createElement(tag), {textContent: text});
+  };
+  const sections = softmmaSections.map(([address, title, page, text]) => ({
+    address, title, page, text, lower: ` ${title} ${text}`.toLowerCase(), heading: ` ${title} ${page}`.toLowerCase()
+  }));
 
-  function having(word) {
-    const found = new Set();
-    for (const other of all)
-      if (other.startsWith(word)) words[other].forEach((n) => found.add(n));
-    return found;
+  /* Matches a word at the beginning of a word. */
+  function pattern(word) {
+    return new RegExp(`(?<![a-z0-9])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, "i");
   }
 
-  function weight(n, asked) {
-    const title = sections[n][1].toLowerCase();
-    return asked.filter((word) => title.includes(word)).length * 2 + !sections[n][0].includes("#");
+  /* Returns the pattern of a word, or of its stem if no section has the word: "divergence" finds "diverges". */
+  function known(word) {
+    const whole = pattern(word), occurs = sections.some((section) => whole.test(section.lower));
+    return occurs ? whole : pattern(word.slice(0, Math.max(5, word.length - 4)));
+  }
+
+  /* Weighs rare words more, titles most, and the manual and the changelog least. */
+  function ranked(patterns) {
+    const has = patterns.map((one) => sections.map((section) => one.test(section.lower)));
+    const rarity = has.map((hits) => Math.log(1 + sections.length / (1 + hits.filter(Boolean).length)));
+    return sections
+        .map((section, n) => {
+          const found = patterns.filter((_, w) => has[w][n]).length;
+          let weight = 1000 * (found === patterns.length);
+          patterns.forEach((one, w) => {
+            weight += rarity[w] * (has[w][n] + 3 * one.test(section.heading));
+          });
+          if (/^docs\/(softmma\.1|CHANGELOG)/.test(section.address)) weight -= 2000;
+          if (section.address.startsWith("docs/")) weight += 2;
+          return {section, found, weight: weight + 0.5 * !section.address.includes("#")};
+        })
+        .filter(({found}) => found)
+        .sort((x, y) => y.weight - x.weight);
+  }
+
+  /* Returns the text around the first hit, cut between words, with all hits marked. */
+  function excerpt(text, patterns) {
+    const hits = patterns.map((one) => text.search(one)).filter((at) => at >= 0);
+    const at = hits.length ? Math.min(...hits) : 0;
+    const from = at < AROUND ? 0 : text.indexOf(" ", at - AROUND) + 1, end = text.indexOf(" ", at + AROUND);
+    return (from ? "... " : "") + text.slice(from, end < 0 ? undefined : end) + (end < 0 ? "" : " ...");
+  }
+
+  function marked(text, patterns) {
+    const all = new RegExp(patterns.map((one) => `${one.source}[a-z0-9_]*`).join("|"), "gi"), nodes = [];
+    let last = 0;
+    for (const hit of text.matchAll(all)) {
+      nodes.push(text.slice(last, hit.index), made("mark", hit[0]));
+      last = hit.index + hit[0].length;
+    }
+    return [...nodes, text.slice(last)];
   }
 
   function search() {
-    const asked = input.value.toLowerCase().match(/[a-z0-9_]{2,}/g) ?? [];
-    const sets = asked.map(having);
-    const found = sets.length ? [...sets[0]].filter((n) => sets.every((set) => set.has(n))) : [];
-    found.sort((x, y) => weight(y, asked) - weight(x, asked) || x - y);
-    document.getElementById("found").textContent = !asked.length ? "" :
-        found.length === 1                                       ? "1 section" :
-                                                                   `${found.length} sections`;
-    document.getElementById("sections").replaceChildren(...found.slice(0, 100).map((n) => {
-      const [address, title, page, begin] = sections[n], item = document.createElement("li");
-      const link = Object.assign(document.createElement("a"), {href: address, textContent: title});
-      const where = document.createElement("span"), text = document.createElement("p");
-      where.textContent = page && page !== title ? ` in ${page}` : "";
-      text.textContent = begin;
-      item.append(link, where, text);
+    const words = input.value.toLowerCase().split(/\s+/).filter((word) => /[a-z0-9]/.test(word));
+    const patterns = words.map(known);
+    const found = words.length ? ranked(patterns) : [];
+    const whole = found.filter((one) => one.found === words.length).length;
+    document.getElementById("found").textContent = !words.length ? "" :
+        !found.length                                             ? "Nothing found." :
+        words.length > 1 ? `${whole} of ${found.length} sections have all words.` :
+                           `${found.length} section${found.length > 1 ? "s" : ""}`;
+    const shown = found.slice(0, MOST);
+    document.getElementById("sections").replaceChildren(...shown.map(({section}) => {
+      const {address, title, page} = section, item = made("li", ""), link = made("a", ""), text = made("p", "");
+      link.href = address;
+      link.append(...marked(title, patterns));
+      text.append(...marked(excerpt(section.text, patterns), patterns));
+      item.append(link, made("span", page !== title ? ` in ${page}` : ""), text);
       return item;
     }));
   }

@@ -1,6 +1,8 @@
 """Writes the site's folder, and the frame around each page."""
 
 import html
+import importlib.machinery
+import importlib.util
 import os
 import string
 import subprocess
@@ -9,15 +11,19 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 SITE = TOP / "site"
+loader = importlib.machinery.SourceFileLoader("unit_pages", str(TOP / "scripts" / "unit-pages"))
+unit_pages = importlib.util.module_from_spec(importlib.util.spec_from_loader("unit_pages", loader))
+loader.exec_module(unit_pages)
 
 NAVIGATION = (
     ("index.html", "Explorer"),
-    ("unit.html", "Custom unit"),
-    ("matrices.html", "Matrices"),
+    ("table.html", "Table"),
     ("gpus.html", "GPUs"),
     ("agreement.html", "Agreement"),
-    ("docs/index.html", "Docs"),
+    ("unit.html", "Custom unit"),
+    ("matrices.html", "Matrices"),
     ("gallery.html", "Gallery"),
+    ("docs/index.html", "Docs"),
 )
 
 
@@ -81,7 +87,8 @@ class Site:
         words |= {"head": head, "nav": f"<ul>{entries}</ul>\n", "body": body, "version": self.version}
         self.write(path, self.shell.substitute(words))
 
-    def article(self, path, title, body, current=None, scripts=()):
+    def article(self, path, title, body, current=None, scripts=(), wide=False):
         """Writes a page of text, with its heading."""
-        main = f'<main id="main">\n<h1>{html.escape(title)}</h1>\n{body}\n</main>'
+        kind = ' class="wide"' if wide else ""
+        main = f'<main id="main"{kind}>\n<h1>{html.escape(title)}</h1>\n{body}\n</main>'
         self.page(path, title, main, scripts, current)

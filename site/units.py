@@ -2,21 +2,14 @@
 architectures is docs/units, written by scripts/unit-pages."""
 
 import html
-import importlib.machinery
-import importlib.util
 import json
 import re
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from book import place_of
-from shell import SITE, TOP, relative, run, softmma, table
-
-loader = importlib.machinery.SourceFileLoader("unit_pages", str(TOP / "scripts" / "unit-pages"))
-unit_pages = importlib.util.module_from_spec(importlib.util.spec_from_loader("unit_pages", loader))
-loader.exec_module(unit_pages)
+from shell import SITE, TOP, relative, run, softmma, table, unit_pages
+from table import Table
 
 NAME = r"`([^`]+)` of ([\w-]+)"
 GPUS, AGREEMENT = "gpus.html", "agreement.html"
@@ -34,6 +27,12 @@ def short(name):
 
 def code(text):
     return f"<code>{html.escape(text)}</code>"
+
+
+def heat(head, lines, caption=""):
+    caption = f"<caption>{caption}</caption>\n" if caption else ""
+    body = "\n".join(lines)
+    return f'<div class="scroll"><table class="agreement">{caption}<tr><td></td>{head}</tr>\n{body}\n</table></div>'
 
 
 # ---- Rows that distinguish rules ----
@@ -88,6 +87,9 @@ class Units:
             for n, rule in enumerate(self.found[arch], 1)
             for i in rule
         }
+        formats = {f["name"]: f for f in unit_pages.asked("list", "--formats")}
+        self.fraction = {name: f["fraction_bits"] for name, f in formats.items()}
+        self.least = {name: 1 - f["bias"] - f["fraction_bits"] for name, f in formats.items() if f["bias"] is not None}
         self.title = {}
         self.one, self.probes, self.equal, self.unknown, self.apart = {}, {}, {}, {}, {}
         for arch in self.arches:
@@ -171,18 +173,34 @@ class Units:
             page = f"units/{arch}.html"
             body, title = self.book.html(self.text(arch), f"docs/units/{arch}.md", page)
             body = body.replace('href="explorer:', 'href="../index.html#')
-            rows = [
-                (
-                    f'<a href="{self.place((arch, name))}">{code(name)}</a>',
-                    html.escape(unit_pages.formats(first)),
-                    f'<a href="#rule-{n}">{n}</a>',
-                )
-                for name, first, n in self.listed(arch, page)
-            ]
-            body += "<h2>Instructions</h2>\n" + table(("instruction", "formats", "rule"), rows)
-            self.site.page(page, title, f'<main id="main">\n{body}\n</main>', current=GPUS)
+            body = re.sub(  # folds the tree, the probes and the comparisons of each rule
+                r"<h3 ([^>]*)>(.*?)</h3>(.*?)(?=<h3|<h2|$)",
+                r"<details><summary \1>\2</summary>\3</details>\n",
+                body,
+                flags=re.S,
+            )
+            first = f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n{self.compared(arch)}<h2>Rules</h2>\n"
+            body = body.replace('<div class="scroll">', f'{first}<div class="scroll">', 1)
+            body += f"<h2>Instructions</h2>\n{self.instruction_lists(arch)}"
+            self.site.page(page, title, f'<main id="main" class="wide">\n{body}\n</main>', current=GPUS)
 
-    def listed(self, arch, page):
+    def own_lines(self, arch):
+        """Returns the architecture's lines of the table of all GPUs."""
+        return self.table.html([line for line in self.table.lines if line["architecture"] == arch], "../", skip="gpus")
+
+    def instruction_lists(self, arch):
+        """Returns links to all instructions, folded by formats."""
+        groups = {}
+        for name, first, n in self.listed(arch):
+            groups.setdefault(unit_pages.formats(first), []).append((name, n))
+        return "".join(
+            f"<details><summary>{html.escape(formats)}: {len(found)}</summary>\n"
+            + "".join(f'<a class="item" href="{self.place((arch, name))}">{code(name)}</a>\n' for name, _ in found)
+            + "</details>\n"
+            for formats, found in groups.items()
+        )
+
+    def listed(self, arch):
         """Returns (short name, an instruction, number of its rule), in the catalogue's order."""
         names = {}
         for i in self.catalogue:
@@ -204,9 +222,10 @@ class Units:
             rows.append((f'<a href="units/{arch}.html">{html.escape(self.title[arch])}</a>', links or code(arch)))
             for name in names:
                 self.gpu_page(name, arch, names)
-        body = "<p>What each rule rests on, how it adds, what probes find, the smallest rows that tell it from others,"
-        body += ' and <a href="recordings.html">what has been recorded on hardware</a>.</p>\n'
-        self.site.article(GPUS, "GPUs and other units", body + table(("architecture", "names"), rows), GPUS)
+        body = "<p class=lead>How each GPU adds, the evidence, what probes find, the smallest vectors on which it differs from "
+        body += 'others, and <a href="recordings.html">the results recorded on hardware</a>.</p>\n'
+        cards = "".join(f'<article class="card"><h2>{title}</h2><p>{names}</p></article>\n' for title, names in rows)
+        self.site.article(GPUS, "GPUs and other machines", f'{body}<div class="cards">\n{cards}</div>', GPUS, wide=True)
 
     def gpu_page(self, name, arch, names):
         page = f"gpus/{file_name(name)}.html"
@@ -218,26 +237,18 @@ class Units:
         body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; '
         body += f'<code>--on "{html.escape(name)}"</code>. '
         body += f'<a href="../index.html#on={name.replace(" ", "+")}">Try it in the explorer</a>.</p>\n'
+        body += f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n{self.compared(arch)}"
         if own:
             body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
         else:
-            body += "<p>No rows recorded on it are here; the architecture's page says what rules rest on.</p>\n"
-        rows = [
-            (
-                f'<a href="{self.place((arch, i))}">{code(i)}</a>',
-                html.escape(unit_pages.formats(first)),
-                f'<a href="../units/{arch}.html#rule-{n}">{first["model"]} '
-                f"{html.escape(unit_pages.parameters(first))}</a>",
-            )
-            for i, first, n in self.listed(arch, page)
-        ]
-        body += "<h2>Instructions</h2>\n" + table(("instruction", "formats", "rule"), rows)
+            body += "<h2>Recorded on it</h2>\n<p>This repository has no vectors that were recorded on it.</p>\n"
+        body += f"<h2>Instructions</h2>\n{self.instruction_lists(arch)}"
         others = ", ".join(
             f'<a href="{file_name(other)}.html">{html.escape(other)}</a>' for other in names if other != name
         )
         if others:
             body += f"<h2>Of the same architecture</h2>\n<p>{others}</p>\n"
-        self.site.article(page, name, body, GPUS)
+        self.site.article(page, name, body, GPUS, wide=True)
 
     # ---- Instructions ----
 
@@ -263,7 +274,7 @@ class Units:
     def instruction_pages(self):
         self.ask_models()
         for arch in self.arches:
-            for name, i, n in self.listed(arch, ""):
+            for name, i, n in self.listed(arch):
                 self.instruction_page(arch, name, i, n)
 
     def instruction_page(self, arch, name, i, n):
@@ -281,12 +292,13 @@ class Units:
             ),
             (
                 "rule",
-                f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with rows that tell it from others',
+                f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with vectors on which it differs from others',
             ),
         ]
         facts += [("basis", i["basis"])]
-        facts += [("rests on", html.escape(text)) for text in i["evidence"]]
-        facts += [("open", html.escape(text)) for text in i["questions"]]
+        for what, texts in (("evidence", i["evidence"]), ("open questions", i["questions"])):
+            if texts:
+                facts.append((what, "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"))
         body = "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in facts)
         body = f'<div class="scroll"><table class="lines">\n{body}</table></div>\n'
         state = f"on={arch}&amp;instr={html.escape(i['name'])}"
@@ -297,17 +309,17 @@ class Units:
             if r["units"] and any(unit[0] == arch and short(unit[1]) == name for unit in r["units"])
         ]
         body += "<h2>Recordings</h2>\n"
-        body += self.recording_table(own, page) if own else "<p>None of this instruction are in this repository.</p>\n"
+        body += (
+            self.recording_table(own, page) if own else "<p>This repository has no vectors of this instruction.</p>\n"
+        )
         if unit_pages.is_sparse(i):
             body += "<p>The dense rule on the products that the metadata selects "
             body += f'(<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
         else:
             tree = html.escape(self.trees[self.key(i)].strip())
-            body += f'<h2>The order of its additions</h2>\n<pre tabindex="0">{tree}</pre>\n'
+            body += f'<h2>Reduction order</h2>\n<pre tabindex="0">{tree}</pre>\n'
             if (arch, n) in self.probes:
-                asked = (
-                    f"<p>Asked of {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
-                )
+                asked = f"<p>Measured on {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
                 body += f"<h2>What probes find</h2>\n{asked}{self.book.plain_html(self.probes[arch, n])}\n"
         if i["aliases"]:
             names = "\n".join(f"<li>{code(alias)}</li>" for alias in i["aliases"])
@@ -321,65 +333,178 @@ class Units:
 
     # ---- Agreement ----
 
-    def agreement(self):
-        groups = {}
-        for rule, name in self.one.items():
-            i = self.instruction[rule[0], name]
-            groups.setdefault(unit_pages.formats(i), []).append(rule)
-        parts = []
-        for formats, rules in groups.items():
-            if len(rules) > 1:
-                parts.append(f"<h2>{html.escape(formats)}</h2>\n{self.matrix(rules)}")
-        lead = (
-            "<p>Of rules that take the same operands: <b>=</b> the same function, proved for every K; <b>&ne;</b> "
-            "another one, with the smallest row that was found, which opens in the explorer (or, where the two do not "
-            "take one row in it, in the table of the architecture's page); <b>?</b> neither proved. Each rule is asked by "
-            "the instruction that is named.</p>\n"
-        )
-        self.site.article(AGREEMENT, "Agreement", lead + "\n".join(parts), AGREEMENT)
+    def name(self, arch):
+        """Returns the first name of the architecture's GPUs."""
+        return next(gpu["name"] for gpu in self.gpus if gpu["arch"] == arch)
 
-    def matrix(self, rules):
-        head = "".join(f'<th scope="col">{n}</th>' for n in range(1, len(rules) + 1))
-        lines = []
-        for n, rule in enumerate(rules, 1):
-            cells = "".join(self.cell(rule, other) for other in rules)
-            name = self.one[rule]
-            link = f'<a href="units/{rule[0]}.html#rule-{rule[1]}">{rule[0]} {html.escape(name)}</a>'
-            lines.append(f'<tr><th scope="row">{n} {link}</th>{cells}</tr>')
-        return (
-            f'<div class="scroll"><table class="agreement">\n<tr><td></td>{head}</tr>\n'
-            + "\n".join(lines)
-            + "\n</table></div>"
-        )
+    def groups(self):
+        """Returns the dense rules by the formats that they take."""
+        found = {}
+        for rule, name in self.one.items():
+            found.setdefault(unit_pages.formats(self.instruction[rule[0], name]), []).append(rule)
+        return found
 
     def same_rule(self, unit, other):
         """Reports whether an instruction named for a rule belongs to the other rule, or computes the same."""
         one, two = self.instruction[unit], self.instruction[other[0], self.one[other]]
         return all(one[key] == two[key] for key in ("arch", "model", "parameters", *unit_pages.FORMATS))
 
-    def cell(self, rule, other):
-        if rule == other:
-            return "<td>&middot;</td>"
-        if any(self.same_rule(unit, other) for unit in self.equal.get(rule, [])):
-            return '<td title="the same function, proved">=</td>'
-        for found in self.apart.get(rule, []):
-            if self.same_rule(found["other"], other):
-                target = (
-                    f"index.html#{found['address']}" if found["address"] else f"units/{rule[0]}.html#rule-{rule[1]}"
-                )
-                label = f"{rule[0]} and {other[0]} differ in {found['why']}"
-                label = html.escape(label)
-                link = f'<a href="{html.escape(target)}" title="{label}" aria-label="{label}">&ne;</a>'
-                return f"<td>{link}</td>"
-        if any(self.same_rule(unit, other) for unit in self.unknown.get(rule, [])):
-            return '<td title="neither proved equal nor told apart">?</td>'
-        return (
-            '<td title="the same rule, with other evidence">=</td>' if self.same_function(rule, other) else "<td></td>"
-        )
-
     def same_function(self, rule, other):
         one, two = (self.instruction[r[0], self.one[r]] for r in (rule, other))
         return one["model"] == two["model"] and one["parameters"] == two["parameters"]
+
+    def relation(self, rule, other):
+        """Returns "=", "?" or "", or the smallest vector on which the two rules differ."""
+        if rule == other or any(self.same_rule(unit, other) for unit in self.equal.get(rule, [])):
+            return "="
+        for found in self.apart.get(rule, []):
+            if self.same_rule(found["other"], other):
+                return found
+        if any(self.same_rule(unit, other) for unit in self.unknown.get(rule, [])):
+            return "?"
+        return "=" if self.same_function(rule, other) else ""
+
+    def vector(self, rule, found, root=""):
+        """Returns the address of the smallest vector on which two rules differ."""
+        place = f"index.html#{found['address']}" if found["address"] else f"units/{rule[0]}.html#rule-{rule[1]}"
+        return html.escape(root + place)
+
+    def label(self, rule, rules):
+        """Returns a rule's GPU, with the instruction's kind if the GPU has several rules for the formats."""
+        several = sum(other[0] == rule[0] for other in rules) > 1
+        return self.name(rule[0]) + (f" {short(self.one[rule])}" if several else "")
+
+    def labels(self, some, rules):
+        """Returns the names of some of the rules for the same formats, and an example of each: the GPU alone if all its
+        rules are among them."""
+        found = {}
+        for rule in some:
+            whole = all(other in some for other in rules if other[0] == rule[0])
+            found.setdefault(self.name(rule[0]) if whole else self.label(rule, rules), rule)
+        return found
+
+    def compared(self, arch):
+        """Returns sentences that compare the architecture's rules with those of other GPUs."""
+        lines, integers = [], []
+        for formats, rules in self.groups().items():
+            for rule in (r for r in rules if r[0] == arch):
+                others = {other: self.relation(rule, other) for other in rules if other[0] != arch}
+                same, unknown = (
+                    ", ".join(
+                        map(html.escape, self.labels([other for other in others if others[other] in kinds], rules))
+                    )
+                    for kinds in (("=",), ("?", ""))
+                )
+                apart = self.labels([other for other in others if isinstance(others[other], dict)], rules)
+                apart = [
+                    f'<a href="{self.vector(rule, others[other], "../")}">{html.escape(name)}</a>'
+                    for name, other in apart.items()
+                ]
+                words = [f"identical to {same}"] * bool(same) + [f"differs from {', '.join(apart)}"] * bool(apart)
+                words += [f"not known for {unknown}"] * bool(unknown)
+                if words:
+                    text = f"<b>{html.escape(formats)}</b> (<code>{html.escape(short(self.one[rule]))}</code>): "
+                    kind = integers if formats.endswith("-> s32") else lines
+                    kind.append(f"<li>{text}{'; '.join(words)}.</li>\n")
+        if not lines + integers:
+            return ""
+        folded = (
+            f"<details><summary>Integers</summary>\n<ul>\n{''.join(integers)}</ul>\n</details>\n" if integers else ""
+        )
+        lead = (
+            "<p>Identical: proved for every input. Differs: the link opens the smallest input with other results.</p>\n"
+        )
+        return f"<h2>Compared with other GPUs</h2>\n{lead}<ul>\n{''.join(lines)}</ul>\n{folded}"
+
+    def clusters(self, rules):
+        """Returns a sentence that names the rules which compute the same, and those that differ from all others."""
+        left, same = list(rules), []
+        while left:
+            cluster = [rule for rule in left if self.relation(left[0], rule) == "="]
+            left = [rule for rule in left if rule not in cluster]
+            settled = all(isinstance(self.relation(cluster[0], rule), dict) for rule in rules if rule not in cluster)
+            same.append((list(self.labels(cluster, rules)), settled))
+        parts = [" = ".join(map(html.escape, names)) for names, _ in same if len(names) > 1]
+        for settled, words in (
+            (True, ("differs from all others", "differ from all others")),
+            (False, ("not known",) * 2),
+        ):
+            alone = [html.escape(names[0]) for names, known in same if len(names) == 1 and known == settled]
+            parts += [f"{', '.join(alone)} {words[len(alone) > 1]}"] * bool(alone)
+        return "; ".join(parts)
+
+    def agreement(self):
+        groups = {formats: rules for formats, rules in self.groups().items() if len(rules) > 1}
+        parts = [
+            f"<details><summary><b>{html.escape(formats)}</b>: {self.clusters(rules)}</summary>\n{self.matrix(rules)}</details>"
+            for formats, rules in groups.items()
+        ]
+        lead = (
+            '<p class="lead">Do two GPUs return identical results? The map counts the pairs of input and output formats '
+            "that both have and for which the first instruction of each computes the same function: 3/4 stands for three of "
+            "four. A cell opens the smallest vector on which the two differ.</p>\n"
+        )
+        second = (
+            "<h2>By formats</h2>\n<p><b>=</b>: identical for every input (proved). <b>&ne;</b>: different; the link opens "
+            "the smallest example. <b>?</b>: not known. A rule for several formats is listed under the first of them "
+            "alone.</p>\n"
+        )
+        body = lead + self.overview(groups) + second + "\n".join(parts)
+        self.site.article(AGREEMENT, "Agreement", body, AGREEMENT, wide=True)
+
+    def overview(self, groups):
+        """Returns the map of all GPUs: for how many formats two GPUs agree."""
+        head = "".join(f'<th scope="col"><span>{html.escape(self.name(arch))}</span></th>' for arch in self.arches)
+        lines = []
+        for arch in self.arches:
+            cells = "".join(self.shared(groups, arch, other) for other in self.arches)
+            link = f'<a href="units/{arch}.html">{html.escape(self.name(arch))}</a>'
+            lines.append(f'<tr><th scope="row">{link}</th>{cells}</tr>')
+        return heat(head, lines, "Formats on which two GPUs agree")
+
+    def shared(self, groups, arch, other):
+        """Returns the cell of two GPUs: of each pair of formats, the first rule of both counts."""
+        same = of = unknown = 0
+        vector = None
+        for rules in groups.values():
+            mine, theirs = (next((rule for rule in rules if rule[0] == one), None) for one in (arch, other))
+            if arch == other or not (mine and theirs):
+                continue
+            found = self.relation(mine, theirs)
+            of += 1
+            same += found == "="
+            unknown += found in ("?", "")
+            if isinstance(found, dict) and not vector:
+                vector = self.vector(mine, found)
+        if not of:
+            return "<td></td>"
+        text = f"{same}/{of}"
+        label = f"{self.name(arch)} and {self.name(other)} agree for {same} of {of} pairs of formats"
+        label += f"; not known for {unknown}" * bool(unknown)
+        if vector:
+            text = f'<a href="{vector}" aria-label="{html.escape(label)}">{text}</a>'
+        return f'<td style="--level: {round(100 * same / of)}%" title="{html.escape(label)}">{text}</td>'
+
+    def matrix(self, rules):
+        head = "".join(f'<th scope="col"><span>{html.escape(self.label(rule, rules))}</span></th>' for rule in rules)
+        lines = []
+        for rule in rules:
+            cells = "".join(self.cell(rule, other) for other in rules)
+            link = f'<a href="units/{rule[0]}.html#rule-{rule[1]}">{html.escape(self.label(rule, rules))}</a>'
+            lines.append(f'<tr><th scope="row">{link}</th>{cells}</tr>')
+        return heat(head, lines)
+
+    def cell(self, rule, other):
+        if rule == other:
+            return "<td></td>"
+        found = self.relation(rule, other)
+        if isinstance(found, dict):
+            label = html.escape(f"{self.name(rule[0])} and {self.name(other[0])} differ in {found['why']}")
+            link = f'<a href="{self.vector(rule, found)}" aria-label="{label}">&ne;</a>'
+            return f'<td style="--level: 0%" title="{label}">{link}</td>'
+        meaning = {"=": "identical, proved", "?": "neither proved equal nor found different", "": ""}[found]
+        level = ' style="--level: 100%"' if found == "=" else ""
+        return f'<td{level} title="{meaning}">{found}</td>'
 
     # ---- Recordings ----
 
@@ -437,6 +562,8 @@ class Units:
         self.site.article(page, "Recorded on hardware", body + self.recording_table(self.recordings, page), GPUS)
 
     def write(self):
+        self.table = Table(self)
+        self.table.write(self.site)
         self.read_recordings()
         self.architectures()
         self.gpu_pages()

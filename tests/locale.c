@@ -34,7 +34,7 @@ static void print_explanations(void) {
   for (int u = 0; u < 4; u++) {
     explain(i[u], u == 2 ? "A100" : "H100", 0x41333333, &operation[u], &explanation[u], &unit[u]);
     smma_explain_print(stdout, &operation[u], &explanation[u], 100);
-    smma_picture_write(stdout, &unit[u], 1);
+    smma_picture_write(stdout, &unit[u], 1, 0);
   }
   smma_explain_print_two(stdout, &unit[2], 100);
   puts(smma_find_difference(&unit[2]).text);

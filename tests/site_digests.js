@@ -17,7 +17,7 @@ async function main() {
     kinds.forEach((kind, row) => {
       s.make(kind, row);
       digest.update(s.explain(1));
-      if (row < drawn) digest.update(s.words()).update(s.picture(0));
+      if (row < drawn) digest.update(s.words()).update(s.picture(0, 0));
     });
     process.stdout.write(`${arch} ${name} ${digest.digest("hex")}\n`);
   }

@@ -236,13 +236,19 @@ static char *picture_of(const smma_explained *unit, int count) {
   smma_svg svg;
   assert_non_null(stream);
   assert_true(smma_svg_open(&svg));
-  assert_true(smma_picture_draw(&svg, unit, count));
+  assert_true(smma_picture_draw(&svg, unit, count, 0));
   check_labels(&svg);
   smma_svg_write(stream, &svg, "title", 16);
   assert_true(svg.width < 5000); /* FP64, K = 16, whose sums stay finite */
+  const double width = svg.width;
   smma_svg_close(&svg);
   fclose(stream);
   check_well_formed(text);
+  assert_true(smma_svg_open(&svg));
+  assert_true(smma_picture_draw(&svg, unit, count, 360));
+  check_labels(&svg);
+  assert_true(svg.width <= width);
+  smma_svg_close(&svg);
   return text;
 }
 

@@ -78,7 +78,7 @@ static void read_row(explain_request *r, const char *path, long long number) {
 static void write_picture(const char *path, const smma_explained *unit, int count) {
   smma_output output;
   smma_begin_output(path, "--svg", &output);
-  if (!smma_picture_write(output.stream, unit, count)) {
+  if (!smma_picture_write(output.stream, unit, count, 0)) {
     smma_drop_output(&output);
     smma_die("out of memory");
   }

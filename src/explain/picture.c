@@ -20,6 +20,7 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 
 #define MARGIN 16.0
 #define GAP 12.0           /* between columns of the table */
+#define OVERHANG 10.0      /* of labels and frames beyond the bits */
 #define LEAST_WIDTH 700.0  /* of the legend */
 #define ENCODING_CELL 10.0 /* a bit of an encoding */
 #define MOST_CELLS 150     /* wider pictures show fewer of the truncated bits */
@@ -27,9 +28,19 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 #define BITS_WIDTH 900.0   /* the greatest width of the bits */
 #define WIDEST_CELL 9.0    /* a cell is at most as wide as this, */
 #define NARROWEST_CELL 2.5 /* and at least as this */
+#define LEGIBLE_CELL 6.0   /* a narrow picture leaves out columns until cells are as wide as this */
+
+/* The columns of a picture. Without values it also leaves out exponents and the lines of results. */
+typedef struct {
+  bool remarks, factors, values;
+} picture_detail;
+
+static const picture_detail details[] = {{true, true, true}, {false, true, true}, {false, false, true}, {false}};
 
 typedef struct {
   smma_svg *svg;
+  double width; /* where everything ends, before the right margin; 0 if there is no limit */
+  picture_detail with;
   const smma_lines *lines;
   smma_axis axis;
   double cell, row, y;                                            /* y: the top of the current line */
@@ -49,17 +60,33 @@ static double wider(const picture *p, double width, const char *text) {
   return other > width ? other : width;
 }
 
-static void set_columns(picture *p) {
-  double label = 0, factors = 0, value = 0, exponent = 0, name = 0;
+/* Writes the text after the bits: the number of bits that are not drawn, and the line's own remark. */
+static void remark_text(const smma_line *line, char *text, size_t size) {
+  const smma_drawn *x = &line->bits;
+  text[0] = 0;
+  if (!x->zero && x->top < line->floor)
+    snprintf(text, size, "%d places below the limit", line->limit - x->top);
+  else if (!x->zero && x->bottom < line->floor)
+    snprintf(text, size, "+ %d bit%s", line->floor - x->bottom, line->floor - x->bottom > 1 ? "s" : "");
+  if (line->remark[0]) snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? "; " : "", line->remark);
+}
+
+/* Sets the columns' positions; returns the width of the remarks. */
+static double set_columns(picture *p) {
+  double label = 0, factors = 0, value = 0, exponent = 0, name = 0, remark = 0;
   for (int i = 0; i < p->lines->count; i++) {
     const smma_line *line = &p->lines->line[i];
-    if (line->kind == SMMA_LINE_ENCODING)
-      name = wider(p, name, line->label);
-    else
+    char text[128];
+    remark_text(line, text, sizeof text);
+    if (line->kind != SMMA_LINE_ENCODING) {
       label = wider(p, label, line->label);
-    factors = wider(p, factors, line->factors);
-    value = wider(p, value, line->value);
-    exponent = wider(p, exponent, line->exponent);
+      if (p->with.remarks && is_tabular(line->kind)) remark = wider(p, remark, text);
+    } else if (p->with.values) {
+      name = wider(p, name, line->label);
+    }
+    if (p->with.factors) factors = wider(p, factors, line->factors);
+    if (p->with.values) value = wider(p, value, line->value);
+    if (p->with.values) exponent = wider(p, exponent, line->exponent);
   }
   p->label_x = MARGIN + GAP;
   if (name > label + GAP + factors) label = name; /* names of results may reach into the column of factors */
@@ -68,6 +95,20 @@ static void set_columns(picture *p) {
   p->exponent_x = p->value_x + (exponent > 0 ? GAP + exponent : 0);
   p->sign_x = p->exponent_x + GAP;
   p->bits_x = p->sign_x + GAP;
+  return remark > 0 ? GAP + remark : 0;
+}
+
+/* Chooses the columns and the width of a cell: of a picture with a greatest width, the most columns that leave room for
+   legible bits. */
+static void fit(picture *p) {
+  for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+    p->with = details[i];
+    const double remarks = set_columns(p), room = p->width > 0 ? p->width - OVERHANG - p->bits_x - remarks : BITS_WIDTH;
+    p->cell = (room < BITS_WIDTH ? room : BITS_WIDTH) / p->axis.cells;
+    if (p->width == 0 || p->cell >= LEGIBLE_CELL) break;
+  }
+  if (p->cell > WIDEST_CELL) p->cell = WIDEST_CELL;
+  if (p->cell < NARROWEST_CELL) p->cell = NARROWEST_CELL;
 }
 
 static void set_sizes(picture *p) {
@@ -76,9 +117,6 @@ static void set_sizes(picture *p) {
   p->row = rows > MANY_ROWS ? 12 : 15;
   p->mono = (smma_svg_font){.size = rows > MANY_ROWS ? 9.5 : 11, .monospace = true};
   p->sans = (smma_svg_font){.size = rows > MANY_ROWS ? 10.5 : 12};
-  p->cell = BITS_WIDTH / p->axis.cells;
-  if (p->cell > WIDEST_CELL) p->cell = WIDEST_CELL;
-  if (p->cell < NARROWEST_CELL) p->cell = NARROWEST_CELL;
 }
 
 /* Makes the axis. Returns false if memory runs out. */
@@ -197,23 +235,16 @@ static void draw_text(picture *p, double x, const char *text, int anchor) {
 
 static void draw_cells(picture *p, const smma_line *line) {
   draw_text(p, p->label_x, line->label, SMMA_SVG_START);
-  draw_text(p, p->factors_x, line->factors, SMMA_SVG_START);
+  if (p->with.factors) draw_text(p, p->factors_x, line->factors, SMMA_SVG_START);
+  if (!p->with.values) return;
   draw_text(p, p->value_x, line->value, SMMA_SVG_END);
   draw_text(p, p->exponent_x, line->exponent, SMMA_SVG_END);
 }
 
-/* Draws text for the bits that are not drawn, and the line's own remark. */
 static void draw_remark(picture *p, const smma_line *line) {
   char text[128];
-  const smma_drawn *x = &line->bits;
-  text[0] = 0;
-  if (!x->zero && x->top < line->floor)
-    snprintf(text, sizeof text, "%d places below the limit", line->limit - x->top);
-  else if (!x->zero && x->bottom < line->floor)
-    snprintf(text, sizeof text, "+ %d bit%s", line->floor - x->bottom, line->floor - x->bottom > 1 ? "s" : "");
-  if (line->remark[0])
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? "; " : "", line->remark);
-  draw_text(p, cell_x(p, p->axis.cells) + GAP, text, SMMA_SVG_START);
+  remark_text(line, text, sizeof text);
+  if (p->with.remarks) draw_text(p, cell_x(p, p->axis.cells) + GAP, text, SMMA_SVG_START);
 }
 
 static void draw_number(picture *p, const smma_line *line) {
@@ -292,24 +323,51 @@ static void draw_axis(picture *p, const smma_line *line) {
 
 /* ---- Results and words ---- */
 
+/* Returns the width of a bit of an encoding: less than usual if the line is too wide for the picture otherwise. */
+static double encoding_cell(const picture *p, const char *bits, const char *remark) {
+  const double room = p->width - p->sign_x - GAP - smma_svg_text_width(&p->mono, remark), count = (double)strlen(bits),
+               digit = smma_svg_text_width(&p->mono, "0") + 0.2;
+  if (p->width == 0 || count * ENCODING_CELL <= room) return ENCODING_CELL;
+  return room / count > digit ? room / count : digit;
+}
+
 static void draw_encoding(picture *p, const smma_line *line) {
   char bits[80], other[80];
   double x = p->sign_x;
+  if (!p->with.values) return;
   draw_cells(p, line);
   smma_encoding_bits(bits, sizeof bits, line->format, line->encoding);
   smma_encoding_bits(other, sizeof other, line->format, line->other);
+  const double cell = encoding_cell(p, bits, line->remark);
   for (int i = 0; bits[i]; i++) {
     char digit[2] = {bits[i], 0};
     if (bits[i] != other[i]) {
       char style[64];
       snprintf(style, sizeof style, "fill=\"#f6e3ee\" stroke=\"%s\" stroke-width=\"1.2\"", mark_colour);
-      smma_svg_rectangle(p->svg, (smma_svg_box){x + 1, p->y + 1, ENCODING_CELL - 2, p->row - 2}, style);
+      smma_svg_rectangle(p->svg, (smma_svg_box){x + 1, p->y + 1, cell - 2, p->row - 2}, style);
     }
-    if (bits[i] != ' ') draw_text(p, x + ENCODING_CELL / 2, digit, SMMA_SVG_MIDDLE);
-    x += bits[i] == ' ' ? ENCODING_CELL / 2 : ENCODING_CELL;
+    if (bits[i] != ' ') draw_text(p, x + cell / 2, digit, SMMA_SVG_MIDDLE);
+    x += bits[i] == ' ' ? cell / 2 : cell;
   }
   draw_text(p, x + GAP, line->remark, SMMA_SVG_START);
   p->y += p->row;
+}
+
+/* Draws a text below p->y, on several lines if it is wider than the picture may be. */
+static void draw_wrapped(picture *p, double x, const smma_svg_font *font, const char *text) {
+  char line[512] = "";
+  for (size_t length; *text; text += length + strspn(text + length, " ")) {
+    const size_t before = strlen(line);
+    length = strcspn(text, " ");
+    snprintf(line + before, sizeof line - before, "%s%.*s", before ? " " : "", (int)length, text);
+    if (before == 0 || p->width == 0 || x + smma_svg_text_width(font, line) <= p->width) continue;
+    line[before] = 0;
+    smma_svg_text(p->svg, x, p->y + font->size, font, line);
+    p->y += 1.3 * font->size;
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+  }
+  smma_svg_text(p->svg, x, p->y + font->size, font, line);
+  p->y += font->size;
 }
 
 /* Draws text over the whole width, in the style of its kind. */
@@ -321,8 +379,8 @@ static void draw_words(picture *p, const smma_line *line) {
   if (line->kind == SMMA_LINE_UNIT || title) p->y += 0.6 * p->row;
   if (line->kind == SMMA_LINE_DIFFERENCE || line->marked) font.colour = mark_colour;
   p->y += 0.2 * p->row;
-  smma_svg_text(p->svg, indented ? p->label_x : MARGIN, p->y + font.size, &font, line->text);
-  p->y += font.size + 0.3 * p->row;
+  draw_wrapped(p, indented ? p->label_x : MARGIN, &font, line->text);
+  p->y += 0.3 * p->row;
 }
 
 static void draw_rule(picture *p) {
@@ -395,6 +453,7 @@ static void draw_legend(picture *p) {
                 {&result, "result"}};
   double x = MARGIN, right = cell_x(p, p->axis.cells);
   if (right < LEAST_WIDTH) right = LEAST_WIDTH;
+  if (p->width > 0) right = p->width;
   p->y += 0.8 * p->row;
   for (size_t i = 0; i < sizeof sample / sizeof *sample; i++) {
     double width = 2 * WIDEST_CELL + 5 + smma_svg_text_width(&p->sans, sample[i].text);
@@ -402,11 +461,10 @@ static void draw_legend(picture *p) {
     if (x > MARGIN && x + width > right) x = MARGIN, p->y += p->row + 2;
     x = draw_sample(p, x, sample[i].s, sample[i].text);
   }
-  p->y += p->row + 2;
-  smma_svg_text(p->svg, MARGIN, base_line(p), &p->sans,
-                "Dark: 1, pale: 0. Grey: bits that alignment keeps, or of the significand; dashed: its limit; framed: "
-                "its last bit. Zigzag: left out.");
-  p->y += p->row;
+  p->y += p->row + 5;
+  draw_wrapped(p, MARGIN, &p->sans,
+               "Full colour: 1, faint: 0. Grey: bits that alignment keeps, or of the significand; dashed: its limit; "
+               "framed: its last bit. Zigzag: left out.");
 }
 
 static bool has_bits(const picture *p) {
@@ -429,29 +487,32 @@ static bool draw(picture *p, const smma_explained *unit, int count, bool brief) 
   if (done) {
     p->y = MARGIN;
     set_sizes(p);
-    set_columns(p);
-    for (int i = 0; i < lines.count; i++) draw_line(p, &lines.line[i]);
+    fit(p);
+    for (int i = 0; i < lines.count; i++)
+      if (p->with.values || i + 1 == lines.count || lines.line[i + 1].kind != SMMA_LINE_ENCODING)
+        draw_line(p, &lines.line[i]);
     if (has_bits(p)) draw_legend(p);
   }
   smma_lines_free(&lines);
   return done && !p->svg->failed;
 }
 
-bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count) {
+bool smma_picture_draw(smma_svg *svg, const smma_explained *unit, int count, double width) {
   picture *p = malloc(sizeof *p);
   bool done;
   if (!p) return false;
   p->svg = svg;
+  p->width = width > 0 ? width - MARGIN : 0;
   done = draw(p, unit, count, false);
   free(p);
   return done;
 }
 
-bool smma_picture_write(FILE *stream, const smma_explained *unit, int count) {
+bool smma_picture_write(FILE *stream, const smma_explained *unit, int count, double width) {
   char title[200];
   smma_svg svg;
   const smma_locale locale = smma_locale_enter();
-  bool done = smma_svg_open(&svg) && smma_picture_draw(&svg, unit, count);
+  bool done = smma_svg_open(&svg) && smma_picture_draw(&svg, unit, count, width);
   snprintf(title, sizeof title, "d = c + sum of a[k]*b[k] on %s%s%s, bit by bit", unit[0].unit,
            count > 1 ? " and " : "", count > 1 ? unit[1].unit : "");
   if (done) smma_svg_write(stream, &svg, title, MARGIN);

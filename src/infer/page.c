@@ -66,7 +66,7 @@ static smma_datum *picture_datum(const smma_instruction *unit, const smma_row *r
   stream = open_memstream(&text, &size);
   if (stream) {
     const smma_explained explained = {"inferred", unit->name, &operation, &explanation};
-    const bool drawn = smma_picture_write(stream, &explained, 1);
+    const bool drawn = smma_picture_write(stream, &explained, 1, 0);
     if (fclose(stream) == 0 && drawn) picture = smma_datum_text(text);
   }
   free(text);

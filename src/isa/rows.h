@@ -160,6 +160,12 @@
 /* Every shape of mma.sync with single bits, from compute capability 8.0 on. */
 #define SMMA_B1_SHAPES(arch) MMA_B1_PAIR(arch, 16, 8, 256), MMA_B1_PAIR(arch, 16, 8, 128), MMA_B1_PAIR(arch, 8, 8, 128)
 
+/* The site defines SMMA_ONE_N to be small: it has the least N alone of instructions that exist for many. */
+#ifdef SMMA_ONE_N
+#define SMMA_N_STEP_16(ROW, ...) ROW(16, __VA_ARGS__)
+#define SMMA_N_INTEGER(ROW, ...) ROW(8, __VA_ARGS__)
+#define SMMA_N_STEP_8(ROW, ...) ROW(8, __VA_ARGS__)
+#else
 #define SMMA_N_FROM_48(ROW, ...)                                                                                 \
   ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), \
       ROW(128, __VA_ARGS__), ROW(144, __VA_ARGS__), ROW(160, __VA_ARGS__), ROW(176, __VA_ARGS__),                \
@@ -179,6 +185,7 @@
       ROW(192, __VA_ARGS__), ROW(200, __VA_ARGS__), ROW(208, __VA_ARGS__), ROW(216, __VA_ARGS__),                      \
       ROW(224, __VA_ARGS__), ROW(232, __VA_ARGS__), ROW(240, __VA_ARGS__), ROW(248, __VA_ARGS__),                      \
       ROW(256, __VA_ARGS__)
+#endif
 
 /* Ends an architecture's file: defines the table of its rows. */
 #define SMMA_TABLE(symbol) const smma_instruction_table smma_table_##symbol = {rows, sizeof rows / sizeof rows[0]}

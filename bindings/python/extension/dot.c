@@ -348,7 +348,7 @@ static PyObject *picture_of(const explained *x) {
   PyObject *result;
   bool drawn;
   if (!stream) return PyErr_NoMemory();
-  drawn = smma_picture_write(stream, x->unit, x->count);
+  drawn = smma_picture_write(stream, x->unit, x->count, 0);
   drawn &= fclose(stream) == 0;
   result = drawn ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)size) : PyErr_NoMemory();
   free(text);
