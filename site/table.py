@@ -6,7 +6,6 @@ import html
 import io
 import json
 import re
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from shell import softmma, unit_pages
@@ -25,13 +24,11 @@ COLUMNS = (
     ("c_joins", "C joins", "where the accumulator joins the sum"),
     ("order", "Order matters", "whether the order of the products within one sum can change the result"),
     (
-        "evidence_class",
-        "Evidence",
-        "the strongest evidence for the model: results recorded on this architecture, agreement that others report, "
-        "results recorded on another architecture, documents, an emulator, or an assumption",
+        "basis",
+        "Basis",
+        "the best evidence for the model: recorded results, an emulator, agreement that others report, or an assumption",
     ),
 )
-OTHER_NAMES = {"x86": ("AMD Zen",), "rdna3": ("Radeon PRO W7900",), "rdna4": ("Radeon AI PRO R9700",)}
 FEATURES = {
     "products": "first_sum",
     "bits": "alignment_bits",
@@ -41,29 +38,6 @@ FEATURES = {
     "c_joins": "c_joins",
     "order": "order_control",
 }
-# Classes of evidence with the words of the catalogue's texts that stand for each. The first that fits counts.
-CLASSES = (
-    ("assumed", r"^assumed"),
-    ("emulated", r"^an emulator"),
-    ("", r"^no rows|^RDNA 3\.5"),
-    ("recorded", r"^([\d,]+|a) rows?\b|^rows recorded|^recorded for|published by the San Francisco"),
-    ("reported", r"agrees?\b|reports|found it|FTTN|shown by MMA-Sim|sections IV"),
-    ("documented", r"says|manual|machine code|documents|PTX|LLVM|emulator|models?\b|results of|hardware \(f16\)|Arm's"),
-)
-STRENGTH = ("recorded", "reported", "recorded elsewhere", "documented", "emulated", "assumed")
-
-
-def class_of(evidence, names):
-    """Returns the strongest class of evidence for a machine of these names."""
-    found = []
-    for text in evidence:
-        kind = next((name for name, words in CLASSES if re.search(words, text)), None)
-        if kind is None:
-            sys.exit(f"site: the evidence '{text}' fits no class; site/table.py needs words for it")
-        if kind == "recorded" and not any(re.search(rf"\b{re.escape(name)}", text) for name in names):
-            kind = "recorded elsewhere"
-        found.append(kind)
-    return next((name for name in STRENGTH if name in found), "assumed")
 
 
 def finding(features, name):
@@ -103,7 +77,7 @@ class Table:
             "sum": one["sum"],
             "model": instruction["model"],
             "parameters": instruction["parameters"],
-            "evidence_class": class_of(instruction["evidence"], [*gpus, *OTHER_NAMES.get(arch, ())]),
+            "basis": instruction["basis"],
             "evidence": instruction["evidence"],
             "instruction": one["instruction"],
             "instructions": one["instructions"],
@@ -153,7 +127,7 @@ class Table:
                 mixed = [pair.replace(",", " x ") for pair in value if "," in pair]
                 words = [*alone, "and mixed"] if alone and mixed else alone + mixed
                 yield key, html.escape(", ".join(words)), line["sum"]
-            elif key == "evidence_class":
+            elif key == "basis":
                 place = self.units.place((line["architecture"], line["instruction"]), root)
                 yield key, f'<a href="{place}" class="{text}">{text}</a>', "\n".join(line["evidence"])
             elif key in links:
