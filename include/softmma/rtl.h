@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/* Writes a synthesizable module that computes the instruction: ports a, b, c, scale_a and scale_b (if the instruction has
- * scale factors), d, and clk with stages. Element 0 of a vector is in its low bits. Yosys 0.23, Verilator 5.006 and
+/* Writes a synthesizable module that computes the instruction: ports a, b, c, scale_a and scale_b (if the instruction
+ * has scale factors), d, and clk with stages. Element 0 of a vector is in its low bits. Yosys 0.23, Verilator 5.006 and
  * Icarus Verilog 11 read it (docs/rtl.md).
  *
- * `name` is the name of the module; NULL: the instruction's name in lower case, with _ for other characters. `stages` is
- * the number of registers between the steps of the rule: d follows the operands after that number of clock cycles; with
- * 0 the module is combinational. If `assertion` is 1, the text also has a module NAME_check, which compares d of a
+ * `name` is the name of the module; NULL: the instruction's name in lower case, with _ for other characters. `stages`
+ * is the number of registers between the steps of the rule: d follows the operands after that number of clock cycles;
+ * with 0 the module is combinational. If `assertion` is 1, the text also has a module NAME_check, which compares d of a
  * design with the reference.
  *
  * Writes at most `size` bytes including the terminating zero, unless `text` is NULL. Returns the length of the whole

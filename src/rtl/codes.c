@@ -75,8 +75,8 @@ smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnor
                                        f.fraction_bits, f.bias < 0 ? 10000 - f.bias : f.bias, (int)f.specials);
   if (more || high) name = smma_rtl_print("%s_%d_%d", name.text, to.fraction, to.width);
   if (!smma_rtl_begin(u, name.text,
-                      smma_rtl_print("// Unpacks an encoding: %d exponent bits, %d fraction bits, bias %d%s.", f.exponent_bits,
-                                     f.fraction_bits, f.bias,
+                      smma_rtl_print("// Unpacks an encoding: %d exponent bits, %d fraction bits, bias %d%s.",
+                                     f.exponent_bits, f.fraction_bits, f.bias,
                                      flush == SMMA_SUBNORMALS_KEPT             ? ""
                                      : flush == SMMA_SUBNORMALS_TO_SIGNED_ZERO ? "; subnormals are zeros of their sign"
                                                                                : "; subnormals and -0 are +0")
@@ -105,17 +105,17 @@ smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnor
 
 /* ---- Rounding ---- */
 
-const char *smma_rtl_rounds_up(smma_rounding direction) {
+smma_rtl_words smma_rtl_rounds_up(smma_rounding direction, const char *p) {
   switch (direction) {
-    case SMMA_ROUND_NEAREST_EVEN: return "half && (rest || odd)";
-    case SMMA_ROUND_DOWN: return "negative && (half || rest)";
-    case SMMA_ROUND_UP: return "!negative && (half || rest)";
-    case SMMA_ROUND_NEAREST_AWAY: return "half";
-    case SMMA_ROUND_NEAREST_ZERO: return "half && rest";
-    case SMMA_ROUND_NEAREST_UP: return "half && (rest || !negative)";
-    case SMMA_ROUND_NEAREST_DOWN: return "half && (rest || negative)";
-    case SMMA_ROUND_TO_ODD: return "!odd && (half || rest)";
-    default: return "1'b0";
+    case SMMA_ROUND_NEAREST_EVEN: return smma_rtl_print("%shalf && (%srest || %sodd)", p, p, p);
+    case SMMA_ROUND_DOWN: return smma_rtl_print("negative && (%shalf || %srest)", p, p);
+    case SMMA_ROUND_UP: return smma_rtl_print("!negative && (%shalf || %srest)", p, p);
+    case SMMA_ROUND_NEAREST_AWAY: return smma_rtl_print("%shalf", p);
+    case SMMA_ROUND_NEAREST_ZERO: return smma_rtl_print("%shalf && %srest", p, p);
+    case SMMA_ROUND_NEAREST_UP: return smma_rtl_print("%shalf && (%srest || !negative)", p, p);
+    case SMMA_ROUND_NEAREST_DOWN: return smma_rtl_print("%shalf && (%srest || negative)", p, p);
+    case SMMA_ROUND_TO_ODD: return smma_rtl_print("!%sodd && (%shalf || %srest)", p, p, p);
+    default: return smma_rtl_print("1'b0");
   }
 }
 
@@ -124,13 +124,14 @@ static void put_zeros(smma_rtl_writer *w, const char *zeros, const char *magnitu
   const int bits = smma_rtl_bits_for(width);
   smma_rtl_put(w, "  logic [%d:0] %s; // zeros above the leading bit\n", bits - 1, zeros);
   smma_rtl_put(w, "  always_comb begin\n    %s = %d'd%d;\n", zeros, bits, width);
-  smma_rtl_put(w, "    for (int i = 0; i < %d; i++) if (%s[i]) %s = %d'(%d - i);\n  end\n", width, magnitude, zeros, bits,
-               width - 1);
+  smma_rtl_put(w, "    for (int i = 0; i < %d; i++) if (%s[i]) %s = %d'(%d - i);\n  end\n", width, magnitude, zeros,
+               bits, width - 1);
 }
 
 smma_rtl_total smma_rtl_put_narrow(smma_rtl_unit *u, const smma_step *s, smma_rtl_total t) {
   smma_rtl_writer *w = &u->modules;
-  const int x = u->exponent_bits, n = t.width, lost = n + 1, bits = s->narrow_bits, kept = smma_minimum(n, bits + 1) + 1;
+  const int x = u->exponent_bits, n = t.width, lost = n + 1, bits = s->narrow_bits,
+            kept = smma_minimum(n, bits + 1) + 1;
   const int least = smma_minimum_exponent(smma_encoding_of(s->output));
   smma_rtl_total narrow = {.width = kept, .special = t.special, .least = t.least};
   put_zeros(w, "above", "magnitude", n);
@@ -140,30 +141,32 @@ smma_rtl_total smma_rtl_put_narrow(smma_rtl_unit *u, const smma_step *s, smma_rt
   smma_rtl_put(w, "  logic [%d:0] narrow_places;\n", x - 1);
   if (s->narrow_subnormals) {
     smma_rtl_put(w, "  assign least_surplus = %s - NARROW_BITS - exponent;\n", smma_rtl_exponent(u, least).text);
-    smma_rtl_put(w, "  assign surplus = $signed(%s - NARROW_BITS - $signed({%d'd0, above})) > least_surplus\n"
+    smma_rtl_put(w,
+                 "  assign surplus = $signed(%s - NARROW_BITS - $signed({%d'd0, above})) > least_surplus\n"
                  "      ? %s - NARROW_BITS - $signed({%d'd0, above}) : least_surplus;\n",
                  smma_rtl_exponent(u, n - 1).text, x - smma_rtl_bits_for(n), smma_rtl_exponent(u, n - 1).text,
                  x - smma_rtl_bits_for(n));
     smma_rtl_reach(u, least - bits - t.most, least - bits - t.least);
   } else {
-    smma_rtl_put(w, "  assign surplus = %s - NARROW_BITS - $signed({%d'd0, above});\n", smma_rtl_exponent(u, n - 1).text,
-                 x - smma_rtl_bits_for(n));
+    smma_rtl_put(w, "  assign surplus = %s - NARROW_BITS - $signed({%d'd0, above});\n",
+                 smma_rtl_exponent(u, n - 1).text, x - smma_rtl_bits_for(n));
   }
   smma_rtl_reach(u, -bits - n, n);
   smma_rtl_put(w, "  assign narrow_places = surplus < %s ? %d'd0 : surplus > %s ? %d'd%d : surplus;\n",
                smma_rtl_exponent(u, 0).text, x, smma_rtl_exponent(u, lost).text, x, lost);
   smma_rtl_put(w, "  logic [%d:0] narrow_all;\n  logic [%d:0] narrow_lost;\n", n - 1, lost - 1);
   smma_rtl_put(w, "  assign {narrow_all, narrow_lost} = {magnitude, %d'd0} >> narrow_places;\n", lost);
-  smma_rtl_put(w, "  logic [%d:0] narrowed;\n  logic signed [%d:0] narrowed_exponent;\n  logic narrow_up;\n", kept - 1, x - 1);
-  smma_rtl_put(w, "  function automatic logic narrow_rounds(input logic negative, input logic odd, input logic half, input logic rest);\n"
-               "    return %s;\n  endfunction\n", smma_rtl_rounds_up(s->narrow_rounding));
-  smma_rtl_put(w, "  assign narrow_up = narrow_rounds(negative, narrow_all[0], narrow_lost[%d], |narrow_lost[%d:0]);\n",
+  smma_rtl_put(w, "  logic [%d:0] narrowed;\n  logic signed [%d:0] narrowed_exponent;\n  logic narrow_up;\n", kept - 1,
+               x - 1);
+  smma_rtl_put(w,
+               "  logic narrow_odd, narrow_half, narrow_rest;\n  assign narrow_odd = narrow_all[0];\n"
+               "  assign narrow_half = narrow_lost[%d];\n  assign narrow_rest = |narrow_lost[%d:0];\n",
                lost - 1, lost - 2);
+  smma_rtl_put(w, "  assign narrow_up = %s;\n", smma_rtl_rounds_up(s->narrow_rounding, "narrow_").text);
   smma_rtl_put(w, "  assign narrowed = {1'b0, narrow_all[%d:0]} + {%d'd0, narrow_up};\n", kept - 2, kept - 1);
   smma_rtl_put(w, "  assign narrowed_exponent = surplus > %s ? exponent + surplus : exponent;\n",
                smma_rtl_exponent(u, 0).text);
-  narrow.most = smma_maximum(t.most + smma_maximum(n - 1 - bits, 0),
-                             s->narrow_subnormals ? least - bits : t.most);
+  narrow.most = smma_maximum(t.most + smma_maximum(n - 1 - bits, 0), s->narrow_subnormals ? least - bits : t.most);
   smma_rtl_reach(u, narrow.least, narrow.most);
   return narrow;
 }
@@ -174,13 +177,15 @@ static void put_normalised(smma_rtl_unit *u, int width, int bits, int least, boo
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits, count = smma_rtl_bits_for(width);
   put_zeros(w, "zeros", "magnitude", width);
-  smma_rtl_put(w, "  logic signed [%d:0] room, field; // the highest and the leading bit above the least exponent\n", x - 1);
+  smma_rtl_put(w, "  logic signed [%d:0] room, field; // the highest and the leading bit above the least exponent\n",
+               x - 1);
   smma_rtl_put(w, "  assign room = exponent + %s;\n", smma_rtl_exponent(u, width - 1 - least).text);
   smma_rtl_put(w, "  assign field = room - $signed({%d'd0, zeros});\n", x - count);
   smma_rtl_put(w, "  logic [%d:0] aligned;\n", bits - 1);
   if (!goes_right) {
     smma_rtl_put(w, "  logic [%d:0] places_left;\n", x - 1);
-    smma_rtl_put(w, "  assign places_left = field < %s ? room : {%d'd0, zeros};\n", smma_rtl_exponent(u, 0).text, x - count);
+    smma_rtl_put(w, "  assign places_left = field < %s ? room : {%d'd0, zeros};\n", smma_rtl_exponent(u, 0).text,
+                 x - count);
     if (bits > width)
       smma_rtl_put(w, "  assign aligned = {magnitude, %d'd0} << places_left;\n", bits - width);
     else
@@ -199,18 +204,19 @@ static void put_normalised(smma_rtl_unit *u, int width, int bits, int least, boo
 static void put_rounded(smma_rtl_unit *u, const smma_rtl_rounding *r, smma_encoding f, int bits) {
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits, kept = f.fraction_bits + 1, fields = x + f.fraction_bits;
-  const char *up = smma_rtl_rounds_up(r->rounding);
+  const smma_rtl_words up = smma_rtl_rounds_up(r->rounding, "");
   smma_rtl_put(w, "  logic odd, half, rest, up;\n");
   if (smma_rounds_by_code(f))
     smma_rtl_put(w, "  assign odd = !field[0] && aligned[%d];\n", bits - 1);
   else
     smma_rtl_put(w, "  assign odd = aligned[%d];\n", bits - kept);
   smma_rtl_put(w, "  assign half = aligned[%d];\n  assign rest = |aligned[%d:0];\n", bits - kept - 1, bits - kept - 2);
-  smma_rtl_put(w, "  assign up = %s; // %s\n", up, r->rounding == SMMA_ROUND_TOWARD_ZERO ? "toward zero" : "rounding");
+  smma_rtl_put(w, "  assign up = %s;\n", up.text);
   smma_rtl_put(w, "  logic [%d:0] rounded;\n", fields - 1);
   smma_rtl_put(w, "  assign rounded = (field < %s ? %d'd0 : {field", smma_rtl_exponent(u, 0).text, fields);
   if (f.fraction_bits) smma_rtl_put(w, ", %d'd0", f.fraction_bits);
-  smma_rtl_put(w, "})\n      + {%d'd0, aligned[%d:%d]} + {%d'd0, up};\n", fields - kept, bits - 1, bits - kept, fields - 1);
+  smma_rtl_put(w, "})\n      + {%d'd0, aligned[%d:%d]} + {%d'd0, up};\n", fields - kept, bits - 1, bits - kept,
+               fields - 1);
 }
 
 /* Declares `finite_code` from `rounded`. */
@@ -224,7 +230,8 @@ static void put_code(smma_rtl_unit *u, const smma_rtl_rounding *r, smma_encoding
     code[negative] = smma_overflowed(f, negative, saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
   }
   smma_rtl_put(w, "  logic overflows, tiny;\n  logic [%d:0] finite_fields;\n", bits - 1);
-  smma_rtl_put(w, "  assign overflows = |magnitude && rounded > %s;\n", smma_rtl_hex(wide, smma_largest_fields(f)).text);
+  smma_rtl_put(w, "  assign overflows = |magnitude && rounded > %s;\n",
+               smma_rtl_hex(wide, smma_largest_fields(f)).text);
   smma_rtl_put(w, "  assign tiny = !(|magnitude)");
   if (r->flush != SMMA_SUBNORMALS_KEPT && f.exponent_bits) {
     smma_rtl_put(w, " || rounded < %s", smma_rtl_hex(wide, (uint64_t)1 << f.fraction_bits).text);

@@ -1,6 +1,7 @@
 /* The unit's module: products, the sums of every step, and registers between them. */
 #include <string.h>
 
+#include "isa/catalogue.h"
 #include "rtl/unit.h"
 
 /* A vector of the unit's module, and the clock cycle in which it has its value. */
@@ -52,8 +53,8 @@ static smma_rtl_words at(unit_writer *g, net *n, int stage) {
   while (n->delayed < stage) {
     const smma_rtl_words before = n->delayed > n->stage ? smma_rtl_print("%s_at%d", n->name.text, n->delayed) : n->name;
     n->delayed++;
-    smma_rtl_put(w, "  logic [%d:0] %s_at%d;\n  always_ff @(posedge clk) %s_at%d <= %s;\n", n->bits - 1, n->name.text, n->delayed,
-                 n->name.text, n->delayed, before.text);
+    smma_rtl_put(w, "  logic [%d:0] %s_at%d;\n  always_ff @(posedge clk) %s_at%d <= %s;\n", n->bits - 1, n->name.text,
+                 n->delayed, n->name.text, n->delayed, before.text);
   }
   return stage > n->stage ? smma_rtl_print("%s_at%d", n->name.text, stage) : n->name;
 }
@@ -81,7 +82,9 @@ static net take_nodes(unit_writer *g, const char *step) {
   code = smma_encoding_of(nodes->format).bits;
   decode = smma_rtl_decode(u, nodes->format, SMMA_SUBNORMALS_KEPT, nodes->shape);
   decoded = declare(g, smma_rtl_print("%s_nodes", step), bits * nodes->count);
-  smma_rtl_put(&u->body, "  for (genvar i = 0; i < %d; i++) begin : g_%s_nodes\n    %s decode (.code(%s[i*%d +: %d]), .x(%s[i*%d +: %d]));\n  end\n",
+  smma_rtl_put(&u->body,
+               "  for (genvar i = 0; i < %d; i++) begin : g_%s_nodes\n    %s decode (.code(%s[i*%d +: %d]), .x(%s[i*%d "
+               "+: %d]));\n  end\n",
                nodes->count, step, decode.text, from.text, code, code, decoded.name.text, bits, bits);
   return decoded;
 }
@@ -98,8 +101,8 @@ static net deal(unit_writer *g, const smma_step *s, const char *step, net nodes,
   for (int group = 0; group < groups; group++)
     for (int i = 0; i < s->take; i++) {
       const int k = smma_dealt_index(s->take, s->turn, window, group, i), place = group * s->take + i;
-      smma_rtl_put(&g->u->body, "  assign %s[%d +: %d] = %s[%d +: %d]; // %d of group %d\n", terms.name.text, place * bits, bits,
-                   from.text, k * bits, bits, k, group);
+      smma_rtl_put(&g->u->body, "  assign %s[%d +: %d] = %s[%d +: %d]; // %d of group %d\n", terms.name.text,
+                   place * bits, bits, from.text, k * bits, bits, k, group);
     }
   return terms;
 }
@@ -108,7 +111,8 @@ static net deal(unit_writer *g, const smma_step *s, const char *step, net nodes,
 
 static bool is_rounded(const smma_step *s) { return s->output != SMMA_NO_FORMAT; }
 
-static smma_rtl_shape shape_after(unit_writer *g, const smma_step *s, smma_rtl_shape term, const smma_rtl_shape *accumulator) {
+static smma_rtl_shape shape_after(unit_writer *g, const smma_step *s, smma_rtl_shape term,
+                                  const smma_rtl_shape *accumulator) {
   return is_rounded(s) ? smma_rtl_shape_of(s->output) : smma_rtl_sum_shape(g->u, s, term, accumulator);
 }
 
@@ -129,7 +133,9 @@ static void put_apart(unit_writer *g, int step, const char *name, int window) {
   sum = smma_rtl_sum(u, smma_rtl_print("%s_%s", u->name, name).text, step, nodes->shape, NULL, shape, &total);
   bits = is_rounded(s) ? smma_rtl_total_bits(u, s->output, total) : smma_rtl_node_bits(u, shape);
   sums = declare(g, smma_rtl_print("%s_sums", name), groups * bits);
-  smma_rtl_put(&u->body, "  for (genvar i = 0; i < %d; i++) begin : g_%s\n    %s sum (.terms(%s[i*%d +: %d]), .sum(%s[i*%d +: %d]));\n  end\n",
+  smma_rtl_put(&u->body,
+               "  for (genvar i = 0; i < %d; i++) begin : g_%s\n    %s sum (.terms(%s[i*%d +: %d]), .sum(%s[i*%d +: "
+               "%d]));\n  end\n",
                groups, name, sum.text, from.text, term_bits, term_bits, sums.name.text, bits, bits);
   next_level(g);
   *nodes = (node_list){sums, groups, shape, SMMA_NO_FORMAT};
@@ -140,7 +146,9 @@ static void put_apart(unit_writer *g, int step, const char *name, int window) {
     put_stage(g, smma_rtl_print("%s: rounding", name).text);
     from = now(g, &sums);
     codes = declare(g, smma_rtl_print("%s_codes", name), groups * code);
-    smma_rtl_put(&u->body, "  for (genvar i = 0; i < %d; i++) begin : g_%s_round\n    %s round (.sum(%s[i*%d +: %d]), .code(%s[i*%d +: %d]));\n  end\n",
+    smma_rtl_put(&u->body,
+                 "  for (genvar i = 0; i < %d; i++) begin : g_%s_round\n    %s round (.sum(%s[i*%d +: %d]), "
+                 ".code(%s[i*%d +: %d]));\n  end\n",
                  groups, name, round.text, from.text, bits, bits, codes.name.text, code, code);
     next_level(g);
     *nodes = (node_list){codes, groups, shape, s->output};
@@ -160,10 +168,10 @@ static void put_tree(unit_writer *g, int step) {
 
 /* The accumulators of a step's chains. */
 typedef struct {
-  net sum[SMMA_MAXIMUM_K];  /* of each chain: the last sum */
+  net sum[SMMA_MAXIMUM_K]; /* of each chain: the last sum */
   bool begun[SMMA_MAXIMUM_K];
-  smma_rtl_shape shape;     /* of all accumulators */
-  smma_format format;       /* of encodings; SMMA_NO_FORMAT: nodes */
+  smma_rtl_shape shape; /* of all accumulators */
+  smma_format format;   /* of encodings; SMMA_NO_FORMAT: nodes */
 } accumulators;
 
 /* Returns c as an encoding in the format of d, in the present stage. */
@@ -173,12 +181,14 @@ static smma_rtl_words c_of_d(unit_writer *g) {
   net converted;
   if (u->o.c == u->o.d) return from;
   converted = declare(g, smma_rtl_print("c_converted"), smma_encoding_of(u->o.d).bits);
-  smma_rtl_put(&u->body, "  %s convert_c (.c(%s), .code(%s));\n", smma_rtl_convert_c(u).text, from.text, converted.name.text);
+  smma_rtl_put(&u->body, "  %s convert_c (.c(%s), .code(%s));\n", smma_rtl_convert_c(u).text, from.text,
+               converted.name.text);
   return converted.name;
 }
 
 /* Returns the node that a chain starts from, in the present stage; false if it starts from nothing. */
-static bool put_start(unit_writer *g, const smma_step *s, const char *name, int chain, smma_rtl_shape shape, net *start) {
+static bool put_start(unit_writer *g, const smma_step *s, const char *name, int chain, smma_rtl_shape shape,
+                      net *start) {
   smma_rtl_unit *u = g->u;
   const bool is_c = chain == 0 && s->start == SMMA_START_C;
   const smma_rtl_words code = is_c ? c_of_d(g) : smma_rtl_hex(smma_encoding_of(u->o.d).bits, 0);
@@ -186,12 +196,14 @@ static bool put_start(unit_writer *g, const smma_step *s, const char *name, int 
   if (s->start == SMMA_START_NOTHING) return false;
   decode = smma_rtl_decode(u, u->o.d, is_c ? u->p.subnormal_c : SMMA_SUBNORMALS_KEPT, shape);
   *start = declare(g, smma_rtl_print("%s_start%d", name, chain), smma_rtl_node_bits(u, shape));
-  smma_rtl_put(&u->body, "  %s decode_start%d_%s (.code(%s), .x(%s));\n", decode.text, chain, name, code.text, start->name.text);
+  smma_rtl_put(&u->body, "  %s decode_start%d_%s (.code(%s), .x(%s));\n", decode.text, chain, name, code.text,
+               start->name.text);
   return true;
 }
 
 /* Returns the accumulator of a chain as a node, in the present stage. */
-static bool put_accumulator(unit_writer *g, const smma_step *s, const char *name, accumulators *acc, int chain, int link, net *node) {
+static bool put_accumulator(unit_writer *g, const smma_step *s, const char *name, accumulators *acc, int chain,
+                            int link, net *node) {
   smma_rtl_unit *u = g->u;
   smma_rtl_words from, decode;
   if (link == 0) return put_start(g, s, name, chain, acc->shape, node);
@@ -202,7 +214,8 @@ static bool put_accumulator(unit_writer *g, const smma_step *s, const char *name
   from = now(g, &acc->sum[chain]);
   decode = smma_rtl_decode(u, acc->format, SMMA_SUBNORMALS_KEPT, acc->shape);
   *node = declare(g, smma_rtl_print("%s_accumulator%d_%d", name, chain, link), smma_rtl_node_bits(u, acc->shape));
-  smma_rtl_put(&u->body, "  %s decode_%s (.code(%s), .x(%s));\n", decode.text, node->name.text, from.text, node->name.text);
+  smma_rtl_put(&u->body, "  %s decode_%s (.code(%s), .x(%s));\n", decode.text, node->name.text, from.text,
+               node->name.text);
   return true;
 }
 
@@ -216,10 +229,11 @@ static smma_rtl_shape shape_of_accumulators(unit_writer *g, const smma_step *s, 
 }
 
 /* Writes the sums of one link of all chains. */
-static void put_link(unit_writer *g, int step, const char *name, accumulators *acc, net *terms, int link, int groups, bool last) {
+static void put_link(unit_writer *g, int step, const char *name, accumulators *acc, net *terms, int link, int groups) {
   smma_rtl_unit *u = g->u;
   const smma_step *s = &u->p.step[step];
-  const int term_bits = s->take * smma_rtl_node_bits(u, g->nodes.shape), code = is_rounded(s) ? smma_encoding_of(s->output).bits : 0;
+  const int term_bits = s->take * smma_rtl_node_bits(u, g->nodes.shape),
+            code = is_rounded(s) ? smma_encoding_of(s->output).bits : 0;
   const bool alone = link == 0 && s->start == SMMA_START_NOTHING;
   const smma_rtl_words prefix = smma_rtl_print("%s_%s%s", u->name, name, alone ? "_first" : "");
   net sums[SMMA_MAXIMUM_K];
@@ -232,7 +246,8 @@ static void put_link(unit_writer *g, int step, const char *name, accumulators *a
     const int group = smma_chain_group(s, groups, chain, link);
     smma_rtl_words from = now(g, terms), accumulator = {{0}};
     net node;
-    if (put_accumulator(g, s, name, acc, chain, link, &node)) accumulator = smma_rtl_print(", .accumulator(%s)", now(g, &node).text);
+    if (put_accumulator(g, s, name, acc, chain, link, &node))
+      accumulator = smma_rtl_print(", .accumulator(%s)", now(g, &node).text);
     sums[chain] = declare(g, smma_rtl_print("%s_sum%d_%d", name, chain, link), bits);
     smma_rtl_put(&u->body, "  %s add_%s (.terms(%s[%d:%d])%s, .sum(%s));\n", sum.text, sums[chain].name.text, from.text,
                  (group + 1) * term_bits - 1, group * term_bits, accumulator.text, sums[chain].name.text);
@@ -250,7 +265,6 @@ static void put_link(unit_writer *g, int step, const char *name, accumulators *a
     }
   }
   if (is_rounded(s)) next_level(g);
-  (void)last;
 }
 
 static void put_chains(unit_writer *g, int step) {
@@ -261,14 +275,15 @@ static void put_chains(unit_writer *g, int step) {
   accumulators acc = {.format = s->output};
   net terms, all;
   int bits;
-  put_stage(g, smma_rtl_print("Step %d: %d sum%s of %d node%s in %d chain%s", step + 1, groups, groups > 1 ? "s" : "", s->take,
-                              s->take > 1 ? "s" : "", s->chains, s->chains > 1 ? "s" : "").text);
+  put_stage(g, smma_rtl_print("Step %d: %d sum%s of %d node%s in %d chain%s", step + 1, groups, groups > 1 ? "s" : "",
+                              s->take, s->take > 1 ? "s" : "", s->chains, s->chains > 1 ? "s" : "")
+                   .text);
   terms = take_nodes(g, name.text);
   terms = deal(g, s, name.text, terms, s->window, g->nodes.count);
   acc.shape = shape_of_accumulators(g, s, g->nodes.shape, links);
   for (int link = 0; link < links; link++) {
     if (link) put_stage(g, smma_rtl_print("Step %d: sum %d of each chain", step + 1, link + 1).text);
-    put_link(g, step, name.text, &acc, &terms, link, groups, link == links - 1);
+    put_link(g, step, name.text, &acc, &terms, link, groups);
   }
   bits = acc.sum[0].bits;
   if (s->chains > 1) {
@@ -283,12 +298,24 @@ static void put_chains(unit_writer *g, int step) {
   g->nodes = (node_list){all, s->chains, is_rounded(s) ? smma_rtl_shape_of(s->output) : acc.shape, s->output};
 }
 
+/* Writes the keys of a step, as a custom unit has them. */
+static void put_keys(unit_writer *g, int step) {
+  const smma_rule rule = {.algorithm = SMMA_COMPOSITION, .nan = g->u->o.rule.nan, .with.composition = g->u->p};
+  const smma_rtl_words wanted = smma_rtl_print("step%d", step + 1);
+  char value[SMMA_PARAMETER_SIZE];
+  const char *name;
+  for (int i = 0; smma_parameter(&rule, i, &name, value, sizeof value); i++)
+    if (strcmp(name, wanted.text) == 0) smma_rtl_put(&g->u->body, "\n  // Step %d of the rule: %s", step + 1, value);
+}
+
 static void put_step(unit_writer *g, int step) {
   const smma_step *s = &g->u->p.step[step];
+  put_keys(g, step);
   switch (s->join) {
     case SMMA_JOIN_APART:
       put_stage(g, smma_rtl_print("Step %d: %d sum%s of %d node%s", step + 1, g->nodes.count / s->take,
-                                  g->nodes.count / s->take > 1 ? "s" : "", s->take, s->take > 1 ? "s" : "").text);
+                                  g->nodes.count / s->take > 1 ? "s" : "", s->take, s->take > 1 ? "s" : "")
+                       .text);
       put_apart(g, step, smma_rtl_print("step%d", step + 1).text, s->window);
       break;
     case SMMA_JOIN_TREE: put_tree(g, step); break;
@@ -309,10 +336,11 @@ static void put_scales(unit_writer *g) {
   scale = smma_rtl_scale(u, g->nodes.shape, &shape);
   scaled = declare(g, smma_rtl_print("scaled"), count * smma_rtl_node_bits(u, shape));
   smma_rtl_put(&u->body,
-               "  for (genvar i = 0; i < %d; i++) begin : g_scale\n    %s scale (.x(%s[i*%d +: %d]), .scale_a(%s[i*%d/%d*%d +: %d]), "
+               "  for (genvar i = 0; i < %d; i++) begin : g_scale\n    %s scale (.x(%s[i*%d +: %d]), "
+               ".scale_a(%s[i*%d/%d*%d +: %d]), "
                ".scale_b(%s[i*%d/%d*%d +: %d]), .scaled(scaled[i*%d +: %d]));\n  end\n",
-               count, scale.text, from.text, nodes.bits / count, nodes.bits / count, a.text, run, u->o.scale_block, bits, bits, b.text,
-               run, u->o.scale_block, bits, bits, scaled.bits / count, scaled.bits / count);
+               count, scale.text, from.text, nodes.bits / count, nodes.bits / count, a.text, run, u->o.scale_block,
+               bits, bits, b.text, run, u->o.scale_block, bits, bits, scaled.bits / count, scaled.bits / count);
   next_level(g);
   g->nodes = (node_list){scaled, count, shape, SMMA_NO_FORMAT};
 }
@@ -328,7 +356,9 @@ static void put_products(unit_writer *g) {
   product = smma_rtl_product(u, &shape);
   bits = smma_rtl_node_bits(u, shape);
   products = declare(g, smma_rtl_print("products"), k * bits);
-  smma_rtl_put(&u->body, "  for (genvar i = 0; i < %d; i++) begin : g_product\n    %s multiply (.a(a[i*%d +: %d]), .b(b[i*%d +: %d]), .product(products[i*%d +: %d]));\n  end\n",
+  smma_rtl_put(&u->body,
+               "  for (genvar i = 0; i < %d; i++) begin : g_product\n    %s multiply (.a(a[i*%d +: %d]), .b(b[i*%d +: "
+               "%d]), .product(products[i*%d +: %d]));\n  end\n",
                k, product.text, a, a, b, b, bits, bits);
   next_level(g);
   g->nodes = (node_list){products, k, shape, SMMA_NO_FORMAT};

@@ -5,7 +5,8 @@
 static void put_magnitude(smma_rtl_unit *u, smma_rtl_shape s, const char *node) {
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits, flags = smma_rtl_flags_at(u, s);
-  smma_rtl_put(w, "  logic negative;\n  logic signed [%d:0] exponent;\n  logic [%d:0] magnitude;\n", x - 1, s.width - 1);
+  smma_rtl_put(w, "  logic negative;\n  logic signed [%d:0] exponent;\n  logic [%d:0] magnitude;\n", x - 1,
+               s.width - 1);
   smma_rtl_put(w, "  assign negative = %s[%d];\n", node, flags);
   smma_rtl_put(w, "  assign exponent = $signed(%s[%d:%d]) - %s;\n", node, flags - 1, s.width,
                smma_rtl_exponent(u, s.fraction).text);
@@ -48,7 +49,8 @@ smma_rtl_words smma_rtl_convert_c(smma_rtl_unit *u) {
 
 /* Returns the module that prepares an element of a or b, and its shape: the element unpacked, and converted if the rule
    widens factors. Ports `code` and `x`. */
-static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subnormal_policy flush, smma_rtl_shape *shape) {
+static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subnormal_policy flush,
+                                 smma_rtl_shape *shape) {
   const smma_rtl_shape own = smma_rtl_shape_of(format);
   const smma_format to = u->p.widen;
   const int flags = smma_rtl_flags_at(u, own), top = smma_rtl_node_bits(u, own) - 1;
@@ -70,8 +72,8 @@ static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subn
                smma_rtl_node_bits(u, *shape) - 1, plain.text);
   put_convert(u, own, to, "own");
   smma_rtl_put(w, "  %s decode_wide (.code(finite_code), .x(wide));\n", decode.text);
-  smma_rtl_put(w, "  assign x = own[%d] || own[%d] ? {own[%d:%d], wide[%d:0]} : wide;\nendmodule\n", flags + 3, flags + 2,
-               top, flags, smma_rtl_flags_at(u, *shape) - 1);
+  smma_rtl_put(w, "  assign x = own[%d] || own[%d] ? {own[%d:%d], wide[%d:0]} : wide;\nendmodule\n", flags + 3,
+               flags + 2, top, flags, smma_rtl_flags_at(u, *shape) - 1);
   (void)f;
   return name;
 }
@@ -87,7 +89,8 @@ static void put_product_flags(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape
     smma_rtl_put(w,
                  "  logic %s_negative, %s_zero, %s_infinite, %s_nan;\n"
                  "  assign {%s_nan, %s_infinite, %s_zero, %s_negative} = %s[%d:%d];\n",
-                 names[n], names[n], names[n], names[n], names[n], names[n], names[n], names[n], names[n], at[n] + 3, at[n]);
+                 names[n], names[n], names[n], names[n], names[n], names[n], names[n], names[n], names[n], at[n] + 3,
+                 at[n]);
   smma_rtl_put(w, "  logic negative, zero, infinite, nan, invalid;\n");
   smma_rtl_put(w, "  assign invalid = !x_nan && !y_nan && ((x_infinite && y_zero) || (x_zero && y_infinite));\n");
   smma_rtl_put(w, "  assign nan = x_nan || y_nan || invalid;\n");
@@ -126,10 +129,13 @@ static void put_product_value(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape
 static void put_limit(smma_rtl_unit *u, smma_rtl_shape s) {
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits;
-  smma_rtl_put(w, "  localparam signed [%d:0] PRODUCT_LIMIT = %s;\n", x - 1, smma_rtl_exponent(u, u->p.product_limit).text);
+  smma_rtl_put(w, "  localparam signed [%d:0] PRODUCT_LIMIT = %s;\n", x - 1,
+               smma_rtl_exponent(u, u->p.product_limit).text);
   smma_rtl_put(w, "  logic signed [%d:0] leading; // exponent of the leading bit\n", x - 1);
-  smma_rtl_put(w, "  always_comb begin\n    leading = exponent;\n    for (int i = 0; i < %d; i++)\n"
-               "      if (significand[i]) leading = exponent + %d'(i - %d);\n  end\n", s.width, x, s.fraction);
+  smma_rtl_put(w,
+               "  always_comb begin\n    leading = exponent;\n    for (int i = 0; i < %d; i++)\n"
+               "      if (significand[i]) leading = exponent + %d'(i - %d);\n  end\n",
+               s.width, x, s.fraction);
   smma_rtl_put(w, "  logic limited;\n  assign limited = !nan && !infinite && !zero && leading >= PRODUCT_LIMIT;\n");
   smma_rtl_reach(u, u->p.product_limit, u->p.product_limit);
   smma_rtl_reach(u, s.least - s.fraction, s.most + s.width);
@@ -163,15 +169,20 @@ smma_rtl_words smma_rtl_product(smma_rtl_unit *u, smma_rtl_shape *product) {
   smma_rtl_writer *w = &u->modules;
   *product = product_shape(x, y);
   if (u->p.product_limit != SMMA_NONE) product->special = true;
-  if (!smma_rtl_begin(u, name.text, "// Multiplies one element of a by one of b, exactly; the product is not normalised.")) return name;
+  if (!smma_rtl_begin(u, name.text,
+                      "// Multiplies one element of a by one of b, exactly; the product is not normalised."))
+    return name;
   smma_rtl_put(w, "    input  logic [%d:0] a,\n    input  logic [%d:0] b,\n    output logic [%d:0] product\n);\n",
-               smma_encoding_of(u->o.a).bits - 1, smma_encoding_of(u->o.b).bits - 1, smma_rtl_node_bits(u, *product) - 1);
+               smma_encoding_of(u->o.a).bits - 1, smma_encoding_of(u->o.b).bits - 1,
+               smma_rtl_node_bits(u, *product) - 1);
   smma_rtl_put(w, "  logic [%d:0] x;\n  logic [%d:0] y;\n", smma_rtl_node_bits(u, x) - 1, smma_rtl_node_bits(u, y) - 1);
   smma_rtl_put(w, "  %s decode_a (.code(a), .x(x));\n  %s decode_b (.code(b), .x(y));\n", a.text, b.text);
   if (u->p.product == SMMA_PRODUCT_XOR) { /* single bits */
-    smma_rtl_put(w, "  assign product = {%d'd0, a == b, 1'b0, $signed(x[%d:%d]) + $signed(y[%d:%d]), %d'd0, a ^ b};\nendmodule\n",
-                 smma_rtl_node_bits(u, *product) - smma_rtl_flags_at(u, *product) - 2, smma_rtl_flags_at(u, x) - 1, x.width,
-                 smma_rtl_flags_at(u, y) - 1, y.width, product->width - 1);
+    smma_rtl_put(
+        w,
+        "  assign product = {%d'd0, a == b, 1'b0, $signed(x[%d:%d]) + $signed(y[%d:%d]), %d'd0, a ^ b};\nendmodule\n",
+        smma_rtl_node_bits(u, *product) - smma_rtl_flags_at(u, *product) - 2, smma_rtl_flags_at(u, x) - 1, x.width,
+        smma_rtl_flags_at(u, y) - 1, y.width, product->width - 1);
     return name;
   }
   put_product_flags(u, x, y);
@@ -199,8 +210,7 @@ static smma_rtl_words put_scale_once(smma_rtl_unit *u, smma_rtl_shape x, smma_rt
   put_product_flags(u, x, y);
   put_product_value(u, x, y);
   smma_rtl_put(w, "  assign scaled = {");
-  if (p)
-    smma_rtl_put(w, "x_nan ? x[%d:%d] : {y[%d:%d], 1'b0, invalid}, ", at + p - 1, at - 2, y_at + p - 1, y_at);
+  if (p) smma_rtl_put(w, "x_nan ? x[%d:%d] : {y[%d:%d], 1'b0, invalid}, ", at + p - 1, at - 2, y_at + p - 1, y_at);
   if (smma_rtl_has_beyond(u))
     smma_rtl_put(w, "x_nan || !nan ? x[%d:%d] : 2'b00, ", smma_rtl_beyond_at(u, x) + 1, smma_rtl_beyond_at(u, x));
   smma_rtl_put(w, "nan, infinite, zero, negative, exponent, significand};\nendmodule\n");
@@ -218,8 +228,8 @@ smma_rtl_words smma_rtl_scale(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape
                "    input  logic [%d:0] x,\n    input  logic [%d:0] scale_a,\n    input  logic [%d:0] scale_b,\n"
                "    output logic [%d:0] scaled\n);\n",
                smma_rtl_node_bits(u, x) - 1, bits - 1, bits - 1, smma_rtl_node_bits(u, *scaled) - 1);
-  smma_rtl_put(w, "  logic [%d:0] y;\n  %s by_a (.x(x), .scale(scale_a), .scaled(y));\n", smma_rtl_node_bits(u, once) - 1,
-               first.text);
+  smma_rtl_put(w, "  logic [%d:0] y;\n  %s by_a (.x(x), .scale(scale_a), .scaled(y));\n",
+               smma_rtl_node_bits(u, once) - 1, first.text);
   smma_rtl_put(w, "  %s by_b (.x(y), .scale(scale_b), .scaled(scaled));\nendmodule\n", second.text);
   return name;
 }

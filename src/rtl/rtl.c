@@ -64,7 +64,8 @@ static void put_ports(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
   const smma_operation *o = &u->o;
   if (stages) smma_rtl_put(w, "    input  logic clk,\n");
   smma_rtl_put(w, "    input  logic [%d:0] a,\n    input  logic [%d:0] b,\n    input  logic [%d:0] c,\n",
-               o->k * smma_encoding_of(o->a).bits - 1, o->k * smma_encoding_of(o->b).bits - 1, smma_encoding_of(o->c).bits - 1);
+               o->k * smma_encoding_of(o->a).bits - 1, o->k * smma_encoding_of(o->b).bits - 1,
+               smma_encoding_of(o->c).bits - 1);
   if (o->scale_block) {
     const int bits = o->k / o->scale_block * smma_encoding_of(o->scale).bits;
     smma_rtl_put(w, "    input  logic [%d:0] scale_a,\n    input  logic [%d:0] scale_b,\n", bits - 1, bits - 1);
@@ -77,27 +78,35 @@ static void put_text(smma_rtl_writer *w, const smma_instruction *i, const smma_r
     smma_rtl_put(w, "// d follows the operands after %d clock cycle%s.\n", stages, stages > 1 ? "s" : "");
   else
     smma_rtl_put(w, "// Combinational.\n");
-  smma_rtl_put(w, "//\n// A number inside the unit is {flags, exponent, significand}; the flags are negative, zero, infinite and\n"
-               "// NaN, from the low bit. Its value is significand * 2^(exponent - fraction bits).\n");
+  smma_rtl_put(
+      w,
+      "//\n// A number inside the unit is {flags, exponent, significand}; the flags are negative, zero, infinite and\n"
+      "// NaN, from the low bit. Its value is significand * 2^(exponent - fraction bits).\n");
   smma_rtl_put(w, "module %s (\n", u->name);
   put_ports(w, u, stages);
-  smma_rtl_put(w, "    output logic [%d:0] d\n);\n%sendmodule\n", smma_encoding_of(u->o.d).bits - 1, smma_rtl_text_of(&u->body));
+  smma_rtl_put(w, "    output logic [%d:0] d\n);\n%sendmodule\n", smma_encoding_of(u->o.d).bits - 1,
+               smma_rtl_text_of(&u->body));
   smma_rtl_put(w, "%s", smma_rtl_text_of(&u->modules));
 }
 
 static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
   const char *scales = u->o.scale_block ? ".scale_a(scale_a), .scale_b(scale_b), " : "";
-  smma_rtl_put(w, "\n// Compares a design with the reference, in every clock cycle whose result has valid operands. For example:\n"
-               "//     bind my_unit %s_check check (.*);\n", u->name);
+  smma_rtl_put(
+      w,
+      "\n// Compares a design with the reference, in every clock cycle whose result has valid operands. For example:\n"
+      "//     bind my_unit %s_check check (.*);\n",
+      u->name);
   smma_rtl_put(w, "module %s_check (\n    input  logic valid, // the operands are valid\n", u->name);
   if (!stages) smma_rtl_put(w, "    input  logic clk,\n");
   put_ports(w, u, stages);
   smma_rtl_put(w, "    input  logic [%d:0] d // the design's result, %d clock cycle%s after its operands\n);\n",
                smma_encoding_of(u->o.d).bits - 1, stages, stages == 1 ? "" : "s");
   smma_rtl_put(w, "  logic [%d:0] expected;\n", smma_encoding_of(u->o.d).bits - 1);
-  smma_rtl_put(w, "  %s reference (%s.a(a), .b(b), .c(c), %s.d(expected));\n", u->name, stages ? ".clk(clk), " : "", scales);
+  smma_rtl_put(w, "  %s reference (%s.a(a), .b(b), .c(c), %s.d(expected));\n", u->name, stages ? ".clk(clk), " : "",
+               scales);
   if (stages) {
-    smma_rtl_put(w, "  logic [%d:0] pending = %d'd0; // operands were valid 1, 2, ... cycles ago\n", stages, stages + 1);
+    smma_rtl_put(w, "  logic [%d:0] pending = %d'd0; // operands were valid 1, 2, ... cycles ago\n", stages,
+                 stages + 1);
     smma_rtl_put(w, "  always_ff @(posedge clk) pending <= {pending[%d:0], valid};\n", stages - 1);
     smma_rtl_put(w, "  always @(posedge clk) if (pending[%d]) assert (d === expected);\nendmodule\n", stages - 1);
   } else {
@@ -132,7 +141,8 @@ static bool begin(smma_rtl_unit *u, const smma_instruction *i, const char *name,
   if (!i) return smma_fail_as(error, SMMA_INVALID_ARGUMENT, "the instruction is missing");
   if (name && !is_identifier(name))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
-                        "'%s' is no name of a module; allowed: 1 to 100 letters, digits and _, not a digit first", name);
+                        "'%s' is no name of a module; allowed: 1 to 100 letters, digits and _, not a digit first",
+                        name);
   u->o = smma_operation_of(i);
   if (!smma_compose(&u->o, &u->p))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
@@ -156,7 +166,8 @@ size_t smma_rtl_text(const smma_instruction *i, const char *name, int stages, in
   put_text(&w, i, &u, stages);
   if (assertion) put_assertion(&w, &u, stages);
   if (stages < 0 || stages > points)
-    smma_fail_as(error, SMMA_INVALID_ARGUMENT, "%d stages: the rule of %s has places for 0 to %d registers", stages, i->name, points);
+    smma_fail_as(error, SMMA_INVALID_ARGUMENT, "%d stages: the rule of %s has places for 0 to %d registers", stages,
+                 i->name, points);
   else if (has_failed(&u) || w.failed)
     smma_no_memory(error);
   else

@@ -45,6 +45,8 @@ smma_rtl_shape smma_rtl_union(smma_rtl_shape x, smma_rtl_shape y) {
 
 int smma_rtl_leading(smma_rtl_shape s) { return s.most + s.width - 1 - s.fraction; }
 
+const char *smma_rtl_step(const smma_rtl_unit *u, const char *name) { return name + strlen(u->name) + 1; }
+
 bool smma_rtl_begin(smma_rtl_unit *u, const char *name, const char *comment) {
   const smma_rtl_words line = smma_rtl_print("\nmodule %s (", name);
   if (strstr(smma_rtl_text_of(&u->modules), line.text)) return false;

@@ -23,15 +23,15 @@ typedef enum {
 typedef struct {
   const smma_step *s;
   class_of_terms of[2];
-  int classes, count;           /* of all terms */
+  int classes, count; /* of all terms */
   addition how;
   int reference_least, reference_most;
   bool with_reference, with_exponents;
-  int bits;                     /* fraction bits of an aligned sum */
-  int unit;                     /* exponent of the last bit (ADD_FIXED, ADD_MIXED) */
-  int width;                    /* bits of a term's magnitude */
-  int sum_width;                /* bits of the sum in two's complement */
-  smma_rtl_total total;         /* the magnitude */
+  int bits;             /* fraction bits of an aligned sum */
+  int unit;             /* exponent of the last bit (ADD_FIXED, ADD_MIXED) */
+  int width;            /* bits of a term's magnitude */
+  int sum_width;        /* bits of the sum in two's complement */
+  smma_rtl_total total; /* the magnitude */
 } sum_plan;
 
 /* ---- Bounds ---- */
@@ -202,11 +202,11 @@ static void put_flags(smma_rtl_unit *u, const sum_plan *p) {
     if (n == 0) smma_rtl_put(w, "  for (genvar i = 0; i < %d; i++) begin : g_flags\n", take);
     smma_rtl_put(w, "    assign negative[%s] = %s%d];\n    assign zero[%s] = %s%d];\n", i.text, from.text, at, i.text,
                  from.text, at + 1);
-    smma_rtl_put(w, "    assign infinite[%s] = %s%d];\n    assign nan[%s] = %s%d];\n", i.text, from.text, at + 2, i.text,
-                 from.text, at + 3);
+    smma_rtl_put(w, "    assign infinite[%s] = %s%d];\n    assign nan[%s] = %s%d];\n", i.text, from.text, at + 2,
+                 i.text, from.text, at + 3);
     if (smma_rtl_has_beyond(u))
-      smma_rtl_put(w, "    assign beyond_positive[%s] = %s%d];\n    assign beyond_negative[%s] = %s%d];\n", i.text, from.text,
-                   smma_rtl_beyond_at(u, s), i.text, from.text, smma_rtl_beyond_at(u, s) + 1);
+      smma_rtl_put(w, "    assign beyond_positive[%s] = %s%d];\n    assign beyond_negative[%s] = %s%d];\n", i.text,
+                   from.text, smma_rtl_beyond_at(u, s), i.text, from.text, smma_rtl_beyond_at(u, s) + 1);
     if (u->payload_bits)
       smma_rtl_put(w, "    assign invalid[%s] = %s%d];\n    assign of_a[%s] = %s%d];\n", i.text, from.text,
                    smma_rtl_invalid_at(u, s), i.text, from.text, smma_rtl_invalid_at(u, s) + 1);
@@ -220,19 +220,24 @@ static void put_operand_nan(smma_rtl_unit *u, const sum_plan *p) {
   smma_rtl_writer *w = &u->modules;
   const int bits = u->payload_bits, take = p->s->take;
   const bool marks = smma_marks_nan(u->o.rule.nan);
-  smma_rtl_put(w, "  logic operand, operand_negative; // the first NaN of an operand\n  logic [%d:0] payload;\n", bits - 1);
-  smma_rtl_put(w, "  always_comb begin\n    operand = 1'b0;\n    operand_negative = 1'b0;\n    payload = %d'd0;\n", bits);
+  smma_rtl_put(w, "  logic operand, operand_negative; // the first NaN of an operand\n  logic [%d:0] payload;\n",
+               bits - 1);
+  smma_rtl_put(w, "  always_comb begin\n    operand = 1'b0;\n    operand_negative = 1'b0;\n    payload = %d'd0;\n",
+               bits);
   for (int yields = 1; yields >= 0; yields--) {
     const char *which = yields ? "" : "!";
     if (p->classes > 1 && !marks)
-      smma_rtl_put(w, "    if (nan[%d] && !invalid[%d] && %sof_a[%d]) begin\n      operand = 1'b1;\n"
+      smma_rtl_put(w,
+                   "    if (nan[%d] && !invalid[%d] && %sof_a[%d]) begin\n      operand = 1'b1;\n"
                    "      operand_negative = negative[%d];\n      payload = accumulator[%d:%d];\n    end\n",
                    take, take, which, take, take, smma_rtl_payload_at(u, p->of[1].shape) + bits - 1,
                    smma_rtl_payload_at(u, p->of[1].shape));
-    smma_rtl_put(w, "    for (int i = %d; i >= 0; i--)\n      if (nan[i] && !invalid[i] && %sof_a[i]) begin\n"
-                 "        operand = 1'b1;\n        operand_negative = negative[i];\n        payload = terms[i*%d+%d +: %d];\n"
-                 "      end\n", take - 1, which, smma_rtl_node_bits(u, p->of[0].shape),
-                 smma_rtl_payload_at(u, p->of[0].shape), bits);
+    smma_rtl_put(
+        w,
+        "    for (int i = %d; i >= 0; i--)\n      if (nan[i] && !invalid[i] && %sof_a[i]) begin\n"
+        "        operand = 1'b1;\n        operand_negative = negative[i];\n        payload = terms[i*%d+%d +: %d];\n"
+        "      end\n",
+        take - 1, which, smma_rtl_node_bits(u, p->of[0].shape), smma_rtl_payload_at(u, p->of[0].shape), bits);
   }
   smma_rtl_put(w, "  end\n");
 }
@@ -248,7 +253,9 @@ static void put_special(smma_rtl_unit *u, const sum_plan *p) {
   smma_rtl_put(w, "  assign any_infinite = |infinite;\n");
   if (u->payload_bits) {
     put_operand_nan(u, p);
-    smma_rtl_put(w, "  logic of_terms, is_invalid;\n  assign of_terms = |nan[%d:0] || (|(infinite[%d:0] & negative[%d:0]) && |(infinite[%d:0] & ~negative[%d:0]));\n",
+    smma_rtl_put(w,
+                 "  logic of_terms, is_invalid;\n  assign of_terms = |nan[%d:0] || (|(infinite[%d:0] & negative[%d:0]) "
+                 "&& |(infinite[%d:0] & ~negative[%d:0]));\n",
                  take - 1, take - 1, take - 1, take - 1, take - 1);
   }
   if (beyond) {
@@ -268,9 +275,12 @@ static void put_special(smma_rtl_unit *u, const sum_plan *p) {
     smma_rtl_put(w, "  logic of_accumulator;\n  assign of_accumulator = !of_terms && nan[%d];\n", take);
     smma_rtl_put(w, "  assign is_invalid = of_accumulator ? invalid[%d] : !operand;\n", take);
     smma_rtl_put(w, "  assign nan_negative = of_accumulator ? negative[%d] : operand_negative;\n", take);
-    smma_rtl_put(w, "  assign nan_payload = of_accumulator ? accumulator[%d:%d] : payload;\n", at + u->payload_bits - 1, at);
+    smma_rtl_put(w, "  assign nan_payload = of_accumulator ? accumulator[%d:%d] : payload;\n", at + u->payload_bits - 1,
+                 at);
   } else {
-    smma_rtl_put(w, "  assign is_invalid = !operand;\n  assign nan_negative = operand_negative;\n  assign nan_payload = payload;\n");
+    smma_rtl_put(w,
+                 "  assign is_invalid = !operand;\n  assign nan_negative = operand_negative;\n  assign nan_payload = "
+                 "payload;\n");
   }
 }
 
@@ -280,8 +290,8 @@ static void put_special_code(smma_rtl_unit *u, const sum_plan *p) {
   const smma_encoding f = smma_encoding_of(p->s->output);
   const smma_nan_policy nan = u->o.rule.nan;
   const smma_rtl_words none = smma_rtl_hex(f.bits, smma_nan_of(f, nan));
-  smma_rtl_put(w, "  logic [%d:0] special_code;\n  assign special_code = is_infinite ? (is_negative ? %s : %s)\n", f.bits - 1,
-               smma_rtl_hex(f.bits, smma_overflowed(f, true, SMMA_OVERFLOW_INFINITY)).text,
+  smma_rtl_put(w, "  logic [%d:0] special_code;\n  assign special_code = is_infinite ? (is_negative ? %s : %s)\n",
+               f.bits - 1, smma_rtl_hex(f.bits, smma_overflowed(f, true, SMMA_OVERFLOW_INFINITY)).text,
                smma_rtl_hex(f.bits, smma_overflowed(f, false, SMMA_OVERFLOW_INFINITY)).text);
   if (!u->payload_bits) {
     smma_rtl_put(w, "      : %s;\n", none.text);
@@ -291,7 +301,8 @@ static void put_special_code(smma_rtl_unit *u, const sum_plan *p) {
   if (smma_marks_nan(nan)) smma_rtl_put(w, "      : of_terms ? %s\n", smma_rtl_hex(f.bits, smma_marked_nan(f)).text);
   smma_rtl_put(w, "      : %s | {nan_negative, %d'd0, nan_payload", smma_rtl_hex(f.bits, smma_default_nan(f)).text,
                f.exponent_bits);
-  if (f.fraction_bits < u->payload_bits) smma_rtl_put(w, "[%d:%d]", u->payload_bits - 1, u->payload_bits - f.fraction_bits);
+  if (f.fraction_bits < u->payload_bits)
+    smma_rtl_put(w, "[%d:%d]", u->payload_bits - 1, u->payload_bits - f.fraction_bits);
   if (f.fraction_bits > u->payload_bits || f.ignored_bits)
     smma_rtl_put(w, ", %d'd0", smma_maximum(f.fraction_bits - u->payload_bits, 0) + f.ignored_bits);
   smma_rtl_put(w, "};\n");
@@ -308,15 +319,19 @@ static smma_rtl_words put_exponent_module(smma_rtl_unit *u, const char *name, co
   const bool none = cut->zero_exponent == SMMA_NO_EXPONENT, own = cut->zero_exponent == SMMA_OWN_EXPONENT;
   smma_rtl_writer *w = &u->modules;
   if (!smma_rtl_begin(u, module.text,
-                      smma_rtl_print("// %s: the exponent e(x) that %s brings to the reference exponent.", name,
-                                     strcmp(c->name, "term") ? "the accumulator" : "a term").text))
+                      smma_rtl_print("// %s: the exponent e(x) that %s brings to the reference exponent.",
+                                     smma_rtl_step(u, name), strcmp(c->name, "term") ? "the accumulator" : "a term")
+                          .text))
     return module;
   smma_rtl_put(w, "    input  logic [%d:0] x,\n    output logic brings,\n    output logic signed [%d:0] e\n);\n",
                smma_rtl_node_bits(u, s) - 1, x - 1);
   smma_rtl_put(w, "  logic signed [%d:0] own, nonzero, brought;\n  assign own = x[%d:%d];\n", x - 1, at - 1, s.width);
   if (cut->brings == SMMA_BRINGS_NORMALIZED)
-    smma_rtl_put(w, "  always_comb begin // the exponent of the leading bit\n    nonzero = own;\n    for (int i = 0; i < %d; i++)\n"
-                 "      if (x[i]) nonzero = own + %d'(i - %d);\n  end\n", s.width, x, s.fraction);
+    smma_rtl_put(
+        w,
+        "  always_comb begin // the exponent of the leading bit\n    nonzero = own;\n    for (int i = 0; i < %d; i++)\n"
+        "      if (x[i]) nonzero = own + %d'(i - %d);\n  end\n",
+        s.width, x, s.fraction);
   else
     smma_rtl_put(w, "  assign nonzero = own;\n");
   if (none)
@@ -327,13 +342,16 @@ static smma_rtl_words put_exponent_module(smma_rtl_unit *u, const char *name, co
   else if (own)
     smma_rtl_put(w, "  assign brings = 1'b1;\n  assign brought = (x[%d] ? own : nonzero)", at + 1);
   else
-    smma_rtl_put(w, "  localparam signed [%d:0] ZERO_EXPONENT = %s;\n  assign brings = 1'b1;\n"
-                 "  assign brought = (x[%d] ? ZERO_EXPONENT : nonzero)", x - 1,
-                 smma_rtl_exponent(u, cut->zero_exponent).text, at + 1);
+    smma_rtl_put(w,
+                 "  localparam signed [%d:0] ZERO_EXPONENT = %s;\n  assign brings = 1'b1;\n"
+                 "  assign brought = (x[%d] ? ZERO_EXPONENT : nonzero)",
+                 x - 1, smma_rtl_exponent(u, cut->zero_exponent).text, at + 1);
   if (cut->offset) smma_rtl_put(w, " + %s", smma_rtl_exponent(u, cut->offset).text);
   smma_rtl_put(w, ";\n");
   if (cut->least != SMMA_NONE)
-    smma_rtl_put(w, "  localparam signed [%d:0] LEAST_EXPONENT = %s;\n  assign e = brought < LEAST_EXPONENT ? LEAST_EXPONENT : brought;\n",
+    smma_rtl_put(w,
+                 "  localparam signed [%d:0] LEAST_EXPONENT = %s;\n  assign e = brought < LEAST_EXPONENT ? "
+                 "LEAST_EXPONENT : brought;\n",
                  x - 1, smma_rtl_exponent(u, cut->least).text);
   else
     smma_rtl_put(w, "  assign e = brought;\n");
@@ -353,7 +371,8 @@ static void reach_of_sum(smma_rtl_unit *u, const sum_plan *p) {
     smma_rtl_reach(u, least - s.most - bits - s.width, most - s.least + s.fraction + s.width + bits);
     smma_rtl_reach(u, s.least - s.fraction - p->unit, s.most + s.width - p->unit);
     smma_rtl_reach(u, s.zero_least + c->cut->offset, s.most);
-    smma_rtl_reach(u, c->cut->zero_exponent > -3000 ? c->cut->zero_exponent : 0, c->cut->least > -3000 ? c->cut->least : 0);
+    smma_rtl_reach(u, c->cut->zero_exponent > -3000 ? c->cut->zero_exponent : 0,
+                   c->cut->least > -3000 ? c->cut->least : 0);
     smma_rtl_reach(u, c->cut->least > -3000 ? c->cut->least : 0, 0);
   }
   smma_rtl_reach(u, p->total.least - p->width, p->total.most + p->width);
@@ -373,13 +392,15 @@ static void put_reference(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
       const class_of_terms *c = &p->of[n];
       const int node = smma_rtl_node_bits(u, c->shape);
       if (c->cut->brings == SMMA_BRINGS_NOTHING)
-        smma_rtl_put(w, "  assign brings[%d:%d] = %d'd0;\n  assign e[%d:%d] = %d'd0;\n", n ? take : take - 1, n ? take : 0, c->count,
-                     n ? (take + 1) * x - 1 : take * x - 1, n ? take * x : 0, c->count * x);
+        smma_rtl_put(w, "  assign brings[%d:%d] = %d'd0;\n  assign e[%d:%d] = %d'd0;\n", n ? take : take - 1,
+                     n ? take : 0, c->count, n ? (take + 1) * x - 1 : take * x - 1, n ? take * x : 0, c->count * x);
       else if (n)
-        smma_rtl_put(w, "  %s of_accumulator (.x(accumulator), .brings(brings[%d]), .e(e[%d:%d]));\n", module[n].text, take,
-                     (take + 1) * x - 1, take * x);
+        smma_rtl_put(w, "  %s accumulator_exponent (.x(accumulator), .brings(brings[%d]), .e(e[%d:%d]));\n",
+                     module[n].text, take, (take + 1) * x - 1, take * x);
       else
-        smma_rtl_put(w, "  for (genvar i = 0; i < %d; i++) begin : g_exponent\n    %s of_term (.x(terms[i*%d +: %d]), .brings(brings[i]), .e(e[i*%d +: %d]));\n  end\n",
+        smma_rtl_put(w,
+                     "  for (genvar i = 0; i < %d; i++) begin : g_exponent\n    %s term_exponent (.x(terms[i*%d +: "
+                     "%d]), .brings(brings[i]), .e(e[i*%d +: %d]));\n  end\n",
                      take, module[n].text, node, node, x, x);
     }
   }
@@ -388,20 +409,27 @@ static void put_reference(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
     smma_rtl_put(w, "  assign reference = %s;\n", smma_rtl_exponent(u, p->s->reference).text);
     return;
   }
-  smma_rtl_put(w, "  always_comb begin\n    reference = %s;\n",
-               u->no_exponent ? smma_rtl_exponent(u, SMMA_NO_EXPONENT).text
-                              : smma_rtl_print("{1'b1, %d'd0}", x - 1).text);
-  smma_rtl_put(w, "    for (int i = 0; i < %d; i++)\n      if (brings[i] && $signed(e[i*%d +: %d]) > reference) reference = $signed(e[i*%d +: %d]);\n",
+  smma_rtl_put(
+      w, "  always_comb begin\n    reference = %s;\n",
+      u->no_exponent ? smma_rtl_exponent(u, SMMA_NO_EXPONENT).text : smma_rtl_print("{1'b1, %d'd0}", x - 1).text);
+  smma_rtl_put(w,
+               "    for (int i = 0; i < %d; i++)\n      if (brings[i] && $signed(e[i*%d +: %d]) > reference) reference "
+               "= $signed(e[i*%d +: %d]);\n",
                p->count, x, x, x, x);
   if (nothing) {
     const smma_rtl_shape s = p->of[0].shape;
     const int node = smma_rtl_node_bits(u, s);
-    smma_rtl_put(w, "    if (!(|brings)) begin // the greatest exponent of the nonzero terms\n      for (int i = 0; i < %d; i++)\n"
-                 "        if (!zero[i] && $signed(terms[i*%d+%d +: %d]) > reference) reference = $signed(terms[i*%d+%d +: %d]);\n",
-                 take, node, s.width, x, node, s.width, x);
+    smma_rtl_put(
+        w,
+        "    if (!(|brings)) begin // the greatest exponent of the nonzero terms\n      for (int i = 0; i < %d; i++)\n"
+        "        if (!zero[i] && $signed(terms[i*%d+%d +: %d]) > reference) reference = $signed(terms[i*%d+%d +: "
+        "%d]);\n",
+        take, node, s.width, x, node, s.width, x);
     if (p->classes > 1)
-      smma_rtl_put(w, "      if (!zero[%d] && $signed(accumulator[%d:%d]) > reference) reference = $signed(accumulator[%d:%d]);\n", take,
-                   p->of[1].shape.width + x - 1, p->of[1].shape.width, p->of[1].shape.width + x - 1, p->of[1].shape.width);
+      smma_rtl_put(
+          w,
+          "      if (!zero[%d] && $signed(accumulator[%d:%d]) > reference) reference = $signed(accumulator[%d:%d]);\n",
+          take, p->of[1].shape.width + x - 1, p->of[1].shape.width, p->of[1].shape.width + x - 1, p->of[1].shape.width);
     smma_rtl_put(w, "    end\n");
   }
   smma_rtl_put(w, "  end\n");
@@ -417,9 +445,10 @@ static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, in
     smma_rtl_put(w, "  assign rounded = {1'b0, kept};\n");
     return;
   }
-  smma_rtl_put(w, "  logic odd, half, rest;\n  assign odd = kept[0];\n  assign half = lost[%d];\n  assign rest = |lost[%d:0];\n",
-               lost - 1, lost - 2);
-  smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1, smma_rtl_rounds_up(cut->rounding));
+  smma_rtl_put(
+      w, "  logic odd, half, rest;\n  assign odd = kept[0];\n  assign half = lost[%d];\n  assign rest = |lost[%d:0];\n",
+      lost - 1, lost - 2);
+  smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1, smma_rtl_rounds_up(cut->rounding, "").text);
 }
 
 /* Declares `kept`, a significand of `from` bits moved by `right` places (from `before` zeros on its right), and `lost`,
@@ -436,7 +465,8 @@ static void put_shift(smma_rtl_unit *u, const smma_cut *cut, int from, int befor
   }
   smma_rtl_reach(u, 0, *lost);
   smma_rtl_put(w, "  logic [%d:0] lost;\n", *lost - 1);
-  smma_rtl_put(w, "  assign {kept, lost} = {significand, %d'd0} >> (right > %d'd%d ? %d'd%d : right);\n", before + *lost, x, *lost, x, *lost);
+  smma_rtl_put(w, "  assign {kept, lost} = {significand, %d'd0} >> (right > %d'd%d ? %d'd%d : right);\n",
+               before + *lost, x, *lost, x, *lost);
 }
 
 /* Writes the statements of an aligned term: assigns `magnitude`, in units of the sum. */
@@ -450,13 +480,16 @@ static void put_aligned(smma_rtl_unit *u, const sum_plan *p, const class_of_term
   if (limited && left > limit) left = limit, far_left = true;
   if (wraps(p->s) && left > p->width) left = p->width, far_left = true;
   smma_rtl_put(w, "  localparam signed [%d:0] ALIGNMENT_BITS = %s;\n", x - 1, smma_rtl_exponent(u, c->cut->bits).text);
-  smma_rtl_put(w, "  logic signed [%d:0] places; // to the right, of the last bit to the unit\n  logic [%d:0] right;\n", x - 1, x - 1);
-  smma_rtl_put(w, "  assign places = reference - ALIGNMENT_BITS - exponent + %s;\n", smma_rtl_exponent(u, s.fraction).text);
+  smma_rtl_put(w, "  logic signed [%d:0] places; // to the right, of the last bit to the unit\n  logic [%d:0] right;\n",
+               x - 1, x - 1);
+  smma_rtl_put(w, "  assign places = reference - ALIGNMENT_BITS - exponent + %s;\n",
+               smma_rtl_exponent(u, s.fraction).text);
   smma_rtl_put(w, "  assign right = places + %s;\n", smma_rtl_exponent(u, left).text);
   smma_rtl_reach(u, -s.width - left, left + s.width);
   put_shift(u, c->cut, s.width, left, &lost);
   put_cut_rounding(u, c->cut, s.width + left + 1, lost);
-  if (far_left) smma_rtl_put(w, "  logic far_left;\n  assign far_left = places < -%s;\n", smma_rtl_exponent(u, left).text);
+  if (far_left)
+    smma_rtl_put(w, "  logic far_left;\n  assign far_left = places < -%s;\n", smma_rtl_exponent(u, left).text);
   if (limited) {
     smma_rtl_put(w, "  logic is_limited; // 2^%d units or more\n  assign is_limited = %s", SMMA_MOST_TERM_BITS,
                  far_left ? "(far_left && |significand)" : "1'b0");
@@ -490,9 +523,11 @@ static void put_fixed(smma_rtl_unit *u, const sum_plan *p, const class_of_terms 
   const char *value = "significand";
   smma_rtl_put(w, "  logic [%d:0] place;\n", x - 1);
   if (p->how == ADD_MIXED && is_cut(c)) {
-    smma_rtl_put(w, "  localparam signed [%d:0] ALIGNMENT_BITS = %s;\n", x - 1, smma_rtl_exponent(u, c->cut->bits).text);
+    smma_rtl_put(w, "  localparam signed [%d:0] ALIGNMENT_BITS = %s;\n", x - 1,
+                 smma_rtl_exponent(u, c->cut->bits).text);
     smma_rtl_put(w, "  logic signed [%d:0] places;\n  logic [%d:0] right;\n", x - 1, x - 1);
-    smma_rtl_put(w, "  assign places = reference - ALIGNMENT_BITS - exponent + %s;\n", smma_rtl_exponent(u, s.fraction).text);
+    smma_rtl_put(w, "  assign places = reference - ALIGNMENT_BITS - exponent + %s;\n",
+                 smma_rtl_exponent(u, s.fraction).text);
     smma_rtl_put(w, "  assign right = places < %s ? %d'd0 : places;\n", smma_rtl_exponent(u, 0).text, x);
     put_shift(u, c->cut, s.width, 0, &lost);
     put_cut_rounding(u, c->cut, s.width + 1, lost);
@@ -516,17 +551,21 @@ static smma_rtl_words put_align_module(smma_rtl_unit *u, const char *name, const
   const int x = u->exponent_bits, at = smma_rtl_flags_at(u, s);
   const bool drops = p->with_reference && c->cut->drop != SMMA_NONE;
   smma_rtl_writer *w = &u->modules;
-  if (!smma_rtl_begin(u, module.text,
-                      smma_rtl_print("// %s: aligns %s, %s.", name, strcmp(c->name, "term") ? "the accumulator" : "a term",
-                                     p->how == ADD_ALIGNED ? "as a multiple of the sum's unit, 2^(reference - bits)"
-                                                           : "exactly").text))
+  if (!smma_rtl_begin(
+          u, module.text,
+          smma_rtl_print("// %s: aligns %s, %s.", smma_rtl_step(u, name),
+                         strcmp(c->name, "term") ? "the accumulator" : "a term",
+                         p->how == ADD_ALIGNED ? "as a multiple of the sum's unit, 2^(reference - bits)" : "exactly")
+              .text))
     return module;
   smma_rtl_put(w, "    input  logic [%d:0] x,\n", smma_rtl_node_bits(u, s) - 1);
   if (p->with_reference) smma_rtl_put(w, "    input  logic signed [%d:0] reference,\n", x - 1);
   if (drops) smma_rtl_put(w, "    input  logic dropped,\n");
   smma_rtl_put(w, "    output logic [%d:0] magnitude\n);\n", p->width - 1);
-  smma_rtl_put(w, "  logic negative;\n  logic signed [%d:0] exponent;\n  logic [%d:0] significand;\n", x - 1, s.width - 1);
-  smma_rtl_put(w, "  assign negative = x[%d];\n  assign exponent = x[%d:%d];\n  assign significand = ", at, at - 1, s.width);
+  smma_rtl_put(w, "  logic negative;\n  logic signed [%d:0] exponent;\n  logic [%d:0] significand;\n", x - 1,
+               s.width - 1);
+  smma_rtl_put(w, "  assign negative = x[%d];\n  assign exponent = x[%d:%d];\n  assign significand = ", at, at - 1,
+               s.width);
   if (drops) smma_rtl_put(w, "dropped ? %d'd0 : ", s.width);
   smma_rtl_put(w, "x[%d:0];\n", s.width - 1);
   if (p->how == ADD_ALIGNED)
@@ -549,18 +588,19 @@ static void put_alignment(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
     const smma_rtl_words index = n ? smma_rtl_print("%d", take) : smma_rtl_print("i");
     if (!n) smma_rtl_put(w, "  for (genvar i = 0; i < %d; i++) begin : g_align\n", take);
     if (p->with_reference && c->cut->drop != SMMA_NONE) {
-      smma_rtl_put(w, "    localparam signed [%d:0] %s = %s;\n", x - 1, n ? "ACCUMULATOR_DROP" : "DROP", smma_rtl_exponent(u, c->cut->drop).text);
+      smma_rtl_put(w, "    localparam signed [%d:0] %s = %s;\n", x - 1, n ? "ACCUMULATOR_DROP" : "DROP",
+                   smma_rtl_exponent(u, c->cut->drop).text);
       smma_rtl_put(w, "    logic %s;\n    assign %s = brings[%s] && $signed(e[%s*%d +: %d]) < reference - %s;\n",
-                   n ? "accumulator_dropped" : "dropped", n ? "accumulator_dropped" : "dropped", index.text, index.text, x, x,
-                   n ? "ACCUMULATOR_DROP" : "DROP");
+                   n ? "accumulator_dropped" : "dropped", n ? "accumulator_dropped" : "dropped", index.text, index.text,
+                   x, x, n ? "ACCUMULATOR_DROP" : "DROP");
       ports = smma_rtl_print("%s, .dropped(%s)", ports.text, n ? "accumulator_dropped" : "dropped");
     }
     if (n)
-      smma_rtl_put(w, "  %s align_accumulator (.x(accumulator)%s, .magnitude(magnitudes[%d:%d]));\n", module[n].text, ports.text,
-                   (take + 1) * width - 1, take * width);
+      smma_rtl_put(w, "  %s align_accumulator (.x(accumulator)%s, .magnitude(magnitudes[%d:%d]));\n", module[n].text,
+                   ports.text, (take + 1) * width - 1, take * width);
     else
-      smma_rtl_put(w, "    %s align_term (.x(terms[i*%d +: %d])%s, .magnitude(magnitudes[i*%d +: %d]));\n  end\n", module[n].text,
-                   node, node, ports.text, width, width);
+      smma_rtl_put(w, "    %s align_term (.x(terms[i*%d +: %d])%s, .magnitude(magnitudes[i*%d +: %d]));\n  end\n",
+                   module[n].text, node, node, ports.text, width, width);
   }
 }
 
@@ -571,12 +611,14 @@ static void put_addition(smma_rtl_unit *u, const sum_plan *p) {
   smma_rtl_writer *w = &u->modules;
   const int bits = p->sum_width, width = p->width;
   const bool complements = smma_complements(p->s, p->count);
-  const smma_rtl_words extended =
-      bits > width ? smma_rtl_print("{%d'd0, magnitudes[i*%d +: %d]}", bits - width, width, width)
-                   : smma_rtl_print("magnitudes[i*%d +: %d]", width, width);
+  const smma_rtl_words extended = bits > width
+                                      ? smma_rtl_print("{%d'd0, magnitudes[i*%d +: %d]}", bits - width, width, width)
+                                      : smma_rtl_print("magnitudes[i*%d +: %d]", width, width);
   smma_rtl_put(w, "  // The sum\n  logic [%d:0] total;\n", bits - 1);
   if (complements)
-    smma_rtl_put(w, "  logic frame; // the accumulator's sign: terms of the other sign are complements, one unit less\n  assign frame = negative[%d];\n",
+    smma_rtl_put(w,
+                 "  logic frame; // the accumulator's sign: terms of the other sign are complements, one unit less\n  "
+                 "assign frame = negative[%d];\n",
                  p->s->take);
   smma_rtl_put(w, "  always_comb begin\n    total = %d'd0;\n    for (int i = 0; i < %d; i++)\n", bits, p->count);
   if (complements)
@@ -594,14 +636,17 @@ static void put_magnitude(smma_rtl_unit *u, const sum_plan *p) {
   const char *value = "total";
   if (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES && s->width < bits) {
     smma_rtl_put(w, "  localparam integer WIDTH = %d;\n  logic [%d:0] limited; // saturates\n", s->width, bits - 1);
-    smma_rtl_put(w, "  assign limited = total[%d:WIDTH-1] == {%d{total[%d]}} ? total\n      : total[%d] ? {{%d{1'b1}}, %d'd0} : {{%d{1'b0}}, {%d{1'b1}}};\n",
-                 bits - 1, bits - s->width + 1, bits - 1, bits - 1, bits - s->width + 1, s->width - 1, bits - s->width + 1,
-                 s->width - 1);
+    smma_rtl_put(w,
+                 "  assign limited = total[%d:WIDTH-1] == {%d{total[%d]}} ? total\n      : total[%d] ? {{%d{1'b1}}, "
+                 "%d'd0} : {{%d{1'b0}}, {%d{1'b1}}};\n",
+                 bits - 1, bits - s->width + 1, bits - 1, bits - 1, bits - s->width + 1, s->width - 1,
+                 bits - s->width + 1, s->width - 1);
     value = "limited";
   } else if (wraps(s)) {
     smma_rtl_put(w, "  localparam integer WIDTH = %d; // the sum wraps\n", s->width);
   }
-  smma_rtl_put(w, "  logic below, sum_negative;\n  logic [%d:0] absolute;\n  logic [%d:0] magnitude;\n", bits - 1, width - 1);
+  smma_rtl_put(w, "  logic below, sum_negative;\n  logic [%d:0] absolute;\n  logic [%d:0] magnitude;\n", bits - 1,
+               width - 1);
   smma_rtl_put(w, "  assign below = %s[%d];\n  assign absolute = below ? -%s : %s;\n", value, bits - 1, value, value);
   smma_rtl_put(w, "  assign magnitude = absolute[%d:0];\n", width - 1);
   if (smma_complements(s, p->count))
@@ -622,32 +667,41 @@ static void put_two(smma_rtl_unit *u, const sum_plan *p) {
     const int node = smma_rtl_node_bits(u, s), base = p->classes == 1 && n ? node : 0;
     const char *from = p->classes > 1 && n ? "accumulator" : "terms";
     const int pad = width - 1 - s.width;
-    smma_rtl_put(w, "  logic [%d:0] %s_plain, %s;\n  logic signed [%d:0] %s_exponent;\n  logic [%d:0] %s_zeros;\n", width - 1,
-                 names[n], names[n], x - 1, names[n], count - 1, names[n]);
+    smma_rtl_put(w, "  logic [%d:0] %s_plain, %s;\n  logic signed [%d:0] %s_exponent;\n  logic [%d:0] %s_zeros;\n",
+                 width - 1, names[n], names[n], x - 1, names[n], count - 1, names[n]);
     smma_rtl_put(w, "  assign %s_plain = {1'b0, %s[%d:%d], %d'd0};\n", names[n], from, base + s.width - 1, base, pad);
-    smma_rtl_put(w, "  always_comb begin\n    %s_zeros = %d'd0;\n    for (int i = 0; i < %d; i++) if (%s_plain[i]) %s_zeros = %d'(%d - i);\n  end\n",
+    smma_rtl_put(w,
+                 "  always_comb begin\n    %s_zeros = %d'd0;\n    for (int i = 0; i < %d; i++) if (%s_plain[i]) "
+                 "%s_zeros = %d'(%d - i);\n  end\n",
                  names[n], count, width - 1, names[n], names[n], count, width - 2);
     smma_rtl_put(w, "  assign %s = %s_plain << %s_zeros;\n", names[n], names[n], names[n]);
-    smma_rtl_put(w, "  assign %s_exponent = |%s_plain ? $signed(%s[%d:%d]) - %s - $signed({%d'd0, %s_zeros}) : {1'b1, %d'd0};\n", names[n],
-                 names[n], from, base + s.width + x - 1, base + s.width, smma_rtl_exponent(u, s.fraction + pad).text, x - count,
-                 names[n], x - 1);
+    smma_rtl_put(
+        w, "  assign %s_exponent = |%s_plain ? $signed(%s[%d:%d]) - %s - $signed({%d'd0, %s_zeros}) : {1'b1, %d'd0};\n",
+        names[n], names[n], from, base + s.width + x - 1, base + s.width, smma_rtl_exponent(u, s.fraction + pad).text,
+        x - count, names[n], x - 1);
     smma_rtl_reach(u, s.least - s.fraction - 2 * width, s.most + 2 * width);
     smma_rtl_reach(u, 0, s.fraction + pad > 0 ? s.fraction + pad : -(s.fraction + pad));
   }
   smma_rtl_put(w, "  logic swap;\n  assign swap = q_exponent > p_exponent;\n");
-  smma_rtl_put(w, "  logic signed [%d:0] apart;\n  logic [%d:0] great, small;\n  logic [%d:0] near, far;\n", x, width - 1, width - 1);
+  smma_rtl_put(w, "  logic signed [%d:0] apart;\n  logic [%d:0] larger, smaller;\n  logic [%d:0] near, far;\n", x,
+               width - 1, width - 1);
   smma_rtl_put(w, "  logic [%d:0] sum_exponent;\n", x - 1);
-  smma_rtl_put(w, "  assign apart = swap ? $signed({q_exponent[%d], q_exponent}) - $signed({p_exponent[%d], p_exponent})\n"
-               "      : $signed({p_exponent[%d], p_exponent}) - $signed({q_exponent[%d], q_exponent});\n", x - 1, x - 1, x - 1, x - 1);
-  smma_rtl_put(w, "  assign great = swap ? q : p;\n  assign small = swap ? p : q;\n");
-  smma_rtl_put(w, "  assign {near, far} = {small, %d'd0} >> (apart > %d'sd%d ? %d'd%d : apart);\n", width, x + 1, width, x + 1, width);
+  smma_rtl_put(w,
+               "  assign apart = swap ? $signed({q_exponent[%d], q_exponent}) - $signed({p_exponent[%d], p_exponent})\n"
+               "      : $signed({p_exponent[%d], p_exponent}) - $signed({q_exponent[%d], q_exponent});\n",
+               x - 1, x - 1, x - 1, x - 1);
+  smma_rtl_put(w, "  assign larger = swap ? q : p;\n  assign smaller = swap ? p : q;\n");
+  smma_rtl_put(w, "  assign {near, far} = {smaller, %d'd0} >> (apart > %d'sd%d ? %d'd%d : apart);\n", width, x + 1,
+               width, x + 1, width);
   smma_rtl_put(w, "  assign sum_exponent = swap ? q_exponent : p_exponent;\n");
-  smma_rtl_put(w, "  logic opposite, great_negative;\n  logic [%d:0] addend, total;\n", width);
-  smma_rtl_put(w, "  assign opposite = negative[0] != negative[1];\n  assign great_negative = swap ? negative[1] : negative[0];\n");
+  smma_rtl_put(w, "  logic opposite, larger_negative;\n  logic [%d:0] addend, total;\n", width);
+  smma_rtl_put(w,
+               "  assign opposite = negative[0] != negative[1];\n  assign larger_negative = swap ? negative[1] : "
+               "negative[0];\n");
   smma_rtl_put(w, "  assign addend = {1'b0, near[%d:1], near[0] || |far};\n", width - 1);
-  smma_rtl_put(w, "  assign total = opposite ? {1'b0, great} - addend : {1'b0, great} + addend;\n");
+  smma_rtl_put(w, "  assign total = opposite ? {1'b0, larger} - addend : {1'b0, larger} + addend;\n");
   smma_rtl_put(w, "  logic sum_negative;\n  logic [%d:0] magnitude;\n", p->total.width - 1);
-  smma_rtl_put(w, "  assign sum_negative = |magnitude && (total[%d] ^ great_negative);\n", width);
+  smma_rtl_put(w, "  assign sum_negative = |magnitude && (total[%d] ^ larger_negative);\n", width);
   smma_rtl_put(w, "  logic [%d:0] absolute;\n  assign absolute = total[%d] ? -total : total;\n", width, width);
   smma_rtl_put(w, "  assign magnitude = %sabsolute[%d:0]%s;\n", p->total.width > width + 1 ? "{1'b0, " : "",
                smma_minimum(p->total.width, width + 1) - 1, p->total.width > width + 1 ? "}" : "");
@@ -666,7 +720,8 @@ static void put_negative_zero(smma_rtl_unit *u, const smma_step *s) {
     smma_rtl_put(w, "  assign negative_zero = 1'b0;\n");
     return;
   }
-  smma_rtl_put(w, "  assign negative_zero = %s;\n", s->rounding == SMMA_ROUND_DOWN ? "|(negative | ~zero)" : "&(negative & zero)");
+  smma_rtl_put(w, "  assign negative_zero = %s;\n",
+               s->rounding == SMMA_ROUND_DOWN ? "|(negative | ~zero)" : "&(negative & zero)");
 }
 
 /* Declares `magnitude`, `sum_negative` and `sum_exponent`. */
@@ -677,9 +732,11 @@ static void put_sum_value(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
   if (p->how == ADD_TWO) {
     put_two(u, p);
   } else if (p->how == ADD_ONE) {
-    smma_rtl_put(w, "  logic sum_negative;\n  logic [%d:0] magnitude;\n  logic [%d:0] sum_exponent;\n", p->total.width - 1, x - 1);
+    smma_rtl_put(w, "  logic sum_negative;\n  logic [%d:0] magnitude;\n  logic [%d:0] sum_exponent;\n",
+                 p->total.width - 1, x - 1);
     smma_rtl_put(w, "  assign sum_negative = negative[0];\n  assign magnitude = terms[%d:0];\n", s.width - 1);
-    smma_rtl_put(w, "  assign sum_exponent = $signed(terms[%d:%d]) - %s;\n", s.width + x - 1, s.width, smma_rtl_exponent(u, s.fraction).text);
+    smma_rtl_put(w, "  assign sum_exponent = $signed(terms[%d:%d]) - %s;\n", s.width + x - 1, s.width,
+                 smma_rtl_exponent(u, s.fraction).text);
     smma_rtl_reach(u, s.least - s.fraction, s.fraction);
   } else {
     put_alignment(u, p, align);
@@ -748,10 +805,14 @@ smma_rtl_words smma_rtl_sum(smma_rtl_unit *u, const char *name, int step, smma_r
   *total = p.total;
   reach_of_sum(u, &p);
   for (int n = 0; n < p.classes; n++) {
-    if (p.with_exponents && p.of[n].cut->brings != SMMA_BRINGS_NOTHING) exponent[n] = put_exponent_module(u, name, &p.of[n]);
+    if (p.with_exponents && p.of[n].cut->brings != SMMA_BRINGS_NOTHING)
+      exponent[n] = put_exponent_module(u, name, &p.of[n]);
     if (p.how != ADD_ONE && p.how != ADD_TWO) align[n] = put_align_module(u, name, &p, &p.of[n]);
   }
-  if (!smma_rtl_begin(u, module.text, smma_rtl_print("// %s: adds the terms of one group%s.", name, accumulator ? " and the accumulator" : "").text))
+  if (!smma_rtl_begin(u, module.text,
+                      smma_rtl_print("// %s: adds the terms of one group%s.", smma_rtl_step(u, name),
+                                     accumulator ? " and the accumulator" : "")
+                          .text))
     return module;
   put_sum_ports(u, &p, is_node ? smma_rtl_node_bits(u, node) : smma_rtl_total_bits(u, s->output, p.total));
   put_flags(u, &p);

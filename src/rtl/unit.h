@@ -32,10 +32,10 @@ typedef struct {
   smma_composition p;
   char name[128]; /* of the module */
   int exponent_bits;
-  int reach; /* the greatest magnitude of an exponent, or of a difference of exponents, so far */
+  int reach;        /* the greatest magnitude of an exponent, or of a difference of exponents, so far */
   int payload_bits; /* 0: the unit returns only one NaN */
   int points;       /* places where registers may be, from an earlier pass */
-  bool no_exponent;     /* SMMA_NO_EXPONENT is a value of exponents, because the exponents of zeros matter */
+  bool no_exponent; /* SMMA_NO_EXPONENT is a value of exponents, because the exponents of zeros matter */
   smma_rtl_writer body, modules;
 } smma_rtl_unit;
 
@@ -64,6 +64,9 @@ smma_rtl_shape smma_rtl_union(smma_rtl_shape x, smma_rtl_shape y);
 int smma_rtl_leading(smma_rtl_shape s);
 
 /* ---- Modules. Each function writes a module unless it is there, and returns its name. ---- */
+
+/* Returns the part of a module's name after that of the unit: "step1". */
+const char *smma_rtl_step(const smma_rtl_unit *u, const char *name);
 
 /* Begins a module: returns false if it is there. */
 bool smma_rtl_begin(smma_rtl_unit *u, const char *name, const char *comment);
@@ -114,8 +117,9 @@ void smma_rtl_put_encode(smma_rtl_unit *u, const smma_rtl_rounding *r, int width
    returns. */
 smma_rtl_total smma_rtl_put_narrow(smma_rtl_unit *u, const smma_step *s, smma_rtl_total total);
 
-/* Returns the condition under which rounding adds a unit, of the last bit `odd`, and the bits `half` and `rest`. */
-const char *smma_rtl_rounds_up(smma_rounding direction);
+/* Returns the condition under which rounding adds a unit: of the signals `negative`, and, with the prefix, `odd` (the
+   last bit), `half` and `rest`. */
+smma_rtl_words smma_rtl_rounds_up(smma_rounding direction, const char *prefix);
 
 /* ---- The unit ---- */
 
