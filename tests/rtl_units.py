@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares units that `softmma rtl` writes with the core: Verilator compiles each, a C++ program feeds it test vectors.
 
-Usage: rtl_units.py RTL_UNIT TESTS KIND FIRST COUNT ROWS [EVERY]
+Usage: rtl_units.py RTL_UNIT TESTS KIND FIRST COUNT ROWS [EVERY [SIMULATOR]]
 
 RTL_UNIT writes the units (tests/rtl_unit.c names the kinds); TESTS is the folder of rtl_rows.h. With EVERY only units
-whose number is a multiple of it. Exit status: 0 if all results agree, 77 without Verilator, else 1.
+whose number is a multiple of it. SIMULATOR icarus runs Icarus Verilog instead, and Yosys reads the units, too, if it is
+there. Exit status: 0 if all results agree, 77 without the simulator, else 1.
 """
 
 import os
@@ -93,16 +94,87 @@ def compare(rtl_unit, tests, include, objects, kind, numbers, rows):
         return not failed and done.returncode == 0, len(units)
 
 
+TESTBENCH = """module testbench;
+  localparam integer WIDTH = {width}, ROWS = {rows}, STAGES = {stages};
+  reg [WIDTH-1:0] memory [0:ROWS-1];
+  reg [WIDTH-1:0] row;
+  reg clk = 0;
+  wire [{d}-1:0] d;
+  integer r, mismatches = 0;
+  u{number} unit ({ports}.d(d));
+  initial begin
+    $readmemh("{file}", memory);
+    for (r = 0; r < ROWS + STAGES; r = r + 1) begin
+      if (r < ROWS) row = memory[r];
+      #1;
+      if (STAGES > 0) begin clk = 1; #1; clk = 0; #1; end
+      if (STAGES == 0 || (r >= STAGES - 1 && r - STAGES + 1 < ROWS)) begin
+        if (d !== memory[STAGES == 0 ? r : r - STAGES + 1][{at} +: {d}]) mismatches = mismatches + 1;
+      end
+    end
+    $display("u{number} {name} rows=%0d mismatches=%0d", ROWS, mismatches);
+    $finish(0);
+  end
+endmodule
+"""
+
+
+def by_icarus(folder, number, stages, name):
+    """Reports whether a unit agrees with the core in Icarus Verilog, and whether Yosys reads it."""
+    source = folder / f"u{number}.sv"
+    text = source.read_text()
+    bits = [(port, width(text, port)) for port in ("a", "b", "c", "scale_a", "scale_b", "d")]
+    words = {port: (n + 31) // 32 for port, n in bits}
+    stride, at, ports = sum(words.values()), 0, ".clk(clk), " if stages else ""
+    for port, n in bits:
+        if n and port != "d":
+            ports += f".{port}(row[{at * 32} +: {n}]), "
+        at += words[port] if port != "d" else 0
+    data = (folder / f"u{number}.rows").read_bytes()
+    rows = [data[i : i + 4 * stride] for i in range(0, len(data), 4 * stride)]
+    memory = folder / f"u{number}.mem"
+    memory.write_text("".join(f"{int.from_bytes(row, 'little'):x}\n" for row in rows))
+    bench = folder / f"u{number}_bench.sv"
+    bench.write_text(TESTBENCH.format(width=32 * stride, rows=len(rows), stages=stages, d=dict(bits)["d"], number=number,
+                                      ports=ports, file=memory, at=at * 32, name=name))
+    made = run("iverilog", "-g2012", "-s", "testbench", "-o", folder / "bench.vvp", bench, source)
+    done = run("vvp", "-n", folder / "bench.vvp") if made.returncode == 0 else made
+    print(done.stdout or done.stderr[:2000], end="", flush=True)
+    good = f"rows={len(rows)} mismatches=0\n" in done.stdout
+    if shutil.which("yosys"):
+        read = run("yosys", "-q", "-p", f"read_verilog -sv {source}; hierarchy -check -top u{number}; proc; check -assert")
+        if read.returncode or read.stderr.strip():
+            print(f"u{number}: Yosys complains:\n{(read.stderr or read.stdout)[:2000]}")
+            good = False
+    return good
+
+
+def compare_by_icarus(rtl_unit, kind, numbers, rows):
+    good, total = True, 0
+    with tempfile.TemporaryDirectory() as name:
+        for number in numbers:
+            for line in run(rtl_unit, kind, number, 1, rows, name).stdout.splitlines():
+                _, stages, _, unit = line.split(" ", 3)
+                if stages != "refused":
+                    good, total = by_icarus(Path(name), number, int(stages), unit) and good, total + 1
+    return good, total
+
+
 def main():
     rtl_unit, tests, kind, first, count, rows = sys.argv[1:7]
     every = int(sys.argv[7]) if len(sys.argv) > 7 else 1
-    for tool in ("verilator", "g++"):
+    icarus = sys.argv[8:] == ["icarus"]
+    for tool in ("iverilog",) if icarus else ("verilator", "g++"):
         if not shutil.which(tool):
             print(f"SKIPPED: {tool} is not there; units of softmma rtl were NOT compared with the core.")
             sys.exit(77)
+    numbers = [n for n in range(int(first), int(first) + int(count)) if n % every == 0]
+    if icarus:
+        good, total = compare_by_icarus(rtl_unit, kind, numbers, rows)
+        print(f"{total} units in Icarus Verilog, {'0 differences' if good else 'FAILED'}")
+        sys.exit(not good or total == 0)
     include = Path(run("verilator", "--getenv", "VERILATOR_ROOT").stdout.strip()) / "include"
     good, total = True, 0
-    numbers = [n for n in range(int(first), int(first) + int(count)) if n % every == 0]
     with tempfile.TemporaryDirectory() as name:
         objects = compile_objects(include, Path(name))
         for at in range(0, len(numbers), GROUP):

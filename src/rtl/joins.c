@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "isa/catalogue.h"
+#include "isa/compose.h"
 #include "rtl/unit.h"
 
 /* A vector of the unit's module, and the clock cycle in which it has its value. */
@@ -298,14 +299,15 @@ static void put_chains(unit_writer *g, int step) {
   g->nodes = (node_list){all, s->chains, is_rounded(s) ? smma_rtl_shape_of(s->output) : acc.shape, s->output};
 }
 
-/* Writes the keys of a step, as a custom unit has them. */
+/* Writes the keys of a step that have not their defaults, as a custom unit has them. */
 static void put_keys(unit_writer *g, int step) {
-  const smma_rule rule = {.algorithm = SMMA_COMPOSITION, .nan = g->u->o.rule.nan, .with.composition = g->u->p};
-  const smma_rtl_words wanted = smma_rtl_print("step%d", step + 1);
-  char value[SMMA_PARAMETER_SIZE];
-  const char *name;
-  for (int i = 0; smma_parameter(&rule, i, &name, value, sizeof value); i++)
-    if (strcmp(name, wanted.text) == 0) smma_rtl_put(&g->u->body, "\n  // Step %d of the rule: %s", step + 1, value);
+  smma_rtl_writer *w = &g->u->body;
+  char value[64];
+  smma_rtl_put(w, "\n  // Step %d of the rule:", step + 1);
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
+    if (smma_step_key_is_told(&g->u->p, g->u->o.k, step, key))
+      smma_rtl_put(w, " %s %s;", key->key,
+                   smma_key_value(key, smma_key_of_step(&g->u->p.step[step], key), value, sizeof value));
 }
 
 static void put_step(unit_writer *g, int step) {
@@ -345,6 +347,21 @@ static void put_scales(unit_writer *g) {
   g->nodes = (node_list){scaled, count, shape, SMMA_NO_FORMAT};
 }
 
+/* Writes the keys of operands and products that have not their defaults. */
+static void put_operands(unit_writer *g) {
+  const smma_composition *p = &g->u->p;
+  const smma_subnormal_policy of[] = {p->subnormal_a, p->subnormal_b, p->subnormal_c};
+  static const char *const words[] = {"kept", "zeros of their sign", "+0"};
+  smma_rtl_writer *w = &g->u->body;
+  for (int n = 0; n < 3; n++)
+    if (of[n] != SMMA_SUBNORMALS_KEPT) smma_rtl_put(w, "  // Subnormal %c: %s\n", "abc"[n], words[of[n]]);
+  if (p->widen != SMMA_NO_FORMAT) smma_rtl_put(w, "  // Factors are converted to %s\n", smma_format_text(p->widen));
+  if (p->product_limit != SMMA_NONE)
+    smma_rtl_put(w, "  // Products of 2^%d or more are infinite%s\n", p->product_limit,
+                 p->limit_joins ? " when they are added to an accumulator" : "");
+  if (p->product == SMMA_PRODUCT_XOR) smma_rtl_put(w, "  // A product is a xor b\n");
+}
+
 static void put_products(unit_writer *g) {
   smma_rtl_unit *u = g->u;
   const int k = u->o.k, a = smma_encoding_of(u->o.a).bits, b = smma_encoding_of(u->o.b).bits;
@@ -353,6 +370,7 @@ static void put_products(unit_writer *g) {
   net products;
   int bits;
   put_stage(g, smma_rtl_print("The %d product%s", k, k > 1 ? "s" : "").text);
+  put_operands(g);
   product = smma_rtl_product(u, &shape);
   bits = smma_rtl_node_bits(u, shape);
   products = declare(g, smma_rtl_print("products"), k * bits);

@@ -448,7 +448,8 @@ static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, in
   smma_rtl_put(
       w, "  logic odd, half, rest;\n  assign odd = kept[0];\n  assign half = lost[%d];\n  assign rest = |lost[%d:0];\n",
       lost - 1, lost - 2);
-  smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1, smma_rtl_rounds_up(cut->rounding, "").text);
+  smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1,
+               smma_rtl_rounds_up(cut->rounding, "").text);
 }
 
 /* Declares `kept`, a significand of `from` bits moved by `right` places (from `before` zeros on its right), and `lost`,
