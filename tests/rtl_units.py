@@ -34,15 +34,25 @@ def driver(folder, units):
     code, main = ['#include "rtl_rows.h"'], []
     for number, stages, name in units:
         a, b, c, scale, d = (width((folder / f"u{number}.sv").read_text(), port) for port in PORTS)
-        code += [f'#include "{file}"' for file in sorted((folder / f"v{number}").glob("*.cpp"))
-                 if not file.name.endswith("ALL.cpp")]
-        put = "".join(f"put_port(m.{port}, w, {bits}); w += words_of({bits});"
-                      for port, bits in zip(("a", "b", "c", "scale_a", "scale_b"), (a, b, c, scale, scale)) if bits)
+        code += [
+            f'#include "{file}"'
+            for file in sorted((folder / f"v{number}").glob("*.cpp"))
+            if not file.name.endswith("ALL.cpp")
+        ]
+        put = "".join(
+            f"put_port(m.{port}, w, {bits}); w += words_of({bits});"
+            for port, bits in zip(("a", "b", "c", "scale_a", "scale_b"), (a, b, c, scale, scale))
+            if bits
+        )
         clock = "m.clk = level; m.eval();" if stages else "(void)m; (void)level;"
-        code.append(f"struct put{number} {{ void operator()(Vu{number} &m, const uint32_t *w) {{ {put} }}"
-                    f" void clock(Vu{number} &m, int level) {{ {clock} }} }};")
-        main.append(f'bad += compare<Vu{number}>("u{number} {name}", "{folder}/u{number}.rows",'
-                    f" ports{{{a}, {b}, {c}, {scale}, {d}, {stages}}}, put{number}());")
+        code.append(
+            f"struct put{number} {{ void operator()(Vu{number} &m, const uint32_t *w) {{ {put} }}"
+            f" void clock(Vu{number} &m, int level) {{ {clock} }} }};"
+        )
+        main.append(
+            f'bad += compare<Vu{number}>("u{number} {name}", "{folder}/u{number}.rows",'
+            f" ports{{{a}, {b}, {c}, {scale}, {d}, {stages}}}, put{number}());"
+        )
     file = folder / "driver.cpp"
     file.write_text("\n".join([*code, "int main() {", "long bad = 0;", *main, "return bad != 0;", "}\n"]))
     return file
@@ -53,16 +63,42 @@ def compile_objects(include, folder):
     for name in ("verilated", "verilated_threads"):
         if (include / f"{name}.cpp").exists():
             objects.append(folder / f"{name}.o")
-            made = run("g++", "-std=c++17", "-O1", "-w", "-I", include, "-I", include / "vltstd", "-c", include / f"{name}.cpp",
-                       "-o", objects[-1])
+            made = run(
+                "g++",
+                "-std=c++17",
+                "-O1",
+                "-w",
+                "-I",
+                include,
+                "-I",
+                include / "vltstd",
+                "-c",
+                include / f"{name}.cpp",
+                "-o",
+                objects[-1],
+            )
             if made.returncode:
                 sys.exit(made.stderr)
     return objects
 
 
 def verilate(folder, number):
-    made = run("verilator", "--cc", "-O3", "--x-assign", "fast", "--prefix", f"Vu{number}", "--top-module", f"u{number}",
-               "--Mdir", folder / f"v{number}", "--output-split", "0", folder / f"u{number}.sv")
+    made = run(
+        "verilator",
+        "--cc",
+        "-O3",
+        "--x-assign",
+        "fast",
+        "--prefix",
+        f"Vu{number}",
+        "--top-module",
+        f"u{number}",
+        "--Mdir",
+        folder / f"v{number}",
+        "--output-split",
+        "0",
+        folder / f"u{number}.sv",
+    )
     if made.returncode or made.stderr:
         print(f"u{number}: Verilator complains:\n{made.stderr[:2000]}")
     return not made.returncode and not made.stderr
@@ -84,8 +120,23 @@ def compare(rtl_unit, tests, include, objects, kind, numbers, rows):
                     failed = True
         if not units:
             return not failed, 0
-        made = run("g++", "-std=c++17", "-O0", "-w", "-I", include, "-I", include / "vltstd", "-I", tests,
-                   driver(folder, units), *objects, "-o", folder / "driver", "-lpthread")
+        made = run(
+            "g++",
+            "-std=c++17",
+            "-O0",
+            "-w",
+            "-I",
+            include,
+            "-I",
+            include / "vltstd",
+            "-I",
+            tests,
+            driver(folder, units),
+            *objects,
+            "-o",
+            folder / "driver",
+            "-lpthread",
+        )
         if made.returncode:
             print(made.stderr[:3000])
             return False, len(units)
@@ -135,14 +186,27 @@ def by_icarus(folder, number, stages, name):
     memory = folder / f"u{number}.mem"
     memory.write_text("".join(f"{int.from_bytes(row, 'little'):x}\n" for row in rows))
     bench = folder / f"u{number}_bench.sv"
-    bench.write_text(TESTBENCH.format(width=32 * stride, rows=len(rows), stages=stages, d=dict(bits)["d"], number=number,
-                                      ports=ports, file=memory, at=at * 32, name=name))
+    bench.write_text(
+        TESTBENCH.format(
+            width=32 * stride,
+            rows=len(rows),
+            stages=stages,
+            d=dict(bits)["d"],
+            number=number,
+            ports=ports,
+            file=memory,
+            at=at * 32,
+            name=name,
+        )
+    )
     made = run("iverilog", "-g2012", "-s", "testbench", "-o", folder / "bench.vvp", bench, source)
     done = run("vvp", "-n", folder / "bench.vvp") if made.returncode == 0 else made
     print(done.stdout or done.stderr[:2000], end="", flush=True)
     good = f"rows={len(rows)} mismatches=0\n" in done.stdout
     if shutil.which("yosys"):
-        read = run("yosys", "-q", "-p", f"read_verilog -sv {source}; hierarchy -check -top u{number}; proc; check -assert")
+        read = run(
+            "yosys", "-q", "-p", f"read_verilog -sv {source}; hierarchy -check -top u{number}; proc; check -assert"
+        )
         if read.returncode or read.stderr.strip():
             print(f"u{number}: Yosys complains:\n{(read.stderr or read.stdout)[:2000]}")
             good = False

@@ -76,9 +76,11 @@ def miter(reference, top, parameters, ties):
     settings = ", ".join(".{}({})".format(*word.split("=")) for word in parameters)
     tied = "".join(f", .{name}(1'b{value})" for name, value in (word.split("=") for word in ties))
     d = f"logic [{reference.width('d') - 1}:0]"
-    return (f"module miter (\n{ports}    output {d} d,\n    output {d} expected,\n    output logic differ\n);\n"
-            f"  {top} {'#(' + settings + ') ' if settings else ''}design ({wires}{tied}, .d(d));\n"
-            f"  reference rule ({wires}, .d(expected));\n  assign differ = d != expected;\nendmodule\n")
+    return (
+        f"module miter (\n{ports}    output {d} d,\n    output {d} expected,\n    output logic differ\n);\n"
+        f"  {top} {'#(' + settings + ') ' if settings else ''}design ({wires}{tied}, .d(d));\n"
+        f"  reference rule ({wires}, .d(expected));\n  assign differ = d != expected;\nendmodule\n"
+    )
 
 
 def synthesize(reference, files, top, parameters, ties, folder):
@@ -86,8 +88,10 @@ def synthesize(reference, files, top, parameters, ties, folder):
     (folder / "reference.sv").write_text(reference.text)
     (folder / "miter.sv").write_text(miter(reference, top, parameters, ties))
     sources = " ".join(str(x) for x in (*files, folder / "reference.sv", folder / "miter.sv"))
-    script = (f"read_verilog -sv {sources}; hierarchy -check -top miter; proc; flatten; techmap -map {HERE}/forward.v; "
-              f"opt -full; check -assert; write_smt2 -stbv {folder}/miter.smt2")
+    script = (
+        f"read_verilog -sv {sources}; hierarchy -check -top miter; proc; flatten; techmap -map {HERE}/forward.v; "
+        f"opt -full; check -assert; write_smt2 -stbv {folder}/miter.smt2"
+    )
     run("yosys", "-q", "-p", script)
     return folder / "miter.smt2"
 
@@ -124,7 +128,9 @@ class Case:
         return [Case({**self.ranges, field: part}) for part in ((low, middle), (middle + 1, high))]
 
     def words(self):
-        return ", ".join(f"{port}[{n}] {low}-{high}" for (port, n), (low, high) in self.ranges.items()) or "all operands"
+        return (
+            ", ".join(f"{port}[{n}] {low}-{high}" for (port, n), (low, high) in self.ranges.items()) or "all operands"
+        )
 
 
 class Solver:
@@ -154,8 +160,10 @@ class Solver:
             return None
         if result != self.bitwuzla.Result.SAT:
             return False
-        value = {port: int(solver.get_value(self.parser.parse_term(f"(|miter_n {port}| s)")).value(10))
-                 for port in (*reference.inputs(), "d", "expected")}
+        value = {
+            port: int(solver.get_value(self.parser.parse_term(f"(|miter_n {port}| s)")).value(10))
+            for port in (*reference.inputs(), "d", "expected")
+        }
         return value
 
 
@@ -165,12 +173,19 @@ def elements(reference, port, number):
 
 
 def report(reference, rule, value):
-    scales = "".join(f" --{port.replace('_', '-')} '{elements(reference, port, value[port])}'"
-                     for port in reference.inputs() if port.startswith("scale"))
-    print(f"COUNTEREXAMPLE: the design has {elements(reference, 'd', value['d'])}, "
-          f"the rule {elements(reference, 'd', value['expected'])}")
-    print(f"softmma dot {rule} --hex --explain --a '{elements(reference, 'a', value['a'])}' "
-          f"--b '{elements(reference, 'b', value['b'])}' --c {elements(reference, 'c', value['c'])}{scales}")
+    scales = "".join(
+        f" --{port.replace('_', '-')} '{elements(reference, port, value[port])}'"
+        for port in reference.inputs()
+        if port.startswith("scale")
+    )
+    print(
+        f"COUNTEREXAMPLE: the design has {elements(reference, 'd', value['d'])}, "
+        f"the rule {elements(reference, 'd', value['expected'])}"
+    )
+    print(
+        f"softmma dot {rule} --hex --explain --a '{elements(reference, 'a', value['a'])}' "
+        f"--b '{elements(reference, 'b', value['b'])}' --c {elements(reference, 'c', value['c'])}{scales}"
+    )
 
 
 def prove(reference, solver, rule, first):
