@@ -13,10 +13,10 @@
 
 /* Returns the bits of a NaN's payload that the unit must keep. */
 static int payload_bits(const smma_rtl_unit *u) {
-  const smma_format of[] = {u->o.a, u->o.b, u->o.c, u->o.d, u->o.scale};
+  const smma_format of[] = {u->o.a, u->o.b, u->o.c, u->o.d, u->o.scale, u->p.widen};
   int bits = 1;
   if (smma_has_one_nan(u->o.rule.nan)) return 0;
-  for (int i = 0; i < 5; i++) bits = smma_maximum(bits, smma_encoding_of(of[i]).fraction_bits);
+  for (int i = 0; i < 6; i++) bits = smma_maximum(bits, smma_encoding_of(of[i]).fraction_bits);
   for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
     bits = smma_maximum(bits, smma_encoding_of(s->output).fraction_bits);
   return bits;

@@ -34,7 +34,7 @@ def fail(text):
 
 def run(*command):
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True)
     except FileNotFoundError:
         fail(f"{command[0]} is not there: install it (Debian: yosys)")
     if done.returncode:
