@@ -70,9 +70,10 @@ smma_rtl_words smma_rtl_decode(smma_rtl_unit *u, smma_format format, smma_subnor
   const smma_rtl_shape own = smma_rtl_shape_of(format);
   const int more = to.fraction - own.fraction, high = to.width - own.width - more, p = u->payload_bits;
   smma_rtl_writer *w = &u->modules;
-  smma_rtl_words name = smma_rtl_print("%s_decode%s%s_%d_%d_%d_%d_%d", u->name, flush ? "_ftz" : "",
-                                       flush == SMMA_SUBNORMALS_TO_POSITIVE_ZERO ? "p" : "", f.bits, f.exponent_bits,
-                                       f.fraction_bits, f.bias < 0 ? 10000 - f.bias : f.bias, (int)f.specials);
+  smma_rtl_words name =
+      smma_rtl_print("%s_decode%s%s%s_%d_%d_%d_%d_%d", u->name, f.sign_bits ? "" : "_unsigned", flush ? "_ftz" : "",
+                     flush == SMMA_SUBNORMALS_TO_POSITIVE_ZERO ? "p" : "", f.bits, f.exponent_bits, f.fraction_bits,
+                     f.bias < 0 ? 10000 - f.bias : f.bias, (int)f.specials);
   if (more || high) name = smma_rtl_print("%s_%d_%d", name.text, to.fraction, to.width);
   if (!smma_rtl_begin(u, name.text,
                       smma_rtl_print("// Unpacks an encoding: %d exponent bits, %d fraction bits, bias %d%s.",
