@@ -41,12 +41,12 @@ prove() { "$python" prove.py "$rule" $t_fdpa $ties "$@"; }
 for only in 0-1 126-128 254-255; do
   expects 0 "^PROVED: the design equals e2m1.json for c\[0\] $only; " prove --parameters "$narrow" --only "$only"
 done
-# Mistake 2 matters only if zeros bring a greater exponent than products do.
-sed 's/"zero_exponent": -133/"zero_exponent": 6/' e2m1.json >"$work/zero.json"
+# Mistake 2 matters only if zeros bring a greater exponent than products do, and shows if c is zero.
+sed 's/"zero_exponent": -133/"zero_exponent": 14/' e2m1.json >"$work/zero.json"
 for bug in 1 2; do
-  rule=e2m1.json
-  [ $bug = 1 ] || rule=$work/zero.json narrow+=,E_ZERO=6
-  expects 1 '^COUNTEREXAMPLE: the design has [0-9a-f]{8}, the rule [0-9a-f]{8}$' prove --parameters "$narrow,BUG=$bug"
+  rule=e2m1.json only=0-255
+  [ $bug = 1 ] || rule=$work/zero.json only=0-0 narrow+=,E_ZERO=14
+  expects 1 '^COUNTEREXAMPLE: the design has [0-9a-f]{8}, the rule [0-9a-f]{8}$' prove --parameters "$narrow,BUG=$bug" --only "$only"
   expected=$(sed -n 's/^COUNTEREXAMPLE: .*, the rule //p' "$work/log")
   command=$(sed -n 's/^softmma //p' "$work/log")
   eval "\"$softmma\" ${command/ --explain/}" >"$work/dot" 2>&1
