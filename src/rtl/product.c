@@ -56,11 +56,9 @@ static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subn
   const int flags = smma_rtl_flags_at(u, own), top = smma_rtl_node_bits(u, own) - 1;
   const smma_rtl_words plain = smma_rtl_decode(u, format, flush, own);
   smma_rtl_words name, decode;
-  smma_encoding f;
   smma_rtl_writer *w = &u->modules;
   *shape = own;
   if (to == SMMA_NO_FORMAT) return plain;
-  f = smma_encoding_of(to);
   *shape = smma_rtl_shape_of(to);
   shape->special = true;
   decode = smma_rtl_decode(u, to, SMMA_SUBNORMALS_KEPT, *shape);
@@ -74,7 +72,6 @@ static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subn
   smma_rtl_put(w, "  %s decode_wide (.code(finite_code), .x(wide));\n", decode.text);
   smma_rtl_put(w, "  assign x = own[%d] || own[%d] ? {own[%d:%d], wide[%d:0]} : wide;\nendmodule\n", flags + 3,
                flags + 2, top, flags, smma_rtl_flags_at(u, *shape) - 1);
-  (void)f;
   return name;
 }
 
