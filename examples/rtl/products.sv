@@ -11,8 +11,8 @@ module products #(
     output logic [L-1:0]                    negative,
     output logic [L-1:0]                    infinite,
     output logic [L-1:0]                    nan,
-    output logic signed [L-1:0][11:0]       exponent,
-    output logic [L-1:0][2*MAN+1:0]         significand,
+    output logic [L*12-1:0]                 exponent,
+    output logic [L*(2*MAN+2)-1:0]          significand,
     output logic                            c_negative,
     output logic                            c_zero,
     output logic                            c_infinite,
@@ -21,18 +21,19 @@ module products #(
     output logic [23:0]                     c_significand
 );
   localparam int BITS = 1 + EXP + MAN;
+  localparam int P = 2 * MAN + 2;
 
   logic [L-1:0] p_negative, p_infinite, p_nan;
-  logic signed [L-1:0][11:0] p_exponent;
-  logic [L-1:0][2*MAN+1:0] p_significand;
+  logic [L*12-1:0] p_exponent;
+  logic [L*P-1:0] p_significand;
   logic in_negative, in_zero, in_infinite, in_nan;
   logic signed [11:0] in_exponent;
   logic [23:0] in_significand;
 
   for (genvar k = 0; k < L; k++) begin : g_product
     multiply #(.EXP(EXP), .MAN(MAN)) product (
-        .a(a[k*BITS+:BITS]), .b(b[k*BITS+:BITS]), .negative(p_negative[k]), .exponent(p_exponent[k]),
-        .significand(p_significand[k]), .infinite(p_infinite[k]), .nan(p_nan[k]));
+        .a(a[k*BITS+:BITS]), .b(b[k*BITS+:BITS]), .negative(p_negative[k]), .exponent(p_exponent[k*12+:12]),
+        .significand(p_significand[k*P+:P]), .infinite(p_infinite[k]), .nan(p_nan[k]));
   end
 
   decode #(.EXP(8), .MAN(23)) decode_c (

@@ -28,8 +28,8 @@ module t_fdpa #(
   // ---- 1: products ----
 
   logic [L-1:0] negative, infinite, nan;
-  logic signed [L-1:0][11:0] exponent;
-  logic [L-1:0][P-1:0] significand;
+  logic [L*12-1:0] exponent;
+  logic [L*P-1:0] significand;
   logic c_negative, c_zero, c_infinite, c_nan, valid1;
   logic signed [11:0] c_exponent;
   logic [23:0] c_significand;
@@ -51,16 +51,16 @@ module t_fdpa #(
   always_comb begin
     greatest = c_zero ? 12'(BUG == 2 ? -126 : E_ZERO) : c_exponent;
     for (int k = 0; k < L; k++) begin
-      if (significand[k] == 0) begin
+      if (significand[k*P+:P] == 0) begin
         if (greatest < 12'(E_ZERO)) greatest = 12'(E_ZERO);
-      end else if ($signed(exponent[k]) > greatest) begin
-        greatest = exponent[k];
+      end else if ($signed(exponent[k*12+:12]) > greatest) begin
+        greatest = $signed(exponent[k*12+:12]);
       end
     end
     aligned_c = {c_significand, {F{1'b0}}} >> (12'sd23 + greatest - c_exponent);
-    sum = c_negative ? -W'(aligned_c) : W'(aligned_c);
+    sum = c_negative ? -(W'(aligned_c)) : W'(aligned_c);
     for (int k = 0; k < L; k++) begin
-      aligned = {significand[k], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k]));
+      aligned = {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
       if (BUG == 1) aligned[0] = 0;
       sum = negative[k] ? sum - W'(aligned) : sum + W'(aligned);
     end

@@ -29,8 +29,8 @@ module tr_fdpa #(
   // ---- 1: products ----
 
   logic [L-1:0] negative, of_infinity, infinite, nan;
-  logic signed [L-1:0][11:0] exponent;
-  logic [L-1:0][P-1:0] significand;
+  logic [L*12-1:0] exponent;
+  logic [L*P-1:0] significand;
   logic c_negative, c_zero, c_infinite, c_nan, valid1;
   logic signed [11:0] c_exponent;
   logic [23:0] c_significand;
@@ -42,10 +42,10 @@ module tr_fdpa #(
 
   always_ff @(posedge clk) valid1 <= valid_in && !rst;
 
-  // Products of 2^128 and more are infinite. Icarus Verilog 11 takes no bit of an element at a variable index.
+  // Products of 2^128 and more are infinite.
   for (genvar k = 0; k < L; k++) begin : overflow
     assign infinite[k] = of_infinity[k] || (BUG != 2 && !nan[k] &&
-                         $signed(exponent[k]) >= (significand[k][P-1] ? 12'sd127 : 12'sd128));
+                         $signed(exponent[k*12+:12]) >= (significand[k*P+P-1] ? 12'sd127 : 12'sd128));
   end
 
   // ---- 2: the sum of products ----
@@ -57,10 +57,10 @@ module tr_fdpa #(
   always_comb begin
     greatest = NONE;
     for (int k = 0; k < L; k++)
-      if (significand[k] != 0 && $signed(exponent[k]) > greatest) greatest = exponent[k];
+      if (significand[k*P+:P] != 0 && $signed(exponent[k*12+:12]) > greatest) greatest = $signed(exponent[k*12+:12]);
     sum = '0;
     for (int k = 0; k < L; k++) begin
-      aligned = {significand[k], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k]));
+      aligned = {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
       sum = negative[k] ? sum - W'(aligned) : sum + W'(aligned);
     end
   end

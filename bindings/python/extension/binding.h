@@ -232,6 +232,7 @@ PyObject *python_describe(PyObject *module, PyObject *handle);
 PyObject *python_aliases(PyObject *module, PyObject *handle);
 PyObject *python_custom(PyObject *module, PyObject *arguments);
 PyObject *python_custom_text(PyObject *module, PyObject *handle);
+PyObject *python_rtl_text(PyObject *module, PyObject *arguments);
 PyObject *python_split_target(PyObject *module, PyObject *on);
 PyObject *python_choose(PyObject *module, PyObject *arguments);
 PyObject *python_plan(PyObject *module, PyObject *arguments);

@@ -5,6 +5,7 @@
 #include "binding.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
+#include "softmma/rtl.h"
 #include "softmma/sparse.h"
 
 static const char capsule_name[] = "softmma.instruction";
@@ -222,6 +223,29 @@ PyObject *python_custom_text(PyObject *module, PyObject *handle) {
   if (!instruction) return NULL;
   if (!text) return PyErr_NoMemory();
   smma_custom_text(instruction, text, length + 1);
+  result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
+  free(text);
+  return result;
+}
+
+/* Returns the instruction as SystemVerilog. */
+PyObject *python_rtl_text(PyObject *module, PyObject *arguments) {
+  PyObject *object, *result;
+  const smma_instruction *instruction;
+  const char *name;
+  int stages, assertion;
+  smma_error error;
+  size_t length;
+  char *text;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "Ozip:rtl_text", &object, &name, &stages, &assertion)) return NULL;
+  instruction = instruction_of(object);
+  if (!instruction) return NULL;
+  length = smma_rtl_text(instruction, name, stages, assertion, NULL, 0, &error);
+  if (!length) return fail_with_error(&error);
+  text = malloc(length + 1);
+  if (!text) return PyErr_NoMemory();
+  smma_rtl_text(instruction, name, stages, assertion, text, length + 1, &error);
   result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
   free(text);
   return result;

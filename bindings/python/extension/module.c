@@ -54,6 +54,7 @@ static PyMethodDef functions[] = {
     {"aliases", python_aliases, METH_O, NULL},
     {"custom", python_custom, METH_VARARGS, NULL},
     {"custom_text", python_custom_text, METH_O, NULL},
+    {"rtl_text", python_rtl_text, METH_VARARGS, NULL},
     {"plan", python_plan, METH_VARARGS, NULL},
     {"plan_text", python_plan_text, METH_O, NULL},
     {"library_plan", python_library_plan, METH_VARARGS, NULL},

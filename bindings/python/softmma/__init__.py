@@ -44,7 +44,7 @@ _NAMES = {
     "_infer": "Inference infer",
     "_match": "Candidate Claim Match MatchDifference MatchingLibrary claim match",
     "_plans": "Plan plan plan_libraries",
-    "_products": "Flag Flagged Multiplier dot dot_flags matmul round rows",
+    "_products": "Flag Flagged Multiplier dot dot_flags matmul round rows rtl_text",
     "_quantization": "QUANTIZED_FORMATS Quantized quantize",
     "_scaled": "scaled_matmul swizzle_scales unswizzle_scales",
     "_self_test": "SelfTest self_test",

@@ -79,6 +79,7 @@ from softmma._products import (
     matmul as matmul,
     round as round,
     rows as rows,
+    rtl_text as rtl_text,
 )
 from softmma._quantization import (
     QUANTIZED_FORMATS as QUANTIZED_FORMATS,

@@ -288,6 +288,37 @@ def rows(
     return tuple(array for array in made if array is not None)
 
 
+def rtl_text(
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    name: str | None = None,
+    stages: int = 0,
+    assertion: bool = False,
+) -> str:
+    """Returns an instruction as a synthesizable SystemVerilog module, which computes one dot-product-add.
+
+    The instruction is chosen as in `matmul`. Ports are a, b, c, scale_a and scale_b (if it has scale factors) and d;
+    element 0 of a vector is in the low bits. ``name`` is the module's name (None: that of the instruction, in lower
+    case). With ``stages`` registers between the steps of the rule the module has a port clk, and d follows the operands
+    after that number of clock cycles. With ``assertion`` the text also has a module that compares a design with the
+    reference. docs/rtl.md describes the modules.
+
+        >>> import softmma
+        >>> text = softmma.rtl_text(on="V100", in_dtype="f16", name="reference")
+        >>> "module reference (" in text
+        True
+
+    Raises ValueError for a name that is not an identifier, more stages than the rule has steps, and a rule that has no
+    steps. Source: ``smma_rtl_text`` of softmma/rtl.h.
+    """
+    given = instr if instr is not None else on
+    i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+    return _core.rtl_text(i, name, stages, assertion)
+
+
 def round(
     x: ArrayLike,
     dtype: Any,

@@ -349,6 +349,7 @@ STUDIES = {
     "diff --prove": ("equal/study.h", "smma_equal", "equal"),
     "match": ("match/study.h", "smma_match_run", "match"),
     "custom": ("isa/custom.h", "smma_custom_read", "Custom"),
+    "rtl": ("../include/softmma/rtl.h", "smma_rtl_text", "rtl_text"),
     "plan": ("plan/plan.h", "smma_plan", "Plan"),
     "infer": ("infer/infer.h", "smma_infer", "infer"),
     "next": ("equal/apart.h", "smma_find_apart", "next"),
@@ -362,7 +363,7 @@ STUDIES = {
 }
 
 # Commands that return arrays in Python (dot, gemm) or write files, with their comparisons.
-COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
+COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot", "rtl"}
 
 NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # values measured by a clock
 NAMES = {"gemm": {"d"}}  # members that name files of the command
@@ -431,6 +432,16 @@ def test_descriptions(command, tmp_path):
     plan = tmp_path / "plan.json"
     plan.write_text(command("plan", "--as", "deepgemm", "--on", "H100", "--in", "e4m3", "-k", "256"))
     assert json.loads(command("plan", plan)) == softmma.Plan(plan).value
+
+
+def test_rtl(command):
+    """Python returns the text that the command prints; a wrong name and wrong stages are errors."""
+    printed = command("rtl", "MI300X:f16", "--stages", "2", "--sva", "--name", "unit")
+    assert softmma.rtl_text(on="MI300X", in_dtype="f16", stages=2, assertion=True, name="unit") == printed
+    with pytest.raises(ValueError, match="'2nd' is no name of a module"):
+        softmma.rtl_text(on="V100", in_dtype="f16", name="2nd")
+    with pytest.raises(ValueError, match="4 stages: the rule of .* has places for 0 to 3 registers"):
+        softmma.rtl_text(on="V100", in_dtype="f16", stages=4)
 
 
 def test_dot(command):

@@ -93,6 +93,7 @@ GOOD_OF = {
     "softmma.record": {"unit": "model", "on": SMALL, "rows": 20},
     "softmma.record().write": {"path": "rows.txt", "format": "text"},
     "softmma.rows": {"kind": "normal", "in_dtype": "f16"},
+    "softmma.rtl_text": {"in_dtype": "f16", "name": "unit", "stages": 1},
     "softmma.recipes.History": {"length": 3},
     "softmma.recipes.History().update": {"amax": 1.0, "format": "e4m3"},
     "softmma.recipes.Operand": {"format": "e4m3"},

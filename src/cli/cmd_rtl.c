@@ -1,0 +1,37 @@
+#include <stdlib.h>
+
+#include "cli/output.h"
+#include "cli/target.h"
+#include "softmma/rtl.h"
+
+int smma_command_rtl(int argc, const char **argv) {
+  const char *on = NULL, *name = NULL, *path = "-";
+  smma_choice choice = {.instr = NULL};
+  const smma_instruction *i;
+  smma_output output;
+  smma_error error;
+  size_t length;
+  char *text;
+  int stages = 0, sva = 0;
+  struct poptOption options[] = {
+      SMMA_ON_OPTION(&on, "the target"),
+      SMMA_CHOICE_OPTIONS(choice, ""),
+      {"stages", 0, POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &stages, 0,
+       "registers between the steps of the rule; with 0 the module is combinational", "N"},
+      {"sva", 0, POPT_ARG_NONE, &sva, 0, "add a module NAME_check that compares a design with the reference", NULL},
+      {"name", 0, POPT_ARG_STRING, &name, 0, "name of the module (default: that of the instruction)", "NAME"},
+      {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &path, 0, "the file to write; - is standard output",
+       "FILE"},
+      POPT_TABLEEND};
+  smma_parse_options(argc, argv, options, 0, 0, "Yosys, Verilator and Icarus Verilog read the module (docs/rtl.md).\n");
+  i = smma_choose_instruction(on, &choice);
+  length = smma_rtl_text(i, name, stages, sva, NULL, 0, &error);
+  if (!length) smma_die("%s", error.text);
+  text = malloc(length + 1);
+  if (!text) smma_die("out of memory");
+  smma_rtl_text(i, name, stages, sva, text, length + 1, &error);
+  smma_begin_output(path, "-o", &output);
+  fputs(text, output.stream);
+  free(text);
+  return smma_end_output(&output, "-o");
+}

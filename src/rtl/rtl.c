@@ -1,0 +1,182 @@
+/* smma_rtl_text: a rule as SystemVerilog. */
+#include "softmma/rtl.h"
+
+#include <string.h>
+
+#include "host/error.h"
+#include "isa/ascii.h"
+#include "isa/catalogue.h"
+#include "isa/compose.h"
+#include "rtl/unit.h"
+
+/* ---- The rule as steps ---- */
+
+/* Returns the bits of a NaN's payload that the unit must keep. */
+static int payload_bits(const smma_rtl_unit *u) {
+  const smma_format of[] = {u->o.a, u->o.b, u->o.c, u->o.d, u->o.scale, u->p.widen};
+  int bits = 1;
+  if (smma_has_one_nan(u->o.rule.nan)) return 0;
+  for (int i = 0; i < 6; i++) bits = smma_maximum(bits, smma_encoding_of(of[i]).fraction_bits);
+  for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
+    bits = smma_maximum(bits, smma_encoding_of(s->output).fraction_bits);
+  return bits;
+}
+
+/* Reports whether a step reads the exponents of unrounded sums that are zero: such a sum may have no exponent. */
+static bool reads_exponents_of_zeros(const smma_composition *p) {
+  for (int step = 0; step < p->steps; step++) {
+    const smma_step *s = &p->step[step];
+    if (s->output != SMMA_NO_FORMAT) continue;
+    if (s->term.zero_exponent == SMMA_OWN_EXPONENT || s->accumulator.zero_exponent == SMMA_OWN_EXPONENT) return true;
+    if (step + 1 < p->steps && s[1].term.zero_exponent == SMMA_OWN_EXPONENT) return true;
+  }
+  return false;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_letter(char c) { return smma_lower(c) >= 'a' && smma_lower(c) <= 'z'; }
+
+/* Sets the name of the module: letters, digits and _, and no digit first. */
+static void name_module(smma_rtl_unit *u, const char *name, bool lower) {
+  size_t length = 0;
+  if (is_digit(name[0])) u->name[length++] = 'u', u->name[length++] = '_';
+  for (; *name && length + 1 < sizeof u->name; name++)
+    u->name[length++] = is_digit(*name) || is_letter(*name) ? (lower ? smma_lower(*name) : *name) : '_';
+  u->name[length] = 0;
+}
+
+/* ---- The text ---- */
+
+static void put_parameters(smma_rtl_writer *w, const smma_instruction *i) {
+  char words[SMMA_RULE_WORDS_SIZE];
+  const smma_operation o = smma_operation_of(i);
+  smma_rtl_put(w, "// %s (%s): d = c + the sum of a[k] * b[k], k < %d.\n", i->name, smma_arch_name(i), o.k);
+  if (i->rule->rule.algorithm != SMMA_COMPOSITION)
+    smma_rtl_put(w, "// Rule: %s\n", smma_rule_words(&i->rule->rule, words, sizeof words));
+  smma_rtl_put(w, "// a: %s, b: %s, c: %s, d: %s", smma_format_text(o.a), smma_format_text(o.b), smma_format_text(o.c),
+               smma_format_text(o.d));
+  if (o.scale_block)
+    smma_rtl_put(w, "; scale factors: %s, one for %d elements", smma_format_text(o.scale), o.scale_block);
+  smma_rtl_put(w, ". Element 0 is in the low bits.\n");
+}
+
+static void put_ports(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
+  const smma_operation *o = &u->o;
+  if (stages) smma_rtl_put(w, "    input  logic clk,\n");
+  smma_rtl_put(w, "    input  logic [%d:0] a,\n    input  logic [%d:0] b,\n    input  logic [%d:0] c,\n",
+               o->k * smma_encoding_of(o->a).bits - 1, o->k * smma_encoding_of(o->b).bits - 1,
+               smma_encoding_of(o->c).bits - 1);
+  if (o->scale_block) {
+    const int bits = o->k / o->scale_block * smma_encoding_of(o->scale).bits;
+    smma_rtl_put(w, "    input  logic [%d:0] scale_a,\n    input  logic [%d:0] scale_b,\n", bits - 1, bits - 1);
+  }
+}
+
+static void put_text(smma_rtl_writer *w, const smma_instruction *i, const smma_rtl_unit *u, int stages) {
+  put_parameters(w, i);
+  if (stages)
+    smma_rtl_put(w, "// d follows the operands after %d clock cycle%s.\n", stages, stages > 1 ? "s" : "");
+  else
+    smma_rtl_put(w, "// Combinational.\n");
+  smma_rtl_put(
+      w,
+      "//\n// A number inside the unit is {flags, exponent, significand}; the flags are negative, zero, infinite and\n"
+      "// NaN, from the low bit. Its value is significand * 2^(exponent - fraction bits).\n");
+  smma_rtl_put(w, "module %s (\n", u->name);
+  put_ports(w, u, stages);
+  smma_rtl_put(w, "    output logic [%d:0] d\n);\n%sendmodule\n", smma_encoding_of(u->o.d).bits - 1,
+               smma_rtl_text_of(&u->body));
+  smma_rtl_put(w, "%s", smma_rtl_text_of(&u->modules));
+}
+
+static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
+  const char *scales = u->o.scale_block ? ".scale_a(scale_a), .scale_b(scale_b), " : "";
+  smma_rtl_put(
+      w,
+      "\n// Compares a design with the reference, in every clock cycle whose result has valid operands. For example:\n"
+      "//     bind my_unit %s_check check (.*);\n",
+      u->name);
+  smma_rtl_put(w, "module %s_check (\n    input  logic valid, // the operands are valid\n", u->name);
+  if (!stages) smma_rtl_put(w, "    input  logic clk,\n");
+  put_ports(w, u, stages);
+  smma_rtl_put(w, "    input  logic [%d:0] d // the design's result, %d clock cycle%s after its operands\n);\n",
+               smma_encoding_of(u->o.d).bits - 1, stages, stages == 1 ? "" : "s");
+  smma_rtl_put(w, "  logic [%d:0] expected;\n", smma_encoding_of(u->o.d).bits - 1);
+  smma_rtl_put(w, "  %s reference (%s.a(a), .b(b), .c(c), %s.d(expected));\n", u->name, stages ? ".clk(clk), " : "",
+               scales);
+  if (stages) {
+    smma_rtl_put(w, "  logic [%d:0] pending = %d'd0; // operands were valid 1, 2, ... cycles ago\n", stages,
+                 stages + 1);
+    smma_rtl_put(w, "  always_ff @(posedge clk) pending <= {pending[%d:0], valid};\n", stages - 1);
+    smma_rtl_put(w, "  always @(posedge clk) if (pending[%d]) assert (d === expected);\nendmodule\n", stages - 1);
+  } else {
+    smma_rtl_put(w, "  always @(posedge clk) if (valid) assert (d === expected);\nendmodule\n");
+  }
+}
+
+/* ---- Passes ---- */
+
+static bool has_failed(const smma_rtl_unit *u) { return u->body.failed || u->modules.failed; }
+
+/* Writes the unit. An earlier pass finds the number of steps and the ranges of exponents. Returns the number of places
+   for registers. */
+static int write_unit(smma_rtl_unit *u, int stages) {
+  const int points = smma_rtl_put_unit(u, stages);
+  smma_rtl_free(&u->body);
+  smma_rtl_free(&u->modules);
+  u->points = points;
+  u->exponent_bits = smma_rtl_bits_for(u->reach) + 2;
+  smma_rtl_put_unit(u, stages);
+  return points;
+}
+
+static bool is_identifier(const char *name) {
+  size_t length = 0;
+  for (; name[length]; length++)
+    if (!is_letter(name[length]) && name[length] != '_' && (length == 0 || !is_digit(name[length]))) return false;
+  return length > 0 && length <= 100;
+}
+
+static bool begin(smma_rtl_unit *u, const smma_instruction *i, const char *name, smma_error *error) {
+  if (!i) return smma_fail_as(error, SMMA_INVALID_ARGUMENT, "the instruction is missing");
+  if (name && !is_identifier(name))
+    return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
+                        "'%s' is no name of a module; allowed: 1 to 100 letters, digits and _, not a digit first",
+                        name);
+  u->o = smma_operation_of(i);
+  if (!smma_compose(&u->o, &u->p))
+    return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
+                        "%s cannot be written in steps: GTR-FDPA with an odd number of products in a block", i->name);
+  name_module(u, name ? name : i->name, !name);
+  u->exponent_bits = 24;
+  u->payload_bits = payload_bits(u);
+  u->no_exponent = reads_exponents_of_zeros(&u->p);
+  return true;
+}
+
+size_t smma_rtl_text(const smma_instruction *i, const char *name, int stages, int assertion, char *text, size_t size,
+                     smma_error *error) {
+  smma_rtl_unit u = {.payload_bits = 0};
+  smma_rtl_writer w = {.text = NULL};
+  size_t length = 0;
+  int points;
+  smma_clear_error(error);
+  if (!begin(&u, i, name, error)) return 0;
+  points = write_unit(&u, stages < 0 ? 0 : stages);
+  put_text(&w, i, &u, stages);
+  if (assertion) put_assertion(&w, &u, stages);
+  if (stages < 0 || stages > points)
+    smma_fail_as(error, SMMA_INVALID_ARGUMENT, "%d stages: the rule of %s has places for 0 to %d registers", stages,
+                 i->name, points);
+  else if (has_failed(&u) || w.failed)
+    smma_no_memory(error);
+  else
+    length = w.length;
+  if (text && size && length) {
+    const size_t part = length < size ? length : size - 1;
+    memcpy(text, w.text, part);
+    text[part] = 0;
+  }
+  smma_rtl_free(&u.body), smma_rtl_free(&u.modules), smma_rtl_free(&w);
+  return length;
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# examples/rtl/formal: designs are proved equal to their rules; planted mistakes give a counterexample, whose command
+# computes the rule's result. Without Yosys or bitwuzla the status is 77.
+# Usage: rtl_proof.sh SOFTMMA SOURCE
+set -u
+softmma=${1:?usage: rtl_proof.sh SOFTMMA SOURCE} source=$2
+skip() {
+  echo '**********************************************************************'
+  echo "SKIPPED: $1 is not there; proofs of examples/rtl/formal were NOT run."
+  echo '**********************************************************************'
+  exit 77
+}
+python=${PYTHON:-python3}
+command -v yosys >/dev/null || skip yosys
+"$python" -c 'import bitwuzla' 2>/dev/null || skip 'bitwuzla (python3 -m pip install bitwuzla)'
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+cd "$source/examples/rtl/formal" || exit 2
+export SOFTMMA=$softmma PYTHONDONTWRITEBYTECODE=1
+
+# expects STATUS REGEX COMMAND...: the command ends with the status, and its output has the line
+expects() {
+  local status=$1 regex=$2
+  shift 2
+  "$@" >"$work/log" 2>&1
+  if [ $? = "$status" ] && grep -qE -e "$regex" "$work/log"; then
+    echo "ok      $(grep -E -e "$regex" "$work/log" | head -n 1 | cut -c 1-120)"
+  else
+    echo "FAILED  $*"
+    tail -n 20 "$work/log" | cut -c 1-300
+    failed=1
+  fi
+}
+t_fdpa="../t_fdpa.sv ../products.sv ../multiply.sv ../decode.sv ../round_f32.sv"
+narrow=L=2,EXP=2,MAN=1,F=13 ties='--tie clk=0,rst=0,valid_in=1'
+rule=e2m1.json
+# shellcheck disable=SC2086
+prove() { "$python" prove.py "$rule" $t_fdpa $ties "$@"; }
+# All operands take minutes; these are c near the products, where alignment matters, and both ends.
+for only in 0-1 126-128 254-255; do
+  expects 0 "^PROVED: the design equals e2m1.json for c\[0\] $only; " prove --parameters "$narrow" --only "$only"
+done
+# Mistake 2 matters only if zeros bring a greater exponent than products do, and shows if c is zero.
+sed 's/"zero_exponent": -133/"zero_exponent": 14/' e2m1.json >"$work/zero.json"
+for bug in 1 2; do
+  rule=e2m1.json only=0-255
+  [ $bug = 1 ] || rule=$work/zero.json only=0-0 narrow+=,E_ZERO=14
+  expects 1 '^COUNTEREXAMPLE: the design has [0-9a-f]{8}, the rule [0-9a-f]{8}$' prove --parameters "$narrow,BUG=$bug" --only "$only"
+  expected=$(sed -n 's/^COUNTEREXAMPLE: .*, the rule //p' "$work/log")
+  command=$(sed -n 's/^softmma //p' "$work/log")
+  eval "\"$softmma\" ${command/ --explain/}" >"$work/dot" 2>&1
+  grep -q "^0x$expected " "$work/dot" || { echo "FAILED  softmma $command"; cat "$work/dot"; failed=1; }
+done
+# The reference equals itself, also as a pipeline; with another parameter it does not.
+"$softmma" rtl V100:f16 --name mine --stages 3 -o "$work/mine.sv"
+expects 0 '^PROVED: the design equals V100:f16 for all operands; 1 cases$' "$python" prove.py V100:f16 "$work/mine.sv" --tie clk=0
+sed "s/ALIGNMENT_BITS = 11'sd23/ALIGNMENT_BITS = 11'sd22/" "$work/mine.sv" >"$work/wrong.sv"
+expects 1 '^COUNTEREXAMPLE: ' "$python" prove.py V100:f16 "$work/wrong.sv" --top mine --tie clk=0
+expects 2 "^yosys: ERROR: .*nothing.sv" "$python" prove.py V100:f16 "$work/nothing.sv"
+exit $failed

@@ -1,0 +1,146 @@
+/* Writes units as SystemVerilog, each with test vectors for rtl_rows.cpp.
+   Usage: rtl_unit KIND FIRST COUNT ROWS FOLDER
+   KIND: catalogue (distinct functions in the order of the catalogue), composition, realistic, two_step or any (random
+   units). Writes FOLDER/uI.sv and FOLDER/uI.rows for I from FIRST, and prints a line for each unit: I, its stages, its
+   name. The number of stages is I mod 3, at most as many as the rule has. ROWS are the vectors besides those of the
+   coverage. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coverage/cover.h"
+#include "isa/custom.h"
+#include "operands.h"
+#include "random_unit.h"
+#include "rows/generate.h"
+#include "softmma/rtl.h"
+
+enum { WORDS = 80, TRIES = 1 << 14 };
+
+/* Packs elements of `bits` bits into words; writes them. */
+static void put_port(FILE *out, const uint64_t *x, int count, int bits) {
+  uint32_t words[WORDS] = {0};
+  const int all = (count * bits + 31) / 32;
+  for (int i = 0; i < count; i++)
+    for (int bit = 0; bit < bits; bit++) {
+      const int place = i * bits + bit;
+      words[place / 32] |= (uint32_t)(x[i] >> bit & 1) << place % 32;
+    }
+  fwrite(words, sizeof *words, (size_t)all, out);
+}
+
+static void put_row(FILE *out, const smma_operation *o, smma_row *row) {
+  const int scales = smma_scale_count(o->k, o->scale_block), scale_bits = smma_encoding_of(o->scale).bits;
+  row->d = smma_row_compute(o, row);
+  put_port(out, row->a, o->k, smma_encoding_of(o->a).bits);
+  put_port(out, row->b, o->k, smma_encoding_of(o->b).bits);
+  put_port(out, &row->c, 1, smma_encoding_of(o->c).bits);
+  put_port(out, row->scale_a, scales, scale_bits);
+  put_port(out, row->scale_b, scales, scale_bits);
+  put_port(out, &row->d, 1, smma_encoding_of(o->d).bits);
+}
+
+static uint64_t put_cover(FILE *out, const smma_instruction *i, const smma_operation *o) {
+  smma_event_space space;
+  smma_cover cover;
+  smma_row row;
+  uint64_t count;
+  if (!smma_event_space_make(i, &space)) return 0;
+  if (!smma_cover_find(&space, i, 0, TRIES, NULL, NULL, &cover)) exit(2);
+  count = cover.count;
+  for (size_t r = 0; r < count; r++) {
+    smma_rows_get(&cover.rows, r, &row);
+    put_row(out, o, &row);
+  }
+  smma_cover_free(&cover);
+  return count;
+}
+
+static void put_rows(const char *path, const smma_instruction *i, uint64_t rows) {
+  const smma_operation o = smma_operation_of(i);
+  FILE *out = fopen(path, "wb");
+  smma_row row;
+  if (!out) exit(2);
+  for (uint64_t r = 0; r < rows / 2; r++) {
+    operands_generate(&o, 5, r, &row);
+    put_row(out, &o, &row);
+    smma_generate_row(&o, 5, r, (smma_row_kind)(r % SMMA_ROWS_KINDS), &row);
+    put_row(out, &o, &row);
+  }
+  put_cover(out, i, &o);
+  fclose(out);
+}
+
+static const smma_instruction *catalogue_at(size_t number) {
+  for (size_t index = 0; index < smma_instruction_count(); index++) {
+    bool is_new = true;
+    for (size_t earlier = 0; earlier < index && is_new; earlier++)
+      is_new = !smma_same_operation(smma_instruction_at(earlier), smma_instruction_at(index));
+    if (is_new && number-- == 0) return smma_instruction_at(index);
+  }
+  return NULL;
+}
+
+static const smma_instruction *unit_at(const char *kind, size_t number) {
+  smma_custom c;
+  if (strcmp(kind, "catalogue") == 0) return catalogue_at(number);
+  if (strcmp(kind, "composition") == 0)
+    c = random_composition(number);
+  else if (strcmp(kind, "realistic") == 0)
+    c = random_realistic_unit(number);
+  else if (strcmp(kind, "two_step") == 0)
+    c = random_two_step_unit(number);
+  else
+    c = random_any_unit(number);
+  return smma_custom_make(&c);
+}
+
+/* Writes one unit; reports whether there is a unit of that number. */
+static bool put_unit(const char *kind, size_t number, uint64_t rows, const char *folder) {
+  const smma_instruction *i = unit_at(kind, number);
+  char path[4096], name[32];
+  smma_error error;
+  int stages = (int)(number % 3);
+  size_t length;
+  char *text;
+  FILE *out;
+  if (!i) return false;
+  snprintf(name, sizeof name, "u%zu", number);
+  length = smma_rtl_text(i, name, stages, 0, NULL, 0, &error);
+  if (!length) {
+    printf("%zu refused %s: %s\n", number, i->name, error.text);
+    return true;
+  }
+  text = malloc(length + 1);
+  if (!text) exit(2);
+  smma_rtl_text(i, name, stages, 0, text, length + 1, &error);
+  snprintf(path, sizeof path, "%s/%s.sv", folder, name);
+  out = fopen(path, "w");
+  if (!out) exit(2);
+  fputs(text, out);
+  fclose(out);
+  free(text);
+  snprintf(path, sizeof path, "%s/%s.json", folder, name);
+  out = fopen(path, "w");
+  if (!out) exit(2);
+  text = malloc(65536);
+  smma_custom_text(i, text, 65536);
+  fputs(text, out);
+  fclose(out);
+  free(text);
+  snprintf(path, sizeof path, "%s/%s.rows", folder, name);
+  put_rows(path, i, rows);
+  printf("%zu %d %d %s\n", number, stages, i->scale_block, i->name);
+  smma_custom_release(i);
+  return true;
+}
+
+int main(int argc, char **argv) {
+  size_t first, count;
+  if (argc != 6) return 2;
+  first = strtoul(argv[2], NULL, 10), count = strtoul(argv[3], NULL, 10);
+  for (size_t number = first; number < first + count; number++)
+    if (!put_unit(argv[1], number, strtoull(argv[4], NULL, 10), argv[5])) break;
+  return 0;
+}
