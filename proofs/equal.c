@@ -6,9 +6,9 @@
 LEMMA(exact_alignment)(uint64_t significand, int exponent, int emax, int bits, int last) {
   enum { FRACTION = 20 }; /* only the exponent of the last bit matters */
   const smma_number x = {significand, exponent, FRACTION, SMMA_FINITE, 0};
-  const int unit = exponent - FRACTION, shift = emax - bits - unit;
   ASSUME(exponent > -2000 && exponent <= emax && emax < 2000 && last < 2000 && last > -2000);
   ASSUME(bits >= 0 && bits <= SMMA_MOST_ALIGNMENT_BITS && significand >> (FRACTION + 4) == 0);
+  const int unit = exponent - FRACTION, shift = emax - bits - unit;
   ASSUME(emax - bits <= last);
   ASSUME(last <= unit || smma_low_bits(significand, last - unit) == 0); /* a multiple of 2^last */
   const uint64_t aligned = (uint64_t)smma_align(x, emax, bits);
