@@ -54,6 +54,16 @@ done
 
 # ---- Compositions ----
 
+# Exact sums with the greatest reference exponent, and with scale factors of numbers that f32 does not hold.
+far='"zero_exponent": 2000, "exponent_offset": 100, "alignment_rounding": "toward-positive"'
+echo "{$head, \"steps\": [{\"take\": 8, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", $far," \
+  '"accumulator_alignment_bits": 0, "output": "f32"}]}' >far.json
+gives 'a sum that is rounded up to a multiple of 2^2100' 0 '^0x7f800000' dot far.json -a '0*8' -b '0*8' -c 1
+echo '{"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "e11m4", "b": "f16", "d": "f32", "k": 16,' \
+  '"scale": "ue8m0", "scale_block": 16,' \
+  '"steps": [{"take": 16, "join": "chain", "start": "c", "alignment_bits": "exact", "output": "f32"}]}' >scaled.json
+fails 'scale factors of a wide format' 'products of e11m4 take no scale factors; allowed: none$' custom scaled.json
+
 # wrong_steps NAME REGEX STEPS: checks the error message for an invalid list of steps
 wrong_steps() {
   echo "{$head, \"steps\": $3}" >steps.json

@@ -4,10 +4,10 @@
 
 #include "term.h"
 
-/* Limb i holds a signed multiple of 2^(SMMA_WIDE_LEAST + 32 i). The range covers every product of two f64 numbers;
-   `first` and `last` are the limbs in use. */
+/* Limb i holds a signed multiple of 2^(SMMA_WIDE_LEAST + 32 i). The range covers every product of two f64 numbers, and
+   the reference exponents of compositions. `first` and `last` are the limbs in use. */
 #define SMMA_WIDE_LEAST (-2176)
-#define SMMA_WIDE_LIMBS 136
+#define SMMA_WIDE_LIMBS 138
 
 typedef struct {
   int64_t limb[SMMA_WIDE_LIMBS];

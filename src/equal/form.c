@@ -114,11 +114,13 @@ static bool general_is_chained(const smma_g_fdpa *g) {
 
 /* ---- Other rules ---- */
 
+enum { FTZ_LEAST_LAST_BIT = -102 };
+
 /* Reports whether FTZ-AddMul never produces a sum of -0 between instructions; each instruction reads c = -0 as +0.
    The condition is that no sum is subnormal before it is flushed. If all products are multiples of 2^p, p >= -102,
    then d + s is zero, or d is less than half of |s| >= 2^p, or d and therefore the sum is a multiple of 2^(p - 24)
    >= 2^-126. */
-static bool flushes_no_sum(const smma_operation *o) { return smma_last_bit_of_products(o) >= -102; }
+static bool flushes_no_sum(const smma_operation *o) { return smma_last_bit_of_products(o) >= FTZ_LEAST_LAST_BIT; }
 
 static bool is_unsigned(smma_format format) { return smma_is_integer(format) && !smma_encoding_of(format).sign_bits; }
 

@@ -302,6 +302,10 @@ static bool check_step(const smma_custom *custom, int step, int count, smma_cust
   return step < p->steps - 1 || check_output(&custom->instruction, s->output, fault);
 }
 
+/* Reports whether f32 lacks some numbers of a format. The exact accumulator has no room for scaled products of such
+   numbers. */
+static bool needs_f64(smma_format format) { return !smma_is_in_range_of_f32(smma_encoding_of(format)); }
+
 static bool check_composition(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_composition *p = &custom->named.rule.with.composition;
   const smma_instruction *i = &custom->instruction;
@@ -311,8 +315,9 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
     return fail(fault, "k", "%d products to d in %s; allowed: 1 to %d, or more where d is s32", i->k,
                 smma_format_text(i->d), SMMA_MAXIMUM_ROUNDED_K);
   if (!check_product(i, p->product, fault) || !check_integers(i, p, fault)) return false;
-  if (i->scale_block && (i->a == SMMA_F64 || i->b == SMMA_F64))
-    return fail(fault, "scale", "products of f64 take no scale factors; allowed: none");
+  if (i->scale_block && (needs_f64(i->a) || needs_f64(i->b)))
+    return fail(fault, "scale", "products of %s take no scale factors; allowed: none",
+                smma_format_text(needs_f64(i->a) ? i->a : i->b));
   for (int step = 0; step < p->steps; step++) {
     const bool fits = check_step(custom, step, smma_composition_nodes(p, i->k, step), fault);
     fault->step = step;
