@@ -58,24 +58,24 @@ static inline double fma_f64_quieted(double x) {
   return x;
 }
 
-/* A line of `count` factors, `step` apart, the index of its first NaN, or `count`, and its last NaN, made quiet.
-   `greatest` is the greatest magnitude of the other factors, or negative if it is not known yet. */
+/* A line of `count` factors, `step` apart, and the index of the NaN that decides, the last one of x or the first one
+   of y (see fma_f64_nan_of_chain); `count` if there is none. `greatest` is the greatest magnitude of the other factors,
+   or negative if it is not known yet. */
 typedef struct {
   const double *at;
-  size_t step, count, first;
-  double last, greatest;
+  size_t step, count, nan;
+  double greatest;
 } fma_f64_line;
 
 /* Describes `lines` lines, which are interleaved. */
-static void fma_f64_describe(const double *x, size_t lines, size_t count, fma_f64_line *line) {
+static void fma_f64_describe(const double *x, size_t lines, size_t count, bool is_x, fma_f64_line *line) {
   for (size_t i = 0; i < lines; i++) {
-    fma_f64_line l = {.at = x + i, .step = lines, .count = count, .greatest = -1};
-    size_t last = count;
-    while (l.first < count && !isnan(l.at[l.first * lines])) l.first++;
-    if (l.first < count)
-      while (!isnan(l.at[--last * lines])) continue;
-    if (l.first < count) l.last = fma_f64_quieted(l.at[last * lines]);
-    line[i] = l;
+    size_t done = 0, k = 0;
+    for (; done < count; done++) {
+      k = is_x ? count - 1 - done : done;
+      if (isnan(x[k * lines + i])) break;
+    }
+    line[i] = (fma_f64_line){x + i, lines, count, done < count ? k : count, -1};
   }
 }
 
@@ -91,15 +91,15 @@ static double fma_f64_greatest(fma_f64_line *x) {
    of the sum, else that of y; `made` if none of them is NaN. So the last NaN of x decides; without one, a NaN stays.
    A sum that cannot overflow makes no NaN. */
 static double fma_f64_nan_of_chain(fma_f64_line *x, fma_f64_line *y, double sum, double made) {
-  if (x->first < x->count) return x->last;
+  if (x->nan < x->count) return fma_f64_quieted(x->at[x->nan * x->step]);
   if (isnan(sum)) return fma_f64_quieted(sum);
-  if (y->first == y->count) return made;
+  if (y->nan == y->count) return made;
   if (!(fma_f64_greatest(x) * fma_f64_greatest(y) * (double)x->count + fabs(sum) < 0x1p1000))
-    for (size_t k = 0; k < y->first; k++) {
+    for (size_t k = 0; k < y->nan; k++) {
       sum = fma(x->at[k * x->step], y->at[k * y->step], sum);
       if (isnan(sum)) return made;
     }
-  return fma_f64_quieted(y->at[y->first * y->step]);
+  return fma_f64_quieted(y->at[y->nan * y->step]);
 }
 
 /* Copies the sums of a block to d, which holds the accumulators before the block. NaN sums get the NaN of
@@ -153,13 +153,14 @@ static void fma_f64_block(const smma_multiplier *p, const double *a, const doubl
     UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) zero[i % 4] =
         vd_add(zero[i % 4], vd_subtract(sum[i], sum[i]));
     if (fma_f64_any_nan(vd_add(vd_add(zero[0], zero[1]), vd_add(zero[2], zero[3])))) {
+      const bool turned = p->turned;
       double sums[FMA_ROWS * FMA_F64_COLUMNS];
       fma_f64_line rows[FMA_ROWS];
       UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
-      if (!panel->known) fma_f64_describe(first_b, FMA_F64_COLUMNS, steps, panel->line);
+      if (!panel->known) fma_f64_describe(first_b, FMA_F64_COLUMNS, steps, !turned, panel->line);
       panel->known = true;
-      fma_f64_describe(first_a, FMA_ROWS, steps, rows);
-      fma_f64_store_nan(sums, rows, panel->line, p->turned, d);
+      fma_f64_describe(first_a, FMA_ROWS, steps, turned, rows);
+      fma_f64_store_nan(sums, rows, panel->line, turned, d);
       return;
     }
   }
