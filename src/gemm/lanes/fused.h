@@ -323,7 +323,8 @@ LANE_BODY uint32_t lane_c_fdpa_round(const smma_c_fdpa *p, lane_output out, bool
   const bool tiny = flushes & (f32.top + (int32_t)(f32.kept >> 24) < -126);
   const uint32_t d = lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, x, unit), magnitude = d & ~out.sign;
   const uint32_t result = d - (saturates & (magnitude == out.infinity));
-  return (magnitude == 0) | tiny ? 0 : result >> (halved ? 16 : 0);
+  const bool zero = (magnitude == 0) | tiny;
+  return zero ? 0 : result >> (halved ? 16 : 0);
 }
 
 /* Returns the result if terms are special; `c` is the accumulator's encoding. */
@@ -333,8 +334,9 @@ LANE_BODY uint32_t lane_by_source(const lane_rule *r, int32_t products, int32_t 
   const uint32_t quiet = UINT32_C(1) << (r->out.fraction_bits - 1);
   const bool made = (products & HAS_NAN) | (products == (HAS_INFINITY | HAS_NEGATIVE_INFINITY));
   const uint32_t d = lane_with_specials(r->out, products | of_c, finite);
-  const uint32_t kept = marks & (of_c == HAS_NAN) & !made ? c | quiet : d;
-  return marks & marked ? (uint32_t)smma_marked_nan(smma_encoding_of(r->operation->d)) : kept;
+  const bool keeps = marks & (of_c == HAS_NAN) & !made, of_factor = marks & marked;
+  const uint32_t kept = keeps ? c | quiet : d;
+  return of_factor ? (uint32_t)smma_marked_nan(smma_encoding_of(r->operation->d)) : kept;
 }
 
 /* Adds products in units of 2^unit, as complements if their sign is not that of c. `top` is unit + F. */
