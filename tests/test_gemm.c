@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gemm/gemm.h"
+#include "host/load.h"
 #include "isa/custom.h"
 #include "random.h"
 #include "support.h"
@@ -716,13 +718,14 @@ static uint64_t step_of_h100(uint64_t a, uint64_t b, uint64_t sum) {
   return is_nan(bits) ? UINT64_C(0xfff8000000000000) : bits;
 }
 
-/* Returns a NaN, quiet or signalling, of any sign and payload, in one of `rate` calls; else an infinity, a zero or 1.
- */
+/* Returns a NaN, quiet or signalling, of any sign and payload, in one of `rate` calls; else 1, sometimes an infinity,
+   a zero, or a number whose products overflow. */
 static uint64_t seldom_nan(uint64_t *state, unsigned rate) {
-  const uint64_t others[] = {UINT64_C(0x7ff) << 52, UINT64_C(0xfff) << 52, 0, UINT64_C(0x3ff) << 52};
+  const uint64_t others[] = {UINT64_C(0x7ff) << 52, UINT64_C(0xfff) << 52, 0, UINT64_C(0x7fe) << 52,
+                             UINT64_C(0xe03) << 52};
   const uint64_t bits = random_bits(state);
   if (random_below(state, rate) == 0) return bits | UINT64_C(0x7ff) << 52 | 1;
-  return random_below(state, 8) ? others[3] : others[random_below(state, 4)];
+  return random_below(state, 8) ? UINT64_C(0x3ff) << 52 : others[random_below(state, 5)];
 }
 
 enum { MOST_LINES = 40, LONGEST_K = 200 };
@@ -767,6 +770,56 @@ static void test_nan_of_fp64(void **state) {
       for (size_t e = 0; e < p.n * p.k; e++) p.b[e] = seldom_nan(&draws, rate);
       for (size_t e = 0; e < p.m * p.n; e++) p.c[e] = seldom_nan(&draws, rate);
       for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) check_fp64(i, &p, kernel);
+    }
+}
+
+/* Returns a random encoding of f: a special value in one of `rate` calls; else zero, a subnormal, 1, or any finite
+   number. */
+static uint64_t seldom_special(uint64_t *state, smma_encoding f, unsigned rate) {
+  const uint64_t bits = random_bits(state), sign = smma_sign_and_fields(f, bits & 1, 0);
+  const uint64_t most = smma_largest_fields(f), one = (uint64_t)f.bias << f.fraction_bits;
+  if (random_below(state, rate) == 0) {
+    const bool infinite = smma_has_infinity(f) && random_below(state, 2);
+    return sign | (most + 1 + (infinite ? 0 : (unsigned)smma_has_infinity(f) + random_below(state, 3) / 2));
+  }
+  switch (random_below(state, 16)) {
+    case 0: return sign;
+    case 1: return sign | 1;
+    case 2: return sign | (bits >> 1) % most;
+    default: return sign | one;
+  }
+}
+
+/* Infinities and NaN of factors and of C among zeros and subnormals: RDNA's NaN tells which of them made it. */
+static void test_nan_of_rdna(void **state) {
+  static const char *names[][2] = {{"RDNA3", "v_wmma_f32_16x16x16_f16"}, {"RDNA3", "v_wmma_f32_16x16x16_bf16"},
+                                   {"RDNA3", "v_wmma_f16_16x16x16_f16"}, {"RDNA3", "v_wmma_bf16_16x16x16_bf16"},
+                                   {"RDNA4", "v_wmma_f32_16x16x16_f16"}, {"RDNA4", "v_wmma_bf16_16x16x16_bf16"},
+                                   {"RDNA4", "v_wmma_f16_16x16x16_f16"}, {"RDNA4", "v_wmma_f32_16x16x16_bf8_fp8"}};
+  enum { M = 20, N = 70, K = 290 };
+  static unsigned char a[M * K * 2], b[K * N * 2], c[M * N * 4], d[M * N * 4], expected[M * N * 4];
+  uint64_t draws = 3;
+  const char *kernel;
+  (void)state;
+  for (size_t x = 0; x < sizeof names / sizeof names[0]; x++)
+    for (unsigned rate = 1; rate <= 1000; rate *= 10) {
+      const smma_instruction *i = smma_find(names[x][0], names[x][1], NULL);
+      const smma_encoding of_a = smma_encoding_of(i->a), of_b = smma_encoding_of(i->b), of_c = smma_encoding_of(i->c);
+      smma_gemm_arguments g;
+      smma_gemm_defaults(&g, sizeof g);
+      for (size_t e = 0; e < M * K; e++) smma_store(smma_bytes_of(i->a), a, e, seldom_special(&draws, of_a, rate));
+      for (size_t e = 0; e < K * N; e++) smma_store(smma_bytes_of(i->b), b, e, seldom_special(&draws, of_b, rate));
+      for (size_t e = 0; e < M * N; e++) smma_store(smma_bytes_of(i->c), c, e, seldom_special(&draws, of_c, rate));
+      g.m = M, g.n = N, g.k = K, g.a = a, g.b = b, g.c = rate == 10 ? NULL : c, g.d = expected;
+      g.beta = g.c ? 1 : 0;
+      g.kernel = "core";
+      assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+      g.d = d;
+      for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) {
+        g.kernel = kernel;
+        assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+        assert_memory_equal(d, expected, M * N * smma_bytes_of(i->d));
+      }
     }
 }
 
@@ -1310,6 +1363,7 @@ int main(void) {
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_alignment),
       cmocka_unit_test(test_nan_of_fp64),
+      cmocka_unit_test(test_nan_of_rdna),
       cmocka_unit_test(test_nan_of_fp64_rows),
       cmocka_unit_test(test_no_products_in_epilogue),
       cmocka_unit_test(test_plan_with_other_rows),

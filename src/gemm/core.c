@@ -116,11 +116,18 @@ typedef struct {
   size_t k;
 } lane_request;
 
+/* Returns the encoding of an element; 0 for NaN and infinities that special.h adds. */
+static uint32_t code_of(const smma_multiplier *p, bool of_a, size_t line, size_t k) {
+  const smma_encoding f = smma_encoding_of(of_a ? p->operation.a : p->operation.b);
+  const uint64_t code = smma_code_at(p, of_a, line, k);
+  return p->classes && smma_decode(f, code).kind > SMMA_FINITE ? 0 : (uint32_t)code;
+}
+
 static void gather(const lane_request *q, size_t at, smma_lanes *x) {
-  const uint32_t a = (uint32_t)smma_code_at(q->multiplier, true, q->row, q->k + at);
+  const uint32_t a = code_of(q->multiplier, true, q->row, q->k + at);
   for (size_t i = 0; i < q->lanes; i++) {
     x->a.code[at][i] = a;
-    x->b.code[at][i] = (uint32_t)smma_code_at(q->multiplier, false, q->column[i], q->k + at);
+    x->b.code[at][i] = code_of(q->multiplier, false, q->column[i], q->k + at);
   }
 }
 

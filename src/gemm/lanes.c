@@ -33,6 +33,11 @@ static bool takes_formats(const smma_operation *o) {
     case SMMA_GTR_FDPA:
     case SMMA_E_FDPA: return is_factor(o->a) && is_factor(o->b) && o->d == SMMA_F32;
     case SMMA_T_FDPA: return is_factor(o->a) && is_factor(o->b);
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
+      return is_factor(o->a) && is_factor(o->b) && o->c == o->d && o->rule.with.c_fdpa.output == o->d &&
+             o->rule.with.c_fdpa.alignment_bits >=
+                 smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits;
     default: break;
   }
   return false;

@@ -29,12 +29,40 @@ static size_t elements_of_class(const smma_operation *o) {
   return finite && o->scale_block ? (size_t)o->scale_block : 1;
 }
 
+/* The classes of 64 elements of a line along K, in the order in which they are multiplied, one bit each. */
+typedef struct {
+  uint64_t nan, infinite, zero, negative;
+} class_bits;
+
+/* Which NaN the last block makes whose products make a NaN. */
+typedef enum { SOURCE_NONE, SOURCE_MADE, SOURCE_FACTOR } nan_source;
+
 /* Working memory: `sum` holds the sums of products of classes, in panels of columns like a family's accumulators.
-   `line` holds classes of one line along K; `a` and `b` hold packed classes. */
+   `line` holds classes of one line along K; `a` and `b` hold packed classes. Only if the NaN of factors differs from
+   other NaN: `bits` holds the `words` classes of each row and then of each column; `source` a nan_source for each
+   element, row by row. */
 typedef struct {
   size_t rows, columns, unit, depth; /* depth: classes in a section of K; unit: elements per class */
+  size_t words;
   float *sum, *a, *b, *line;
+  class_bits *bits;
+  unsigned char *source;
 } workspace;
+
+/* Reports whether the operation has RDNA's NaN policy. */
+static bool has_marked_nan(const smma_operation *o) {
+  const bool opposing = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
+  return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
+}
+
+/* Returns how many steps have their classes in one word of bits. */
+static size_t steps_of_word(const smma_operation *o) { return o->k > 64 ? 1 : 64 / (size_t)o->k; }
+
+/* Returns how many words the classes of a step or more take. */
+static size_t words_of(const smma_operation *o, size_t steps) {
+  const size_t of_step = ((size_t)o->k + 63) / 64, together = steps_of_word(o);
+  return (steps + together - 1) / together * of_step;
+}
 
 /* Returns a workspace that has only its sizes. */
 static workspace sizes_of(const smma_multiplier *p, size_t rows, size_t columns) {
@@ -42,19 +70,28 @@ static workspace sizes_of(const smma_multiplier *p, size_t rows, size_t columns)
   return (workspace){.rows = round_up(rows, GROUP),
                      .columns = round_up(columns, p->classes->columns),
                      .unit = unit,
-                     .depth = smma_steps_at_once(p) * k / unit};
+                     .depth = smma_steps_at_once(p) * k / unit,
+                     .words = has_marked_nan(&p->operation) ? words_of(&p->operation, smma_steps_at_once(p)) : 0};
+}
+
+/* Returns the floats that bits and sources take. */
+static size_t marked_space(const workspace *w) {
+  if (!w->words) return 0;
+  return ((w->rows + w->columns) * w->words * sizeof(class_bits) + w->rows * w->columns) / sizeof(float);
 }
 
 size_t smma_special_space(const smma_multiplier *p, size_t rows, size_t columns) {
   workspace w;
   if (!p->classes) return 0;
   w = sizes_of(p, rows, columns);
-  return w.rows * w.columns + (w.rows + w.columns + GROUP + p->classes->columns) * w.depth;
+  return marked_space(&w) + w.rows * w.columns + (w.rows + w.columns + GROUP + p->classes->columns) * w.depth;
 }
 
 static workspace workspace_of(const smma_special *s) {
   workspace w = sizes_of(s->multiplier, s->rows, s->columns);
-  w.sum = s->space, w.a = w.sum + w.rows * w.columns, w.b = w.a + w.rows * w.depth, w.line = w.b + w.columns * w.depth;
+  w.bits = (class_bits *)s->space, w.source = (unsigned char *)(w.bits + (w.rows + w.columns) * w.words);
+  w.sum = s->space + marked_space(&w), w.a = w.sum + w.rows * w.columns, w.b = w.a + w.rows * w.depth,
+  w.line = w.b + w.columns * w.depth;
   return w;
 }
 
@@ -64,12 +101,13 @@ static workspace workspace_of(const smma_special *s) {
 typedef struct {
   smma_decoder format;
   uint32_t infinity; /* fields of infinity; all ones if the format has none */
+  uint32_t least;    /* fields of the least number that does not count as zero */
 } classifier;
 
 static float class_of(const classifier *c, uint32_t code) {
   const smma_decoder *f = &c->format;
   const uint32_t x = code >> f->ignored, fields = x & f->fields_mask;
-  uint32_t bits = fields ? UINT32_C(127) << 23 : 0;
+  uint32_t bits = fields >= c->least ? UINT32_C(127) << 23 : 0;
   float result;
   bits = fields > f->largest || x == f->nan ? UINT32_C(0x7fc00000) : bits;
   bits = fields == c->infinity ? UINT32_C(255) << 23 : bits;
@@ -85,10 +123,11 @@ static inline __attribute__((always_inline)) void classify_as(const classifier *
   for (size_t i = 0; i < count; i++) out[i] = class_of(&f, (uint32_t)smma_load(bytes, data, first + i * step));
 }
 
-/* Stores the classes of `count` elements of a line, from k on; 0 outside the matrix. */
-static void classify(const smma_view *x, size_t line, size_t k, size_t count, float *out) {
+/* Stores the classes of `count` elements of a line, from k on; 0 outside the matrix. `flushes`: subnormals count as
+   zero. */
+static void classify(const smma_view *x, bool flushes, size_t line, size_t k, size_t count, float *out) {
   const smma_encoding e = smma_encoding_of(x->format);
-  classifier c = {smma_decoder_of(x->format), ~UINT32_C(0)};
+  classifier c = {smma_decoder_of(x->format), ~UINT32_C(0), flushes ? UINT32_C(1) << e.fraction_bits : 1};
   const size_t first = smma_element(x, line, k), bytes = smma_container_bytes(e);
   const size_t present = k < x->count ? smma_least(x->count - k, count) : 0;
   if (smma_has_infinity(e)) c.infinity = c.format.largest + 1;
@@ -117,6 +156,25 @@ static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, si
     if (scale[i / each].kind == SMMA_NAN) out[i] = NAN;
 }
 
+/* Stores the classes of a line's `steps` steps as bits, in the order of the blocks. */
+static void store_bits(const smma_operation *o, const float *at, size_t steps, class_bits *out) {
+  const size_t k = (size_t)o->k, length = (size_t)smma_block_of(o), together = steps_of_word(o);
+  int order[SMMA_MAXIMUM_K];
+  for (size_t x = 0; x < k; x++) order[x] = smma_product_index(o, (int)(x / length), (int)(x % length));
+  memset(out, 0, words_of(o, steps) * sizeof *out);
+  for (size_t step = 0; step < steps; step++)
+    for (size_t x = 0; x < k; x++) {
+      const size_t bit = step % together * k + x;
+      class_bits *word = out + (k > 64 ? step * ((k + 63) / 64) : step / together) + bit / 64;
+      uint32_t class;
+      memcpy(&class, at + step * k + (size_t)order[x], sizeof class);
+      word->nan |= (uint64_t)(class << 1 > UINT32_C(255) << 24) << bit % 64;
+      word->infinite |= (uint64_t)(class << 1 == UINT32_C(255) << 24) << bit % 64;
+      word->zero |= (uint64_t)(class << 1 == 0) << bit % 64;
+      word->negative |= (uint64_t)(class >> 31) << bit % 64;
+    }
+}
+
 /* Packs the classes of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on, and pads
    them with zeros. */
 static void pack(const smma_special *s, bool of_a, size_t first, size_t count, size_t step, size_t steps, float *out) {
@@ -132,15 +190,18 @@ static void pack(const smma_special *s, bool of_a, size_t first, size_t count, s
                            .k_step = 1,
                            .panel = SIZE_MAX,
                            .factor = 1};
+  const bool flushes =
+      p->operation.rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(p->operation.a) != SMMA_SUBNORMALS_KEPT;
   const smma_multiplier classes = {.operation.k = 1};
   const smma_pack into = {&classes, &lines, of_a, 0, of_a ? GROUP : p->classes->columns, 0, depth, out, NULL};
   for (size_t i = 0; i < count; i++) {
     float *at = w.line + i * depth;
     if (w.unit == 1)
-      classify(smma_view_of(p, of_a), origin + first + i, step * k, elements, at);
+      classify(smma_view_of(p, of_a), flushes, origin + first + i, step * k, elements, at);
     else
       for (size_t x = 0; x < depth; x++) at[x] = 1;
     if (p->operation.scale_block) classify_scales(p, of_a, origin + first + i, step * k, elements, w.unit, at);
+    if (w.words) store_bits(&p->operation, at, steps, w.bits + (of_a ? first + i : w.rows + first + i) * w.words);
   }
   (of_a ? p->classes->pack_rows : p->classes->pack_columns)(&into);
 }
@@ -149,14 +210,54 @@ static bool any_of(const unsigned char *flag, size_t first, size_t count, size_t
   return memchr(flag + first, 1, smma_least(count, all - first)) != NULL;
 }
 
+/* Returns the lowest bit of each block of `length` (2 or 4) bits, set if one of its bits is. */
+static inline uint64_t blocks_with(uint64_t bits, int length) {
+  bits |= bits >> 1;
+  return length == 2 ? bits & UINT64_C(0x5555555555555555) : (bits | bits >> 2) & UINT64_C(0x1111111111111111);
+}
+
+/* Returns the source of the last NaN that products of a row and a column make, or `before` if they make none. */
+static inline unsigned char last_source(class_bits a, class_bits b, int length, unsigned char before) {
+  const uint64_t infinite = a.infinite | b.infinite, negative = a.negative ^ b.negative;
+  const uint64_t factors = blocks_with(a.nan | b.nan, length);
+  const uint64_t made = blocks_with((a.infinite & b.zero) | (a.zero & b.infinite), length) |
+                        (blocks_with(infinite & negative, length) & blocks_with(infinite & ~negative, length));
+  if (!(factors | made)) return before;
+  return factors >= (made & ~factors) ? SOURCE_FACTOR : SOURCE_MADE; /* the later block has the higher bit */
+}
+
+/* Finds which NaN the products of `steps` steps make. */
+static void find_sources(const smma_special *s, const workspace *w, size_t steps) {
+  const smma_operation *o = &s->multiplier->operation;
+  const int length = smma_block_of(o);
+  const size_t words = words_of(o, steps);
+  for (size_t i = 0; i < s->rows; i++) {
+    unsigned char *source = w->source + i * w->columns;
+    for (size_t word = 0; word < words; word++) {
+      const class_bits a = w->bits[i * w->words + word], *b = w->bits + w->rows * w->words + word;
+      if (length == 2)
+        for (size_t j = 0; j < s->columns; j++) source[j] = last_source(a, b[j * w->words], 2, source[j]);
+      else
+        for (size_t j = 0; j < s->columns; j++) source[j] = last_source(a, b[j * w->words], 4, source[j]);
+    }
+  }
+}
+
+/* Prepares empty sums of classes. */
+static void start_sums(smma_special *s, const workspace *w) {
+  if (s->any) return;
+  memset(w->sum, 0, w->rows * w->columns * sizeof *w->sum);
+  if (w->words) memset(w->source, SOURCE_NONE, w->rows * w->columns);
+  s->any = true;
+}
+
 void smma_special_add(smma_special *s, size_t step, size_t steps, const unsigned char *rows,
                       const unsigned char *columns) {
   const smma_kernel_family *family = s->multiplier->classes;
   const workspace w = workspace_of(s);
   const size_t width = family->columns, depth = steps * (size_t)s->multiplier->operation.k / w.unit;
   const smma_multiplier classes = {.operation.k = 1};
-  if (!s->any) memset(w.sum, 0, w.rows * w.columns * sizeof *w.sum);
-  s->any = true;
+  start_sums(s, &w);
   for (size_t i = 0; i < s->rows; i += GROUP)
     pack(s, true, i, smma_least(s->rows - i, GROUP), step, steps, w.a + i * depth);
   for (size_t j = 0; j < s->columns; j += width) {
@@ -170,6 +271,7 @@ void smma_special_add(smma_special *s, size_t step, size_t steps, const unsigned
       family->run(&run);
     }
   }
+  if (w.words) find_sources(s, &w, steps);
 }
 
 /* ---- Accumulators ---- */
@@ -189,8 +291,7 @@ void smma_special_take(smma_special *s) {
       if (smma_is_finite_row(accumulator, count)) continue;
       for (size_t x = 0; x < count; x++) {
         if (is_finite(accumulator[x])) continue;
-        if (!s->any) memset(w.sum, 0, w.rows * w.columns * sizeof *w.sum);
-        s->any = true;
+        start_sums(s, &w);
         w.sum[smma_accumulator_index(w.rows, s->multiplier->classes->columns, i, first + x)] = accumulator[x];
         accumulator[x] = 0;
       }
@@ -210,57 +311,44 @@ static void start(const smma_special *s, size_t i, size_t j, float *accumulator)
   if (s->from_c) smma_start_row(s->multiplier, s->row + i, s->column + j, 1, accumulator);
 }
 
-/* Reports whether a step may make a NaN whatever its accumulator is. If subnormal factors are read as zeros (C-FDPA
-   with wide exponents), infinity times a subnormal is NaN, which classes do not show. */
-static bool may_make_nan(const smma_special *s, size_t i, size_t j, size_t step) {
-  const size_t k = (size_t)s->multiplier->operation.k;
-  float a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], sum = 0;
-  classify(smma_view_of(s->multiplier, true), s->row + i, step * k, k, a);
-  classify(smma_view_of(s->multiplier, false), s->column + j, step * k, k, b);
-  if (smma_is_finite_row(a, k) && smma_is_finite_row(b, k)) return false;
-  for (size_t n = 0; n < k; n++) sum += a[n] * b[n];
-  return isnan(sum) || (s->multiplier->operation.rule.algorithm == SMMA_C_FDPA &&
-                        smma_encoding_of(s->multiplier->operation.a).exponent_bits > 5);
-}
-
 static float float_of(uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
   return x;
 }
 
-/* Determines which NaN element (i, j) is, if NaN of factors differ from NaN of accumulators. The last step whose
-   factors alone make a NaN decides; if there is no such step, c or infinities of both signs do. */
-static void settle_marked(const smma_special *s, size_t i, size_t j, size_t last, float *accumulator) {
-  const float other =
-      float_of(0x7fe10000); /* a NaN that no unit returns: positive, with a payload that FP16 and BF16 can represent */
-  for (size_t step = last; step-- > s->step;) {
-    if (!may_make_nan(s, i, j, step)) continue;
-    *accumulator = other;
-    run_core(s, i, j, step, 1, accumulator);
-    if (memcmp(accumulator, &other, sizeof other) != 0) return;
-  }
-  start(s, i, j, accumulator);
-  if (isnan(*accumulator))
-    run_core(s, i, j, s->step, 1, accumulator);
-  else
-    *accumulator = float_of((uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), s->multiplier->operation.rule.nan));
+/* The NaN of products in the outer format, by nan_source; the third is that of factors. */
+typedef struct {
+  float nan[SOURCE_FACTOR + 1];
+} marked_nans;
+
+static marked_nans marked_nans_of(const smma_multiplier *p) {
+  const smma_encoding d = smma_encoding_of(p->operation.d);
+  const float made = float_of((uint32_t)smma_widen(p, smma_nan_of(d, p->operation.rule.nan)));
+  return (marked_nans){{made, made, float_of((uint32_t)smma_widen(p, smma_marked_nan(d)))}};
 }
 
-/* Reports whether the operation has RDNA's NaN policy. */
-static bool has_marked_nan(const smma_operation *o) {
-  const bool opposing = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
-  return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
+/* Determines which NaN element (i, j) is, if NaN of factors differ from NaN of accumulators. The last block whose
+   products make a NaN decides; if there is no such block, c or infinities of both signs do. */
+static void settle_marked(const smma_special *s, const marked_nans *nans, size_t i, size_t j, nan_source source,
+                          float *accumulator) {
+  uint32_t bits;
+  *accumulator = nans->nan[source];
+  if (source != SOURCE_NONE || !s->from_c || !s->multiplier->with.c) return;
+  start(s, i, j, accumulator);
+  memcpy(&bits, accumulator, sizeof bits);
+  *accumulator = isnan(*accumulator) ? float_of(bits | UINT32_C(1) << 22) : nans->nan[SOURCE_MADE];
 }
 
 /* Sets the accumulator of element (i, j), whose products of classes sum to `special`, to its infinity or NaN. */
-static void settle(const smma_special *s, size_t i, size_t j, float special, size_t last) {
+static void settle(const smma_special *s, const workspace *w, const marked_nans *nans, size_t i, size_t j,
+                   float special, size_t last) {
   const smma_nan_policy policy = s->multiplier->operation.rule.nan;
   float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, j);
   if (isnan(special) && smma_has_one_nan(policy)) {
     *accumulator = float_of((uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy));
-  } else if (isnan(special) && has_marked_nan(&s->multiplier->operation)) {
-    settle_marked(s, i, j, last, accumulator);
+  } else if (isnan(special) && w->words) {
+    settle_marked(s, nans, i, j, w->source[i * w->columns + j], accumulator);
   } else if (!isnan(special) && (is_finite(*accumulator) || *accumulator == special)) {
     *accumulator = special;
   } else { /* the family's sum is infinite, too, so the order decides; it also decides among different NaN */
@@ -271,13 +359,14 @@ static void settle(const smma_special *s, size_t i, size_t j, float special, siz
 
 void smma_special_settle(smma_special *s, size_t last) {
   const workspace w = workspace_of(s);
+  const marked_nans nans = marked_nans_of(s->multiplier);
   const size_t width = s->multiplier->classes->columns;
   for (size_t j = 0; s->any && j < s->columns; j += width)
     for (size_t i = 0; i < s->rows; i++) {
       const float *sum = w.sum + smma_accumulator_index(w.rows, width, i, j);
       const size_t count = smma_least(s->columns - j, width);
       for (size_t x = 0; x < count; x++)
-        if (!is_finite(sum[x])) settle(s, i, j + x, sum[x], last);
+        if (!is_finite(sum[x])) settle(s, &w, &nans, i, j + x, sum[x], last);
     }
   s->any = false, s->from_c = false, s->step = last;
 }

@@ -14,9 +14,12 @@
    deficits_compare.h explains how exponents are compared. In two cases d is c itself (-0 becomes +0): all products are
    zero, because the complements of two zeros are too small to change the rounding of c; or c is infinite, which can
    happen within a run. Rows in which neither case occurs and whose groups are near each other are computed as soon as
-   their exponents are known, other rows after these. The core computes rows whose exponents do not fit. */
+   their exponents are known, other rows after these. Rows whose exponents do not fit are computed from significands and
+   integer exponents. */
 #ifndef SMMA_GEMM_FAMILY_C_FDPA_H
 #define SMMA_GEMM_FAMILY_C_FDPA_H
+
+#include <math.h>
 
 #include "gemm/family/tr_fdpa.h"
 
@@ -272,14 +275,91 @@ typedef struct {
   size_t count[2], row[2][DEFICIT_CHUNK]; /* rows that fit, and rows that do not */
 } c_fdpa_passes;
 
-static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) {
+/* ---- Exponents of any size ---- */
+
+/* Returns c in units of 2^(top - 24): its magnitude, or, for GD-FDPA, c rounded down. `lead` is the exponent of c, at
+   least -126 and at most top + 2. */
+static inline __attribute__((always_inline)) vi c_fdpa_exact_addend(c_fdpa_shape s, vf c, vi lead, vi top) {
+  const vi bits = vf_bits(c), field = vi_shift_right(vi_shift_left(bits, 1), 24), zero = vi_set(0);
+  const vi hidden = vi_shift_left(vi_min(field, vi_set(1)), 26), down = vi_add(vi_subtract(top, lead), vi_set(2));
+  const vi units = vi_or(hidden, vi_shift_right(vi_shift_left(bits, 9), 6));
+  if (s.opposing) return vi_shift_down_by(vi_select(vi_equal(field, zero), zero, units), down);
+  return vi_select(vi_less(vi_set(26), down), zero,
+                   vi_shift_down_by(vi_select(vi_less(bits, zero), vi_subtract(zero, units), units), down));
+}
+
+/* Adds the products of elements row + k * DEFICIT_CHUNK and column + k * PANEL in units of 2^(top - 24). C-FDPA adds
+   them relative to the sign of c. */
+static inline __attribute__((always_inline)) vi c_fdpa_sum_exactly(c_fdpa_shape s, const tr_elements *a, size_t row,
+                                                                   const tr_elements *b, size_t column, vi top, vf c) {
+  vi sum = vi_set(0);
+  for (int first = 0; first < s.length; first += s.group) {
+    const vi greatest = s.opposing ? top
+                                   : tr_greatest_exponent(s.group, a->exponent + row + first * DEFICIT_CHUNK,
+                                                          b->exponent + column + first * PANEL);
+    vi of_group = vi_set(0);
+    for (int k = first; k < first + s.group; k++) {
+      const vf x = vf_set(a->significand[row + (size_t)k * DEFICIT_CHUNK]);
+      const vf product = vf_multiply(x, vf_load(b->significand + column + (size_t)k * PANEL));
+      const vi below = vi_subtract(tr_product_exponent(a->exponent + row, b->exponent + column, k), greatest);
+      const vi scale = vi_shift_left(vi_add(vi_max(below, vi_set(-100)), vi_set(127 + 24)), 23);
+      const vi magnitude = vi_and(vf_bits(product), vi_set(INT32_MAX));
+      const vi opposes = vi_subtract(vi_set(0), vi_shift_right(vi_xor(vf_bits(product), vf_bits(c)), 31));
+      const vf terms = vf_multiply(s.opposing ? vi_as_float(magnitude) : product, vi_as_float(scale));
+      of_group = vi_add(of_group, s.opposing ? vi_xor(vf_truncate(terms), opposes) : vf_floor(terms));
+    }
+    sum = vi_add(sum, s.opposing ? of_group : vi_shift_down_by(of_group, vi_subtract(top, greatest)));
+  }
+  return sum;
+}
+
+/* Rounds sum * 2^unit once. C-FDPA flushes results below 2^-126, after rounding to 24 bits. */
+static inline __attribute__((always_inline)) vf c_fdpa_round_exactly(c_fdpa_shape s, vi sum, vi unit) {
+  const vi field = vi_shift_right(vi_shift_left(vf_bits(vi_to_float(sum)), 1), 24);
+  const vf d = vf_add(
+      vf_narrow(vd_multiply(vd_low_int(sum), vd_low_power(unit)), vd_multiply(vd_high_int(sum), vd_high_power(unit))),
+      vf_set(0));
+  vi bits = vf_bits(d);
+  if (s.opposing) bits = vi_select(vi_less(vi_add(field, unit), vi_set(1)), vi_set(0), bits);
+  return vi_as_float(s.output == SMMA_BF16 ? vi_and(bits, vi_set((int32_t)0xffff0000)) : bits);
+}
+
+/* Computes one row. An infinite c stays. */
+static inline __attribute__((always_inline)) void c_fdpa_row_exactly(c_fdpa_shape s, const tr_elements *a, size_t row,
+                                                                     const tr_elements *b, float *accumulator) {
   for (size_t v = 0; v < PANEL; v += LANES) {
-    float result[LANES];
-    memcpy(result, c + v, sizeof result);
-    smma_compute_lanes(r, row, v, block, (UINT64_C(1) << LANES) - 1, c + v, result);
-    memcpy(c + v, result, sizeof result);
+    const vf c = vf_load(accumulator + v);
+    const vi field = vi_shift_right(vi_shift_left(vf_bits(c), 1), 24);
+    const vi lead = vi_subtract(vi_max(field, vi_set(1)), vi_set(127));
+    const vi top =
+        vi_max(tr_greatest_exponent(s.length, a->exponent + row, b->exponent + v), vi_subtract(lead, vi_set(2)));
+    vi sum = vi_add(c_fdpa_sum_exactly(s, a, row, b, v, top, c), c_fdpa_exact_addend(s, c, lead, top));
+    if (s.opposing) sum = vi_select(vi_less(vf_bits(c), vi_set(0)), vi_subtract(vi_set(0), sum), sum);
+    vf_store(accumulator + v,
+             vf_select(vi_equal(field, vi_set(255)), c, c_fdpa_round_exactly(s, sum, vi_subtract(top, vi_set(24)))));
   }
 }
+
+/* Decodes elements like tr_decode; C-FDPA reads subnormals as zeros. */
+static void c_fdpa_decode(const smma_run *r, bool of_a, bool opposing, size_t first, size_t vectors, size_t block,
+                          tr_elements *x) {
+  const size_t count = vectors * (size_t)smma_block_of(&r->multiplier->operation);
+  tr_decode(r, of_a, first, vectors, block, x);
+  for (size_t i = 0; opposing && i < count; i++)
+    if (fabsf(x->significand[i]) < 1) x->significand[i] *= 0, x->exponent[i] = TR_NONE;
+}
+
+/* Computes the rows whose exponents do not fit; the chunk begins at `first`. */
+static inline __attribute__((always_inline)) void c_fdpa_rows_exactly(const smma_run *r, c_fdpa_shape s, size_t first,
+                                                                      size_t block, const c_fdpa_passes *p) {
+  tr_elements a, b;
+  c_fdpa_decode(r, true, s.opposing, first, DEFICIT_CHUNK, block, &a);
+  c_fdpa_decode(r, false, s.opposing, 0, PANEL, block, &b);
+  for (size_t i = 0; i < p->count[1]; i++)
+    c_fdpa_row_exactly(s, &a, p->row[1][i], &b, (float *)r->accumulator + (first + p->row[1][i]) * PANEL);
+}
+
+/* ---- Blocks ---- */
 
 /* First pass: compares exponents, and computes the rows for which that suffices. */
 static inline __attribute__((always_inline)) void c_fdpa_begin(c_fdpa_shape s, const c_fdpa_words *w, int base,
@@ -333,9 +413,9 @@ static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r
   c_fdpa_passes p;
   c_fdpa_begin(s, &w, base, a, b, rows, *calm, &p, accumulator);
   c_fdpa_rows(s, &w, a, b, &p, accumulator);
-  for (size_t i = 0; i < p.count[1]; i++)
-    c_fdpa_leave(r, first + p.row[1][i], block, accumulator + p.row[1][i] * PANEL);
-  if (p.count[1]) *calm = false;
+  if (!s.wide || !p.count[1]) return;
+  c_fdpa_rows_exactly(r, s, first, block, &p);
+  *calm = false;
 }
 
 /* Reports whether no sum of the run becomes infinite, and none must be retained because all products are zero. For

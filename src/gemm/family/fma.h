@@ -58,39 +58,62 @@ static inline double fma_f64_quieted(double x) {
   return x;
 }
 
-/* Factors of one chain: `count` numbers, `step` apart. */
+/* A line of `count` factors, `step` apart, and the index of the NaN that decides, the last one of x or the first one
+   of y (see fma_f64_nan_of_chain); `count` if there is none. `greatest` is the greatest magnitude of the other factors,
+   or negative if it is not known yet. */
 typedef struct {
   const double *at;
-  size_t step;
-} fma_f64_factors;
+  size_t step, count, nan;
+  double greatest;
+} fma_f64_line;
+
+/* Describes `lines` lines, which are interleaved. */
+static void fma_f64_describe(const double *x, size_t lines, size_t count, bool is_x, fma_f64_line *line) {
+  for (size_t i = 0; i < lines; i++) {
+    size_t done = 0, k = 0;
+    for (; done < count; done++) {
+      k = is_x ? count - 1 - done : done;
+      if (isnan(x[k * lines + i])) break;
+    }
+    line[i] = (fma_f64_line){x + i, lines, count, done < count ? k : count, -1};
+  }
+}
+
+static double fma_f64_greatest(fma_f64_line *x) {
+  double greatest = 0;
+  if (x->greatest >= 0) return x->greatest;
+  for (size_t k = 0; k < x->count; k++)
+    greatest = fabs(x->at[k * x->step]) > greatest ? fabs(x->at[k * x->step]) : greatest; /* not for NaN */
+  return x->greatest = greatest;
+}
 
 /* Returns the NaN of a chain that has a NaN result and starts from `sum`. Each step returns the NaN of x, else that
-   of the sum, else that of y; `made` if none of them is NaN. So the last NaN of x decides; without one, a NaN stays. */
-static double fma_f64_nan_of_chain(fma_f64_factors x, fma_f64_factors y, size_t count, double sum, double made) {
-  for (size_t k = count; k-- > 0;)
-    if (isnan(x.at[k * x.step])) return fma_f64_quieted(x.at[k * x.step]);
-  for (size_t k = 0; k < count && !isnan(sum); k++) {
-    if (isnan(y.at[k * y.step])) return fma_f64_quieted(y.at[k * y.step]);
-    sum = fma(x.at[k * x.step], y.at[k * y.step], sum);
-    if (isnan(sum)) return made;
-  }
-  return fma_f64_quieted(sum);
+   of the sum, else that of y; `made` if none of them is NaN. So the last NaN of x decides; without one, a NaN stays.
+   A sum that cannot overflow makes no NaN. */
+static double fma_f64_nan_of_chain(fma_f64_line *x, fma_f64_line *y, double sum, double made) {
+  if (x->nan < x->count) return fma_f64_quieted(x->at[x->nan * x->step]);
+  if (isnan(sum)) return fma_f64_quieted(sum);
+  if (y->nan == y->count) return made;
+  if (!(fma_f64_greatest(x) * fma_f64_greatest(y) * (double)x->count + fabs(sum) < 0x1p1000))
+    for (size_t k = 0; k < y->nan; k++) {
+      sum = fma(x->at[k * x->step], y->at[k * y->step], sum);
+      if (isnan(sum)) return made;
+    }
+  return fma_f64_quieted(y->at[y->nan * y->step]);
 }
 
 /* Copies the sums of a block to d, which holds the accumulators before the block. NaN sums get the NaN of
    SMMA_NAN_B_SUM_A. */
-static void fma_f64_store_nan(const double *sum, const double *a, const double *b, size_t count, bool turned,
-                              double *d) {
+static void fma_f64_store_nan(const double *sum, fma_f64_line *rows, fma_f64_line *columns, bool turned, double *d) {
   const uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_F64), SMMA_NAN_B_SUM_A);
   double made;
   memcpy(&made, &bits, sizeof made);
   for (size_t i = 0; i < FMA_ROWS * FMA_F64_COLUMNS; i++) {
-    const fma_f64_factors of_a = {a + i / FMA_F64_COLUMNS, FMA_ROWS}, of_b = {b + i % FMA_F64_COLUMNS, FMA_F64_COLUMNS};
+    fma_f64_line *of_a = rows + i / FMA_F64_COLUMNS, *of_b = columns + i % FMA_F64_COLUMNS;
     if (!isnan(sum[i]))
       d[i] = sum[i];
     else
-      d[i] = turned ? fma_f64_nan_of_chain(of_a, of_b, count, d[i], made)
-                    : fma_f64_nan_of_chain(of_b, of_a, count, d[i], made);
+      d[i] = turned ? fma_f64_nan_of_chain(of_a, of_b, d[i], made) : fma_f64_nan_of_chain(of_b, of_a, d[i], made);
   }
 }
 
@@ -103,7 +126,14 @@ static bool fma_f64_any_nan(vd x) {
   return any;
 }
 
-static void fma_f64_block(const smma_multiplier *p, const double *a, const double *b, size_t count, vd nan, double *d) {
+/* The columns of a panel, described if `known`. */
+typedef struct {
+  bool known;
+  fma_f64_line line[FMA_F64_COLUMNS];
+} fma_f64_panel;
+
+static void fma_f64_block(const smma_multiplier *p, const double *a, const double *b, size_t count, vd nan,
+                          fma_f64_panel *panel, double *d) {
   enum { DOUBLES = LANES / 2 };
   const double *const first_a = a, *const first_b = b;
   const size_t steps = count;
@@ -123,9 +153,14 @@ static void fma_f64_block(const smma_multiplier *p, const double *a, const doubl
     UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) zero[i % 4] =
         vd_add(zero[i % 4], vd_subtract(sum[i], sum[i]));
     if (fma_f64_any_nan(vd_add(vd_add(zero[0], zero[1]), vd_add(zero[2], zero[3])))) {
+      const bool turned = p->turned;
       double sums[FMA_ROWS * FMA_F64_COLUMNS];
+      fma_f64_line rows[FMA_ROWS];
       UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(sums + i * DOUBLES, sum[i]);
-      fma_f64_store_nan(sums, first_a, first_b, steps, p->turned, d);
+      if (!panel->known) fma_f64_describe(first_b, FMA_F64_COLUMNS, steps, !turned, panel->line);
+      panel->known = true;
+      fma_f64_describe(first_a, FMA_ROWS, steps, turned, rows);
+      fma_f64_store_nan(sums, rows, panel->line, turned, d);
       return;
     }
   }
@@ -151,9 +186,11 @@ static inline void fma_f64_run(const smma_run *r) {
   size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
   vd nan = fma_f64_nan(r->multiplier);
+  fma_f64_panel panel;
+  panel.known = false;
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
     fma_f64_block(r->multiplier, (const double *)r->a + i * packed + first * FMA_ROWS,
-                  (const double *)r->b + first * FMA_F64_COLUMNS, count, nan,
+                  (const double *)r->b + first * FMA_F64_COLUMNS, count, nan, &panel,
                   (double *)r->accumulator + i * FMA_F64_COLUMNS);
 }
 

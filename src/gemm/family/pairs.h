@@ -10,9 +10,9 @@
 
    To odd, with subnormals as zero: products of BF16 have 16 bits, and none below 2^-126 rounds up to it. So they are
    exact unless hardware that flushes makes them zero, as the rule does. Only additions are inexact; vf_add_odd
-   rounds them to odd but does not handle overflow. If sums may reach 2^127, each is checked, and the core computes
-   those that do. The greatest magnitudes of a row, a column and the accumulators decide this. An infinite or NaN
-   accumulator stays. */
+   rounds them to odd but does not handle overflow. If sums may reach 2^127, each is checked, and steps with greater
+   ones are computed with infinities. The greatest finite magnitudes of a row, a column and the accumulators decide
+   this; infinite or NaN operands and accumulators need no care. */
 #ifndef SMMA_GEMM_FAMILY_PAIRS_H
 #define SMMA_GEMM_FAMILY_PAIRS_H
 
@@ -40,9 +40,9 @@ typedef struct {
 
 /* Returns the sum of a pair in binary64, rounded to odd. */
 static inline pairs_doubles pairs_odd_sum(const float *a, const vf *b) {
-  const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
-  return (pairs_doubles){vd_add_odd(vd_multiply(vd_low(x), vd_low(b[0])), vd_multiply(vd_low(y), vd_low(b[1]))),
-                         vd_add_odd(vd_multiply(vd_high(x), vd_high(b[0])), vd_multiply(vd_high(y), vd_high(b[1])))};
+  const vd x = vd_set((double)a[0]), y = vd_set((double)a[PAIRS_ROWS]);
+  return (pairs_doubles){vd_add_odd(vd_multiply(x, vd_low(b[0])), vd_multiply(y, vd_low(b[1]))),
+                         vd_add_odd(vd_multiply(x, vd_high(b[0])), vd_multiply(y, vd_high(b[1])))};
 }
 
 static inline vf pairs_wide_sum(const float *a, const vf *b) {
@@ -50,11 +50,14 @@ static inline vf pairs_wide_sum(const float *a, const vf *b) {
   return vf_narrow(sum.low, sum.high);
 }
 
-/* Returns the sum of a pair and c. If binary64 cannot hold the sum of the two 24-bit numbers, they are so far apart
-   that it is not near a tie of binary32; c is a multiple of binary32's subnormals. */
+/* Returns the sum of a pair and c. If binary64 cannot hold a sum of two numbers, they are so far apart that the sum is
+   not near a tie: of 24 bits if they are products of 16 bits, of binary32 if one is c, a multiple of binary32's
+   subnormals. */
 static inline vf pairs_range_sum(const float *a, const vf *b, vf c) {
-  const pairs_doubles sum = pairs_odd_sum(a, b);
-  return vf_narrow(vd_add(vd_round_to_float(sum.low), vd_low(c)), vd_add(vd_round_to_float(sum.high), vd_high(c)));
+  const vd x = vd_set((double)a[0]), y = vd_set((double)a[PAIRS_ROWS]);
+  const vd low = vd_multiply_add(y, vd_low(b[1]), vd_multiply(x, vd_low(b[0])));
+  const vd high = vd_multiply_add(y, vd_high(b[1]), vd_multiply(x, vd_high(b[0])));
+  return vf_narrow(vd_add(vd_round_to_float(low), vd_low(c)), vd_add(vd_round_to_float(high), vd_high(c)));
 }
 
 /* Returns the product of the i-th factors of a pair, flushed. */
@@ -101,48 +104,59 @@ static inline __attribute__((always_inline)) void pairs_block(const float *a, co
   UNROLL for (int i = 0; i < PAIRS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
 }
 
-/* Returns the lanes that are at least 2^126, infinite or NaN. */
-static inline vm pairs_is_great(vf x) { return vi_less(vi_set(0x7e7fffff), vi_and(vf_bits(x), vi_set(INT32_MAX))); }
+/* Returns the lanes that are at least 2^126 and finite. */
+static inline vm pairs_is_great(vf x) {
+  const vi magnitude = vi_and(vf_bits(x), vi_set(INT32_MAX));
+  return vm_and(vi_less(vi_set(0x7e7fffff), magnitude), vi_less(magnitude, vi_set(0x7f800000)));
+}
 
-static inline vm pairs_is_finite(vf x) { return vi_less(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(0x7f800000)); }
+/* Returns x, or an infinity where the exact result overflows: where its multiple `scaled` is at least 2^most. */
+static inline vf pairs_or_infinity(vf x, vf scaled, int most) {
+  const vi bits = vf_bits(scaled), magnitude = vi_and(bits, vi_set(INT32_MAX)), infinity = vi_set(0x7f800000);
+  const vm overflows = vm_and(vi_less(vi_set(((127 + most) << 23) - 1), magnitude), vi_less(magnitude, infinity));
+  return vi_as_float(vi_select(overflows, vi_or(vi_and(bits, vi_set(INT32_MIN)), infinity), vf_bits(x)));
+}
+
+/* Like pairs_product and vf_add_odd, with overflow. Numbers that vanish when scaled are far too small for it. */
+static inline vf pairs_whole_product(const float *a, int i, vf b) {
+  return pairs_or_infinity(pairs_product(a, i, b), vf_multiply(vf_set(a[i * PAIRS_ROWS] * 0x1p-64f), b), 64);
+}
+
+static inline vf pairs_whole_sum(vf x, vf y) {
+  const vf quarter = vf_set(0.25f);
+  return pairs_or_infinity(vf_add_odd(x, y), vf_add_odd(vf_multiply(x, quarter), vf_multiply(y, quarter)), 126);
+}
 
 /* Computes one row, LANES columns from `column` on, and checks each product and sum: one that overflows here may be
    the greatest number when rounded down. A sum of products below 2^126 does not overflow. */
 static void pairs_look_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
-  const size_t pairs = (size_t)r->multiplier->operation.k / 2;
   float *d = (float *)r->accumulator + row * PAIRS_COLUMNS + column;
   vf sum = ftz_fma_flush(vf_load(d));
-  for (size_t step = r->first; step < r->last; step++) {
-    const vf before = sum;
-    vm great = vi_less(vi_set(0), vi_set(0));
-    for (size_t p = 0; p < pairs; p++, a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS) {
-      const vf x = pairs_product(a, 0, vf_load(b)), y = pairs_product(a, 1, vf_load(b + PAIRS_COLUMNS));
-      sum = vf_add_odd(sum, vf_add_odd(x, y));
-      great = vm_or(great, vm_and(pairs_is_great(x), pairs_is_finite(x)));
-      great = vm_or(great, vm_and(pairs_is_great(y), pairs_is_finite(y)));
-      great = vm_or(great, vm_and(pairs_is_great(sum), pairs_is_finite(sum)));
-    }
-    great = vm_and(great, vf_equal(before, before));
-    if (vm_bits(great)) {
-      float start[LANES], result[LANES];
-      vf_store(start, before);
-      vf_store(result, sum);
-      smma_compute_lanes(r, row, column, step, vm_bits(great), start, result);
-      sum = vf_load(result);
-    }
+  for (size_t p = (r->last - r->first) * (size_t)r->multiplier->operation.k / 2; p > 0; p--) {
+    const vf of_b[2] = {vf_load(b), vf_load(b + PAIRS_COLUMNS)};
+    const vf x = pairs_product(a, 0, of_b[0]), y = pairs_product(a, 1, of_b[1]);
+    const vf after = vf_add_odd(sum, vf_add_odd(x, y));
+    const vm great = vm_or(vm_or(pairs_is_great(x), pairs_is_great(y)), pairs_is_great(after));
+    if (vm_bits(great))
+      sum =
+          pairs_whole_sum(sum, pairs_whole_sum(pairs_whole_product(a, 0, of_b[0]), pairs_whole_product(a, 1, of_b[1])));
+    else
+      sum = after;
+    a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS;
   }
   vf_store(d, vf_replace_nan(sum, nan));
 }
 
 /* ---- Which way ---- */
 
-/* The least nonzero magnitude and the greatest one. NaN is ignored: all sums with NaN are NaN. */
+/* The least nonzero magnitude and the greatest one. NaN and infinities are ignored: their products and sums are the
+   same in every way. */
 typedef struct {
   double least, most;
 } pairs_range;
 
 static pairs_range pairs_range_of(const float *x, size_t count) {
-  const vi infinity = vi_set(0x7f800000);
+  const vi infinity = vi_set(0x7f800000), greatest = vi_set(0x7f7fffff);
   vi most = vi_set(0), least = infinity;
   float all_most[LANES], all_least[LANES];
   pairs_range range = {HUGE_VAL, 0};
@@ -151,7 +165,7 @@ static pairs_range pairs_range_of(const float *x, size_t count) {
     vi magnitude;
     if (count - i < LANES) memcpy(rest, x + i, (count - i) * sizeof *x);
     magnitude = vi_and(vf_bits(vf_load(count - i < LANES ? rest : x + i)), vi_set(INT32_MAX));
-    magnitude = vi_select(vi_less(infinity, magnitude), vi_set(0), magnitude);
+    magnitude = vi_select(vi_less(greatest, magnitude), vi_set(0), magnitude);
     most = vi_max(most, magnitude);
     least = vi_min(least, vi_select(vi_equal(magnitude, vi_set(0)), infinity, magnitude));
   }
@@ -170,11 +184,23 @@ static bool pairs_any_great(const float *d) {
   return vm_bits(great) != 0;
 }
 
+static bool pairs_any_negative_zero(const float *d) {
+  vm zero = vi_equal(vf_bits(vf_load(d)), vi_set(INT32_MIN));
+  for (size_t i = 1; i < PAIRS_ALL; i++)
+    zero = vm_or(zero, vi_equal(vf_bits(vf_load(d + i * LANES)), vi_set(INT32_MIN)));
+  return vm_bits(zero) != 0;
+}
+
 /* Chooses the way for BF16 from bounds of magnitudes, that is of leading bits: the least nonzero product and the
- * greatest. Sums of `count` products of at most `most`, starting below 2^126, are below 2^127. */
-static pairs_way pairs_way_of(bool fused, pairs_range a, pairs_range b, size_t count, const float *d) {
+   greatest. Sums of `count` products of at most `most`, starting below 2^126, are below 2^127. A pair below 2^-150 is
+   rounded to a zero, whose sign matters only to an accumulator of -0. */
+static pairs_way pairs_way_of(const smma_operation *o, bool fused, pairs_range a, pairs_range b, size_t count,
+                              const float *d) {
   const double most = a.most * b.most;
-  if (fused) return most < 0x1p127 && a.least * b.least >= 0x1p-126 ? PAIRS_FUSED : PAIRS_WIDE;
+  const bool ranges = o->rule.with.composition.step[0].output == SMMA_F64;
+  if (fused && most < 0x1p127 && a.least * b.least >= 0x1p-126) return PAIRS_FUSED;
+  if (fused && ranges) return PAIRS_RANGE;
+  if (fused) return most < 0x1p-152 && !pairs_any_negative_zero(d) ? PAIRS_FUSED : PAIRS_WIDE;
   return most * (double)count < 0x1p125 && !pairs_any_great(d) ? PAIRS_ODD : PAIRS_LOOK;
 }
 
@@ -195,8 +221,7 @@ static inline void pairs_run(const smma_run *r) {
     const float *a = (const float *)r->a + row * packed + r->first * k * PAIRS_ROWS;
     float *d = (float *)r->accumulator + row * PAIRS_COLUMNS;
     pairs_way way = rounded ? PAIRS_ROUNDED : PAIRS_FUSED;
-    if (o->a == SMMA_BF16) way = pairs_way_of(!rounded, pairs_range_of(a, count * PAIRS_ROWS), of_b, count, d);
-    if (way == PAIRS_WIDE && o->rule.with.composition.step[0].output == SMMA_F64) way = PAIRS_RANGE;
+    if (o->a == SMMA_BF16) way = pairs_way_of(o, !rounded, pairs_range_of(a, count * PAIRS_ROWS), of_b, count, d);
     switch (way) {
       case PAIRS_ROUNDED: pairs_block(a, b, count / 2, PAIRS_ROUNDED, nan, d); break;
       case PAIRS_FUSED: pairs_block(a, b, count / 2, PAIRS_FUSED, nan, d); break;

@@ -280,6 +280,130 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   }
 }
 
+/* ---- C-FDPA and GD-FDPA ---- */
+
+/* Returns x; if `flushes`, subnormals as zeros. */
+LANE_BODY lane_number lane_kept(lane_format f, bool flushes, lane_number x) {
+  const bool zero = flushes & !(x.significand >> f.fraction_bits);
+  x.significand = zero ? 0 : x.significand;
+  x.kind = zero ? SMMA_ZERO : x.kind;
+  return x;
+}
+
+/* Computes product k like lane_product. `marked` becomes true if a factor is NaN. */
+LANE_BODY void lane_marked_product(const lane_rule *r, const smma_lanes *x, int k, bool flushes, int n, lane_term *out,
+                                   int32_t *specials, int32_t *marked) {
+  const int32_t up = r->operation->rule.with.c_fdpa.alignment_bits - r->fraction_bits;
+  for (int i = 0; i < n; i++) {
+    const lane_number a = lane_kept(r->a, flushes, lane_decode(r->a, x->a.code[k][i]));
+    const lane_number b = lane_kept(r->b, flushes, lane_decode(r->b, x->b.code[k][i]));
+    const int32_t kind = lane_product_kind(a.kind, b.kind);
+    const uint32_t negative = a.negative ^ b.negative;
+    out->significand[i] = lane_scaled((uint64_t)a.significand * b.significand, up);
+    out->exponent[i] = kind == SMMA_ZERO ? SMMA_NO_EXPONENT : a.exponent + b.exponent;
+    out->negative[i] = -(int32_t)negative;
+    specials[i] |= lane_specials(kind, negative);
+    marked[i] |= (a.kind == SMMA_NAN) | (b.kind == SMMA_NAN);
+  }
+}
+
+/* Returns x, rounded down in units of 2^unit. */
+LANE_BODY int64_t lane_in_units(lane_format f, lane_number x, bool negative, int32_t unit) {
+  const int32_t shift = unit - x.exponent + (int32_t)f.fraction_bits;
+  const int64_t significand = (int64_t)((uint64_t)x.significand << (lane_maximum(-shift, 0) & 63));
+  return lane_shift_down(negative ? -significand : significand, lane_maximum(shift, 0));
+}
+
+/* Rounds like smma_c_fdpa_round. */
+LANE_BODY uint32_t lane_c_fdpa_round(const smma_c_fdpa *p, lane_output out, bool flushes, int64_t negative, int64_t sum,
+                                     int32_t unit) {
+  const bool halved = p->output == SMMA_BF16, saturates = p->overflow == SMMA_SUM_SATURATES;
+  const uint64_t x = lane_magnitude(sum);
+  const lane_rounded f32 = lane_round(23, -1000, SMMA_ROUND_NEAREST_EVEN, negative, x, unit);
+  const bool tiny = flushes & (f32.top + (int32_t)(f32.kept >> 24) < -126);
+  const uint32_t d = lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, x, unit), magnitude = d & ~out.sign;
+  const uint32_t result = d - (saturates & (magnitude == out.infinity));
+  const bool zero = (magnitude == 0) | tiny;
+  return zero ? 0 : result >> (halved ? 16 : 0);
+}
+
+/* Returns the result if terms are special; `c` is the accumulator's encoding. */
+LANE_BODY uint32_t lane_by_source(const lane_rule *r, int32_t products, int32_t of_c, bool marked, uint32_t c,
+                                  uint32_t finite) {
+  const bool marks = smma_marks_nan(r->operation->rule.nan);
+  const uint32_t quiet = UINT32_C(1) << (r->out.fraction_bits - 1);
+  const bool made = (products & HAS_NAN) | (products == (HAS_INFINITY | HAS_NEGATIVE_INFINITY));
+  const uint32_t d = lane_with_specials(r->out, products | of_c, finite);
+  const bool keeps = marks & (of_c == HAS_NAN) & !made, of_factor = marks & marked;
+  const uint32_t kept = keeps ? c | quiet : d;
+  return of_factor ? (uint32_t)smma_marked_nan(smma_encoding_of(r->operation->d)) : kept;
+}
+
+/* Adds products in units of 2^unit, as complements if their sign is not that of c. `top` is unit + F. */
+LANE_BODY void lane_add_opposing(const lane_terms *x, int count, const lane_number *c, const int32_t *top, int n,
+                                 int64_t *sum) {
+  for (int t = 0; t < count; t++)
+    for (int i = 0; i < n; i++) {
+      const int64_t term = (int64_t)lane_shift_right(x->term[t].significand[i], top[i] - x->term[t].exponent[i]);
+      sum[i] += term ^ ((int64_t)x->term[t].negative[i] ^ -(int64_t)c[i].negative);
+    }
+}
+
+/* Adds the sums of groups of products, each rounded down in the units of its group and then in units of 2^unit. */
+LANE_BODY void lane_add_groups(const lane_terms *x, int count, int group, const int32_t *top, int n, int64_t *sum) {
+  for (int first = 0; first < count; first += group) {
+    int32_t greatest[SMMA_LANES];
+    int64_t of_group[SMMA_LANES] = {0};
+    lane_greatest(x->term, first, first + group, 1, n, greatest);
+    for (int t = first; t < first + group; t++)
+      for (int i = 0; i < n; i++) {
+        const int64_t negative = x->term[t].negative[i];
+        const int64_t significand = ((int64_t)x->term[t].significand[i] ^ negative) - negative;
+        of_group[i] += lane_shift_down(significand, greatest[i] - x->term[t].exponent[i]);
+      }
+    for (int i = 0; i < n; i++) sum[i] += lane_shift_down(of_group[i], top[i] - greatest[i]);
+  }
+}
+
+LANE_BODY void lane_c_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
+  const smma_operation *o = r->operation;
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  const bool opposing = o->rule.algorithm == SMMA_C_FDPA;
+  const bool flushes = opposing && smma_c_fdpa_subnormals(o->a) != SMMA_SUBNORMALS_KEPT;
+  const bool flushes_d = opposing && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT;
+  const lane_format of_d = r->d;
+  const lane_output out = lane_output_of(p->output == SMMA_BF16 ? SMMA_F32 : p->output, o->rule.nan);
+  const int count = smma_block_of(o);
+  lane_terms terms;
+  lane_number c[SMMA_LANES];
+  int32_t top[SMMA_LANES], lead[SMMA_LANES], marked[SMMA_LANES] = {0};
+  int64_t sum[SMMA_LANES] = {0};
+  for (int i = 0; i < n; i++) terms.specials[i] = 0;
+  for (int t = 0; t < count; t++)
+    lane_marked_product(r, x, smma_product_index(o, block, t), flushes, n, &terms.term[t], terms.specials, marked);
+  lane_greatest(terms.term, 0, count, 1, n, terms.exponent);
+  for (int i = 0; i < n; i++) {
+    c[i] = lane_kept(of_d, flushes_d, lane_decode(of_d, d[i]));
+    lead[i] = lane_leading_bit(c[i].significand) + c[i].exponent - (int32_t)of_d.fraction_bits;
+    lead[i] = lane_maximum(lead[i], r->out.least);
+    top[i] = lane_maximum(terms.exponent[i], lead[i] - p->c_bits + p->alignment_bits);
+  }
+  if (opposing)
+    lane_add_opposing(&terms, count, c, top, n, sum);
+  else
+    lane_add_groups(&terms, count, smma_minimum(p->group, count), top, n, sum);
+  for (int i = 0; i < n; i++) {
+    const int32_t unit = top[i] - p->alignment_bits;
+    const bool negative_c = opposing & c[i].negative; /* C-FDPA adds magnitudes relative to the sign of c */
+    const int64_t of_c = lane_in_units(of_d, c[i], c[i].negative & !opposing, unit);
+    const bool ignored = !opposing & (lead[i] < unit), none = (terms.exponent[i] == SMMA_NO_EXPONENT) & !c[i].kind;
+    const int64_t all = sum[i] + (ignored ? 0 : of_c);
+    const uint32_t rounded = lane_c_fdpa_round(p, out, flushes_d, (all < 0) ^ negative_c, all, unit);
+    d[i] = lane_by_source(r, terms.specials[i], lane_specials(c[i].kind, c[i].negative), marked[i], d[i],
+                          none ? 0 : rounded);
+  }
+}
+
 /* ---- INTEGER ---- */
 
 LANE_BODY void lane_integer_sum(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {

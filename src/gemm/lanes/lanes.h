@@ -18,6 +18,8 @@ LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, in
     case SMMA_FTZ_ADDMUL: lane_ftz_addmul(o, x, n, d); break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: lane_tr_fdpa(r, x, block, n, d); break;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: lane_c_fdpa(r, x, block, n, d); break;
     case SMMA_FTZ_FMA: lane_ftz_fma(o, x, n, d, rare); break;
     case SMMA_INTEGER: lane_integer_sum(o, x, n, d); break;
     default: break; /* not accepted by lanes */
