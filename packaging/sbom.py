@@ -38,7 +38,7 @@ LICENCES = {
 INSIDE = {".whl": ["libgomp"]}
 NEEDS = {
     "softmma_": ["popt", "libgomp"],
-    "libsoftmma0": ["libgomp"],
+    "libsoftmma1": ["libgomp"],
     "windows": ["libgomp", "libwinpthread"],
 }
 
