@@ -51,6 +51,8 @@ kernels=$(sed -n 's/^kernels *\([^(]*\).*/\1/p' in/stdout | tr -d ,)
 listed=$("$softmma" list --json | jq length) unlisted=$("$softmma" list --on cdna3-r1 --json | jq length)
 gives 'version counts what list leaves out' 0 \
   "^instructions +$((listed + unlisted)) on [0-9]+ architectures, with the $unlisted of cdna3-r1\$" version
+check 'version: the modules of devices are found under a name without a folder, too' \
+  [ "$(PATH=$(dirname "$softmma"):$PATH; exec -a softmma "$softmma" version)" = "$("$softmma" version)" ]
 gives 'version --json has the kernels' 0 '"kernels": \[' version --json
 gives 'self-test' 0 '^[0-9]+ kernels \(.*core\), each: [0-9]{7} outputs of [0-9]{3} operations, and [0-9]{4} rows of [0-9]+ recordings from hardware; 0 differences$' self-test
 gives 'self-test --digests' 0 '^SMMA_DIGEST\("volta", "mma.m8n8k4.f32.f16.f16.f32", 0x' self-test --digests

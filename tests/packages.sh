@@ -39,6 +39,7 @@ most=$(sed -n 's/^most_wheel_bytes=\([0-9]*\).*/\1/p' scripts/release)
 if grep -rlF "$root" "$work/wheel"; then fail "the wheel says where it was built: $root"; fi
 echo "$(basename "$wheel"): $size bytes"
 (cd "$work" && "$bin/python" "$root/packaging/import_time.py")
+[ "$("$bin/softmma" version | head -n 1)" = "softmma $version" ] || fail 'pip installed no command softmma'
 
 "$root/tests/other_systems.sh" "$work/source" "$bin/python"
 
