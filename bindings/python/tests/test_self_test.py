@@ -20,7 +20,7 @@ def test_self_test(command):
     assert not done._replace(differences=("one",)) and str(done._replace(differences=("one",))).startswith("one\n")
 
 
-def started(*arguments, prelude=""):
+def started(*arguments, prelude="pass"):
     """Runs the package's command in a process of its own."""
     program = f"import softmma_command, sys; {prelude}; softmma_command.main()"
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
