@@ -7,7 +7,8 @@ cd "$1"
 maintainer="${DEBFULLNAME:-SoftMMA maintainers} <${DEBEMAIL:-softmma@localhost}>"
 allowed=initial-upload-closes-no-bugs # no bug of Debian's asks for it
 [ -n "${DEBEMAIL-}" ] || allowed=$allowed,bogus-mail-host,bogus-mail-host-in-debian-changelog
-sed -i "s/@SOVERSION@/${2%%.*}/; s/@MAINTAINER@/$maintainer/" debian/control
+sed -i "$(packaging/address.sh)
+  s/@SOVERSION@/${2%%.*}/; s/@MAINTAINER@/$maintainer/" debian/control
 mv debian/libsoftmma.install "debian/libsoftmma${2%%.*}.install"
 cat > debian/changelog <<END
 softmma ($2-1) unstable; urgency=medium
