@@ -30,8 +30,13 @@ def test_the_package_brings_the_command(command):
     assert started("version", "--json").stdout == command("version", "--json")
     assert started("list", "X").returncode == 2  # the program's own status
     missing = started("version", prelude="softmma_command.PROGRAM = softmma_command.PROGRAM / 'missing'")
-    assert missing.returncode == 2 and missing.stderr.startswith("softmma: this installation has the Python package only")
-    assert "numpy" not in subprocess.run(
-        [sys.executable, "-c", "import softmma_command, sys; print(*sys.modules)"], capture_output=True, text=True
-    ).stdout.split()
+    assert missing.returncode == 2 and missing.stderr.startswith(
+        "softmma: this installation has the Python package only"
+    )
+    assert (
+        "numpy"
+        not in subprocess.run(
+            [sys.executable, "-c", "import softmma_command, sys; print(*sys.modules)"], capture_output=True, text=True
+        ).stdout.split()
+    )
     assert softmma_command.PROGRAM.parent.name == "softmma"
