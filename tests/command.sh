@@ -106,6 +106,8 @@ gives 'block formats' 0 '^nvfp4 +e2m1 +ue4m3, shared by 16 elements$' list --for
 gives 'formats spelled out' 0 '^e4m3-bias11-fnuz +8 +4 +3 +11$' list --formats e4m3-bias11-fnuz e5m10
 gives 'a P3109 format' 0 '^binary8p3se +8 +5 +2 +16$' list --formats P3109_k8p3se
 gives 'a format by another name' 0 '^f16 +16 +5 +10 +15$' list --formats e4m3-bias11-fnuz e5m10
+gives 'list --facts' 0 '"softmma-facts": 1,' list --facts
+fails 'list --facts of a GPU' "--facts has all GPUs; leave out 'H100'" list --facts H100
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
 gives 'list --experiments --json' 0 '"name": "zero-sign"' list --experiments --json
 fails 'list of two things' 'are lists of their own; ask for one' list --gpus --formats
