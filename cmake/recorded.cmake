@@ -1,5 +1,5 @@
-# Writes to the file TO a selection of the vector files in the folder FROM: of each its header and at most 32 rows, evenly
-# chosen, then a form feed.
+# Writes to the file TO a selection of the vector files in the folder FROM: of each a line with its name and its number
+# of rows, its header, and at most 32 rows, evenly chosen, then a form feed.
 file(GLOB_RECURSE files ${FROM}/*.txt)
 list(SORT files)
 string(ASCII 12 form_feed)
@@ -17,6 +17,8 @@ foreach(file ${files})
   endwhile()
   list(JOIN head "\n" head)
   list(JOIN chosen "\n" chosen)
-  string(APPEND text "${head}\n${chosen}\n${form_feed}")
+  file(RELATIVE_PATH name ${FROM} ${file})
+  string(REGEX REPLACE "\\.txt$" "" name ${name})
+  string(APPEND text "# recording: ${name}, ${count} vectors\n${head}\n${chosen}\n${form_feed}")
 endforeach()
 file(WRITE ${TO} "${text}")

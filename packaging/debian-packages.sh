@@ -1,14 +1,15 @@
 #!/bin/sh
 # debian-packages.sh FOLDER VERSION: Debian's packages of the source in FOLDER, whose folder debian lacks the change log
-# and the library's version, which CMakeLists.txt makes of the first two numbers. lintian must have nothing to say.
+# and the number of the library's interface (soname), which is the first of the version. lintian must have nothing to say.
 set -eu
 cd "$1"
 # Who releases gives an address (DEBEMAIL, DEBFULLNAME); without one lintian's words on it are let pass.
 maintainer="${DEBFULLNAME:-SoftMMA maintainers} <${DEBEMAIL:-softmma@localhost}>"
 allowed=initial-upload-closes-no-bugs # no bug of Debian's asks for it
 [ -n "${DEBEMAIL-}" ] || allowed=$allowed,bogus-mail-host,bogus-mail-host-in-debian-changelog
-sed -i "s/@SOVERSION@/${2%.*}/; s/@MAINTAINER@/$maintainer/" debian/control
-mv debian/libsoftmma.install "debian/libsoftmma${2%.*}.install"
+sed -i "$(packaging/address.sh)
+  s/@SOVERSION@/${2%%.*}/; s/@MAINTAINER@/$maintainer/" debian/control
+mv debian/libsoftmma.install "debian/libsoftmma${2%%.*}.install"
 cat > debian/changelog <<END
 softmma ($2-1) unstable; urgency=medium
 

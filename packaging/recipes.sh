@@ -4,6 +4,7 @@
 # vcpkg_cmake_configure and vcpkg_cmake_install do. Neither tool is called.
 set -eu
 archive=$1 version=$2 recipes=$3/softmma-$2-recipes source=$(dirname "$(realpath "$0")")
+address=$("$source/address.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rm -rf "$recipes"
@@ -11,7 +12,8 @@ mkdir -p "$recipes"
 for recipe in conda vcpkg; do
   cp -r "$source/$recipe" "$recipes"
   for file in "$recipes/$recipe"/*.in; do
-    sed "s/@VERSION@/$version/g
+    sed "$address
+      s/@VERSION@/$version/g
       s/@SHA256@/$(sha256sum "$archive" | cut -d ' ' -f 1)/
       s/@SHA512@/$(sha512sum "$archive" | cut -d ' ' -f 1)/" "$file" > "${file%.in}"
     rm "$file"

@@ -51,6 +51,8 @@ kernels=$(sed -n 's/^kernels *\([^(]*\).*/\1/p' in/stdout | tr -d ,)
 listed=$("$softmma" list --json | jq length) unlisted=$("$softmma" list --on cdna3-r1 --json | jq length)
 gives 'version counts what list leaves out' 0 \
   "^instructions +$((listed + unlisted)) on [0-9]+ architectures, with the $unlisted of cdna3-r1\$" version
+check 'version: the modules of devices are found under a name without a folder, too' \
+  [ "$(PATH=$(dirname "$softmma"):$PATH; exec -a softmma "$softmma" version)" = "$("$softmma" version)" ]
 gives 'version --json has the kernels' 0 '"kernels": \[' version --json
 gives 'self-test' 0 '^[0-9]+ kernels \(.*core\), each: [0-9]{7} outputs of [0-9]{3} operations, and [0-9]{4} rows of [0-9]+ recordings from hardware; 0 differences$' self-test
 gives 'self-test --digests' 0 '^SMMA_DIGEST\("volta", "mma.m8n8k4.f32.f16.f16.f32", 0x' self-test --digests
@@ -104,6 +106,8 @@ gives 'block formats' 0 '^nvfp4 +e2m1 +ue4m3, shared by 16 elements$' list --for
 gives 'formats spelled out' 0 '^e4m3-bias11-fnuz +8 +4 +3 +11$' list --formats e4m3-bias11-fnuz e5m10
 gives 'a P3109 format' 0 '^binary8p3se +8 +5 +2 +16$' list --formats P3109_k8p3se
 gives 'a format by another name' 0 '^f16 +16 +5 +10 +15$' list --formats e4m3-bias11-fnuz e5m10
+gives 'list --facts' 0 '"softmma-facts": 1,' list --facts
+fails 'list --facts of a GPU' "--facts has all GPUs; leave out 'H100'" list --facts H100
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
 gives 'list --experiments --json' 0 '"name": "zero-sign"' list --experiments --json
 fails 'list of two things' 'are lists of their own; ask for one' list --gpus --formats

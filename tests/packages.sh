@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Quick checks of what scripts/release makes. The source archive makes itself again, without git and with the same
-# bytes. The wheel is small, is quickly imported, and contains no data of this machine. The version is in one place. The
-# library is built for Windows, where Wine runs it, and for macOS. CITATION.cff and the bill of materials are valid.
+# bytes. The wheel is small, is quickly imported, has the command, and contains no data of this machine. The library is
+# built for Windows, where Wine runs it, and for macOS. CITATION.cff and the bill of materials are valid.
 # ENVIRONMENT has the package installed, and the tools that build it; scripts/check-python calls this script.
 # Usage: packages.sh ENVIRONMENT
 set -euo pipefail
@@ -18,14 +18,10 @@ fail() {
 
 quiet() { "$@" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail "$*"; }; }
 
-version=$(sed -n 's/^project(softmma VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+version=$(sed -n 's/^#define SMMA_VERSION_[A-Z]* //p' include/softmma/version.h | paste -sd.)
 archive=softmma-$version.tar.gz
 [ "$("$bin/python" -c 'import softmma; print(softmma.__version__)')" = "$version" ] ||
-  fail "softmma.__version__ is not that of CMakeLists.txt, $version"
-grep -q "^## $version " CHANGELOG.md || fail "CHANGELOG.md has no heading for $version"
-for file in pyproject.toml CITATION.cff packaging/*/*.in packaging/debian/*; do # files that could repeat the version
-  if [ -f "$file" ] && grep -nwF "$version" "$file"; then fail "$file says the version, too"; fi
-done
+  fail "softmma.__version__ is not that of include/softmma/version.h, $version"
 
 quiet "$bin/python" -m build --sdist --no-isolation -o "$work" .
 mkdir "$work/source"
@@ -43,6 +39,7 @@ most=$(sed -n 's/^most_wheel_bytes=\([0-9]*\).*/\1/p' scripts/release)
 if grep -rlF "$root" "$work/wheel"; then fail "the wheel says where it was built: $root"; fi
 echo "$(basename "$wheel"): $size bytes"
 (cd "$work" && "$bin/python" "$root/packaging/import_time.py")
+[ "$("$bin/softmma" version | head -n 1)" = "softmma $version" ] || fail 'pip installed no command softmma'
 
 "$root/tests/other_systems.sh" "$work/source" "$bin/python"
 

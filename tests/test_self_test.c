@@ -55,7 +55,7 @@ static void test_wrong_digest(void **state) {
 
 /* Flips the last bit of d in the first test vector of the first recording. */
 static void test_wrong_row(void **state) {
-  static char text[1 << 20];
+  static char text[1 << 21];
   const smma_self_test_data data = {.recorded = text, .length = smma_self_test_shipped.length};
   smma_self_test result;
   smma_error error;

@@ -112,7 +112,7 @@ static int list_instructions(smma_arch_id only, bool every_n) {
 
 int smma_command_list(int argc, const char **argv) {
   const char *on = NULL;
-  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0;
+  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, facts = 0;
   smma_target target;
   smma_arch_id only;
   struct poptOption options[] = {
@@ -123,6 +123,8 @@ int smma_command_list(int argc, const char **argv) {
       {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "list the number formats: all of the table, or those named",
        NULL},
       {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "list the experiments of 'softmma test --open'", NULL},
+      {"facts", 0, POPT_ARG_NONE, &facts, 0,
+       "print everything, with rules, evidence and recordings, as one JSON document", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
   const char **names = smma_parse_options(
@@ -135,8 +137,10 @@ int smma_command_list(int argc, const char **argv) {
   if (target.custom || target.more)
     smma_die("list takes a GPU, and not '%s'; 'softmma show %s' shows that instruction", on, on);
   only = target.arch;
-  if (list_of_gpus + list_of_formats + experiments > 1)
-    smma_die("--gpus, --formats and --experiments are lists of their own; ask for one");
+  if (list_of_gpus + list_of_formats + experiments + facts > 1)
+    smma_die("--gpus, --formats, --experiments and --facts are lists of their own; ask for one");
+  if (facts && on) smma_die("--facts has all GPUs; leave out '%s'", on);
+  if (facts) return print_list(smma_facts_datum(), true, NULL, 0);
   if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);
   if (list_of_formats) return list_formats(names, json);
   if (experiments) return print_list(smma_questions_datum(), json, print_question, 0);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "isa/id.h"
 #include "isa/sum.h"
 
 static bool print_alias(const char *alias, void *context) {
@@ -19,7 +20,7 @@ static void print_architecture(const smma_architecture *arch) {
 }
 
 void smma_print_instruction(const smma_instruction *i) {
-  char scale[32], words[SMMA_SUM_WORDS_SIZE], parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
+  char id[SMMA_ID_SIZE], scale[32], words[SMMA_SUM_WORDS_SIZE], parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
   bool any_alias = false;
   const smma_operation o = smma_operation_of(i);
   smma_instruction_parameters(i, parameters, sizeof parameters);
@@ -34,8 +35,9 @@ void smma_print_instruction(const smma_instruction *i) {
   if (i->sparse) printf("%-14s%d of %d elements of A; k counts these\n", "sparse", i->sparse / 2, i->sparse);
   printf("%-14s%s%s%s\n", "model", smma_model_name(&i->rule->rule), *parameters ? ": " : "", parameters);
   printf("%-14s%s\n", "sum", smma_sum_words(&o, words));
-  printf("%-14s%s\n", "rule", i->rule->name);
+  printf("%-14s%s\n", "rule", smma_rule_id(i, id));
   printf("%-14s%s\n", "basis", smma_basis_name(smma_instruction_basis(i)));
+  if (smma_instruction_id(i, id)) printf("%-14s%s\n", "id", id);
   print_texts("evidence", i->rule->evidence);
   print_texts("open", i->rule->questions);
   smma_each_alias(i, print_alias, &any_alias);

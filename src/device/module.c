@@ -14,6 +14,10 @@ static bool own_folder(char *folder, size_t size) {
   char *slash;
   if (!dladdr((void *)smma_load_driver, &info) || !info.dli_fname) return false;
   snprintf(folder, size, "%s", info.dli_fname);
+  if (!strchr(folder, '/')) { /* the program, under the name by which the shell found it */
+    const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    folder[length < 0 ? 0 : length] = 0;
+  }
   slash = strrchr(folder, '/');
   if (slash) *slash = 0;
   return slash != NULL;

@@ -1,10 +1,14 @@
 #include "facts/facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "isa/formats.h"
+#include "isa/id.h"
 #include "isa/key.h"
 #include "question/question.h"
+#include "selftest/self_test.h"
+#include "softmma/version.h"
 #include "unit/unit.h"
 
 const char *smma_scale_text(const smma_instruction *i, char text[32]) {
@@ -40,8 +44,18 @@ static smma_datum *parameters(const smma_rule *rule) {
   return record;
 }
 
-smma_datum *smma_instruction_datum(const smma_instruction *i) {
-  smma_datum *record = smma_datum_record(), *aliases = smma_datum_list();
+static void put_id(smma_datum *record, const smma_instruction *i) {
+  char text[SMMA_ID_SIZE];
+  smma_put_text(record, "id", smma_instruction_id(i, text));
+}
+
+static void put_rule_id(smma_datum *record, const char *key, const smma_instruction *i) {
+  char text[SMMA_ID_SIZE];
+  smma_put_text(record, key, smma_rule_id(i, text));
+}
+
+static void put_instruction(smma_datum *record, const smma_instruction *i) {
+  smma_datum *aliases = smma_datum_list();
   char scale[32];
   smma_each_alias(i, append_alias, aliases);
   smma_put_text(record, "arch", smma_arch_name(i));
@@ -55,11 +69,22 @@ smma_datum *smma_instruction_datum(const smma_instruction *i) {
   smma_put_text(record, "c", smma_format_text(i->c));
   smma_put_text(record, "d", smma_format_text(i->d));
   smma_put_text(record, "scale", i->scale_block ? smma_scale_text(i, scale) : NULL);
-  smma_put_text(record, "model", smma_model_name(&i->rule->rule));
-  smma_datum_put(record, "parameters", parameters(&i->rule->rule));
-  smma_datum_put(record, "evidence", texts(i->rule->evidence));
-  smma_datum_put(record, "questions", texts(i->rule->questions));
+}
+
+static void put_rule(smma_datum *record, const smma_named_rule *rule) {
+  smma_put_text(record, "model", smma_model_name(&rule->rule));
+  smma_datum_put(record, "parameters", parameters(&rule->rule));
+  smma_datum_put(record, "evidence", texts(rule->evidence));
+  smma_datum_put(record, "questions", texts(rule->questions));
+}
+
+smma_datum *smma_instruction_datum(const smma_instruction *i) {
+  smma_datum *record = smma_datum_record();
+  put_instruction(record, i);
+  put_rule(record, i->rule);
   smma_put_text(record, "basis", smma_basis_name(smma_instruction_basis(i)));
+  put_id(record, i);
+  put_rule_id(record, "rule", i);
   return record;
 }
 
@@ -146,4 +171,58 @@ smma_datum *smma_units_datum(void) {
   smma_datum *list = smma_datum_list();
   for (size_t i = 0; i < smma_unit_kind_count; i++) smma_datum_append(list, unit_datum(&smma_unit_kinds[i]));
   return list;
+}
+
+/* ---- All facts in one record ---- */
+
+static smma_datum *architectures(void) {
+  smma_datum *list = smma_datum_list();
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
+    smma_datum *record = smma_datum_record(), *gpus = smma_datum_list();
+    for (size_t g = 0; g < smma_gpu_count; g++)
+      if ((int)smma_gpus[g].arch == a) smma_datum_append(gpus, smma_datum_text(smma_gpus[g].name));
+    smma_put_text(record, "id", smma_architectures[a].name);
+    smma_put_text(record, "title", smma_architectures[a].title);
+    smma_put_text(record, "vendor", smma_architectures[a].vendor);
+    smma_datum_put(record, "gpus", gpus);
+    smma_datum_append(list, record);
+  }
+  return list;
+}
+
+static bool has_id(const smma_datum *list, const char *id) {
+  for (size_t i = 0; i < smma_datum_size(list); i++)
+    if (strcmp(smma_datum_text_of(smma_datum_get(smma_datum_at(list, i), "id")), id) == 0) return true;
+  return false;
+}
+
+/* Appends the instruction, and its rule if that is not there yet. */
+static void append_facts(smma_datum *rules, smma_datum *instructions, const smma_instruction *i) {
+  smma_datum *record = smma_datum_record();
+  char id[SMMA_ID_SIZE];
+  put_id(record, i);
+  put_rule_id(record, "rule", i);
+  put_instruction(record, i);
+  smma_datum_append(instructions, record);
+  if (has_id(rules, smma_rule_id(i, id))) return;
+  record = smma_datum_record();
+  smma_put_text(record, "id", id);
+  put_rule(record, i->rule);
+  smma_datum_append(rules, record);
+}
+
+smma_datum *smma_facts_datum(void) {
+  smma_datum *facts = smma_datum_record(), *rules = smma_datum_list(), *instructions = smma_datum_list();
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++)
+    for (size_t i = 0; i < smma_architectures[a].table->count; i++)
+      append_facts(rules, instructions, &smma_architectures[a].table->row[i]);
+  smma_put_count(facts, "softmma-facts", SMMA_FACTS_VERSION);
+  smma_put_text(facts, "softmma", smma_version());
+  smma_datum_put(facts, "architectures", architectures());
+  smma_datum_put(facts, "formats", smma_formats_datum());
+  smma_datum_put(facts, "rules", rules);
+  smma_datum_put(facts, "instructions", instructions);
+  smma_datum_put(facts, "experiments", smma_questions_datum());
+  smma_datum_put(facts, "recordings", smma_recordings_datum());
+  return facts;
 }

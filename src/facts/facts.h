@@ -5,8 +5,10 @@
 #include "datum/datum.h"
 #include "isa/catalogue.h"
 
+enum { SMMA_FACTS_VERSION = 1 }; /* of docs/facts.schema.json */
+
 /* Returns {"arch", "name", "aliases", "m", "n", "k", "a", "b", "c", "d", "scale", "model", "parameters", "evidence",
-   "questions"}; scale is null, or "ue8m0 per 32". */
+   "questions", "id", "rule"}; scale is null, or "ue8m0 per 32". */
 smma_datum *smma_instruction_datum(const smma_instruction *instruction);
 
 /* Writes "ue8m0 per 32"; an empty text without scale factors. Returns `text`. */
@@ -26,6 +28,10 @@ smma_datum *smma_formats_datum(void);
 
 /* Returns a list of the open questions of `campaign --open`: {"name", "question", "candidates"}. */
 smma_datum *smma_questions_datum(void);
+
+/* Returns the catalogue, the rules with their evidence, the open questions and the list of recordings as one record,
+   which docs/facts.schema.json describes. */
+smma_datum *smma_facts_datum(void);
 
 /* Returns a list of the kinds of units: {"unit", "takes", "arguments", "summary"}. Opens each kind that needs no
    arguments, and adds "usable", and "device" and "driver" or "why". */

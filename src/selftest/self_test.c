@@ -7,6 +7,7 @@
 
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "isa/id.h"
 #include "rows/check.h"
 #include "rows/generate.h"
 #include "unit/unit.h"
@@ -157,6 +158,41 @@ static bool check_recording(run *r, const char *text, size_t length, smma_error 
   }
   r->result->recordings++;
   return true;
+}
+
+/* Returns the record of one file; NULL if memory runs out. The first line, which cmake/recorded.cmake writes, has the
+   id and the number of test vectors of the whole file. */
+static smma_datum *recording(const char *text, size_t length) {
+  FILE *stream = fmemopen((void *)text, length, "r");
+  smma_datum *record = smma_datum_record();
+  smma_vector_reader *reader;
+  smma_vector_header header;
+  smma_error error;
+  const smma_instruction *i;
+  char id[256], instruction[SMMA_ID_SIZE];
+  unsigned long long vectors;
+  if (!stream || sscanf(text, "# recording: %255[^,], %llu vectors", id, &vectors) != 2 ||
+      !(reader = smma_vector_open(stream, id, &header, &error))) {
+    if (stream) fclose(stream);
+    smma_datum_free(record);
+    return NULL;
+  }
+  i = smma_instruction_of_header(&header, id, &error);
+  smma_put_text(record, "id", id);
+  smma_put_text(record, "instruction", i ? smma_instruction_id(i, instruction) : NULL);
+  smma_put_text(record, "recorded_on", header.recorded_on);
+  smma_put_count(record, "vectors", vectors);
+  smma_vector_close(reader);
+  fclose(stream);
+  return record;
+}
+
+smma_datum *smma_recordings_datum(void) {
+  smma_datum *list = smma_datum_list();
+  for (const char *text = recorded, *end; (end = memchr(text, '\f', (size_t)(recorded + sizeof recorded - 1 - text)));
+       text = end + 1)
+    smma_datum_append(list, recording(text, (size_t)(end - text)));
+  return list;
 }
 
 bool smma_self_test_run(const smma_self_test_data *data, smma_self_test *result, smma_error *error) {

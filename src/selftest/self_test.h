@@ -45,6 +45,10 @@ typedef struct {
 bool smma_self_test_compute(const smma_instruction *instruction, const char *kernel, uint64_t *digest,
                             unsigned long long *outputs);
 
+/* Returns the list of the recordings of hardware: {"id", "instruction", "recorded_on", "vectors"}. The id is the file's
+   path in tests/vectors/recorded without ".txt", the instruction an id, too (smma_instruction_id). */
+smma_datum *smma_recordings_datum(void);
+
 /* Compares every digest and row of the data with the result of each kernel of this CPU. Returns false with a message if
    the comparison cannot be done, or was interrupted (smma_units_stop_when). Call smma_self_test_free in both cases. */
 bool smma_self_test_run(const smma_self_test_data *data, smma_self_test *result, smma_error *error);

@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "rows/copy.h"
 
-/* Returns the list of that name: "gpus", "formats", "questions", "units" or "experiments". */
+/* Returns the list of that name: "gpus", "formats", "questions", "units" or "experiments"; or "all" facts. */
 PyObject *python_facts(PyObject *module, PyObject *name) {
   const char *wanted = PyUnicode_AsUTF8AndSize(name, NULL);
   suspended before;
@@ -20,6 +20,7 @@ PyObject *python_facts(PyObject *module, PyObject *name) {
   if (!wanted) return NULL;
   before = suspend_python();
   if (strcmp(wanted, "gpus") == 0) list = smma_gpus_datum(SMMA_ARCH_COUNT);
+  if (strcmp(wanted, "all") == 0) list = smma_facts_datum();
   if (strcmp(wanted, "formats") == 0) list = smma_formats_datum();
   if (strcmp(wanted, "questions") == 0) list = smma_questions_datum();
   if (strcmp(wanted, "units") == 0) list = smma_units_datum();

@@ -39,7 +39,7 @@ _NAMES = {
     "_compare": "ComparedUnit Comparison compare",
     "_coverage": "Coverage coverage coverage_files",
     "_equal": "Equality Permutation equal permute",
-    "_facts": "Experiment ExperimentRun Question UnitKind convert experiment experiments gen questions units",
+    "_facts": "Experiment ExperimentRun Question UnitKind convert experiment experiments facts gen questions units",
     "_gemm": "Gemm gemm",
     "_infer": "Inference infer",
     "_match": "Candidate Claim Match MatchDifference MatchingLibrary claim match",

@@ -44,6 +44,7 @@ from softmma._facts import (
     convert as convert,
     experiment as experiment,
     experiments as experiments,
+    facts as facts,
     gen as gen,
     questions as questions,
     units as units,

@@ -32,6 +32,21 @@ def questions() -> Listing[Question]:
     return Listing((result(Question, record) for record in value), value)
 
 
+def facts() -> dict[str, Any]:
+    """Returns what ``softmma list --facts`` prints, as docs/facts.schema.json describes it.
+
+    "architectures", "formats", "rules" with their evidence, "instructions", "experiments" (open questions) and
+    "recordings" are lists of records, each with the "id" or name by which it can be cited.
+
+    >>> import softmma
+    >>> rules = {rule["id"]: rule for rule in softmma.facts()["rules"]}
+    >>> rules["hopper_wgmma_fp8_f32"]["parameters"]["F"]
+    13
+    """
+    value: dict[str, Any] = _core.facts("all")
+    return value
+
+
 class UnitKind(NamedTuple):
     """A kind of unit: something that computes d = a_0 b_0 + ... + c for test vectors."""
 

@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,6 +63,7 @@ CALLS = {
     "list gpus": (["list", "--gpus"], softmma.gpus),
     "list formats": (["list", "--formats"], softmma.formats),
     "list questions": (["list", "--experiments"], softmma.questions),
+    "list facts": (["list", "--facts"], lambda: SimpleNamespace(value=softmma.facts())),
     "show a GPU": (["show", "H100"], lambda: softmma.gpu("H100")),
     "show": (["show", "HMMA.16816.F32", "--on", "A100"], lambda: softmma.instruction("A100", "HMMA.16816.F32")),
     "explain": (

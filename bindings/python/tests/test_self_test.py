@@ -1,8 +1,11 @@
-"""softmma.self_test returns the results of the command."""
+"""softmma.self_test returns the results of the command, which the package brings."""
 
 import json
+import subprocess
+import sys
 
 import softmma
+import softmma_command
 
 TIER = "check"
 
@@ -15,3 +18,25 @@ def test_self_test(command):
     for name in ("operations", "outputs", "recordings", "rows"):
         assert getattr(done, name) == report[name] > 50
     assert not done._replace(differences=("one",)) and str(done._replace(differences=("one",))).startswith("one\n")
+
+
+def started(*arguments, prelude="pass"):
+    """Runs the package's command in a process of its own."""
+    program = f"import softmma_command, sys; {prelude}; softmma_command.main()"
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+
+
+def test_the_package_brings_the_command(command):
+    assert started("version", "--json").stdout == command("version", "--json")
+    assert started("list", "X").returncode == 2  # the program's own status
+    missing = started("version", prelude="softmma_command.PROGRAM = softmma_command.PROGRAM / 'missing'")
+    assert missing.returncode == 2 and missing.stderr.startswith(
+        "softmma: this installation has the Python package only"
+    )
+    assert (
+        "numpy"
+        not in subprocess.run(
+            [sys.executable, "-c", "import softmma_command, sys; print(*sys.modules)"], capture_output=True, text=True
+        ).stdout.split()
+    )
+    assert softmma_command.PROGRAM.parent.name == "softmma"
