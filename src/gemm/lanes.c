@@ -36,8 +36,8 @@ static bool takes_formats(const smma_operation *o) {
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA:
       return is_factor(o->a) && is_factor(o->b) && o->c == o->d && o->rule.with.c_fdpa.output == o->d &&
-             o->rule.with.c_fdpa.alignment_bits >=
-                 smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits;
+             o->rule.with.c_fdpa.alignment_bits == 24 && o->rule.with.c_fdpa.c_bits == 26 && /* all published units */
+             smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits <= 24;
     default: break;
   }
   return false;
