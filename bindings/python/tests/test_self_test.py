@@ -4,8 +4,9 @@ import json
 import subprocess
 import sys
 
-import softmma
 import softmma_command
+
+import softmma
 
 TIER = "check"
 
@@ -23,11 +24,14 @@ def test_self_test(command):
 def started(*arguments, prelude="pass"):
     """Runs the package's command in a process of its own."""
     program = f"import softmma_command, sys; {prelude}; softmma_command.main()"
-    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
 
 
 def test_the_package_brings_the_command(command):
-    assert started("version", "--json").stdout == command("version", "--json")
+    both = [json.loads(text) for text in (started("version", "--json").stdout, command("version", "--json"))]
+    for about in both:
+        about.pop("mpi")  # the tests' command may have it
+    assert both[0] == both[1]
     assert started("list", "X").returncode == 2  # the program's own status
     missing = started("version", prelude="softmma_command.PROGRAM = softmma_command.PROGRAM / 'missing'")
     assert missing.returncode == 2 and missing.stderr.startswith(
@@ -36,7 +40,7 @@ def test_the_package_brings_the_command(command):
     assert (
         "numpy"
         not in subprocess.run(
-            [sys.executable, "-c", "import softmma_command, sys; print(*sys.modules)"], capture_output=True, text=True
+            [sys.executable, "-c", "import softmma_command, sys; print(*sys.modules)"], capture_output=True, text=True, check=False
         ).stdout.split()
     )
     assert softmma_command.PROGRAM.parent.name == "softmma"
