@@ -13,7 +13,7 @@
 /* Numbers of test vectors that a cover is searched among, and of random units. */
 #ifndef COVERAGE_TRIES
 #define COVERAGE_TRIES 12000
-#define COVERAGE_UNITS 160
+#define COVERAGE_UNITS 500
 #endif
 
 enum { ROWS = COVERAGE_TRIES / 8, TRIES = COVERAGE_TRIES, UNITS = COVERAGE_UNITS };

@@ -60,10 +60,49 @@ static bool adds_bits(const smma_step *s) {
          (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES);
 }
 
+/* Reports whether a zero brings an exponent of its own. */
+static bool zero_brings(const smma_cut *cut) {
+  return cut->brings != SMMA_BRINGS_NOTHING && cut->zero_exponent != SMMA_NO_EXPONENT;
+}
+
+/* Reports whether a term of a class can be as great as 2^112 units of its sum, which limits it. Such a term has bits at
+   the limit. `least` is the least reference exponent. */
+static bool limits_terms(const smma_step *s, const smma_cut *cut, exponents x, int least) {
+  const int bits = s->join == SMMA_JOIN_CHAIN ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
+  if (bits == SMMA_EXACT_ALIGNMENT) return false;
+  if (s->reference == SMMA_NONE && cut->brings != SMMA_BRINGS_NOTHING)
+    return x.above - cut->offset + bits >= SMMA_MOST_TERM_BITS;
+  return x.leading_most - (least - bits) >= SMMA_MOST_TERM_BITS;
+}
+
+/* Returns the least exponent that terms of a class bring, zeros included. The own exponent of a zero is that of its
+   format, which is not known here. */
+static int least_with_zeros(const smma_cut *cut, exponents x) {
+  const int least = brought_least(cut, x);
+  if (!zero_brings(cut)) return least;
+  return cut->zero_exponent == SMMA_OWN_EXPONENT
+             ? -FAR
+             : smma_minimum(least, smma_maximum(cut->zero_exponent + cut->offset, cut->least));
+}
+
+/* Reports whether sums of a step can have bits that none of their terms has. */
+static bool has_own_bits(const smma_step *s, exponents terms) {
+  const bool chain = s->join == SMMA_JOIN_CHAIN, wraps = s->width_overflow == SMMA_INTEGER_WRAPS;
+  exponents sums = terms;
+  int least;
+  if (adds_bits(s)) return true;
+  if (s->width != SMMA_NONE && wraps) return false; /* nothing is limited */
+  if (chain) sums = exponents_of(s->output == SMMA_NO_FORMAT ? SMMA_F64 : s->output, SMMA_SUBNORMALS_KEPT);
+  least = s->reference != SMMA_NONE
+              ? s->reference
+              : smma_minimum(least_with_zeros(&s->term, terms), least_with_zeros(&s->accumulator, sums));
+  return limits_terms(s, &s->term, terms, least) || (chain && limits_terms(s, &s->accumulator, sums, least));
+}
+
 /* Returns the bounds for a sum rounded to the output, of terms that have no bit below 2^last. */
-static exponents rounded(const smma_step *s, int last) {
+static exponents rounded(const smma_step *s, exponents terms, int last) {
   exponents x = exponents_of(s->output, s->subnormal_outputs);
-  if (adds_bits(s)) return x;
+  if (has_own_bits(s, terms)) return x;
   last = smma_minimum(last, x.most - smma_encoding_of(s->output).fraction_bits); /* if it saturates */
   x.last = smma_maximum(x.last, last);
   x.leading_least = smma_maximum(x.leading_least, last);
@@ -78,7 +117,7 @@ static const exponents any = {-FAR, FAR, -FAR, FAR, -FAR, FAR};
 static exponents chained(const smma_event_space *space, const smma_step *s, exponents terms) {
   const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
   if (s->output == SMMA_NO_FORMAT) return any;
-  return rounded(s, s->start == SMMA_START_C ? smma_minimum(c.last, terms.last) : terms.last);
+  return rounded(s, terms, s->start == SMMA_START_C ? smma_minimum(c.last, terms.last) : terms.last);
 }
 
 /* Returns the bounds for all accumulators: c, and the previous sums. */
@@ -111,14 +150,14 @@ static exponents unrounded(const smma_event_space *space, const smma_step *s, ex
 /* Returns the bounds for the nodes that a step produces. */
 static exponents sums_of(const smma_event_space *space, const smma_step *s, exponents terms) {
   if (s->output == SMMA_NO_FORMAT) return s->join == SMMA_JOIN_APART ? unrounded(space, s, terms) : any;
-  return s->join == SMMA_JOIN_CHAIN ? accumulator_of(space, s, terms) : rounded(s, terms.last);
+  return s->join == SMMA_JOIN_CHAIN ? accumulator_of(space, s, terms) : rounded(s, terms, terms.last);
 }
 
 /* Returns the bounds for the terms of a step: the nodes before it, and in a tree also sums of these. */
 static exponents terms_in(const smma_event_space *space, int step, exponents nodes) {
   const smma_step *s = &composition_of(space)->step[step];
   if (s->join != SMMA_JOIN_TREE) return nodes;
-  return s->output == SMMA_NO_FORMAT ? any : either(nodes, rounded(s, nodes.last));
+  return s->output == SMMA_NO_FORMAT ? any : either(nodes, rounded(s, nodes, nodes.last));
 }
 
 static exponents terms_of(const smma_event_space *space, int step) {
@@ -282,7 +321,7 @@ static const char *shift_excluded(const parts *p, int value) {
     return "there is one term";
   if (value == SMMA_SHIFTS - 1) return NULL;
   if (cancelled <= 0) return p->truncates && value > most_carry(p) ? "so few terms carry no further" : NULL;
-  if (adds_bits(s)) return NULL;
+  if (has_own_bits(s, p->terms)) return NULL;
   if (cancelled > smma_maximum(p->terms.leading_most, p->accumulator.leading_most) -
                       smma_minimum(p->terms.last, p->accumulator.last))
     return "terms have no bits so far apart";
@@ -293,7 +332,7 @@ static const char *shift_excluded(const parts *p, int value) {
 
 /* Reports whether no sum has a bit below 2^last. */
 static bool is_coarse(const parts *p, int last) {
-  return !adds_bits(p->step) && p->terms.last >= last && p->accumulator.last >= last;
+  return !has_own_bits(p->step, p->terms) && p->terms.last >= last && p->accumulator.last >= last;
 }
 
 static const char *round_excluded(const parts *p, int value) {
@@ -330,6 +369,13 @@ static bool has_special_terms(const smma_event_space *space, const parts *p, boo
   return possible;
 }
 
+/* Reports whether every sum within the width is within the range of the integer output. */
+static bool is_limited_before(const smma_step *s) {
+  const int bits = s->join == SMMA_JOIN_CHAIN ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
+  return s->width != SMMA_NONE && s->reference != SMMA_NONE && s->reference <= bits &&
+         s->width <= smma_format_bits(s->output);
+}
+
 static const char *integer_excluded(const parts *p, smma_result_event event) {
   switch (event) {
     case SMMA_RESULT_EXACT:
@@ -337,7 +383,7 @@ static const char *integer_excluded(const parts *p, smma_result_event event) {
     case SMMA_RESULT_ZERO:
     case SMMA_RESULT_CANCELLED: return NULL;
     case SMMA_RESULT_WIDTH: return p->step->width == SMMA_NONE ? "sums have no width" : NULL;
-    case SMMA_RESULT_OVERFLOW: return p->step->width != SMMA_NONE ? "the width of sums comes before" : NULL;
+    case SMMA_RESULT_OVERFLOW: return is_limited_before(p->step) ? "the width of sums comes before" : NULL;
     default: return "integers are not rounded";
   }
 }
@@ -371,11 +417,6 @@ static const char *result_excluded(const smma_event_space *space, const parts *p
     case SMMA_RESULT_EVENTS: break;
   }
   return NULL;
-}
-
-/* Reports whether a zero brings an exponent of its own. */
-static bool zero_brings(const smma_cut *cut) {
-  return cut->brings != SMMA_BRINGS_NOTHING && cut->zero_exponent != SMMA_NO_EXPONENT;
 }
 
 static const char *lead_excluded(const smma_event_space *space, smma_event e) {
