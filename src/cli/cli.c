@@ -101,8 +101,10 @@ const smma_instruction *smma_require_basis(const smma_instruction *i, const char
   const smma_basis basis = smma_instruction_basis(i);
   const char *evidence = *i->rule->evidence;
   if (smma_is_strict && (basis == SMMA_BASIS_REPORTED || basis == SMMA_BASIS_ASSUMED))
-    smma_die("--strict: the model of %s on %s is only %s: %s; leave --strict out to use it", i->name, gpu,
-             smma_basis_name(basis), evidence);
+    smma_die(
+        "--strict: the model of %s on %s is only %s ('softmma show %s %s' has its evidence); leave --strict out to "
+        "use it",
+        i->name, gpu, smma_basis_name(basis), gpu, i->name);
   if (!is_noted && evidence && strncmp(evidence, report, strlen(report)) == 0) {
     smma_note("%s: %s", gpu, evidence);
     is_noted = true;
