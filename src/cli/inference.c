@@ -13,7 +13,7 @@ static size_t count_neighbours(const smma_inference *f, int is) {
 static void print_parameters(FILE *stream, const smma_inference *f) {
   bool some = false;
   fprintf(stream, "\n%-6s  %-30s %-18s %-30s %-24s%s\n", "", "parameter", "value", "excluded by a row",
-          "no row searched shows", f->recording ? " left open" : "");
+          "no effect in any row", f->recording ? " left open" : "");
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     const smma_infer_neighbour *n = &f->neighbour[i];
     char place[SMMA_INFER_VALUES_SIZE], value[64], list[3][SMMA_INFER_VALUES_SIZE];
@@ -24,7 +24,7 @@ static void print_parameters(FILE *stream, const smma_inference *f) {
     fprintf(stream, "%s%s\n", f->recording ? " " : "",
             f->recording ? smma_infer_values(f, i, SMMA_UNDECIDED, list[2]) : "");
   }
-  fprintf(stream, "\nno row searched shows any other value of:");
+  fprintf(stream, "\nno value has an effect in any row searched, for:");
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     char place[SMMA_INFER_VALUES_SIZE];
     if (!smma_infer_values_are_all(f, i, SMMA_FREE)) continue;
@@ -134,7 +134,7 @@ void smma_print_inference_summary(FILE *stream, const smma_infer_request *r, con
   smma_describe_inferred_nan(i, f, nan);
   if (*nan && smma_has_inferred(f)) fprintf(stream, "NaN: %s\n", nan);
   if (f->neighbours) {
-    fprintf(stream, "neighbouring values: %zu excluded by rows, %zu that no row of %llu searched shows",
+    fprintf(stream, "neighbouring values: %zu excluded by rows, %zu without effect in any of %llu rows searched",
             count_neighbours(f, SMMA_EXCLUDED), count_neighbours(f, SMMA_FREE), (unsigned long long)r->neighbours);
     if (f->recording) fprintf(stream, ", %zu that these rows leave open", count_neighbours(f, SMMA_UNDECIDED));
     fputc('\n', stream);

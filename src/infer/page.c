@@ -13,7 +13,7 @@
 
 static smma_datum *parameters_table(const smma_inference *f) {
   static const char *const header[] = {
-      "", "parameter", "value", "excluded by a row", "no row searched shows", "not decided by these rows"};
+      "", "parameter", "value", "excluded by a row", "no effect in any row", "not decided by these rows"};
   const int columns = f->recording ? 6 : 5;
   smma_datum *table = smma_datum_list_of(1, smma_datum_texts(header, (size_t)columns));
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {

@@ -241,7 +241,7 @@ class Inference:
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table of parameters that vectors determine; a column "left open" only if a value is undecided."""
-        columns = {"excluded": "excluded by a row", "free": "no row searched shows", "undecided": "left open"}
+        columns = {"excluded": "excluded by a row", "free": "no effect in any row", "undecided": "left open"}
         if not any(p.values("undecided") for p in self.parameters):
             del columns["undecided"]
         rows = [
@@ -253,7 +253,7 @@ class Inference:
 
     def _free(self) -> str:
         free = ", ".join(f"{p.name} ({_place(p)})" for p in self.parameters if p._is_free)
-        return f"no row searched shows any other value of: {free or 'none'}"
+        return f"no value has an effect in any row searched, for: {free or 'none'}"
 
     def __repr__(self) -> str:
         shown = ["", text_table(*self._table()), "", self._free()] if self.parameters else []
