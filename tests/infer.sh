@@ -17,8 +17,8 @@ gives 'a unit is found' 0 '^volta mma.m8n8k4.f32.f16.f16.f32 on model: found$' \
   infer --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" -o v100.json --proof proof.txt --page v100.html
 cp in/stdout report
 check 'it is the rule' grep -qx 'model: T-FDPA F=23 L=4 rho=RZ-FP32 e_zero=-131' report
-check 'it is named' grep -q 'tells it from mma.m8n8k4.f32.f16.f16.f32 of volta' report
-check 'values next to it are shut out' grep -qE '^step 1  alignment_bits +23 +22, 24, exact' report
+check 'it is named' grep -q 'distinguishes it from mma.m8n8k4.f32.f16.f16.f32 of volta' report
+check 'values next to it are excluded' grep -qE '^step 1  alignment_bits +23 +22, 24, exact' report
 parts v100.html >parts.json
 check 'the page has the report' diff <(head -n 6 report) <(jq -r '.[].lines // empty' parts.json | head -n 6)
 check 'with the parameters' [ "$(jq -c '[.[].table // [] | .[] | select(.[1] == "alignment_bits")]' parts.json)" = \
@@ -110,7 +110,7 @@ check 'it is told where' grep -q '^the product at k = 5 is unlike the others; th
 payloads=(--unit "plugin:$plugin:payloads" --on A100 --instr $instr)
 gives 'NaN that no policy gives' 1 ': found, except NaN encodings$' infer "${payloads[@]}" "${few[@]}" -o payloads.json
 check 'how many' grep -qE '^NaN: [1-9][0-9]* of [0-9]+ vectors differ from .*: all hold a NaN in both results' in/stdout
-check 'of the catalogue, too' grep -qE '^no row searched tells it from .*, except NaN encodings: those of [1-9]' in/stdout
+check 'of the catalogue, too' grep -qE '^no row searched distinguishes it from .*, except NaN encodings: those of [1-9]' in/stdout
 gives 'campaign says so of the instruction' 1 '^  only NaN encodings differ: both results of every mismatch are NaN' \
   test "${payloads[@]}" --rows 20000
 gives 'and of the model' 1 '^  only NaN encodings differ: both results of every mismatch are NaN' \
@@ -131,7 +131,7 @@ gives 'hardly any budget' 1 ': not found, because models have computed the budge
   "${unknown[@]}" --budget 1
 check 'the share' grep -qE '^the best model disagrees with [1-9][0-9]* of 16384 new rows: ' in/stdout
 check 'what they hold' grep -q '^some of them: ' in/stdout
-check 'what shuts out structures' grep -qE '^structures: [0-9]+ of [0-9]+ are shut out by rows, ' in/stdout
+check 'rows that exclude structures' grep -qE '^structures: [0-9]+ of [0-9]+ are excluded by rows, ' in/stdout
 for threads in 1 3; do
   OMP_NUM_THREADS=$threads "$softmma" "${unknown[@]}" --budget 100000 --json |
     jq 'del(.seconds, .unit_seconds)' >$threads.json

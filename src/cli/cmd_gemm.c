@@ -142,11 +142,12 @@ int smma_command_gemm(int argc, const char **argv) {
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file of B holds its transpose", NULL},
       SMMA_ROUND_IN_OPTION(&r->round_in, "MODE"),
       {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0,
-       "scale factors of A: M x K/block for a block-scaled instruction (default: A and B are quantised; to nvfp4 also "
-       "with a factor of each matrix, which multiplies the result), or FP32 factors of a plan's parts",
+       "for a block-scaled instruction: its scale factors of A, M x K/block (default: A and B are quantised; to nvfp4 "
+       "also with a factor of each matrix, which multiplies the result). For a plan with scale factors: FP32 factors "
+       "of A's parts, M x parts of K",
        "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0,
-       "scale factors of B: K/block x N, or of a plan's parts", "FILE"},
+       "likewise for B: K/block x N for the instruction, parts of K x N for the plan", "FILE"},
       {"metadata", 0, POPT_ARG_STRING, &o.path[SMMA_OF_METADATA], 0,
        "for sparse instructions, M x K/2: the position of each element of A in its group (docs/sparse.md)", "FILE"},
       SMMA_OPTION_GROUP("Sums and epilogue:"),

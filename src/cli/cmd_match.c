@@ -307,10 +307,9 @@ int smma_command_match(int argc, const char **argv) {
        "how A and B were rounded to their formats: nearest-even, nearest-away, toward-zero, toward-negative or "
        "toward-positive (default: all are tried)",
        "MODE"},
-      {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0, "scale factors of A for parts of K: M x parts",
-       "FILE"},
-      {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0, "scale factors of B for parts of K: parts x N",
-       "FILE"},
+      {"scale-a", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_A], 0,
+       "for plans with scale factors: FP32 factors of A's parts, M x parts of K", "FILE"},
+      {"scale-b", 0, POPT_ARG_STRING, &o.path[SMMA_OF_SCALE_B], 0, "likewise for B: parts of K x N", "FILE"},
       SMMA_OPTION_GROUP("Epilogue:"),
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &r->beta, 0, "factor of C", "X"},

@@ -209,11 +209,11 @@ static void print_impossible(const smma_tolerance_result *x) {
     const smma_verdict *v = &x->verdict[m];
     if (!v->applies || v->measured > 0) continue;
     printf("%s: %s; each element's bound (softmma.assert_close) %s\n", smma_mutant_name((smma_mutant)m),
-           v->possible ? "only an rtol and atol with no margin for other data, or that refuse less of the rest, do"
-                       : "no rtol and atol that accept these GPUs refuse it on each of them",
-           v->bound > 0  ? "does"
-           : v->possible ? "does not"
-                         : "does not either");
+           v->possible ? "an rtol and atol can refuse it only without a margin, or by refusing fewer other results"
+                       : "no rtol and atol that accept these GPUs can refuse it on all of them",
+           v->bound > 0  ? "refuses it"
+           : v->possible ? "accepts it"
+                         : "accepts it, too");
   }
 }
 

@@ -245,10 +245,12 @@ int smma_command_trace(int argc, const char **argv) {
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file of B holds its transpose", NULL},
       SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
-       "scale factors of A: for a block-scaled instruction (default: A and B are quantised), or of a plan's parts "
-       "(default: 1)",
+       "for a block-scaled instruction: its scale factors of A, M x K/block (default: A and B are quantised). For a "
+       "plan "
+       "with scale factors: FP32 factors of A's parts, M x parts of K (default: 1)",
        "FILE"},
-      {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "scale factors of B", "FILE"},
+      {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0,
+       "likewise for B: K/block x N for the instruction, parts of K x N for the plan", "FILE"},
       SMMA_OPTION_GROUP("Sums and epilogue:"),
       {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
        "how the library around the instruction sums (docs/plans.md): one plan for all targets, or one for each; 'none' "

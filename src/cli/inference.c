@@ -12,19 +12,19 @@ static size_t count_neighbours(const smma_inference *f, int is) {
 
 static void print_parameters(FILE *stream, const smma_inference *f) {
   bool some = false;
-  fprintf(stream, "\n%-6s  %-30s %-18s %-30s %-24s%s\n", "", "parameter", "value", "shut out by a row",
-          "no row searched shows", f->recording ? " left open" : "");
+  fprintf(stream, "\n%-6s  %-30s %-18s %-30s %-24s%s\n", "", "parameter", "value", "excluded by a row",
+          "no effect in any row", f->recording ? " left open" : "");
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     const smma_infer_neighbour *n = &f->neighbour[i];
     char place[SMMA_INFER_VALUES_SIZE], value[64], list[3][SMMA_INFER_VALUES_SIZE];
     if (smma_infer_values_are_all(f, i, SMMA_FREE)) continue;
     fprintf(stream, "%-6s  %-30s %-18s %-30s %-24s", smma_infer_place(n->step, place), n->key->key,
-            smma_key_value(n->key, n->value, value, sizeof value), smma_infer_values(f, i, SMMA_SHUT_OUT, list[0]),
+            smma_key_value(n->key, n->value, value, sizeof value), smma_infer_values(f, i, SMMA_EXCLUDED, list[0]),
             smma_infer_values(f, i, SMMA_FREE, list[1]));
     fprintf(stream, "%s%s\n", f->recording ? " " : "",
             f->recording ? smma_infer_values(f, i, SMMA_UNDECIDED, list[2]) : "");
   }
-  fprintf(stream, "\nno row searched shows any other value of:");
+  fprintf(stream, "\nno value has an effect in any row searched, for:");
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     char place[SMMA_INFER_VALUES_SIZE];
     if (!smma_infer_values_are_all(f, i, SMMA_FREE)) continue;
@@ -66,7 +66,7 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
 /* Prints the test vectors that rule out the most structures. */
 static void print_structures(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   enum { SHOWN = 3 };
-  fprintf(stream, "\nstructures: %d of %d are shut out by rows, %d are left\n", f->structures - f->left, f->structures,
+  fprintf(stream, "\nstructures: %d of %d are excluded by rows, %d are left\n", f->structures - f->left, f->structures,
           f->left);
   for (size_t n = 0; n < f->evidences && n < SHOWN; n++) {
     const smma_infer_evidence *e = &f->evidence[n];
@@ -119,22 +119,23 @@ void smma_print_inference_summary(FILE *stream, const smma_infer_request *r, con
   }
   if (smma_inference_has_model(f)) fprintf(stream, "model: %s\n", smma_datum_text_of(smma_datum_get(datum, "rule")));
   if (f->same) {
-    fprintf(stream, "no row searched tells it from %s of %s, in whose words it is", f->same->name,
+    fprintf(stream, "no row searched distinguishes it from %s of %s, whose rule the line above names", f->same->name,
             smma_arch_name(f->same));
     if (f->same_different)
       fprintf(stream, ", except NaN encodings: those of %llu of %llu vectors differ",
               (unsigned long long)f->same_different, (unsigned long long)f->compared);
     fputc('\n', stream);
   }
-  fprintf(stream, "asked: %llu rows in %llu calls", (unsigned long long)f->rows, (unsigned long long)f->calls);
+  fprintf(stream, "run on the unit: %llu rows in %llu calls", (unsigned long long)f->rows,
+          (unsigned long long)f->calls);
   if (!f->recording && smma_has_inferred(f))
-    fprintf(stream, ", then %llu of another seed, which all agree", (unsigned long long)f->fresh);
+    fprintf(stream, ", then %llu of another seed, which all agree with the model", (unsigned long long)f->fresh);
   fprintf(stream, "; %.1f s, of which the unit took %.1f\n", f->seconds, f->unit_seconds);
   smma_describe_inferred_nan(i, f, nan);
   if (*nan && smma_has_inferred(f)) fprintf(stream, "NaN: %s\n", nan);
   if (f->neighbours) {
-    fprintf(stream, "neighbouring values: %zu shut out by rows, %zu that no row of %llu searched shows",
-            count_neighbours(f, SMMA_SHUT_OUT), count_neighbours(f, SMMA_FREE), (unsigned long long)r->neighbours);
+    fprintf(stream, "neighbouring values: %zu excluded by rows, %zu without effect in any of %llu rows searched",
+            count_neighbours(f, SMMA_EXCLUDED), count_neighbours(f, SMMA_FREE), (unsigned long long)r->neighbours);
     if (f->recording) fprintf(stream, ", %zu that these rows leave open", count_neighbours(f, SMMA_UNDECIDED));
     fputc('\n', stream);
   }

@@ -12,14 +12,15 @@ typedef struct {
 } smma_operand_options;
 
 /* Entries for a command's table of options. */
-#define SMMA_OPERAND_OPTIONS(o)                                                                                       \
-  {"a", 'a', POPT_ARG_STRING, &(o).a, 0, "K elements of a", "LIST"},                                                  \
-      {"b", 'b', POPT_ARG_STRING, &(o).b, 0, "K elements of b", "LIST"},                                              \
-      {"c", 'c', POPT_ARG_STRING, &(o).c, 0, "the addend (default: 0)", "X"},                                         \
-      {"scale-a", 0, POPT_ARG_STRING, &(o).scale_a, 0, "scale factors of a, for a block-scaled instruction", "LIST"}, \
-      {"scale-b", 0, POPT_ARG_STRING, &(o).scale_b, 0, "scale factors of b", "LIST"},                                 \
-      SMMA_ROUND_IN_OPTION(&(o).round_in, "MODE"), {                                                                  \
-    "hex", 0, POPT_ARG_NONE, &(o).hex, 0, "all elements are encodings in hexadecimal", NULL                           \
+#define SMMA_OPERAND_OPTIONS(o)                                                                                        \
+  {"a", 'a', POPT_ARG_STRING, &(o).a, 0, "K elements of a", "LIST"},                                                   \
+      {"b", 'b', POPT_ARG_STRING, &(o).b, 0, "K elements of b", "LIST"},                                               \
+      {"c", 'c', POPT_ARG_STRING, &(o).c, 0, "the addend (default: 0)", "X"},                                          \
+      {"scale-a", 0, POPT_ARG_STRING, &(o).scale_a, 0, "the scale factors of a that a block-scaled instruction takes", \
+       "LIST"},                                                                                                        \
+      {"scale-b", 0, POPT_ARG_STRING, &(o).scale_b, 0, "scale factors of b", "LIST"},                                  \
+      SMMA_ROUND_IN_OPTION(&(o).round_in, "MODE"), {                                                                   \
+    "hex", 0, POPT_ARG_NONE, &(o).hex, 0, "all elements are encodings in hexadecimal", NULL                            \
   }
 
 #define SMMA_OPERAND_DETAILS                                                                           \

@@ -114,7 +114,7 @@ static smma_datum *structures_datum(const smma_instruction *i, const smma_infere
   }
   smma_put_count(record, "listed", (uint64_t)f->structures);
   smma_put_count(record, "left", (uint64_t)f->left);
-  smma_datum_put(record, "shut_out_by", list);
+  smma_datum_put(record, "excluded_by", list);
   return record;
 }
 

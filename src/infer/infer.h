@@ -49,7 +49,7 @@ typedef struct {
   const smma_key *key;
   int value, other;
   enum {
-    SMMA_SHUT_OUT, /* ruled out by vector `row` of the proof: the unit gives the model's d */
+    SMMA_EXCLUDED, /* ruled out by vector `row` of the proof: the unit gives the model's d */
     SMMA_FREE,     /* no vector searched tells the two values apart */
     SMMA_UNDECIDED /* not in the recording, but vector `row` of the proof would decide; its d is the model's */
   } is;

@@ -13,7 +13,7 @@
 
 static smma_datum *parameters_table(const smma_inference *f) {
   static const char *const header[] = {
-      "", "parameter", "value", "shut out by a row", "no row searched shows", "not decided by these rows"};
+      "", "parameter", "value", "excluded by a row", "no effect in any row", "not decided by these rows"};
   const int columns = f->recording ? 6 : 5;
   smma_datum *table = smma_datum_list_of(1, smma_datum_texts(header, (size_t)columns));
   for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
@@ -22,7 +22,7 @@ static smma_datum *parameters_table(const smma_inference *f) {
     smma_datum *row =
         smma_datum_list_of(3, smma_datum_text(smma_infer_place(n->step, text)), smma_datum_text(n->key->key),
                            smma_datum_text(smma_key_value(n->key, n->value, value, sizeof value)));
-    for (int is = SMMA_SHUT_OUT; is < SMMA_SHUT_OUT + columns - 3; is++)
+    for (int is = SMMA_EXCLUDED; is < SMMA_EXCLUDED + columns - 3; is++)
       smma_datum_append(row, smma_datum_text(smma_infer_values(f, i, is, text)));
     smma_datum_append(table, row);
   }
@@ -80,10 +80,10 @@ static void add_picture(smma_datum *parts, const smma_inference *f, const smma_i
     const smma_infer_neighbour *n = &f->neighbour[i];
     smma_row row;
     char value[64];
-    if (n->is != SMMA_SHUT_OUT || strcmp(n->key->key, "alignment_bits") != 0) continue;
+    if (n->is != SMMA_EXCLUDED || strcmp(n->key->key, "alignment_bits") != 0) continue;
     smma_rows_get(&f->proof, n->row, &row);
     smma_page_add(parts, "heading",
-                  smma_datum_print("A row that shuts out alignment_bits %s",
+                  smma_datum_print("A row that excludes alignment_bits %s",
                                    smma_key_value(n->key, n->other, value, sizeof value)));
     smma_page_add(parts, "drawing", picture_datum(unit, &row));
     return;

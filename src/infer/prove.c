@@ -109,13 +109,13 @@ static bool examine(smma_inference_work *x, smma_infer_neighbour *n) {
   smma_witness witness;
   smma_row row;
   if (find_sample(x, &other, &row)) {
-    n->is = SMMA_SHUT_OUT;
+    n->is = SMMA_EXCLUDED;
     n->other_d = smma_row_compute(&o, &row);
     if (!x->found->recording && !minimise(x, &other, &row, &n->other_d)) return false;
     return smma_inference_add_proof(x, &row, &n->row) && add_neighbour(x, n);
   }
   if (!smma_inference_find_witness(x, &other, &witness)) return false;
-  n->is = !witness.found ? SMMA_FREE : x->found->recording ? SMMA_UNDECIDED : SMMA_SHUT_OUT;
+  n->is = !witness.found ? SMMA_FREE : x->found->recording ? SMMA_UNDECIDED : SMMA_EXCLUDED;
   n->other_d = witness.other;
   return (!witness.found || smma_inference_add_proof(x, &witness.row, &n->row)) && add_neighbour(x, n);
 }
@@ -150,7 +150,7 @@ static bool ask(smma_inference_work *x, size_t *wrong) {
 bool smma_inference_prove(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
   *wrong = found->neighbours = found->proof_count = 0;
-  smma_inference_tell(x, "proving: rows that shut out neighbouring values");
+  smma_inference_tell(x, "proving: rows that exclude neighbouring values");
   for (int step = -1; step < smma_fit_composition(&x->fit)->steps; step++)
     for (const smma_key *key = NULL; (key = smma_fit_next_key(&x->fit, step, key)) && !smma_inference_must_end(x);)
       if (!examine_key(x, step, key)) return false;

@@ -88,7 +88,7 @@ void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference 
 /* ---- Neighbours ---- */
 
 const char *smma_infer_neighbour_text(int is) {
-  static const char *const texts[] = {"shut out", "free", "undecided"};
+  static const char *const texts[] = {"excluded", "free", "undecided"};
   return texts[is];
 }
 
@@ -256,7 +256,7 @@ bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer
   }
   smma_text_write_header(stream, &header);
   for (size_t i = 0; i < f->neighbours; i++)
-    if (f->neighbour[i].is == (undecided ? SMMA_UNDECIDED : SMMA_SHUT_OUT))
+    if (f->neighbour[i].is == (undecided ? SMMA_UNDECIDED : SMMA_EXCLUDED))
       write_neighbour(stream, r, f, &f->neighbour[i], &layout);
   for (size_t n = 0; n < f->rivals && undecided; n++)
     if (!write_rival(stream, r, f, n, &layout)) return false;

@@ -33,7 +33,7 @@ void smma_describe_inferred_nan(const smma_instruction *instruction, const smma_
 
 /* ---- Neighbours ---- */
 
-/* Returns "shut out", "free" or "undecided". */
+/* Returns "excluded", "free" or "undecided". */
 const char *smma_infer_neighbour_text(int is);
 
 /* Returns the index of the first neighbour of the next parameter. Neighbours of one parameter are adjacent; `at` is

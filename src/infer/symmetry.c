@@ -327,16 +327,16 @@ static bool set_one_product_apart(smma_inference_work *x, knowledge *known, cons
 
 /* ---- Vectors that rule out shapes ---- */
 
-static bool shuts_out(const knowledge *known, int at, int shape, int odd) {
+static bool excludes(const knowledge *known, int at, int shape, int odd) {
   const permutation *x = &known->permutation[at];
   return known->refuted[shape] && x->asked && x->changes && !(odd >= 0 && moves(x, odd)) &&
          !(known->effect[at][shape] & CAN_CHANGE);
 }
 
 /* Counts the shapes that a permutation's vectors rule out, without those already accounted for. */
-static int count_shut_out(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
+static int count_excluded(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
   int count = 0;
-  for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && shuts_out(known, at, n, x->odd);
+  for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && excludes(known, at, n, x->odd);
   return count;
 }
 
@@ -360,12 +360,12 @@ static bool list_evidence(smma_inference_work *x, const knowledge *known, const 
   for (;;) {
     int best = -1, most = 0;
     for (int p = 0; p < known->permutations; p++) {
-      const int count = known->permutation[p].changes ? count_shut_out(x, known, p, accounted) : 0;
+      const int count = known->permutation[p].changes ? count_excluded(x, known, p, accounted) : 0;
       if (count > most) most = count, best = p;
     }
     if (best < 0) return true;
     if (!add_evidence(x, &known->permutation[best], base, most)) return false;
-    for (int n = 0; n < x->shapes->count; n++) accounted[n] |= shuts_out(known, best, n, x->odd);
+    for (int n = 0; n < x->shapes->count; n++) accounted[n] |= excludes(known, best, n, x->odd);
   }
 }
 

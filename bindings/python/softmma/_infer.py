@@ -34,7 +34,7 @@ class Neighbour(NamedTuple):
 
     value: int | str
     status: str
-    """"shut out": a result of the unit refutes this value; "free": no vector searched distinguishes it from the
+    """"excluded": a result of the unit refutes this value; "free": no vector searched distinguishes it from the
     model's value; "undecided": a vector would distinguish them, but the recording does not contain it."""
     row: int | None
     """Index in `Inference.proof` of the vector that distinguishes this value, or None for a free value."""
@@ -214,12 +214,12 @@ class Inference:
         if self.same:
             nan = self.same_nan_different
             yield (
-                f"no row searched tells it from {self.same.name} of {self.same.arch}, in whose words it is"
+                f"no row searched distinguishes it from {self.same.name} of {self.same.arch}, whose rule the line above names"
                 + (f", except NaN encodings: those of {nan} vectors differ" if nan else "")
             )
         yield (
-            f"asked: {self.rows} rows in {self.calls} calls"
-            + (f", then {self.fresh} of another seed, which all agree" if self.fresh and self.outcome.startswith("found") else "")
+            f"run on the unit: {self.rows} rows in {self.calls} calls"
+            + (f", then {self.fresh} of another seed, which all agree with the model" if self.fresh and self.outcome.startswith("found") else "")
             + f"; {self.seconds:.1f} s, of which the unit took {self.unit_seconds:.1f}"
         )
         if self.nan_text and self.outcome.startswith("found"):
@@ -236,12 +236,12 @@ class Inference:
                 yield m.holds
             yield m.where or "no new row shows it; only rows that were made for its own bits do"
         if self.outcome == "not found" and self.structures:
-            shut_out = self.structures - self.left
-            yield f"structures: {shut_out} of {self.structures} are shut out by rows, {self.left} are left"
+            excluded = self.structures - self.left
+            yield f"structures: {excluded} of {self.structures} are excluded by rows, {self.left} are left"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Returns the table of parameters that vectors determine; a column "left open" only if a value is undecided."""
-        columns = {"shut out": "shut out by a row", "free": "no row searched shows", "undecided": "left open"}
+        columns = {"excluded": "excluded by a row", "free": "no effect in any row", "undecided": "left open"}
         if not any(p.values("undecided") for p in self.parameters):
             del columns["undecided"]
         rows = [
@@ -253,7 +253,7 @@ class Inference:
 
     def _free(self) -> str:
         free = ", ".join(f"{p.name} ({_place(p)})" for p in self.parameters if p._is_free)
-        return f"no row searched shows any other value of: {free or 'none'}"
+        return f"no value has an effect in any row searched, for: {free or 'none'}"
 
     def __repr__(self) -> str:
         shown = ["", text_table(*self._table()), "", self._free()] if self.parameters else []
@@ -347,7 +347,7 @@ def infer(
             for x in value["rivals"]
         ),
         proof=_rows(proof.records, i),
-        evidence=tuple(Evidence(x["structures"], _rows(x["rows"], i)) for x in structures["shut_out_by"]),
+        evidence=tuple(Evidence(x["structures"], _rows(x["rows"], i)) for x in structures["excluded_by"]),
         structures=structures["listed"],
         left=structures["left"],
         misfit=None if misfit is None else _misfit(misfit, i),

@@ -60,12 +60,12 @@ def test_proof(found):
     """For a test vector that excludes a value, the model has the unit's result, and the value gives another."""
     parameter = {p.name: p for p in found.parameters}["alignment_bits"]
     assert parameter.value == 23 and parameter.step == 1
-    assert parameter.values("shut out") == (22, 24, "exact") and parameter.values("free") == ()
+    assert parameter.values("excluded") == (22, 24, "exact") and parameter.values("free") == ()
     rows = found.proof
     np.testing.assert_array_equal(bits(softmma.dot(*rows[:3], on=found.model)), bits(rows.d))
-    shut_out = [n for p in found.parameters for n in p.neighbours if n.status == "shut out"]
-    assert sorted({n.row for n in shut_out}) == list(range(len(rows.d)))
-    assert all(bits(n.d) != bits(rows.d[n.row]) for n in shut_out)
+    excluded = [n for p in found.parameters for n in p.neighbours if n.status == "excluded"]
+    assert sorted({n.row for n in excluded}) == list(range(len(rows.d)))
+    assert all(bits(n.d) != bits(rows.d[n.row]) for n in excluded)
     for n in parameter.neighbours[:2]:
         other = softmma.Custom({**found.model.to_custom(), "alignment_bits": n.value})
         assert bits(softmma.dot(*(x[n.row] for x in rows[:3]), on=other)) == bits(n.d)
