@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copies gemm and device of SOURCE to FOLDER, with the tests that compute with device. Makes every mutation of the table
-# selectable: where the variable smma_mutant is N, the code computes the replacement of mutation N. A mutation that does
-# not apply is left out, which mutants.sh detects.
+# selectable: where the variable smma_mutant is N, the code computes the replacement of mutation N. Fails if the original
+# of a mutation is not in its file exactly once.
 # Usage: mutate.sh MUTATIONS SOURCE FOLDER
 set -euo pipefail
 table=$1 source=$2 folder=$3
@@ -20,8 +20,8 @@ while IFS= read -r line; do
       text=$(<"$path") before=${text%%"$original"*}
       rest=${text:${#before}}
       if [ -z "$rest" ] || [[ ${rest#"$original"} == *"$original"* ]]; then
-        echo "mutate.sh: mutation $number is left out: not exactly once in $path: $original" >&2
-        continue
+        echo "mutate.sh: mutation $number is not exactly once in $path: $original" >&2
+        exit 1
       fi
       printf '%s\n' "$before(smma_mutant == $number ? ($replacement) : ($original))${rest#"$original"}" >"$path" ;;
   esac
