@@ -64,12 +64,18 @@ static void add_case(bench *b, const char *title, const char *gpu, const smma_in
   b->cases[b->case_count++] = (bench_case){title, gpu, instruction};
 }
 
+static void add_chosen(bench *b, const char *title, const char *gpu, smma_choice choice) {
+  smma_error error;
+  const smma_instruction *i = smma_choose_instruction(gpu, &choice, &error);
+  smma_require(i, &error);
+  add_case(b, title, gpu, i);
+}
+
 /* The families of the architecture; all of them without --on. */
 static void add_families(bench *b, const char *gpu, smma_arch_id arch) {
   for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
     if (!gpu || smma_find_arch(families[f].gpu) == arch)
-      add_case(b, families[f].title, families[f].gpu,
-               smma_choose_instruction(families[f].gpu, &(smma_choice){.instr = families[f].instruction}));
+      add_chosen(b, families[f].title, families[f].gpu, (smma_choice){.instr = families[f].instruction});
   if (b->case_count == 0) smma_die("--on: nothing is measured on %s unasked; add --instr NAME or --in FORMAT", gpu);
 }
 
@@ -87,17 +93,19 @@ static void choose_cases(bench *b) {
   if (names && (o->in || o->out)) smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
   if (o->out && !o->in) smma_die("--out: it goes with --in FORMAT");
   if (!names && !formats) {
-    const smma_target target = smma_target_or_none(o->gpu);
-    const smma_instruction *chosen = smma_chosen(&target, &(smma_choice){.instr = NULL});
+    const smma_instruction *chosen = NULL;
+    smma_target target;
+    smma_error error;
+    smma_require(smma_read_target_or_none(o->gpu, &target, &error) &&
+                     smma_chosen(&target, &(smma_choice){.instr = NULL}, &chosen, &error),
+                 &error);
     if (chosen)
       add_case(b, o->gpu, o->gpu, chosen);
     else
       add_families(b, o->gpu, target.arch);
   }
-  while ((item = next_item(&names)))
-    add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, &(smma_choice){.instr = item}));
-  while ((item = next_item(&formats)))
-    add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, &(smma_choice){.in = item, .out = o->out}));
+  while ((item = next_item(&names))) add_chosen(b, o->gpu, o->gpu, (smma_choice){.instr = item});
+  while ((item = next_item(&formats))) add_chosen(b, o->gpu, o->gpu, (smma_choice){.in = item, .out = o->out});
 }
 
 static size_t read_size(const char *text, const char *option) {
@@ -373,6 +381,7 @@ static void measure(bench *b, const bench_case *c, bench_shape s) {
   const bench_options *o = b->options;
   smma_data data[MOST_DATA];
   smma_timing timings[MOST_DATA];
+  smma_error error;
   smma_timing_setup setup = {
       .call = b->call, .threads = o->threads, .repetitions = o->repetitions, .kernel = o->kernel};
   if (b->call == SMMA_TIMING_ROWS) s.k = (size_t)c->instruction->k;
@@ -380,7 +389,7 @@ static void measure(bench *b, const bench_case *c, bench_shape s) {
   setup.data = data, setup.data_count = data_of(b, c->instruction, data);
   setup.blas = b->has_blas ? &b->blas : NULL;
   setup.device = b->device, setup.cublas = b->has_cublas ? &b->cublas : NULL;
-  smma_time(c->instruction, &setup, timings);
+  smma_require(smma_time(c->instruction, &setup, timings, &error), &error);
   for (size_t d = 0; d < setup.data_count; d++) {
     const char *kernel = b->call == SMMA_TIMING_ROWS ? o->kernel : smma_kernel_for(c->instruction, o->kernel, NULL);
     const result r = {c, &s, kernel, data[d], timings[d]};
@@ -420,16 +429,17 @@ static void prepare_chart(const bench *b) {
   smma_error error;
   if (b->options->rows || compares_data(b))
     smma_die("--chart: it shows products of normal data; leave out %s", b->options->rows ? "--rows" : "--data");
-  smma_require_file(chart, "--chart", "the table");
-  smma_require_writable(chart, "--chart");
+  smma_require(smma_check_file(chart, "--chart", "the table", &error) && smma_check_writable(chart, "--chart", &error),
+               &error);
   if (!smma_chart_possible(&error)) smma_die("--chart: %s", error.text);
 }
 
 static int run(const bench_options *o) {
   static bench b;
   char message[SMMA_DEVICE_MESSAGE];
+  smma_error error;
   b.options = o;
-  smma_check_kernel(o->kernel);
+  smma_require(smma_check_kernel(o->kernel, &error), &error);
   if (smma_is_device_name(o->kernel)) b.device = smma_device_open(o->kernel, message);
   choose_cases(&b);
   choose_shapes(&b);
@@ -476,7 +486,7 @@ static const char *details(char *text, size_t size) {
 int smma_command_bench(int argc, const char **argv) {
   bench_options o = {.threads = 1, .repetitions = 5};
   char text[4608];
-  int processors = smma_processor_count();
+  int processors = smma_processor_count(), status;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0,
        "the GPU or architecture, without --instr and --in its families (default: one instruction of every family)",
@@ -507,7 +517,7 @@ int smma_command_bench(int argc, const char **argv) {
       {"blas", 0, POPT_ARG_STRING, &o.blas, 0,
        "the OpenBLAS (or cuBLAS) library to compare with, or none (default: the system's)", "FILE|none"},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0, details(text, sizeof text));
+  if (!smma_parse_options(argc, argv, options, 0, 0, details(text, sizeof text), &status)) return status;
   if (o.threads < 0 || o.threads > processors)
     smma_die("--threads: %d is not a number from 0 (all cores) to %d, the processors of this process", o.threads,
              processors);

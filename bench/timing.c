@@ -4,8 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/matrices.h"
+#include "cli/cli.h"
 #include "device/device.h"
+#include "matrix/tensor.h"
 #include "softmma/device.h"
 
 /* What one measurement lasts at least, so that the clock's steps do not matter. */
@@ -31,13 +32,27 @@ typedef struct {
   smma_progress progress;
   size_t rows_before; /* rows done in the calls before, for the progress line */
   bool warming;       /* products end after a second */
-  smma_error error;
+  bool failed; /* memory ran out or a product failed; `error` has the first reason, and nothing more is computed */
+  smma_error error, gemm_error;
 } session;
 
 /* ---- Operands ---- */
 
-static smma_tensor converted(const smma_tensor *from, smma_format to) {
-  smma_tensor t = smma_new_matrix(to, from->rows, from->columns);
+static void fail(session *s, const char *why) {
+  if (!s->failed) smma_fail(&s->error, "%s", why);
+  s->failed = true;
+}
+
+static smma_tensor new_matrix(session *s, smma_format format, size_t rows, size_t columns) {
+  smma_tensor t;
+  smma_error error;
+  if (!smma_tensor_new(format, rows, columns, &t, &error)) fail(s, error.text);
+  return t;
+}
+
+static smma_tensor converted(session *s, const smma_tensor *from, smma_format to) {
+  smma_tensor t = new_matrix(s, to, from->rows, from->columns);
+  if (s->failed) return t;
   smma_convert(from->format, from->data, to, t.data, from->rows * from->columns, SMMA_ROUND_NEAREST_EVEN,
                SMMA_OVERFLOW_DEFAULT, NULL);
   return t;
@@ -47,20 +62,21 @@ static bool is_wide(const smma_instruction *i) { return i->a == SMMA_F64; }
 
 static size_t elements(const smma_tensor *t) { return t->rows * t->columns; }
 
-static void make_arrays(const session *s, smma_data data, subject *x) {
+static void make_arrays(session *s, smma_data data, subject *x) {
   const smma_instruction *i = s->instruction;
   const smma_timing_setup *setup = s->setup;
   const smma_operation o = smma_operation_of(i);
   const bool rows = setup->call == SMMA_TIMING_ROWS;
   const size_t vectors_of_b = rows ? setup->m : setup->n;
-  x->a = smma_new_matrix(i->a, setup->m, setup->k);
-  x->b = rows ? smma_new_matrix(i->b, setup->m, setup->k) : smma_new_matrix(i->b, setup->k, setup->n);
-  if (smma_data_has_c(data)) x->c = smma_new_matrix(i->c, setup->m, setup->n);
+  x->a = new_matrix(s, i->a, setup->m, setup->k);
+  x->b = rows ? new_matrix(s, i->b, setup->m, setup->k) : new_matrix(s, i->b, setup->k, setup->n);
+  if (smma_data_has_c(data)) x->c = new_matrix(s, i->c, setup->m, setup->n);
   if (i->scale_block) {
     const size_t block = (size_t)i->scale_block, blocks = setup->k / block + (setup->k % block != 0);
-    x->scale_a = smma_new_matrix(i->scale, setup->m, blocks);
-    x->scale_b = smma_new_matrix(i->scale, vectors_of_b, blocks);
+    x->scale_a = new_matrix(s, i->scale, setup->m, blocks);
+    x->scale_b = new_matrix(s, i->scale, vectors_of_b, blocks);
   }
+  if (s->failed) return;
   smma_data_fill(data, &o, setup->k,
                  &(smma_data_counts){elements(&x->a), elements(&x->b), elements(&x->c), elements(&x->scale_a),
                                      elements(&x->scale_b)},
@@ -76,21 +92,22 @@ static bool watch(size_t done, size_t rows, void *context) {
   return 0;
 }
 
-static void check(const session *s, smma_status status) {
+static void check(session *s, smma_status status) {
   if (status != SMMA_OK && status != SMMA_STOPPED)
-    smma_die("%s", *s->error.text ? s->error.text : smma_status_text(status));
+    fail(s, *s->gemm_error.text ? s->gemm_error.text : smma_status_text(status));
 }
 
 static void make_subject(session *s, smma_data data, subject *x) {
   const smma_timing_setup *setup = s->setup;
   smma_gemm_arguments *g = &x->product;
   make_arrays(s, data, x);
+  if (s->failed) return;
   smma_gemm_defaults(g, sizeof *g);
   g->m = setup->m, g->n = setup->n, g->k = setup->k;
   g->a = x->a.data, g->b = x->b.data, g->c = x->c.data, g->d = s->d.data;
   g->scale_a = x->scale_a.data, g->scale_b = x->scale_b.data;
   g->threads = setup->threads, g->kernel = setup->kernel;
-  g->error = &s->error;
+  g->error = &s->gemm_error;
   g->progress = watch, g->progress_context = s;
   x->rows = (smma_batch){sizeof x->rows, setup->m, g->a, g->b, g->c, g->scale_a, g->scale_b, g->d};
   if (setup->call == SMMA_TIMING_MULTIPLIER) check(s, smma_multiplier_create(s->instruction, g, &x->multiplier));
@@ -104,8 +121,8 @@ static void free_subject(subject *x) {
 
 static void make_baseline(session *s) {
   const smma_format wide = is_wide(s->instruction) ? SMMA_F64 : SMMA_F32;
-  s->blas_a = converted(&s->subjects[0].a, wide), s->blas_b = converted(&s->subjects[0].b, wide);
-  s->blas_d = smma_new_matrix(wide, s->setup->m, s->setup->n);
+  s->blas_a = converted(s, &s->subjects[0].a, wide), s->blas_b = converted(s, &s->subjects[0].b, wide);
+  s->blas_d = new_matrix(s, wide, s->setup->m, s->setup->n);
 }
 
 /* What cuBLAS cannot multiply is noted. */
@@ -120,6 +137,7 @@ static void make_on_device(session *s, const smma_tensor *a, const smma_tensor *
 static void make_cublas(session *s) {
   const subject *x = &s->subjects[0];
   make_baseline(s);
+  if (s->failed) return;
   make_on_device(s, &s->blas_a, &s->blas_b, &s->cublas);
   if (x->a.format != s->blas_a.format && !s->instruction->scale_block && smma_cublas_takes(x->a.format, x->b.format))
     make_on_device(s, &x->a, &x->b, &s->own);
@@ -157,7 +175,7 @@ static double measure(session *s, const subject *x) {
   double started;
   settle(s);
   started = now(s);
-  for (size_t i = 0; i < x->calls; i++) check(s, call(s, x));
+  for (size_t i = 0; i < x->calls && !s->failed; i++) check(s, call(s, x));
   s->rows_before += s->setup->m;
   return (now(s) - started) / (double)x->calls;
 }
@@ -172,17 +190,17 @@ static double measure_kernels(session *s, const subject *x) {
   return seconds;
 }
 
-static double measure_cublas(const smma_cublas_product *p) {
+static double measure_cublas(session *s, const smma_cublas_product *p) {
   double seconds = 0;
   smma_error error;
-  if (p->by && !smma_cublas_run(p, &seconds, &error)) smma_die("%s", error.text);
+  if (p->by && !smma_cublas_run(p, &seconds, &error)) fail(s, error.text);
   return seconds;
 }
 
-static double measure_baseline(const session *s) {
+static double measure_baseline(session *s) {
   const smma_timing_setup *setup = s->setup;
   double started;
-  if (setup->cublas) return measure_cublas(&s->cublas);
+  if (setup->cublas) return measure_cublas(s, &s->cublas);
   settle(s);
   started = now(s);
   for (size_t i = 0; i < s->blas_calls; i++)
@@ -199,7 +217,7 @@ static size_t calls_of(double seconds) {
 /* The first call finds memory and code; the second one tells how long one takes, unless it is long. */
 static void warm_up(session *s) {
   s->warming = true;
-  for (size_t i = 0; i < s->setup->data_count; i++) {
+  for (size_t i = 0; i < s->setup->data_count && !s->failed; i++) {
     subject *x = &s->subjects[i];
     double seconds;
     x->calls = 1;
@@ -208,7 +226,7 @@ static void warm_up(session *s) {
     if (seconds < least_seconds) x->calls = calls_of(measure(s, x));
   }
   s->warming = false;
-  if (!s->setup->blas) return;
+  if (!s->setup->blas || s->failed) return;
   s->blas_calls = 1;
   if (measure_baseline(s) < least_seconds) s->blas_calls = calls_of(measure_baseline(s));
 }
@@ -258,37 +276,42 @@ static void time_rounds(session *s, smma_timing *timings) {
   const smma_timing_setup *setup = s->setup;
   const size_t count = (size_t)setup->repetitions;
   rounds r = {.data = calloc((2 * setup->data_count + 3) * count, sizeof *r.data)};
-  if (!r.data) smma_die("no memory for %d repetitions", setup->repetitions);
+  if (!r.data) {
+    s->failed = !smma_fail(&s->error, "no memory for %d repetitions", setup->repetitions);
+    return;
+  }
   r.kernels = r.data + setup->data_count * count, r.baseline = r.kernels + setup->data_count * count;
   r.own = r.baseline + count, r.ratios = r.own + count;
-  for (size_t round = 0; round < count; round++) {
+  for (size_t round = 0; round < count && !s->failed; round++) {
     for (size_t i = 0; i < setup->data_count; i++) {
       r.data[i * count + round] = measure(s, &s->subjects[i]);
       if (setup->device) r.kernels[i * count + round] = measure_kernels(s, &s->subjects[i]);
     }
     if (setup->blas || setup->cublas) r.baseline[round] = measure_baseline(s);
-    r.own[round] = measure_cublas(&s->own);
+    r.own[round] = measure_cublas(s, &s->own);
   }
-  summarise(s, &r, timings);
+  if (!s->failed) summarise(s, &r, timings);
   free(r.data);
 }
 
-void smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings) {
+bool smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings,
+               smma_error *error) {
   session s = {.instruction = instruction, .setup = setup};
-  s.d = smma_new_matrix(instruction->d, setup->m, setup->n);
   s.subjects = calloc(setup->data_count, sizeof *s.subjects);
-  if (!s.subjects) smma_die("no memory for %zu kinds of data", setup->data_count);
-  for (size_t i = 0; i < setup->data_count; i++) make_subject(&s, setup->data[i], &s.subjects[i]);
-  if (setup->blas) make_baseline(&s);
-  if (setup->cublas) make_cublas(&s);
-  warm_up(&s);
+  if (!s.subjects) return smma_fail(error, "no memory for %zu kinds of data", setup->data_count);
+  s.d = new_matrix(&s, instruction->d, setup->m, setup->n);
+  for (size_t i = 0; i < setup->data_count && !s.failed; i++) make_subject(&s, setup->data[i], &s.subjects[i]);
+  if (setup->blas && !s.failed) make_baseline(&s);
+  if (setup->cublas && !s.failed) make_cublas(&s);
+  if (!s.failed) warm_up(&s);
   s.rows_before = 0;
   smma_progress_start(&s.progress, "products", (double)setup->n * (double)setup->k);
-  time_rounds(&s, timings);
+  if (!s.failed) time_rounds(&s, timings);
   smma_progress_end();
   smma_cublas_release(&s.cublas);
   smma_cublas_release(&s.own);
   for (size_t i = 0; i < setup->data_count; i++) free_subject(&s.subjects[i]);
   for (smma_tensor *t[] = {&s.d, &s.blas_a, &s.blas_b, &s.blas_d}, **x = t; x < t + 4; x++) smma_tensor_free(*x);
   free(s.subjects);
+  return !s.failed || smma_fail(error, "%s", s.error.text);
 }

@@ -40,8 +40,9 @@ typedef struct {
 
 /* Fills a timing for each of the data. Each runs once unmeasured (products for a second at most), then all in turn,
    `repetitions` times, each as often as takes a fiftieth of a second. With one thread the time is that thread's CPU
-   time, which others on the machine hardly change. OpenBLAS and cuBLAS multiply the values of the first data. Ends the
-   program with one line when memory runs out. */
-void smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings);
+   time, which others on the machine hardly change. OpenBLAS and cuBLAS multiply the values of the first data. Returns
+   false with an error when memory runs out or a product fails. */
+bool smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings,
+               smma_error *error);
 
 #endif

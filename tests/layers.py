@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks three properties of the source. Folders include and call only what docs/architecture.md allows. Neither
-headers nor Python modules form a cycle. No one-line helper is defined in three files.
+"""Checks five properties of the source. Folders include and call only what docs/architecture.md allows. Neither headers
+nor Python modules form a cycle. No one-line helper is defined in three files. No two files define one function. Only
+a command's own file ends the program.
 
 Usage: layers.py [SOURCE [BUILD]]; without BUILD, links are not checked. A public function may be called from any
 folder below the folder that defines it.
@@ -78,11 +79,24 @@ def symbols(objects):
     return found
 
 
+def check_twice(objects):
+    """Notes functions that two files define: of two archives, the linker takes the first without a word."""
+    of_program = [o for o in objects if re.search(r"softmma_(objects|study|cli)\.dir", str(o))]
+    text = subprocess.run(["nm", "--print-file-name", *of_program], capture_output=True, text=True, check=True).stdout
+    files_of = {}
+    for path, name in re.findall(r"^(.*):[ \da-f]* T (\S+)$", text, re.M):
+        files_of.setdefault(name, []).append(path.split(".dir/")[-1].removesuffix(".o"))
+    for name, where in files_of.items():
+        if len(where) > 1:
+            failures.append(f"{name} is defined in {', '.join(where)}")
+
+
 def check_links():
     """Notes symbols that a folder uses from a folder that it may not use; returns the number of objects and of symbols.
     """
     objects = [o for o in sorted(build.glob("CMakeFiles/*.dir/src/**/*.o"))
                if (root / str(o).split(".dir/")[-1].removesuffix(".o")).is_file()]  # its source still exists
+    check_twice(objects)
     public = set((root / "tests/abi.txt").read_text().split())
     order, found = list(allowed), symbols(objects)
     home = {name: folder for folder, (defined, _) in found.items() for name in defined}
@@ -147,9 +161,30 @@ def check_helpers():
             failures.append(f"{helper} stands in {', '.join(where)}: src/host may have it once")
 
 
+def check_ends():
+    """Notes functions that end the program and are called outside cmd_*.c; cli.c and cli.h define them. Child processes
+    of src/unit end with _exit. The programs of bench end as they like, but not by the command's functions.
+    """
+    checked = 0
+    for file in (f for part in ("src", "bench") for f in sorted((root / part).rglob("*.[ch]"))):
+        if file.name.startswith("cmd_") or file.relative_to(root).as_posix() in ("src/cli/cli.c", "src/cli/cli.h"):
+            continue
+        checked += 1
+        ends = r"smma_die\w*|smma_require"
+        if (root / "src") in file.parents:
+            ends += "|exit|abort" if folder_of(file) == "unit" else "|_?exit|abort"
+        code = re.sub(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', "", file.read_text(), flags=re.S)
+        for name in sorted(set(re.findall(rf"(?<![\w>.])({ends})\s*\(", code))):
+            failures.append(f"{file.relative_to(root)} calls {name}, which ends the program: only src/cli/cmd_*.c may; "
+                            "return whether it succeeded, and fill an smma_error")
+    return checked
+
+
 modules = check_modules()
 check_helpers()
 objects, links = check_links() if build else (0, 0)
+if check_ends() < 300:
+    failures.append("fewer than 300 files of src and bench were searched for ends of the program")
 
 for failure in failures:
     print("FAILED ", failure)

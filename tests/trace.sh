@@ -93,6 +93,8 @@ gives 'a result and an element' 0 '^theirs.npy: 42920000 = 73 here, as H100$' \
 gives 'JSON' 1 '"parting"' trace --on H100,H100 --plan none,two.json a.npy b.npy --at 0,0 --json
 check 'has every step' has '.targets[0].steps | length == 4'
 check 'has sums and errors' has '.targets[0].steps[3] | .products == 64 and .sum == 16777216 and .error == -3'
+check 'has what the table has' has '.targets[0] | .ulp == 2 and
+  .largest_error == {"error": -3, "products": 64} and .most_lost == {"error": -1, "products": 32}'
 check 'has k' has '.targets[1].steps[3] | .kind == "instruction" and .k == "32..47" and .there == "3f800000"'
 check 'has folds' has '.targets[1].steps[2].kind == "fold" and .targets[1].folds == 2'
 check 'has the parting' has '.parting | .after == 32 and .products == 48 and (.explanations | length) == 2'

@@ -1,9 +1,6 @@
 #include "cli/classes.h"
 
-#include <string.h>
-
 #include "cli/row.h"
-#include "cli/values.h"
 
 enum { TEXT = 400 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cluster/ranks.h"
+#include "host/thread.h"
 #include "io/file.h"
 #include "unit/child.h"
 #include "unit/unit.h"
@@ -42,8 +43,16 @@ static void fail_with_library(void) {
   _exit(SMMA_EXIT_FAILED);
 }
 
+static void refuse_threads(int threads, int error) {
+  smma_die(
+      "the system refuses to make %d threads: %s; let this user have more processes, or set OMP_NUM_THREADS=1 or "
+      "--threads 1",
+      threads, strerror(error));
+}
+
 void smma_handle_library_exits(void) {
   own_process = getpid();
+  smma_threads_refused = refuse_threads;
   atexit(fail_with_library);
 }
 
@@ -88,23 +97,32 @@ void smma_note(const char *format, ...) {
   va_end(arguments);
 }
 
-smma_arch_id smma_require_arch(const char *gpu, const char *option) {
-  smma_error error;
-  smma_arch_id arch = smma_resolve_arch(gpu, &error);
-  if (arch == SMMA_ARCH_COUNT) smma_die("%s: %s (see 'softmma list --gpus')", option, error.text);
+static void print_note(const char *text, void *context) {
+  (void)context;
+  smma_note("%s", text);
+}
+
+const smma_notes smma_notes_printed = {print_note, NULL};
+
+smma_arch_id smma_arch_of_option(const char *gpu, const char *option, smma_error *error) {
+  smma_error why;
+  const smma_arch_id arch = smma_resolve_arch(gpu, &why);
+  if (arch == SMMA_ARCH_COUNT) smma_fail(error, "%s: %s (see 'softmma list --gpus')", option, why.text);
   return arch;
 }
 
-const smma_instruction *smma_require_basis(const smma_instruction *i, const char *gpu) {
+const smma_instruction *smma_check_basis(const smma_instruction *i, const char *gpu, smma_error *error) {
   static const char report[] = "reported, no rows";
   static bool is_noted;
   const smma_basis basis = smma_instruction_basis(i);
   const char *evidence = *i->rule->evidence;
-  if (smma_is_strict && (basis == SMMA_BASIS_REPORTED || basis == SMMA_BASIS_ASSUMED))
-    smma_die(
-        "--strict: the model of %s on %s is only %s ('softmma show %s %s' has its evidence); leave --strict out to "
-        "use it",
-        i->name, gpu, smma_basis_name(basis), gpu, i->name);
+  if (smma_is_strict && (basis == SMMA_BASIS_REPORTED || basis == SMMA_BASIS_ASSUMED)) {
+    smma_fail(error,
+              "--strict: the model of %s on %s is only %s ('softmma show %s %s' has its evidence); leave --strict out "
+              "to use it",
+              i->name, gpu, smma_basis_name(basis), gpu, i->name);
+    return NULL;
+  }
   if (!is_noted && evidence && strncmp(evidence, report, strlen(report)) == 0) {
     smma_note("%s: %s", gpu, evidence);
     is_noted = true;
@@ -112,34 +130,36 @@ const smma_instruction *smma_require_basis(const smma_instruction *i, const char
   return i;
 }
 
-const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option) {
-  smma_error error;
+const smma_instruction *smma_by_formats(const char *gpu, const smma_formats *formats, const char *option,
+                                        smma_error *error) {
+  smma_error why;
   const smma_instruction *i;
-  smma_require_arch(gpu, "--on");
-  i = smma_find_by_formats(gpu, formats, &error);
-  if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", error.text);
-  return smma_require_basis(i, gpu);
+  if (smma_arch_of_option(gpu, "--on", error) == SMMA_ARCH_COUNT) return NULL;
+  i = smma_find_by_formats(gpu, formats, &why);
+  if (i) return smma_check_basis(i, gpu, error);
+  smma_fail(error, "%s%s%s", option ? option : "", option ? ": " : "", why.text);
+  return NULL;
 }
 
-smma_format smma_require_format(const char *name, const char *option) {
-  smma_format format = smma_format_from_text(name);
-  smma_error error;
+smma_format smma_format_of_option(const char *name, const char *option, smma_error *error) {
+  const smma_format format = smma_format_from_text(name);
+  smma_error why;
   if (format != SMMA_NO_FORMAT) return format;
-  smma_refuse_unknown_format(name, false, &error);
-  smma_die("%s: %s", option, error.text);
+  smma_refuse_unknown_format(name, false, &why);
+  smma_fail(error, "%s: %s", option, why.text);
+  return SMMA_NO_FORMAT;
 }
 
-smma_formats smma_require_formats(const char *in, const char *option, const char *out) {
-  smma_formats formats;
-  smma_error error;
-  smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
-  if (smma_formats_from_text(in, d, &formats, &error) != SMMA_OK) smma_die("%s: %s", option, error.text);
-  return formats;
+bool smma_formats_of_options(const char *in, const char *option, const char *out, smma_formats *formats,
+                             smma_error *error) {
+  smma_error why;
+  const smma_format d = out ? smma_format_of_option(out, "--out", error) : SMMA_NO_FORMAT;
+  if (out && d == SMMA_NO_FORMAT) return false;
+  return smma_formats_from_text(in, d, formats, &why) == SMMA_OK || smma_fail(error, "%s: %s", option, why.text);
 }
 
-const char *smma_require_option(const char *value, const char *option, const char *example) {
-  if (!value) smma_die("%s is missing; for example %s %s", option, option, example);
-  return value;
+bool smma_is_given(const char *value, const char *option, const char *example, smma_error *error) {
+  return value || smma_fail(error, "%s is missing; for example %s %s", option, option, example);
 }
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -187,14 +207,19 @@ void smma_wait_for_interruption(void) {
 
 bool smma_interrupted(void) { return interrupted; }
 
+static bool is_incomplete; /* a result was not printed */
+
 void smma_print_datum(smma_datum *datum) {
-  if (!smma_datum_is_complete(datum)) smma_die("out of memory");
-  smma_datum_write(datum, stdout, SMMA_JSON_LINES);
-  putchar('\n');
+  is_incomplete = !smma_datum_is_complete(datum);
+  if (!is_incomplete) {
+    smma_datum_write(datum, stdout, SMMA_JSON_LINES);
+    putchar('\n');
+  }
   smma_datum_free(datum);
 }
 
 int smma_finish_output(int status) {
+  if (is_incomplete) return smma_complain("out of memory");
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   return smma_complain("could not write the output; is the disk full or the pipe closed?");
 }

@@ -10,6 +10,8 @@
 
 #include "datum/datum.h"
 #include "host/clock.h"
+#include "host/error.h"
+#include "host/notes.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -54,12 +56,18 @@ int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Prints the same line as smma_complain, then ends the program and all its ranks with SMMA_EXIT_FAILED. */
 _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Returns the option that sets a member of a study's request: "--split-k" for "split_k", "-C" for "c". */
-const char *smma_option_of(const char *member, char text[64]);
+/* Ends the program with the error's line unless `good`. For cmd_*.c only, like smma_die: all other functions return
+   whether they succeeded and fill an error, so that only a command's own function ends the program. */
+static inline void smma_require(bool good, const smma_error *error) {
+  if (!good) smma_die("%s", error->text);
+}
 
 /* Ends the program with a study's error. If its text is "MEMBER: reason", prints the option that sets this member of
    the request in place of the member. */
 _Noreturn void smma_die_of(const smma_error *error);
+
+/* Returns the option that sets a member of a study's request: "--split-k" for "split_k", "-C" for "c". */
+const char *smma_option_of(const char *member, char text[64]);
 
 /* Whether --quiet was given, which stops notes and progress. */
 extern bool smma_is_quiet;
@@ -70,6 +78,9 @@ extern bool smma_is_strict;
 /* Prints a note on stderr ("softmma: note: ..."): something to know that is not an error. Only rank 0 prints notes. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The receiver that prints notes of the library in this way. */
+extern const smma_notes smma_notes_printed;
+
 /* An entry of a table of options that starts a new group in --help. The options before the first such entry stand under
    "Options:". */
 extern struct poptOption smma_no_options[];
@@ -77,11 +88,12 @@ extern struct poptOption smma_no_options[];
   { NULL, 0, POPT_ARG_INCLUDE_TABLE, smma_no_options, 0, heading, NULL }
 
 /* Parses the command's options into the variables of the table. Returns the remaining arguments, followed by NULL;
-   there must be `least` to `most` of them, and they live as long as the program. If the table has the option "on",
-   arguments that name targets (smma_names_target) become values of this option instead. With --help, prints the help
-   and ends the program; on an error, ends it with one line. --help prints `details` (may be NULL) after the options. */
+   there must be `least` to `most` of them, and they live as long as the program, as do the values of options. If the
+   table has the option "on", arguments that name targets (smma_names_target) become values of this option instead.
+   Returns NULL if the command is to return `*status` at once: --help has printed the help, with `details` (may be NULL)
+   after the options, or an error one line. */
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
-                                const char *details);
+                                const char *details, int *status);
 
 /* Returns the command of that name, which may have two words, or NULL if the name is unknown. */
 const smma_command *smma_find_command(const char *name);
@@ -89,29 +101,32 @@ const smma_command *smma_find_command(const char *name);
 /* Runs a command, which calls smma_parse_options itself. argv[0] is the command's name. */
 int smma_run_command(const smma_command *command, int argc, const char **argv);
 
-/* Returns the instruction. With --strict, ends the program with one line if its model rests on reports or assumptions
-   alone. Prints a note, once, if the model rests on a report without rows. */
-const smma_instruction *smma_require_basis(const smma_instruction *instruction, const char *gpu);
+/* Returns the instruction, or NULL with --strict if its model rests on reports or assumptions alone. Prints a note,
+   once, if the model rests on a report without rows. */
+const smma_instruction *smma_check_basis(const smma_instruction *instruction, const char *gpu, smma_error *error);
 
-/* Return the instruction, architecture or format that the text names. If the name is unknown, these functions end the
-   program with one line, which names `option` unless that is NULL. `gpu` is the name of a GPU or architecture. */
-const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option);
-smma_arch_id smma_require_arch(const char *gpu, const char *option);
-smma_format smma_require_format(const char *name, const char *option);
+/* Return the instruction, architecture or format that the text names; NULL, SMMA_ARCH_COUNT or SMMA_NO_FORMAT with an
+   error if the name is unknown. The error names `option`, which may be NULL for an instruction. `gpu` is the name of a
+   GPU or architecture. */
+const smma_instruction *smma_by_formats(const char *gpu, const smma_formats *formats, const char *option,
+                                        smma_error *error);
+smma_arch_id smma_arch_of_option(const char *gpu, const char *option, smma_error *error);
+smma_format smma_format_of_option(const char *name, const char *option, smma_error *error);
 
-/* Returns the formats of --in (or of the option that `option` names) and of --out, which may be NULL. Ends the program
-   with one line on an error. */
-smma_formats smma_require_formats(const char *in, const char *option, const char *out);
+/* Reads the formats of --in (or of the option that `option` names) and of --out, which may be NULL. */
+bool smma_formats_of_options(const char *in, const char *option, const char *out, smma_formats *formats,
+                             smma_error *error);
 
-/* Returns `value`, or ends the program if the option is missing (NULL), with a line that names it and an example. */
-const char *smma_require_option(const char *value, const char *option, const char *example);
+/* Reports whether the option is given. If `value` is NULL, the error names the option and an example. */
+bool smma_is_given(const char *value, const char *option, const char *example, smma_error *error);
 
 /* Installs handlers: SIGINT, SIGTERM, SIGHUP and SIGQUIT end the program and its child processes and remove unfinished
    files. Call it at the start of the program. */
 void smma_handle_signals(void);
 
-/* Changes the effect of exit() called by a library: the program ends with status 2 and removes unfinished files. Call
-   this at the start of the program, and smma_end_normally before the program calls exit() itself. */
+/* Changes how libraries end the program: with status 2 and without unfinished files if they call exit(), and with one
+   line if OpenMP gets no threads. Call this at the start of the program, and smma_end_normally before the program calls
+   exit() itself. */
 void smma_handle_library_exits(void);
 void smma_end_normally(void);
 
@@ -120,10 +135,12 @@ void smma_end_normally(void);
 void smma_wait_for_interruption(void);
 bool smma_interrupted(void);
 
-/* Prints a study's result as JSON and frees it. Ends the program with one line if the result is incomplete. */
+/* Prints a study's result as JSON and frees it. If the result is incomplete because memory ran out, smma_finish_output
+   says so. */
 void smma_print_datum(smma_datum *datum);
 
-/* Flushes stdout. Returns `status`, or complains and returns SMMA_EXIT_FAILED if not all output was written. */
+/* Flushes stdout. Returns `status`, or complains and returns SMMA_EXIT_FAILED if not all output was written. Call it at
+   the end of each command. */
 int smma_finish_output(int status);
 
 /* Progress of long work: a line on stderr, updated once a second, if stderr is a terminal. The line shows the rate and,

@@ -1,14 +1,13 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/matrices.h"
 #include "cli/target.h"
-#include "cli/targets.h"
 #include "compare/compare.h"
 
 /* A comparison: its targets, the matrices of its files, and its result. */
 typedef struct {
-  smma_command_targets targets;
+  smma_prepared_targets targets;
   const char *path[2];
   smma_tensor a, b;     /* as read from the files */
   smma_formats formats; /* for targets without a format of their own */
@@ -24,9 +23,9 @@ static smma_formats formats_of(const smma_instruction *i) {
 
 /* Ends the program unless all results have the same format. A plan may change the format of D. */
 static void require_one_format(comparison *x) {
-  const smma_command_target *first = &x->targets.target[0];
+  const smma_prepared_target *first = &x->targets.target[0];
   x->d = smma_plan_d_format(first->plan.plan, first->instruction);
-  for (const smma_command_target *t = first; t < first + x->targets.count; t++) {
+  for (const smma_prepared_target *t = first; t < first + x->targets.count; t++) {
     const smma_format d = smma_plan_d_format(t->plan.plan, t->instruction);
     if (d != x->d && !x->targets.has_plans)
       smma_die("--on: results of %s are in %s, those of %s in %s; give targets with one format of D, or --out",
@@ -40,40 +39,44 @@ static void require_one_format(comparison *x) {
 /* ---- Matrices ---- */
 
 /* Converts integers to numbers, or, with --raw, interprets them as encodings of the format of --in. */
-static void settle_raw(smma_tensor *t, smma_format in, const char *what, const char *path) {
+static void settle_raw(smma_tensor *t, smma_format in, smma_label label) {
+  const smma_notes *notes = &smma_notes_printed;
   smma_tensor typed;
-  smma_settle_integers(t, in, what, path);
+  smma_error error;
+  smma_require(smma_take_numbers(t, in, label, notes, &typed, &error), &error);
+  smma_replace_tensor(t, &typed);
   if (!smma_is_raw(t, in)) return;
-  typed = smma_matrix_as(t, in, what, path, false);
-  smma_tensor_free(t);
-  *t = typed;
+  smma_require(smma_take_matrix(t, in, SMMA_ROUND_NEAREST_EVEN, label, notes, &typed, &error), &error);
+  smma_replace_tensor(t, &typed);
 }
 
+/* Reports whether the elements are numbers of a known type, or integers. */
+static bool has_type(const smma_tensor *t) { return t->format != SMMA_NO_FORMAT || t->integers; }
+
 static void load_matrices(comparison *x, const char **paths) {
+  smma_error error;
   x->path[0] = paths[0], x->path[1] = paths[1];
-  x->a = smma_load_matrix(paths[0]), x->b = smma_load_matrix(paths[1]);
-  for (size_t i = 0; i < x->targets.count; i++) {
-    const smma_instruction *of = x->targets.target[i].instruction;
-    if (x->a.format != SMMA_NO_FORMAT || x->a.integers) smma_require_meaning(&x->a, of->a, "A", paths[0]);
-    if (x->b.format != SMMA_NO_FORMAT || x->b.integers) smma_require_meaning(&x->b, of->b, "B", paths[1]);
-  }
-  if (x->b.rows != x->a.columns)
-    smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
-             x->a.rows, x->a.columns, paths[1], x->b.rows, x->b.columns);
+  smma_require(smma_load_matrix(paths[0], &x->a, &error) && smma_load_matrix(paths[1], &x->b, &error), &error);
+  smma_require(
+      smma_check_meanings(&x->targets, has_type(&x->a) ? &x->a : NULL, has_type(&x->b) ? &x->b : NULL, paths, &error) &&
+          smma_check_inner(&x->a, &x->b, paths, "", "", "", &error),
+      &error);
   if (x->formats.scale_block) return; /* matrices with scale factors cannot be given as raw files */
-  settle_raw(&x->a, x->formats.a, "A", paths[0]);
-  settle_raw(&x->b, x->formats.b, "B", paths[1]);
+  settle_raw(&x->a, x->formats.a, (smma_label){"A", paths[0]});
+  settle_raw(&x->b, x->formats.b, (smma_label){"B", paths[1]});
 }
 
 /* Makes each target's own A and B, and room for its D. */
 static void describe_products(comparison *x) {
   smma_gemm_arguments g;
+  smma_error error;
   smma_gemm_defaults(&g, sizeof g);
   g.scale_d = 1;
   for (size_t i = 0; i < x->targets.count; i++) {
-    smma_command_target *t = &x->targets.target[i];
-    smma_convert_operands(&x->targets, t, &x->a, &x->b, x->path);
-    t->d = smma_new_matrix(x->d, x->a.rows, x->b.columns);
+    smma_prepared_target *t = &x->targets.target[i];
+    smma_require(smma_convert_operands(&x->targets, t, &x->a, &x->b, x->path, &error) &&
+                     smma_tensor_new(x->d, x->a.rows, x->b.columns, &t->d, &error),
+                 &error);
     smma_describe_target(&x->targets, i, &g);
   }
 }
@@ -122,7 +125,7 @@ static int names_width(const comparison *x) {
 }
 
 static void print_row(const comparison *x, size_t i) {
-  const smma_command_target *t = &x->targets.target[i];
+  const smma_prepared_target *t = &x->targets.target[i];
   const smma_comparison *c = &x->result.pair[0][i];
   const size_t results = x->a.rows * x->b.columns;
   char differ[32] = "-", largest[40] = "-", total[32], own[32];
@@ -138,7 +141,7 @@ static void print_row(const comparison *x, size_t i) {
 }
 
 static void print_table(const comparison *x) {
-  const smma_command_target *first = &x->targets.target[0];
+  const smma_prepared_target *first = &x->targets.target[0];
   size_t special = 0, left_out = 0;
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->a.rows, x->a.columns, x->path[1],
          x->b.rows, x->b.columns, x->a.rows * x->b.columns, smma_format_text(x->d));
@@ -161,7 +164,7 @@ static void print_table(const comparison *x) {
 }
 
 static void print_pairs(const comparison *x) {
-  const smma_command_target *t = x->targets.target;
+  const smma_prepared_target *t = x->targets.target;
   const size_t count = x->targets.count;
   if (count < 3) return;
   printf("\nresults that differ, pair by pair:\n%-*s", 15 + inputs_width(x), "");
@@ -177,37 +180,38 @@ static void print_pairs(const comparison *x) {
 }
 
 int smma_command_compare(int argc, const char **argv) {
-  static comparison x;
+  static comparison x = {.targets = {.notes = &smma_notes_printed}};
   const char *gpus = NULL, *plans = NULL, *roundings = NULL, **paths;
   smma_choice choice = {.instr = NULL};
-  int json = 0;
-  struct poptOption options[] = {
-      SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
-      SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
-      {"plan", 0, POPT_ARG_STRING, &plans, 0,
-       "how the library around the instruction sums (docs/plans.md): one plan for all GPUs, or one for each; 'none' is "
-       "one chain of instructions (default: none)",
-       "FILE|NAME,..."},
-      SMMA_RAW_OPTION,
-      SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
-      POPT_TABLEEND};
+  smma_error error;
+  int json = 0, status;
+  struct poptOption options[] = {SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
+                                 SMMA_CHOICE_OPTIONS(choice, " (default: f16)"),
+                                 SMMA_PLANS_OPTION(&plans, "GPUs"),
+                                 SMMA_RAW_OPTION,
+                                 SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
+                                 {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+                                 POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 2, 2,
       "Without --instr, each GPU computes with its preferred instruction for the format. C and a plan's\n"
       "bias are 0, and the scale factors of a plan's parts are 1. Exit status 1: results differ. Any two\n"
-      "NaN are equal ('softmma test' compares the bits of NaN).\n");
-  if (!choice.instr) x.formats = smma_require_formats(choice.in ? choice.in : "f16", "--in", choice.out);
-  smma_require_targets(&x.targets, smma_require_option(gpus, "--on", "V100,A100,H100"), SMMA_MOST_TARGETS, &choice);
-  smma_label_by_gpu(&x.targets);
+      "NaN are equal ('softmma test' compares the bits of NaN).\n",
+      &status);
+  if (!paths) return status;
+  smma_require((choice.instr ||
+                smma_formats_of_options(choice.in ? choice.in : "f16", "--in", choice.out, &x.formats, &error)) &&
+                   smma_is_given(gpus, "--on", "V100,A100,H100", &error) &&
+                   smma_add_targets(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &error) &&
+                   smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),
+               &error);
   if (choice.instr) x.formats = formats_of(x.targets.target[0].instruction);
-  smma_plan_targets(&x.targets, plans, roundings);
   require_one_format(&x);
   if (x.targets.count < 2)
     smma_die("--on: one target has nothing to be compared with; for example --on V100,A100,H100");
-  smma_refuse_same_targets(&x.targets);
+  smma_require(smma_refuse_same_targets(&x.targets, &error), &error);
   load_matrices(&x, paths);
-  smma_check_plans(&x.targets, x.a.columns);
+  smma_require(smma_check_plans(&x.targets, x.a.columns, &error), &error);
   describe_products(&x);
   run(&x);
   if (json) {

@@ -18,6 +18,7 @@ int smma_command_convert(int argc, const char **argv) {
   smma_error error;
   FILE *in;
   bool done;
+  int status;
   struct poptOption options[] = {
       SMMA_VECTOR_FORMAT_OPTION(&format_name, ""),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
@@ -25,11 +26,15 @@ int smma_command_convert(int argc, const char **argv) {
   files = smma_parse_options(
       argc, argv, options, 1, 1,
       "FILE is text or binary, which its first byte shows; - is standard input. The header and the test\n"
-      "vectors are copied; comments are not.\n");
-  format = smma_require_vector_format(smma_require_option(format_name, "--format", "binary"));
+      "vectors are copied; comments are not.\n",
+      &status);
+  if (!files) return status;
+  smma_require(
+      smma_is_given(format_name, "--format", "binary", &error) && smma_read_vector_format(format_name, &format, &error),
+      &error);
   in = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
   if (!in) smma_die("%s: %s", files[0], strerror(errno));
-  smma_begin_output(path, "--output", &output);
+  smma_require(smma_begin_output(path, "--output", &output, &error), &error);
   smma_progress_start(&progress, "rows", 1);
   done =
       smma_vectors_copy(in, in == stdin ? "standard input" : files[0], output.stream, format, show, &progress, &error);

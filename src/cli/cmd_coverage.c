@@ -86,8 +86,9 @@ static bool write_page(const smma_coverage *coverage, FILE *stream) {
 static void write_file(const char *path, const char *option, const smma_coverage *coverage,
                        bool (*write)(const smma_coverage *, FILE *)) {
   smma_output output;
+  smma_error error;
   if (!path) return;
-  smma_begin_output(path, option, &output);
+  smma_require(smma_begin_output(path, option, &output, &error), &error);
   if (!write(coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
   if (smma_end_output(&output, option) != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
@@ -103,7 +104,7 @@ static void add_campaign(smma_coverage *coverage, const smma_instruction *i, smm
     smma_die("--unit: %s", error.text);
   if (unit_name) campaign->unit = &unit;
   p->all = campaign->rows;
-  if (!smma_coverage_of(coverage, i, &error)) smma_die("%s", error.text);
+  smma_require(smma_coverage_of(coverage, i, &error), &error);
   if (!smma_campaign_cover(campaign, i, coverage, show_progress, p, &error))
     smma_die("%s%s", unit_name ? "--unit: " : "", error.text);
   p->all = 0;
@@ -115,7 +116,7 @@ int smma_command_coverage(int argc, const char **argv) {
   smma_choice choice = {.instr = NULL};
   long long rows = DEFAULT_ROWS, seed = 0, tries = 0, most = 20;
   unsigned long long mismatches;
-  int json = 0;
+  int json = 0, status;
   smma_coverage coverage = {.one = NULL};
   progress p = {.all = 0};
   smma_error error;
@@ -140,25 +141,27 @@ int smma_command_coverage(int argc, const char **argv) {
       argc, argv, options, 0, 1 << 20,
       "Events of a rule's arithmetic: classes of operands, gaps between terms, bits truncated by alignment,\n"
       "carries, cancellation, rounding, overflow, special values. FILE: vector files, and files of\n"
-      "counts that -o wrote; their counts are added up. Exit status 1: a result is not the model's.\n");
+      "counts that -o wrote; their counts are added up. Exit status 1: a result is not the model's.\n",
+      &status);
+  if (!files) return status;
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
   if (tries < 0) smma_die("--search: %lld is negative", tries);
   if (most < 0) smma_die("--show: %lld is negative", most);
   if (*files && (gpu || choice.instr || choice.in || unit_name || kind_name))
     smma_die("give files, or a target, not both");
-  if (path) smma_require_writable(path, "--output");
-  if (page) smma_require_writable(page, "--html");
+  if (path) smma_require(smma_check_writable(path, "--output", &error), &error);
+  if (page) smma_require(smma_check_writable(page, "--html", &error), &error);
   if (!*files && !gpu) smma_die("give FILE, or a target, as in --on H100 --in f16");
   smma_progress_start(&p.shown, "rows", 1);
   if (!*files) {
-    const smma_instruction *i = smma_choose_instruction(gpu, &choice);
-    smma_campaign campaign = {.rows = (uint64_t)rows, .recipe = smma_require_recipe(kind_name, seed)};
+    const smma_instruction *i = smma_choose_instruction(gpu, &choice, &error);
+    smma_campaign campaign = {.rows = (uint64_t)rows};
+    smma_require(i && smma_read_recipe(kind_name, seed, &campaign.recipe, &error), &error);
     add_campaign(&coverage, i, &campaign, unit_name, &p);
   }
-  for (; *files; files++)
-    if (!smma_coverage_add_file(&coverage, *files, show_progress, &p, &error)) smma_die("%s", error.text);
-  if (tries && !smma_coverage_search(&coverage, (uint64_t)seed, (uint64_t)tries, show_search, &p, &error))
-    smma_die("%s", error.text);
+  for (; *files; files++) smma_require(smma_coverage_add_file(&coverage, *files, show_progress, &p, &error), &error);
+  smma_require(!tries || smma_coverage_search(&coverage, (uint64_t)seed, (uint64_t)tries, show_search, &p, &error),
+               &error);
   smma_progress_end();
   write_file(path, "--output", &coverage, smma_coverage_write_counts);
   write_file(page, "--html", &coverage, write_page);

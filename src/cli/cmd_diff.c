@@ -4,9 +4,8 @@
 #include "cli/prove.h"
 #include "cli/row.h"
 #include "cli/target.h"
-#include "cli/values.h"
 
-enum { MOST_SUBJECTS = 16 };
+enum { MOST_SUBJECTS = 16, MOST_K = 1 << 24 };
 
 typedef struct {
   char gpu[SMMA_TARGET_SIZE],
@@ -70,7 +69,7 @@ static double rate_of(const subject *x, const subject *y, uint64_t rows, uint64_
   const smma_side side[2] = {x->side, y->side};
   smma_error error;
   double rate;
-  if (!smma_find_difference_rate(side, rows, seed, &rate, &error)) smma_die("%s", error.text);
+  smma_require(smma_find_difference_rate(side, rows, seed, &rate, &error), &error);
   return rate;
 }
 
@@ -120,13 +119,82 @@ static bool print_two(const subject s[2], uint64_t rows, uint64_t seed, bool jso
   const smma_side side[2] = {s[0].side, s[1].side};
   const char *const on[2] = {s[0].gpu, s[1].gpu};
   smma_error error;
-  if (!smma_find_unit_difference(side, rows, seed, &d, &error)) smma_die("%s", error.text);
+  smma_require(smma_find_unit_difference(side, rows, seed, &d, &error), &error);
   if (json)
     smma_print_datum(smma_unit_difference_datum(side, on, &d));
   else
     print_difference(s, &d);
   smma_free_unit_difference(&d);
   return !d.found;
+}
+
+/* ---- Proofs ---- */
+
+/* Answers the request, prints the answer and returns the exit status. */
+static int answer(const smma_equal_request *r, bool json) {
+  static const int statuses[] = {SMMA_EXIT_EQUAL, SMMA_EXIT_DIFFERENT, SMMA_EXIT_FAILED};
+  static smma_equal_result found;
+  smma_error error;
+  smma_require(smma_equal(r, &found, &error), &error);
+  if (json)
+    smma_print_datum(smma_equal_datum(r, &found));
+  else
+    smma_print_equal(r, &found);
+  return smma_finish_output(statuses[smma_equal_answer(r, &found)]);
+}
+
+/* Proves or disproves that two targets compute the same, or that the order of k changes nothing. */
+static int prove(int argc, const char **argv) {
+  smma_choice c = {.instr = NULL};
+  long long rows = 200000, seed = 0, k = 0;
+  int json = 0, proves = 0, permute = 0, count = 0, status;
+  smma_equal_request request;
+  const char *list = NULL, *plans = NULL;
+  const smma_instruction *instruction[2];
+  smma_target_plan plan[2];
+  char label[2][SMMA_TARGET_SIZE];
+  smma_error error;
+  struct poptOption options[] = {
+      SMMA_LIST_OF_TARGETS(&list, "the targets, as arguments or here"),
+      SMMA_CHOICE_OPTIONS(c, " (default: f16)"),
+      {"prove", 0, POPT_ARG_NONE, &proves, 0, "prove that two targets compute one function, or disprove it", NULL},
+      {"permute", 0, POPT_ARG_NONE, &permute, 0,
+       "for one target: decide whether the order of k and the size BLOCK_K change the result", NULL},
+      SMMA_PLANS_OPTION(&plans, "targets"),
+      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of the product (default: every K)", "K"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "largest number of test vectors to search",
+       "N"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Decides whether two targets compute the same function for products of any K. 'equal' is proved from\n"
+          "their rules, and 'different' comes with a test vector that separates them; otherwise the answer is\n"
+          "that it cannot tell. Exit status: 0 equal, 1 different, 2 cannot tell.\n",
+          &status))
+    return status;
+  if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
+  while (list && *list) {
+    if (count == 2) smma_die("more than two targets: '%s'", list);
+    smma_require((list = smma_next_target(list, label[count], &error)) &&
+                     (instruction[count] = smma_choose_target(label[count], &c, &error)),
+                 &error);
+    count++;
+  }
+  if (permute && count != 1) smma_die("--permute: of one target, not two");
+  if (!permute && count != 2)
+    smma_die("--prove: it takes two targets; for example softmma diff --prove H100 B200 --in bf16");
+  if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
+  smma_require(smma_target_plans(plans, instruction, (size_t)count, plan, &error), &error);
+  request = (smma_equal_request){
+      .targets = count, .planned = plans || k, .k = (size_t)k, .rows = (uint64_t)rows, .seed = (uint64_t)seed};
+  for (int i = 0; i < count; i++)
+    request.target[i] =
+        (smma_equal_target){label[i], instruction[i], *plan[i].text ? plan[i].text : NULL, plan[i].plan};
+  status = answer(&request, json);
+  for (int i = 0; i < count; i++) smma_plan_free(plan[i].plan);
+  return status;
 }
 
 /* ---- The command ---- */
@@ -145,10 +213,12 @@ static const char *next_name(const char **list, char name[160]) {
 static void take_subject(const char **gpus, smma_unit *unit, const char **names, smma_choice choice, subject *x) {
   smma_error error;
   char name[160];
-  *gpus = smma_next_target(*gpus, x->gpu);
+  *gpus = smma_next_target(*gpus, x->gpu, &error);
+  smma_require(*gpus, &error);
   x->side = (smma_side){.label = x->label, .unit = unit};
   if (*names) choice.instr = next_name(names, name);
-  x->side.instruction = smma_choose_target(x->gpu, &choice);
+  x->side.instruction = smma_choose_target(x->gpu, &choice, &error);
+  smma_require(x->side.instruction, &error);
   snprintf(x->label, sizeof x->label, "%s%s%s", is_model(x) ? "" : unit->name, is_model(x) ? "" : " as ", x->gpu);
   if (!smma_unit_computes(unit, x->side.instruction, &error))
     smma_die("--on: %s does not compute %s: %s", unit->name, x->side.instruction->name, error.text);
@@ -163,11 +233,11 @@ static bool asks_for_proof(int argc, const char **argv) {
 }
 
 int smma_command_diff(int argc, const char **argv) {
-  if (asks_for_proof(argc, argv)) return smma_prove(argc, argv);
+  if (asks_for_proof(argc, argv)) return prove(argc, argv);
   const char *unit_name = "model", *against_name = NULL, *gpus = NULL, *names = NULL;
   smma_choice choice = {.instr = NULL};
   long long rows = 100000, seed = 0;
-  int json = 0, count = 0;
+  int json = 0, count = 0, status;
   subject s[MOST_SUBJECTS];
   smma_unit unit, against;
   smma_error error;
@@ -192,11 +262,14 @@ int smma_command_diff(int argc, const char **argv) {
       {"prove", 0, POPT_ARG_NONE, NULL, 0, "prove that two targets compute the same for every K, or disprove it", NULL},
       {"permute", 0, POPT_ARG_NONE, NULL, 0, "decide whether the order of k changes a target's results", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Compares test vectors that expose a feature of one of the units first, then random ones. If the\n"
-                     "instructions have different K, the one with the smaller K is used again on its own result.\n"
-                     "Exit status 1: they differ.\n");
-  gpus = smma_require_option(gpus, "--on", "A100,H100");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Compares test vectors that expose a feature of one of the units first, then random ones. If the\n"
+          "instructions have different K, the one with the smaller K is used again on its own result.\n"
+          "Exit status 1: they differ.\n",
+          &status))
+    return status;
+  smma_require(smma_is_given(gpus, "--on", "A100,H100", &error), &error);
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (against_name && !smma_unit_open(against_name, &against, &error)) smma_die("--against: %s", error.text);

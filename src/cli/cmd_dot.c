@@ -1,12 +1,11 @@
 #include "cli/operands.h"
 #include "cli/row.h"
 #include "cli/target.h"
-#include "cli/values.h"
 
 int smma_command_dot(int argc, const char **argv) {
   const char *gpu = NULL, *when = NULL;
   smma_choice choice = {.instr = NULL};
-  int explained = 0, json = 0, flags = 0;
+  int explained = 0, json = 0, flags = 0, status;
   smma_operand_options operands = {.hex = 0};
   char hex_text[24], value[40], flags_text[SMMA_FLAGS_TEXT];
   const smma_instruction *i;
@@ -23,11 +22,11 @@ int smma_command_dot(int argc, const char **argv) {
                                  SMMA_FLAGS_OPTIONS(&flags, &when, "print the exception flags of IEEE 754, too"),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0, SMMA_OPERAND_DETAILS);
+  if (!smma_parse_options(argc, argv, options, 0, 0, SMMA_OPERAND_DETAILS, &status)) return status;
   if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
-  tininess = smma_require_tininess(flags, when);
-  i = smma_choose_instruction(gpu, &choice);
-  smma_read_operands(i, &operands, &x);
+  smma_require(smma_read_tininess(flags, when, &tininess, &error) &&
+                   (i = smma_choose_instruction(gpu, &choice, &error)) && smma_read_operands(i, &operands, &x, &error),
+               &error);
   o = smma_operation_of(i);
   x.d = smma_row_compute(&o, &x);
   if (flags && !smma_row_compute_flags(i, &x, tininess, &error)) smma_die("--flags: %s", error.text);
@@ -36,7 +35,7 @@ int smma_command_dot(int argc, const char **argv) {
     if (flags) smma_put_flags(datum, (int)x.flags);
     smma_print_datum(datum);
   } else if (explained) {
-    smma_print_explanation(i, &x);
+    smma_require(smma_print_explanation(i, &x, &error), &error);
   } else {
     printf("0x%s  %s\n", smma_hex_text(i->d, x.d, hex_text), smma_value_text(i->d, x.d, value));
   }

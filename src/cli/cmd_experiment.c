@@ -9,11 +9,11 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "cli/shard.h"
 #include "cluster/ranks.h"
 #include "experiment/datum.h"
 #include "experiment/plot.h"
 #include "experiment/run.h"
+#include "io/count.h"
 
 typedef struct {
   char *directory;
@@ -87,7 +87,8 @@ static const char *details(int argc, const char **argv) {
 /* Makes the folder of -o and its parent folders, if they do not exist. */
 static void make_directory(const char *name) {
   char *path = strdup(name);
-  smma_require_file(name, "-o", "the summary");
+  smma_error error;
+  smma_require(smma_check_file(name, "-o", "the summary", &error), &error);
   if (!*name) smma_die("-o: the name of the folder is empty");
   if (!path) smma_die("out of memory");
   for (char *end = path; end;) {
@@ -124,7 +125,8 @@ static void print_text(const smma_experiment_run *run, FILE *out) {
 static void write_file(const smma_experiment_run *run, const char *path,
                        void (*print)(const smma_experiment_run *run, FILE *out)) {
   smma_output output;
-  smma_begin_output(path, "-o", &output);
+  smma_error error;
+  smma_require(smma_begin_output(path, "-o", &output, &error), &error);
   print(run, output.stream);
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
@@ -218,7 +220,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   for (const char **a = o->assignments; a && *a; a++)
     if (!smma_experiment_set(&run, *a, &error)) smma_die("--set: %s", error.text);
   make_directory(o->directory);
-  smma_require_writable(csv, "-o");
+  smma_require(smma_check_writable(csv, "-o", &error), &error);
   find_shards(o, e, &shards);
   state.more = (const char *const *)shards.gl_pathv, state.count = shards.gl_pathc;
   smma_wait_for_interruption(); /* an interruption takes effect after the current cells */
@@ -255,6 +257,7 @@ static int run_in_ranks(const experiment_options *o, const smma_experiment *e) {
 int smma_command_experiment(int argc, const char **argv) {
   experiment_options o = {.directory = (char *)"."};
   const char **rest, *shard = NULL;
+  smma_error error;
   int status, lists = 0;
   struct poptOption options[] = {
       {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "the value of a parameter; repeat the option for each parameter",
@@ -271,17 +274,12 @@ int smma_command_experiment(int argc, const char **argv) {
       {"list", 0, POPT_ARG_NONE, &lists, 0, "list the experiments, as without NAME", NULL},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the list of experiments, or the data, as JSON", NULL},
       POPT_TABLEEND};
-  rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv));
+  rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv), &status);
+  if (!rest) return status;
   if (lists && *rest) smma_die("--list: it lists all experiments; leave out '%s'", *rest);
   if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
   if (shard && !*rest) smma_die("--shard: of which experiment? (see 'softmma experiment')");
-  if (shard) smma_read_shard(shard, &o.shard, &o.shards);
-  if (!*rest)
-    status = smma_rank() ? SMMA_EXIT_EQUAL : list_experiments(o.json);
-  else
-    status =
-        smma_ranks() > 1 ? run_in_ranks(&o, require_experiment(*rest)) : run_experiment(&o, require_experiment(*rest));
-  for (const char **a = o.assignments; a && *a; a++) free((char *)*a);
-  free(o.assignments);
-  return status;
+  smma_require(!shard || smma_read_shard(shard, &o.shard, &o.shards, &error), &error);
+  if (!*rest) return smma_rank() ? SMMA_EXIT_EQUAL : list_experiments(o.json);
+  return (smma_ranks() > 1 ? run_in_ranks : run_experiment)(&o, require_experiment(*rest));
 }

@@ -1,14 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explain_plan.h"
-#include "cli/explanation.h"
 #include "cli/operands.h"
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"
 #include "explain/datum.h"
 #include "explain/picture.h"
+#include "trace/planned.h"
 
 /* One or two instructions that compute the same test vector. */
 typedef struct {
@@ -33,11 +32,13 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
   char *gpu[2], *name[2] = {NULL, NULL};
   int gpu_count = split(gpus, gpu, "--on"), name_count = names ? split(names, name, "--instr") : 1;
   char why[128];
+  smma_error error;
   smma_operation operation[2];
   r->count = gpu_count > name_count ? gpu_count : name_count;
   for (int u = 0; u < r->count; u++) {
     const smma_choice one = {.instr = name[u], .in = choice->in, .out = choice->out};
-    r->instruction[u] = gpu_count > 1 ? smma_choose_target(gpu[u], &one) : smma_choose_instruction(gpu[u], &one);
+    r->instruction[u] = (gpu_count > 1 ? smma_choose_target : smma_choose_instruction)(gpu[u], &one, &error);
+    smma_require(r->instruction[u], &error);
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }
@@ -57,10 +58,10 @@ static void read_row(explain_request *r, const char *path, long long number) {
   if (!stream) smma_die("%s: cannot be opened", path);
   reader = smma_vector_open(stream, path, &header, &error);
   own = reader ? smma_instruction_of_header(&header, path, &error) : NULL;
-  if (!own) smma_die("%s", error.text);
+  smma_require(own, &error);
   for (long long i = 0; i < number && status == SMMA_VECTOR_ROW; i++)
     status = smma_vector_next(reader, &r->row, &error);
-  if (status == SMMA_VECTOR_ERROR) smma_die("%s", error.text);
+  smma_require(status != SMMA_VECTOR_ERROR, &error);
   if (status == SMMA_VECTOR_END) smma_die("--row: %s has fewer than %lld rows", path, number);
   smma_vector_close(reader);
   fclose(stream);
@@ -77,7 +78,8 @@ static void read_row(explain_request *r, const char *path, long long number) {
 
 static void write_picture(const char *path, const smma_explained *unit, int count) {
   smma_output output;
-  smma_begin_output(path, "--svg", &output);
+  smma_error error;
+  smma_require(smma_begin_output(path, "--svg", &output, &error), &error);
   if (!smma_picture_write(output.stream, unit, count, 0)) {
     smma_drop_output(&output);
     smma_die("out of memory");
@@ -89,9 +91,10 @@ static void write_picture(const char *path, const smma_explained *unit, int coun
 static bool show(const explain_request *r, const char *svg, bool json) {
   smma_explained_row x[2];
   smma_explained unit[2];
+  smma_error error;
   bool differ;
   for (int u = 0; u < r->count; u++) {
-    smma_explain_row_of(&x[u], r->unit[u], r->instruction[u], &r->row);
+    smma_require(smma_explain_row_of(&x[u], r->unit[u], r->instruction[u], &r->row, &error), &error);
     unit[u] = x[u].explained;
   }
   differ = x[0].explanation.result != x[r->count - 1].explanation.result;
@@ -106,12 +109,48 @@ static bool show(const explain_request *r, const char *svg, bool json) {
   return differ;
 }
 
+/* Explains one element of a product with a plan, call by call and addition by addition. */
+static void explain_planned(const char *label, const smma_instruction *i, const char *plan,
+                            const smma_operand_options *o, bool json) {
+  smma_planned_request request = {.label = label, .instruction = i};
+  smma_planned_result result;
+  smma_target_plan taken;
+  smma_target_rounding rounding;
+  smma_error error;
+  uint64_t *a, *b, c;
+  int count = 0, other = 0;
+  smma_require(
+      smma_target_plans(plan, &i, 1, &taken, &error) && smma_operands_rounding(i, o, &taken, &rounding, &error),
+      &error);
+  const smma_list_form form[] = {smma_operand_form(o, "--a", i->a, rounding.a),
+                                 smma_operand_form(o, "--b", i->b, rounding.b),
+                                 smma_operand_form(o, "--c", i->c, SMMA_ROUND_NEAREST_EVEN)};
+  smma_require(
+      smma_is_given(o->a, "--a", "'1.5 0*127'", &error) && (a = smma_list_read_any(o->a, &form[0], &count, &error)) &&
+          smma_is_given(o->b, "--b", "'1.5 0*127'", &error) && (b = smma_list_read_any(o->b, &form[1], &other, &error)),
+      &error);
+  if (count != other) smma_die("--b has %d elements, but --a has %d", other, count);
+  smma_require(!o->c || smma_list_read(o->c, &form[2], 1, false, &c, &error), &error);
+  request.c = o->c ? &c : NULL;
+  request.plan = taken.plan, request.plan_text = taken.text;
+  request.a = a, request.b = b, request.k = (size_t)count;
+  smma_require(smma_planned_run(&request, &result, &error), &error);
+  if (json)
+    smma_print_datum(smma_planned_datum(&result));
+  else
+    smma_planned_print(stdout, &result, smma_terminal_width());
+  smma_planned_free(&result);
+  smma_plan_free(taken.plan);
+  free(a), free(b);
+}
+
 int smma_command_explain(int argc, const char **argv) {
   char *gpus = NULL, *names = NULL;
   const char *svg = NULL, *plan = NULL, **files;
   smma_choice choice = {.instr = NULL};
   long long number = 0;
-  int json = 0;
+  int json = 0, status;
+  smma_error error;
   explain_request r = {.count = 0};
   smma_operand_options operands = {.hex = 0};
   struct poptOption options[] = {
@@ -134,24 +173,26 @@ int smma_command_explain(int argc, const char **argv) {
       argc, argv, options, 0, 1,
       SMMA_OPERAND_DETAILS
       "With two GPUs or instructions, the first step whose outcome differs is marked and named; exit\n"
-      "status 1 reports that the results differ. 'softmma explain rows.txt --row 3' explains a test vector.\n");
-  if (json && svg) smma_require_file(svg, "--svg", "the JSON");
+      "status 1 reports that the results differ. 'softmma explain rows.txt --row 3' explains a test vector.\n",
+      &status);
+  if (!files) return status;
+  smma_require(!json || !svg || smma_check_file(svg, "--svg", "the JSON", &error), &error);
   if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
   if (number && (operands.a || operands.b || operands.c || operands.scale_a || operands.scale_b))
     smma_die("--row: the operands stand in %s; leave out the others", files[0]);
   if (!number || gpus || names || choice.in) {
-    smma_require_option(gpus, "--on", "H100,A100");
+    smma_require(smma_is_given(gpus, "--on", "H100,A100", &error), &error);
     choose_instructions(&r, gpus, names, &choice);
   }
   if (plan) {
     if (number || svg || r.count != 1)
       smma_die("--plan: it explains operands of one GPU as text or JSON; 'softmma trace' compares two, and draws");
-    smma_explain_planned(r.unit[0], r.instruction[0], plan, &operands, json);
+    explain_planned(r.unit[0], r.instruction[0], plan, &operands, json);
     return smma_finish_output(SMMA_EXIT_EQUAL);
   }
   if (number)
     read_row(&r, files[0], number);
   else
-    smma_read_operands(r.instruction[0], &operands, &r.row);
+    smma_require(smma_read_operands(r.instruction[0], &operands, &r.row, &error), &error);
   return smma_finish_output(show(&r, svg, json) ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

@@ -1,7 +1,6 @@
 #include "cli/kernel.h"
 #include "cli/matrices.h"
 #include "cli/output.h"
-#include "cli/plans.h"
 #include "cli/target.h"
 #include "cluster/ranks.h"
 #include "product/pieces.h"
@@ -20,18 +19,27 @@ typedef struct {
 static const smma_instruction *choose_instruction(gemm_options *o) {
   const smma_method_options *m = &o->product.method;
   const char *through;
+  const smma_instruction *i;
+  smma_target target;
   smma_error error;
-  const smma_target target = smma_require_target(o->gpu);
+  smma_require(smma_read_target(o->gpu, &target, &error), &error);
   if (smma_method_is(m, "ozaki") && !o->choice.instr && !o->choice.in && !target.more && !target.custom)
     smma_die("--in is missing: --method ozaki takes --in s8");
-  if (!smma_method_is(m, "fallback")) return smma_choose_instruction(o->gpu, &o->choice);
+  if (!smma_method_is(m, "fallback")) {
+    i = smma_choose_instruction(o->gpu, &o->choice, &error);
+    smma_require(i, &error);
+    return i;
+  }
   if (o->choice.instr) smma_die("--instr: --method fallback takes the one of --through; leave it out");
   if (o->choice.in && target.more) smma_die("--in: %s says it already; leave it out", o->gpu);
   if (target.more) o->choice.in = target.more;
-  if (o->choice.in) o->product.narrow = smma_require_format(o->choice.in, "--in");
-  if (!smma_choose_fallback(m, o->product.narrow, &through, &error)) smma_die("%s", error.text);
-  return smma_choose_instruction(target.gpu,
-                                 &(smma_choice){.in = through, .out = o->choice.out, .rounded = o->choice.rounded});
+  if (o->choice.in)
+    smma_require((o->product.narrow = smma_format_of_option(o->choice.in, "--in", &error)) != SMMA_NO_FORMAT, &error);
+  smma_require(smma_choose_fallback(m, o->product.narrow, &through, &error), &error);
+  const smma_choice choice = {.in = through, .out = o->choice.out, .rounded = o->choice.rounded};
+  i = smma_choose_instruction(target.gpu, &choice, &error);
+  smma_require(i, &error);
+  return i;
 }
 
 static void print_summary(const gemm_options *o, const smma_matrix_product *p, double seconds) {
@@ -73,21 +81,21 @@ static void show_elements(size_t done, size_t all, void *context) {
 static void compute_whole(const gemm_options *o, smma_matrix_product *p) {
   smma_progress progress;
   smma_error error;
-  if (!smma_product_take(p, &smma_notes_printed, &error)) smma_die("%s", error.text);
+  smma_require(smma_product_take(p, &smma_notes_printed, &error), &error);
   p->arguments.progress = show_rows, p->arguments.progress_context = &progress;
   smma_progress_start(&progress, "products", (double)p->arguments.n * (double)p->arguments.k);
-  if (!smma_product_run(p, &error)) smma_die("%s", error.text);
+  smma_require(smma_product_run(p, &error), &error);
   smma_progress_end();
   if (!smma_npy_write(o->d, &p->d, &error)) smma_die("-o: %s", error.text);
 }
 
 static void compute_in_pieces(const gemm_options *o, smma_matrix_product *p) {
-  const smma_group group = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
+  const smma_group group = smma_ranks_group();
   piecewise x = {.product = p};
   const smma_pieces pieces = {&group, o->memory, o->d, &smma_notes_printed, show_elements, &x};
   smma_error error;
   smma_progress_start(&x.progress, "products", 1);
-  if (!smma_product_in_pieces(p, &pieces, &error)) smma_die("%s", error.text);
+  smma_require(smma_product_in_pieces(p, &pieces, &error), &error);
   smma_progress_end();
 }
 
@@ -99,16 +107,19 @@ static void begin(gemm_options *o, smma_matrix_product *p) {
   smma_error error;
   o->choice.rounded = &rounded;
   r->instruction = choose_instruction(o);
-  smma_check_kernel(r->kernel);
-  r->plan = o->plan ? smma_require_plan(o->plan, r->instruction) : NULL, r->plan_name = o->plan;
-  if (rounded != SMMA_NO_FORMAT && !smma_product_round(r, rounded, &error)) smma_die("%s", error.text);
-  smma_require_roundings(r->round_in, &r->instruction, &(smma_target_plan){.plan = (smma_plan *)r->plan}, 1, &rounding);
-  smma_require_file(o->d, "-o", "the summary");
+  r->plan_name = o->plan;
+  smma_require(smma_check_kernel(r->kernel, &error) &&
+                   (!o->plan || (r->plan = smma_named_plan(o->plan, r->instruction, &error))) &&
+                   (rounded == SMMA_NO_FORMAT || smma_product_round(r, rounded, &error)),
+               &error);
+  const smma_target_plan plan = {.plan = (smma_plan *)r->plan};
+  smma_require(smma_target_roundings(r->round_in, &r->instruction, &plan, 1, &rounding, &error) &&
+                   smma_check_file(o->d, "-o", "the summary", &error),
+               &error);
   if (smma_ends_with(o->d, ".safetensors")) smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   for (int which = 0; which < SMMA_PRODUCT_MATRICES; which++) r->of[which].path = o->path[which];
   r->transpose_a = o->transpose_a, r->transpose_b = o->transpose_b, r->raw = smma_raw_encodings;
-  if (!smma_product_begin(r, p, &error)) smma_die("%s", error.text);
-  smma_require_writable(o->d, "-o");
+  smma_require(smma_product_begin(r, p, &error) && smma_check_writable(o->d, "-o", &error), &error);
 }
 
 static int run(gemm_options *o) {
@@ -130,6 +141,7 @@ int smma_command_gemm(int argc, const char **argv) {
   smma_product_request *r = &o.product;
   smma_error error;
   const char **paths;
+  int status;
   struct poptOption options[] = {
       SMMA_ON_OPTION(&o.gpu, "the target"),
       SMMA_CHOICE_OPTIONS(o.choice, ""),
@@ -208,10 +220,12 @@ int smma_command_gemm(int argc, const char **argv) {
       "format are rounded to the instruction's format, with a note. Integers are numbers, or with --raw\n"
       "encodings of the format. With --out f16 or bf16 that no instruction has, sums are in f32, and D is\n"
       "rounded after alpha and C, as by libraries. TENSOR may be a layer; a quantised weight comes with its\n"
-      "scale factors (docs/checkpoints.md).\n");
-  smma_require_option(o.d, "-o", "D.npy");
+      "scale factors (docs/checkpoints.md).\n",
+      &status);
+  if (!paths) return status;
+  smma_require(smma_is_given(o.d, "-o", "D.npy", &error), &error);
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1];
-  if (!smma_check_method(&r->method, &error)) smma_die("%s", error.text);
+  smma_require(smma_check_method(&r->method, &error), &error);
   if (o.memory < 0) smma_die("--memory: %lld is negative", o.memory);
   return run(&o);
 }

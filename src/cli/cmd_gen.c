@@ -20,7 +20,7 @@ int smma_command_gen(int argc, const char **argv) {
   const char *gpu = NULL, *kind_name = NULL, *format_name = NULL, *path = "-", *tininess = NULL;
   long long rows = LLONG_MIN, seed = 0;
   smma_choice choice = {.instr = NULL};
-  int covers = 0, flags = 0;
+  int covers = 0, flags = 0, status;
   bool written;
   smma_gen_request request;
   smma_gen_result result;
@@ -43,22 +43,26 @@ int smma_command_gen(int argc, const char **argv) {
       SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Test vector i of a seed is the same on every machine. 'softmma verify' reads what gen writes.\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Test vector i of a seed is the same on every machine. 'softmma verify' reads what gen writes.\n", &status))
+    return status;
   if (rows < 0 && rows != LLONG_MIN) smma_die("--rows: %lld is negative", rows);
   if (covers && kind_name) smma_die("--cover and --kind do not go together; leave one out");
   if (rows < 0) rows = covers ? 0 : 1000;
   request = (smma_gen_request){.rows = (uint64_t)rows,
                                .seed = (uint64_t)seed,
-                               .kind = kind_name ? smma_require_kind(kind_name) : SMMA_ROWS_KINDS,
+                               .kind = SMMA_ROWS_KINDS,
                                .covers = covers,
                                .flags = flags,
-                               .tininess = smma_require_tininess(flags, tininess),
-                               .format = smma_require_vector_format(format_name),
                                .watch = show,
                                .context = &progress};
-  request.instruction = smma_choose_instruction(gpu, &choice);
-  smma_begin_output(path, "--output", &output);
+  smma_require((!kind_name || smma_read_kind(kind_name, &request.kind, &error)) &&
+                   smma_read_tininess(flags, tininess, &request.tininess, &error) &&
+                   smma_read_vector_format(format_name, &request.format, &error) &&
+                   (request.instruction = smma_choose_instruction(gpu, &choice, &error)) &&
+                   smma_begin_output(path, "--output", &output, &error),
+               &error);
   smma_progress_start(&progress, "rows", 1);
   if (!covers && isatty(fileno(output.stream))) progress.enabled = false; /* the test vectors on the terminal show it */
   written = smma_gen(&request, output.stream, &result, &error);

@@ -1,8 +1,5 @@
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "cli/inference.h"
 #include "cli/output.h"
 #include "cli/target.h"
 #include "infer/report.h"
@@ -19,11 +16,11 @@ typedef struct {
 static void require_files(const outputs *o) {
   const char *const path[] = {o->model, o->proof, o->next, o->page};
   static const char *const option[] = {"--output", "--proof", "--next", "--page"};
-  for (int n = 0; n < 4; n++) {
-    if (!path[n]) continue;
-    smma_require_file(path[n], option[n], "the report");
-    smma_require_writable(path[n], option[n]);
-  }
+  smma_error error;
+  for (int n = 0; n < 4; n++)
+    smma_require(!path[n] || (smma_check_file(path[n], option[n], "the report", &error) &&
+                              smma_check_writable(path[n], option[n], &error)),
+                 &error);
   if (o->proof && !o->model) smma_die("--proof: its rows are of the model's file; give -o, too");
 }
 
@@ -31,8 +28,9 @@ static int write_model(const char *path, const smma_inference *found) {
   static char text[1 << 16];
   const smma_instruction *unit = smma_inferred_unit(found, "inferred");
   smma_output output;
+  smma_error error;
   if (!unit) smma_die("out of memory");
-  smma_begin_output(path, "--output", &output);
+  smma_require(smma_begin_output(path, "--output", &output, &error), &error);
   smma_custom_write(unit, text, sizeof text);
   smma_custom_release(unit);
   fputs(text, output.stream);
@@ -42,26 +40,19 @@ static int write_model(const char *path, const smma_inference *found) {
 static int write_rows(const char *path, const char *option, const char *model, const smma_infer_request *request,
                       const smma_inference *found, bool undecided) {
   smma_output output;
-  smma_begin_output(path, option, &output);
+  smma_error error;
+  smma_require(smma_begin_output(path, option, &output, &error), &error);
   if (!smma_write_inference_rows(output.stream, model, request, found, undecided) && !ferror(output.stream))
     smma_die("out of memory");
   return smma_end_output(&output, option);
 }
 
-static int write_page(const char *path, const smma_infer_request *request, const smma_inference *found,
-                      const smma_datum *datum) {
+static int write_page(const char *path, const smma_infer_request *request, const smma_inference *found) {
   smma_output output;
   smma_datum *page;
   smma_error error;
-  char *summary = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&summary, &size);
-  if (!stream) smma_die("out of memory");
-  smma_print_inference_summary(stream, request, found, datum);
-  fclose(stream);
-  if (!smma_inference_page(request, found, summary, &page, &error)) smma_die("--page: %s", error.text);
-  free(summary);
-  smma_begin_output(path, "--page", &output);
+  if (!smma_inference_page(request, found, &page, &error)) smma_die("--page: %s", error.text);
+  smma_require(smma_begin_output(path, "--page", &output, &error), &error);
   smma_page_write(output.stream, page);
   smma_datum_free(page);
   return smma_end_output(&output, "--page");
@@ -69,10 +60,9 @@ static int write_page(const char *path, const smma_infer_request *request, const
 
 /* Writes the files of the options. The best model is written even if it does not reproduce all results, which the
    report states. */
-static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found,
-                       const smma_datum *datum) {
+static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found) {
   int status = SMMA_EXIT_EQUAL;
-  if (o->page) status = write_page(o->page, request, found, datum);
+  if (o->page) status = write_page(o->page, request, found);
   if (!smma_inference_has_model(found)) return status;
   if (o->model && status == SMMA_EXIT_EQUAL) status = write_model(o->model, found);
   if (o->proof && status == SMMA_EXIT_EQUAL) status = write_rows(o->proof, "--proof", o->model, request, found, false);
@@ -124,19 +114,22 @@ int smma_command_infer(int argc, const char **argv) {
        "begin no new stage once the unit has computed this many test vectors (default: no limit)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "Uses only the unit's formats, K and results. Finds a custom unit that computes the same bits, and\n"
-      "test vectors that rule out the neighbouring values of its parameters. Exit status 0: found. 1: no\n"
-      "model reproduces all results, or all except NaN encodings, or the unit is not a function. 2: the\n"
-      "search failed, or was interrupted; then it prints the best model so far. Bits of NaN are compared;\n"
-      "any two NaN are equal if the instruction's rule leaves its NaN open ('softmma show').\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Uses only the unit's formats, K and results. Finds a custom unit that computes the same bits, and\n"
+          "test vectors that rule out the neighbouring values of its parameters. Exit status 0: found. 1: no\n"
+          "model reproduces all results, or all except NaN encodings, or the unit is not a function. 2: the\n"
+          "search failed, or was interrupted; then it prints the best model so far. Bits of NaN are compared;\n"
+          "any two NaN are equal if the instruction's rule leaves its NaN open ('softmma show').\n",
+          &status))
+    return status;
   if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);
   if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
-  smma_require_option(unit_name, "--unit", "plugin:./unit.so");
-  request.instruction = smma_choose_instruction(gpu, &choice);
+  smma_require(smma_is_given(unit_name, "--unit", "plugin:./unit.so", &error) &&
+                   (request.instruction = smma_choose_instruction(gpu, &choice, &error)),
+               &error);
   require_files(&o);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (!smma_unit_computes(&unit, request.instruction, &error)) smma_die("--unit: %s", error.text);
@@ -152,11 +145,11 @@ int smma_command_infer(int argc, const char **argv) {
   request.most_rows = (uint64_t)most_rows;
   request.tell = isatty(STDERR_FILENO) ? tell : NULL;
   smma_wait_for_interruption(); /* the report has the best model so far */
-  if (!smma_infer(&request, &found, &error)) smma_die("%s", error.text);
+  smma_require(smma_infer(&request, &found, &error), &error);
   datum = smma_inference_datum(&request, &found);
   if (!smma_datum_is_complete(datum)) smma_die("out of memory");
-  status = write_files(&o, &request, &found, datum);
-  if (!o.json) smma_print_inference(&request, &found, datum);
+  status = write_files(&o, &request, &found);
+  if (!o.json) smma_print_inference(stdout, &request, &found, datum);
   if (o.json)
     smma_print_datum(datum);
   else

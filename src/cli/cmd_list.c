@@ -85,9 +85,11 @@ static void print_block_formats(void) {
 /* Lists the named formats, or all formats of the table if there are no names. */
 static int list_formats(const char **names, bool json) {
   smma_datum *list = *names ? smma_datum_list() : smma_formats_datum();
+  smma_error error;
   int width = 10;
   for (const char **name = names; *name; name++) {
-    const smma_format format = smma_require_format(*name, "--formats");
+    const smma_format format = smma_format_of_option(*name, "--formats", &error);
+    smma_require(format != SMMA_NO_FORMAT, &error);
     width = smma_maximum(width, (int)strlen(smma_format_text(format)));
     smma_datum_append(list, smma_format_datum(format));
   }
@@ -112,9 +114,10 @@ static int list_instructions(smma_arch_id only, bool every_n) {
 
 int smma_command_list(int argc, const char **argv) {
   const char *on = NULL;
-  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, facts = 0;
+  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, facts = 0, status;
   smma_target target;
   smma_arch_id only;
+  smma_error error;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &on, 0, "only this GPU or architecture (default: all)", "GPU"},
       {NULL, 'a', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &on, 0, "--on", NULL},
@@ -131,9 +134,11 @@ int smma_command_list(int argc, const char **argv) {
       argc, argv, options, 0, argc,
       "The first published model of CDNA 3, cdna3-r1, is listed only by its name.\n"
       "After --formats, name formats of the table or spell formats out: X exponent bits and Y fraction bits\n"
-      "are [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], and integers of N bits are sN and uN.\n");
+      "are [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], and integers of N bits are sN and uN.\n",
+      &status);
+  if (!names) return status;
   if (*names && !list_of_formats) on = *names;
-  target = smma_target_or_none(on);
+  smma_require(smma_read_target_or_none(on, &target, &error), &error);
   if (target.custom || target.more)
     smma_die("list takes a GPU, and not '%s'; 'softmma show %s' shows that instruction", on, on);
   only = target.arch;

@@ -1,15 +1,13 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/matrices.h"
 #include "cli/output.h"
-#include "cli/plans.h"
 #include "cli/target.h"
-#include "cli/values.h"
 #include "cluster/ranks.h"
 #include "isa/key.h"
 #include "match/study.h"
+#include "rows/datum.h"
 
 enum { MOST_SHOWN = 8 };
 
@@ -30,7 +28,9 @@ typedef struct {
 
 /* Adds a target. The formats after its colon are those of the search. */
 static void add_target(target_list *list, const char *text, match_options *o) {
-  const smma_target target = smma_require_target(text);
+  smma_target target;
+  smma_error error;
+  smma_require(smma_read_target(text, &target, &error), &error);
   smma_match_target *more = realloc(list->target, (list->count + 1) * sizeof *more);
   if (!more) smma_die("out of memory");
   if (target.more && !o->in) o->in = strcpy(o->formats, target.more);
@@ -45,9 +45,11 @@ static target_list require_targets(match_options *o) {
   const char *list = o->gpus;
   target_list targets = {NULL, 0};
   char text[SMMA_TARGET_SIZE];
+  smma_error error;
   if (!list || strcmp(list, "all") == 0) return targets;
   do {
-    list = smma_next_target(list, text);
+    list = smma_next_target(list, text, &error);
+    smma_require(list, &error);
     add_target(&targets, text, o);
   } while (*list);
   return targets;
@@ -189,6 +191,7 @@ static void print_match(const smma_match_study *x, double seconds) {
 
 static void write_plan(const match_options *o, const smma_match *m) {
   smma_output output;
+  smma_error error;
   char *text;
   size_t size;
   if (!o->plan) return;
@@ -197,7 +200,7 @@ static void write_plan(const match_options *o, const smma_match *m) {
   text = malloc(size);
   if (!text) smma_die("out of memory");
   smma_plan_text(m->fit[0].plan, text, size);
-  smma_begin_output(o->plan, "-o", &output);
+  smma_require(smma_begin_output(o->plan, "-o", &output, &error), &error);
   fputs(text, output.stream);
   free(text);
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
@@ -206,12 +209,12 @@ static void write_plan(const match_options *o, const smma_match *m) {
 static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
 
 static int run_search(const match_options *o, const target_list *targets, smma_match_study *x) {
-  const smma_group group = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
+  const smma_group group = smma_ranks_group();
   const double start = smma_seconds();
   double seconds;
   smma_error error;
   smma_progress_start(o->request.context, NULL, 1);
-  if (!smma_match_run(x, targets->target, targets->count, &group, &error)) smma_die("%s", error.text);
+  smma_require(smma_match_run(x, targets->target, targets->count, &group, &error), &error);
   smma_progress_end();
   if (smma_rank()) return SMMA_EXIT_EQUAL;
   seconds = smma_seconds() - start;
@@ -227,11 +230,16 @@ static int run_search(const match_options *o, const target_list *targets, smma_m
 
 /* Returns the instruction of --claim without --on: "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION". */
 static const smma_instruction *claimed_target(const smma_match_study *x, const char *text) {
-  const smma_target target = smma_require_target(text);
+  smma_target target;
   smma_formats formats = {x->data.a_format, x->data.b_format, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
-  if (target.custom || target.more) return smma_choose_target(text, &(smma_choice){.instr = NULL});
+  const smma_instruction *i = NULL;
+  smma_error error;
   formats.d = smma_usual_output(formats.a);
-  return smma_require_by_formats(target.gpu, &formats, "--claim");
+  smma_require(smma_read_target(text, &target, &error) &&
+                   (i = target.custom || target.more ? smma_choose_target(text, &(smma_choice){.instr = NULL}, &error)
+                                                     : smma_by_formats(target.gpu, &formats, "--claim", &error)),
+               &error);
+  return i;
 }
 
 static int run_claim(const match_options *o, smma_match_study *x) {
@@ -239,16 +247,18 @@ static int run_claim(const match_options *o, smma_match_study *x) {
   smma_target_plan plan = {"none", NULL};
   smma_error error;
   if (o->gpus) {
-    const smma_target target = smma_require_target(o->gpus);
+    smma_target target;
+    smma_require(smma_read_target(o->gpus, &target, &error), &error);
     smma_choice choice = {.instr = o->instruction, .in = o->in};
     if (!choice.instr && !choice.in && !target.more && !target.custom) choice.in = smma_format_text(x->data.a_format);
-    claim.instruction = smma_choose_instruction(o->gpus, &choice);
-    smma_require_plans(o->claim, &claim.instruction, 1, &plan);
+    smma_require((claim.instruction = smma_choose_instruction(o->gpus, &choice, &error)) &&
+                     smma_target_plans(o->claim, &claim.instruction, 1, &plan, &error),
+                 &error);
   } else {
     claim.instruction = claimed_target(x, o->claim);
   }
   claim.plan = plan.plan;
-  if (!smma_match_check(x, &claim, &error)) smma_die("%s", error.text);
+  smma_require(smma_match_check(x, &claim, &error), &error);
   smma_print_datum(smma_match_claim_datum(x));
   smma_plan_free(plan.plan);
   return smma_finish_output(x->difference.different ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
@@ -257,21 +267,24 @@ static int run_claim(const match_options *o, smma_match_study *x) {
 /* ---- The command ---- */
 
 static void check_options(const match_options *o) {
+  smma_error error;
   if (o->claim && o->plan) smma_die("-o: --claim searches for no plan; leave it out");
   if (o->instruction && !(o->claim && o->gpus)) smma_die("--instr: goes with --claim and --on; leave it out");
-  if (o->plan) smma_require_writable(o->plan, "-o");
+  smma_require(!o->plan || smma_check_writable(o->plan, "-o", &error), &error);
 }
 
 /* Fills the request except D and the notes, which are set elsewhere. */
 static void fill_request(match_options *o) {
   smma_match_request *q = &o->request;
   smma_formats formats = {SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
-  if (o->in) formats = smma_require_formats(o->in, "--in", NULL);
+  smma_error error;
+  smma_require(!o->in || smma_formats_of_options(o->in, "--in", NULL, &formats, &error), &error);
   if (formats.scale_block)
     smma_die("--in: %s has scale factors of blocks, of whose products no plans are known; match takes formats without",
              o->in);
   q->a_format = formats.a, q->b_format = formats.b;
-  q->d_format = o->out ? smma_require_format(o->out, "--out") : SMMA_NO_FORMAT;
+  q->d_format = o->out ? smma_format_of_option(o->out, "--out", &error) : SMMA_NO_FORMAT;
+  smma_require(!o->out || q->d_format != SMMA_NO_FORMAT, &error);
   for (int which = 0; which < SMMA_PRODUCT_MATRICES; which++) q->product.of[which].path = o->path[which];
   q->product.transpose_a = o->transpose_a, q->product.transpose_b = o->transpose_b, q->product.raw = smma_raw_encodings;
 }
@@ -324,13 +337,15 @@ int smma_command_match(int argc, const char **argv) {
       "Exit status 0: a candidate gives exactly the bits of D. 1: no known one does, and the nearest is\n"
       "printed. Any two NaN are equal. With --claim, 0: the claim gives D; 1: it does not.\n"
       "PLAN is a file, the name of a library or 'none' (one chain of instructions), with the instruction of\n"
-      "--on and --in or --instr. A TARGET after --claim means one chain.\n");
+      "--on and --in or --instr. A TARGET after --claim means one chain.\n",
+      &status);
+  if (!paths) return status;
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1], o.request.d.path = paths[2];
   check_options(&o);
   if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;
   if (!o.claim) targets = require_targets(&o);
   fill_request(&o);
-  if (!smma_match_load(&o.request, &x, &error)) smma_die("%s", error.text);
+  smma_require(smma_match_load(&o.request, &x, &error), &error);
   status = o.claim ? run_claim(&o, &x) : run_search(&o, &targets, &x);
   free(targets.target);
   smma_match_study_free(&x);

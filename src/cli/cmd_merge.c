@@ -14,9 +14,9 @@ static void merge_coverage(const char **files, const char *path) {
   for (; files[count]; count++) {
     if (!smma_is_coverage_counts(files[count]))
       smma_die("%s is no file of coverage, as the first one is", files[count]);
-    if (!smma_coverage_add_counts(&coverage, files[count], &error)) smma_die("%s", error.text);
+    smma_require(smma_coverage_add_counts(&coverage, files[count], &error), &error);
   }
-  smma_begin_output(path ? path : "-", "-o", &output);
+  smma_require(smma_begin_output(path ? path : "-", "-o", &output, &error), &error);
   if (!smma_coverage_write_counts(&coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
   smma_coverage_free(&coverage);
@@ -32,9 +32,11 @@ static void merge_reports(const char **files, const char *path) {
   while (files[count]) count++;
   list = calloc(count, sizeof *list);
   if (!list) smma_die("out of memory");
-  for (size_t f = 0; f < count; f++)
-    if (!(list[f] = smma_read_shard_report(NULL, files[f], &error))) smma_die("%s", error.text);
-  if (!smma_merge_reports(list, files, count, &error)) smma_die("%s", error.text);
+  for (size_t f = 0; f < count; f++) {
+    list[f] = smma_read_shard_report(NULL, files[f], &error);
+    smma_require(list[f], &error);
+  }
+  smma_require(smma_merge_reports(list, files, count, &error), &error);
   totals = smma_report_sum(&list[0]->report);
   if (path && !smma_report_save(&list[0]->report, path, &error)) smma_die("-o: %s", error.text);
   if (path)
@@ -48,7 +50,8 @@ static void merge_reports(const char **files, const char *path) {
 
 int smma_command_merge(int argc, const char **argv) {
   const char *path = NULL, **files;
-  int json = 0;
+  int json = 0, status;
+  smma_error error;
   struct poptOption options[] = {
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write the merged report to", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the merged report as JSON instead", NULL},
@@ -57,12 +60,13 @@ int smma_command_merge(int argc, const char **argv) {
       argc, argv, options, 1, 1 << 20,
       "FILE: the reports of all shards of one campaign, in any order, as --resume or --json write them. The\n"
       "merged report equals the --resume file of a run without shards; the same campaign with --resume FILE\n"
-      "then prints it in full. FILE may also be counts that 'softmma coverage -o' wrote, which are added.\n");
+      "then prints it in full. FILE may also be counts that 'softmma coverage -o' wrote, which are added.\n",
+      &status);
+  if (!files) return status;
   if (json && path) smma_die("-o and --json: the whole is written to a file or printed; give one of them");
-  if (!json) {
-    smma_require_file(smma_require_option(path, "-o", "whole.json"), "-o", "the summary");
-    smma_require_writable(path, "-o");
-  }
+  smma_require(json || (smma_is_given(path, "-o", "whole.json", &error) &&
+                        smma_check_file(path, "-o", "the summary", &error) && smma_check_writable(path, "-o", &error)),
+               &error);
   if (smma_is_coverage_counts(files[0]))
     merge_coverage(files, path);
   else

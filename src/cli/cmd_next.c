@@ -1,10 +1,6 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"
-#include "cli/values.h"
 #include "equal/apart.h"
 #include "rows/text.h"
 
@@ -51,16 +47,11 @@ static void report(const subjects *s, const smma_apart *apart, long long searche
         smma_note("no row of %lld searched tells %s from %s", searched, s->unit[x].name, s->unit[y].name);
 }
 
-static void free_words(const char **words) {
-  for (const char **word = words; *word; word++) free((void *)*word);
-  free((void *)words);
-}
-
 int smma_command_next(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *path = "-", **against = NULL;
   long long rows = 16, searched = 200000, seed = 0;
   smma_choice choice = {.instr = NULL};
-  int json = 0, status = SMMA_EXIT_EQUAL;
+  int json = 0, status;
   static subjects s;
   smma_apart_search search = {.units = 0};
   smma_apart apart;
@@ -80,36 +71,39 @@ int smma_command_next(int argc, const char **argv) {
        "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "Writes a vector file to be run on the real unit, whose results decide between the candidates. In it,\n"
-      "d holds the results of --unit, and the test vector that separates the most candidates comes first.\n"
-      "Exit status 0: every two candidates are separated. 1: the search did not separate some of them.\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Writes a vector file to be run on the real unit, whose results decide between the candidates. In it,\n"
+          "d holds the results of --unit, and the test vector that separates the most candidates comes first.\n"
+          "Exit status 0: every two candidates are separated. 1: the search did not separate some of them.\n",
+          &status))
+    return status;
   if (rows < 1 || rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", rows, MOST_ROWS);
   if (searched < 1) smma_die("--search: %lld; it takes at least 1", searched);
-  smma_require_option(unit_name, "--unit", "model");
+  smma_require(smma_is_given(unit_name, "--unit", "model", &error), &error);
   if (!against) smma_die("--against is missing; for example --against custom:unit.json");
-  search.as = smma_choose_instruction(gpu, &choice);
+  search.as = smma_choose_instruction(gpu, &choice, &error);
+  smma_require(search.as, &error);
   add_unit(&s, unit_name, "--unit", search.as);
   for (const char **other = against; *other; other++) add_unit(&s, *other, "--against", search.as);
   for (; search.units < s.units; search.units++) search.unit[search.units] = &s.unit[search.units];
   search.rows = (uint64_t)searched;
   search.seed = (uint64_t)seed;
   search.wanted = (size_t)rows;
-  if (!json && !smma_is_standard_output(path)) smma_require_writable(path, "--output");
-  if (!smma_find_apart(&search, &apart, &error)) smma_die("%s", error.text);
+  smma_require((json || smma_is_standard_output(path) || smma_check_writable(path, "--output", &error)) &&
+                   smma_find_apart(&search, &apart, &error),
+               &error);
   report(&s, &apart, searched);
   if (json) {
     smma_print_datum(smma_apart_datum(&search, &apart));
   } else {
     smma_output output;
-    smma_begin_output(path, "--output", &output);
+    smma_require(smma_begin_output(path, "--output", &output, &error), &error);
     write_rows(output.stream, search.as, &s, &apart);
     status = smma_end_output(&output, "--output");
   }
   if (status == SMMA_EXIT_EQUAL && !apart.all_told) status = SMMA_EXIT_DIFFERENT;
   smma_free_apart(&apart);
   for (int u = 0; u < s.units; u++) smma_unit_close(&s.unit[u]);
-  free_words(against);
   return smma_finish_output(status);
 }

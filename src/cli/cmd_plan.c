@@ -31,15 +31,19 @@ static int write_plan(smma_plan *plan) {
 
 /* Returns the instruction of the options, or NULL if none of them is given. */
 static const smma_instruction *instruction_of(const plan_options *o) {
+  const smma_instruction *i;
+  smma_error error;
   if (!o->gpu && !o->choice.instr && !o->choice.in) return NULL;
-  return smma_choose_instruction(o->gpu, &o->choice);
+  i = smma_choose_instruction(o->gpu, &o->choice, &error);
+  smma_require(i, &error);
+  return i;
 }
 
 static int check_file(const plan_options *o, const char *path) {
   const smma_instruction *i = instruction_of(o);
   smma_error error;
   smma_plan *plan = smma_plan_load(path, &error);
-  if (!plan) smma_die("%s", error.text);
+  smma_require(plan, &error);
   if (i && smma_plan_check(plan, i, (size_t)o->k, &error) != SMMA_OK)
     smma_die("%s: K = %lld: %s", path, o->k, error.text);
   return write_plan(plan);
@@ -47,9 +51,12 @@ static int check_file(const plan_options *o, const char *path) {
 
 /* Returns the full name of the library's plan: the GPU of --on is added to "cublaslt:13.1". */
 static const char *full_name(const plan_options *o, char *name, size_t size) {
+  smma_target target;
+  smma_error error;
   snprintf(name, size, "%s", o->as);
-  if (strncmp(o->as, "cublaslt:", strlen("cublaslt:")) == 0 && !strchr(o->as, '/'))
-    smma_append_text(name, size, "/%s", smma_require_target(o->gpu).gpu);
+  if (strncmp(o->as, "cublaslt:", strlen("cublaslt:")) != 0 || strchr(o->as, '/')) return name;
+  smma_require(smma_read_target(o->gpu, &target, &error), &error);
+  smma_append_text(name, size, "/%s", target.gpu);
   return name;
 }
 
@@ -59,13 +66,14 @@ static int write_library(const plan_options *o) {
   char name[256];
   smma_error error;
   request.name = full_name(o, name, sizeof name);
-  request.instruction = smma_choose_instruction(o->gpu, &o->choice);
-  if (o->out) request.d = smma_require_format(o->out, "--out");
+  smma_require((request.instruction = smma_choose_instruction(o->gpu, &o->choice, &error)) &&
+                   (!o->out || (request.d = smma_format_of_option(o->out, "--out", &error)) != SMMA_NO_FORMAT),
+               &error);
   request.m = (size_t)o->m, request.n = (size_t)o->n, request.k = (size_t)o->k;
   request.fast_accumulation = o->fast, request.with_c = o->with_c;
   request.a_strided = o->a_strided, request.b_strided = o->b_strided;
   plan = smma_plan_for(&request, &error);
-  if (!plan) smma_die("%s", error.text);
+  smma_require(plan, &error);
   if (smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
     smma_die("%s: K = %lld: %s", name, o->k, error.text);
   return write_plan(plan);
@@ -74,6 +82,7 @@ static int write_library(const plan_options *o) {
 int smma_command_plan(int argc, const char **argv) {
   plan_options o = {.as = NULL};
   const char **paths;
+  int status;
   struct poptOption options[] = {
       SMMA_ON_OPTION(&o.gpu, "the target"),
       {"instr", 0, POPT_ARG_STRING, &o.choice.instr, 0, "the instruction, by name or alias", "NAME"},
@@ -109,7 +118,9 @@ int smma_command_plan(int argc, const char **argv) {
   paths = smma_parse_options(
       argc, argv, options, 0, 1,
       "FILE: a plan to check and print. With --on, --in and --k, also checks that a product of that K can\n"
-      "follow it. 'softmma gemm --plan FILE' computes with the plan.\n");
+      "follow it. 'softmma gemm --plan FILE' computes with the plan.\n",
+      &status);
+  if (!paths) return status;
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
   if (o.request.workspace < -1) smma_die("--workspace: %lld is negative", o.request.workspace);
   if (o.list) return list_libraries();

@@ -25,8 +25,9 @@ static const char *add_subject(probing *p, const char *list, const smma_choice *
   subject *s = &p->subjects[p->count];
   smma_error why;
   if (p->count == MOST_SUBJECTS) smma_die("--on: more than %d targets", MOST_SUBJECTS);
-  list = smma_next_target(list, s->label);
-  s->instruction = smma_choose_target(s->label, choice);
+  smma_require(
+      (list = smma_next_target(list, s->label, &why)) && (s->instruction = smma_choose_target(s->label, choice, &why)),
+      &why);
   if (smma_is_integer(s->instruction->d))
     smma_die(
         "--on: %s adds integers, which is exact, so there is no rounding to find; 'softmma test --open' asks how they "
@@ -45,7 +46,7 @@ static void examine(probing *p) {
     subject *s = &p->subjects[i];
     s->examination = calloc(1, sizeof *s->examination);
     if (!s->examination) smma_die("out of memory");
-    if (!smma_examine(&p->unit, s->instruction, (size_t)p->rows, s->examination, &error)) smma_die("%s", error.text);
+    smma_require(smma_examine(&p->unit, s->instruction, (size_t)p->rows, s->examination, &error), &error);
   }
 }
 
@@ -123,7 +124,7 @@ static int list_probes(void) {
 int smma_command_probe(int argc, const char **argv) {
   const char *unit_name = "model", *gpus = NULL;
   smma_choice choice = {.instr = NULL};
-  int json = 0, list = 0, witness = 0;
+  int json = 0, list = 0, witness = 0, status;
   static probing p = {.rows = SMMA_REPEATED_ROWS};
   smma_error error;
   struct poptOption options[] = {
@@ -136,13 +137,15 @@ int smma_command_probe(int argc, const char **argv) {
       {"list", 0, POPT_ARG_NONE, &list, 0, "list the features, and who described each", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "Looks only at results: block size, alignment, rounding, subnormals, zeros, overflow, NaN. Prints\n"
-      "'cannot tell' rather than guess.\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Looks only at results: block size, alignment, rounding, subnormals, zeros, overflow, NaN. Prints\n"
+          "'cannot tell' rather than guess.\n",
+          &status))
+    return status;
   if (list) return list_probes();
   if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
-  gpus = smma_require_option(gpus, "--on", "H100");
+  smma_require(smma_is_given(gpus, "--on", "H100", &error), &error);
   if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
   while (*gpus) gpus = add_subject(&p, gpus, &choice);
   examine(&p);

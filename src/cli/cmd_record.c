@@ -30,7 +30,7 @@ static int write_file(const smma_record_request *q, const char *path, smma_vecto
   smma_output output;
   smma_error error;
   bool good;
-  smma_begin_output(path, "--output", &output);
+  smma_require(smma_begin_output(path, "--output", &output, &error), &error);
   good = smma_record_write(q, output.stream, format, &error);
   smma_progress_end();
   if (good) return smma_end_output(&output, "--output");
@@ -60,17 +60,22 @@ int smma_command_record(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "The test vectors are those of 'softmma test' with the same seed. The header says what they were\n"
-                     "recorded on and when. 'softmma verify' checks them against the model.\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "The test vectors are those of 'softmma test' with the same seed. The header says what they were\n"
+          "recorded on and when. 'softmma verify' checks them against the model.\n",
+          &status))
+    return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
-  format = smma_require_vector_format(format_name);
-  smma_require_option(unit_name, "--unit", "x86");
-  if (!json) smma_require_option(path, "--output", "rows.txt");
-  q.instruction = smma_choose_instruction(gpu, &choice);
+  smma_require(smma_read_vector_format(format_name, &format, &error) &&
+                   smma_is_given(unit_name, "--unit", "x86", &error) &&
+                   (json || smma_is_given(path, "--output", "rows.txt", &error)) &&
+                   (q.instruction = smma_choose_instruction(gpu, &choice, &error)),
+               &error);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
-  q.unit = &unit, q.rows = (uint64_t)rows, q.recipe = smma_require_recipe(kind, seed);
+  q.unit = &unit, q.rows = (uint64_t)rows;
+  smma_require(smma_read_recipe(kind, seed, &q.recipe, &error), &error);
   if (!smma_record_check(&q, &error)) smma_die("--unit: %s", error.text);
   smma_progress_start(&progress, "rows", 1);
   status = json ? print_rows(&q) : write_file(&q, path, format);

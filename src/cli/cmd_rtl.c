@@ -10,9 +10,9 @@ int smma_command_rtl(int argc, const char **argv) {
   const smma_instruction *i;
   smma_output output;
   smma_error error;
-  size_t length;
+  size_t length = 0;
   char *text;
-  int stages = 0, sva = 0;
+  int stages = 0, sva = 0, status;
   struct poptOption options[] = {
       SMMA_ON_OPTION(&on, "the target"),
       SMMA_CHOICE_OPTIONS(choice, ""),
@@ -23,14 +23,16 @@ int smma_command_rtl(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &path, 0, "the file to write; - is standard output",
        "FILE"},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0, "Yosys, Verilator and Icarus Verilog read the module (docs/rtl.md).\n");
-  i = smma_choose_instruction(on, &choice);
-  length = smma_rtl_text(i, name, stages, sva, NULL, 0, &error);
-  if (!length) smma_die("%s", error.text);
+  if (!smma_parse_options(argc, argv, options, 0, 0,
+                          "Yosys, Verilator and Icarus Verilog read the module (docs/rtl.md).\n", &status))
+    return status;
+  smma_require((i = smma_choose_instruction(on, &choice, &error)) &&
+                   (length = smma_rtl_text(i, name, stages, sva, NULL, 0, &error)),
+               &error);
   text = malloc(length + 1);
   if (!text) smma_die("out of memory");
   smma_rtl_text(i, name, stages, sva, text, length + 1, &error);
-  smma_begin_output(path, "-o", &output);
+  smma_require(smma_begin_output(path, "-o", &output, &error), &error);
   fputs(text, output.stream);
   free(text);
   return smma_end_output(&output, "-o");

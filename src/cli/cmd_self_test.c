@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "selftest/self_test.h"
@@ -31,23 +30,25 @@ static void print_digests(void) {
 }
 
 int smma_command_self_test(int argc, const char **argv) {
-  int json = 0, digests = 0;
+  int json = 0, digests = 0, status;
   smma_self_test result;
   smma_error error;
   struct poptOption options[] = {
       {"digests", 0, POPT_ARG_NONE, &digests, 0, "print the digests that the core computes, and compare nothing", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "Every kernel for this CPU computes products of every operation, and their digests are compared with\n"
-      "those of the core. Test vectors that GPUs and CPUs returned are checked too. Both are compiled in.\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "Every kernel for this CPU computes products of every operation, and their digests are compared with\n"
+          "those of the core. Test vectors that GPUs and CPUs returned are checked too. Both are compiled in.\n",
+          &status))
+    return status;
   if (digests && json) smma_die("--digests and --json: --digests prints text; give one of them");
   if (digests) {
     print_digests();
     return smma_finish_output(SMMA_EXIT_EQUAL);
   }
-  if (!smma_self_test_run(&smma_self_test_shipped, &result, &error)) smma_die("%s", error.text);
+  smma_require(smma_self_test_run(&smma_self_test_shipped, &result, &error), &error);
   if (json)
     smma_print_datum(smma_self_test_datum(&result));
   else

@@ -45,21 +45,24 @@ static int show_gpu(const smma_target *target, bool json) {
 int smma_command_show(int argc, const char **argv) {
   const char *on = NULL, **names;
   smma_choice choice = {.instr = NULL};
-  const smma_instruction *chosen;
-  int json = 0;
+  const smma_instruction *chosen = NULL;
+  smma_target target;
+  smma_error error;
+  int json = 0, status;
   struct poptOption options[] = {SMMA_ON_OPTION(&on, "the target (default: every GPU that has NAME)"),
                                  SMMA_CHOICE_OPTIONS(choice, ""),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
   names = smma_parse_options(argc, argv, options, 0, 1,
                              "NAME: a canonical name as 'softmma list' prints it, or a PTX, SASS or AMD spelling.\n"
-                             "A GPU alone shows what its matrix unit computes, one line for each pair of formats.\n");
+                             "A GPU alone shows what its matrix unit computes, one line for each pair of formats.\n",
+                             &status);
+  if (!names) return status;
   if (*names && choice.instr) smma_die("--instr: '%s' says it already; leave it out", *names);
   if (*names) choice.instr = *names;
   if (!on && !choice.instr) smma_die("a name is missing; for example softmma show H100, or show HMMA.16816.F32");
   if (!on) return show_everywhere(choice.instr, json);
-  const smma_target target = smma_require_target(on);
-  chosen = smma_chosen(&target, &choice);
+  smma_require(smma_read_target(on, &target, &error) && smma_chosen(&target, &choice, &chosen, &error), &error);
   if (chosen) return show_one(chosen, json);
   return show_gpu(&target, json);
 }

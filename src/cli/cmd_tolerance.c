@@ -3,9 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/matrices.h"
 #include "cli/sweep.h"
 #include "cli/target.h"
-#include "cli/targets.h"
+#include "matrix/stored.h"
 
 typedef struct {
   smma_choice choice;
@@ -18,39 +19,74 @@ typedef struct {
 /* ---- Targets ---- */
 
 /* Adds every architecture that has the formats. */
-static void add_all(const tolerance_options *o, smma_command_targets *x) {
-  const smma_formats formats = smma_require_formats(o->choice.in ? o->choice.in : "f16", "--in", o->choice.out);
-  const size_t count = smma_find_targets(&formats, x->product);
-  for (size_t i = 0; i < count; i++) smma_add_target(x, x->product[i].label, x->product[i].instruction);
+static void add_all(const tolerance_options *o, smma_prepared_targets *x) {
+  const char *in = o->choice.in ? o->choice.in : "f16";
+  smma_formats formats;
+  smma_error error;
+  size_t count;
+  smma_require(smma_formats_of_options(in, "--in", o->choice.out, &formats, &error), &error);
+  count = smma_find_targets(&formats, x->product);
+  for (size_t i = 0; i < count; i++)
+    smma_require(smma_add_target(x, x->product[i].label, x->product[i].instruction, &error), &error);
   if (!count) smma_die("--in: no GPU has %s with results in %s", o->choice.in, smma_format_text(formats.d));
 }
 
+/* Adds the targets of a sweep over formats: every format of the sweep that a GPU of --on has. */
+static void add_formats(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x) {
+  const char *list = o->gpus;
+  char text[SMMA_TARGET_SIZE];
+  smma_error error;
+  if (!list)
+    smma_die("--sweep: a sweep over formats needs the names of GPUs; for example softmma tolerance H100 MI300X");
+  while (*list) {
+    const size_t before = x->count;
+    smma_formats formats;
+    smma_target target;
+    smma_require((list = smma_next_target(list, text, &error)) && smma_read_target(text, &target, &error), &error);
+    if (target.custom || target.more)
+      smma_die("--on: %s has a format of its own; a sweep over formats needs the name of a GPU alone", text);
+    for (size_t v = 0; v < sweep->values; v++) {
+      smma_require(smma_formats_of_options(sweep->value[v], "--sweep", o->choice.out, &formats, &error), &error);
+      const smma_instruction *i = smma_resolve_formats(target.gpu, &formats, NULL);
+      if (i && x->count == SMMA_MOST_TARGETS)
+        smma_die("--sweep: more than %d formats of GPUs; name fewer GPUs or formats", SMMA_MOST_TARGETS);
+      smma_require(!i || smma_add_target(x, target.gpu, i, &error), &error);
+    }
+    if (x->count > before) continue;
+    smma_require(smma_formats_of_options(sweep->value[0], "--sweep", o->choice.out, &formats, &error) &&
+                     smma_by_formats(target.gpu, &formats, "--sweep", &error),
+                 &error);
+  }
+}
+
 /* Ends the program if an option gives an operand or factor that a target's plan cannot use. */
-static void check_places(const tolerance_options *o, const smma_command_targets *x) {
+static void check_places(const tolerance_options *o, const smma_prepared_targets *x) {
   smma_gemm_arguments g;
+  smma_error error;
   smma_gemm_defaults(&g, sizeof g);
   g.scale_d = 1;
   g.c = o->c || o->with_c ? o : NULL, g.alpha = o->alpha, g.beta = o->beta;
   g.split_k = (size_t)o->split_k, g.promote_every = (size_t)o->promote_every;
-  smma_check_places(x, &g, o->with_c ? "--with-c" : "-C");
+  smma_require(smma_check_places(x, &g, o->with_c ? "--with-c" : "-C", &error), &error);
 }
 
-static void find_targets(const tolerance_options *o, const smma_sweep *sweep, smma_command_targets *x) {
+static void find_targets(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x) {
   const bool formats = sweep && sweep->kind == SMMA_SWEEP_FORMAT;
+  smma_error error;
   if (formats && (o->choice.in || o->choice.instr))
     smma_die("%s: --sweep says it; leave it out", o->choice.in ? "--in" : "--instr");
   if (o->choice.instr && !o->gpus) smma_die("--on GPU is missing; for example --on H100");
   if (sweep && smma_sweep_is_accurate(sweep) && !o->gpus)
     smma_die("--on: name a target; for example H100:%s", sweep->kind == SMMA_SWEEP_SLICES ? "s8" : "bf16");
   if (formats) {
-    smma_require_format_targets(x, o->gpus, sweep, o->choice.out);
+    add_formats(o, sweep, x);
   } else if (!o->gpus) {
     add_all(o, x);
   } else {
-    smma_require_targets(x, o->gpus, SMMA_MOST_TARGETS, &o->choice);
-    smma_label_by_gpu(x);
+    smma_require(smma_add_targets(x, o->gpus, SMMA_MOST_TARGETS, &o->choice, &error) && smma_label_by_gpu(x, &error),
+                 &error);
   }
-  smma_plan_targets(x, o->plans, o->round_in);
+  smma_require(smma_plan_targets(x, o->plans, o->round_in, &error), &error);
   check_places(o, x);
 }
 
@@ -65,40 +101,49 @@ static void parse_shape(const char *text, smma_tolerance_request *r) {
   r->m = (size_t)size[0], r->n = (size_t)size[1], r->k = (size_t)size[2];
 }
 
-static void take_files(const tolerance_options *o, const char **paths, smma_command_targets *x) {
-  smma_tensor a = smma_load_numbers(paths[0]), b = smma_load_numbers(paths[1]), c = {.format = SMMA_NO_FORMAT};
-  for (size_t i = 0; i < x->count; i++) {
-    smma_require_meaning(&a, x->target[i].instruction->a, "A", paths[0]);
-    smma_require_meaning(&b, x->target[i].instruction->b, "B", paths[1]);
-  }
-  if (o->c) c = smma_load_matrix(o->c);
-  if (b.rows != a.columns)
-    smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
-             a.rows, a.columns, paths[1], b.rows, b.columns);
+/* Loads a matrix without its stored form, so that every target rounds or quantises its numbers. */
+static void load_numbers(const char *path, smma_tensor *t) {
+  smma_error error;
+  smma_require(smma_load_matrix(path, t, &error), &error);
+  smma_stored_free(t->stored);
+  t->stored = NULL;
+}
+
+static void take_files(const tolerance_options *o, const char **paths, smma_prepared_targets *x) {
+  smma_tensor a, b, c = {.format = SMMA_NO_FORMAT};
+  smma_error error;
+  load_numbers(paths[0], &a), load_numbers(paths[1], &b);
+  smma_require(smma_check_meanings(x, &a, &b, paths, &error) && (!o->c || smma_load_matrix(o->c, &c, &error)) &&
+                   smma_check_inner(&a, &b, paths, "", "", "", &error),
+               &error);
   if (c.data && (c.rows != a.rows || c.columns != b.columns))
     smma_die("%s is %zu x %zu, but the product is %zu x %zu", o->c, c.rows, c.columns, a.rows, b.columns);
   if (!a.rows || !b.columns || !a.columns)
     smma_die("%s times %s is empty; there is nothing to measure", paths[0], paths[1]);
   for (size_t i = 0; i < x->count; i++) {
-    smma_command_target *t = &x->target[i];
-    smma_convert_operands(x, t, &a, &b, paths);
-    if (c.data) t->c = smma_matrix_as(&c, t->instruction->c, "C", o->c, smma_is_rounding_noted(x, t));
+    smma_prepared_target *t = &x->target[i];
+    smma_require(smma_convert_operands(x, t, &a, &b, paths, &error) &&
+                     (!c.data || smma_take_matrix(&c, t->instruction->c, SMMA_ROUND_NEAREST_EVEN,
+                                                  (smma_label){"C", o->c}, smma_notes_of_target(x, t), &t->c, &error)),
+                 &error);
   }
   smma_tensor_free(&a), smma_tensor_free(&b), smma_tensor_free(&c);
 }
 
 /* Ends the program with one line if files and options for random data are mixed, or a file is missing. */
 static void check_operands(const tolerance_options *o, const char **paths) {
+  smma_error error;
   if (paths[0] && (o->shape || o->data || o->with_c))
     smma_die("%s: the files say it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
-  if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0) smma_require_arch(paths[0], "--on");
+  if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0)
+    smma_require(smma_arch_of_option(paths[0], "--on", &error) != SMMA_ARCH_COUNT, &error);
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");
   if (!paths[0] && o->round_in)
     smma_die("--round-in: it is for files; generated data are numbers of the unit's formats; leave it out");
   if (!paths[0] && o->c) smma_die("-C: it is for files; --with-c gives random data a C");
 }
 
-static void take_operands(const tolerance_options *o, const char **paths, smma_command_targets *x,
+static void take_operands(const tolerance_options *o, const char **paths, smma_prepared_targets *x,
                           smma_tolerance_request *r) {
   smma_error error;
   r->with_c = o->with_c;
@@ -111,7 +156,7 @@ static void take_operands(const tolerance_options *o, const char **paths, smma_c
   }
 }
 
-static void describe_products(const tolerance_options *o, smma_command_targets *x) {
+static void describe_products(const tolerance_options *o, smma_prepared_targets *x) {
   smma_gemm_arguments g;
   smma_gemm_defaults(&g, sizeof g);
   g.alpha = o->alpha, g.beta = o->beta, g.scale_d = 1, g.threads = o->threads;
@@ -138,10 +183,10 @@ static void print_heading(const smma_tolerance_result *x) {
 
 typedef enum { LABELS, INPUTS, NAMES } column;
 
-static int width_of(const smma_command_targets *x, column of) {
+static int width_of(const smma_prepared_targets *x, column of) {
   static const size_t least[] = {6, 8, 24};
   size_t width = least[of];
-  for (const smma_command_target *t = x->target; t < x->target + x->count; t++) {
+  for (const smma_prepared_target *t = x->target; t < x->target + x->count; t++) {
     const size_t length = strlen(of == LABELS ? t->label : of == INPUTS ? t->shown : t->instruction->name);
     if (length > width) width = length;
   }
@@ -154,7 +199,7 @@ static const char *number(double value, char text[32]) {
   return text;
 }
 
-static void print_errors(const smma_command_targets *of, const smma_tolerance_result *x) {
+static void print_errors(const smma_prepared_targets *of, const smma_tolerance_result *x) {
   const int labels = width_of(of, LABELS), inputs = width_of(of, INPUTS), names = width_of(of, NAMES);
   char text[32];
   size_t unbounded = 0, special = 0;
@@ -163,7 +208,7 @@ static void print_errors(const smma_command_targets *of, const smma_tolerance_re
   for (int i = 0; i < SMMA_QUANTILES; i++) printf("  %8s", quantile_names[i]);
   printf("  %8s  %9s\n", "bound", "bound/max");
   for (size_t i = 0; i < of->count; i++) {
-    const smma_command_target *u = &of->target[i];
+    const smma_prepared_target *u = &of->target[i];
     const smma_target_error *t = &x->target[i];
     const double most = t->error[SMMA_QUANTILES - 1];
     printf("%-*s  %-*s  %-*s", labels, u->label, inputs, u->shown, names, u->instruction->name);
@@ -224,7 +269,7 @@ static void print_paste(const smma_tolerance_result *x) {
   free(text);
 }
 
-static void print_text(const smma_command_targets *of, const smma_tolerance_result *x) {
+static void print_text(const smma_prepared_targets *of, const smma_tolerance_result *x) {
   char what[64];
   print_heading(x);
   print_errors(of, x);
@@ -244,33 +289,36 @@ static void show_progress(size_t done, size_t all, void *context) { smma_progres
 
 /* Takes FP64 matrices for an accurate product. */
 static void take_doubles(const tolerance_options *o, const char **paths, smma_tensor matrix[2], smma_sweep_request *r) {
+  smma_error error;
   if (o->c) smma_die("-C: accurate products compute A B alone; leave it out");
   for (int which = 0; which < 2; which++) {
-    const char *what = which ? "B" : "A";
-    smma_tensor given = smma_load_matrix(paths[which]);
-    smma_require_meaning(&given, SMMA_F64, what, paths[which]);
-    matrix[which] = smma_matrix_as(&given, SMMA_F64, what, paths[which], true);
+    const smma_label label = {which ? "B" : "A", paths[which]};
+    smma_tensor given;
+    smma_require(smma_load_matrix(paths[which], &given, &error) &&
+                     smma_check_meaning(&given, SMMA_F64, label, &error) &&
+                     smma_take_matrix(&given, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, label, NULL, &matrix[which], &error),
+                 &error);
     smma_tensor_free(&given);
   }
-  if (matrix[1].rows != matrix[0].columns)
-    smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
-             matrix[0].rows, matrix[0].columns, paths[1], matrix[1].rows, matrix[1].columns);
+  smma_require(smma_check_inner(&matrix[0], &matrix[1], paths, "", "", "", &error), &error);
   r->of.m = matrix[0].rows, r->of.k = matrix[0].columns, r->of.n = matrix[1].columns;
   r->of.a = paths[0], r->of.b = paths[1];
   r->a = matrix[0].data, r->b = matrix[1].data;
 }
 
 /* Finds the targets and the format of results. `sweep` may be NULL. */
-static void prepare(const tolerance_options *o, const smma_sweep *sweep, smma_command_targets *x,
+static void prepare(const tolerance_options *o, const smma_sweep *sweep, smma_prepared_targets *x,
                     smma_tolerance_request *r) {
+  smma_error error;
   find_targets(o, sweep, x);
   *r = (smma_tolerance_request){.target = x->product, .targets = x->count, .margin = o->margin};
-  r->stored = o->store ? smma_require_format(o->store, "--store") : SMMA_NO_FORMAT;
+  r->stored = o->store ? smma_format_of_option(o->store, "--store", &error) : SMMA_NO_FORMAT;
+  smma_require(!o->store || r->stored != SMMA_NO_FORMAT, &error);
   r->progress = show_progress;
 }
 
 static int run_sweep(const tolerance_options *o, const char **paths) {
-  static smma_command_targets x;
+  static smma_prepared_targets x = {.notes = &smma_notes_printed};
   static smma_sweep_request r;
   smma_progress progress;
   smma_sweep_result result;
@@ -286,7 +334,7 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
   else
     take_operands(o, paths, &x, &r.of);
   describe_products(o, &x);
-  if (o->plot) smma_require_picture(o->plot);
+  smma_require(!o->plot || smma_check_picture(o->plot, &error), &error);
   smma_progress_start(&progress, NULL, 1);
   r.of.context = &progress;
   if (!smma_sweep_run(&r, &result, &error)) smma_die_of(&error);
@@ -303,7 +351,7 @@ static int run_sweep(const tolerance_options *o, const char **paths) {
 }
 
 static int run(const tolerance_options *o, const char **paths) {
-  static smma_command_targets x;
+  static smma_prepared_targets x = {.notes = &smma_notes_printed};
   smma_progress progress;
   smma_tolerance_request request;
   smma_tolerance_result result;
@@ -344,6 +392,7 @@ int smma_command_tolerance(int argc, const char **argv) {
   tolerance_options o = {.alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
   char text[4096];
   const char **paths;
+  int status;
   struct poptOption options[] = {
       SMMA_LIST_OF_TARGETS(&o.gpus, "the targets (default: all GPUs that have the format)"),
       SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
@@ -374,15 +423,13 @@ int smma_command_tolerance(int argc, const char **argv) {
        "divide K into N slices, and add their results in FP32", "N"},
       {"promote-every", 0, POPT_ARG_LONGLONG, &o.promote_every, 0,
        "move partial sums to an FP32 accumulator every N of K (default: never)", "N"},
-      {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
-       "how the library around the instruction sums (docs/plans.md): one plan for all GPUs, or one for each; 'none' is "
-       "one chain of instructions (default: none)",
-       "FILE|NAME,..."},
+      SMMA_PLANS_OPTION(&o.plans, "GPUs"),
       SMMA_OPTION_GROUP("Execution, which does not change the result:"),
       {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0,
        "number of threads, 0 for all cores; results do not depend on it", "N"},
       POPT_TABLEEND};
-  paths = smma_parse_options(argc, argv, options, 0, 2, details(text, sizeof text));
+  paths = smma_parse_options(argc, argv, options, 0, 2, details(text, sizeof text), &status);
+  if (!paths) return status;
   if (o.split_k < 1) smma_die("--split-k: %lld is not a number of slices; the least is 1", o.split_k);
   if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
   if (!(o.margin >= 1 && o.margin <= 1000)) smma_die("--margin: %g is not a number from 1 to 1000", o.margin);

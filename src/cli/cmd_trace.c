@@ -5,6 +5,7 @@
 #include "cli/target.h"
 #include "cli/trace.h"
 #include "plan/scales.h"
+#include "trace/table.h"
 
 typedef struct {
   smma_choice choice;
@@ -24,20 +25,23 @@ typedef struct {
 /* ---- Targets ---- */
 
 /* Ends the program if an option gives an operand or factor that a target's plan cannot use. */
-static void check_places(const trace_options *o, const smma_command_targets *x) {
+static void check_places(const trace_options *o, const smma_prepared_targets *x) {
   smma_gemm_arguments g;
+  smma_error error;
   if (!o->scale_a != !o->scale_b) smma_die("--scale-a, --scale-b: one goes with the other");
   smma_gemm_defaults(&g, sizeof g);
   g.c = o->c, g.alpha = o->alpha, g.beta = o->beta, g.scale_d = o->scale_d;
   g.bias = (const void *)o->bias, g.scale_a = o->scale_a;
-  smma_check_places(x, &g, "-C");
+  smma_require(smma_check_places(x, &g, "-C", &error), &error);
 }
 
 static void find_targets(const trace_options *o, smma_command_trace_study *x) {
-  smma_command_targets *t = &x->targets;
-  smma_require_targets(t, o->gpus, SMMA_MOST_TRACED, &o->choice);
-  smma_plan_targets(t, o->plans, o->round_in);
-  smma_refuse_same_targets(t);
+  smma_prepared_targets *t = &x->targets;
+  smma_error error;
+  t->notes = &smma_notes_printed;
+  smma_require(smma_add_targets(t, o->gpus, SMMA_MOST_TRACED, &o->choice, &error) &&
+                   smma_plan_targets(t, o->plans, o->round_in, &error) && smma_refuse_same_targets(t, &error),
+               &error);
   check_places(o, t);
   x->request.shows_rounding = o->round_in && strchr(o->round_in, ',');
 }
@@ -45,48 +49,55 @@ static void find_targets(const trace_options *o, smma_command_trace_study *x) {
 /* ---- Operands ---- */
 
 static void take_part(smma_tensor *t, size_t row, size_t rows, size_t column, size_t columns) {
-  const smma_tensor part = smma_part_of_matrix(t, row, rows, column, columns);
-  smma_tensor_free(t);
-  *t = part;
+  smma_tensor part;
+  smma_error error;
+  smma_require(smma_tensor_part(t, row, rows, column, columns, &part, &error), &error);
+  smma_replace_tensor(t, &part);
+}
+
+static void transpose(smma_tensor *t) {
+  smma_tensor turned;
+  smma_error error;
+  smma_require(smma_tensor_transpose(t, &turned, &error), &error);
+  smma_replace_tensor(t, &turned);
 }
 
 static void load_files(const trace_options *o, const char **paths, smma_command_trace_study *x, files *f) {
   smma_trace_request *r = &x->request;
+  smma_error error;
   x->path[0] = paths[0], x->path[1] = paths[1];
-  f->a = smma_load_matrix(paths[0]), f->b = smma_load_matrix(paths[1]);
-  for (size_t i = 0; i < x->targets.count; i++) {
-    smma_require_meaning(&f->a, x->targets.target[i].instruction->a, "A", paths[0]);
-    smma_require_meaning(&f->b, x->targets.target[i].instruction->b, "B", paths[1]);
-  }
+  smma_require(smma_load_matrix(paths[0], &f->a, &error) && smma_load_matrix(paths[1], &f->b, &error) &&
+                   smma_check_meanings(&x->targets, &f->a, &f->b, paths, &error),
+               &error);
   for (int n = 0; n < 2; n++)
     if ((n ? o->scale_b : o->scale_a) && (n ? f->b : f->a).stored)
       smma_die("--scale-%c: %s is quantised, so that it has its own factors; leave it out", n ? 'b' : 'a', paths[n]);
-  if (o->transpose_a) smma_turn_matrix(&f->a);
-  if (o->transpose_b) smma_turn_matrix(&f->b);
+  if (o->transpose_a) transpose(&f->a);
+  if (o->transpose_b) transpose(&f->b);
   r->m = f->a.rows, r->k = f->a.columns, r->n = f->b.columns;
-  if (f->b.rows != r->k)
-    smma_die(
-        "%s%s is %zu x %zu and %s%s is %zu x %zu: the columns of the first must be the rows of the second "
-        "(--transpose-a, --transpose-b)",
-        paths[0], o->transpose_a ? " transposed" : "", r->m, r->k, paths[1], o->transpose_b ? " transposed" : "",
-        f->b.rows, r->n);
+  smma_require(smma_check_inner(&f->a, &f->b, paths, o->transpose_a ? " transposed" : "",
+                                o->transpose_b ? " transposed" : "", " (--transpose-a, --transpose-b)", &error),
+               &error);
   if (!r->m || !r->n) smma_die("%s times %s has no elements: it is %zu x %zu", paths[0], paths[1], r->m, r->n);
-  if (o->c) f->c = smma_load_shaped(o->c, "-C", r->m, r->n, "A*B is");
-  if (o->bias) f->bias = smma_load_shaped(o->bias, "--bias", 1, r->n, "this product needs");
+  smma_require((!o->c || smma_load_shaped(o->c, "-C", r->m, r->n, "A*B is", &f->c, &error)) &&
+                   (!o->bias || smma_load_shaped(o->bias, "--bias", 1, r->n, "this product needs", &f->bias, &error)),
+               &error);
 }
 
 /* Loads the scale factors of blocks or of a plan's parts. Ends the program if the targets need
    different numbers of scale factors. */
 static void load_scales(const trace_options *o, const smma_command_trace_study *x, files *f) {
-  const smma_command_target *t = x->targets.target;
+  const smma_prepared_target *t = x->targets.target;
   const smma_trace_request *r = &x->request;
   const smma_scales scales = smma_scales_of(t->plan.plan, t->instruction);
   const size_t factors = smma_scales_along(scales, r->k);
+  smma_error error;
   for (size_t i = 1; i < x->targets.count; i++)
     if (smma_scales_of(t[i].plan.plan, t[i].instruction).each != scales.each)
       smma_die("--scale-a: scale factors of %s are of other products than those of %s", t[i].label, t->label);
-  f->scale_a = smma_load_shaped(o->scale_a, "--scale-a", r->m, factors, "this product needs");
-  f->scale_b = smma_load_shaped(o->scale_b, "--scale-b", factors, r->n, "this product needs");
+  smma_require(smma_load_shaped(o->scale_a, "--scale-a", r->m, factors, "this product needs", &f->scale_a, &error) &&
+                   smma_load_shaped(o->scale_b, "--scale-b", factors, r->n, "this product needs", &f->scale_b, &error),
+               &error);
 }
 
 /* Reduces the matrices to the product that gives element [i, j]: row i of A times column j of B. */
@@ -99,28 +110,34 @@ static void take_element(const smma_trace_request *r, files *f) {
   if (f->scale_b.data) take_part(&f->scale_b, 0, f->scale_b.rows, j, 1);
 }
 
-static smma_tensor given_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path,
-                            bool quiet) {
-  return from->data ? smma_matrix_as(from, wanted, what, path, quiet) : (smma_tensor){.format = SMMA_NO_FORMAT};
+/* Takes a matrix that may be missing. */
+static void take_given(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label label,
+                       const smma_notes *notes, smma_tensor *taken) {
+  smma_error error;
+  *taken = (smma_tensor){.format = SMMA_NO_FORMAT};
+  smma_require(!from->data || smma_take_matrix(from, wanted, rounding, label, notes, taken, &error), &error);
 }
 
-static void convert(const trace_options *o, const smma_command_trace_study *x, const files *f, smma_command_target *t) {
+static void convert(const trace_options *o, const smma_command_trace_study *x, const files *f,
+                    smma_prepared_target *t) {
   const smma_instruction *i = t->instruction;
-  const bool noted = smma_is_rounding_noted(&x->targets, t);
+  const smma_notes *notes = smma_notes_of_target(&x->targets, t);
   const smma_format scale = smma_scales_of(t->plan.plan, i).format;
+  const smma_rounding nearest = SMMA_ROUND_NEAREST_EVEN;
+  smma_error error;
   if (i->scale_block && o->scale_a) { /* A and B are quantised already, with these scale factors */
-    t->a = smma_matrix_rounded(&f->a, i->a, t->rounding.a, "A", x->path[0], noted);
-    t->b = smma_matrix_rounded(&f->b, i->b, t->rounding.b, "B", x->path[1], noted);
+    take_given(&f->a, i->a, t->rounding.a, (smma_label){"A", x->path[0]}, notes, &t->a);
+    take_given(&f->b, i->b, t->rounding.b, (smma_label){"B", x->path[1]}, notes, &t->b);
   } else {
-    smma_convert_operands(&x->targets, t, &f->a, &f->b, x->path);
+    smma_require(smma_convert_operands(&x->targets, t, &f->a, &f->b, x->path, &error), &error);
   }
   if (f->scale_a.data) {
-    t->scale_a = given_as(&f->scale_a, scale, "--scale-a", o->scale_a, true);
-    t->scale_b = given_as(&f->scale_b, scale, "--scale-b", o->scale_b, true);
-    smma_turn_matrix(&t->scale_b); /* the library takes scale factors of B column by column */
+    take_given(&f->scale_a, scale, nearest, (smma_label){"--scale-a", o->scale_a}, NULL, &t->scale_a);
+    take_given(&f->scale_b, scale, nearest, (smma_label){"--scale-b", o->scale_b}, NULL, &t->scale_b);
+    transpose(&t->scale_b); /* the library takes scale factors of B column by column */
   }
-  t->c = given_as(&f->c, i->c, "C", o->c, noted);
-  t->bias = given_as(&f->bias, SMMA_F32, "--bias", o->bias, noted);
+  take_given(&f->c, i->c, nearest, (smma_label){"C", o->c}, notes, &t->c);
+  take_given(&f->bias, SMMA_F32, nearest, (smma_label){"--bias", o->bias}, notes, &t->bias);
 }
 
 static void describe_products(const trace_options *o, smma_command_trace_study *x, files *f) {
@@ -152,14 +169,17 @@ static void parse_at(const char *text, smma_trace_request *r) {
 /* Loads a result of --d. Ends the program if D's format does not have all its values: they are not rounded. */
 static void load_own(const char *path, smma_format format, smma_command_trace_study *x) {
   const size_t m = x->request.m, n = x->request.n;
-  smma_tensor file = smma_load_shaped(path, "--d", m, n, "the product is");
-  smma_tensor d;
+  smma_tensor file, numbers, d;
   smma_conversion conversion = {0};
-  smma_settle_integers(&file, format, "--d", path);
+  smma_error error;
+  smma_require(smma_load_shaped(path, "--d", m, n, "the product is", &file, &error) &&
+                   smma_take_numbers(&file, format, (smma_label){"--d", path}, &smma_notes_printed, &numbers, &error),
+               &error);
+  smma_replace_tensor(&file, &numbers);
   if (smma_is_raw(&file, format)) {
-    d = smma_matrix_as(&file, format, "D", path, true);
+    take_given(&file, format, SMMA_ROUND_NEAREST_EVEN, (smma_label){"D", path}, NULL, &d);
   } else {
-    d = smma_new_matrix(format, m, n);
+    smma_require(smma_tensor_new(format, m, n, &d, &error), &error);
     smma_convert(file.format, file.data, format, d.data, m * n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY,
                  &conversion);
     if (conversion.changed)
@@ -186,23 +206,37 @@ static void load_owns(const trace_options *o, smma_format format, smma_command_t
 
 /* ---- The study ---- */
 
+static void draw(const smma_command_trace_study *x, const char *path) {
+  char subtitle[400];
+  smma_output output;
+  smma_error error;
+  snprintf(subtitle, sizeof subtitle, "%.150s times %.150s", x->path[0], x->path[1]);
+  smma_require(smma_begin_output(path, "--svg", &output, &error), &error);
+  if (!smma_trace_draw(output.stream, &x->result, subtitle)) {
+    smma_drop_output(&output);
+    smma_die("out of memory");
+  }
+  if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
+}
+
 static void prepare(const trace_options *o, const char **paths, smma_command_trace_study *x) {
   files f = {.c = {.data = NULL}};
   smma_format d;
+  smma_error error;
   find_targets(o, x);
   d = smma_common_d(x->targets.product, x->targets.count);
   if (!o->at && d == SMMA_NO_FORMAT)
     smma_die("--at I,J is missing: results of the targets are in different formats, which are not compared");
   if (o->own && d == SMMA_NO_FORMAT)
     smma_die("--d: results of the targets are in different formats; give targets with one");
-  if (o->svg) smma_require_writable(o->svg, "--svg");
+  smma_require(!o->svg || smma_check_writable(o->svg, "--svg", &error), &error);
   load_files(o, paths, x, &f);
   if (o->scale_a) load_scales(o, x, &f);
-  smma_check_plans(&x->targets, x->request.k);
+  smma_require(smma_check_plans(&x->targets, x->request.k, &error), &error);
   if (o->own) load_owns(o, d, x);
   if (o->at) parse_at(o->at, &x->request);
   for (size_t i = 0; o->at && !o->scale_a && i < x->targets.count; i++)
-    smma_find_factors(&x->targets.target[i], &f.a, &f.b, x->path);
+    smma_require(smma_find_factors(&x->targets.target[i], &f.a, &f.b, x->path, &error), &error);
   if (o->at) take_element(&x->request, &f);
   describe_products(o, x, &f);
   x->request.target = x->targets.product, x->request.targets = x->targets.count;
@@ -213,11 +247,11 @@ static int run(const trace_options *o, const char **paths) {
   smma_error error;
   prepare(o, paths, &x);
   if (!smma_trace_run(&x.request, &x.result, &error)) smma_die_of(&error);
-  if (o->svg) smma_trace_draw(&x, o->svg);
+  if (o->svg) draw(&x, o->svg);
   if (o->json)
     smma_print_datum(smma_trace_datum(&x.result, (size_t)o->every));
   else
-    smma_trace_print(&x);
+    smma_require(smma_trace_print(&x, &error), &error);
   smma_trace_result_free(&x.result);
   smma_free_targets(&x.targets);
   for (size_t i = 0; i < x.request.owns; i++) smma_tensor_free(&x.own[i]);
@@ -227,6 +261,8 @@ static int run(const trace_options *o, const char **paths) {
 int smma_command_trace(int argc, const char **argv) {
   trace_options o = defaults;
   const char **paths;
+  smma_error error;
+  int status;
   struct poptOption options[] = {
       SMMA_LIST_OF_TARGETS(&o.gpus, "the targets"),
       SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
@@ -252,10 +288,7 @@ int smma_command_trace(int argc, const char **argv) {
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0,
        "likewise for B: K/block x N for the instruction, parts of K x N for the plan", "FILE"},
       SMMA_OPTION_GROUP("Sums and epilogue:"),
-      {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
-       "how the library around the instruction sums (docs/plans.md): one plan for all targets, or one for each; 'none' "
-       "is one chain of instructions (default: none)",
-       "FILE|NAME,..."},
+      SMMA_PLANS_OPTION(&o.plans, "targets"),
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.beta, 0, "factor of C", "X"},
       {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "for a plan's epilogue: a row of N numbers (default: 0)", "FILE"},
@@ -269,10 +302,12 @@ int smma_command_trace(int argc, const char **argv) {
       argc, argv, options, 2, 2,
       "Prints each target's sum after each instruction of one element of A B, how far that sum is from the\n"
       "exact one, and where the targets diverge. Exit status 1 reports that their results differ.\n"
-      "Two plans on one GPU: softmma trace --on H100,H100 --plan none,deepgemm --in e4m3 A.npy B.npy\n");
-  smma_require_option(o.gpus, "--on", "V100,H100");
+      "Two plans on one GPU: softmma trace --on H100,H100 --plan none,deepgemm --in e4m3 A.npy B.npy\n",
+      &status);
+  if (!paths) return status;
+  smma_require(smma_is_given(o.gpus, "--on", "V100,H100", &error), &error);
   if (o.every < 0 || (o.every && !o.json)) smma_die("--every: it is a number from 1 that goes with --json");
-  if (o.svg) smma_require_file(o.svg, "--svg", o.json ? "the JSON" : "the text");
+  smma_require(!o.svg || smma_check_file(o.svg, "--svg", o.json ? "the JSON" : "the text", &error), &error);
   if (o.threads < 0 || o.threads > 1024)
     smma_die("--threads: %d is not a number from 0 (all cores) to 1024", o.threads);
   if (!o.every) o.every = 1;

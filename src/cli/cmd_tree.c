@@ -3,7 +3,6 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/plans.h"
 #include "cli/program.h"
 #include "cli/target.h"
 #include "tree/text.h"
@@ -45,7 +44,8 @@ static void write_graph(FILE *stream, const drawing *d) {
 
 static int write_dot(const char *path, const drawing *d) {
   smma_output output;
-  smma_begin_output(path, "--dot", &output);
+  smma_error error;
+  smma_require(smma_begin_output(path, "--dot", &output, &error), &error);
   write_graph(output.stream, d);
   return smma_end_output(&output, "--dot");
 }
@@ -82,20 +82,22 @@ static bool is_drawn_on_stdout(const char *svg, const char *dot) {
 /* Finds errors in the options of output files before the unit computes. */
 static void check_files(const char *svg, const char *dot, bool json) {
   smma_error error;
-  if (json && svg) smma_require_file(svg, "--svg", "the JSON");
-  if (json && dot) smma_require_file(dot, "--dot", "the JSON");
-  if (svg && dot && smma_is_standard_output(svg)) smma_require_file(dot, "--dot", "the picture of --svg");
+  if (json && svg) smma_require(smma_check_file(svg, "--svg", "the JSON", &error), &error);
+  if (json && dot) smma_require(smma_check_file(dot, "--dot", "the JSON", &error), &error);
+  if (svg && dot && smma_is_standard_output(svg))
+    smma_require(smma_check_file(dot, "--dot", "the picture of --svg", &error), &error);
   if (svg && !smma_program_is_there(&smma_graphviz, &error)) smma_die("--svg: %s", error.text);
-  if (svg) smma_require_writable(svg, "--svg");
-  if (dot) smma_require_writable(dot, "--dot");
+  if (svg) smma_require(smma_check_writable(svg, "--svg", &error), &error);
+  if (dot) smma_require(smma_check_writable(dot, "--dot", &error), &error);
 }
 
 static void require_planned(const char *text, const smma_instruction *i, long long k, smma_target_plan *plan) {
-  smma_require_plans(text, &i, 1, plan);
+  smma_error error;
+  smma_require(smma_target_plans(text, &i, 1, plan, &error), &error);
   if (!plan->plan) smma_die("--plan: none is one chain, which the tree without a plan is");
   if (k < 1 || k > SMMA_MOST_ORDER_K)
     smma_die("--k: the order of a plan is that of a K from 1 to %d; for example --k 4096", SMMA_MOST_ORDER_K);
-  smma_check_plan(plan, i, (size_t)k);
+  smma_require(smma_check_target_plan(plan, i, (size_t)k, &error), &error);
 }
 
 int smma_command_tree(int argc, const char **argv) {
@@ -123,11 +125,14 @@ int smma_command_tree(int argc, const char **argv) {
        "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the tree as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "The unit sums +M, -M and ones. M is so large that a one added to it is lost, so the number of ones\n"
-      "in the result shows which terms are added late. Exit status 2: the results do not show the order.\n");
-  i = smma_choose_instruction(gpu, &choice);
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "The unit sums +M, -M and ones. M is so large that a one added to it is lost, so the number of ones\n"
+          "in the result shows which terms are added late. Exit status 2: the results do not show the order.\n",
+          &status))
+    return status;
+  i = smma_choose_instruction(gpu, &choice, &error);
+  smma_require(i, &error);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
@@ -135,7 +140,7 @@ int smma_command_tree(int argc, const char **argv) {
   if (plan) require_planned(plan, i, k, &product);
   check_files(svg, dot, json);
   request = (smma_unit_order_request){&unit, i, product.plan, product.text, (size_t)k};
-  if (!smma_find_unit_order(&request, &order, &error)) smma_die("%s", error.text);
+  smma_require(smma_find_unit_order(&request, &order, &error), &error);
   status = write_files(&request, &order, svg, dot);
   if (status == SMMA_EXIT_EQUAL && json)
     smma_print_datum(smma_unit_order_datum(&request, &order));

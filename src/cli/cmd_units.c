@@ -19,12 +19,14 @@ static void print_unit(const smma_datum *unit) {
 
 int smma_command_units(int argc, const char **argv) {
   smma_datum *units;
-  int json = 0;
+  int json = 0, status;
   struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "A unit computes d = a_0 b_0 + ... + c for test vectors of operands. 'softmma test' compares two\n"
-      "units, and 'softmma vectors record' writes the results of one. docs/units.md: how to attach yours.\n");
+  if (!smma_parse_options(
+          argc, argv, options, 0, 0,
+          "A unit computes d = a_0 b_0 + ... + c for test vectors of operands. 'softmma test' compares two\n"
+          "units, and 'softmma vectors record' writes the results of one. docs/units.md: how to attach yours.\n",
+          &status))
+    return status;
   units = smma_units_datum();
   if (json) {
     smma_print_datum(units);

@@ -2,7 +2,6 @@
 
 #include "cli/classes.h"
 #include "cli/row.h"
-#include "cli/values.h"
 #include "cluster/ranks.h"
 #include "io/custom_file.h"
 #include "report/verify.h"
@@ -53,7 +52,7 @@ static void gather(smma_clean_files *clean) {
     uint64_t *theirs = smma_ranks_receive(rank, &size);
     if (!theirs) smma_die("out of memory");
     for (size_t n = 0; n < size / sizeof *theirs; n++)
-      if (theirs[n] && !smma_note_clean(clean, n, theirs[n], &error)) smma_die("%s", error.text);
+      smma_require(!theirs[n] || smma_note_clean(clean, n, theirs[n], &error), &error);
     free(theirs);
   }
 }
@@ -86,7 +85,7 @@ static int verify(smma_verify_request *q, bool json) {
   q->context = &out;
   smma_progress_start(&out.progress, "rows", 1);
   if (smma_ranks() > 1) {
-    if (!smma_verify_survey(q, smma_rank(), smma_ranks(), &clean, &error)) smma_die("%s", error.text);
+    smma_require(smma_verify_survey(q, smma_rank(), smma_ranks(), &clean, &error), &error);
     gather(&clean);
     if (smma_rank()) return free(clean.rows), SMMA_EXIT_EQUAL;
     q->clean = &clean;
@@ -94,7 +93,7 @@ static int verify(smma_verify_request *q, bool json) {
   good = smma_verify(q, &v, &error);
   smma_progress_end();
   free(clean.rows);
-  if (!good) smma_die("%s", error.text);
+  smma_require(good, &error);
   if (v.files && json) smma_print_datum(smma_verification_datum(&v));
   if (v.files && !json) print_text(&v, q->most_shown);
   smma_verification_free(&v);
@@ -123,7 +122,9 @@ int smma_command_verify(int argc, const char **argv) {
       "In a directory, checks binary vector files, and .txt files with the header of a vector file; - is\n"
       "standard input. For a binary file, the number after its name counts test vectors from 1. Compares\n"
       "all bits, also those of NaN. Any two NaN are equal if the instruction's rule leaves its NaN open\n"
-      "('softmma show').\n");
+      "('softmma show').\n",
+      &status);
+  if (!q.paths) return status;
   if (most < 0) smma_die("--show: %lld is negative", most);
   if (unit_name && !smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (unit_name) q.unit = &unit;

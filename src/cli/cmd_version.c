@@ -131,12 +131,12 @@ static void print_json(const char *mpi) {
 }
 
 int smma_command_version(int argc, const char **argv) {
-  int json = 0;
+  int json = 0, status;
   char kernels[128];
   const char *mpi;
   smma_error why;
   struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0, NULL);
+  if (!smma_parse_options(argc, argv, options, 0, 0, NULL, &status)) return status;
   mpi = smma_ranks_library(&why);
   if (json) {
     print_json(mpi);

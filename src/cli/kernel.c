@@ -15,14 +15,14 @@ const char *smma_kernel_list(char text[128]) {
   return text;
 }
 
-void smma_check_kernel(const char *kernel) {
+bool smma_check_kernel(const char *kernel, smma_error *error) {
   const char *name;
   char list[128], message[SMMA_DEVICE_MESSAGE];
-  if (!kernel) return;
+  if (!kernel) return true;
   for (size_t i = 0; (name = smma_kernel_name(i)); i++)
-    if (strcmp(kernel, name) == 0) return;
-  if (smma_is_device_name(kernel) && !smma_device_open(kernel, message)) smma_die("--kernel: %s", message);
-  if (smma_is_device_name(kernel)) return;
-  smma_die("--kernel: this CPU has no kernel '%s'; it has %s; 'softmma version' lists devices, too", kernel,
-           smma_kernel_list(list));
+    if (strcmp(kernel, name) == 0) return true;
+  if (smma_is_device_name(kernel))
+    return smma_device_open(kernel, message) || smma_fail(error, "--kernel: %s", message);
+  return smma_fail(error, "--kernel: this CPU has no kernel '%s'; it has %s; 'softmma version' lists devices, too",
+                   kernel, smma_kernel_list(list));
 }

@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "cluster/ranks.h"
 #include "host/cpu.h"
-#include "host/thread.h"
 #include "isa/nearest.h"
 
 static void print_commands(void) {
@@ -61,11 +60,10 @@ static bool is_shared(int argc, const char **argv) {
 }
 
 /* Joins the ranks of an MPI launcher, unless --shard says which part of the work this process does. */
-static void start_ranks(int argc, const char **argv) {
-  smma_error error;
+static bool start_ranks(int argc, const char **argv, smma_error *error) {
   for (int i = 2; i < argc; i++)
-    if (strncmp(argv[i], "--shard", strlen("--shard")) == 0) return;
-  if (smma_ranks_launched() && !smma_ranks_start(&error)) smma_die("%s", error.text);
+    if (strncmp(argv[i], "--shard", strlen("--shard")) == 0) return true;
+  return !smma_ranks_launched() || smma_ranks_start(error);
 }
 
 static bool begins_with_word(const char *name, const char *word) {
@@ -105,25 +103,23 @@ static void wait_shortly(int argc, const char **argv) {
   execv("/proc/self/exe", (char *const *)argv); /* if this fails, the threads spin for the default time */
 }
 
-static void refuse_threads(int threads, int error) {
-  smma_die(
-      "the system refuses to make %d threads: %s; let this user have more processes, or set OMP_NUM_THREADS=1 or "
-      "--threads 1",
-      threads, strerror(error));
+/* Runs the command in this rank. */
+static int start(int argc, const char **argv) {
+  smma_error error;
+  if (smma_cpu_complaint()) return smma_complain("%s", smma_cpu_complaint());
+  if (!start_ranks(argc, argv, &error)) return smma_complain("%s", error.text);
+  return smma_rank() == 0 || is_shared(argc, argv) ? run(argc, argv) : SMMA_EXIT_EQUAL;
 }
 
 int main(int argc, const char **argv) {
-  int status = SMMA_EXIT_EQUAL;
+  int status;
   wait_shortly(argc, argv);
   argv = smma_command_line(&argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a decimal point in every locale */
   smma_handle_signals();
-  smma_threads_refused = refuse_threads;
-  if (!argv) smma_die("out of memory");
-  if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
+  if (!argv) return smma_complain("out of memory");
   smma_handle_library_exits();
-  start_ranks(argc, argv);
-  if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
+  status = start(argc, argv);
   if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
   smma_ranks_end();
   smma_end_normally();

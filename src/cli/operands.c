@@ -1,34 +1,43 @@
 #include "cli/operands.h"
 
-#include "cli/values.h"
+smma_list_form smma_operand_form(const smma_operand_options *o, const char *option, smma_format format,
+                                 smma_rounding rounding) {
+  return (smma_list_form){option, format, rounding, o->hex, &smma_notes_printed};
+}
 
-static void read_scales(const smma_instruction *i, const smma_operand_options *o, smma_row *x) {
+static bool read_one(const smma_operand_options *o, const char *text, const char *example, const char *option,
+                     smma_format format, smma_rounding rounding, int count, bool pads, uint64_t *out,
+                     smma_error *error) {
+  const smma_list_form form = smma_operand_form(o, option, format, rounding);
+  return smma_is_given(text, option, example, error) && smma_list_read(text, &form, count, pads, out, error);
+}
+
+static bool read_scales(const smma_instruction *i, const smma_operand_options *o, smma_row *x, smma_error *error) {
+  const int scales = smma_scale_count(i->k, i->scale_block);
   char example[32];
-  if (!i->scale_block) {
-    if (o->scale_a || o->scale_b)
-      smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
-    return;
-  }
-  snprintf(example, sizeof example, "'1*%d'", i->k / i->scale_block);
-  smma_read_list(smma_require_option(o->scale_a, "--scale-a", example), "--scale-a", i->scale, SMMA_ROUND_NEAREST_EVEN,
-                 o->hex, i->k / i->scale_block, false, x->scale_a);
-  smma_read_list(smma_require_option(o->scale_b, "--scale-b", example), "--scale-b", i->scale, SMMA_ROUND_NEAREST_EVEN,
-                 o->hex, i->k / i->scale_block, false, x->scale_b);
+  if (!scales)
+    return (!o->scale_a && !o->scale_b) || smma_fail(error, "%s: %s takes no scale factors; leave it out",
+                                                     o->scale_a ? "--scale-a" : "--scale-b", i->name);
+  snprintf(example, sizeof example, "'1*%d'", scales);
+  return read_one(o, o->scale_a, example, "--scale-a", i->scale, SMMA_ROUND_NEAREST_EVEN, scales, false, x->scale_a,
+                  error) &&
+         read_one(o, o->scale_b, example, "--scale-b", i->scale, SMMA_ROUND_NEAREST_EVEN, scales, false, x->scale_b,
+                  error);
 }
 
-smma_target_rounding smma_operands_rounding(const smma_instruction *i, const smma_operand_options *o,
-                                            const smma_target_plan *plan) {
+bool smma_operands_rounding(const smma_instruction *i, const smma_operand_options *o, const smma_target_plan *plan,
+                            smma_target_rounding *rounding, smma_error *error) {
   const smma_target_plan none = {.plan = NULL};
-  smma_target_rounding rounding;
-  if (o->round_in && o->hex) smma_die("--round-in: --hex gives encodings, which are not rounded; leave one out");
-  smma_require_roundings(o->round_in, &i, plan ? plan : &none, 1, &rounding);
-  return rounding;
+  if (o->round_in && o->hex)
+    return smma_fail(error, "--round-in: --hex gives encodings, which are not rounded; leave one out");
+  return smma_target_roundings(o->round_in, &i, plan ? plan : &none, 1, rounding, error);
 }
 
-void smma_read_operands(const smma_instruction *i, const smma_operand_options *o, smma_row *x) {
-  const smma_target_rounding rounding = smma_operands_rounding(i, o, NULL);
-  smma_read_list(smma_require_option(o->a, "--a", "'1.5 0*15'"), "--a", i->a, rounding.a, o->hex, i->k, true, x->a);
-  smma_read_list(smma_require_option(o->b, "--b", "'1.5 0*15'"), "--b", i->b, rounding.b, o->hex, i->k, true, x->b);
-  smma_read_list(o->c ? o->c : "0", "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, false, &x->c);
-  read_scales(i, o, x);
+bool smma_read_operands(const smma_instruction *i, const smma_operand_options *o, smma_row *x, smma_error *error) {
+  smma_target_rounding rounding;
+  return smma_operands_rounding(i, o, NULL, &rounding, error) &&
+         read_one(o, o->a, "'1.5 0*15'", "--a", i->a, rounding.a, i->k, true, x->a, error) &&
+         read_one(o, o->b, "'1.5 0*15'", "--b", i->b, rounding.b, i->k, true, x->b, error) &&
+         read_one(o, o->c ? o->c : "0", "0", "--c", i->c, SMMA_ROUND_NEAREST_EVEN, 1, false, &x->c, error) &&
+         read_scales(i, o, x, error);
 }

@@ -1,9 +1,11 @@
-/* Operands of one dot-product-add on the command line, for the commands dot and explain. */
+/* Operands of one dot-product-add on the command line, for the commands dot and explain. The functions return false
+   with an error if an option is missing or wrong. */
 #ifndef SMMA_CLI_OPERANDS_H
 #define SMMA_CLI_OPERANDS_H
 
 #include "cli/cli.h"
-#include "cli/plans.h"
+#include "cli/target.h"
+#include "rows/list.h"
 #include "rows/vectors.h"
 
 typedef struct {
@@ -27,11 +29,16 @@ typedef struct {
   "LIST: elements separated by commas or blanks; VALUE*COUNT repeats a value. Values: 0.1, 0x1p-23,\n" \
   "-0, inf, nan. Values that the format does not have are rounded, with a note. Missing elements are 0.\n"
 
-/* Returns how a and b are rounded. `plan` may be NULL. Ends the program with one line on an error. */
-smma_target_rounding smma_operands_rounding(const smma_instruction *instruction, const smma_operand_options *options,
-                                            const smma_target_plan *plan);
+/* Returns the form of an operand's list. */
+smma_list_form smma_operand_form(const smma_operand_options *options, const char *option, smma_format format,
+                                 smma_rounding rounding);
 
-/* Fills all of `row` except d. Ends the program with one line on an error. */
-void smma_read_operands(const smma_instruction *instruction, const smma_operand_options *options, smma_row *row);
+/* Finds how a and b are rounded. `plan` may be NULL. */
+bool smma_operands_rounding(const smma_instruction *instruction, const smma_operand_options *options,
+                            const smma_target_plan *plan, smma_target_rounding *rounding, smma_error *error);
+
+/* Fills all of `row` except d. */
+bool smma_read_operands(const smma_instruction *instruction, const smma_operand_options *options, smma_row *row,
+                        smma_error *error);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "cli/cli.h"
 #include "cli/target.h"
-#include "cluster/ranks.h"
 #include "io/count.h"
 #include "isa/nearest.h"
 
@@ -24,12 +23,16 @@ int smma_run_command(const smma_command *one, int argc, const char **argv) {
 
 /* Memory that popt allocated: the context, which owns the remaining arguments, and the values of string options. */
 static poptContext context;
-static char *strings[MOST_OPTIONS];
+static char *strings[MOST_OPTIONS], **words[MOST_OPTIONS];
 
 static const char **others; /* the arguments that name no target, followed by NULL */
 
 static void free_options(void) {
-  for (int i = 0; i < MOST_OPTIONS; i++) free(strings[i]);
+  for (int i = 0; i < MOST_OPTIONS; i++) {
+    free(strings[i]);
+    for (char **word = words[i]; word && *word; word++) free(*word);
+    free(words[i]);
+  }
   free((void *)others);
   poptFreeContext(context);
 }
@@ -40,12 +43,15 @@ static void list_strings(const struct poptOption *table, char *values[MOST_OPTIO
     values[i] = (table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_STRING ? *(char **)table[i].arg : NULL;
 }
 
-/* Notes which strings popt has copied, to free them at exit: all that are no longer the table's defaults. */
+/* Notes which strings popt has copied, to free them at exit: all that are no longer the table's defaults, and the words
+   of options that may be repeated. */
 static void own_strings(const struct poptOption *table, char *const defaults[MOST_OPTIONS]) {
   list_strings(table, strings);
   for (int i = 0; i < MOST_OPTIONS; i++)
     for (int j = 0; j < MOST_OPTIONS; j++) /* two names of one option have one string */
       if (strings[i] && (strings[i] == defaults[j] || (j < i && strings[i] == strings[j]))) strings[i] = NULL;
+  for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++)
+    if ((table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_ARGV) words[i] = *(char ***)table[i].arg;
   atexit(free_options);
 }
 
@@ -53,23 +59,23 @@ static const char target_details[] =
     "TARGET: GPU, GPU:FORMAT, GPU:FORMAT:FORMAT (of A and of B), GPU:INSTRUCTION, or the JSON file of a\n"
     "custom unit. It is an argument, or a value of --on. :FORMAT is of the GPU before it: H100:f16 :tf32.\n";
 
-static void print_command_help(const char *details, bool has_targets) {
+static int print_command_help(const char *details, bool has_targets) {
   printf("%c%s.\n\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
   fflush(stdout);
   poptPrintHelp(context, stdout, 0);
   if (details || has_targets) printf("\n%s%s", details ? details : "", has_targets ? target_details : "");
-  smma_ranks_end();
-  smma_end_normally();
-  exit(smma_finish_output(SMMA_EXIT_EQUAL));
+  return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-/* Ends the program because of an unknown option, with the known options nearest to it. One letter has no nearest. */
-static _Noreturn void fail_unknown_option(const struct poptOption *table, const char *bad, const char *program_name) {
+/* ---- Errors. These functions, like all that return an exit status, print one line and return SMMA_EXIT_FAILED ---- */
+
+/* Complains of an unknown option, with the known options nearest to it. One letter has no nearest. */
+static int refuse_unknown_option(const struct poptOption *table, const char *bad, const char *program_name) {
   const char *name = bad + strspn(bad, "-");
   char wanted[64], candidate[64], list[256];
   smma_nearest nearest;
   snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(name, "="), name);
-  if (strlen(wanted) < 2) smma_die("%s: unknown option (see '%s --help')", bad, program_name);
+  if (strlen(wanted) < 2) return smma_complain("%s: unknown option (see '%s --help')", bad, program_name);
   smma_nearest_start(&nearest, wanted);
   for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++) {
     if (!table[i].longName || table[i].argInfo & POPT_ARGFLAG_DOC_HIDDEN) continue;
@@ -78,16 +84,16 @@ static _Noreturn void fail_unknown_option(const struct poptOption *table, const 
   }
   smma_nearest_consider(&nearest, "--help", "help");
   smma_nearest_list(&nearest, list, sizeof list);
-  smma_die("%s: unknown option; nearest: %s (see '%s --help')", bad, list, program_name);
+  return smma_complain("%s: unknown option; nearest: %s (see '%s --help')", bad, list, program_name);
 }
 
-/* Ends the program because of an option's value, as in "--rows: 'abc'". popt reports only the value or only the option,
+/* Complains of an option's value, as in "--rows: 'abc'". popt reports only the value or only the option,
    so the command line is searched for both. */
-static _Noreturn void fail_option(int argc, const char **argv, const char *bad, int code) {
+static int refuse_value(int argc, const char **argv, const char *bad, int code) {
   for (int i = 2; i < argc; i++)
     if (bad[0] != '-' && argv[i - 1][0] == '-' && strcmp(argv[i], bad) == 0)
-      smma_die("%s: '%s': %s (see '%s --help')", argv[i - 1], bad, poptStrerror(code), argv[0]);
-  smma_die("%s: %s (see '%s --help')", bad, poptStrerror(code), argv[0]);
+      return smma_complain("%s: '%s': %s (see '%s --help')", argv[i - 1], bad, poptStrerror(code), argv[0]);
+  return smma_complain("%s: %s (see '%s --help')", bad, poptStrerror(code), argv[0]);
 }
 
 /* ---- The table that popt reads: smma_read_count reads integers instead of popt, and groups have headings ---- */
@@ -151,31 +157,34 @@ static int take_options(const struct poptOption *table) {
 }
 
 /* Reads the value of a count, which popt has just parsed. */
-static void store_count(const struct poptOption *o) {
+static int store_count(const struct poptOption *o) {
   char *text = poptGetOptArg(context);
   long long value = 0;
   const bool is_int = (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT;
-  if (!text || !smma_read_count(text, &value) || (is_int && (value > INT_MAX || value < INT_MIN)))
-    smma_die("--%s: '%s' is no " SMMA_COUNT_WORDS "%s", o->longName, text ? text : "",
-             is_int ? ", or greater than a number can be here" : ", or not below 2^63");
+  const bool good = text && smma_read_count(text, &value) && (!is_int || (value <= INT_MAX && value >= INT_MIN));
+  if (!good)
+    smma_complain("--%s: '%s' is no " SMMA_COUNT_WORDS "%s", o->longName, text ? text : "",
+                  is_int ? ", or greater than a number can be here" : ", or not below 2^63");
   free(text);
-  if (is_int)
+  if (good && is_int)
     *(int *)o->arg = (int)value;
-  else
+  else if (good)
     *(long long *)o->arg = value;
+  return good ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED;
 }
 
 /* ---- Repeated options: a list gets further elements; for any other option the last value counts ---- */
 
 /* Puts the elements that were given before in front of those in the option's variable. */
-static void append_to_list(const struct poptOption *o, char *before) {
+static int append_to_list(const struct poptOption *o, char *before) {
   char **now = o->arg;
   const size_t size = strlen(before) + strlen(*now) + 2;
   char *joined = malloc(size);
-  if (!joined) smma_die("out of memory");
+  if (!joined) return smma_complain("out of memory");
   snprintf(joined, size, "%s,%s", before, *now);
   free(*now);
   *now = joined;
+  return SMMA_EXIT_EQUAL;
 }
 
 /* An option that was given by a letter which goes in the next version, or NULL. */
@@ -183,16 +192,17 @@ static const struct poptOption *former_letter;
 
 /* Stores the value that popt has read for option `o` of the table. `given` holds the strings of earlier uses, at the
    index of the first option with the same variable. */
-static void take_value(const struct poptOption *table, const struct poptOption *o, char *given[MOST_OPTIONS]) {
-  int index = 0;
+static int take_value(const struct poptOption *table, const struct poptOption *o, char *given[MOST_OPTIONS]) {
+  int index = 0, status = SMMA_EXIT_EQUAL;
   while (table[index].arg != o->arg) index++;
-  if (is_count(o)) store_count(o);
-  if (!is_string(o)) return;
-  if (!*(char **)o->arg) smma_die("out of memory"); /* popt failed to copy it */
+  if (is_count(o)) return store_count(o);
+  if (!is_string(o)) return SMMA_EXIT_EQUAL;
+  if (!*(char **)o->arg) return smma_complain("out of memory"); /* popt failed to copy it */
   if (!o->longName) former_letter = o;
-  if (given[index] && is_list(o)) append_to_list(o, given[index]);
+  if (given[index] && is_list(o)) status = append_to_list(o, given[index]);
   free(given[index]);
   given[index] = *(char **)o->arg;
+  return status;
 }
 
 /* Writes what stands after the command's name in its help: the arguments, and the examples. */
@@ -257,38 +267,36 @@ static bool is_target(const char *text) {
 /* popt loses arguments silently if it has no memory for their list, so it is given one more, which must come first. */
 static const char *first_argument[] = {"first", NULL};
 
-/* Takes the arguments. popt stores NULL for one for which it has no memory. Returns the number of those that name no
-   target. */
-static int take_arguments(const struct poptOption *table, char *given[MOST_OPTIONS]) {
+/* Takes the arguments, and counts those that name no target. popt stores NULL for one for which it has no memory. */
+static int take_arguments(const struct poptOption *table, char *given[MOST_OPTIONS], int *count) {
   const struct poptOption *on = find_option(table, "on");
-  int count = 0;
-  if (!poptGetArg(context)) smma_die("out of memory");
-  while (poptGetArgs(context)) {
+  int status = SMMA_EXIT_EQUAL;
+  if (!poptGetArg(context)) return smma_complain("out of memory");
+  while (status == SMMA_EXIT_EQUAL && poptGetArgs(context)) {
     char **variable = on ? on->arg : NULL;
     const char *text = poptGetArg(context);
-    if (!text) smma_die("out of memory");
+    if (!text) return smma_complain("out of memory");
     if (!on || !is_target(text)) {
-      others[count++] = text;
+      others[(*count)++] = text;
       continue;
     }
     if (*variable && !is_list(on))
-      smma_die("two targets, '%s' and '%s': softmma %s takes one", *variable, text, command->name);
+      return smma_complain("two targets, '%s' and '%s': softmma %s takes one", *variable, text, command->name);
     *variable = strdup(text);
-    take_value(table, on, given);
+    status = take_value(table, on, given);
   }
-  others[count] = NULL;
-  return count;
+  return status;
 }
 
 /* Writes the GPU of the target before it in front of each target of --on that begins with a colon: "H100:f16,:tf32" is
    "H100:f16,H100:tf32". */
-static void complete_targets(const struct poptOption *table) {
+static int complete_targets(const struct poptOption *table) {
   const struct poptOption *on = find_option(table, "on");
   char **list = on ? on->arg : NULL, gpu[SMMA_GPU_TEXT_SIZE] = "", *text = NULL;
   size_t size;
-  if (!list || !*list || !is_list(on) || !strstr(*list, ",:")) return;
+  if (!list || !*list || !is_list(on) || !strstr(*list, ",:")) return SMMA_EXIT_EQUAL;
   FILE *stream = open_memstream(&text, &size);
-  if (!stream) smma_die("out of memory");
+  if (!stream) return smma_complain("out of memory");
   for (const char *target = *list; *target;) {
     const size_t length = strcspn(target, ",");
     if (*target != ':') smma_split_target(target, gpu);
@@ -296,25 +304,26 @@ static void complete_targets(const struct poptOption *table) {
     fprintf(stream, "%s%.*s%s", *target == ':' ? gpu : "", (int)length, target, target[length] ? "," : "");
     target += length + (target[length] == ',');
   }
-  if (fclose(stream)) smma_die("out of memory");
+  if (fclose(stream)) return smma_complain("out of memory");
   free(*list);
   *list = text;
+  return SMMA_EXIT_EQUAL;
 }
 
-/* Ends the program because of too many arguments. If the command takes targets, the first of the arguments that is no
-   file may be a misspelled one. */
-static _Noreturn void fail_argument(const struct poptOption *table, int most, const char *program_name) {
+/* Complains of too many arguments. If the command takes targets, the first of the arguments that is no file may be a
+   misspelled one. */
+static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
   smma_error error;
   smma_formats formats;
   for (const char **text = others; find_option(table, "on") && *text; text++) {
     if (is_list(find_option(table, "on")) && access(*text, F_OK) != 0 &&
         smma_formats_from_text(*text, SMMA_NO_FORMAT, &formats, &error) == SMMA_OK)
-      smma_die("'%s' is a format; type :%s for the GPU before it", *text, *text);
+      return smma_complain("'%s' is a format; type :%s for the GPU before it", *text, *text);
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
-      smma_die("%s (see 'softmma list --gpus')", error.text);
+      return smma_complain("%s (see 'softmma list --gpus')", error.text);
   }
-  smma_die("unexpected argument '%s'%s (see '%s --help')", others[most],
-           find_option(table, "output") ? "; -o names the file to write" : "", program_name);
+  return smma_complain("unexpected argument '%s'%s (see '%s --help')", others[most],
+                       find_option(table, "output") ? "; -o names the file to write" : "", program_name);
 }
 
 /* Reports whether --on takes targets, and not only the name of a GPU. */
@@ -325,21 +334,30 @@ static bool takes_targets(const struct poptOption *table) {
 
 /* ---- The parser ---- */
 
-/* Ends the program because of an option that popt refuses. */
-static _Noreturn void fail(int argc, const char **argv, const struct poptOption *table, int code) {
+/* Complains of an option that popt refuses. */
+static int refuse_option(int argc, const char **argv, const struct poptOption *table, int code) {
   const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-  if (code == POPT_ERROR_BADOPT) fail_unknown_option(table, bad, argv[0]);
-  fail_option(argc, argv, bad, code);
+  return code == POPT_ERROR_BADOPT ? refuse_unknown_option(table, bad, argv[0]) : refuse_value(argc, argv, bad, code);
+}
+
+/* Reads all options and arguments of the context, and counts the arguments that name no target. `*code` is popt's: -1
+   at the end, less for an option that it refuses. */
+static int read_options(const struct poptOption *table, int *code, int *count) {
+  char *given[MOST_OPTIONS] = {NULL};
+  int status = SMMA_EXIT_EQUAL;
+  while (status == SMMA_EXIT_EQUAL && (*code = poptGetNextOpt(context)) > 0)
+    status = take_value(table, &table[*code - 1], given);
+  if (status == SMMA_EXIT_EQUAL && *code == -1 && !asks_help) status = take_arguments(table, given, count);
+  return status == SMMA_EXIT_EQUAL ? complete_targets(table) : status;
 }
 
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
-                                const char *details) {
+                                const char *details, int *status) {
   static char program[64];
   static struct poptOption common[SYNONYMS + 4];
   char *defaults[MOST_OPTIONS] = {NULL};
-  char *given[MOST_OPTIONS] = {NULL};
   char usage[1024];
-  int code, count = 0, groups = take_options(table);
+  int code = -1, count = 0, groups = take_options(table);
   snprintf(program, sizeof program, "softmma %s", command->name);
   argv[0] = program;
   take_common_options(table, common);
@@ -347,22 +365,23 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   all_groups[groups] = (struct poptOption)POPT_TABLEEND;
   context = poptGetContext(program, argc, argv, all_groups, 0);
   others = calloc((size_t)argc + 1, sizeof *others);
-  if (!context || !others) smma_die("out of memory");
-  if (poptStuffArgs(context, first_argument) < 0) smma_die("too many options");
+  if (!context || !others) return *status = smma_complain("out of memory"), NULL;
+  if (poptStuffArgs(context, first_argument) < 0) return *status = smma_complain("too many options"), NULL;
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);
-  while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
-  if (code == -1 && !asks_help) count = take_arguments(table, given);
-  complete_targets(table);
+  *status = read_options(table, &code, &count);
   own_strings(table, defaults);
-  if (asks_help) print_command_help(details, takes_targets(table));
-  if (code < -1) fail(argc, argv, table, code);
+  if (*status != SMMA_EXIT_EQUAL) return NULL;
+  if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
+  if (code < -1) return *status = refuse_option(argc, argv, table, code), NULL;
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
   smma_note_former_name();
   if (former_letter)
     smma_note("-%c: type %s; the letter goes in the next version", former_letter->shortName, former_letter->descrip);
-  if (count < least) smma_die("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);
-  if (count > most) fail_argument(table, most, program);
-  return others;
+  if (count >= least && count <= most) return others;
+  *status = count > most
+                ? refuse_argument(table, most, program)
+                : smma_complain("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);
+  return NULL;
 }

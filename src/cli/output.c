@@ -1,19 +1,19 @@
 #include "cli/output.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
 bool smma_is_standard_output(const char *path) { return strcmp(path, "-") == 0; }
 
-void smma_begin_output(const char *path, const char *option, smma_output *output) {
-  smma_error error;
-  if (smma_is_standard_output(path)) {
-    *output = (smma_output){.stream = stdout, .path = NULL, .temporary = NULL};
-    return;
-  }
-  if (!smma_output_open(path, output, &error)) smma_die("%s: %s", option, error.text);
+bool smma_begin_output(const char *path, const char *option, smma_output *output, smma_error *error) {
+  smma_error why;
+  *output = (smma_output){.stream = stdout, .path = NULL, .temporary = NULL};
+  return smma_is_standard_output(path) || smma_output_open(path, output, &why) ||
+         smma_fail(error, "%s: %s", option, why.text);
 }
 
 int smma_end_output(smma_output *output, const char *option) {
@@ -29,18 +29,27 @@ void smma_drop_output(smma_output *output) {
   smma_output_abandon(output);
 }
 
-void smma_require_writable(const char *path, const char *option) {
+bool smma_check_writable(const char *path, const char *option, smma_error *error) {
   struct stat status;
   smma_output output;
-  smma_error error;
+  smma_error why;
   const bool direct = stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  if (!*path) smma_die("%s: the name of the file is empty", option);
-  if (direct || smma_is_standard_output(path)) return; /* a pipe that is opened and closed would end for its reader */
-  if (!smma_output_open(path, &output, &error)) smma_die("%s: %s", option, error.text);
+  if (!*path) return smma_fail(error, "%s: the name of the file is empty", option);
+  if (direct || smma_is_standard_output(path))
+    return true; /* a pipe that is opened and closed would end for its reader */
+  if (!smma_output_open(path, &output, &why)) return smma_fail(error, "%s: %s", option, why.text);
   smma_output_abandon(&output);
+  return true;
 }
 
-void smma_require_file(const char *path, const char *option, const char *taken_by) {
-  if (!smma_is_standard_output(path)) return;
-  smma_die("%s: '-' is standard output, which takes %s; name a file (./- for one of that name)", option, taken_by);
+bool smma_check_file(const char *path, const char *option, const char *taken_by, smma_error *error) {
+  return !smma_is_standard_output(path) ||
+         smma_fail(error, "%s: '-' is standard output, which takes %s; name a file (./- for one of that name)", option,
+                   taken_by);
+}
+
+int smma_terminal_width(void) {
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80) return size.ws_col > 120 ? 120 : size.ws_col;
+  return 120;
 }

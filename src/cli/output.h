@@ -9,8 +9,8 @@
 /* Reports whether the name is "-", which stands for standard output. ("./-" is a file.) */
 bool smma_is_standard_output(const char *path);
 
-/* Opens the output. Ends the program with one line if it cannot be written. An interruption removes the file. */
-void smma_begin_output(const char *path, const char *option, smma_output *output);
+/* Opens the output. An interruption removes the file. */
+bool smma_begin_output(const char *path, const char *option, smma_output *output, smma_error *error);
 
 /* Completes the output under its name. Returns SMMA_EXIT_EQUAL, or prints one line and returns SMMA_EXIT_FAILED. */
 int smma_end_output(smma_output *output, const char *option);
@@ -18,10 +18,13 @@ int smma_end_output(smma_output *output, const char *option);
 /* Discards the file. Text that was written to standard output remains there. */
 void smma_drop_output(smma_output *output);
 
-/* Ends the program if the file could not be written. Call it before a long computation. Changes no file. */
-void smma_require_writable(const char *path, const char *option);
+/* Fails if the file could not be written. Call it before a long computation. Changes no file. */
+bool smma_check_writable(const char *path, const char *option, smma_error *error);
 
-/* Ends the program if the name is "-" although standard output already takes `taken_by`. */
-void smma_require_file(const char *path, const char *option, const char *taken_by);
+/* Fails if the name is "-" although standard output already takes `taken_by`. */
+bool smma_check_file(const char *path, const char *option, const char *taken_by, smma_error *error);
+
+/* Returns the columns of the terminal, or 120 if there is no terminal. */
+int smma_terminal_width(void);
 
 #endif

@@ -2,34 +2,18 @@
 
 #include <string.h>
 
-#include "cli/plans.h"
-#include "cli/target.h"
-#include "cli/values.h"
-#include "equal/study.h"
+#include "isa/catalogue.h"
+#include "isa/formats.h"
+#include "rows/datum.h"
 
-enum { MOST_K = 1 << 24 };
+/* ---- Rows ---- */
 
-typedef struct {
-  char label[512]; /* the target as given on the command line */
-  const smma_instruction *instruction;
-  smma_target_plan plan;
-} side;
-
-/* ---- Targets ---- */
-
-static void take_side(const char *text, const smma_choice *c, side *s) {
-  s->instruction = smma_choose_target(text, c);
-  snprintf(s->label, sizeof s->label, "%s", text);
-}
-
-static void print_side(const side *s) {
+static void print_side(const smma_equal_target *s) {
   const smma_instruction *i = s->instruction;
   char rule[SMMA_RULE_WORDS_SIZE];
   printf("%s: %s, %s%s%s\n", s->label, i->name, smma_rule_words(&i->rule->rule, rule, sizeof rule),
-         *s->plan.text ? ", plan " : "", s->plan.text);
+         s->plan_name ? ", plan " : "", s->plan_name ? s->plan_name : "");
 }
-
-/* ---- Rows ---- */
 
 static void print_number(smma_format format, uint64_t x, int width) {
   char hex[24], value[40], both[72];
@@ -76,7 +60,7 @@ static void print_witness(const smma_witness *w, const char *one, const char *ot
 
 /* ---- Two ---- */
 
-static void print_equality(const side s[2], const smma_equality *e) {
+static void print_equality(const smma_equal_target s[2], const smma_equality *e) {
   print_side(&s[0]);
   print_side(&s[1]);
   switch (e->answer) {
@@ -105,7 +89,7 @@ static void print_equality(const side s[2], const smma_equality *e) {
 
 /* ---- One ---- */
 
-static void print_freedom(const side *s, const smma_freedom *f) {
+static void print_freedom(const smma_equal_target *s, const smma_freedom *f) {
   char one[32], other[64];
   print_side(s);
   snprintf(one, sizeof one, "in order");
@@ -141,7 +125,8 @@ static void print_planned_row(const smma_planned_witness *w, const char *one, co
   if (*w->with) printf("  with    %s\n", w->with);
 }
 
-static void print_planned_equality(const side s[2], const smma_planned_equality *e, const char shown[2][1040]) {
+static void print_planned_equality(const smma_equal_target s[2], const smma_planned_equality *e,
+                                   const char shown[2][1040]) {
   print_side(&s[0]);
   print_side(&s[1]);
   if (*e->neutral) printf("only one of them takes these, which are neutral: %s\n", e->neutral);
@@ -165,7 +150,7 @@ static void print_planned_equality(const side s[2], const smma_planned_equality 
   }
 }
 
-static void print_planned_freedom(const side *s, const smma_planned_freedom *f) {
+static void print_planned_freedom(const smma_equal_target *s, const smma_planned_freedom *f) {
   const smma_planned_equality *e = &f->order;
   char other[96];
   print_side(s);
@@ -183,86 +168,13 @@ static void print_planned_freedom(const side *s, const smma_planned_freedom *f) 
   if (*f->within) printf("any order, proved for K = %zu, of k = 0 and %s\n", f->k, f->within);
 }
 
-/* ---- The command ---- */
-
-static void print_text(const side s[2], const smma_equal_request *r, const smma_equal_result *found) {
+void smma_print_equal(const smma_equal_request *r, const smma_equal_result *found) {
   if (r->planned && r->targets == 2)
-    print_planned_equality(s, &found->planned_equality, found->shown);
+    print_planned_equality(r->target, &found->planned_equality, found->shown);
   else if (r->planned)
-    print_planned_freedom(s, &found->planned_freedom);
+    print_planned_freedom(r->target, &found->planned_freedom);
   else if (r->targets == 2)
-    print_equality(s, &found->equality);
+    print_equality(r->target, &found->equality);
   else
-    print_freedom(s, &found->freedom);
-}
-
-/* Answers the request about the targets, prints the answer and returns the exit status. */
-static int answer(const side s[2], smma_equal_request *r, bool json) {
-  static const int statuses[] = {SMMA_EXIT_EQUAL, SMMA_EXIT_DIFFERENT, SMMA_EXIT_FAILED};
-  static smma_equal_result found;
-  smma_error error;
-  for (int n = 0; n < r->targets; n++)
-    r->target[n] =
-        (smma_equal_target){s[n].label, s[n].instruction, *s[n].plan.text ? s[n].plan.text : NULL, s[n].plan.plan};
-  if (!smma_equal(r, &found, &error)) smma_die("%s", error.text);
-  if (json)
-    smma_print_datum(smma_equal_datum(r, &found));
-  else
-    print_text(s, r, &found);
-  return smma_finish_output(statuses[smma_equal_answer(r, &found)]);
-}
-
-static void take_plans(side *s, size_t count, const char *list) {
-  const smma_instruction *instructions[2];
-  smma_target_plan plans[2];
-  for (size_t i = 0; i < count; i++) instructions[i] = s[i].instruction;
-  smma_require_plans(list, instructions, count, plans);
-  for (size_t i = 0; i < count; i++) s[i].plan = plans[i];
-}
-
-int smma_prove(int argc, const char **argv) {
-  smma_choice c = {.instr = NULL};
-  long long rows = 200000, seed = 0, k = 0;
-  int json = 0, proves = 0, permute = 0, count = 0, status;
-  smma_equal_request request;
-  const char *list = NULL, *plans = NULL;
-  static side s[2];
-  char text[SMMA_TARGET_SIZE];
-  struct poptOption options[] = {
-      SMMA_LIST_OF_TARGETS(&list, "the targets, as arguments or here"),
-      SMMA_CHOICE_OPTIONS(c, " (default: f16)"),
-      {"prove", 0, POPT_ARG_NONE, &proves, 0, "prove that two targets compute one function, or disprove it", NULL},
-      {"permute", 0, POPT_ARG_NONE, &permute, 0,
-       "for one target: decide whether the order of k and the size BLOCK_K change the result", NULL},
-      {"plan", 0, POPT_ARG_STRING, &plans, 0,
-       "how the library around the instruction sums (docs/plans.md): one plan for all targets, or one for each; 'none' "
-       "is one chain of instructions (default: none)",
-       "FILE|NAME,..."},
-      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of the product (default: every K)", "K"},
-      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "largest number of test vectors to search",
-       "N"},
-      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
-      POPT_TABLEEND};
-  smma_parse_options(
-      argc, argv, options, 0, 0,
-      "Decides whether two targets compute the same function for products of any K. 'equal' is proved from\n"
-      "their rules, and 'different' comes with a test vector that separates them; otherwise the answer is\n"
-      "that it cannot tell. Exit status: 0 equal, 1 different, 2 cannot tell.\n");
-  if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
-  while (list && *list) {
-    if (count == 2) smma_die("more than two targets: '%s'", list);
-    list = smma_next_target(list, text);
-    take_side(text, &c, &s[count++]);
-  }
-  if (permute && count != 1) smma_die("--permute: of one target, not two");
-  if (!permute && count != 2)
-    smma_die("--prove: it takes two targets; for example softmma diff --prove H100 B200 --in bf16");
-  if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
-  take_plans(s, (size_t)count, plans);
-  request = (smma_equal_request){
-      .targets = count, .planned = plans || k, .k = (size_t)k, .rows = (uint64_t)rows, .seed = (uint64_t)seed};
-  status = answer(s, &request, json);
-  for (int i = 0; i < count; i++) smma_plan_free(s[i].plan.plan);
-  return status;
+    print_freedom(r->target, &found->freedom);
 }

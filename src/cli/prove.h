@@ -1,9 +1,9 @@
-/* The options --prove and --permute of the command diff. */
+/* Prints the answers of `diff --prove` and `diff --permute`. */
 #ifndef SMMA_CLI_PROVE_H
 #define SMMA_CLI_PROVE_H
 
-/* Proves or disproves that two targets compute the same, or that the order of k changes nothing. Returns the exit
-   status of the command. */
-int smma_prove(int argc, const char **argv);
+#include "equal/study.h"
+
+void smma_print_equal(const smma_equal_request *request, const smma_equal_result *found);
 
 #endif

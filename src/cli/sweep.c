@@ -7,30 +7,6 @@
 #include "cli/output.h"
 #include "cli/program.h"
 
-void smma_require_format_targets(smma_command_targets *x, const char *list, const smma_sweep *sweep, const char *out) {
-  char text[SMMA_TARGET_SIZE];
-  if (!list)
-    smma_die("--sweep: a sweep over formats needs the names of GPUs; for example softmma tolerance H100 MI300X");
-  while (*list) {
-    const size_t before = x->count;
-    list = smma_next_target(list, text);
-    const smma_target target = smma_require_target(text);
-    if (target.custom || target.more)
-      smma_die("--on: %s has a format of its own; a sweep over formats needs the name of a GPU alone", text);
-    for (size_t v = 0; v < sweep->values; v++) {
-      const smma_formats formats = smma_require_formats(sweep->value[v], "--sweep", out);
-      const smma_instruction *i = smma_resolve_formats(target.gpu, &formats, NULL);
-      if (i && x->count == SMMA_MOST_TARGETS)
-        smma_die("--sweep: more than %d formats of GPUs; name fewer GPUs or formats", SMMA_MOST_TARGETS);
-      if (i) smma_add_target(x, target.gpu, i);
-    }
-    if (x->count == before) {
-      const smma_formats first = smma_require_formats(sweep->value[0], "--sweep", out);
-      smma_require_by_formats(target.gpu, &first, "--sweep");
-    }
-  }
-}
-
 /* ---- Text ---- */
 
 /* Writes a number as text, and "-" for NaN. */
@@ -100,11 +76,12 @@ void smma_sweep_print(const smma_sweep_result *x) {
 
 static bool is_svg(const char *path) { return smma_ends_with(path, ".svg"); }
 
-void smma_require_picture(const char *path) {
-  smma_error error;
-  if (!is_svg(path) && !smma_ends_with(path, ".png")) smma_die("--plot: '%s' ends with neither .svg nor .png", path);
-  smma_require_writable(path, "--plot");
-  if (!smma_program_is_there(&smma_gnuplot, &error)) smma_die("--plot: %s", error.text);
+bool smma_check_picture(const char *path, smma_error *error) {
+  smma_error why;
+  if (!is_svg(path) && !smma_ends_with(path, ".png"))
+    return smma_fail(error, "--plot: '%s' ends with neither .svg nor .png", path);
+  return smma_check_writable(path, "--plot", error) &&
+         (smma_program_is_there(&smma_gnuplot, &why) || smma_fail(error, "--plot: %s", why.text));
 }
 
 int smma_sweep_draw(const smma_sweep_result *x, const char *path) {

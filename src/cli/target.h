@@ -1,8 +1,10 @@
-/* A target: what --on or an argument names, and the instruction that the options choose for it. */
+/* Targets: what --on or an argument names, and the instructions that the options choose for them. All functions that
+   take an error fill it if they fail; its line names the option. */
 #ifndef SMMA_CLI_TARGET_H
 #define SMMA_CLI_TARGET_H
 
 #include "cli/cli.h"
+#include "compare/prepare.h"
 
 /* "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" (of A and of B), "GPU:INSTRUCTION" or the file of a custom unit. */
 typedef struct {
@@ -38,35 +40,62 @@ typedef struct {
 #define SMMA_LIST_OF_TARGETS(variable, text) \
   { "on", 0, POPT_ARG_STRING, (variable), 0, text, "TARGET,..." }
 
+/* Entries for a table of options: the plans and the rounding modes of targets, called `targets` in the text. */
+#define SMMA_PLANS_OPTION(text, targets)                                                         \
+  {                                                                                              \
+    "plan", 0, POPT_ARG_STRING, text, 0,                                                         \
+        "how the library around the instruction sums (docs/plans.md): one plan for all " targets \
+        ", or one for "                                                                          \
+        "each; 'none' is one chain of instructions (default: none)",                             \
+        "FILE|NAME,..."                                                                          \
+  }
+#define SMMA_ROUND_IN_OPTION(text, argument)                                                                        \
+  {                                                                                                                 \
+    "round-in", 0, POPT_ARG_STRING, text, 0,                                                                        \
+        "how A and B are rounded to the instruction's formats: nearest-even, nearest-away, toward-zero, "           \
+        "toward-negative, toward-positive, or default, the plan's or the library's way: nearest-away for tf32 (on " \
+        "Hopper nearest-even), toward-zero for XF32 of AMD, nearest-even for other formats (default: default)",     \
+        argument                                                                                                    \
+  }
+
 /* Size of a target's text with its NUL. */
 enum { SMMA_TARGET_SIZE = 512 };
 
-/* Copies the first target of a list, and returns the text after its comma. Ends the program with one line if the target
-   is empty or too long. */
-const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE]);
+/* Copies the first target of a list, and returns the text after its comma. Returns NULL if the target is empty or too
+   long. */
+const char *smma_next_target(const char *list, char target[SMMA_TARGET_SIZE], smma_error *error);
 
 /* Reports whether an argument of a command names a target: a GPU with a model, or a file that ends in .json. */
 bool smma_names_target(const char *text);
 
-/* Returns the target. Ends the program with one line if `on` is NULL or names no target. */
-smma_target smma_require_target(const char *on);
+/* Reads a target. Fails if `on` is NULL or names no target. */
+bool smma_read_target(const char *on, smma_target *target, smma_error *error);
 
-/* Like smma_require_target, but `on` may be NULL: then text is NULL and arch SMMA_ARCH_COUNT. */
-smma_target smma_target_or_none(const char *on);
+/* Like smma_read_target, but `on` may be NULL: then text is NULL and arch SMMA_ARCH_COUNT. */
+bool smma_read_target_or_none(const char *on, smma_target *target, smma_error *error);
 
-/* Returns the target's instruction of that name. For a file, that is the custom unit, and `name` may be NULL. If there
-   is no such instruction, ends the program with one line, which names `option` unless that is NULL. */
-const smma_instruction *smma_require_of_target(const smma_target *target, const char *name, const char *option);
+/* Sets `*chosen` to the instruction that the target and the options choose, or to NULL if they choose none. Fails if
+   they contradict each other. */
+bool smma_chosen(const smma_target *target, const smma_choice *choice, const smma_instruction **chosen,
+                 smma_error *error);
 
-/* Returns the instruction that the target and the options choose, or NULL if they choose none. Ends the program with
-   one line that names the option if they contradict each other. */
-const smma_instruction *smma_chosen(const smma_target *target, const smma_choice *choice);
+/* Returns the instruction of a command's one target; NULL if nothing chooses it. */
+const smma_instruction *smma_choose_instruction(const char *on, const smma_choice *choice, smma_error *error);
 
-/* Returns the instruction of a command's one target. Ends the program with one line if nothing chooses it. */
-const smma_instruction *smma_choose_instruction(const char *on, const smma_choice *choice);
+/* Returns the instruction of one of several targets, or NULL. The options apply to targets that name only a GPU, and
+   the default of --in is f16. */
+const smma_instruction *smma_choose_target(const char *text, const smma_choice *choice, smma_error *error);
 
-/* Returns the instruction of one of several targets. The options apply to targets that name only a GPU, and the default
-   of --in is f16. */
-const smma_instruction *smma_choose_target(const char *text, const smma_choice *choice);
+/* Adds the targets of --on, whose names are separated by commas. Fails if there are none or more than `most`. */
+bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
+                      smma_error *error);
+
+/* Takes the formats and instructions out of the labels: for a command that shows them beside the labels. */
+bool smma_label_by_gpu(smma_prepared_targets *x, smma_error *error);
+
+/* Fails if a target cannot use what the options give: members of `given` that differ from their defaults, and pointers
+   that are not NULL. */
+bool smma_check_places(const smma_prepared_targets *x, const smma_gemm_arguments *given, const char *option_of_c,
+                       smma_error *error);
 
 #endif

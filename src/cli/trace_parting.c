@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "cli/explanation.h"
+#include "cli/output.h"
 #include "cli/trace.h"
-#include "cli/values.h"
+#include "rows/datum.h"
 
 static const smma_trace *trace_of(const smma_trace_result *x, int side) { return &x->trace[x->parting.target[side]]; }
 

@@ -4,137 +4,8 @@
 #include <string.h>
 
 #include "cli/trace.h"
-#include "cli/values.h"
-#include "host/load.h"
-#include "numerics/compare.h"
-
-/* Largest number of lines of the table, not counting folds and the operations after the sum. A table with fewer is
-   shown whole. */
-enum { MOST_ROWS = 24 };
-
-/* ---- Facts about a trace ---- */
-
-/* The events with the largest error and with the largest change of the error; NO_EVENT if there is no error. */
-typedef struct {
-  size_t error, loss;
-} extremes;
-
-#define NO_EVENT SIZE_MAX
-
-static double loss_of(const smma_trace *t, size_t event) {
-  return t->event[event].error - (event ? t->event[event - 1].error : 0);
-}
-
-static extremes extremes_of(const smma_trace *t) {
-  extremes x = {NO_EVENT, NO_EVENT};
-  double most_error = 0, most_loss = 0;
-  for (size_t e = 0; e < t->events; e++) {
-    const double error = fabs(t->event[e].error), loss = fabs(loss_of(t, e));
-    if (error > most_error) most_error = error, x.error = e;
-    if (loss > most_loss && t->event[e].kind != SMMA_TRACE_EPILOGUE) most_loss = loss, x.loss = e;
-  }
-  return x;
-}
-
-/* Returns the event after which a target has summed this many products, or NO_EVENT. With `folded`, returns the last
-   fold that follows it, if any. */
-static size_t event_at(const smma_trace *t, size_t products, bool folded) {
-  size_t low = 0, high = t->events;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (t->event[middle].products < products)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == t->events || t->event[low].products != products || t->event[low].kind >= SMMA_TRACE_EPILOGUE)
-    return NO_EVENT;
-  while (folded && low + 1 < t->events && t->event[low + 1].kind == SMMA_TRACE_FOLD &&
-         t->event[low + 1].products == products)
-    low++;
-  return low;
-}
-
-/* ---- Choice of the lines of the table ---- */
-
-typedef struct {
-  size_t *products; /* in ascending order */
-  size_t count, all;
-} rows;
-
-static int compare_sizes(const void *x, const void *y) {
-  const size_t a = *(const size_t *)x, b = *(const size_t *)y;
-  return (a > b) - (a < b);
-}
-
-static void *require_memory(void *memory) {
-  if (!memory) smma_die("out of memory");
-  return memory;
-}
-
-/* Sorts the lines and removes duplicates. */
-static void sort_unique(rows *r) {
-  size_t kept = 0;
-  qsort(r->products, r->count, sizeof *r->products, compare_sizes);
-  for (size_t i = 0; i < r->count; i++)
-    if (!kept || r->products[kept - 1] != r->products[i]) r->products[kept++] = r->products[i];
-  r->count = kept;
-}
-
-/* Returns the numbers of products after which every target has a sum. */
-static rows common_rows(const smma_trace_result *x) {
-  const smma_trace *first = &x->trace[0];
-  rows r = {.products = require_memory(malloc((first->events + 1) * sizeof *r.products))};
-  for (size_t e = 0; e < first->events; e++) {
-    const size_t n = first->event[e].products;
-    bool everywhere = first->event[e].kind == SMMA_TRACE_INSTRUCTION;
-    for (size_t u = 1; everywhere && u < x->request->targets; u++)
-      everywhere = event_at(&x->trace[u], n, false) != NO_EVENT;
-    if (everywhere) r.products[r.count++] = n;
-  }
-  r.all = r.count;
-  return r;
-}
-
-/* Returns the lines to show: the first and the last, those at powers of two, around the point where the targets
-   diverge, and at each target's extremes. */
-static rows chosen_rows(const smma_trace_result *x) {
-  const rows all = common_rows(x);
-  rows r = {.products = require_memory(malloc((2 * MOST_ROWS + 200) * sizeof *r.products)), .all = all.count};
-  const size_t least = x->parting.found.parted ? x->parting.found.products : 0;
-  if (all.count <= MOST_ROWS) {
-    for (; r.count < all.count; r.count++) r.products[r.count] = all.products[r.count];
-  } else {
-    for (size_t i = 0; i < 2; i++)
-      r.products[r.count++] = all.products[i], r.products[r.count++] = all.products[all.count - 1 - i];
-    for (size_t step = 1; step < all.count; step *= 2 + 2 * (all.count > 4096))
-      r.products[r.count++] = all.products[step - 1];
-    for (size_t i = 0; i < all.count; i++)
-      if (all.products[i] >= least && least) {
-        if (i) r.products[r.count++] = all.products[i - 1];
-        r.products[r.count++] = all.products[i];
-        if (i + 1 < all.count) r.products[r.count++] = all.products[i + 1];
-        break;
-      }
-  }
-  for (size_t u = 0; u < x->request->targets; u++) {
-    const smma_trace *t = &x->trace[u];
-    const extremes e = extremes_of(t);
-    if (e.error != NO_EVENT && t->event[e.error].products) r.products[r.count++] = t->event[e.error].products;
-    if (e.loss != NO_EVENT && t->event[e.loss].products) r.products[r.count++] = t->event[e.loss].products;
-  }
-  if (x->parting.found.parted) { /* the last steps before the targets diverge, at most four */
-    for (int p = 0; p < 2; p++) {
-      const smma_trace *t = &x->trace[x->parting.target[p]];
-      const size_t last = x->parting.found.last[p], first = x->parting.found.first[p];
-      for (size_t e = last >= first + 4 ? last - 3 : first; e <= last && e < t->events; e++)
-        if (t->event[e].products) r.products[r.count++] = t->event[e].products;
-    }
-  }
-  free(all.products);
-  sort_unique(&r);
-  return r;
-}
+#include "rows/datum.h"
+#include "trace/table.h"
 
 /* ---- The table ---- */
 
@@ -142,7 +13,7 @@ typedef struct {
   char line[2048]; /* the line that is being written */
   size_t used;
   const smma_trace_result *x;
-  bool one_exact; /* all targets have the same exact sums */
+  bool one_exact; /* as in smma_trace_table */
   int digits, first_width;
   int exact_width, width[SMMA_MOST_TRACED]; /* of the exact sums, and of each target's sums */
   int k_width[SMMA_MOST_TRACED];            /* for targets with another order of k; otherwise 0 */
@@ -163,28 +34,6 @@ static void end_line(table *t) {
   while (t->used > 0 && t->line[t->used - 1] == ' ') t->used--;
   printf("%.*s\n", (int)t->used, t->line);
   t->used = 0;
-}
-
-static double last_exact(const smma_trace *t) { return t->events ? t->event[t->events - 1].exact : 0; }
-
-static bool same_exact(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
-
-/* Reports whether all targets have the same exact sum at each line and at the end. */
-static bool have_one_exact(const smma_trace_result *x, const rows *r) {
-  for (size_t u = 1; u < x->request->targets; u++)
-    if (!same_exact(last_exact(&x->trace[u]), last_exact(&x->trace[0]))) return false;
-  for (size_t i = 0; i < r->count; i++) {
-    const smma_trace *first = NULL;
-    size_t at = 0;
-    for (size_t u = 0; u < x->request->targets; u++) {
-      const smma_trace *t = &x->trace[u];
-      const size_t e = event_at(t, r->products[i], false);
-      if (e == NO_EVENT) continue;
-      if (first && !same_exact(t->event[e].exact, first->event[at].exact)) return false;
-      if (!first) first = t, at = e;
-    }
-  }
-  return true;
 }
 
 static void number(char text[48], double value, int digits) {
@@ -231,21 +80,10 @@ static void print_label(table *t, const char *label, const double *exact) {
 static const double *exact_at(const table *t, size_t products) {
   for (size_t u = 0; u < t->x->request->targets; u++) {
     const smma_trace *trace = &t->x->trace[u];
-    const size_t e = event_at(trace, products, false);
-    if (e != NO_EVENT) return &trace->event[e].exact;
+    const size_t e = smma_trace_event_at(trace, products, false);
+    if (e != SMMA_NO_EVENT) return &trace->event[e].exact;
   }
   return NULL;
-}
-
-static bool folds_change(const smma_trace_result *x, size_t products) {
-  for (size_t u = 0; u < x->request->targets; u++) {
-    const smma_trace *t = &x->trace[u];
-    const size_t before = event_at(t, products, false), behind = event_at(t, products, true);
-    if (before != behind &&
-        (t->event[before].value != t->event[behind].value || t->event[before].rest != t->event[behind].rest))
-      return true;
-  }
-  return false;
 }
 
 /* Prints the remark after a line, and ends the line. */
@@ -263,17 +101,18 @@ static void print_row(table *t, size_t products) {
   print_label(t, label, exact_at(t, products));
   for (size_t u = 0; u < x->request->targets; u++) {
     const smma_trace *trace = &x->trace[u];
-    const size_t e = event_at(trace, products, false);
+    const size_t e = smma_trace_event_at(trace, products, false);
     k[0] = 0;
-    if (e != NO_EVENT && t->k_width[u]) smma_k_text(trace, trace->event[e].index, k, sizeof k);
-    print_cells(t, u, e == NO_EVENT ? NULL : &trace->event[e], k);
+    if (e != SMMA_NO_EVENT && t->k_width[u]) smma_k_text(trace, trace->event[e].index, k, sizeof k);
+    print_cells(t, u, e == SMMA_NO_EVENT ? NULL : &trace->event[e], k);
   }
   print_remark(t, products);
-  if (!folds_change(x, products)) return;
+  if (!smma_trace_folds_change(x, products)) return;
   print_label(t, "folded", NULL);
   for (size_t u = 0; u < x->request->targets; u++) {
     const smma_trace *trace = &x->trace[u];
-    const size_t before = event_at(trace, products, false), behind = event_at(trace, products, true);
+    const size_t before = smma_trace_event_at(trace, products, false),
+                 behind = smma_trace_event_at(trace, products, true);
     print_cells(t, u, before == behind ? NULL : &trace->event[behind], "");
   }
   end_line(t);
@@ -309,7 +148,7 @@ static void print_epilogues(table *t) {
 
 static int wider(int width, size_t length) { return (int)length > width ? (int)length : width; }
 
-static void measure(table *t, const rows *r) {
+static void measure(table *t, const smma_trace_table *of) {
   const smma_trace_result *x = t->x;
   char text[128];
   t->first_width = 8;
@@ -322,32 +161,29 @@ static void measure(table *t, const rows *r) {
       smma_event_text(trace, &trace->event[e - 1], text, sizeof text);
       t->first_width = wider(t->first_width, strlen(text));
     }
-    for (size_t i = 0; !trace->in_order && i < r->count; i++) {
-      const size_t e = event_at(trace, r->products[i], false);
-      if (e == NO_EVENT || trace->event[e].kind != SMMA_TRACE_INSTRUCTION) continue;
+    for (size_t i = 0; !trace->in_order && i < of->count; i++) {
+      const size_t e = smma_trace_event_at(trace, of->line[i].products, false);
+      if (e == SMMA_NO_EVENT || trace->event[e].kind != SMMA_TRACE_INSTRUCTION) continue;
       smma_k_text(trace, trace->event[e].index, text, sizeof text);
       t->k_width[u] = wider(t->k_width[u], strlen(text));
     }
   }
 }
 
-static void print_table(const smma_trace_result *x) {
-  const rows r = chosen_rows(x);
-  table t = {.x = x, .one_exact = have_one_exact(x, &r)};
-  const rows all = common_rows(x);
-  size_t at = 0;
-  measure(&t, &r);
+static bool print_table(const smma_trace_result *x, smma_error *error) {
+  smma_trace_table of;
+  if (!smma_trace_table_of(x, &of, error)) return free(of.line), false;
+  table t = {.x = x, .one_exact = of.one_exact};
+  measure(&t, &of);
   print_head(&t);
-  if (event_at(&x->trace[0], 0, false) != NO_EVENT) print_row(&t, 0);
-  for (size_t i = 0; i < r.count; i++) {
-    size_t omitted = 0;
-    for (; at < all.count && all.products[at] < r.products[i]; at++) omitted++;
-    if (omitted) printf("%*s\n", t.first_width, "...");
-    print_row(&t, r.products[i]);
-    at += at < all.count && all.products[at] == r.products[i];
+  if (smma_trace_event_at(&x->trace[0], 0, false) != SMMA_NO_EVENT) print_row(&t, 0);
+  for (const smma_trace_line *line = of.line; line < of.line + of.count; line++) {
+    if (line->follows_gap) printf("%*s\n", t.first_width, "...");
+    print_row(&t, line->products);
   }
   print_epilogues(&t);
-  free(r.products), free(all.products);
+  free(of.line);
+  return true;
 }
 
 /* ---- The report ---- */
@@ -375,23 +211,9 @@ static void print_heading(const smma_command_trace_study *of) {
   putchar('\n');
 }
 
-/* Writes the distance, in encodings, between D and the exact result rounded once. */
-static void ulps_text(const smma_trace *t, char text[48]) {
-  const size_t bytes = smma_format_bytes(t->d_format);
-  uint64_t d = 0, best = 0;
-  smma_comparison c;
-  smma_store(bytes, &d, 0, t->d);
-  smma_store(bytes, &best, 0, t->best);
-  c = smma_compare_results(t->d_format, &d, &best, 1);
-  if (!t->has_best || c.special)
-    snprintf(text, 48, "-");
-  else
-    snprintf(text, 48, "%llu", (unsigned long long)c.largest_ulps);
-}
-
 /* Writes an extreme, such as "1.2e-07 at 4096". */
 static void extreme_text(const smma_trace *t, size_t event, double value, char text[64]) {
-  if (event == NO_EVENT)
+  if (event == SMMA_NO_EVENT)
     snprintf(text, 64, "0");
   else
     snprintf(text, 64, "%.2e at %zu", fabs(value), t->event[event].products);
@@ -404,12 +226,13 @@ static void print_results(const smma_trace_result *x) {
          "most lost at once");
   for (size_t i = 0; i < x->request->targets; i++) {
     const smma_trace *t = &x->trace[i];
-    const extremes e = extremes_of(t);
-    char hex[24], value[40], error[48] = "0", ulps[48], largest[64], lost[64];
+    const smma_trace_extremes e = smma_trace_extremes_of(t);
+    char hex[24], value[40], error[48] = "0", ulps[48] = "-", largest[64], lost[64];
+    uint64_t distance;
     if (t->events) error_cell(error, t->event[t->events - 1].error);
-    ulps_text(t, ulps);
-    extreme_text(t, e.error, e.error == NO_EVENT ? 0 : t->event[e.error].error, largest);
-    extreme_text(t, e.loss, e.loss == NO_EVENT ? 0 : loss_of(t, e.loss), lost);
+    if (smma_trace_ulps(t, &distance)) snprintf(ulps, sizeof ulps, "%llu", (unsigned long long)distance);
+    extreme_text(t, e.error, e.error == SMMA_NO_EVENT ? 0 : t->event[e.error].error, largest);
+    extreme_text(t, e.loss, e.loss == SMMA_NO_EVENT ? 0 : smma_trace_loss(t, e.loss), lost);
     printf("%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, x->name[i], smma_hex_text(t->d_format, t->d, hex),
            smma_value_text(t->d_format, t->d, value), error, ulps, largest, lost);
   }
@@ -438,10 +261,11 @@ static void print_owns(const smma_trace_result *x) {
   }
 }
 
-void smma_trace_print(const smma_command_trace_study *x) {
+bool smma_trace_print(const smma_command_trace_study *x, smma_error *error) {
   print_heading(x);
-  print_table(&x->result);
+  if (!print_table(&x->result, error)) return false;
   print_results(&x->result);
   print_owns(&x->result);
   smma_trace_print_parting(&x->result);
+  return true;
 }

@@ -85,6 +85,10 @@ void smma_ranks_share(void *bytes, size_t size) {
   if (rank_count > 1) module->share(bytes, size);
 }
 
+smma_group smma_ranks_group(void) {
+  return (smma_group){own_rank, rank_count, smma_ranks_share, smma_ranks_send, smma_ranks_receive};
+}
+
 void smma_ranks_wait(void) {
   if (rank_count > 1) module->wait();
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "host/error.h"
+#include "io/group.h"
 
 /* Reports whether a launcher has started several ranks; looks only at the environment. */
 bool smma_ranks_launched(void);
@@ -27,6 +28,9 @@ void *smma_ranks_receive(size_t from, size_t *size);
 void smma_ranks_share(void *bytes, size_t size);
 void smma_ranks_wait(void);
 void smma_ranks_end(void);
+
+/* Returns all ranks as a group. */
+smma_group smma_ranks_group(void);
 
 /* Delays a rank other than 0 that is about to fail: if all ranks fail, rank 0 reports the error and ends the others
    during the delay. */

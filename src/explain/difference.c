@@ -5,8 +5,17 @@
 
 #include "explain/decimal.h"
 #include "explain/numbers.h"
+#include "host/error.h"
 #include "host/locale.h"
 #include "isa/format_name.h"
+
+bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *i, const smma_row *row,
+                         smma_error *error) {
+  x->operation = smma_operation_of(i);
+  if (!smma_explain(&x->operation, row, &x->explanation)) return smma_no_memory(error);
+  x->explained = (smma_explained){unit, i->name, &x->operation, &x->explanation};
+  return true;
+}
 
 /* ---- Outcomes ---- */
 

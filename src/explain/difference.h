@@ -3,6 +3,8 @@
 #define SMMA_EXPLAIN_DIFFERENCE_H
 
 #include "explain/explain.h"
+#include "host/error.h"
+#include "isa/instruction.h"
 
 /* A computation and its unit. */
 typedef struct {
@@ -10,6 +12,18 @@ typedef struct {
   const smma_operation *operation;
   smma_explanation *explanation;
 } smma_explained;
+
+/* An explanation of a test vector, with the data that its smma_explained points at. */
+typedef struct {
+  smma_operation operation;
+  smma_explanation explanation;
+  smma_explained explained;
+} smma_explained_row;
+
+/* Explains a test vector. `unit` is the name to show. Fails if memory runs out. Free with
+   smma_explanation_free(&x->explanation). */
+bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *instruction, const smma_row *row,
+                      smma_error *error);
 
 typedef struct {
   char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are equal */

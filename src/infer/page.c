@@ -90,25 +90,34 @@ static void add_picture(smma_datum *parts, const smma_inference *f, const smma_i
   }
 }
 
-bool smma_inference_page(const smma_infer_request *r, const smma_inference *f, const char *summary, smma_datum **page,
-                         smma_error *error) {
-  smma_datum *parts = *page = smma_datum_list();
+/* Returns the summary as text; NULL if memory runs out. */
+static smma_datum *summary_datum(const smma_infer_request *r, const smma_inference *f, const smma_datum *datum) {
+  smma_datum *summary = NULL;
+  char *text = NULL;
+  size_t size;
+  FILE *stream = smma_datum_is_complete(datum) ? open_memstream(&text, &size) : NULL;
+  if (!stream) return NULL;
+  smma_print_inference_summary(stream, r, f, datum);
+  if (fclose(stream) == 0) summary = smma_datum_text(text);
+  free(text);
+  return summary;
+}
+
+bool smma_inference_page(const smma_infer_request *r, const smma_inference *f, smma_datum **page, smma_error *error) {
+  smma_datum *parts = *page = smma_datum_list(), *datum = smma_inference_datum(r, f);
   const smma_instruction *unit;
-  bool done;
+  bool done = true;
   smma_page_add(parts, "title", smma_datum_text(r->instruction->name));
-  smma_page_add(parts, "lines", smma_datum_text(summary));
+  smma_page_add(parts, "lines", summary_datum(r, f, datum));
   if (smma_inference_has_model(f)) {
     if (f->neighbours) {
       smma_page_add(parts, "heading", smma_datum_text("Parameters"));
       smma_page_add(parts, "table", parameters_table(f));
     }
     unit = smma_inferred_unit(f, "inferred");
-    if (!unit) return smma_no_memory(error);
-    done = add_order(parts, unit, error);
-    add_picture(parts, f, unit);
-    smma_custom_release(unit);
-    if (!done) return false;
+    done = unit ? add_order(parts, unit, error) : smma_no_memory(error);
+    if (unit) add_picture(parts, f, unit), smma_custom_release(unit);
   }
-  smma_page_add(parts, "data", smma_inference_datum(r, f));
-  return smma_datum_is_complete(parts) || smma_no_memory(error);
+  smma_page_add(parts, "data", datum);
+  return done && (smma_datum_is_complete(parts) || smma_no_memory(error));
 }

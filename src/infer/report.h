@@ -73,10 +73,16 @@ void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_
 /* Returns the outcome as the record that --json prints. */
 smma_datum *smma_inference_datum(const smma_infer_request *request, const smma_inference *found);
 
-/* Makes the parts of a page (page/page.h) with a summary in lines. Returns false with a message if memory runs out.
-   Free `*page` in both cases. */
-bool smma_inference_page(const smma_infer_request *request, const smma_inference *found, const char *summary,
-                         smma_datum **page, smma_error *error);
+/* Prints the outcome without the parameters, or all of it. `datum` is the complete record of the outcome. */
+void smma_print_inference_summary(FILE *stream, const smma_infer_request *request, const smma_inference *found,
+                                  const smma_datum *datum);
+void smma_print_inference(FILE *stream, const smma_infer_request *request, const smma_inference *found,
+                          const smma_datum *datum);
+
+/* Makes the parts of a page (page/page.h). Returns false with a message if memory runs out. Free `*page` in both cases.
+ */
+bool smma_inference_page(const smma_infer_request *request, const smma_inference *found, smma_datum **page,
+                         smma_error *error);
 
 /* Writes vectors of the proof as a vector file: with `undecided`, the vectors that would rule out a value, otherwise
    those that do. The header names the unit of file `model` or, if it is NULL, the request's instruction. Returns false

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 static bool is_digit(char c) { return isdigit((unsigned char)c) != 0; }
 
@@ -38,5 +40,16 @@ bool smma_read_count(const char *text, long long *count) {
     value *= 10;
   }
   *count = negative ? -value : value;
+  return true;
+}
+
+bool smma_read_shard(const char *text, uint64_t *index, uint64_t *count, smma_error *error) {
+  unsigned long long i, n;
+  char end;
+  if (strspn(text, "0123456789/") != strlen(text) || sscanf(text, "%llu/%llu%c", &i, &n, &end) != 2 || i < 1 || i > n ||
+      n > SMMA_MOST_SHARDS)
+    return smma_fail(error, "--shard: '%s' is not I/N, part I of N, from 1 to at most %d; for example 1/4", text,
+                     SMMA_MOST_SHARDS);
+  *index = i - 1, *count = n;
   return true;
 }

@@ -3,6 +3,9 @@
 #define SMMA_IO_COUNT_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "host/error.h"
 
 /* The description of a count in error messages: "'many' is no ...". */
 #define SMMA_COUNT_WORDS "whole number, as 1000000, 1_000_000 or 1e6"
@@ -11,5 +14,9 @@
    exponent ("1000000", "1_000_000", "1e6", "2.5e3"). Returns false if the value is not a whole number or its magnitude
    is not below 2^63. */
 bool smma_read_count(const char *text, long long *count);
+
+/* Reads "I/N", part I of N, from --shard: sets `*index` to I - 1 and `*count` to N. */
+enum { SMMA_MOST_SHARDS = 1 << 20 };
+bool smma_read_shard(const char *text, uint64_t *index, uint64_t *count, smma_error *error);
 
 #endif

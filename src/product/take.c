@@ -1,7 +1,6 @@
 #include "product/take.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +10,6 @@
 #include "isa/key.h"
 #include "matrix/stored.h"
 #include "numerics/blocks.h"
-
-static void say(const smma_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(const smma_notes *notes, const char *format, ...) {
-  char text[4096];
-  va_list arguments;
-  if (!notes || !notes->say) return;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  notes->say(text, notes->context);
-}
 
 bool smma_read_source(const smma_source *source, bool raw, smma_tensor *t, bool *owns, smma_error *error) {
   *t = source->tensor;
@@ -111,7 +98,7 @@ bool smma_take_numbers(const smma_tensor *t, smma_format wanted, smma_label l, c
   *numbers = (smma_tensor){.format = SMMA_NO_FORMAT};
   if (!smma_check_meaning(t, wanted, l, error)) return false;
   if (smma_is_raw(t, wanted) || !t->integers || t->format != SMMA_NO_FORMAT) return true;
-  say(notes, "%s, %s: %s taken as numbers, in f64", l.what, l.path, type_text(t, type));
+  smma_say(notes, "%s, %s: %s taken as numbers, in f64", l.what, l.path, type_text(t, type));
   return make_numbers(t, 0, 0, l.path, numbers, error);
 }
 
@@ -193,16 +180,16 @@ void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding 
                                ? "; a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors"
                                : "";
   if (smma_is_raw(from, wanted))
-    say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
-        smma_format_text(wanted));
+    smma_say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
+             smma_format_text(wanted));
   else if (lost->changed)
-    say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s%s", l.what, l.path, type_text(from, type),
-        smma_format_text(wanted), smma_rounding_words(rounding),
-        smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
-        loss_text(lost, text, sizeof text), hint);
+    smma_say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s%s", l.what, l.path,
+             type_text(from, type), smma_format_text(wanted), smma_rounding_words(rounding),
+             smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
+             loss_text(lost, text, sizeof text), hint);
   else if (from->format != wanted || from->stored)
-    say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
-        smma_format_text(wanted));
+    smma_say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
+             smma_format_text(wanted));
 }
 
 bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l,
@@ -265,16 +252,17 @@ static void note_blocks(const smma_tensor *from, const smma_blocks *b, const dou
   const size_t beyond = blocks_beyond(b, exact, along_rows, f);
   char type[SMMA_STORED_TEXT], text[160], factor[64] = "";
   if (smma_has_tensor_factor(f)) snprintf(factor, sizeof factor, " with factor %.9g of the tensor", (double)b->factor);
-  say(notes, "%s, %s: %s quantised to %s%s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type), name,
-      factor, lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
+  smma_say(notes, "%s, %s: %s quantised to %s%s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type),
+           name, factor, lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
   if (beyond && *factor)
-    say(notes, "%s, %s: %zu of %zu blocks became zero: their numbers are too small beside the greatest of the matrix",
-        l.what, l.path, beyond, b->scales.rows * b->scales.columns);
+    smma_say(notes,
+             "%s, %s: %zu of %zu blocks became zero: their numbers are too small beside the greatest of the matrix",
+             l.what, l.path, beyond, b->scales.rows * b->scales.columns);
   else if (beyond)
-    say(notes,
-        "%s, %s: %zu of %zu blocks saturated or became zero: %s has no factor for them; divide the matrix by a "
-        "number before, and multiply the result by it (--alpha)",
-        l.what, l.path, beyond, b->scales.rows * b->scales.columns, smma_format_text(f->scale));
+    smma_say(notes,
+             "%s, %s: %zu of %zu blocks saturated or became zero: %s has no factor for them; divide the matrix by a "
+             "number before, and multiply the result by it (--alpha)",
+             l.what, l.path, beyond, b->scales.rows * b->scales.columns, smma_format_text(f->scale));
 }
 
 bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *f, smma_label l,
@@ -315,7 +303,7 @@ bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scal
     return false;
   if (b->factor != 1)
     snprintf(multiplied, sizeof multiplied, "; its factor %.9g multiplies the result", (double)b->factor);
-  say(notes, "%s, %s: %s taken as stored%s", l.what, l.path, type_text(from, type), multiplied);
+  smma_say(notes, "%s, %s: %s taken as stored%s", l.what, l.path, type_text(from, type), multiplied);
   return true;
 }
 

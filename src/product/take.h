@@ -3,16 +3,11 @@
 #ifndef SMMA_PRODUCT_TAKE_H
 #define SMMA_PRODUCT_TAKE_H
 
+#include "host/notes.h"
 #include "isa/formats.h"
 #include "matrix/tensor.h"
 #include "plan/scales.h"
 #include "softmma/softmma.h"
-
-/* The receiver of notes, which inform the user and need no action. If `say` is NULL, notes are dropped. */
-typedef struct {
-  void (*say)(const char *text, void *context);
-  void *context;
-} smma_notes;
 
 /* The name of a matrix in notes and errors: its role in the product, and its file or argument. */
 typedef struct {

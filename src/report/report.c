@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "host/clock.h"
+#include "io/count.h"
 #include "io/file.h"
 #include "rows/check.h"
 #include "rows/datum.h"

@@ -10,8 +10,6 @@
 /* Version of the report form, stored in member "softmma-report". A file without this member has form 1. */
 enum { SMMA_REPORT_FORM = 1 };
 
-enum { SMMA_MOST_SHARDS = 1 << 20 };
-
 /* Mismatches are sorted into classes for at most this many instructions, the first that have any. */
 enum { SMMA_MOST_CLASSIFIED = 8 };
 

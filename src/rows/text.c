@@ -11,13 +11,11 @@
 #include "isa/format_name.h"
 
 enum {
-  LINE_LIMIT = 65536, /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
-  CHUNK = 1 << 21,    /* number of bytes read together */
-  VALUE_LIMIT = 128,  /* bytes of a header value, including the terminating zero */
-  DIGITS = 16,        /* number of digits of the widest format */
-  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 3, /* numbers in the longest row */
-  LINES_WITHOUT_ROW = 10000,                                   /* limit of consecutive comments and blank lines */
-  RECOGNIZED_LINES = 64 /* lines within which a header must name its instruction */
+  LINE_LIMIT = 65536,        /* a row has at most 643 numbers of 16 digits; the rest is room for leading zeros */
+  CHUNK = 1 << 21,           /* number of bytes read together */
+  VALUE_LIMIT = 128,         /* bytes of a header value, including the terminating zero */
+  LINES_WITHOUT_ROW = 10000, /* limit of consecutive comments and blank lines */
+  RECOGNIZED_LINES = 64      /* lines within which a header must name its instruction */
 };
 
 typedef enum {
@@ -51,9 +49,8 @@ static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
                                                  [KEY_CLAMP] = "clamp",
                                                  [KEY_FLAGS] = "flags"};
 
-/* Values of the key "flags". */
-static const char *const tininess_text[] = {[SMMA_TININESS_BEFORE_ROUNDING] = "tininess before rounding",
-                                            [SMMA_TININESS_AFTER_ROUNDING] = "tininess after rounding"};
+const char *const smma_tininess_lines[] = {[SMMA_TININESS_BEFORE_ROUNDING] = "tininess before rounding",
+                                           [SMMA_TININESS_AFTER_ROUNDING] = "tininess after rounding"};
 
 struct smma_text_reader {
   FILE *stream;
@@ -208,12 +205,12 @@ static bool parse_modifier(const smma_text_reader *reader, span value, int one, 
 
 static bool parse_tininess(smma_text_reader *reader, span value, smma_error *error) {
   smma_tininess t = SMMA_TININESS_BEFORE_ROUNDING;
-  while (t <= SMMA_TININESS_AFTER_ROUNDING && !equals(value, tininess_text[t])) t++;
+  while (t <= SMMA_TININESS_AFTER_ROUNDING && !equals(value, smma_tininess_lines[t])) t++;
   reader->header.tininess = t;
   return t <= SMMA_TININESS_AFTER_ROUNDING ||
          fail_at(reader, value.text, error, "'%.*s' is neither '%s' nor '%s'",
-                 (int)(value.length < 64 ? value.length : 64), value.text, tininess_text[SMMA_TININESS_BEFORE_ROUNDING],
-                 tininess_text[SMMA_TININESS_AFTER_ROUNDING]);
+                 (int)(value.length < 64 ? value.length : 64), value.text,
+                 smma_tininess_lines[SMMA_TININESS_BEFORE_ROUNDING], smma_tininess_lines[SMMA_TININESS_AFTER_ROUNDING]);
 }
 
 static bool parse_value(smma_text_reader *reader, header_key key, span value, smma_error *error) {
@@ -325,17 +322,6 @@ smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_hea
   return reader;
 }
 
-static int digits_of(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
-
-size_t smma_text_line_length(const smma_row_layout *layout) {
-  size_t length = 0;
-  for (int p = 0; p < SMMA_PARTS; p++) {
-    const smma_part *part = &layout->part[p];
-    if (part->count) length += (size_t)part->count * (size_t)(digits_of(part->format) + 1);
-  }
-  return length;
-}
-
 /* Returns the value of a hexadecimal digit, or -1. */
 static int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -390,10 +376,10 @@ static bool parse_number(const smma_text_reader *reader, const char **place, con
   }
   if (c < end && !is_blank(*c)) return fail_character(reader, c, error);
   if (bits < 64) lost |= value >> bits;
-  if (c == end && !reader->ended && c - start < digits_of(part->format))
+  if (c == end && !reader->ended && c - start < smma_text_digits(part->format))
     return fail_at(reader, start, error,
                    "the file ends in this line, and %.*s has fewer than %d digits: it may be cut short; end the line",
-                   (int)(c - start), start, digits_of(part->format));
+                   (int)(c - start), start, smma_text_digits(part->format));
   *place = c;
   *number = value;
   if (lost == 0) return true;
@@ -432,7 +418,7 @@ static inline bool take_number(const char **place, const char *end, int digits, 
 static bool parse_part(const smma_text_reader *reader, const char **place, const smma_part *part, uint64_t *number,
                        smma_error *error) {
   const char *end = reader->text + reader->length;
-  const int digits = part->count ? digits_of(part->format) : 0;
+  const int digits = part->count ? smma_text_digits(part->format) : 0;
   const int bits = part->count ? smma_encoding_of(part->format).bits : 0;
   for (int i = 0; i < part->count; i++) {
     const bool taken = digits == 4   ? take_number(place, end, 4, bits, number + i)
@@ -483,7 +469,7 @@ static inline bool store_numbers(const uint8_t *digit, int digits, int bits, siz
 }
 
 static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
-  const int digits = digits_of(part->format), bits = smma_encoding_of(part->format).bits;
+  const int digits = smma_text_digits(part->format), bits = smma_encoding_of(part->format).bits;
   const size_t count = (size_t)part->count;
   switch (digits) {
     case 1: return store_numbers(digit, 1, bits, 1, to, count);
@@ -497,7 +483,7 @@ static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
 /* Reads a line of the usual length as a row; returns false if the line has another form. */
 static bool take_line(const char *text, size_t length, const char *blanks, const smma_row_layout *layout,
                       smma_rows *rows, size_t index) {
-  uint8_t digit[NUMBERS * (DIGITS + 1)];
+  uint8_t digit[SMMA_LONGEST_LINE];
   const uint8_t *next = digit;
   uint8_t good = 1;
 #pragma omp simd reduction(& : good)
@@ -510,7 +496,7 @@ static bool take_line(const char *text, size_t length, const char *blanks, const
     const size_t count = (size_t)part->count;
     if (count == 0) continue;
     if (rows->part[p]) good = store_part(next, part, rows->part[p] + index * count * part->bytes);
-    next += count * (size_t)(digits_of(part->format) + 1);
+    next += count * (size_t)(smma_text_digits(part->format) + 1);
   }
   return good;
 }
@@ -520,7 +506,7 @@ static void find_blanks(const smma_row_layout *layout, char *blanks) {
   char *c = blanks;
   for (int p = 0; p < SMMA_PARTS; p++)
     for (int i = 0; i < layout->part[p].count; i++, *c++ = ' ')
-      for (int d = digits_of(layout->part[p].format); d > 0; d--) *c++ = 0;
+      for (int d = smma_text_digits(layout->part[p].format); d > 0; d--) *c++ = 0;
   c[-1] = '\n';
 }
 
@@ -528,7 +514,7 @@ size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t fir
   const smma_row_layout *layout = &reader->layout;
   const size_t length = smma_text_line_length(layout);
   const char *text = reader->chunk + reader->taken;
-  char blanks[NUMBERS * (DIGITS + 1)];
+  char blanks[SMMA_LONGEST_LINE];
   size_t count = (reader->filled - reader->taken) / length, good;
   if (reader->pending || reader->too_long) return 0;
   if (count > most) count = most;
@@ -563,118 +549,4 @@ bool smma_vector_is_text(FILE *stream) {
   }
   rewind(stream);
   return recognized;
-}
-
-/* Writes the header's lines, each after the comment mark. */
-static void write_keys(FILE *stream, const char *mark, const smma_vector_header *h) {
-  if (h->recorded_on[0]) fprintf(stream, "%s recorded on: %s\n", mark, h->recorded_on);
-  fprintf(stream, "%s arch: %s\n%s instruction: %s\n%s k: %d\n", mark, h->arch, mark, h->instruction, mark, h->k);
-  fprintf(stream, "%s a: %s\n%s b: %s\n", mark, smma_format_text(h->a), mark, smma_format_text(h->b));
-  fprintf(stream, "%s c: %s\n%s d: %s\n", mark, smma_format_text(h->c), mark, smma_format_text(h->d));
-  if (h->scale_block) fprintf(stream, "%s scale: %s per %d\n", mark, smma_format_text(h->scale), h->scale_block);
-  if (h->wave) fprintf(stream, "%s wave: %d\n", mark, h->wave);
-  if (h->fp16_ovfl) fprintf(stream, "%s fp16_ovfl: 1\n", mark);
-  if (h->clamp) fprintf(stream, "%s clamp: 1\n", mark);
-  if (h->tininess) fprintf(stream, "%s flags: %s\n", mark, tininess_text[h->tininess]);
-}
-
-void smma_text_write_header(FILE *stream, const smma_vector_header *header) {
-  write_keys(stream, "#", header);
-  fprintf(stream, "# columns: a[0..k-1] b[0..k-1] c %sd%s, raw encodings in hex\n",
-          header->scale_block ? "scale_a[..] scale_b[..] " : "", header->tininess ? " flags" : "");
-}
-
-void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header) {
-  const smma_row_layout layout = smma_vector_layout(header);
-  write_keys(stream, "//", header);
-  fprintf(stream, "// typedef struct packed {\n");
-  for (int p = SMMA_PARTS - 1; p >= 0; p--) {
-    const smma_part *part = &layout.part[p];
-    const int top = part->count ? 4 * digits_of(part->format) - 1 : 0;
-    if (part->count > 1) fprintf(stream, "//   logic [%d:0][%d:0] %s;\n", part->count - 1, top, part->name);
-    if (part->count == 1) fprintf(stream, "//   logic [%d:0] %s;\n", top, part->name);
-  }
-  fprintf(stream, "// } row_t;\n");
-}
-
-#define HEX_DIGITS(first)                                                                                             \
-  first "0" first "1" first "2" first "3" first "4" first "5" first "6" first "7" first "8" first "9" first "a" first \
-        "b" first "c" first "d" first "e" first "f"
-
-/* The two digits of every byte: "000102" and so on. */
-static const char hex_of_byte[] = HEX_DIGITS("0") HEX_DIGITS("1") HEX_DIGITS("2") HEX_DIGITS("3") HEX_DIGITS("4")
-    HEX_DIGITS("5") HEX_DIGITS("6") HEX_DIGITS("7") HEX_DIGITS("8") HEX_DIGITS("9") HEX_DIGITS("a") HEX_DIGITS("b")
-        HEX_DIGITS("c") HEX_DIGITS("d") HEX_DIGITS("e") HEX_DIGITS("f");
-
-/* Writes numbers of `digits` digits, each followed by a blank, from containers of `bytes` bytes (both constants at each
-   call); returns the end of the text. */
-static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int count, int digits) {
-  for (int i = 0; i < count; i++, *c++ = ' ') {
-    const uint64_t number = smma_load(bytes, numbers, (size_t)i);
-    if (digits % 2) *c++ = hex_of_byte[2 * (number >> 4 * (digits - 1) & 15) + 1];
-    for (int shift = 4 * (digits & ~1) - 8; shift >= 0; shift -= 8, c += 2)
-      memcpy(c, hex_of_byte + 2 * (number >> shift & 255), 2);
-  }
-  return c;
-}
-
-/* Calls put_numbers for a part's format, with the format's own containers or those of smma_row. */
-static inline char *put_part(char *c, bool own, const smma_part *part, const void *numbers) {
-  switch (digits_of(part->format)) {
-    case 1: return put_numbers(c, own ? 1 : 8, numbers, part->count, 1);
-    case 2: return put_numbers(c, own ? 1 : 8, numbers, part->count, 2);
-    case 4: return put_numbers(c, own ? 2 : 8, numbers, part->count, 4);
-    case 8: return put_numbers(c, own ? 4 : 8, numbers, part->count, 8);
-    default: return put_numbers(c, 8, numbers, part->count, DIGITS);
-  }
-}
-
-/* Writes the first `parts` parts of a row as a line. */
-static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_row *row, int parts) {
-  char text[NUMBERS * (DIGITS + 1)], *c = text;
-  for (int p = 0; p < parts; p++)
-    if (layout->part[p].count) c = put_part(c, false, &layout->part[p], smma_part_in(row, &layout->part[p]));
-  c[-1] = '\n';
-  fwrite(text, 1, (size_t)(c - text), stream);
-}
-
-void smma_text_put_rows(char *text, const smma_rows *rows, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    for (int p = 0; p < SMMA_PARTS; p++) {
-      const smma_part *part = &rows->layout.part[p];
-      if (part->count) text = put_part(text, true, part, rows->part[p] + i * (size_t)part->count * part->bytes);
-    }
-    text[-1] = '\n';
-  }
-}
-
-void smma_readmemh_put_rows(char *text, const smma_rows *rows, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    for (int p = SMMA_PARTS - 1; p >= 0; p--) {
-      const smma_part *part = &rows->layout.part[p];
-      smma_part one = *part;
-      one.count = 1;
-      for (size_t e = (size_t)part->count; e-- > 0; text[-1] = '_')
-        text = put_part(text, true, &one, rows->part[p] + (i * (size_t)part->count + e) * part->bytes);
-    }
-    text[-1] = '\n';
-  }
-}
-
-bool smma_text_write_rows(FILE *stream, const smma_rows *rows, size_t count) {
-  const size_t length = smma_text_line_length(&rows->layout);
-  char *text = malloc(count * length);
-  if (!text) return false;
-  smma_text_put_rows(text, rows, count);
-  fwrite(text, 1, count * length, stream);
-  free(text);
-  return true;
-}
-
-void smma_text_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
-  write_parts(stream, layout, row, SMMA_PARTS);
-}
-
-void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
-  write_parts(stream, layout, row, SMMA_PART_D);
 }

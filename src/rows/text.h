@@ -5,6 +5,18 @@
 
 #include "rows/vectors.h"
 
+/* Number of digits of the widest format, and number of bytes of the longest line in which every number has the digits
+   of its format. */
+enum {
+  SMMA_MOST_DIGITS = 16,
+  SMMA_LONGEST_LINE = (2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 3) * (SMMA_MOST_DIGITS + 1)
+};
+
+static inline int smma_text_digits(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
+
+/* The values of the key "flags", by smma_tininess. */
+extern const char *const smma_tininess_lines[];
+
 typedef struct smma_text_reader smma_text_reader;
 
 smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error);

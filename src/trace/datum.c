@@ -3,7 +3,7 @@
 
 #include "isa/format_name.h"
 #include "rows/datum.h"
-#include "trace/trace.h"
+#include "trace/table.h"
 
 static smma_datum *event_datum(const smma_trace *t, const smma_trace_event *e) {
   static const char *const kinds[] = {"start", "instruction", "fold", "epilogue", "store"};
@@ -24,6 +24,25 @@ static smma_datum *event_datum(const smma_trace *t, const smma_trace_event *e) {
   return record;
 }
 
+/* Puts an amount and the number of products after which it occurred; null if there is no event. */
+static void put_extreme(smma_datum *record, const char *key, const smma_trace *t, size_t event, double amount) {
+  smma_datum *extreme = event == SMMA_NO_EVENT ? smma_datum_null() : smma_datum_record();
+  if (event != SMMA_NO_EVENT) {
+    smma_put_real(extreme, "error", amount);
+    smma_put_count(extreme, "products", t->event[event].products);
+  }
+  smma_datum_put(record, key, extreme);
+}
+
+/* Puts the distance of D from the exact result, and the largest errors of the sums. */
+static void put_facts(smma_datum *record, const smma_trace *t) {
+  const smma_trace_extremes e = smma_trace_extremes_of(t);
+  uint64_t ulps;
+  smma_datum_put(record, "ulp", smma_trace_ulps(t, &ulps) ? smma_datum_count((int64_t)ulps) : smma_datum_null());
+  put_extreme(record, "largest_error", t, e.error, e.error == SMMA_NO_EVENT ? 0 : t->event[e.error].error);
+  put_extreme(record, "most_lost", t, e.loss, e.loss == SMMA_NO_EVENT ? 0 : smma_trace_loss(t, e.loss));
+}
+
 static smma_datum *target_datum(const smma_trace_result *x, size_t target, size_t every) {
   const smma_product_target *of = &x->request->target[target];
   const smma_trace *t = &x->trace[target];
@@ -41,6 +60,7 @@ static smma_datum *target_datum(const smma_trace_result *x, size_t target, size_
   smma_put_text(record, "d", smma_hex_text(t->d_format, t->d, hex));
   smma_put_real(record, "value", smma_format_decode(t->d_format, t->d));
   smma_put_text(record, "exact", t->has_best ? smma_hex_text(t->d_format, t->best, hex) : NULL);
+  put_facts(record, t);
   smma_put_count(record, "all_steps", t->events);
   smma_put_count(record, "every", every);
   smma_datum_put(record, "steps", steps);

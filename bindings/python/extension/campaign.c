@@ -4,6 +4,7 @@
 #include "binding.h"
 #include "campaign/record.h"
 #include "equal/apart.h"
+#include "io/count.h"
 #include "io/file.h"
 #include "question/ask.h"
 #include "report/merge.h"

@@ -1,8 +1,8 @@
-#include "cli/inference.h"
-
-#include "cli/row.h"
-#include "cli/values.h"
+/* The report of a search as text. */
 #include "infer/report.h"
+#include "rows/datum.h"
+#include "rows/generate.h"
+#include "rows/replay.h"
 
 static size_t count_neighbours(const smma_inference *f, int is) {
   size_t count = 0;
@@ -149,7 +149,7 @@ void smma_print_inference_summary(FILE *stream, const smma_infer_request *r, con
     fprintf(stream, "\ninterrupted before the search began: there is no model yet\n");
 }
 
-void smma_print_inference(const smma_infer_request *r, const smma_inference *f, const smma_datum *datum) {
-  smma_print_inference_summary(stdout, r, f, datum);
-  if (f->neighbours) print_parameters(stdout, f);
+void smma_print_inference(FILE *stream, const smma_infer_request *r, const smma_inference *f, const smma_datum *datum) {
+  smma_print_inference_summary(stream, r, f, datum);
+  if (f->neighbours) print_parameters(stream, f);
 }

@@ -1,0 +1,83 @@
+#include "compare/plans.h"
+
+#include <string.h>
+
+#include "io/custom_file.h"
+#include "io/plan_file.h"
+#include "plan/plan.h"
+#include "product/take.h"
+
+smma_plan *smma_named_plan(const char *text, const smma_instruction *instruction, smma_error *error) {
+  smma_plan_request request;
+  smma_plan *plan;
+  smma_error why;
+  smma_plan_request_defaults(&request, sizeof request);
+  request.name = text, request.instruction = instruction;
+  plan = smma_is_custom_file(text) ? smma_plan_load(text, &why) : smma_plan_for(&request, &why);
+  if (!plan) smma_fail(error, "--plan: %s", why.text);
+  return plan;
+}
+
+static size_t count_of(const char *list) {
+  size_t count = 1;
+  for (; (list = strchr(list, ',')); list++) count++;
+  return count;
+}
+
+static bool fill_plans(const char *list, const smma_instruction *const *instruction, size_t count,
+                       smma_target_plan *plans, smma_error *error) {
+  const size_t given = list ? count_of(list) : 0;
+  if (given > 1 && given != count)
+    return smma_fail(error,
+                     "--plan: %zu plans for %zu targets; give one for all, or one for each, 'none' for one chain",
+                     given, count);
+  for (size_t i = 0; list && i < count; i++) {
+    const size_t length = strcspn(list, ",");
+    if (length == 0 || length >= sizeof plans[i].text)
+      return smma_fail(error, "--plan: '%.*s' is no plan; give a file, a name, or 'none'", (int)length, list);
+    memcpy(plans[i].text, list, length);
+    if (strcmp(plans[i].text, "none") != 0 && !(plans[i].plan = smma_named_plan(plans[i].text, instruction[i], error)))
+      return false;
+    if (given > 1) list += length + (list[length] == ',');
+  }
+  return true;
+}
+
+bool smma_target_plans(const char *list, const smma_instruction *const *instruction, size_t count,
+                       smma_target_plan *plans, smma_error *error) {
+  memset(plans, 0, count * sizeof *plans);
+  if (fill_plans(list, instruction, count, plans, error)) return true;
+  for (size_t i = 0; i < count; i++) smma_plan_free(plans[i].plan), plans[i].plan = NULL;
+  return false;
+}
+
+bool smma_check_target_plan(const smma_target_plan *plan, const smma_instruction *instruction, size_t k,
+                            smma_error *error) {
+  smma_error why;
+  return !plan->plan || smma_plan_check(plan->plan, instruction, k, &why) == SMMA_OK ||
+         smma_fail(error, "--plan: %s: %s", plan->text, why.text);
+}
+
+bool smma_target_roundings(const char *list, const smma_instruction *const *instruction, const smma_target_plan *plans,
+                           size_t count, smma_target_rounding *rounding, smma_error *error) {
+  const size_t given = list ? count_of(list) : 0;
+  if (given > 1 && given != count)
+    return smma_fail(error, "--round-in: %zu rounding modes for %zu targets; give one for all, or one for each", given,
+                     count);
+  for (size_t i = 0; i < count; i++) {
+    const smma_instruction *of = instruction[i];
+    const size_t length = list ? strcspn(list, ",") : 0;
+    smma_target_rounding *r = &rounding[i];
+    r->a = smma_operand_rounding(of, plans[i].plan, of->a);
+    r->b = smma_operand_rounding(of, plans[i].plan, of->b);
+    if (list &&
+        (!smma_rounding_of(list, length, r->a, &r->a, error) || !smma_rounding_of(list, length, r->b, &r->b, error)))
+      return false;
+    if (list && of->scale_block && !(length == 7 && strncmp(list, "default", length) == 0))
+      return smma_fail(error,
+                       "--round-in: %s takes blocks with scale factors, which have a rule of their own; leave it out",
+                       of->name);
+    if (given > 1) list += length + (list[length] == ',');
+  }
+  return true;
+}

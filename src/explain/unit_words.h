@@ -1,0 +1,13 @@
+/* What a composition of steps computes, in words. */
+#ifndef SMMA_EXPLAIN_UNIT_WORDS_H
+#define SMMA_EXPLAIN_UNIT_WORDS_H
+
+#include <stdio.h>
+
+#include "isa/instruction.h"
+
+/* Prints indented lines on the operands, and on each step: which nodes it sums, what it cuts, how it rounds. The
+   instruction's rule must be a composition. */
+void smma_print_composition(FILE *out, const smma_instruction *instruction);
+
+#endif

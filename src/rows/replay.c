@@ -1,0 +1,25 @@
+#include "rows/replay.h"
+
+#include <string.h>
+
+#include "isa/catalogue.h"
+#include "rows/datum.h"
+
+static void print_vector(FILE *stream, const char *option, smma_format format, const uint64_t *x, int count) {
+  char text[24];
+  fprintf(stream, " %s '", option);
+  for (int i = 0; i < count; i++) fprintf(stream, "%s%s", i ? " " : "", smma_hex_text(format, x[i], text));
+  fputc('\'', stream);
+}
+
+void smma_print_dot_command(FILE *stream, const smma_instruction *i, const smma_row *row) {
+  int scales = smma_scale_count(i->k, i->scale_block);
+  const char *on = smma_arch_name(i), *quote = strchr(on, ' ') ? "'" : "";
+  fprintf(stream, "softmma dot --on %s%s%s --instr %s --hex --explain", quote, on, quote, i->name);
+  print_vector(stream, "--a", i->a, row->a, i->k);
+  print_vector(stream, "--b", i->b, row->b, i->k);
+  print_vector(stream, "--c", i->c, &row->c, 1);
+  if (!scales) return;
+  print_vector(stream, "--scale-a", i->scale, row->scale_a, scales);
+  print_vector(stream, "--scale-b", i->scale, row->scale_b, scales);
+}
