@@ -44,8 +44,10 @@ static int check_file(const plan_options *o, const char *path) {
   smma_error error;
   smma_plan *plan = smma_plan_load(path, &error);
   smma_require(plan, &error);
-  if (i && smma_plan_check(plan, i, (size_t)o->k, &error) != SMMA_OK)
+  if (i && smma_plan_check(plan, i, (size_t)o->k, &error) != SMMA_OK) {
+    smma_plan_free(plan);
     smma_die("%s: K = %lld: %s", path, o->k, error.text);
+  }
   return write_plan(plan);
 }
 
