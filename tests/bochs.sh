@@ -10,6 +10,7 @@ cat >"$here/rows"
 "$work/bochs_disk" <"$here/rows" >"$here/disk"
 head -c 32768 /dev/zero >"$here/vga"
 case $(sed -n '/^# instruction: */{s///p;q}' "$here/rows") in
+  td*f8ps) cpu='sapphire_rapids, add_features="amx_fp8"' ;; # Bochs after 3.0
   vdp* | t*) cpu='sapphire_rapids, add_features="amx_fp16"' ;;
   *) cpu=arrow_lake ;;
 esac

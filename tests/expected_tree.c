@@ -144,7 +144,6 @@ static int add_block(builder *b, int before, int block, int size) {
     return sum_of_two(b, before, sum_of_groups(b, NOTHING, block, size, b->operation->rule.with.c_fdpa.group));
   switch (exact || is_chain(b->operation, &g) ? SMMA_E_FDPA : b->operation->rule.algorithm) {
     case SMMA_FTZ_FMA: return sum_of_two(b, before, b->of[b->operation->k - 1 - block]);
-    case SMMA_COMPOSITION:
     case SMMA_FTZ_ADDMUL: return sum_of_two(b, before, pairwise_sum(b, block * size, size));
     case SMMA_TR_FDPA: return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
     case SMMA_GTR_FDPA: {
@@ -157,32 +156,70 @@ static int add_block(builder *b, int before, int block, int size) {
   }
 }
 
-/* Adds the products with even k (first = 0) or odd k (first = 1) one after another. */
-static int every_second(builder *b, int first) {
-  int sum = NOTHING;
-  for (int k = first; k < b->operation->k; k += 2) sum = sum_of_two(b, sum, b->of[k]);
+/* ---- The tree of a composition that is not one chain ---- */
+
+/* Returns node j of a group: the nodes of the group's window are dealt in turn. */
+static int dealt(const smma_step *s, int window, int group, int j) {
+  const int groups = s->window / s->take;
+  return window * s->window + (j / s->turn * groups + group) * s->turn + j % s->turn;
+}
+
+/* Adds the nodes of a group, and the accumulator if there is one. */
+static int group_sum(builder *b, const smma_step *s, const int *node, int group, int accumulator) {
+  const int groups = s->window / s->take;
+  int term[SMMA_MAXIMUM_K + 1] = {accumulator}, sum;
+  for (int j = 0; j < s->take; j++) term[1 + j] = node[dealt(s, group / groups, group % groups, j)];
+  sum = sum_of(b, term, 1 + s->take);
+  if (sum >= b->tree->summands.count)
+    b->tree->exact[sum] = s->term.bits == SMMA_EXACT_ALIGNMENT || s->reference != SMMA_NONE ||
+                          s->term.bits >= b->tree->summands.huge - b->tree->summands.one;
   return sum;
 }
 
-static bool has_two_chains(const smma_operation *o) {
-  smma_subnormal_policy of_factors;
-  return o->rule.algorithm == SMMA_COMPOSITION && smma_is_sum_of_chains(&o->rule.with.composition, &of_factors);
+/* Replaces the nodes by the sums of a step that is no tree; returns their number. */
+static int add_step(builder *b, const smma_step *s, int *node, int count, int c) {
+  const int groups = count / s->take, stride = s->stride;
+  int sum[SMMA_MAXIMUM_K];
+  if (s->join == SMMA_JOIN_APART)
+    for (int g = 0; g < groups; g++) sum[g] = group_sum(b, s, node, g, NOTHING);
+  else {
+    for (int chain = 0; chain < s->chains; chain++) sum[chain] = NOTHING;
+    if (s->start == SMMA_START_C) sum[0] = c;
+    for (int i = 0; i < groups; i++) {
+      const int place = i % (groups / stride) * stride + i / (groups / stride);
+      const int group = s->descending ? groups - 1 - place : place;
+      sum[i % s->chains] = group_sum(b, s, node, group, sum[i % s->chains]);
+    }
+  }
+  count = s->join == SMMA_JOIN_APART ? groups : s->chains;
+  for (int n = 0; n < count; n++) node[n] = sum[n];
+  return count;
+}
+
+/* Reports whether the rule is a composition that is not one chain of fused sums. */
+static bool has_steps(const smma_operation *o) {
+  smma_g_fdpa g;
+  return o->rule.algorithm == SMMA_COMPOSITION && !is_chain(o, &g);
+}
+
+static int sum_of_steps(builder *b, int c) {
+  const smma_composition *p = &b->operation->rule.with.composition;
+  int node[SMMA_MAXIMUM_K], count = b->operation->k;
+  for (int k = 0; k < count; k++) node[k] = b->of[k];
+  for (const smma_step *s = p->step; s < p->step + p->steps; s++) count = add_step(b, s, node, count, c);
+  return node[0];
 }
 
 static bool c_is_last(const smma_operation *o) {
   smma_g_fdpa g;
-  return o->rule.algorithm == SMMA_FP8_BY_FP16 || has_two_chains(o) ||
-         (is_chain(o, &g) && g.c_joins == SMMA_C_JOINS_LAST);
+  return o->rule.algorithm == SMMA_FP8_BY_FP16 || (is_chain(o, &g) && g.c_joins == SMMA_C_JOINS_LAST);
 }
 
 static void expect(const smma_instruction *i, const smma_summands *summands, const int *product, bool stages,
                    smma_tree *t) {
   const smma_operation o = smma_operation_of(i);
   smma_g_fdpa g;
-  const int size = o.rule.algorithm == SMMA_GST_FDPA      ? o.k
-                   : is_chain(&o, &g)                     ? g.block
-                   : o.rule.algorithm == SMMA_COMPOSITION ? 2 /* of pairs */
-                                                          : smma_block_of(&o);
+  const int size = o.rule.algorithm == SMMA_GST_FDPA ? o.k : is_chain(&o, &g) ? g.block : smma_block_of(&o);
   const int c = summands->count - 1;
   builder b = {.tree = t, .operation = &o, .stages = stages};
   int sum = c_is_last(&o) ? NOTHING : c;
@@ -190,10 +227,11 @@ static void expect(const smma_instruction *i, const smma_summands *summands, con
   for (int n = 0; n < SMMA_MOST_TREE_NODES; n++) t->parent[n] = SMMA_NO_PARENT;
   for (int k = 0; k < o.k; k++) b.of[k] = NOTHING;
   for (int n = 0; n < c; n++) b.of[n * summands->products + (product ? product[n] : 0)] = n;
-  if (has_two_chains(&o))
-    sum = sum_of_two(&b, every_second(&b, 0), every_second(&b, 1));
-  else
-    for (int block = 0; block < o.k / size; block++) sum = add_block(&b, sum, block, size);
+  if (has_steps(&o)) {
+    t->root = sum_of_steps(&b, c);
+    return;
+  }
+  for (int block = 0; block < o.k / size; block++) sum = add_block(&b, sum, block, size);
   for (int n = summands->count; n < t->nodes; n++) t->exact[n] = keeps(&o, summands->huge - summands->one);
   t->root = c_is_last(&o) ? sum_of_two(&b, sum, c) : sum;
 }

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Compares the models of Arm's, Power's or x86's instructions with an emulator (qemu, Bochs), or on an Arm or Power
-# machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction (default: 1,000,000; x86: 50,000), with
-# tests/arm_rows.c, tests/power_rows.c or tests/bochs.sh as the unit. QEMU_AARCH64, QEMU_PPC64LE and BOCHS name another
-# emulator. Without a compiler or emulator the status is 77.
-# Usage: judge.sh SOFTMMA SOURCE arm|power|x86
+# Compares the models of Arm's, Power's, RISC-V's or x86's instructions with an emulator (qemu, Spike, Bochs), or on an
+# Arm or Power machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction (default: 1,000,000; x86:
+# 50,000), with tests/arm_rows.c, tests/power_rows.c, tests/riscv_rows.cc or tests/bochs.sh as the unit. QEMU_AARCH64,
+# QEMU_PPC64LE and BOCHS name another emulator; SPIKE is the folder of Spike's source, which no package of Debian has.
+# Without a compiler or emulator the status is 77.
+# Usage: judge.sh SOFTMMA SOURCE arm|power|riscv|x86
 set -u
 export LC_ALL=C
-usage='usage: judge.sh SOFTMMA SOURCE arm|power|x86'
+usage='usage: judge.sh SOFTMMA SOURCE arm|power|riscv|x86'
 softmma=$(realpath "${1:?$usage}") source=$(realpath "${2:?$usage}") arch=${3:?$usage}
 rows=${SOFTMMA_JUDGE_ROWS:-1000000}
 case $arch in
   arm) machine=aarch64 qemu=${QEMU_AARCH64:-qemu-aarch64} cpu=max options='-std=c11 -D_DEFAULT_SOURCE' ;;
   power) machine=ppc64le qemu=${QEMU_PPC64LE:-qemu-ppc64le} cpu=power10 options='-std=gnu11 -mcpu=power10' ;;
+  riscv) machine=$(uname -m) qemu= ;;
   x86) machine=x86_64 rows=${SOFTMMA_JUDGE_ROWS:-50000} qemu= ;;
   *) echo "$usage" >&2 && exit 2 ;;
 esac
@@ -28,8 +30,11 @@ skip() { # WHY
 for tool in $compiler $qemu ${BOCHS-}; do
   command -v "$tool" >/dev/null || skip "$tool is not there; scripts/setup --tests installs it."
 done
+[ "$arch" != riscv ] || [ -f "${SPIKE-}/riscv/zvbdot.h" ] ||
+  skip "SPIKE does not name a folder with Spike's source (riscv-software-src/riscv-isa-sim)."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+[ "$arch" != riscv ] || SPIKE=$(realpath "$SPIKE")
 if [ "$arch" = x86 ]; then
   "$BOCHS" --help cpu >"$work/cpus" 2>&1
   grep -qx arrow_lake "$work/cpus" || skip 'this Bochs has no AMX; version 3.0, of Debian 13, does.'
@@ -37,6 +42,14 @@ if [ "$arch" = x86 ]; then
     cc -std=c11 -Wall -Wextra -Werror -O2 -o "$work/bochs_disk" "$source/tests/bochs_disk.c" || exit 1
   judge="$source/tests/bochs.sh $work" lister="$work/bochs_disk"
   grep -o 'Bochs x86 Emulator.*' "$work/cpus"
+elif [ "$arch" = riscv ]; then
+  mkdir "$work/softfloat" # config.h: of Spike's, which its configure script writes
+  : >"$work/config.h"
+  (cd "$work/softfloat" && cc -O1 -w -c -I .. -I "$SPIKE/softfloat" "$SPIKE"/softfloat/*.c) &&
+    c++ -std=c++17 -O2 -Wall -Wextra -Werror -I "$work" -isystem "$SPIKE/riscv" -isystem "$SPIKE/softfloat" \
+      -o "$work/rows" "$source/tests/riscv_rows.cc" "$work"/softfloat/*.o || exit 1
+  judge=$work/rows lister=$judge
+  echo "Spike of $SPIKE"
 else
   # shellcheck disable=SC2086 # several options
   "$compiler" $options -Wall -Wextra -Werror -O2 -static -o "$work/rows" "$source/tests/${arch}_rows.c" || exit 1
@@ -57,6 +70,7 @@ wrong() { # INSTRUCTION
       ! printf '8.2.3\n%s\n' "$version" | sort -CV && echo 'this qemu computes it wrong, as it did before 8.2.3'
       ;;
     tdpbssd | tdpbsud | tdpbusd) echo 'Bochs takes its bytes as unsigned' ;;
+    td*f8ps) ! grep -qa amx_fp8 "$(command -v "$BOCHS")" && echo 'this Bochs has no AMX-FP8; those after 3.0 do' ;;
     *) return 1 ;;
   esac
 }
@@ -110,6 +124,7 @@ xargs -P "$(nproc)" -I {} bash -c 'one {}' <"$work/all" | tee "$work/said"
 case $arch in
   arm) of=bfdot.ebf other=bfdot ;;
   power) of=xvi8ger4spp other=xvi8ger4pp ;;
+  riscv) of=vqwbdotas.vv.vlen128.s8.s8 other=vqwbdotas.vv.vlen128.u8.s8 ;;
   x86) of=vpdpbusds other=vpdpbusd ;;
 esac
 if "$softmma" test --unit "pipe:sed s/$of/$other/ | $judge" --on "$arch" --instr "$of" --rows 1000 \

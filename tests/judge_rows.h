@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void fail(const char *what, const char *name) {
+#ifdef __cplusplus
+#define _Noreturn [[noreturn]]
+#endif
+
+_Noreturn static void fail(const char *what, const char *name) {
   fprintf(stderr, JUDGE ": %s%s\n", what, name);
   exit(2);
 }
@@ -13,9 +17,9 @@ static _Noreturn void fail(const char *what, const char *name) {
 /* Reads all of standard input; the text ends with NUL. */
 static char *read_all(void) {
   size_t size = 1 << 20, used = 0;
-  char *text = malloc(size);
+  char *text = (char *)malloc(size);
   for (size_t count = 1; text && count > 0; used += count) {
-    if (size - used < 2) text = realloc(text, size *= 2);
+    if (size - used < 2) text = (char *)realloc(text, size *= 2);
     count = text ? fread(text + used, 1, size - used - 1, stdin) : 0;
   }
   if (!text) fail("no memory", "");

@@ -314,7 +314,7 @@ static void settle_operands(uint64_t *state, smma_custom *c) {
   if (random_below(state, 2)) i->c = i->d;
   i->k = one_of(state, lengths, 13);
   if (i->k % 16 || random_below(state, 2)) i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
-  if (i->scale_block) i->scale_block = 16 * random_divisor(state, i->k / 16);
+  if (i->scale_block) i->scale_block = 4 * random_divisor(state, i->k / 4);
   p->subnormal_a = (smma_subnormal_policy)mostly(state, 3, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_a);
   p->subnormal_b = (smma_subnormal_policy)mostly(state, 3, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_b);
   p->subnormal_c = (smma_subnormal_policy)mostly(state, 2, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_c);

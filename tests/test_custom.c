@@ -473,7 +473,7 @@ static const struct {
     {GENERAL "\"alignment_bits\": 9, \"sticky_bit\": true, \"alignment_rounding\": \"nearest-away\"}", "4:66",
      "no sticky bit", "toward-zero"},
     {GENERAL "\"alignment_bits\": 25, \"c_rounding\": \"toward-zero\"}", "4:39", "c_joins is first", "nearest-even"},
-    {GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\"}", "4:41", "\"scale_block\": out of range", "16 to 64"},
+    {GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\"}", "4:41", "\"scale_block\": out of range", "4 to 64"},
     {GENERAL "\"alignment_bits\": 25, \"scale_block\": 16}", "4:42", "\"scale\": missing", "ue8m0, ue4m3"},
     {GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\", \"scale_block\": 32}", "4:58", "divide k", "16"},
     {GENERAL "\"alignment_bits\": 25, \"scale\": \"f32\", \"scale_block\": 16}", "4:34", "cannot be f32",

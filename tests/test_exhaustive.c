@@ -1061,7 +1061,8 @@ static bool make_catalogue(size_t n, unit *u) {
   for (size_t index = 0; (i = smma_catalogue_at(index)); index++) {
     const smma_operation o = smma_operation_of(i);
     if (smma_catalogue_twin(i) != i || bits_of(o.a) > 8 || bits_of(o.b) > 8 || i->sparse) continue;
-    if (smma_products_of(&o.rule) != SMMA_PRODUCT_MULTIPLIED) continue; /* the page covers only these */
+    if (smma_products_of(&o.rule) != SMMA_PRODUCT_MULTIPLIED || o.rule.algorithm == SMMA_COMPOSITION)
+      continue; /* the page covers neither */
     if (n-- > 0) continue;
     memset(u, 0, sizeof *u);
     u->rule = row_of(&o);

@@ -21,6 +21,7 @@ static const char *rounding_name(smma_rounding r) {
     case SMMA_ROUND_DOWN: return "down";
     case SMMA_ROUND_UP: return "up";
     case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away";
+    case SMMA_ROUND_TO_ODD: return "to odd";
     default: return "to nearest, ties to even";
   }
 }
@@ -114,6 +115,29 @@ static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_f
                        .normalised = "not normalised"};
 }
 
+/* Other compositions of the catalogue: groups of products, then c. A fixed reference retains all bits of products. */
+static expectation of_steps(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  const smma_step *first = p->step, *last = p->step + p->steps - 1;
+  const int products = first->take;
+  const bool fixed = first->reference != SMMA_NONE, aligned = first->term.bits != SMMA_EXACT_ALIGNMENT && !fixed;
+  const char *rounding = rounding_name(last->rounding);
+  return (expectation){.products = products,
+                       .exact = fixed,
+                       .c_joins = products == 1 ? "with the first products" : "after all products",
+                       .c_rounding = products == 1 ? NULL : rounding,
+                       .product_rounding = products == 1 ? rounding : NULL,
+                       .alignment_bits = aligned ? first->term.bits : -1,
+                       .alignment = aligned ? rounding_name(first->term.rounding) : NULL,
+                       .output_bits = smma_encoding_of(o->d).fraction_bits,
+                       .output = products == 2 ? NULL : rounding,
+                       .subnormals = p->subnormal_a == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .subnormals_b = p->subnormal_b == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .subnormals_c = p->subnormal_c == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .subnormal_results = last->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .normalised = "not normalised"};
+}
+
 static const char *of_c_fdpa(smma_format format) {
   return smma_c_fdpa_subnormals(format) == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero";
 }
@@ -122,6 +146,7 @@ static expectation expect(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   const int fraction = smma_encoding_of(o->d).fraction_bits;
   smma_subnormal_policy of_factors;
+  smma_pairs pairs;
   smma_g_fdpa g;
   expectation e = {.products = 1,
                    .c_joins = "with the first products",
@@ -181,7 +206,7 @@ static expectation expect(const smma_operation *o) {
     case SMMA_COMPOSITION:
       if (smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, &g)) return of_general(o, &g);
       if (smma_is_sum_of_chains(&o->rule.with.composition, &of_factors)) return of_chains(o, of_factors);
-      return of_pairs(o);
+      return smma_is_sum_of_pairs(&o->rule.with.composition, &pairs) ? of_pairs(o) : of_steps(o);
     default: return of_fused(o, &o->rule.with.t_fdpa);
   }
 }

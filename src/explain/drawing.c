@@ -67,6 +67,14 @@ static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail det
   t->terms = t->count;
 }
 
+/* Reports whether aligned terms are so far below the result, which was rounded up to it, that they do not fit in one
+   line. */
+static bool is_far_below(const smma_stage *stage, const smma_stage_sums *s) {
+  const int most = 60;
+  return stage->kind == SMMA_STAGE_ALIGN && s->has_result && !s->sum.zero && !s->result.zero &&
+         s->result.top - s->sum.top > most;
+}
+
 /* Adds the sums. A rounding has a line only if it changes the value above. */
 static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int digits) {
   double before = s->sum_value;
@@ -76,7 +84,9 @@ static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_su
     before = smma_number_value(stage->rounded_down);
     add_sum(t, "rounded down", before, smma_fits_double(stage->rounded_down.significand), digits, &s->rounded_down);
   }
-  if (!s->has_result || (s->sum_is_exact && smma_number_value(smma_stage_result(stage)) == before)) return;
+  if (!s->has_result || is_far_below(stage, s) ||
+      (s->sum_is_exact && smma_number_value(smma_stage_result(stage)) == before))
+    return;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
   add_sum(t, name, smma_number_value(smma_stage_result(stage)), true, digits, &s->result);
   if (stage->result_format == SMMA_F32)
@@ -86,7 +96,8 @@ static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_su
 static int highest(int top, const smma_drawn *x) { return x->zero || x->top < top ? top : x->top; }
 
 static int top_of(const smma_stage *stage, const smma_stage_sums *s) {
-  int top = highest(highest(highest(stage->emax, &s->sum), &s->result), &s->rounded_down);
+  int top = highest(highest(stage->emax, &s->sum), &s->rounded_down);
+  if (!is_far_below(stage, s)) top = highest(top, &s->result);
   for (int i = 0; i < stage->row_count; i++) {
     smma_drawn exact = smma_drawn_number(stage->row[i].exact),
                kept = smma_drawn_sum(stage->row[i].kept, stage->row[i].cut);

@@ -17,7 +17,8 @@ smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   size_t size = sizeof heading.model, length;
   length = (size_t)snprintf(heading.model, size, "%s", smma_model_name(&o->rule));
   for (int i = 0; length < size && smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
-    length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
+    if (strncmp(name, "step", strlen("step")) != 0) /* the drawing shows the steps */
+      length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
   size = sizeof heading.formats;
   length =
       (size_t)snprintf(heading.formats, size, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k,
@@ -66,17 +67,6 @@ static void print_legend(FILE *stream, const smma_explanation *e) {
   }
 }
 
-static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
-  fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
-  if (stage->note[0]) fprintf(stream, "  %s\n", stage->note);
-  if (stage->kind == SMMA_STAGE_STEPS)
-    smma_print_steps(stream, stage, width);
-  else if (stage->kind != SMMA_STAGE_NOTE)
-    smma_print_drawing(stream, stage, width, frame);
-  else if (stage->result_format != SMMA_NO_FORMAT)
-    print_result(stream, "  result: ", stage->result_format, stage->result);
-}
-
 /* Prints words and a newline, wrapped to the width. `column` is where the first line begins. */
 static void print_wrapped(FILE *stream, int column, const char *word, int width) {
   for (bool first = true; *word; first = false) {
@@ -87,6 +77,28 @@ static void print_wrapped(FILE *stream, int column, const char *word, int width)
     word += length + (word[length] == ' ');
   }
   fprintf(stream, "\n");
+}
+
+/* Prints the lines of a note, each indented and wrapped. */
+static void print_note(FILE *stream, const char *note, int width) {
+  char line[sizeof((smma_stage *)0)->note];
+  for (size_t length; *note; note += length + (note[length] == '\n')) {
+    length = strcspn(note, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)length, note);
+    fprintf(stream, "  ");
+    print_wrapped(stream, 2, line + strspn(line, " "), width);
+  }
+}
+
+static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
+  fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
+  if (stage->note[0]) print_note(stream, stage->note, width);
+  if (stage->kind == SMMA_STAGE_STEPS)
+    smma_print_steps(stream, stage, width);
+  else if (stage->kind != SMMA_STAGE_NOTE)
+    smma_print_drawing(stream, stage, width, frame);
+  else if (stage->result_format != SMMA_NO_FORMAT)
+    print_result(stream, "  result: ", stage->result_format, stage->result);
 }
 
 /* Prints the rule with its parameters, and in words. */

@@ -186,10 +186,14 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   return SMMA_OK;
 }
 
-/* Returns the operation of B^T A^T; products commute in every rule. */
+/* Returns the operation of B^T A^T. Products commute in every rule, but how subnormal factors are read can differ. */
 static smma_operation turned_operation(const smma_operation *o) {
   smma_operation turned = *o;
   turned.a = o->b, turned.b = o->a;
+  if (o->rule.algorithm == SMMA_COMPOSITION) {
+    turned.rule.with.composition.subnormal_a = o->rule.with.composition.subnormal_b;
+    turned.rule.with.composition.subnormal_b = o->rule.with.composition.subnormal_a;
+  }
   return turned;
 }
 

@@ -365,10 +365,17 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
 static bool vector_names(const smma_instruction *i, const visitor *v) {
   const bool is_bf16 = i->d == SMMA_F32, is_vnni = strncmp(i->name, "vpdpbus", strlen("vpdpbus")) == 0;
   const char *what = i->name + strlen("vp");
+  if (strncmp(i->name, "top", strlen("top")) == 0) return false; /* ACE: compilers have no intrinsics yet */
   if (i->m > 1) return say(v, "_tile_%s", i->name + 1) || say(v, "__tile_%s", i->name + 1);
   if (is_bf16) return say(v, "_mm512_dpbf16_ps") || say(v, "_mm256_dpbf16_ps") || say(v, "_mm_dpbf16_ps");
   if (say(v, "_mm512_%s_epi32", what) || say(v, "_mm256_%s_epi32", what) || say(v, "_mm_%s_epi32", what)) return true;
   return is_vnni && (say(v, "_mm256_%s_avx_epi32", what) || say(v, "_mm_%s_avx_epi32", what));
+}
+
+/* Visits the instruction of Zvdota that computes one of the eight dot products. */
+static bool riscv_names(const smma_instruction *i, const visitor *v) {
+  const char *batched = strstr(i->name, "bdota");
+  return i->a != SMMA_F32 && say(v, "%.*s%s", (int)(batched - i->name), i->name, batched + 1);
 }
 
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
@@ -382,6 +389,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_WMMA: return wmma_names(i, &v);
     case SMMA_FAMILY_ARM: return arm_names(i, &v);
     case SMMA_FAMILY_POWER: return say(&v, "__builtin_mma_%s", i->name) || say(&v, "__builtin_mma_pm%s", i->name);
+    case SMMA_FAMILY_RISCV: return riscv_names(i, &v);
     case SMMA_FAMILY_VECTOR: return vector_names(i, &v);
     case SMMA_FAMILY_CUSTOM: break;
   }

@@ -119,7 +119,7 @@ static const smma_key keys[] = {
     FORMAT("scale", A(GST_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), NEEDED),
     FORMAT("scale", CHAIN | STEPS, OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
     NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, NEEDED),
-    NUMBER("scale_block", CHAIN | STEPS, OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, ELSE(0)),
+    NUMBER("scale_block", CHAIN | STEPS, OF_INSTRUCTION(scale_block), 4, SMMA_MAXIMUM_ROUNDED_K, ELSE(0)),
 
     NUMBER("alignment_bits", TRUNCATED, WITH(t_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F")),
     NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("L")),

@@ -76,24 +76,26 @@
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 
-/* Arm's and Power's sums of pairs: two products, or their two rounded values, are added, then the accumulator, one pair
-   after another. */
-#define IN_STEPS(nan_policy, subnormals, count, ...)                                   \
+/* A composition of `count` steps whose products or sums (of step number `scaled`) have scale factors. */
+#define COMPOSED(nan_policy, of_a, of_b, of_c, scaled, count, ...)                     \
   {                                                                                    \
     .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_##nan_policy, .with.composition = { \
-      .subnormal_a = SMMA_SUBNORMALS_##subnormals,                                     \
-      .subnormal_b = SMMA_SUBNORMALS_##subnormals,                                     \
-      .subnormal_c = SMMA_SUBNORMALS_##subnormals,                                     \
+      .subnormal_a = SMMA_SUBNORMALS_##of_a,                                           \
+      .subnormal_b = SMMA_SUBNORMALS_##of_b,                                           \
+      .subnormal_c = SMMA_SUBNORMALS_##of_c,                                           \
       .widen = SMMA_NO_FORMAT,                                                         \
       .product_limit = SMMA_NONE,                                                      \
+      .scaled_step = scaled,                                                           \
       .steps = count,                                                                  \
       .step = {__VA_ARGS__}                                                            \
     }                                                                                  \
   }
+#define IN_STEPS(nan, subnormals, count, ...) COMPOSED(nan, subnormals, subnormals, subnormals, 0, count, __VA_ARGS__)
 #define ROUNDED(count, way, format, direction, subnormals)                                           \
   SMMA_EXACT_STEP(count, SMMA_FORMAT_NAMED(format), SMMA_ROUND_##direction, .join = SMMA_JOIN_##way, \
                   .start = SMMA_JOIN_##way == SMMA_JOIN_CHAIN ? SMMA_START_C : SMMA_START_NOTHING,   \
                   .subnormal_outputs = SMMA_SUBNORMALS_##subnormals)
+/* Sums of pairs: two products, or their two rounded values, are added, then the accumulator, one pair after another. */
 #define PAIRS(nan, format, direction, subnormals)                                \
   IN_STEPS(nan, subnormals, 3, ROUNDED(1, APART, format, direction, subnormals), \
            ROUNDED(2, APART, format, direction, subnormals), ROUNDED(1, CHAIN, format, direction, subnormals))
@@ -105,25 +107,47 @@
   IN_STEPS(nan, KEPT, 2, SMMA_NARROWED_STEP(2, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_APART), \
            ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
-/* AMX: products with even k and products with odd k form two chains of fused multiply-adds from zero, which flush
-   subnormals as FTZ-FMA does; then both sums are added, then c. FP16 factors are never subnormal here, because FP32
-   represents them all as normal numbers. */
-#define EVEN_AND_ODD(count, of_factors)                                                                        \
-  {                                                                                                            \
-    .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET, .with.composition = {                                \
-      .subnormal_a = SMMA_SUBNORMALS_##of_factors,                                                             \
-      .subnormal_b = SMMA_SUBNORMALS_##of_factors,                                                             \
-      .subnormal_c = SMMA_SUBNORMALS_TO_SIGNED_ZERO,                                                           \
-      .widen = SMMA_NO_FORMAT,                                                                                 \
-      .product_limit = SMMA_NONE,                                                                              \
-      .steps = 3,                                                                                              \
-      .step = {SMMA_DEALT_STEP(1, count, 2, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_CHAIN, \
-                               .start = SMMA_START_ZERO, .subnormal_outputs = SMMA_SUBNORMALS_TO_SIGNED_ZERO,  \
-                               .early_underflow = 1),                                                          \
-               ROUNDED(2, APART, f32, NEAREST_EVEN, TO_SIGNED_ZERO),                                           \
-               ROUNDED(1, CHAIN, f32, NEAREST_EVEN, TO_SIGNED_ZERO)}                                           \
-    }                                                                                                          \
+/* AMX flushes subnormal results as FTZ-FMA does: of a sum that is rounded as if exponents had no end. */
+#define FLUSHED(count, nodes, chain_count, ...)                                        \
+  SMMA_DEALT_STEP(count, nodes, chain_count, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, 23, 0, \
+                  .subnormal_outputs = SMMA_SUBNORMALS_TO_SIGNED_ZERO, .early_underflow = 1, __VA_ARGS__)
+/* AMX: nodes with even and with odd number form two chains from zero; then both sums are added, then c. */
+#define TWO_CHAINS(nodes)                                                  \
+  FLUSHED(1, nodes, 2, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_ZERO), \
+      ROUNDED(2, APART, f32, NEAREST_EVEN, TO_SIGNED_ZERO), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, TO_SIGNED_ZERO)
+/* The chains add products, as fused multiply-adds. FP16 factors are never subnormal here, because FP32 represents them
+   all as normal numbers. */
+#define EVEN_AND_ODD(count, of_factors) COMPOSED(QUIET, of_factors, of_factors, TO_SIGNED_ZERO, 0, 3, TWO_CHAINS(count))
+/* AMX-FP8: the chains add rounded sums of two products. */
+#define EVEN_AND_ODD_PAIRS(count, of_a, of_b)                                                             \
+  COMPOSED(QUIET, of_a, of_b, TO_SIGNED_ZERO, 0, 4, ROUNDED(2, APART, f32, NEAREST_EVEN, TO_SIGNED_ZERO), \
+           TWO_CHAINS(count / 2))
+
+#define CUT_AT(fraction, direction)                                                                              \
+  {                                                                                                              \
+    .least = SMMA_NONE, .zero_exponent = SMMA_NO_EXPONENT, .bits = fraction, .rounding = SMMA_ROUND_##direction, \
+    .drop = SMMA_NONE                                                                                            \
   }
+/* Sums of `count` consecutive nodes, aligned at `fraction` bits below the reference. */
+#define ALIGNED(count, at, fraction, direction, format)                                                                \
+  {                                                                                                                    \
+    .take = count, .turn = count, .window = count, .join = SMMA_JOIN_APART, .chains = 1, .stride = 1, .reference = at, \
+    .term = CUT_AT(fraction, direction), .accumulator = CUT_AT(fraction, direction), .width = SMMA_NONE,               \
+    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = format, .rounding = SMMA_ROUND_##direction             \
+  }
+/* ACE: the exact sum of four products of FP8, which are multiples of 2^-32, times their scale factors, is rounded; then
+   c is added. */
+#define SCALED_FOUR()                                                                               \
+  COMPOSED(QUIET, KEPT, KEPT, TO_SIGNED_ZERO, 1, 3, ALIGNED(4, 0, 32, TOWARD_ZERO, SMMA_NO_FORMAT), \
+           FLUSHED(1, 1, 1, .join = SMMA_JOIN_APART), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, TO_SIGNED_ZERO))
+
+/* RISC-V's bulk normalization: n products are aligned to the greatest exponent, with log2(n) guard bits and a sticky
+   bit. Their sum is rounded to odd, and so is its sum with c. */
+#define BULK(n, guard) \
+  IN_STEPS(DEFAULT, KEPT, 2, ALIGNED(n, SMMA_NONE, 23 + guard, TO_ODD, SMMA_F32), ROUNDED(1, CHAIN, f32, TO_ODD, KEPT))
+/* Each product is rounded, then added to the sum, which starts as c. */
+#define MULTIPLY_THEN_ADD(nan, format) \
+  IN_STEPS(nan, KEPT, 2, ROUNDED(1, APART, format, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, format, NEAREST_EVEN, KEPT))
 
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};

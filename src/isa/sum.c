@@ -32,6 +32,48 @@ static void add_pairs(char *text, const smma_pairs *p) {
   if (p->subnormals != SMMA_SUBNORMALS_KEPT) smma_append_text(text, SMMA_SUM_WORDS_SIZE, "; subnormals count as zero");
 }
 
+/* Appends what a step adds, such as "sums of 8 products". */
+static void add_groups(char *text, const smma_step *s, const char *node) {
+  if (s->join == SMMA_JOIN_TREE)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "a tree of sums of %d %ss", s->take, node);
+  else if (s->take == 1)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "each %s", node);
+  else
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "sums of %d %ss", s->take, node);
+}
+
+static void add_chains(char *text, const smma_step *s) {
+  if (s->join != SMMA_JOIN_CHAIN) return;
+  if (s->chains > 1)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, " added in %d chains", s->chains);
+  else
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, " added to %s%s", s->start == SMMA_START_C ? "C" : "the one before",
+                     s->descending ? ", the last first" : "");
+}
+
+/* Appends one step, such as "; sums of 8 products, rounded to odd at 26 bits below the greatest exponent, rounded to
+   odd to f32". */
+static void add_step(char *text, const smma_composition *p, int step) {
+  const smma_step *s = &p->step[step];
+  const char *node = step == 0 ? "product" : "sum";
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%s", step == 0 ? "" : "; ");
+  add_groups(text, s, node);
+  add_chains(text, s);
+  if (s->term.bits != SMMA_EXACT_ALIGNMENT)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", terms rounded %s at %d bits below %s",
+                     smma_rounding_words(s->term.rounding), s->term.bits,
+                     s->reference == SMMA_NONE ? "the greatest exponent" : "a fixed exponent");
+  if (s->narrow_bits != SMMA_NONE)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", rounded %s to %d bits", smma_rounding_words(s->narrow_rounding),
+                     s->narrow_bits + 1);
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", ");
+  if (s->output == SMMA_NO_FORMAT)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "exact");
+  else
+    add_rounding(text, s->rounding, s->output);
+  if (p->scaled_step == step + 1) smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", times their scale factors");
+}
+
 static void add_composition(char *text, const smma_composition *p) {
   smma_subnormal_policy of_factors;
   smma_pairs pairs;
@@ -42,8 +84,7 @@ static void add_composition(char *text, const smma_composition *p) {
                      "two chains of fused multiply-adds, of even and of odd k, added at the end; subnormals count as "
                      "zero");
   else
-    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%d step%s, which 'softmma custom' describes", p->steps,
-                     p->steps == 1 ? "" : "s");
+    for (int step = 0; step < p->steps; step++) add_step(text, p, step);
 }
 
 static void add_integer(char *text, const smma_integer *p) {

@@ -56,7 +56,7 @@ static void read_line(const problem *p, bool of_a, size_t line, workspace *w, in
     if (o->scale_block) smma_decode_scales(&p->multiplier, of_a, line, first, k, scale);
     for (size_t i = 0; i < k; i++) {
       const smma_number s = o->scale_block ? scale[i / (size_t)o->scale_block] : one;
-      smma_bound_factor x = smma_bound_factor_of(o, w->number[i], s);
+      smma_bound_factor x = smma_bound_factor_of(o, of_a, w->number[i], s);
       if (!isfinite(x.used)) x.value = 0;
       if (of_a) w->a[first + i] = x;
       if (of_a) continue;
@@ -291,8 +291,8 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
 static void put_zero(const problem *p, workspace *w) {
   const smma_operation *o = &p->multiplier.operation;
   const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
-  const smma_bound_factor a = smma_bound_factor_of(o, smma_decode(smma_encoding_of(o->a), 0), one);
-  const smma_bound_factor b = smma_bound_factor_of(o, smma_decode(smma_encoding_of(o->b), 0), one);
+  const smma_bound_factor a = smma_bound_factor_of(o, true, smma_decode(smma_encoding_of(o->a), 0), one);
+  const smma_bound_factor b = smma_bound_factor_of(o, false, smma_decode(smma_encoding_of(o->b), 0), one);
   w->a[p->depth] = a;
   for (int j = 0; j < LANES; j++) {
     w->b[p->depth].value[j] = b.value, w->b[p->depth].used[j] = b.used;

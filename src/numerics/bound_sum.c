@@ -39,17 +39,20 @@ static double unit_of(smma_number x) {
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : GREAT;
 }
 
-static smma_subnormal_policy flush_of(const smma_rule *r) {
+static smma_subnormal_policy flush_of(const smma_rule *r, bool of_a) {
   if (r->algorithm == SMMA_FTZ_ADDMUL || r->algorithm == SMMA_FTZ_FMA) return SMMA_SUBNORMALS_TO_SIGNED_ZERO;
-  return r->algorithm == SMMA_COMPOSITION
-             ? r->with.composition.subnormal_a /* if a bound exists, the other operands are read in the same way */
-             : SMMA_SUBNORMALS_KEPT;
+  if (r->algorithm != SMMA_COMPOSITION) return SMMA_SUBNORMALS_KEPT;
+  return of_a ? r->with.composition.subnormal_a : r->with.composition.subnormal_b;
 }
 
-smma_bound_factor smma_bound_factor_of(const smma_operation *o, smma_number x, smma_number scale) {
+static bool flushes_factors(const smma_rule *r) {
+  return flush_of(r, true) != SMMA_SUBNORMALS_KEPT || flush_of(r, false) != SMMA_SUBNORMALS_KEPT;
+}
+
+smma_bound_factor smma_bound_factor_of(const smma_operation *o, bool of_a, smma_number x, smma_number scale) {
   smma_bound_factor f;
   smma_number read = o->rule.algorithm == SMMA_FP8_BY_FP16 ? smma_widen_to_f16(x) : x;
-  read = smma_flush(flush_of(&o->rule), read);
+  read = smma_flush(flush_of(&o->rule, of_a), read);
   if (o->rule.algorithm == SMMA_C_FDPA && x.exponent == smma_minimum_exponent(smma_encoding_of(SMMA_F32)))
     read = smma_flush_signed(read);
   f.value = value_of(x) * value_of(scale);
@@ -538,31 +541,102 @@ static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const sm
   }
 }
 
-/* Adds a chain's sum to the accumulator. */
-static void add_part(const smma_bound_sum *part, const smma_bound_rounding *r, double slack, smma_bound_sum *s) {
+/* Adds a sum to another, without rounding. */
+static void join_part(const smma_bound_sum *part, smma_bound_sum *s) {
   for (int j = 0; j < LANES; j++) {
     const double size = s->size[j] + part->size[j];
     smma_bound_add_exact(s, j, part->high[j], part->low[j]);
     s->size[j] = size;
     s->below[j] += part->below[j], s->above[j] += part->above[j];
     s->unit[j] = smaller(s->unit[j], part->unit[j]);
-    smma_bound_round(s, j, slack, r);
   }
 }
 
-static void add_chains(const smma_operation *o, const smma_bound_rounding *r, const smma_bound_factor *a,
-                       const smma_bound_factors *b, double slack, smma_bound_sum *s) {
-  smma_bound_sum chain[2] = {{.fraction_bits = r->fraction_bits}, {.fraction_bits = r->fraction_bits}};
-  terms t;
-  t.count = 1, t.flushes = true, t.is_long = has_long_products(o);
-  for (int j = 0; j < LANES; j++) chain[0].unit[j] = chain[1].unit[j] = GREAT; /* `unit` of zero */
-  for (int k = 0; k < o->k; k++) {
-    take_product(&a[k], &b[k], &chain[k % 2], &t, 0);
-    lower_units(&t, chain[k % 2].unit);
-    for (int j = 0; j < LANES; j++) smma_bound_round(&chain[k % 2], j, slack, r);
+/* Adds a sum to another. */
+static void add_part(const smma_bound_sum *part, const smma_bound_rounding *r, double slack, smma_bound_sum *s) {
+  join_part(part, s);
+  for (int j = 0; j < LANES; j++) smma_bound_round(s, j, slack, r);
+}
+
+/* ---- Compositions of exact sums ---- */
+
+static smma_bound_sum zero_sum(int fraction_bits) {
+  smma_bound_sum zero = {.fraction_bits = fraction_bits};
+  for (int j = 0; j < LANES; j++) zero.unit[j] = GREAT;
+  return zero;
+}
+
+/* Reports whether a fixed reference retains all bits of products. */
+static bool retains_products(const smma_operation *o, const smma_step *s) {
+  const smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b);
+  const int last = smma_minimum_exponent(a) - a.fraction_bits + smma_minimum_exponent(b) - b.fraction_bits;
+  return s->reference != SMMA_NONE && s->term.drop == SMMA_NONE && s->reference - s->term.bits <= last;
+}
+
+/* Reports whether every sum of the step is exact, and then rounded at most once. The rounding may be preceded by one to
+   as many bits, for underflow. */
+static bool is_exact_sum(const smma_operation *o, const smma_composition *p, int step) {
+  const smma_step *s = &p->step[step];
+  const bool unrounded = s->output == SMMA_NO_FORMAT;
+  const bool exact = smma_is_exact_alignment(s) || (step == 0 && unrounded && retains_products(o, s));
+  const bool once =
+      s->narrow_bits == SMMA_NONE || (!unrounded && s->narrow_bits == smma_encoding_of(s->output).fraction_bits &&
+                                      !s->narrow_subnormals && s->narrow_rounding == s->rounding);
+  return exact && once && s->join != SMMA_JOIN_TREE && s->stride == 1 && !s->descending &&
+         s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE && s->overflow == SMMA_SUM_TO_INFINITY &&
+         (unrounded ? step == 0 : !smma_is_integer(s->output) && !is_wide(s->output));
+}
+
+static bool has_exact_sums(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->product != SMMA_PRODUCT_MULTIPLIED ||
+      p->scaled_step > (p->step[0].output == SMMA_NO_FORMAT) || smma_is_integer(o->a) || smma_is_integer(o->b) ||
+      is_wide(o->a) || is_wide(o->b) || o->k > SMMA_MAXIMUM_ROUNDED_K)
+    return false;
+  for (int step = 0; step < p->steps; step++)
+    if (!is_exact_sum(o, p, step)) return false;
+  return true;
+}
+
+/* Replaces `count` nodes by the sums of a step; returns their number. `c` is the accumulator. */
+static int add_step(const smma_step *p, smma_bound_sum *node, int count, const smma_bound_sum *c, double slack) {
+  const bool rounds = p->output != SMMA_NO_FORMAT;
+  const int groups = count / p->take, in_window = p->window / p->take;
+  const int sums = p->join == SMMA_JOIN_CHAIN ? p->chains : groups;
+  smma_bound_rounding r = {0};
+  smma_bound_sum sum[SMMA_MAXIMUM_ROUNDED_K];
+  if (rounds) r = smma_bound_rounding_to(p->output, p->rounding);
+  r.flushes = p->subnormal_outputs != SMMA_SUBNORMALS_KEPT;
+  for (int n = 0; n < sums; n++) sum[n] = n == 0 && p->start == SMMA_START_C ? *c : zero_sum(r.fraction_bits);
+  for (int group = 0; group < groups; group++) {
+    smma_bound_sum *to = &sum[group % sums];
+    for (int i = 0; i < p->take; i++)
+      join_part(
+          &node[group / in_window * p->window + (i / p->turn * in_window + group % in_window) * p->turn + i % p->turn],
+          to);
+    for (int j = 0; rounds && j < LANES; j++) smma_bound_round(to, j, slack, &r);
+    if (rounds) to->fraction_bits = r.fraction_bits;
   }
-  add_part(&chain[1], r, slack, &chain[0]);
-  add_part(&chain[0], r, slack, s);
+  memcpy(node, sum, (size_t)sums * sizeof *sum);
+  return sums;
+}
+
+/* Adds products step by step. */
+static void add_steps(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
+                      smma_bound_sum *s) {
+  const smma_composition *p = &o->rule.with.composition;
+  smma_bound_sum node[SMMA_MAXIMUM_ROUNDED_K];
+  terms t;
+  int count = o->k;
+  t.count = 1, t.flushes = true, t.is_long = has_long_products(o);
+  for (int k = 0; k < o->k; k++) {
+    node[k] = zero_sum(0);
+    take_product(&a[k], &b[k], &node[k], &t, 0);
+    lower_units(&t, node[k].unit);
+  }
+  for (const smma_step *step = p->step; step < p->step + p->steps; step++)
+    count = add_step(step, node, count, s, slack);
+  *s = node[0];
 }
 
 /* ---- All ---- */
@@ -584,7 +658,7 @@ static void add_blocks(const smma_operation *o, const smma_g_fdpa *g, const smma
   const double least = power(smma_minimum_exponent(smma_encoding_of(o->d)));
   accumulator c[LANES];
   terms t;
-  t.flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT || o->rule.algorithm == SMMA_C_FDPA;
+  t.flushes = flushes_factors(&o->rule) || o->rule.algorithm == SMMA_C_FDPA;
   t.is_long = has_long_products(o);
   for (int block = 0; block < blocks; block++) {
     for (int j = 0; j < LANES; j++) c[j] = accumulator_of(s, j, slack, least);
@@ -624,15 +698,27 @@ static void add_chain(const smma_operation *o, const smma_g_fdpa *g, const smma_
   add_apart(o, g, a, b, slack, &rounding, s);
 }
 
+/* Reports whether all products are aligned together and rounded, and then c is added. */
+static bool joins_c_last(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  const smma_step *s = &p->step[0], *last = &p->step[1];
+  return p->steps == 2 && p->widen == SMMA_NO_FORMAT && p->product_limit == SMMA_NONE && p->scaled_step == 0 &&
+         p->product == SMMA_PRODUCT_MULTIPLIED && p->subnormal_a == p->subnormal_b && !is_wide(o->a) &&
+         !is_wide(o->b) && !smma_is_integer(o->a) && !smma_is_integer(o->b) && s->take == o->k &&
+         s->join == SMMA_JOIN_APART && s->reference == SMMA_NONE && s->width == SMMA_NONE &&
+         s->narrow_bits == SMMA_NONE && smma_aligns_alike(s) && s->overflow == SMMA_SUM_TO_INFINITY &&
+         s->output == last->output && s->subnormal_outputs == last->subnormal_outputs &&
+         smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) && last->start == SMMA_START_C;
+}
+
 void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
                      smma_bound_sum *s) {
   smma_g_fdpa g;
   smma_pairs pairs;
   smma_bound_rounding rounding =
       smma_bound_rounding_to(o->d, o->rule.algorithm == SMMA_FMA ? o->rule.with.fma.rounding : SMMA_ROUND_NEAREST_EVEN);
-  smma_subnormal_policy of_factors;
   const bool flushes =
-      flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT ||
+      (o->rule.algorithm != SMMA_COMPOSITION && flushes_factors(&o->rule)) ||
       (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT) ||
       (o->rule.algorithm == SMMA_COMPOSITION && o->rule.with.composition.subnormal_c != SMMA_SUBNORMALS_KEPT);
   if (flushes) flush_accumulator(&rounding, slack, s);
@@ -652,10 +738,13 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
         add_pairs(o, &pairs, &rounding, a, b, slack, s);
         return;
       }
-      if (smma_is_sum_of_chains(&o->rule.with.composition, &of_factors) && o->k % 2 == 0 && !o->scale_block &&
-          !is_wide(o->a) && !is_wide(o->b)) {
-        rounding.flushes = true;
-        add_chains(o, &rounding, a, b, slack, s);
+      if (joins_c_last(o)) {
+        g = smma_g_fdpa_of(&o->rule.with.composition);
+        add_chain(o, &g, a, b, slack, s);
+        return;
+      }
+      if (has_exact_sums(o)) {
+        add_steps(o, a, b, slack, s);
         return;
       }
       break;

@@ -46,8 +46,9 @@ smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding dir
 /* Returns the relative error of sums of `count` products in high + low, relative to the sum of their magnitudes. */
 double smma_bound_slack(size_t count);
 
-/* Returns the factor of an element with its scale factor (1 if there is none), as the operation reads it. */
-smma_bound_factor smma_bound_factor_of(const smma_operation *operation, smma_number x, smma_number scale);
+/* Returns the factor of an element of A (or B) with its scale factor (1 if there is none), as the operation reads it.
+ */
+smma_bound_factor smma_bound_factor_of(const smma_operation *operation, bool of_a, smma_number x, smma_number scale);
 
 /* Adds the number x to the exact sum; its error is `rest`. */
 void smma_bound_add_exact(smma_bound_sum *sum, int lane, double x, double rest);

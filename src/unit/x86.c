@@ -21,9 +21,9 @@
 
 typedef enum { EAX, EBX, ECX, EDX } cpuid_register;
 
-/* A bit of CPUID's leaf 7. */
+/* A bit of CPUID. */
 typedef struct {
-  unsigned subleaf;
+  unsigned leaf, subleaf;
   cpuid_register reg;
   unsigned bit;
 } cpuid_flag;
@@ -33,7 +33,8 @@ enum { KEEPS_AVX = 0x6, KEEPS_AVX512 = 0xe6, KEEPS_TILES = 0x60000 };
 
 static bool has_flag(cpuid_flag flag) {
   unsigned r[4];
-  return __get_cpuid_count(7, flag.subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) && (r[flag.reg] >> flag.bit & 1);
+  return __get_cpuid_count(flag.leaf, flag.subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) &&
+         (r[flag.reg] >> flag.bit & 1);
 }
 
 /* Reports whether the operating system saves these registers (KEEPS_...). */
@@ -134,6 +135,10 @@ ON_TILES(tdpbssd, "0xc4, 0xe2, 0x6b, 0x5e, 0xc1")
 ON_TILES(tdpbsud, "0xc4, 0xe2, 0x6a, 0x5e, 0xc1")
 ON_TILES(tdpbusd, "0xc4, 0xe2, 0x69, 0x5e, 0xc1")
 ON_TILES(tdpbuud, "0xc4, 0xe2, 0x68, 0x5e, 0xc1")
+ON_TILES(tdpbf8ps, "0xc4, 0xe5, 0x68, 0xfd, 0xc1")
+ON_TILES(tdpbhf8ps, "0xc4, 0xe5, 0x6b, 0xfd, 0xc1")
+ON_TILES(tdphbf8ps, "0xc4, 0xe5, 0x6a, 0xfd, 0xc1")
+ON_TILES(tdphf8ps, "0xc4, 0xe5, 0x69, 0xfd, 0xc1")
 
 static void run_tiles(tiles_function *compute, const smma_batch *batch) {
   for (size_t row = 0; row < batch->rows; row += TILE) {
@@ -162,17 +167,18 @@ typedef struct {
 } extension;
 
 #define AVX512VL \
-  { 0, EBX, 31 }
+  { 7, 0, EBX, 31 }
 #define AMX_TILE \
-  { 0, EDX, 24 }
+  { 7, 0, EDX, 24 }
 
-static const extension avx512_bf16 = {"AVX512_BF16", {{1, EAX, 5}, AVX512VL}, 2, KEEPS_AVX512},
-                       avx512_vnni = {"AVX512_VNNI", {{0, ECX, 11}, AVX512VL}, 2, KEEPS_AVX512},
-                       avx_vnni = {"AVX-VNNI", {{1, EAX, 4}}, 1, KEEPS_AVX},
-                       avx_vnni_int8 = {"AVX-VNNI-INT8", {{1, EDX, 4}}, 1, KEEPS_AVX},
-                       amx_bf16 = {"AMX-BF16", {{0, EDX, 22}, AMX_TILE}, 2, KEEPS_TILES},
-                       amx_int8 = {"AMX-INT8", {{0, EDX, 25}, AMX_TILE}, 2, KEEPS_TILES},
-                       amx_fp16 = {"AMX-FP16", {{1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES};
+static const extension avx512_bf16 = {"AVX512_BF16", {{7, 1, EAX, 5}, AVX512VL}, 2, KEEPS_AVX512},
+                       avx512_vnni = {"AVX512_VNNI", {{7, 0, ECX, 11}, AVX512VL}, 2, KEEPS_AVX512},
+                       avx_vnni = {"AVX-VNNI", {{7, 1, EAX, 4}}, 1, KEEPS_AVX},
+                       avx_vnni_int8 = {"AVX-VNNI-INT8", {{7, 1, EDX, 4}}, 1, KEEPS_AVX},
+                       amx_bf16 = {"AMX-BF16", {{7, 0, EDX, 22}, AMX_TILE}, 2, KEEPS_TILES},
+                       amx_int8 = {"AMX-INT8", {{7, 0, EDX, 25}, AMX_TILE}, 2, KEEPS_TILES},
+                       amx_fp16 = {"AMX-FP16", {{7, 1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES},
+                       amx_fp8 = {"AMX-FP8", {{0x1e, 1, EAX, 4}, AMX_TILE}, 2, KEEPS_TILES};
 
 /* Reports whether the CPU has the extension. If SOFTMMA_CPU hides AVX-512, it also hides all of these, which are
    newer than AVX2. */
@@ -200,6 +206,8 @@ static const form forms[] = {
     {"tdpbf16ps", &amx_bf16, NULL, tdpbf16ps},      {"tdpfp16ps", &amx_fp16, NULL, tdpfp16ps},
     {"tdpbssd", &amx_int8, NULL, tdpbssd},          {"tdpbsud", &amx_int8, NULL, tdpbsud},
     {"tdpbusd", &amx_int8, NULL, tdpbusd},          {"tdpbuud", &amx_int8, NULL, tdpbuud},
+    {"tdpbf8ps", &amx_fp8, NULL, tdpbf8ps},         {"tdpbhf8ps", &amx_fp8, NULL, tdpbhf8ps},
+    {"tdphbf8ps", &amx_fp8, NULL, tdphbf8ps},       {"tdphf8ps", &amx_fp8, NULL, tdphf8ps},
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -216,7 +224,7 @@ static const form *form_of(const smma_instruction_info *i, char *message, size_t
     known = f;
   }
   if (!known)
-    snprintf(message, size, "a CPU has only instructions of x86");
+    snprintf(message, size, strcmp(i->arch, "x86") == 0 ? "this CPU has no ACE, and no other has yet" : "a CPU has only instructions of x86");
   else
     snprintf(message, size, "this CPU has no %s, or its system does not let it be used", known->of->name);
   return NULL;

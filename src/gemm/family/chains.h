@@ -4,7 +4,9 @@
 
    Sums of FP32 numbers are multiples of 2^-149. Below 2^-126 they are exact, so that all hardware flushes them
    alike. Fused multiply-adds of BF16 follow FTZ-FMA (ftz.h): if hardware flushes differently, the core computes
-   steps with a result of 2^-126. Fused multiply-adds of FP16 are multiples of 2^-48. */
+   steps with a result of 2^-126. Fused multiply-adds of FP16 are multiples of 2^-48.
+
+   AMX-FP8: the chains add pairs of products, each a product and a fused multiply-add. */
 #ifndef SMMA_GEMM_FAMILY_CHAINS_H
 #define SMMA_GEMM_FAMILY_CHAINS_H
 
@@ -85,6 +87,100 @@ static void chains_run(const smma_run *r) {
         chains_row(r, a + i, b + column, row + i, column, nan);
   }
 }
+
+/* ---- AMX-FP8 ---- */
+
+/* Computes CHAINS_AT_ONCE chains, from number `first` on, of `count` pairs of products each. */
+static inline __attribute__((always_inline)) void chains_add_pairs(const float *a, const float *b, size_t count,
+                                                                   int first, vf (*sum)[CHAINS_ALL]) {
+  enum { PRODUCTS = 2 * CHAINS_AT_ONCE };
+  UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
+      vf_set(0);
+  a += 2 * first * CHAINS_ROWS, b += 2 * first * CHAINS_COLUMNS;
+  for (; count > 0; count--, a += 4 * CHAINS_ROWS, b += 4 * CHAINS_COLUMNS) {
+    vf y[PRODUCTS * CHAINS_VECTORS];
+    UNROLL for (int v = 0; v < PRODUCTS * CHAINS_VECTORS; v++) y[v] = vf_load(b + v * LANES);
+    UNROLL for (int i = 0; i < CHAINS_ALL; i++) UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) {
+      const float *of_a = a + 2 * c * CHAINS_ROWS + i / CHAINS_VECTORS;
+      const vf *of_b = y + 2 * c * CHAINS_VECTORS + i % CHAINS_VECTORS;
+      const vf product = vf_multiply(vf_set(of_a[0]), of_b[0]);
+      sum[first + c][i] =
+          vf_add(sum[first + c][i], vf_multiply_add(vf_set(of_a[CHAINS_ROWS]), of_b[CHAINS_VECTORS], product));
+    }
+  }
+}
+
+/* Computes `steps` steps of K products. Products of FP8 are exact and multiples of 2^-32, so that of all operands only
+   d can be subnormal, and no sum. */
+static void chains_fp8_block(const float *a, const float *b, size_t steps, size_t k, vf nan, float *d) {
+  for (; steps > 0; steps--, a += k * CHAINS_ROWS, b += k * CHAINS_COLUMNS) {
+    vf sum[2][CHAINS_ALL];
+    UNROLL for (int first = 0; first < 2; first += CHAINS_AT_ONCE) chains_add_pairs(a, b, k / 4, first, sum);
+    UNROLL for (int i = 0; i < CHAINS_ALL; i++)
+        vf_store(d + i * LANES, vf_add(ftz_fma_flush(vf_load(d + i * LANES)), vf_add(sum[0][i], sum[1][i])));
+  }
+  UNROLL for (int i = 0; i < CHAINS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(vf_load(d + i * LANES), nan));
+}
+
+static void chains_fp8_run(const smma_run *r) {
+  const size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  const vf nan = fma_f32_nan(r->multiplier->operation.rule.nan, vf_set(0));
+  for (size_t row = 0; row < r->rows; row += CHAINS_ROWS)
+    chains_fp8_block((const float *)r->a + row * packed + first * CHAINS_ROWS,
+                     (const float *)r->b + first * CHAINS_COLUMNS, r->last - r->first, k, nan,
+                     (float *)r->accumulator + row * CHAINS_COLUMNS);
+}
+
+/* Numbers of E5M2 are the upper bytes of those of FP16. */
+static uint32_t chains_from_e5m2(uint32_t code) { return pairs_from_f16(code << 8); }
+static uint32_t chains_from_e5m2_flushed(uint32_t code) {
+  return pairs_from_f16((code & 0x7c ? code : code & 0x80) << 8);
+}
+
+static uint32_t chains_from_e4m3(uint32_t code) {
+  const uint32_t sign = (code & 0x80) << 24, fields = code & 0x7f;
+  const float subnormal = (float)(int32_t)(code & 7) * 0x1p-9f;
+  uint32_t bits;
+  memcpy(&bits, &subnormal, sizeof bits);
+  if (fields >= 8) bits = fields == 0x7f ? 0x7fc00000 : (fields << 20) + (120u << 23);
+  return sign | bits;
+}
+static uint32_t chains_from_e4m3_flushed(uint32_t code) { return chains_from_e4m3(code & 0x78 ? code : code & 0x80); }
+
+static void chains_fp8_pack(const smma_pack *pack, size_t width) {
+  const smma_composition *p = &pack->multiplier->operation.rule.with.composition;
+  const bool kept = (pack->of_a ? p->subnormal_a : p->subnormal_b) == SMMA_SUBNORMALS_KEPT;
+  if (pack->view->format == SMMA_E5M2)
+    smma_interleave(pack, width, 1, 4, kept ? chains_from_e5m2 : chains_from_e5m2_flushed, 0);
+  else
+    smma_interleave(pack, width, 1, 4, kept ? chains_from_e4m3 : chains_from_e4m3_flushed, 0);
+}
+
+static void chains_fp8_pack_rows(const smma_pack *pack) { chains_fp8_pack(pack, CHAINS_ROWS); }
+static void chains_fp8_pack_columns(const smma_pack *pack) { chains_fp8_pack(pack, CHAINS_COLUMNS); }
+
+static bool chains_is_fp8(smma_format format) { return format == SMMA_E5M2 || format == SMMA_E4M3; }
+
+static bool chains_are_zero_or_kept(smma_subnormal_policy p) { return p != SMMA_SUBNORMALS_TO_POSITIVE_ZERO; }
+
+/* Reports whether the operation is a rounded sum of two products, followed by a sum in two chains. */
+static bool chains_fp8_takes(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  smma_composition rest;
+  smma_subnormal_policy of_factors;
+  if (o->rule.algorithm != SMMA_COMPOSITION || p->steps != 4 || !smma_has_one_nan(o->rule.nan) || o->scale_block != 0 ||
+      o->k % 4 != 0 || !chains_is_fp8(o->a) || !chains_is_fp8(o->b) || o->c != SMMA_F32 || o->d != SMMA_F32 ||
+      !chains_are_zero_or_kept(p->subnormal_a) || !chains_are_zero_or_kept(p->subnormal_b))
+    return false;
+  rest = *p;
+  rest.steps = 3;
+  rest.subnormal_a = rest.subnormal_b = SMMA_SUBNORMALS_KEPT;
+  for (int i = 0; i < 3; i++) rest.step[i] = p->step[i + 1];
+  return smma_is_flushed_f32(&p->step[0]) && smma_is_exact_step(&p->step[0], 2, SMMA_JOIN_APART) &&
+         smma_is_sum_of_chains(&rest, &of_factors);
+}
+
+/* ---- AMX-BF16, AMX-FP16 ---- */
 
 static void chains_pack(const smma_pack *pack, size_t width) {
   const bool is_f16 = pack->multiplier->operation.a == SMMA_F16;

@@ -6,6 +6,10 @@ const smma_kernel_family SMMA_OF_KERNEL(pairs_odd) = {
     pairs_odd_takes,    PAIRS_COLUMNS, fma_f32_bytes,        fma_f32_bytes, pairs_pack_rows,
     pairs_pack_columns, pairs_run,     SMMA_MODE_FLUSH_DOWN, true,          false};
 
+const smma_kernel_family SMMA_OF_KERNEL(pairs_flushed) = {
+    pairs_flushed_takes, PAIRS_COLUMNS, fma_f32_bytes,   fma_f32_bytes, pairs_pack_rows,
+    pairs_pack_columns,  pairs_run,     SMMA_MODE_FLUSH, true,          false};
+
 const smma_kernel_family SMMA_OF_KERNEL(pairs) = {
     pairs_takes,        PAIRS_COLUMNS, fma_f32_bytes,          fma_f32_bytes, pairs_pack_rows,
     pairs_pack_columns, pairs_run,     SMMA_MODE_NEAREST_EVEN, true,          false};

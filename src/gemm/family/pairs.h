@@ -12,7 +12,12 @@
    exact unless hardware that flushes makes them zero, as the rule does. Only additions are inexact; vf_add_odd
    rounds them to odd but does not handle overflow. If sums may reach 2^127, each is checked, and steps with greater
    ones are computed with infinities. The greatest finite magnitudes of a row, a column and the accumulators decide
-   this; infinite or NaN operands and accumulators need no care. */
+   this; infinite or NaN operands and accumulators need no care.
+
+   To nearest, with subnormals as zero: sums of FP32 numbers and products of BF16 that are below 2^-126 are exact, so
+   that all hardware flushes them alike (ftz.h).
+
+   One after the other, FP32: each product is rounded, then added to the accumulator. */
 #ifndef SMMA_GEMM_FAMILY_PAIRS_H
 #define SMMA_GEMM_FAMILY_PAIRS_H
 
@@ -28,6 +33,8 @@ typedef enum {
   PAIRS_FUSED,   /* products are exact; sums to nearest */
   PAIRS_WIDE,    /* like PAIRS_FUSED, through binary64 */
   PAIRS_RANGE,   /* like PAIRS_WIDE; a pair's sum has binary64's exponent range */
+  PAIRS_FLUSHED, /* each operation to nearest; subnormals are zero */
+  PAIRS_APART,   /* each operation to nearest; products are added to the accumulator one after the other */
   PAIRS_ODD,     /* to odd; no sum reaches 2^127 */
   PAIRS_LOOK     /* to odd; a sum may reach 2^127 */
 } pairs_way;
@@ -71,6 +78,8 @@ static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const 
     case PAIRS_ROUNDED: return vf_add(vf_multiply(x, b[0]), vf_multiply(y, b[1]));
     case PAIRS_FUSED: return vf_multiply_add(y, b[1], vf_multiply(x, b[0]));
     case PAIRS_WIDE: return pairs_wide_sum(a, b);
+    case PAIRS_FLUSHED: return vf_flush(vf_add(pairs_product(a, 0, b[0]), pairs_product(a, 1, b[1])));
+    case PAIRS_APART:
     case PAIRS_RANGE:
     case PAIRS_ODD:
     case PAIRS_LOOK: break;
@@ -85,7 +94,7 @@ static inline __attribute__((always_inline)) void pairs_block(const float *a, co
   vf sum[PAIRS_ALL];
   UNROLL for (int i = 0; i < PAIRS_ALL; i++) {
     sum[i] = vf_load(d + i * LANES);
-    if (way == PAIRS_ODD) sum[i] = vf_flush(sum[i]);
+    if (way == PAIRS_ODD || way == PAIRS_FLUSHED) sum[i] = vf_flush(sum[i]);
     __builtin_prefetch(d + (i + PAIRS_ALL) * LANES);
   }
   for (; pairs > 0; pairs--, a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS)
@@ -97,6 +106,11 @@ static inline __attribute__((always_inline)) void pairs_block(const float *a, co
           sum[i] = pairs_range_sum(of_a, y, sum[i]);
         else if (way == PAIRS_ODD)
           sum[i] = vf_add_odd(sum[i], pairs_sum(of_a, y, way));
+        else if (way == PAIRS_FLUSHED)
+          sum[i] = vf_flush(vf_add(sum[i], pairs_sum(of_a, y, way)));
+        else if (way == PAIRS_APART)
+          sum[i] =
+              vf_add(vf_add(sum[i], vf_multiply(vf_set(of_a[0]), y[0])), vf_multiply(vf_set(of_a[PAIRS_ROWS]), y[1]));
         else
           sum[i] = vf_add(sum[i], pairs_sum(of_a, y, way));
       }
@@ -210,9 +224,17 @@ static void pairs_look(const smma_run *r, const float *a, const float *b, size_t
       pairs_look_row(r, a + i, b + column, row + i, column, nan);
 }
 
+/* Reports whether each product is rounded and then added to the accumulator. */
+static bool pairs_are_apart(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  return p->steps == 2 && p->step[0].take == 1;
+}
+
 static inline void pairs_run(const smma_run *r) {
   const smma_operation *o = &r->multiplier->operation;
-  const bool rounded = o->rule.with.composition.steps == 3;
+  const smma_composition *steps = &o->rule.with.composition;
+  const bool rounded = steps->steps == 3, flushed = steps->subnormal_a != SMMA_SUBNORMALS_KEPT;
+  const bool to_odd = steps->step[0].rounding == SMMA_ROUND_TO_ODD;
   const size_t k = (size_t)o->k, packed = r->packed_steps * k, count = (r->last - r->first) * k;
   const float *b = (const float *)r->b + r->first * k * PAIRS_COLUMNS;
   const vf nan = fma_f32_nan(o->rule.nan, vf_set(0));
@@ -221,12 +243,19 @@ static inline void pairs_run(const smma_run *r) {
     const float *a = (const float *)r->a + row * packed + r->first * k * PAIRS_ROWS;
     float *d = (float *)r->accumulator + row * PAIRS_COLUMNS;
     pairs_way way = rounded ? PAIRS_ROUNDED : PAIRS_FUSED;
-    if (o->a == SMMA_BF16) way = pairs_way_of(o, !rounded, pairs_range_of(a, count * PAIRS_ROWS), of_b, count, d);
+    if (flushed && !to_odd)
+      way = PAIRS_FLUSHED;
+    else if (pairs_are_apart(o))
+      way = PAIRS_APART;
+    else if (o->a == SMMA_BF16)
+      way = pairs_way_of(o, !rounded, pairs_range_of(a, count * PAIRS_ROWS), of_b, count, d);
     switch (way) {
       case PAIRS_ROUNDED: pairs_block(a, b, count / 2, PAIRS_ROUNDED, nan, d); break;
       case PAIRS_FUSED: pairs_block(a, b, count / 2, PAIRS_FUSED, nan, d); break;
       case PAIRS_WIDE: pairs_block(a, b, count / 2, PAIRS_WIDE, nan, d); break;
       case PAIRS_RANGE: pairs_block(a, b, count / 2, PAIRS_RANGE, nan, d); break;
+      case PAIRS_FLUSHED: pairs_block(a, b, count / 2, PAIRS_FLUSHED, nan, d); break;
+      case PAIRS_APART: pairs_block(a, b, count / 2, PAIRS_APART, nan, d); break;
       case PAIRS_ODD: pairs_block(a, b, count / 2, PAIRS_ODD, nan, d); break;
       case PAIRS_LOOK: pairs_look(r, a, b, row, nan); break;
     }
@@ -296,28 +325,50 @@ static inline void pairs_f64_pack_columns(const smma_pack *pack) {
 
 /* ---- Which operations ---- */
 
-static bool pairs_are(const smma_operation *o, smma_format in, smma_format out, bool fused, smma_rounding rounding) {
-  const bool flushes = rounding == SMMA_ROUND_TO_ODD;
+static bool pairs_are(const smma_operation *o, smma_format in, smma_format out, bool fused, smma_rounding rounding,
+                      smma_subnormal_policy subnormals) {
   smma_pairs pairs;
   return o->rule.algorithm == SMMA_COMPOSITION && smma_has_one_nan(o->rule.nan) && o->scale_block == 0 &&
          o->k % 2 == 0 && o->a == in && o->b == in && o->d == out &&
          smma_is_sum_of_pairs(&o->rule.with.composition, &pairs) && pairs.fused == fused &&
          pairs.rounding == rounding && pairs.output == out && (pairs.range == out || in == SMMA_BF16) &&
-         pairs.subnormals == (flushes ? SMMA_SUBNORMALS_TO_SIGNED_ZERO : SMMA_SUBNORMALS_KEPT);
+         pairs.subnormals == subnormals;
+}
+
+/* Reports whether each product is rounded to FP32, and then its sum with the accumulator, to nearest even. */
+static bool pairs_apart_takes(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  if (o->rule.algorithm != SMMA_COMPOSITION || !pairs_are_apart(o) || !smma_has_one_nan(o->rule.nan) || o->k % 2 != 0 ||
+      o->a != SMMA_F32 || o->b != SMMA_F32 || o->c != SMMA_F32 || o->d != SMMA_F32 || o->scale_block != 0)
+    return false;
+  if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->product != SMMA_PRODUCT_MULTIPLIED ||
+      p->subnormal_a != SMMA_SUBNORMALS_KEPT || p->subnormal_b != SMMA_SUBNORMALS_KEPT ||
+      p->subnormal_c != SMMA_SUBNORMALS_KEPT)
+    return false;
+  for (int i = 0; i < 2; i++)
+    if (p->step[i].output != SMMA_F32 || p->step[i].rounding != SMMA_ROUND_NEAREST_EVEN ||
+        p->step[i].subnormal_outputs != SMMA_SUBNORMALS_KEPT)
+      return false;
+  return smma_is_exact_step(&p->step[0], 1, SMMA_JOIN_APART) && smma_is_exact_step(&p->step[1], 1, SMMA_JOIN_CHAIN) &&
+         p->step[1].start == SMMA_START_C;
 }
 
 static inline bool pairs_odd_takes(const smma_operation *o) {
-  return pairs_are(o, SMMA_BF16, SMMA_F32, false, SMMA_ROUND_TO_ODD);
+  return pairs_are(o, SMMA_BF16, SMMA_F32, false, SMMA_ROUND_TO_ODD, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
+}
+
+static inline bool pairs_flushed_takes(const smma_operation *o) {
+  return pairs_are(o, SMMA_BF16, SMMA_F32, false, SMMA_ROUND_NEAREST_EVEN, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
 }
 
 static inline bool pairs_takes(const smma_operation *o) {
-  return pairs_are(o, SMMA_BF16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN) ||
-         pairs_are(o, SMMA_F16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN) ||
-         pairs_are(o, SMMA_F32, SMMA_F32, false, SMMA_ROUND_NEAREST_EVEN);
+  return pairs_are(o, SMMA_BF16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN, SMMA_SUBNORMALS_KEPT) ||
+         pairs_are(o, SMMA_F16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN, SMMA_SUBNORMALS_KEPT) ||
+         pairs_are(o, SMMA_F32, SMMA_F32, false, SMMA_ROUND_NEAREST_EVEN, SMMA_SUBNORMALS_KEPT) || pairs_apart_takes(o);
 }
 
 static inline bool pairs_f64_takes(const smma_operation *o) {
-  return pairs_are(o, SMMA_F64, SMMA_F64, false, SMMA_ROUND_NEAREST_EVEN);
+  return pairs_are(o, SMMA_F64, SMMA_F64, false, SMMA_ROUND_NEAREST_EVEN, SMMA_SUBNORMALS_KEPT);
 }
 
 #endif
