@@ -120,7 +120,7 @@ export softmma rows work qemu judge arch
 xargs -P "$(nproc)" -I {} bash -c 'one {}' <"$work/all" | tee "$work/said"
 
 # Checks that the comparison detects differences. Arm: another rounding mode, EBF = 0 instead of 1. Power and x86: a sum
-# that wraps instead of saturating.
+# that wraps instead of saturating. RISC-V: unsigned bytes of A.
 case $arch in
   arm) of=bfdot.ebf other=bfdot ;;
   power) of=xvi8ger4spp other=xvi8ger4pp ;;

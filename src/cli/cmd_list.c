@@ -14,7 +14,7 @@ static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y)
 static void print_row(const smma_instruction *first, const smma_instruction *last, size_t count) {
   char sizes[32] = "", parameters[96];
   if (count > 1) snprintf(sizes, sizeof sizes, "N=%d..%d step %d", first->n, last->n, (first + 1)->n - first->n);
-  smma_instruction_parameters(first, parameters, sizeof parameters);
+  smma_shown_parameters(first, parameters, sizeof parameters);
   printf("%-13s  %-50s  %-19s  %-11s  %s\n", smma_architectures[first->arch].name, first->name, sizes,
          smma_model_name(&first->rule->rule), parameters);
 }

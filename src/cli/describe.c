@@ -19,11 +19,20 @@ static void print_architecture(const smma_architecture *arch) {
   printf("%-14s%s (%s %s)\n", "architecture", arch->name, arch->vendor, arch->title);
 }
 
+void smma_shown_parameters(const smma_instruction *i, char *text, size_t size) {
+  char *steps;
+  smma_instruction_parameters(i, text, size);
+  steps = strstr(text, "step1=");
+  if (steps)
+    snprintf(steps, size - (size_t)(steps - text), "%d step%s", i->rule->rule.with.composition.steps,
+             i->rule->rule.with.composition.steps == 1 ? "" : "s");
+}
+
 void smma_print_instruction(const smma_instruction *i) {
   char id[SMMA_ID_SIZE], scale[32], words[SMMA_SUM_WORDS_SIZE], parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
   bool any_alias = false;
   const smma_operation o = smma_operation_of(i);
-  smma_instruction_parameters(i, parameters, sizeof parameters);
+  smma_shown_parameters(i, parameters, sizeof parameters);
   printf("%-14s%s\n", "instruction", i->name);
   if (i->origin)
     printf("%-14s%s (custom)\n", "file", i->origin);

@@ -5,6 +5,9 @@
 #include "cli/cli.h"
 #include "facts/facts.h"
 
+/* Writes the parameters of an instruction's rule; for the steps of a composition, only how many there are. */
+void smma_shown_parameters(const smma_instruction *instruction, char *text, size_t size);
+
 /* Prints the properties of an instruction, one per line. */
 void smma_print_instruction(const smma_instruction *instruction);
 

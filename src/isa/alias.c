@@ -365,7 +365,7 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
 static bool vector_names(const smma_instruction *i, const visitor *v) {
   const bool is_bf16 = i->d == SMMA_F32, is_vnni = strncmp(i->name, "vpdpbus", strlen("vpdpbus")) == 0;
   const char *what = i->name + strlen("vp");
-  if (strncmp(i->name, "top", strlen("top")) == 0) return false; /* ACE: compilers have no intrinsics yet */
+  if (i->arch == SMMA_ARCH_ace) return false; /* compilers have no intrinsics yet */
   if (i->m > 1) return say(v, "_tile_%s", i->name + 1) || say(v, "__tile_%s", i->name + 1);
   if (is_bf16) return say(v, "_mm512_dpbf16_ps") || say(v, "_mm256_dpbf16_ps") || say(v, "_mm_dpbf16_ps");
   if (say(v, "_mm512_%s_epi32", what) || say(v, "_mm256_%s_epi32", what) || say(v, "_mm_%s_epi32", what)) return true;

@@ -54,7 +54,7 @@ const smma_question smma_question_amx_fp8_subnormals = {
 
 /* ---- ACE ---- */
 
-static bool is_ace_fp8(const smma_instruction *i) { return i->rule == &smma_rule_x86_ace_fp8; }
+static bool is_ace_fp8(const smma_instruction *i) { return i->rule == &smma_rule_ace_fp8; }
 
 /* Returns the number that the fields of an infinity or a NaN would be if they had no special meaning. */
 static smma_number as_number(smma_number x) {

@@ -224,7 +224,7 @@ static const form *form_of(const smma_instruction_info *i, char *message, size_t
     known = f;
   }
   if (!known)
-    snprintf(message, size, strcmp(i->arch, "x86") == 0 ? "this CPU has no ACE, and no other has yet" : "a CPU has only instructions of x86");
+    snprintf(message, size, "a CPU has only instructions of x86");
   else
     snprintf(message, size, "this CPU has no %s, or its system does not let it be used", known->of->name);
   return NULL;
