@@ -33,9 +33,11 @@ size_t kernel_operations(const smma_instruction *list[MOST_OPERATIONS]) {
 
 const char *kernel_family_name(const smma_instruction *i) {
   const smma_rule *rule = &i->rule->rule;
+  if (!smma_is_usual(i->a)) return "spelled formats";
   if (rule->algorithm == SMMA_T_FDPA && rule->with.t_fdpa.alignment_bits < 23) return "T-FDPA F=13";
   if (rule->algorithm == SMMA_T_FDPA && i->d == SMMA_F16) return "T-FDPA f16";
-  if (rule->algorithm == SMMA_FMA) return i->d == SMMA_F64 ? "FMA f64" : "FMA f32";
+  if (rule->algorithm == SMMA_FMA)
+    return i->d == SMMA_F64 ? "FMA f64" : i->d == SMMA_F32 ? "FMA f32" : "FMA of 16 bits";
   if (rule->algorithm == SMMA_COMPOSITION && rule->with.composition.step[0].term.bits != SMMA_EXACT_ALIGNMENT)
     return "composition, aligned";
   return smma_model_name(rule);

@@ -150,8 +150,30 @@ static void test_lost(void **state) {
   smma_device_release("cuda", (void *)g.a), smma_device_release("cuda", (void *)g.b), smma_device_release("cuda", g.d);
 }
 
+/* A K whose lines of 64 elements do not fit in a buffer at once is uploaded in parts. */
+static void test_deep(void **state) {
+  enum { SIDE = 4, DEEP = 637 };
+  const smma_instruction *i = find("A100", "mma.m8n8k4.f64.f64.f64.f64");
+  static double a[SIDE * DEEP], b[DEEP * SIDE];
+  double d[SIDE * SIDE], expected[SIDE * SIDE];
+  smma_gemm_arguments g;
+  (void)state;
+  for (int n = 0; n < SIDE * DEEP; n++) a[n] = 37 * n % 101 / 64., b[n] = 53 * n % 103 / 48.;
+  smma_gemm_defaults(&g, sizeof g);
+  g.m = SIDE, g.n = SIDE, g.k = DEEP, g.a = a, g.b = b, g.d = expected, g.kernel = "core", g.error = &error;
+  assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  g.kernel = "opencl", g.d = d;
+  setenv("SOFTMMA_HOST_BUFFER", "40000", 1);
+  assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  assert_memory_equal(d, expected, sizeof d);
+  setenv("SOFTMMA_HOST_BUFFER", "4000", 1);
+  assert_int_equal(smma_gemm(i, &g), SMMA_DEVICE_FAILED);
+  assert_string_equal(error.text, "too little memory");
+  unsetenv("SOFTMMA_HOST_BUFFER");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
-                                     cmocka_unit_test(test_lost)};
+                                     cmocka_unit_test(test_lost), cmocka_unit_test(test_deep)};
   return cmocka_run_group_tests_name("what devices refuse", tests, NULL, NULL);
 }

@@ -35,6 +35,8 @@ static const struct {
   const char *reason;
 } exceptions[] = {
     {"composition, aligned", NULL, "no kernel of RISC-V's bulk normalization and of ACE's scaled sums exists yet"},
+    {"spelled formats", NULL, "kernels read the formats of the table (E3M4 is none)"},
+    {"FMA of 16 bits", NULL, "no kernel accumulates in FP16 or BF16 (Apple)"},
     {NULL, NULL, NULL},
 };
 
@@ -83,7 +85,7 @@ static void test_unknown_kernel(void **state) {
   assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_OK);
 }
 
-/* No operation of the catalogue is left to the core. */
+/* No operation of the catalogue is left to the core, except the exceptions. */
 static void test_every_operation_has_kernels(void **state) {
   size_t missing = 0;
   (void)state;

@@ -1,8 +1,9 @@
 /* softmma_core.h, SoftMMA @VERSION@: what matrix instructions return, bit for bit, in one header for simulators.
  *
- * NVIDIA Tensor Cores, AMD Matrix Cores, and the matrix instructions of Arm, Power and x86: D = A*B + C. C11 and C++17
- * with gcc or clang. No library to link, no allocation, no global state: every function may be called from any number
- * of threads, and several files of a program may include this header. Of the C library it uses string.h alone.
+ * NVIDIA Tensor Cores, AMD Matrix Cores, and the matrix instructions of Arm, Apple, Power, RISC-V and x86:
+ * D = A*B + C. C11 and C++17 with gcc or clang. No library to link, no allocation, no global state: every function may
+ * be called from any number of threads, and several files of a program may include this header. Of the C library it
+ * uses string.h alone.
  *
  *   smma_core_instruction i;
  *   if (smma_core_find("H100", "HMMA.16816.F32", &i) != SMMA_CORE_FOUND) return;

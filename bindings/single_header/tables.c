@@ -28,9 +28,10 @@ static const struct {
 enum { RULES = sizeof rules / sizeof *rules, RULE_INTS = sizeof(smma_rule) / sizeof(int) };
 
 static const char *const families[] = {
-    [SMMA_FAMILY_MMA] = "MMA",   [SMMA_FAMILY_WGMMA] = "WGMMA", [SMMA_FAMILY_TCGEN05] = "TCGEN05",
-    [SMMA_FAMILY_MFMA] = "MFMA", [SMMA_FAMILY_WMMA] = "WMMA",   [SMMA_FAMILY_VECTOR] = "VECTOR",
-    [SMMA_FAMILY_ARM] = "ARM",   [SMMA_FAMILY_POWER] = "POWER", [SMMA_FAMILY_RISCV] = "RISCV"};
+    [SMMA_FAMILY_MMA] = "MMA",    [SMMA_FAMILY_WGMMA] = "WGMMA", [SMMA_FAMILY_TCGEN05] = "TCGEN05",
+    [SMMA_FAMILY_MFMA] = "MFMA",  [SMMA_FAMILY_WMMA] = "WMMA",   [SMMA_FAMILY_VECTOR] = "VECTOR",
+    [SMMA_FAMILY_ARM] = "ARM",    [SMMA_FAMILY_APPLE] = "APPLE", [SMMA_FAMILY_POWER] = "POWER",
+    [SMMA_FAMILY_RISCV] = "RISCV"};
 
 /* ---- Rules ---- */
 
@@ -88,14 +89,16 @@ static bool differ_in_n(const smma_instruction *x, const smma_instruction *y) {
          memcmp(x, &like_x, sizeof *x) == 0;
 }
 
-static const char *format_of(smma_format format) {
+/* Returns a format's symbol, or its number if it has none; `text` is the memory for the latter. */
+static const char *format_of(smma_format format, char text[32]) {
   switch ((int)format) {
 #define SMMA_FORMAT(symbol, ...) \
   case SMMA_##symbol:            \
     return "SMMA_" #symbol;
 #include "core/format.def"
 #undef SMMA_FORMAT
-    default: return "SMMA_NO_FORMAT";
+    case SMMA_NO_FORMAT: return "SMMA_NO_FORMAT";
+    default: snprintf(text, 32, "(smma_format)0x%x", (unsigned)format); return text;
   }
 }
 
@@ -103,7 +106,7 @@ static const char *format_of(smma_format format) {
 static size_t print_row(const smma_instruction_table *table, size_t index) {
   const smma_instruction *first = &table->row[index];
   const size_t left = table->count - index;
-  char name[64];
+  char name[64], text[5][32];
   size_t count = 1;
   unsigned each_n = 0;
   while (count < left && differ_in_n(&first[count - 1], &first[count])) count++;
@@ -115,9 +118,9 @@ static size_t print_row(const smma_instruction_table *table, size_t index) {
   else
     printf("NULL");
   printf(", SMMA_FAMILY_%s, %d, %d, %d, %s, %s, %s, %s, %s, %d, %d, %d, %d, 0x%x},\n", families[first->family],
-         first->m, first->n, first->k, format_of(first->d), format_of(first->a), format_of(first->b),
-         format_of(first->c), format_of(first->scale), first->scale_block, index_of(first->rule), first->sparse,
-         (int)index, each_n);
+         first->m, first->n, first->k, format_of(first->d, text[0]), format_of(first->a, text[1]),
+         format_of(first->b, text[2]), format_of(first->c, text[3]), format_of(first->scale, text[4]),
+         first->scale_block, index_of(first->rule), first->sparse, (int)index, each_n);
   return count;
 }
 

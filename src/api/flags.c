@@ -78,8 +78,13 @@ static bool compose(const smma_instruction *i, smma_operation *o) {
 smma_tininess smma_tininess_of(const smma_instruction *i) {
   smma_operation o;
   if (!i || !compose(i, &o)) return SMMA_TININESS_OF_UNIT;
-  return i->arch == SMMA_ARCH_arm || i->arch == SMMA_ARCH_power ? SMMA_TININESS_BEFORE_ROUNDING
-                                                                : SMMA_TININESS_AFTER_ROUNDING;
+  switch ((int)i->arch) {
+    case SMMA_ARCH_arm:
+    case SMMA_ARCH_apple_m1:
+    case SMMA_ARCH_apple_m2:
+    case SMMA_ARCH_power: return SMMA_TININESS_BEFORE_ROUNDING;
+    default: return SMMA_TININESS_AFTER_ROUNDING;
+  }
 }
 
 static smma_status check(const smma_instruction *i, const smma_batch *x, smma_tininess tininess, int threads,

@@ -109,7 +109,8 @@ static double part_bytes(const job *j, size_t rows, size_t columns, double *larg
          lines * ((double)scales_at_once(j) + 4);
 }
 
-/* Halves the longer side of a section until its buffers fit in `memory` bytes. */
+/* Halves the longer side of a section, then the number of steps uploaded at a time, until the buffers fit in `memory`
+   bytes. */
 static bool choose_sizes(job *j, double memory) {
   const smma_multiplier *p = j->multiplier;
   const smma_device_description *is = &j->device->is;
@@ -119,12 +120,15 @@ static bool choose_sizes(job *j, double memory) {
   j->rows = smma_least(p->with.m, MOST_ROWS), j->columns = p->with.n;
   while (part_bytes(j, j->rows, j->columns, &largest) > memory || largest > (double)is->largest) {
     size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
-    if (*longer <= GRAIN) {
+    if (*longer > GRAIN) {
+      *longer = padded(*longer / 2);
+    } else if (j->steps > 1) {
+      j->steps /= 2;
+    } else {
       snprintf(j->message, sizeof j->message, "%s has too little memory for %zu rows and columns", is->name,
                (size_t)GRAIN);
       return false;
     }
-    *longer = padded(*longer / 2);
   }
   return true;
 }

@@ -12,7 +12,8 @@ enum { GROUP = 16 }; /* rows and columns that are classified together */
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
 const smma_kernel_family *smma_special_family(const smma_operation *o, const char *kernel) {
-  const smma_operation classes = {.rule = {.algorithm = SMMA_FMA}, .a = SMMA_F32, .b = SMMA_F32, .d = SMMA_F32, .k = 1};
+  const smma_operation classes = {
+      .rule = {.algorithm = SMMA_FMA}, .a = SMMA_F32, .b = SMMA_F32, .c = SMMA_F32, .d = SMMA_F32, .k = 1};
   const smma_kernel_family *family;
   const char *name;
   if (!smma_is_fused(o) || o->rule.algorithm == SMMA_INTEGER) return NULL;

@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static bool say(const visitor *v, const ch
 static const char *upper(smma_format format, char text[16]) {
   const char *name = smma_format_text(format);
   size_t i;
-  for (i = 0; name[i] && i < 15; i++) text[i] = smma_upper(name[i]);
+  for (i = 0; name[i] && name[i] != '-' && i < 15; i++) text[i] = smma_upper(name[i]);
   text[i] = 0;
   return text;
 }
@@ -101,6 +101,7 @@ static bool scaled_mma_names(const smma_instruction *i, const char *mma, int K, 
 static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   char types[64];
   types_of(i, types);
+  if (i->a >= SMMA_SPELLED_FORMATS) return false; /* PTX has no name */
   if (i->scale_block) return scaled_mma_names(i, "mma.sync.aligned", i->k, v);
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
@@ -391,6 +392,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_POWER: return say(&v, "__builtin_mma_%s", i->name) || say(&v, "__builtin_mma_pm%s", i->name);
     case SMMA_FAMILY_RISCV: return riscv_names(i, &v);
     case SMMA_FAMILY_VECTOR: return vector_names(i, &v);
+    case SMMA_FAMILY_APPLE: return i->other_name && say(&v, "%s", i->other_name);
     case SMMA_FAMILY_CUSTOM: break;
   }
   return false;
@@ -405,7 +407,8 @@ static bool is_qualifier(const char *token, size_t length) {
 /* Appends either the qualifiers among the tokens or the other tokens. */
 static size_t append_tokens(const char *name, bool qualifiers, char *form, size_t used, size_t size) {
   for (const char *token = name; *token;) {
-    size_t length = strcspn(token, ".");
+    size_t length = 0;
+    while (token[length] && token[length] != '.') length++;
     if (length && is_qualifier(token, length) == qualifiers) {
       for (size_t i = 0; i < length && used + 2 < size; i++) form[used++] = token[i];
       if (used + 1 < size) form[used++] = '.';
@@ -417,15 +420,15 @@ static size_t append_tokens(const char *name, bool qualifiers, char *form, size_
 
 void smma_normal_form(const char *name, char *form, size_t size) {
   char lower[ALIAS_SIZE];
-  size_t used = 0;
+  size_t length = 0, used;
   form[0] = 0;
   for (; *name; name++) {
     if (smma_blank(*name)) continue;
-    if (used + 1 == sizeof lower) return; /* longer than any name */
-    lower[used++] = smma_lower(*name);
+    if (length + 1 == sizeof lower) return; /* longer than any name */
+    lower[length++] = smma_lower(*name);
   }
-  lower[used] = 0;
+  lower[length] = 0;
   used = append_tokens(lower, false, form, 0, size);
-  used = append_tokens(lower, true, form, used, size);
+  if (used <= length) used = append_tokens(lower, true, form, used, size);
   form[used ? used - 1 : 0] = 0; /* removes the last dot */
 }

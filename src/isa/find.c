@@ -94,39 +94,40 @@ smma_arch_id smma_find_arch(const char *name) {
 
 /* ---- Instructions ---- */
 
+/* Reports whether the query is the alias, or its beginning up to a dot (then sets q->begins). An alias begins with the
+   first letter of its normal form, because qualifiers stand behind other words. */
 static bool matches(const char *alias, void *context) {
-  const smma_query *q = (const smma_query *)context;
+  smma_query *q = (smma_query *)context;
   char form[SMMA_NAME_SIZE];
   size_t length = strlen(q->form);
+  if (smma_lower(*alias) != *q->form) return false;
   smma_normal_form(alias, form, sizeof form);
-  return strncmp(form, q->form, length) == 0 && (form[length] == 0 || (q->beginning && length && form[length] == '.'));
+  if (strncmp(form, q->form, length) != 0) return false;
+  q->begins = q->begins || (length && form[length] == '.');
+  return form[length] == 0;
 }
 
-bool smma_answers_to(const smma_instruction *i, smma_query *q) {
-  return matches(i->name, q) || smma_each_alias(i, matches, q);
-}
-
-static bool find_match(const smma_instruction_table *table, smma_query *q, size_t *index, bool *ambiguous) {
-  bool found = false;
-  smma_row_room room, first;
-  *ambiguous = false;
-  for (size_t i = 0; i < table->count; i++) {
-    const smma_instruction *row = smma_row_at(table, i, &room);
-    if (!smma_answers_to(row, q)) continue;
-    if (!found) *index = i;
-    found = true;
-    *ambiguous = *ambiguous || !smma_same_operation(smma_row_at(table, *index, &first), row);
-  }
-  return found;
+smma_name_fit smma_name_fit_of(const smma_instruction *i, smma_query *q) {
+  q->begins = false;
+  if (matches(i->name, q) || smma_each_alias(i, matches, q)) return SMMA_FITS_NAME;
+  return q->begins ? SMMA_FITS_BEGINNING : SMMA_FITS_NOTHING;
 }
 
 bool smma_find_index(smma_arch_id arch, smma_query *q, size_t *index, bool *ambiguous) {
   const smma_instruction_table *table = smma_architectures[arch].table;
-  smma_row_room room;
-  *ambiguous = q->beginning = false;
+  smma_row_room room, first;
+  *ambiguous = false;
+  q->fit = SMMA_FITS_NAME;
   for (*index = 0; *index < table->count; ++*index)
     if (strcmp(smma_row_at(table, *index, &room)->name, q->form) == 0) return true;
-  if (find_match(table, q, index, ambiguous)) return true;
-  q->beginning = true;
-  return find_match(table, q, index, ambiguous);
+  q->fit = SMMA_FITS_NOTHING;
+  for (size_t i = 0; i < table->count; i++) {
+    const smma_instruction *row = smma_row_at(table, i, &room);
+    const smma_name_fit fit = smma_name_fit_of(row, q);
+    if (fit < q->fit || fit == SMMA_FITS_NOTHING) continue;
+    if (fit > q->fit) *index = i, *ambiguous = false;
+    q->fit = fit;
+    *ambiguous = *ambiguous || !smma_same_operation(smma_row_at(table, *index, &first), row);
+  }
+  return q->fit != SMMA_FITS_NOTHING;
 }

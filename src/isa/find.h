@@ -30,14 +30,17 @@ bool smma_each_alias(const smma_instruction *instruction, smma_alias_visitor *vi
    end, so that both orders in use match. Writes at most `size` bytes; the form is empty if the name is too long. */
 void smma_normal_form(const char *name, char *form, size_t size);
 
-/* The normal form of a name to be found, which may also be the beginning of a name ("HMMA.16816"). */
+/* How a query fits an instruction: it is its name or one of its aliases, or the beginning of one ("HMMA.16816"). */
+typedef enum { SMMA_FITS_NOTHING, SMMA_FITS_BEGINNING, SMMA_FITS_NAME } smma_name_fit;
+
+/* The normal form of a name to be found, and the best fit that smma_find_index found. */
 typedef struct {
   char form[SMMA_NAME_SIZE];
-  bool beginning;
+  smma_name_fit fit;
+  bool begins; /* of smma_name_fit_of */
 } smma_query;
 
-/* Reports whether the query fits the instruction's name or one of its aliases. */
-bool smma_answers_to(const smma_instruction *instruction, smma_query *query);
+smma_name_fit smma_name_fit_of(const smma_instruction *instruction, smma_query *query);
 
 /* Finds the first instruction of an architecture that fits the query: by canonical name, otherwise by alias, otherwise
    by the beginning of either. Reports whether there is one. `*index` is its index in the architecture's table;

@@ -74,9 +74,7 @@ static const struct {
     {"xmx", DPAS},
     {"arcb", DPAS},
     {"ponte", DPAS},
-    {"apple",
-     "by reverse engineering (corsix/amx) AMX of M1 to M4 is a chain of fused multiply-adds, which a custom unit "
-     "with algorithm FMA describes; of M5's GPU only operands of about 11 bits are reported"},
+    {"apple", "AMX of M1 to M4 has one (Apple M1, Apple M2); of M5's GPU only operands of about 11 bits are reported"},
 };
 #undef DPAS
 
@@ -91,10 +89,10 @@ static bool explain_gpu_without_model(const char *name, smma_error *error) {
       const char *text = NULL;
       for (size_t n = 0; n < sizeof known / sizeof *known && !text; n++)
         if (strcmp(known[n].word, makers[i].word) == 0) text = known[n].text;
-      smma_set_error(
-          error, SMMA_NOT_FOUND,
-          "no model of %s: no published results are known; %s%smodels are of NVIDIA, AMD, Arm, Power and x86",
-          makers[i].title, text ? text : "", text ? "; " : "");
+      smma_set_error(error, SMMA_NOT_FOUND,
+                     "no model of %s: no published results are known; %s%smodels are of NVIDIA, AMD, Arm, Apple, "
+                     "Power, RISC-V and x86",
+                     makers[i].title, text ? text : "", text ? "; " : "");
       return true;
     }
   if (gpu && !has_model) {
@@ -181,7 +179,7 @@ static void explain_ambiguous(const char *name, const smma_instruction_table *ta
   size_t count = 0;
   for (size_t i = 0; i < table->count; i++) {
     const smma_instruction *row = &table->row[i];
-    if ((last && smma_same_operation(row, last)) || !smma_answers_to(row, q)) continue;
+    if ((last && smma_same_operation(row, last)) || smma_name_fit_of(row, q) != q->fit) continue;
     last = row;
     if (count < 4) shown[count] = row;
     count++;

@@ -1,15 +1,19 @@
 #include "isa/nearest.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Returns the Levenshtein distance of two names shorter than SMMA_NAME_SIZE. */
-static int distance(const char *x, const char *y) {
-  int row[SMMA_NAME_SIZE + 1], length = (int)strnlen(y, SMMA_NAME_SIZE);
+/* Returns the Levenshtein distance of two names shorter than SMMA_NAME_SIZE, or `limit` if it is not less. */
+static int distance(const char *x, const char *y, int limit) {
+  int row[SMMA_NAME_SIZE + 1];
+  const int height = (int)strnlen(x, SMMA_NAME_SIZE), length = (int)strnlen(y, SMMA_NAME_SIZE);
+  if (abs(height - length) >= limit) return limit;
   for (int j = 0; j <= length; j++) row[j] = j;
-  for (int i = 1; x[i - 1]; i++) {
-    int diagonal = row[0];
+  for (int i = 1; i <= height; i++) {
+    int diagonal = row[0], least = i;
     row[0] = i;
     for (int j = 1; j <= length; j++) {
       int cost = diagonal + (x[i - 1] != y[j - 1]);
@@ -17,7 +21,9 @@ static int distance(const char *x, const char *y) {
       if (row[j] + 1 < cost) cost = row[j] + 1;
       if (row[j - 1] + 1 < cost) cost = row[j - 1] + 1;
       row[j] = cost;
+      if (cost < least) least = cost;
     }
+    if (least >= limit) return limit;
   }
   return row[length];
 }
@@ -28,12 +34,13 @@ void smma_nearest_start(smma_nearest *n, const char *wanted) {
 }
 
 void smma_nearest_consider(smma_nearest *n, const char *name, const char *form) {
+  const int limit = n->count == SMMA_NEAREST_COUNT ? n->distance[SMMA_NEAREST_COUNT - 1] : INT_MAX;
   bool part = n->wanted[0] && strstr(form, n->wanted); /* part of a known name */
-  int d = part ? 0 : distance(n->wanted, form), at = n->count;
+  int d = part ? 0 : distance(n->wanted, form, limit), at = n->count;
+  if (d >= limit) return;
   for (int i = 0; i < n->count; i++)
     if (strcmp(n->name[i], name) == 0) return;
   while (at > 0 && n->distance[at - 1] > d) at--;
-  if (at == SMMA_NEAREST_COUNT) return;
   if (n->count < SMMA_NEAREST_COUNT) n->count++;
   for (int i = n->count - 1; i > at; i--) {
     memcpy(n->name[i], n->name[i - 1], SMMA_NAME_SIZE);

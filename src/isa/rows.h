@@ -188,6 +188,8 @@
 #endif
 
 /* Ends an architecture's file: defines the table of its rows. */
+#define APPLE(arch, name, other, n, d, a, b) SMMA_ROW(arch, APPLE, name, other, n, n, 1, d, a, b, d, none, 0, apple_fma)
+
 #define SMMA_TABLE(symbol) const smma_instruction_table smma_table_##symbol = {rows, sizeof rows / sizeof rows[0]}
 
 #endif

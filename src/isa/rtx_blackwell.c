@@ -21,6 +21,9 @@
 #define FP4_SP(block, scale) \
   MMA_SP_SCALED(rtx_blackwell, 128, 64, 8, block, f32, e2m1, e2m1, f32, scale, rtx_blackwell_fp4)
 
+/* E3M4, whose only special value is NaN, all ones: SASS has it, PTX has not. */
+#define SMMA_FORMAT_e3m4 SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_ONE_NAN)
+
 static const smma_instruction rows[] = {
     MMA(rtx_blackwell, 16, 8, 16, f32, f16, f16, f32, rtx_blackwell_f32),
     MMA(rtx_blackwell, 16, 8, 16, f16, f16, f16, f16, rtx_blackwell_f16),
@@ -32,6 +35,7 @@ static const smma_instruction rows[] = {
     MMA(rtx_blackwell, 16, 8, 4, f32, tf32, tf32, f32, rtx_blackwell_tf32),
     SMMA_F8F6F4_PAIRS(F8F6F4, 32),
     SMMA_FP8_PAIRS(FP8_K16, 16),
+    MMA(rtx_blackwell, 16, 8, 32, f32, e3m4, e3m4, f32, rtx_blackwell_e3m4),
     SMMA_F8F6F4_PAIRS(MXF8F6F4, 32),
     FP4(32, ue8m0),
     FP4(16, ue4m3),

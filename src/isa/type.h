@@ -21,6 +21,7 @@ typedef enum {
   SMMA_FAMILY_WMMA, /* RDNA: v_wmma and v_dot */
   SMMA_FAMILY_VECTOR,
   SMMA_FAMILY_ARM,
+  SMMA_FAMILY_APPLE,
   SMMA_FAMILY_POWER,
   SMMA_FAMILY_RISCV,
   SMMA_FAMILY_CUSTOM
@@ -35,7 +36,7 @@ typedef enum {
 
 struct smma_instruction {
   const char *name;
-  const char *other_name; /* AMD's alternative spelling, or NULL */
+  const char *other_name; /* another spelling, or NULL */
   smma_arch_id arch;      /* SMMA_ARCH_COUNT for a custom unit */
   smma_family family;
   int m, n, k;

@@ -132,9 +132,9 @@ static void chains_fp8_run(const smma_run *r) {
 }
 
 /* Numbers of E5M2 are the upper bytes of those of FP16. */
-static uint32_t chains_from_e5m2(uint32_t code) { return pairs_from_f16(code << 8); }
+static uint32_t chains_from_e5m2(uint32_t code) { return fma_from_f16(code << 8); }
 static uint32_t chains_from_e5m2_flushed(uint32_t code) {
-  return pairs_from_f16((code & 0x7c ? code : code & 0x80) << 8);
+  return fma_from_f16((code & 0x7c ? code : code & 0x80) << 8);
 }
 
 static uint32_t chains_from_e4m3(uint32_t code) {
@@ -184,7 +184,7 @@ static bool chains_fp8_takes(const smma_operation *o) {
 
 static void chains_pack(const smma_pack *pack, size_t width) {
   const bool is_f16 = pack->multiplier->operation.a == SMMA_F16;
-  smma_interleave(pack, width, 2, 4, is_f16 ? pairs_from_f16 : ftz_from_bf16_signed, 0);
+  smma_interleave(pack, width, 2, 4, is_f16 ? fma_from_f16 : ftz_from_bf16_signed, 0);
 }
 
 static void chains_pack_rows(const smma_pack *pack) { chains_pack(pack, CHAINS_ROWS); }

@@ -7,10 +7,10 @@ const smma_kernel_family SMMA_OF_KERNEL(fma_f32) = {
     fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
 /* FP64 in each rounding direction: the same code, run in different floating-point modes. */
-#define FMA_F64_FAMILY(name, direction)                                                                        \
-  static bool name##_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64, SMMA_ROUND_##direction); } \
-  const smma_kernel_family SMMA_OF_KERNEL(name) = {                                                            \
-      name##_takes,         FMA_F64_COLUMNS, fma_f64_bytes,         fma_f64_bytes, fma_f64_pack_rows,          \
+#define FMA_F64_FAMILY(name, direction)                                                               \
+  static bool name##_takes(const smma_operation *o) { return fma_is_f64(o, SMMA_ROUND_##direction); } \
+  const smma_kernel_family SMMA_OF_KERNEL(name) = {                                                   \
+      name##_takes,         FMA_F64_COLUMNS, fma_f64_bytes,         fma_f64_bytes, fma_f64_pack_rows, \
       fma_f64_pack_columns, fma_f64_run,     SMMA_MODE_##direction, true,          false};
 FMA_F64_FAMILY(fma_f64, NEAREST_EVEN)
 FMA_F64_FAMILY(fma_f64_zero, TOWARD_ZERO)

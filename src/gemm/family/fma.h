@@ -1,6 +1,8 @@
 /* Chains of fused multiply-adds in FP32 and FP64: a matrix product in native IEEE arithmetic, with blocks of D in
    registers, one accumulator per element, and k in order.
 
+   Operands in FP16 and BF16 are packed as FP32, which is exact.
+
    Other rounding directions are floating-point modes of the machine.
 
    Machines differ in which NaN an operation returns, but not in whether it returns one. Accumulators therefore get
@@ -194,22 +196,48 @@ static inline void fma_f64_run(const smma_run *r) {
                   (double *)r->accumulator + i * FMA_F64_COLUMNS);
 }
 
-static inline void fma_f32_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 4, 4, NULL, 0); }
-static inline void fma_f32_pack_columns(const smma_pack *pack) {
-  smma_interleave(pack, FMA_F32_COLUMNS, 4, 4, NULL, 0);
+/* ---- Packing ---- */
+
+static uint32_t fma_from_f16(uint32_t code) {
+  const uint32_t sign = (code & 0x8000) << 16, fields = (code & 0x7fff) << 13, rebias = 112u << 23;
+  const float subnormal = (float)(int32_t)(code & 0x3ff) * 0x1p-24f;
+  uint32_t bits;
+  memcpy(&bits, &subnormal, sizeof bits);
+  if (fields >= 1u << 23) bits = fields + rebias + (fields >= 31u << 23 ? rebias : 0);
+  return sign | bits;
 }
+
+static uint32_t fma_from_bf16(uint32_t code) { return code << 16; }
+
+static inline __attribute__((always_inline)) void fma_f32_pack(const smma_pack *pack, size_t width) {
+  if (pack->view->format == SMMA_F32)
+    smma_interleave(pack, width, 4, 4, NULL, 0);
+  else if (pack->view->format == SMMA_F16)
+    smma_interleave(pack, width, 2, 4, fma_from_f16, 0);
+  else
+    smma_interleave(pack, width, 2, 4, fma_from_bf16, 0);
+}
+
+static inline void fma_f32_pack_rows(const smma_pack *pack) { fma_f32_pack(pack, FMA_ROWS); }
+static inline void fma_f32_pack_columns(const smma_pack *pack) { fma_f32_pack(pack, FMA_F32_COLUMNS); }
 static inline void fma_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 8, 8, NULL, 0); }
 static inline void fma_f64_pack_columns(const smma_pack *pack) {
   smma_interleave(pack, FMA_F64_COLUMNS, 8, 8, NULL, 0);
 }
 
-static bool fma_takes(const smma_operation *o, smma_format format, smma_rounding direction) {
-  return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == direction && o->a == format && o->b == format &&
-         o->d == format;
+static inline bool fma_is_f64(const smma_operation *o, smma_rounding direction) {
+  return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == direction && o->a == SMMA_F64 &&
+         o->b == SMMA_F64 && o->d == SMMA_F64;
+}
+
+static inline bool fma_f32_reads(smma_format format) {
+  return format == SMMA_F32 || format == SMMA_F16 || format == SMMA_BF16;
 }
 
 static inline bool fma_f32_takes(const smma_operation *o) {
-  return smma_has_one_nan(o->rule.nan) && fma_takes(o, SMMA_F32, SMMA_ROUND_NEAREST_EVEN);
+  return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == SMMA_ROUND_NEAREST_EVEN &&
+         smma_has_one_nan(o->rule.nan) && fma_f32_reads(o->a) && fma_f32_reads(o->b) && o->c == SMMA_F32 &&
+         o->d == SMMA_F32;
 }
 
 #endif

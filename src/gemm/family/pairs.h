@@ -293,25 +293,14 @@ static inline void pairs_f64_run(const smma_run *r) {
 
 /* ---- Packing ---- */
 
-static uint32_t pairs_from_f16(uint32_t code) {
-  const uint32_t sign = (code & 0x8000) << 16, fields = (code & 0x7fff) << 13, rebias = 112u << 23;
-  const float subnormal = (float)(int32_t)(code & 0x3ff) * 0x1p-24f;
-  uint32_t bits;
-  memcpy(&bits, &subnormal, sizeof bits);
-  if (fields >= 1u << 23) bits = fields + rebias + (fields >= 31u << 23 ? rebias : 0);
-  return sign | bits;
-}
-
-static uint32_t pairs_from_bf16(uint32_t code) { return code << 16; }
-
 static inline __attribute__((always_inline)) void pairs_pack(const smma_pack *pack, size_t width) {
   const smma_operation *o = &pack->multiplier->operation;
   if (o->a == SMMA_F32)
     smma_interleave(pack, width, 4, 4, NULL, 0);
   else if (o->a == SMMA_F16)
-    smma_interleave(pack, width, 2, 4, pairs_from_f16, 0);
+    smma_interleave(pack, width, 2, 4, fma_from_f16, 0);
   else if (o->rule.with.composition.subnormal_a == SMMA_SUBNORMALS_KEPT)
-    smma_interleave(pack, width, 2, 4, pairs_from_bf16, 0);
+    smma_interleave(pack, width, 2, 4, fma_from_bf16, 0);
   else
     smma_interleave(pack, width, 2, 4, ftz_from_bf16_signed, 0);
 }

@@ -1,0 +1,8 @@
+#include "isa/rows.h"
+
+#define ARCH apple_m1
+
+static const smma_instruction rows[] = {
+#include "isa/apple_amx.def"
+};
+SMMA_TABLE(apple_m1);
