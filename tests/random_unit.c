@@ -256,6 +256,8 @@ static void settle_cut(uint64_t *state, smma_cut *cut) {
   cut->bits = random_below(state, 6) ? random_between(state, 4, 32) : SMMA_EXACT_ALIGNMENT;
   if (random_below(state, 12) == 0) cut->bits = random_between(state, 0, 100);
   cut->drop = mostly(state, 4, SMMA_NONE, random_between(state, 0, 24));
+  cut->again = mostly(state, 6, 0, random_between(state, 0, cut->bits));
+  if (cut->bits == SMMA_EXACT_ALIGNMENT) cut->again = 0;
 }
 
 static void settle_dealing(uint64_t *state, smma_step *s, int count) {
@@ -293,17 +295,33 @@ static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma
   settle_cut(state, &s.term);
   s.accumulator = s.term;
   if (s.join == SMMA_JOIN_CHAIN && random_below(state, 2)) settle_cut(state, &s.accumulator);
+  s.least_reference = mostly(state, 5, SMMA_NONE, random_between(state, -130, 10));
+  s.minus_one_shift = mostly(state, 4, 0, random_between(state, 1, 40));
   s.opposing = (smma_opposing)(s.join == SMMA_JOIN_CHAIN && random_below(state, 3) == 0);
   s.output = last ? d : random_below(state, 2) ? SMMA_NO_FORMAT : (smma_format)one_of(state, outputs, 12);
   if (s.output == SMMA_F32 && random_below(state, 6) == 0) s.output = SMMA_E8M13;
   s.width = mostly(state, 6, SMMA_NONE, random_between(state, 12, 60));
   if (s.term.bits == SMMA_EXACT_ALIGNMENT || s.accumulator.bits == SMMA_EXACT_ALIGNMENT) {
     s.width = SMMA_NONE, s.opposing = SMMA_OPPOSING_EXACT;
+    s.least_reference = SMMA_NONE, s.minus_one_shift = s.term.again = s.accumulator.again = 0;
     if (s.output == SMMA_NO_FORMAT) s.output = SMMA_F32;
   }
   s.narrow_bits = mostly(state, 3, SMMA_NONE, random_between(state, 0, 30));
   if (s.output == SMMA_NO_FORMAT) s.narrow_bits = SMMA_NONE;
   return s;
+}
+
+/* Cuts the factors of some units into slices. */
+static void settle_slices(uint64_t *state, const smma_instruction *i, smma_composition *p) {
+  p->slice_a = p->slice_b = p->first_phase = 0, p->slices_b = p->phases = 1;
+  p->zero_product = SMMA_OWN_EXPONENT;
+  if (i->scale_block || random_below(state, 3)) return;
+  p->zero_product = mostly(state, 3, SMMA_OWN_EXPONENT, random_between(state, -60, 10));
+  p->slice_a = random_between(state, 0, 9);
+  p->slice_b = random_between(state, 0, 9);
+  p->slices_b = p->slice_b ? random_between(state, 1, 3) : 1;
+  p->first_phase = mostly(state, 2, 0, random_between(state, 0, 3));
+  p->phases = random_between(state, 1, 4);
 }
 
 static void settle_operands(uint64_t *state, smma_custom *c) {
@@ -320,6 +338,7 @@ static void settle_operands(uint64_t *state, smma_custom *c) {
   p->subnormal_c = (smma_subnormal_policy)mostly(state, 2, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_c);
   p->widen = (smma_format)mostly(state, 8, SMMA_NO_FORMAT, (int)p->widen);
   p->product_limit = mostly(state, 8, SMMA_NONE, random_between(state, 0, 130));
+  settle_slices(state, i, p);
 }
 
 smma_custom random_composition(uint64_t seed) {
@@ -336,7 +355,7 @@ smma_custom random_composition(uint64_t seed) {
     c.named.rule.algorithm = SMMA_COMPOSITION;
     set_keys(&state, &c);
     settle_operands(&state, &c);
-    for (count = c.instruction.k; p->steps < steps && count;
+    for (count = smma_product_nodes(p, c.instruction.k); p->steps < steps && count;
          count = smma_composition_nodes(p, c.instruction.k, p->steps)) {
       p->step[p->steps] = random_step(&state, count, p->steps == steps - 1, p->steps == start, c.instruction.d);
       p->steps++;
