@@ -149,13 +149,19 @@ static smma_stage *explain_exact(const sum *s, const smma_node *term) {
   return stage;
 }
 
+static bool is_every_zero(const sum *s, const smma_node *term) {
+  for (int i = 0; i < s->count; i++)
+    if (term[i].kind != SMMA_ZERO) return false;
+  return true;
+}
+
 static smma_stage *explain_cut(const sum *s, const smma_node *term) {
   const smma_node total = smma_cut_sum(s->step, term, s->count);
   smma_stage *stage = smma_explain_add_stage(s->builder, total.kind == SMMA_ZERO ? SMMA_STAGE_NOTE : SMMA_STAGE_ALIGN);
   snprintf(stage->title, sizeof stage->title, "%s%s", s->where,
-           total.kind != SMMA_ZERO                            ? ""
-           : smma_is_below_reference(s->step, total.exponent) ? ": the reference exponent is too low, so it is zero"
-                                                              : ": every term is zero");
+           total.kind != SMMA_ZERO  ? ""
+           : is_every_zero(s, term) ? ": every term is zero"
+                                    : ": the reference exponent is too low, so it is zero");
   if (total.kind == SMMA_ZERO) return stage;
   tell_cuts(s, total.exponent, stage->title, sizeof stage->title);
   add_terms(s);
