@@ -10,22 +10,23 @@ static void print_t_fdpa(const smma_t_fdpa *p) {
 }
 
 static void print_cut(const smma_cut *c) {
-  printf("{%d, %d, %d, %d, %d, %d, %d}, ", (int)c->brings, c->offset, c->least, c->zero_exponent, c->bits,
-         (int)c->rounding, c->drop);
+  printf("{%d, %d, %d, %d, %d, %d, %d, %d}, ", (int)c->brings, c->offset, c->least, c->zero_exponent, c->bits,
+         (int)c->rounding, c->drop, c->again);
 }
 
 static void print_step(const smma_step *s) {
-  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, ", s->take, s->turn, s->window, (int)s->join, (int)s->start, s->chains,
-         s->stride, s->descending, s->reference);
+  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, ", s->take, s->turn, s->window, (int)s->join, (int)s->start,
+         s->chains, s->stride, s->descending, s->reference, s->least_reference);
   print_cut(&s->term), print_cut(&s->accumulator);
-  printf("%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d}, ", (int)s->opposing, s->width, (int)s->width_overflow,
-         s->narrow_bits, (int)s->narrow_rounding, s->narrow_subnormals, (int)s->output, (int)s->rounding,
-         (int)s->overflow, (int)s->subnormal_outputs, s->early_underflow, (int)s->zero_sign);
+  printf("%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d}, ", (int)s->opposing, s->minus_one_shift, s->width,
+         (int)s->width_overflow, s->narrow_bits, (int)s->narrow_rounding, s->narrow_subnormals, (int)s->output,
+         (int)s->rounding, (int)s->overflow, (int)s->subnormal_outputs, s->early_underflow, (int)s->zero_sign);
 }
 
 static void print_composition(const smma_composition *p) {
-  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, {", (int)p->subnormal_a, (int)p->subnormal_b, (int)p->subnormal_c,
-         (int)p->widen, p->product_limit, p->limit_joins, p->scaled_step, (int)p->product, p->steps);
+  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, {", (int)p->subnormal_a, (int)p->subnormal_b,
+         (int)p->subnormal_c, (int)p->widen, p->product_limit, p->limit_joins, p->scaled_step, (int)p->product,
+         p->slice_a, p->slice_b, p->slices_b, p->first_phase, p->phases, p->zero_product, p->steps);
   for (int i = 0; i < p->steps; i++) print_step(&p->step[i]);
   printf("}}");
 }

@@ -16,7 +16,7 @@
   {                                                                                                                  \
     .take = 16, .turn = 16, .window = 16, .chains = -2147483647, .stride = -2147483647, .descending = INT_MIN,       \
     .reference = SMMA_NONE, .term = LONG_CUT, .accumulator = LONG_CUT, .width = SMMA_NONE, .narrow_bits = SMMA_NONE, \
-    .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN                                     \
+    .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN, .least_reference = SMMA_NONE       \
   }
 
 /* One chain of 16 products with c, and a sticky bit below 25 other bits. */
@@ -29,8 +29,11 @@
   {                                                                                                                 \
     .take = 16, .turn = 16, .window = 16, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_C, .chains = 1, .stride = 1, \
     .reference = SMMA_NONE, .term = STICKY_CUT, .accumulator = STICKY_CUT, .width = SMMA_NONE,                      \
-    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = SMMA_F32                                            \
+    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = SMMA_F32, .least_reference = SMMA_NONE              \
   }
+
+#define WHOLE_PRODUCTS \
+  .widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE, .slices_b = 1, .phases = 1, .zero_product = SMMA_OWN_EXPONENT
 
 static const struct {
   const char *name;
@@ -47,9 +50,7 @@ static const struct {
     {"TR-FDPA, K = 16",
      {.rule = {SMMA_TR_FDPA, SMMA_NAN_QUIET, {.tr_fdpa = {24, 31, 8, 2}}}, FORMATS(SMMA_BF16, SMMA_F32), .k = 16}},
     {"G-FDPA, K = 16",
-     {.rule = {SMMA_COMPOSITION,
-               SMMA_NAN_QUIET,
-               {.composition = {.widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE, .steps = 1, .step = {STICKY}}}},
+     {.rule = {SMMA_COMPOSITION, SMMA_NAN_QUIET, {.composition = {WHOLE_PRODUCTS, .steps = 1, .step = {STICKY}}}},
       FORMATS(SMMA_F16, SMMA_F32),
       .k = 16}},
     {"C-FDPA, K = 16",
@@ -61,9 +62,7 @@ static const struct {
     {"a composition whose words are long, K = 16",
      {.rule = {SMMA_COMPOSITION,
                SMMA_NAN_QUIET,
-               {.composition = {.widen = SMMA_NO_FORMAT,
-                                .product_limit = SMMA_NONE,
-                                .steps = SMMA_MAXIMUM_STEPS,
+               {.composition = {WHOLE_PRODUCTS, .steps = SMMA_MAXIMUM_STEPS,
                                 .step = {LONG, LONG, LONG, LONG, LONG, LONG}}}},
       FORMATS(SMMA_F16, SMMA_F32),
       .k = 16}},

@@ -92,12 +92,33 @@ wrong_steps 'complements without an accumulator' 'step 1, "opposing": there is n
   "[{$step, \"join\": \"apart\", \"opposing\": \"complement\"}]"
 wrong_steps 'narrow without an output' 'step 1, "narrow_bits": there is no output; allowed: none$' \
   '[{"take": 8, "join": "apart", "alignment_bits": 24, "narrow_bits": 20, "output": "none"}]'
+wrong_steps 'an exact sum below a reference' 'step 1, "least_reference": an exact sum aligns nothing; allowed: none$' \
+  '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "least_reference": 0, "output": "f32"}]'
+wrong_steps 'an exact sum of -1 unit' 'step 1, "minus_one_shift": exact terms have no last bit; allowed: 0$' \
+  '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "minus_one_shift": 1, "output": "f32"}]'
+wrong_steps 'exact terms rounded again' 'step 1, "round_again": an exact sum rounds no term; allowed: 0$' \
+  '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "round_again": 1, "output": "f32"}]'
+wrong_steps 'more rounded again than there is' \
+  'step 1, "round_again": 25 is more than the bits that alignment leaves; allowed: 0 to 24$' \
+  "[{$step, \"join\": \"chain\", \"start\": \"c\", \"round_again\": 25}]"
+chain="[{$step, \"join\": \"chain\", \"start\": \"c\"}]"
+wrong_steps 'a second slice of whole factors' '"slice_a": phases multiply slice 1; allowed: a number of bits$' \
+  "$chain, \"phases\": 2"
+wrong_steps 'a slice after the last bit' '"phases": slice 3 of b begins after the last bit of f16$' \
+  "$chain, \"slice_b\": 4, \"slices_b\": 4, \"phases\": 4"
+wrong_steps 'too many phases' '"phases": 9 phases of 8 products; allowed: 1 to 8$' "$chain, \"slice_a\": 1, \"phases\": 9"
+wrong_steps 'scale factors of slices' '"scale": products of slices take no scale factors; allowed: none$' \
+  "$chain, \"slice_a\": 4, \"scale\": \"ue8m0\", \"scale_block\": 8"
 wrong_steps 'the last step scaled' "\"scaled_step\": the last step's result is d; allowed: 0 to 0\$" \
   "[{$step, \"join\": \"chain\", \"start\": \"c\"}], \"scaled_step\": 1"
 head=${head/'"k": 8'/'"k": 32'} step=${step/8/32}
 last='{"take": 1, "join": "chain", "start": "c", "alignment_bits": 24, "output": "f32"}'
 wrong_steps 'several blocks scaled' '"scaled_step": its sums have products of several blocks of scale factors$' \
   "[{$step, \"join\": \"apart\"}, $last], \"scale\": \"ue8m0\", \"scale_block\": 16, \"scaled_step\": 1"
+gives 'slices in words' 0 'slice 0 of a by slice 0 of b, slice 0 of a by slice 1 of b, slice 1 of a by slice 0 of b\.$' \
+  custom truncated-multiplier.json
+gives 'the low slices are not multiplied' 0 '^0x3f820000  1\.015625$' \
+  dot --on truncated-multiplier.json -a '0x1.02p0 0*15' -b '0x1.02p0 0*15'
 gives 'a composition in words' 0 '^  Step 1: 16 nodes, 1 to a sum, in 4 chains, .* the first with c\.$' custom four-chains.json
 gives 'its sums are explained' 0 '^step 2 of 2, sum 3: exact$' \
   explain --on four-chains.json --a '1 2 3 4 0*12' --b '1*16' --c 5

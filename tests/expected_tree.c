@@ -172,7 +172,7 @@ static int group_sum(builder *b, const smma_step *s, const int *node, int group,
   sum = sum_of(b, term, 1 + s->take);
   if (sum >= b->tree->summands.count)
     b->tree->exact[sum] = s->term.bits == SMMA_EXACT_ALIGNMENT || s->reference != SMMA_NONE ||
-                          s->term.bits >= b->tree->summands.huge - b->tree->summands.one;
+                          s->term.bits - s->term.again >= b->tree->summands.huge - b->tree->summands.one;
   return sum;
 }
 
@@ -204,8 +204,9 @@ static bool has_steps(const smma_operation *o) {
 
 static int sum_of_steps(builder *b, int c) {
   const smma_composition *p = &b->operation->rule.with.composition;
-  int node[SMMA_MAXIMUM_K], count = b->operation->k;
-  for (int k = 0; k < count; k++) node[k] = b->of[k];
+  int node[SMMA_MAXIMUM_K], count = smma_product_nodes(p, b->operation->k);
+  for (int i = 0; i < count; i++) /* the summands are powers of two, whose later slices are zero */
+    node[i] = i < b->operation->k ? b->of[i] : NOTHING;
   for (const smma_step *s = p->step; s < p->step + p->steps; s++) count = add_step(b, s, node, count, c);
   return node[0];
 }

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Compares the models of Arm's, Power's, RISC-V's or x86's instructions with an emulator (qemu, Spike, Bochs), or on an
-# Arm or Power machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction (default: 1,000,000; x86:
-# 50,000), with tests/arm_rows.c, tests/power_rows.c, tests/riscv_rows.cc or tests/bochs.sh as the unit. QEMU_AARCH64,
-# QEMU_PPC64LE and BOCHS name another emulator; SPIKE is the folder of Spike's source, which no package of Debian has.
+# Compares the models of Arm's, Power's, RISC-V's, Tenstorrent's or x86's instructions with an emulator (qemu, Spike,
+# ttsim, Bochs), or on an Arm or Power machine with its CPU. Runs SOFTMMA_JUDGE_ROWS test vectors of each instruction (default: 1,000,000; x86:
+# 50,000), with tests/arm_rows.c, tests/power_rows.c, tests/riscv_rows.cc, tests/tensix_rows.cc or tests/bochs.sh as the unit. QEMU_AARCH64,
+# QEMU_PPC64LE and BOCHS name another emulator; SPIKE and TTSIM are the folders of Spike's and ttsim's sources, which no package of Debian has.
 # Without a compiler or emulator the status is 77.
-# Usage: judge.sh SOFTMMA SOURCE arm|power|riscv|x86
+# Usage: judge.sh SOFTMMA SOURCE arm|power|riscv|wormhole|blackhole|x86
 set -u
 export LC_ALL=C
-usage='usage: judge.sh SOFTMMA SOURCE arm|power|riscv|x86'
+usage='usage: judge.sh SOFTMMA SOURCE arm|power|riscv|wormhole|blackhole|x86'
 softmma=$(realpath "${1:?$usage}") source=$(realpath "${2:?$usage}") arch=${3:?$usage}
 rows=${SOFTMMA_JUDGE_ROWS:-1000000}
 case $arch in
   arm) machine=aarch64 qemu=${QEMU_AARCH64:-qemu-aarch64} cpu=max options='-std=c11 -D_DEFAULT_SOURCE' ;;
   power) machine=ppc64le qemu=${QEMU_PPC64LE:-qemu-ppc64le} cpu=power10 options='-std=gnu11 -mcpu=power10' ;;
-  riscv) machine=$(uname -m) qemu= ;;
+  riscv | wormhole | blackhole) machine=$(uname -m) qemu= ;;
   x86) machine=x86_64 rows=${SOFTMMA_JUDGE_ROWS:-50000} qemu= ;;
   *) echo "$usage" >&2 && exit 2 ;;
 esac
@@ -32,6 +32,13 @@ for tool in $compiler $qemu ${BOCHS-}; do
 done
 [ "$arch" != riscv ] || [ -f "${SPIKE-}/riscv/zvbdot.h" ] ||
   skip "SPIKE does not name a folder with Spike's source (riscv-software-src/riscv-isa-sim)."
+tensix=
+case $arch in
+  wormhole) tensix=0 ;;
+  blackhole) tensix=1 ;;
+esac
+[ -z "$tensix" ] || [ -f "${TTSIM-}/src/tensix.cpp" ] ||
+  skip "TTSIM does not name a folder with ttsim's source (tenstorrent/ttsim)."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ "$arch" != riscv ] || SPIKE=$(realpath "$SPIKE")
@@ -50,6 +57,13 @@ elif [ "$arch" = riscv ]; then
       -o "$work/rows" "$source/tests/riscv_rows.cc" "$work"/softfloat/*.o || exit 1
   judge=$work/rows lister=$judge
   echo "Spike of $SPIKE"
+elif [ -n "$tensix" ]; then
+  awk '/^static uint32_t (fpu_accum_normalize_encode|mvmul)\(/ || /^static inline int32_t fpu_exp_prod_adj\(/ { copy = 1 }
+    copy { print } /^}/ { copy = 0 }' "$TTSIM/src/tensix.cpp" >"$work/ttsim_mvmul.h" &&
+    c++ -std=c++17 -O2 -Wall -Wextra -Werror -DTT_ARCH_VERSION="$tensix" -isystem "$work" -o "$work/rows" \
+      "$source/tests/tensix_rows.cc" || exit 1
+  judge=$work/rows lister=$judge
+  echo "ttsim of $TTSIM"
 else
   # shellcheck disable=SC2086 # several options
   "$compiler" $options -Wall -Wextra -Werror -O2 -static -o "$work/rows" "$source/tests/${arch}_rows.c" || exit 1
@@ -120,11 +134,12 @@ export softmma rows work qemu judge arch
 xargs -P "$(nproc)" -I {} bash -c 'one {}' <"$work/all" | tee "$work/said"
 
 # Checks that the comparison detects differences. Arm: another rounding mode, EBF = 0 instead of 1. Power and x86: a sum
-# that wraps instead of saturating. RISC-V: unsigned bytes of A.
+# that wraps instead of saturating. RISC-V: unsigned bytes of A. Tenstorrent: HiFi1 instead of HiFi2.
 case $arch in
   arm) of=bfdot.ebf other=bfdot ;;
   power) of=xvi8ger4spp other=xvi8ger4pp ;;
   riscv) of=vqwbdotas.vv.vlen128.s8.s8 other=vqwbdotas.vv.vlen128.u8.s8 ;;
+  wormhole | blackhole) of=mvmul.hifi2.f32.bf16.bf16 other=mvmul.hifi1.f32.bf16.bf16 ;;
   x86) of=vpdpbusds other=vpdpbusd ;;
 esac
 if "$softmma" test --unit "pipe:sed s/$of/$other/ | $judge" --on "$arch" --instr "$of" --rows 1000 \

@@ -35,6 +35,7 @@ static struct {
   node product[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K], a, b, c, zero, result;
   quantity number;
   mpz_t total, cut, limit;
+  bool all_numbers; /* infinities and NaN are numbers with the greatest exponent, too */
 } work;
 
 static void prepare(void) {
@@ -66,6 +67,7 @@ static void set_number(node *x, smma_format format, uint64_t code, smma_format f
   layout f = oracle_layout(format);
   quantity *q = &work.number;
   oracle_decode(q, format, code);
+  if (work.all_numbers) q->class = FINITE;
   oracle_flush(q, flushed, policy);
   mpz_mul_2exp(x->value, q->value, UNIT - OPERAND_UNIT);
   x->class = q->class;
@@ -118,6 +120,7 @@ static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
   bool is_integer = f.specials == OF_INTEGERS, subnormal;
   quantity *greatest = &work.number;
   int least = is_integer ? NO_EXPONENT : f.least_exponent, top;
+  uint64_t greatest_code;
   if (mpz_sgn(x) == 0) return encode_zero(s, negative);
   negative = mpz_sgn(x) < 0;
   if (s->narrow_bits != SMMA_NONE)
@@ -132,10 +135,13 @@ static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
   if (!s->early_underflow) subnormal = top < least;
   if (subnormal && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT)
     return encode_zero(s, negative && s->zero_sign != SMMA_ZERO_ALWAYS_POSITIVE);
-  oracle_decode(greatest, s->output, oracle_greatest(s->output));
+  greatest_code = oracle_greatest(s->output);
+  if (work.all_numbers && saturates(s, negative)) /* all ones but for the sign */
+    greatest_code = ((UINT64_C(1) << (f.exponent_bits + f.fraction_bits)) - 1) << f.low_bits;
+  oracle_decode(greatest, s->output, greatest_code);
   mpz_mul_2exp(greatest->value, greatest->value, UNIT - OPERAND_UNIT);
   if (mpz_cmpabs(x, greatest->value) > 0)
-    return saturates(s, negative) ? oracle_sign_bit(s->output, negative) | oracle_greatest(s->output)
+    return saturates(s, negative) ? oracle_sign_bit(s->output, negative) | greatest_code
                                   : oracle_infinity(s->output, negative);
   mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(UNIT + smma_maximum(top, least) - f.fraction_bits));
   return oracle_sign_bit(s->output, negative) |
@@ -179,15 +185,30 @@ static void set_factor(node *x, smma_format format, uint64_t code, smma_subnorma
   set_number(x, widen, encode(&rounding, work.total, x->negative), widen, SMMA_SUBNORMALS_KEPT, widen);
 }
 
-static void set_product(node *p, const smma_operation *o, int k, uint64_t a, uint64_t b) {
+/* Replaces a factor by its slice number `index`: the digit of weight 2^(exponent - index * bits) to the base 2^bits. */
+static void take_slice(node *x, int bits, int index) {
+  const int first = x->exponent - index * bits; /* the weight of the slice's first bit */
+  if (bits == 0 || x->class != FINITE) return;
+  x->exponent = first;
+  mpz_tdiv_r_2exp(x->value, x->value, (mp_bitcnt_t)(UNIT + first + 1));
+  mpz_tdiv_q_2exp(x->value, x->value, (mp_bitcnt_t)(UNIT + first + 1 - bits));
+  mpz_mul_2exp(x->value, x->value, (mp_bitcnt_t)(UNIT + first + 1 - bits));
+}
+
+static void set_product(node *p, const smma_operation *o, int k, int phase, uint64_t a, uint64_t b) {
   const smma_composition *all = &o->rule.with.composition;
+  const int of_a = phase / all->slices_b, of_b = phase % all->slices_b;
   set_factor(&work.a, o->a, a, all->subnormal_a, all->widen);
   set_factor(&work.b, o->b, b, all->subnormal_b, all->widen);
+  take_slice(&work.a, all->slice_a, of_a);
+  take_slice(&work.b, all->slice_b, of_b);
   p->yields = o->rule.nan == SMMA_NAN_B_SUM_A && work.a.brought && !work.b.brought;
   if (o->rule.nan == SMMA_NAN_B_SUM_A)
     multiply(p, &work.b, &work.a);
   else
     multiply(p, &work.a, &work.b);
+  if (is_zero(p) && all->zero_product != SMMA_OWN_EXPONENT)
+    p->exponent = all->zero_product - of_a * all->slice_a - of_b * all->slice_b;
   if (all->product == SMMA_PRODUCT_XOR) { /* bits 0 and 1 */
     p->zero = mpz_cmp(work.a.value, work.b.value) == 0;
     mpz_set_ui(p->value, 0);
@@ -290,6 +311,7 @@ static void set_cut(const smma_cut *cut, const node *x, int e) {
   int own = brought_exponent(cut, x);
   mpz_set(work.cut, x->value);
   if (cut->bits != SMMA_EXACT_ALIGNMENT) round_at(work.cut, e - cut->bits, cut->rounding);
+  if (cut->again) round_at(work.cut, e - cut->bits + cut->again, cut->rounding);
   if (cut->drop != SMMA_NONE && own != NO_EXPONENT && own < e - cut->drop) mpz_set_ui(work.cut, 0);
   if (mpz_sgn(work.limit) == 0 || mpz_cmpabs(work.cut, work.limit) <= 0) return;
   if (mpz_sgn(work.cut) < 0)
@@ -334,10 +356,16 @@ static void set_total(const smma_step *s, const terms *t, int e) {
     else
       mpz_add(work.total, work.total, work.cut);
   }
-  if (s->width == SMMA_NONE) return;
-  if (complement && negative) mpz_neg(work.total, work.total);
-  limit_width(work.total, s->width, s->width_overflow, e - bits);
-  if (complement && negative) mpz_neg(work.total, work.total);
+  if (s->width != SMMA_NONE) {
+    if (complement && negative) mpz_neg(work.total, work.total);
+    limit_width(work.total, s->width, s->width_overflow, e - bits);
+    if (complement && negative) mpz_neg(work.total, work.total);
+  }
+  if (s->minus_one_shift == 0) return;
+  mpz_set_ui(work.cut, 0);
+  mpz_setbit(work.cut, (mp_bitcnt_t)(UNIT + e - bits));
+  mpz_neg(work.cut, work.cut);
+  if (mpz_cmp(work.total, work.cut) == 0) mpz_mul_2exp(work.total, work.total, (mp_bitcnt_t)s->minus_one_shift);
 }
 
 /* Reports whether a sum that is exactly zero is -0. */
@@ -362,6 +390,7 @@ static void set_sum(const smma_operation *o, const smma_step *s, const terms *t,
     return;
   }
   e = reference(s, t);
+  zero = zero || (s->least_reference != SMMA_NONE && e < s->least_reference);
   if (zero)
     mpz_set_ui(work.total, 0);
   else
@@ -441,11 +470,13 @@ static int take_step(const smma_operation *o, const smma_step *s, int count, nod
 uint64_t oracle_composition(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
                             const uint64_t *scale_a, const uint64_t *scale_b) {
   const smma_composition *p = &o->rule.with.composition;
-  int count = o->k;
+  int count = 0;
   prepare();
+  work.all_numbers = o->rule.nan == SMMA_NAN_NUMBERS;
   set_number(&work.c, o->c, c, o->d, p->subnormal_c, o->d);
   set_number(&work.zero, o->d, 0, o->d, SMMA_SUBNORMALS_KEPT, o->d);
-  for (int k = 0; k < o->k; k++) set_product(&work.product[k], o, k, a[k], b[k]);
+  for (int phase = p->first_phase; phase < p->first_phase + p->phases; phase++)
+    for (int k = 0; k < o->k; k++) set_product(&work.product[count++], o, k, phase, a[k], b[k]);
   for (int step = 0; step <= p->steps; step++) {
     if (step > 0) count = take_step(o, &p->step[step - 1], count, work.product);
     if (step == p->scaled_step && o->scale_block) scale_nodes(o, work.product, count, scale_a, scale_b);

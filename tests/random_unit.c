@@ -256,6 +256,7 @@ static void settle_cut(uint64_t *state, smma_cut *cut) {
   cut->bits = random_below(state, 6) ? random_between(state, 4, 32) : SMMA_EXACT_ALIGNMENT;
   if (random_below(state, 12) == 0) cut->bits = random_between(state, 0, 100);
   cut->drop = mostly(state, 4, SMMA_NONE, random_between(state, 0, 24));
+  cut->again = 0;
 }
 
 static void settle_dealing(uint64_t *state, smma_step *s, int count) {
@@ -293,6 +294,7 @@ static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma
   settle_cut(state, &s.term);
   s.accumulator = s.term;
   if (s.join == SMMA_JOIN_CHAIN && random_below(state, 2)) settle_cut(state, &s.accumulator);
+  s.least_reference = SMMA_NONE, s.minus_one_shift = 0;
   s.opposing = (smma_opposing)(s.join == SMMA_JOIN_CHAIN && random_below(state, 3) == 0);
   s.output = last ? d : random_below(state, 2) ? SMMA_NO_FORMAT : (smma_format)one_of(state, outputs, 12);
   if (s.output == SMMA_F32 && random_below(state, 6) == 0) s.output = SMMA_E8M13;
@@ -306,7 +308,33 @@ static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma
   return s;
 }
 
-static void settle_operands(uint64_t *state, smma_custom *c) {
+static int again_of(uint64_t *state, const smma_cut *cut) {
+  return mostly(state, 3, 0, random_between(state, 0, cut->bits));
+}
+
+/* Sets the keys of a step that only Tenstorrent's units have. */
+static void extend_step(uint64_t *state, smma_step *s) {
+  if (s->term.bits == SMMA_EXACT_ALIGNMENT || s->accumulator.bits == SMMA_EXACT_ALIGNMENT) return;
+  s->least_reference = mostly(state, 3, SMMA_NONE, random_between(state, -130, 10));
+  s->minus_one_shift = mostly(state, 3, 0, random_between(state, 1, 40));
+  s->term.again = again_of(state, &s->term);
+  s->accumulator.again = s->join == SMMA_JOIN_CHAIN ? again_of(state, &s->accumulator) : s->term.again;
+}
+
+/* Cuts the factors into slices if `extended`. */
+static void settle_slices(uint64_t *state, bool extended, const smma_instruction *i, smma_composition *p) {
+  p->slice_a = p->slice_b = p->first_phase = 0, p->slices_b = p->phases = 1;
+  p->zero_product = SMMA_OWN_EXPONENT;
+  if (i->scale_block || !extended) return;
+  p->zero_product = mostly(state, 3, SMMA_OWN_EXPONENT, random_between(state, -60, 10));
+  p->slice_a = random_between(state, 0, 9);
+  p->slice_b = random_between(state, 0, 9);
+  p->slices_b = p->slice_b ? random_between(state, 1, 3) : 1;
+  p->first_phase = mostly(state, 2, 0, random_between(state, 0, 3));
+  p->phases = random_between(state, 1, 4);
+}
+
+static void settle_operands(uint64_t *state, bool extended, smma_custom *c) {
   static const int lengths[] = {1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 16, 32, 64};
   smma_instruction *i = &c->instruction;
   smma_composition *p = &c->named.rule.with.composition;
@@ -320,6 +348,8 @@ static void settle_operands(uint64_t *state, smma_custom *c) {
   p->subnormal_c = (smma_subnormal_policy)mostly(state, 2, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_c);
   p->widen = (smma_format)mostly(state, 8, SMMA_NO_FORMAT, (int)p->widen);
   p->product_limit = mostly(state, 8, SMMA_NONE, random_between(state, 0, 130));
+  settle_slices(state, extended, i, p);
+  if (!extended && c->named.rule.nan == SMMA_NAN_NUMBERS) c->named.rule.nan = SMMA_NAN_QUIET;
 }
 
 smma_custom random_composition(uint64_t seed) {
@@ -327,6 +357,7 @@ smma_custom random_composition(uint64_t seed) {
   smma_custom_fault fault;
   smma_composition *p = &c.named.rule.with.composition;
   uint64_t state = seed ^ UINT64_C(0x57e95000000000);
+  const bool extended = seed % 4 == 3; /* has keys that only Tenstorrent's units have */
   do {
     int count, steps = random_between(&state, 1, 3), start;
     if (random_below(&state, 8) == 0) steps = random_between(&state, 4, SMMA_MAXIMUM_STEPS);
@@ -335,10 +366,11 @@ smma_custom random_composition(uint64_t seed) {
     c.instruction.name = "random";
     c.named.rule.algorithm = SMMA_COMPOSITION;
     set_keys(&state, &c);
-    settle_operands(&state, &c);
-    for (count = c.instruction.k; p->steps < steps && count;
+    settle_operands(&state, extended, &c);
+    for (count = smma_product_nodes(p, c.instruction.k); p->steps < steps && count;
          count = smma_composition_nodes(p, c.instruction.k, p->steps)) {
       p->step[p->steps] = random_step(&state, count, p->steps == steps - 1, p->steps == start, c.instruction.d);
+      if (extended) extend_step(&state, &p->step[p->steps]);
       p->steps++;
     }
     p->scaled_step = c.instruction.scale_block ? random_between(&state, 0, steps - 1) : 0;

@@ -28,10 +28,10 @@ static const struct {
 enum { RULES = sizeof rules / sizeof *rules, RULE_INTS = sizeof(smma_rule) / sizeof(int) };
 
 static const char *const families[] = {
-    [SMMA_FAMILY_MMA] = "MMA",    [SMMA_FAMILY_WGMMA] = "WGMMA", [SMMA_FAMILY_TCGEN05] = "TCGEN05",
-    [SMMA_FAMILY_MFMA] = "MFMA",  [SMMA_FAMILY_WMMA] = "WMMA",   [SMMA_FAMILY_VECTOR] = "VECTOR",
-    [SMMA_FAMILY_ARM] = "ARM",    [SMMA_FAMILY_APPLE] = "APPLE", [SMMA_FAMILY_POWER] = "POWER",
-    [SMMA_FAMILY_RISCV] = "RISCV"};
+    [SMMA_FAMILY_MMA] = "MMA",     [SMMA_FAMILY_WGMMA] = "WGMMA",  [SMMA_FAMILY_TCGEN05] = "TCGEN05",
+    [SMMA_FAMILY_MFMA] = "MFMA",   [SMMA_FAMILY_WMMA] = "WMMA",    [SMMA_FAMILY_VECTOR] = "VECTOR",
+    [SMMA_FAMILY_ARM] = "ARM",     [SMMA_FAMILY_APPLE] = "APPLE",  [SMMA_FAMILY_POWER] = "POWER",
+    [SMMA_FAMILY_RISCV] = "RISCV", [SMMA_FAMILY_TENSIX] = "TENSIX"};
 
 /* ---- Rules ---- */
 

@@ -18,7 +18,8 @@ SMMA_CORE bool smma_is_sum_of_chains(const smma_composition *p, smma_subnormal_p
   smma_step chain = p->step[0];
   int i;
   if (p->steps != 3 || p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0 ||
-      p->subnormal_a != p->subnormal_b || p->subnormal_c != SMMA_SUBNORMALS_TO_SIGNED_ZERO)
+      !smma_has_whole_products(p) || p->subnormal_a != p->subnormal_b ||
+      p->subnormal_c != SMMA_SUBNORMALS_TO_SIGNED_ZERO)
     return false;
   for (i = 0; i < 3; i++)
     if (!smma_is_flushed_f32(&p->step[i])) return false;

@@ -35,7 +35,8 @@ typedef struct {
   int zero_exponent; /* exponent that zeros bring; also SMMA_NO_EXPONENT or SMMA_OWN_EXPONENT */
   int bits;          /* fraction bits below the reference exponent; SMMA_EXACT_ALIGNMENT: all */
   smma_rounding rounding;
-  int drop; /* a term whose exponent is below reference - drop counts as zero; SMMA_NONE: no term does */
+  int drop;  /* a term whose exponent is below reference - drop counts as zero; SMMA_NONE: no term does */
+  int again; /* low bits of the aligned term that a second rounding removes, in the same direction; 0: there is none */
 } smma_cut;
 
 typedef enum {
@@ -62,9 +63,11 @@ typedef struct {
   int stride;       /* order of the groups: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
   int descending;   /* 1: that order is reversed */
   int reference;    /* fixed reference exponent; SMMA_NONE: the greatest exponent that a term brings */
+  int least_reference; /* a sum with a lower reference exponent is zero; SMMA_NONE: no sum is */
   smma_cut term, accumulator;
   smma_opposing opposing;
-  int width; /* bits of the sum, including its sign; SMMA_NONE: unlimited */
+  int minus_one_shift; /* a sum of -1 unit counts as -2^minus_one_shift units (a fault of one unit); 0: it does not */
+  int width;           /* bits of the sum, including its sign; SMMA_NONE: unlimited */
   smma_integer_overflow width_overflow;
   int narrow_bits; /* fraction bits of a first rounding of the sum, before the output rounding; SMMA_NONE: there is no
                       such rounding */
@@ -85,6 +88,10 @@ typedef struct {
   int limit_joins; /* 1: they become infinite only when added to an accumulator, and only if no other term is special */
   int scaled_step; /* the step, from 1, whose results are multiplied by the scale factors; 0: the products are */
   smma_product_kind product;
+  int slice_a, slice_b;    /* bits in a slice of a factor's significand; 0: the factor is one slice */
+  int slices_b;            /* slices of b that are multiplied by one slice of a, before the next slice of a */
+  int first_phase, phases; /* a phase multiplies one slice of a by one of b, for each k; all its products are nodes */
+  int zero_product;        /* exponent of a product with a zero factor, before slices; SMMA_OWN_EXPONENT: its own */
   int steps;
   smma_step step[SMMA_MAXIMUM_STEPS];
 } smma_composition;
@@ -130,6 +137,25 @@ SMMA_CORE int smma_node_leading_exponent(smma_node n) {
 
 /* ---- Products ---- */
 
+/* Returns the number of nodes before the first step: the products of all phases. */
+SMMA_CORE int smma_product_nodes(const smma_composition *p, int k) { return k * p->phases; }
+
+/* Reports whether the nodes before the first step are the products of the factors, one for each k. */
+SMMA_CORE bool smma_has_whole_products(const smma_composition *p) {
+  return p->phases == 1 && p->slice_a == 0 && p->slice_b == 0 && p->zero_product == SMMA_OWN_EXPONENT;
+}
+
+/* Returns a slice of a significand: `bits` bits, of which the first has the weight 2^(exponent - index * bits). */
+SMMA_CORE smma_number smma_significand_slice(smma_number x, int bits, int index) {
+  const int low = x.fraction_bits + 1 - (index + 1) * bits;
+  if (bits == 0 || x.kind > SMMA_FINITE) return x;
+  x.significand = low < 0 ? smma_shift_left(x.significand, -low) : smma_shift_right(x.significand, low);
+  x.significand = smma_low_bits(x.significand, bits);
+  x.exponent -= index * bits;
+  x.fraction_bits = (int16_t)(bits - 1);
+  return x;
+}
+
 /* Returns x * y exactly; x if both are NaN. Bound: the product of the significands is below 2^128. */
 SMMA_CORE smma_node smma_node_product(smma_node x, smma_number y) {
   const smma_bits128 low = smma_multiply_bits128(x.significand.low, y.significand);
@@ -150,18 +176,24 @@ SMMA_CORE smma_node smma_node_product(smma_node x, smma_number y) {
   return p;
 }
 
-SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_subnormal_policy policy, smma_number x) {
+SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_subnormal_policy policy,
+                                              smma_nan_policy nan, smma_number x) {
   smma_encoding f;
-  x = smma_flush(policy, x);
+  x = smma_flush(policy, smma_with_policy(nan, x));
   if (p->widen == SMMA_NO_FORMAT || x.kind > SMMA_FINITE) return x;
   f = smma_encoding_of(p->widen);
   return smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
+/* Returns the product of a phase. */
 SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_nan_policy nan, smma_number a,
-                                             smma_number b) {
-  smma_node n = smma_node_product(smma_node_of(smma_composition_factor(p, p->subnormal_a, a), 0),
-                                  smma_composition_factor(p, p->subnormal_b, b));
+                                             smma_number b, int phase) {
+  const int of_a = phase / p->slices_b, of_b = phase % p->slices_b;
+  const smma_number x = smma_significand_slice(smma_composition_factor(p, p->subnormal_a, nan, a), p->slice_a, of_a),
+                    y = smma_significand_slice(smma_composition_factor(p, p->subnormal_b, nan, b), p->slice_b, of_b);
+  smma_node n = smma_node_product(smma_node_of(x, 0), y);
+  if (n.kind == SMMA_ZERO && p->zero_product != SMMA_OWN_EXPONENT)
+    n.exponent = p->zero_product - of_a * p->slice_a - of_b * p->slice_b;
   if (nan == SMMA_NAN_B_SUM_A && b.kind == SMMA_NAN) return smma_node_of(b, 0);
   n.of_a = nan == SMMA_NAN_B_SUM_A && a.kind == SMMA_NAN;
   if (p->product == SMMA_PRODUCT_XOR) return smma_node_of(smma_product_of_kind(p->product, a, b), 0);
@@ -217,6 +249,17 @@ SMMA_CORE smma_bits128 smma_rounded_magnitude(smma_node x, int unit, smma_roundi
   return smma_rounds_up(direction, x.negative, kept.low & 1, half_unit, rest) ? smma_add_bits128(kept, one) : kept;
 }
 
+/* Returns |x| aligned to the reference exponent, in units of 2^(reference - bits + again). */
+SMMA_CORE smma_bits128 smma_aligned_magnitude(const smma_cut *cut, smma_node x, int reference) {
+  const int unit = reference - cut->bits;
+  const smma_bits128 once = smma_rounded_magnitude(x, unit, cut->rounding);
+  if (cut->again == 0) return once;
+  x.significand = once;
+  x.exponent = unit;
+  x.fraction_bits = 0;
+  return smma_rounded_magnitude(x, unit + cut->again, cut->rounding);
+}
+
 /* Returns the fraction bits of a sum of aligned terms. */
 SMMA_CORE int smma_sum_bits(const smma_step *s, int count) {
   return count > s->take ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
@@ -241,8 +284,7 @@ SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, int count, smma_
   else if (!wraps && smma_node_leading_exponent(x) - (reference - sum_bits) >= SMMA_MOST_TERM_BITS)
     term = smma_shift_left_bits128(one, SMMA_MOST_TERM_BITS);
   else
-    term =
-        smma_shift_left_bits128(smma_rounded_magnitude(x, reference - cut->bits, cut->rounding), sum_bits - cut->bits);
+    term = smma_shift_left_bits128(smma_aligned_magnitude(cut, x, reference), sum_bits - cut->bits + cut->again);
   if ((x.negative != 0) == frame) return term;
   term = smma_subtract_bits128(zero, term);
   return smma_complements(s, count) ? smma_subtract_bits128(term, one) : term;
@@ -258,10 +300,15 @@ SMMA_CORE smma_bits128 smma_limit_width(smma_bits128 x, int width, smma_integer_
   return x.high >> 63 ? smma_subtract_bits128(zero, end) : smma_subtract_bits128(end, one);
 }
 
+/* Reports whether the reference exponent is below that of every sum that is not zero. */
+SMMA_CORE bool smma_is_below_reference(const smma_step *s, int reference) {
+  return s->least_reference != SMMA_NONE && reference < s->least_reference;
+}
+
 /* Returns the sum of finite terms after alignment; the node has the reference exponent. */
 SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int count) {
   const int reference = smma_reference_exponent(s, term, count), bits = smma_sum_bits(s, count);
-  const smma_bits128 zero = {0, 0};
+  const smma_bits128 zero = {0, 0}, one = {0, 1};
   smma_node n = smma_node_of(smma_zero(), 0);
   const bool frame = smma_complements(s, count) && term[count - 1].negative;
   int i;
@@ -271,6 +318,7 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
   }
   n.exponent = reference;
   n.fraction_bits = (int16_t)bits;
+  if (smma_is_below_reference(s, reference)) n.kind = SMMA_ZERO;
   if (n.kind == SMMA_ZERO) return n;
   for (i = 0; i < count; i++)
     n.significand = smma_add_bits128(n.significand, smma_cut_term(s, i, count, term[i], reference, frame));
@@ -278,6 +326,8 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
   n.negative = (uint8_t)(n.significand.high >> 63);
   if (n.negative) n.significand = smma_subtract_bits128(zero, n.significand);
   if (!smma_bits128_is_zero(n.significand)) n.negative ^= frame;
+  if (s->minus_one_shift && n.negative && n.significand.high == 0 && n.significand.low == 1)
+    n.significand = smma_shift_left_bits128(one, s->minus_one_shift);
   return n;
 }
 
@@ -347,12 +397,13 @@ SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_r
 }
 
 /* Encodes a finite sum. */
-SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, const smma_node *term, int count) {
-  const smma_encoding f = smma_encoding_of(s->output);
-  const int least = smma_minimum_exponent(f);
+SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_nan_policy nan, smma_leading sum, const smma_node *term,
+                                      int count) {
   const bool saturates = s->overflow == SMMA_SUM_SATURATES ||
                          (s->overflow == SMMA_SUM_BY_DIRECTION && smma_leads_from_infinity(s->rounding, sum.negative));
   const bool is_zero = sum.significand == 0;
+  const smma_encoding all = smma_encoding_of(s->output), f = saturates ? smma_readable_encoding(nan, all) : all;
+  const int least = smma_minimum_exponent(f);
   uint64_t code;
   if (s->narrow_bits != SMMA_NONE)
     sum = smma_narrowed(sum, s->narrow_bits, s->narrow_subnormals ? least : SMMA_NONE, s->narrow_rounding);
@@ -430,14 +481,14 @@ SMMA_CORE smma_node smma_fuse_unwatched(const smma_step *s, smma_nan_policy nan,
   if (n.kind != SMMA_FINITE) {
     code = smma_special_code(f, n, smma_special_terms(term, s->take).kind == SMMA_NAN, nan);
   } else if (smma_is_exact(s, count)) {
-    code = smma_composed_code(s, smma_uncut_sum(s, term, count), term, count);
+    code = smma_composed_code(s, nan, smma_uncut_sum(s, term, count), term, count);
   } else {
     n = smma_cut_sum(s, term, count);
     SMMA_WATCH_CUT_SUM(n);
     if (s->output == SMMA_NO_FORMAT) return n;
-    code = smma_composed_code(s, smma_leading_of(n), term, count);
+    code = smma_composed_code(s, nan, smma_leading_of(n), term, count);
   }
-  return smma_node_of(smma_decode(f, code), code);
+  return smma_node_of(smma_with_policy(nan, smma_decode(f, code)), code);
 }
 
 /* Returns the sum of `count` terms. If count > take, the last term is the accumulator. */

@@ -84,7 +84,8 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t
 #define SMMA_IS_SHORT_G_FDPA(operation) smma_is_short_g_fdpa(operation)
 #endif
 
-/* The longest dot product of one instruction. Kernels compiled for one operation use its K. A device's other kernels
+/* The longest dot product of one instruction. Kernels compiled for one operation use its K, or its number of
+   products of slices (smma_most_nodes). A device's other kernels
    use less than 256, because every thread has memory for this many elements. */
 #ifdef SMMA_OPERATION_K
 #define SMMA_MAXIMUM_K SMMA_OPERATION_K

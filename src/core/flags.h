@@ -31,7 +31,7 @@ SMMA_CORE bool smma_is_ieee_composition(const smma_composition *p) {
     if (!smma_is_ieee_step(&p->step[i])) return false;
   return p->subnormal_a == SMMA_SUBNORMALS_KEPT && p->subnormal_b == SMMA_SUBNORMALS_KEPT &&
          p->subnormal_c == SMMA_SUBNORMALS_KEPT && p->widen == SMMA_NO_FORMAT && p->product_limit == SMMA_NONE &&
-         p->product == SMMA_PRODUCT_MULTIPLIED;
+         p->product == SMMA_PRODUCT_MULTIPLIED && smma_has_whole_products(p);
 }
 
 /* ---- Flags ---- */

@@ -41,15 +41,15 @@ SMMA_CORE bool smma_is_ieee_rounding(smma_rounding direction) { return direction
 /* Reports whether a step is one chain of groups in order that rounds each sum once, to a format. */
 SMMA_CORE bool smma_is_plain_chain(const smma_step *s) {
   return s->join == SMMA_JOIN_CHAIN && s->chains == 1 && s->stride == 1 && !s->descending &&
-         s->reference == SMMA_NONE && s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE &&
-         s->narrow_bits == SMMA_NONE && s->output != SMMA_NO_FORMAT && smma_is_ieee_rounding(s->rounding) &&
-         !s->early_underflow;
+         s->reference == SMMA_NONE && s->least_reference == SMMA_NONE && s->minus_one_shift == 0 &&
+         s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE && s->narrow_bits == SMMA_NONE &&
+         s->output != SMMA_NO_FORMAT && smma_is_ieee_rounding(s->rounding) && !s->early_underflow;
 }
 
 /* Reports whether terms bring their exponent, or their leading bit's, without exceptions. */
 SMMA_CORE bool smma_is_plain_cut(const smma_cut *c) {
   return c->brings != SMMA_BRINGS_NOTHING && c->offset == 0 && c->least == SMMA_NONE &&
-         c->zero_exponent != SMMA_OWN_EXPONENT && c->drop == SMMA_NONE;
+         c->zero_exponent != SMMA_OWN_EXPONENT && c->drop == SMMA_NONE && c->again == 0;
 }
 
 /* Reports whether a step aligns its terms and the accumulator alike; only products may be normalised. */
@@ -105,7 +105,8 @@ SMMA_CORE bool smma_is_g_fdpa(const smma_composition *p, int k, smma_format d, s
   const smma_step *s = &p->step[0];
   const bool aligned = smma_is_exact_alignment(s) || smma_aligns_alike(s), first = s->start == SMMA_START_C;
   if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0 ||
-      p->product != SMMA_PRODUCT_MULTIPLIED || p->subnormal_b != p->subnormal_a || p->subnormal_c != p->subnormal_a)
+      !smma_has_whole_products(p) || p->product != SMMA_PRODUCT_MULTIPLIED || p->subnormal_b != p->subnormal_a ||
+      p->subnormal_c != p->subnormal_a)
     return false;
   if (!aligned || !smma_is_plain_chain(s) || s->window != k || !(first ? p->steps == 1 : smma_joins_last(p, d)))
     return false;

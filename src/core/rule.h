@@ -76,6 +76,11 @@ SMMA_CORE bool smma_has_usual_formats(const smma_operation *o) {
   return smma_is_usual(o->a) && smma_is_usual(o->b) && smma_is_usual(o->c) && smma_is_usual(o->d);
 }
 
+/* Returns the most numbers that are summed at once: products, or the products of all phases of a composition. */
+SMMA_CORE int smma_most_nodes(const smma_operation *o) {
+  return smma_algorithm_of(&o->rule) == SMMA_COMPOSITION ? smma_product_nodes(&o->rule.with.composition, o->k) : o->k;
+}
+
 /* Returns how many scale factors k elements of a, or of b, have. */
 SMMA_CORE int smma_scale_count(int k, int scale_block) { return scale_block ? k / scale_block : 0; }
 
@@ -232,8 +237,8 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
 /* Converts x to another format, to nearest even. A NaN becomes the unit's NaN; if the unit has several NaNs, it
    becomes quiet and retains its sign and payload. If the formats are equal, x stays unchanged. */
 SMMA_CORE uint64_t smma_reformat(smma_format from, smma_format to, smma_nan_policy nan, uint64_t x) {
-  const smma_encoding f = smma_encoding_of(to);
-  const smma_number number = smma_decode(smma_encoding_of(from), x);
+  const smma_encoding f = smma_readable_encoding(nan, smma_encoding_of(to));
+  const smma_number number = smma_decode(smma_readable_encoding(nan, smma_encoding_of(from)), x);
   if (from == to) return x;
   if (number.kind == SMMA_NAN) return smma_has_one_nan(nan) ? smma_nan_of(f, nan) : smma_quieted(f, number);
   return smma_encode_number(f, number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);

@@ -18,8 +18,23 @@ typedef enum {
   SMMA_NAN_OPERAND,   /* x86: an operand's NaN, made quiet; if no operand is NaN, the negative quiet NaN */
   SMMA_NAN_BY_SOURCE, /* RDNA: if a factor is NaN, the marked NaN; else if the products make a NaN, the negative quiet
                          NaN; else if the accumulator is NaN, that NaN made quiet; else the negative quiet NaN */
-  SMMA_NAN_MARKED     /* RDNA 4, FP8: like SMMA_NAN_BY_SOURCE, with the marked NaN in place of the negative quiet NaN */
+  SMMA_NAN_MARKED,    /* RDNA 4, FP8: like SMMA_NAN_BY_SOURCE, with the marked NaN in place of the negative quiet NaN */
+  SMMA_NAN_NUMBERS    /* Tenstorrent: there are no infinities and no NaN; their encodings are numbers, too */
 } smma_nan_policy;
+
+/* Returns the encoding by which a unit reads and saturates numbers: all encodings are numbers if it has no special
+   values. */
+SMMA_CORE smma_encoding smma_readable_encoding(smma_nan_policy policy, smma_encoding f) {
+  if (policy == SMMA_NAN_NUMBERS && (f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_ONE_NAN))
+    f.specials = SMMA_SPECIALS_FINITE;
+  return f;
+}
+
+/* Returns a decoded operand as a unit reads it. */
+SMMA_CORE smma_number smma_with_policy(smma_nan_policy policy, smma_number x) {
+  if (policy == SMMA_NAN_NUMBERS && x.kind > SMMA_FINITE) x.kind = SMMA_FINITE;
+  return x;
+}
 
 /* Reports whether a unit returns only one NaN. */
 SMMA_CORE bool smma_has_one_nan(smma_nan_policy policy) {
@@ -41,6 +56,7 @@ SMMA_CORE uint64_t smma_marked_nan(smma_encoding f) {
 SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   switch (policy) {
     case SMMA_NAN_QUIET:
+    case SMMA_NAN_NUMBERS:
     case SMMA_NAN_DEFAULT: return smma_default_nan(f);
     case SMMA_NAN_B_SUM_A:
     case SMMA_NAN_OPERAND:

@@ -16,6 +16,11 @@ static const smma_composition *composition_of(const smma_event_space *space) {
   return &space->operation.rule.with.composition;
 }
 
+/* Reports whether nothing is known of exponents: the greatest of a format is unusual, or products are of slices. */
+static bool is_unbounded(const smma_event_space *space) {
+  return space->operation.rule.nan == SMMA_NAN_NUMBERS || !smma_has_whole_products(composition_of(space));
+}
+
 static exponents exponents_of(smma_format format, smma_subnormal_policy policy) {
   const smma_encoding f = smma_encoding_of(format);
   const int least = smma_minimum_exponent(f), field = (int)(smma_largest_fields(f) >> f.fraction_bits);
@@ -113,16 +118,21 @@ static exponents rounded(const smma_step *s, exponents terms, int last) {
 /* No bound is known. */
 static const exponents any = {-FAR, FAR, -FAR, FAR, -FAR, FAR};
 
+/* Returns the bounds for c. */
+static exponents c_of(const smma_event_space *space) {
+  return is_unbounded(space) ? any : exponents_of(space->operation.d, composition_of(space)->subnormal_c);
+}
+
 /* Returns the bounds for the sums of a chain: the accumulators after the first. */
 static exponents chained(const smma_event_space *space, const smma_step *s, exponents terms) {
-  const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
-  if (s->output == SMMA_NO_FORMAT) return any;
+  const exponents c = c_of(space);
+  if (s->output == SMMA_NO_FORMAT || is_unbounded(space)) return any;
   return rounded(s, terms, s->start == SMMA_START_C ? smma_minimum(c.last, terms.last) : terms.last);
 }
 
 /* Returns the bounds for all accumulators: c, and the previous sums. */
 static exponents accumulator_of(const smma_event_space *space, const smma_step *s, exponents terms) {
-  const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
+  const exponents c = c_of(space);
   return s->start == SMMA_START_C ? either(c, chained(space, s, terms)) : chained(space, s, terms);
 }
 
@@ -166,6 +176,7 @@ static exponents terms_of(const smma_event_space *space, int step) {
   const smma_format a = p->widen == SMMA_NO_FORMAT ? o->a : p->widen, b = p->widen == SMMA_NO_FORMAT ? o->b : p->widen;
   const exponents scale = exponents_of(o->scale, SMMA_SUBNORMALS_KEPT);
   exponents x = product_of(exponents_of(a, p->subnormal_a), exponents_of(b, p->subnormal_b));
+  if (is_unbounded(space)) return any;
   for (int n = 0;; n++) {
     if (n == p->scaled_step && o->scale_block) x = product_of(product_of(x, scale), scale);
     x = terms_in(space, n, x);
@@ -218,6 +229,7 @@ static const char *special_excluded(const smma_event_space *space, smma_special_
   const bool a = has(o->a, SMMA_CLASS_INFINITE), b = has(o->b, SMMA_CLASS_INFINITE);
   const bool c = has(space->c, SMMA_CLASS_INFINITE);
   bool possible = true;
+  if (o->rule.nan == SMMA_NAN_NUMBERS) return "encodings of infinities and NaN are numbers";
   switch (event) {
     case SMMA_SPECIAL_NAN_A: possible = nan_a; break;
     case SMMA_SPECIAL_NAN_B: possible = nan_b; break;
@@ -364,6 +376,7 @@ static bool has_special_terms(const smma_event_space *space, const parts *p, boo
   const smma_special_event nans[] = {SMMA_SPECIAL_NAN_A, SMMA_SPECIAL_NAN_B, SMMA_SPECIAL_NAN_C,
                                      SMMA_SPECIAL_NAN_SCALE};
   bool possible = c->product_limit != SMMA_NONE || c->widen != SMMA_NO_FORMAT || before;
+  if (space->operation.rule.nan == SMMA_NAN_NUMBERS) return false;
   for (int i = 0; i < 2; i++) possible = possible || !special_excluded(space, infinite[i]);
   for (int i = 0; nan && i < 4; i++) possible = possible || !special_excluded(space, nans[i]);
   return possible;
@@ -437,11 +450,14 @@ static const char *lead_excluded(const smma_event_space *space, smma_event e) {
 
 static const char *link_excluded(const smma_event_space *space, smma_event e) {
   const parts p = parts_of(space, e.block->step);
-  const exponents own = e.place == 0 ? exponents_of(space->operation.d, composition_of(space)->subnormal_c)
-                                     : chained(space, p.step, p.terms);
+  const exponents own = e.place == 0 ? c_of(space) : chained(space, p.step, p.terms);
+  const smma_subnormal_policy subnormals =
+      e.place == 0 ? composition_of(space)->subnormal_c : p.step->subnormal_outputs;
   if (starts_from_zero(space, e)) return e.value != SMMA_LINK_ZERO ? "a chain's first accumulator is zero" : NULL;
   switch ((smma_link_event)e.value) {
-    case SMMA_LINK_SUBNORMAL: return own.leading_least >= own.least ? "none is as small" : NULL;
+    case SMMA_LINK_SUBNORMAL:
+      if (is_unbounded(space)) return subnormals != SMMA_SUBNORMALS_KEPT ? "subnormal ones become zero" : NULL;
+      return own.leading_least >= own.least ? "none is as small" : NULL;
     case SMMA_LINK_INFINITE: return has_special_terms(space, &p, false) ? NULL : "no term is infinite";
     case SMMA_LINK_NAN: return has_special_terms(space, &p, true) ? NULL : "no term is NaN or infinite";
     case SMMA_LINK_ZERO:

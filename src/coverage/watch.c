@@ -146,7 +146,9 @@ static uint64_t units_of(smma_leading x, int last) {
 
 /* Reports the events of a nonzero sum that is rounded to the output. */
 static void report_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
-  const smma_encoding f = smma_encoding_of(s->output);
+  const smma_nan_policy nan = w->space->operation.rule.nan;
+  const smma_encoding of_output = smma_encoding_of(s->output);
+  const smma_encoding f = s->overflow == SMMA_SUM_SATURATES ? smma_readable_encoding(nan, of_output) : of_output;
   const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), least = smma_minimum_exponent(f);
   const smma_number most = smma_decode(f, smma_largest_fields(f) << f.ignored_bits), d = smma_decode(f, code);
   const int leads = smma_leading_exponent(x);
@@ -364,7 +366,7 @@ static bool any_special(const smma_operation *o, const smma_decoded *x, smma_num
 static void report_special(watch *w, const smma_decoded *x, smma_number c) {
   const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS);
   specials s;
-  if (block < 0 || !any_special(&w->space->operation, x, c)) return;
+  if (block < 0 || w->space->operation.rule.nan == SMMA_NAN_NUMBERS || !any_special(&w->space->operation, x, c)) return;
   s = specials_of(&w->space->operation, x, c);
   const bool nan_factor = s.nan_a || s.nan_b || s.nan_scale, nan = nan_factor || s.nan_c;
   const bool infinite = s.positive || s.negative, both = s.positive && s.negative;

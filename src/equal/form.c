@@ -155,7 +155,7 @@ static void set_block(smma_rule *r, int block) {
 
 smma_form smma_form_of(const smma_operation *o) {
   smma_form form = {.rule = o->rule};
-  form.rule.nan = SMMA_NAN_QUIET;
+  if (o->rule.nan != SMMA_NAN_NUMBERS) form.rule.nan = SMMA_NAN_QUIET;
   if (smma_any_order(o)) form.rule.with.integer.two_stages = 0;
   form.is_chain = as_chain(o, &form.chain);
   form.block = form.is_chain ? form.chain.block : smma_block_of(o);
@@ -184,7 +184,8 @@ bool smma_same_form(const smma_form *x, const smma_form *y) {
 }
 
 bool smma_same_nan(smma_nan_policy x, smma_nan_policy y) {
-  return x == y || x == SMMA_NAN_QUIET || y == SMMA_NAN_QUIET;
+  const bool numbers = x == SMMA_NAN_NUMBERS || y == SMMA_NAN_NUMBERS;
+  return x == y || (!numbers && (x == SMMA_NAN_QUIET || y == SMMA_NAN_QUIET));
 }
 
 /* ---- Zeros after the last product ---- */

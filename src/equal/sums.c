@@ -239,7 +239,7 @@ bool smma_sums_add(smma_sums *sums, const smma_operation *o, const smma_schedule
   const bool wraps = o->rule.algorithm == SMMA_INTEGER && o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   sum_builder m = {.sums = sums, .operation = o, .form = smma_form_of(o)};
   bool done;
-  m.any_order = smma_compose(o, &m.composition) && o->rule.nan != SMMA_NAN_OPERAND && o->rule.nan != SMMA_NAN_B_SUM_A;
+  m.any_order = smma_compose(o, &m.composition) && smma_has_whole_products(&m.composition) && o->rule.nan != SMMA_NAN_OPERAND && o->rule.nan != SMMA_NAN_B_SUM_A;
   if (wraps || (!c_counts && smma_schedule_is_exact(o, s, k))) return put_set(sums, o, s, sum);
   for (int off = 0; off < 2; off++) {
     m.off[off] = smma_is_off_negative_zero(o, off);

@@ -4,6 +4,7 @@
 #include "explain/builder.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
+#include "isa/print.h"
 
 /* A node and its name. */
 typedef struct {
@@ -83,11 +84,13 @@ static void tell_cut(const char *what, const smma_cut *cut, int reference, char 
   else
     smma_append_text(text, size, "; %s rounded %s at %d bits below it (%s)", what, smma_rounding_words(cut->rounding),
                      cut->bits, smma_text_of_power(reference - cut->bits).text);
+  if (cut->again) smma_append_text(text, size, ", then at %d", cut->bits - cut->again);
 }
 
 static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
   const smma_cut *term = &s->step->term, *accumulator = &s->step->accumulator;
-  const bool alike = term->bits == accumulator->bits && term->rounding == accumulator->rounding;
+  const bool alike =
+      term->bits == accumulator->bits && term->rounding == accumulator->rounding && term->again == accumulator->again;
   smma_append_text(text, size, ": E = %d", reference);
   if (alike && s->count > s->step->take) {
     tell_cut("all", term, reference, text, size);
@@ -102,6 +105,7 @@ static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
 static void note_sum(const smma_step *p, char *note, size_t size) {
   if (p->opposing == SMMA_OPPOSING_COMPLEMENT)
     smma_append_text(note, size, "terms whose sign is not the accumulator's count one unit less, zeros, too\n  ");
+  if (p->minus_one_shift) smma_append_text(note, size, "a sum of -1 unit counts as -2^%d units; ", p->minus_one_shift);
   if (p->width != SMMA_NONE)
     smma_append_text(note, size, "the sum has %d bits and %s; ", p->width,
                      p->width_overflow == SMMA_INTEGER_WRAPS ? "wraps" : "saturates");
@@ -146,10 +150,19 @@ static smma_stage *explain_exact(const sum *s, const smma_node *term) {
   return stage;
 }
 
+static bool is_every_zero(const sum *s, const smma_node *term) {
+  for (int i = 0; i < s->count; i++)
+    if (term[i].kind != SMMA_ZERO) return false;
+  return true;
+}
+
 static smma_stage *explain_cut(const sum *s, const smma_node *term) {
   const smma_node total = smma_cut_sum(s->step, term, s->count);
   smma_stage *stage = smma_explain_add_stage(s->builder, total.kind == SMMA_ZERO ? SMMA_STAGE_NOTE : SMMA_STAGE_ALIGN);
-  snprintf(stage->title, sizeof stage->title, "%s%s", s->where, total.kind == SMMA_ZERO ? ": every term is zero" : "");
+  snprintf(stage->title, sizeof stage->title, "%s%s", s->where,
+           total.kind != SMMA_ZERO  ? ""
+           : is_every_zero(s, term) ? ": every term is zero"
+                                    : ": the reference exponent is too low, so it is zero");
   if (total.kind == SMMA_ZERO) return stage;
   tell_cuts(s, total.exponent, stage->title, sizeof stage->title);
   add_terms(s);
@@ -221,7 +234,8 @@ static void explain_apart(walk *w, int window) {
 static void explain_chains(walk *w) {
   const smma_step *s = &composition_of(w)->step[w->step];
   const smma_operation *o = w->builder->operation;
-  const smma_number c = smma_flush(composition_of(w)->subnormal_c, smma_decode(smma_encoding_of(o->d), w->builder->c));
+  const smma_number read = smma_with_policy(o->rule.nan, smma_decode(smma_encoding_of(o->d), w->builder->c));
+  const smma_number c = smma_flush(composition_of(w)->subnormal_c, read);
   const int groups = w->count / s->take;
   named term[SMMA_MAXIMUM_K + 1], fused[SMMA_MAXIMUM_K];
   for (int chain = 0; chain < s->chains; chain++) {
@@ -259,19 +273,28 @@ static void scale(walk *w) {
   for (int i = 0; i < w->count; i++) w->node[i].node = node[i];
 }
 
+/* Names a product, such as "a[3]*b[3]", or a product of slices: "a0[3]*b1[3]" is that of the first slice of a and the
+   second of b. */
+static void name_product(const smma_composition *p, int k, int phase, char *label, size_t size) {
+  if (p->slice_a || p->slice_b)
+    smma_print(label, size, "a%d[%d]*b%d[%d]", phase / p->slices_b, k, phase % p->slices_b, k);
+  else
+    smma_print(label, size, p->product == SMMA_PRODUCT_XOR ? "a[%d]^b[%d]" : "a[%d]*b[%d]", k, k);
+}
+
 uint64_t smma_explain_composition(smma_explain_builder *b) {
   const smma_operation *o = b->operation;
-  walk w = {.builder = b, .count = o->k};
-  for (int k = 0; k < o->k; k++) {
-    named *n = &w.node[k];
-    *n = (named){smma_composition_product(composition_of(&w), o->rule.nan, b->x.a[k], b->x.b[k]), "", k};
-    snprintf(n->label, sizeof n->label, composition_of(&w)->product == SMMA_PRODUCT_XOR ? "a[%d]^b[%d]" : "a[%d]*b[%d]",
-             k, k);
+  const smma_composition *p = &o->rule.with.composition;
+  walk w = {.builder = b, .count = smma_product_nodes(p, o->k)};
+  for (int i = 0; i < w.count; i++) {
+    const int k = i % o->k, phase = p->first_phase + i / o->k;
+    w.node[i] = (named){smma_composition_product(p, o->rule.nan, b->x.a[k], b->x.b[k], phase), "", k};
+    name_product(p, k, phase, w.node[i].label, sizeof w.node[i].label);
   }
-  for (int step = 0; step <= composition_of(&w)->steps; step++) {
+  for (int step = 0; step <= p->steps; step++) {
     w.step = step - 1;
     if (step > 0) explain_step(&w);
-    if (step == composition_of(&w)->scaled_step) scale(&w);
+    if (step == p->scaled_step) scale(&w);
   }
   return w.node[0].node.code;
 }

@@ -70,11 +70,13 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
 }
 
 /* Allocates the arrays. A block of L products has at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join,
-   c), or 2 L steps. A step of a composition has at most K sums, of K nodes and K accumulators. */
+   c), or 2 L steps. A step of a composition has at most as many sums as there are nodes
+   before the first step, of as many nodes and accumulators. */
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
   smma_composition composition;
-  const size_t steps = smma_compose(o, &composition) ? (size_t)composition.steps : 0, sums = steps * (size_t)o->k;
+  const bool composed = smma_compose(o, &composition);
+  const size_t sums = composed ? (size_t)composition.steps * (size_t)smma_product_nodes(&composition, o->k) : 0;
   const size_t stages = 4 * blocks + 2 + sums, rows = blocks * (2 * block + 6) + 2 * sums;
   e->stage = calloc(stages, sizeof *e->stage);
   e->rows = calloc(rows, sizeof *e->rows);

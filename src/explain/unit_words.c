@@ -29,6 +29,7 @@ static const char *nan_words(smma_nan_policy nan) {
   if (smma_marks_nan(nan))
     return nan == SMMA_NAN_MARKED ? "c's, made quiet, or else that of factors (0xa3d)"
                                   : "that of factors (0xa3d), c's, made quiet, or the negative quiet one";
+  if (nan == SMMA_NAN_NUMBERS) return "a number, and so is infinity: all encodings with the greatest exponent are";
   if (nan == SMMA_NAN_QUIET) return "not known: the format's quiet NaN stands for any NaN";
   return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "always the format's quiet NaN";
 }
@@ -41,6 +42,7 @@ static void print_cut(FILE *out, const char *what, const smma_cut *cut) {
   else
     fprintf(out, "are rounded %s at %d bits below the reference exponent", smma_rounding_words(cut->rounding),
             cut->bits);
+  if (cut->again) fprintf(out, ", then at %d", cut->bits - cut->again);
   fprintf(out, "; they bring %s",
           cut->brings == SMMA_BRINGS_NOTHING      ? "no exponent"
           : cut->brings == SMMA_BRINGS_NORMALIZED ? "the exponent of their leading bit"
@@ -75,6 +77,10 @@ static void print_groups(FILE *out, const smma_step *s, int count) {
 }
 
 static void print_result_of(FILE *out, const smma_step *s) {
+  if (s->least_reference != SMMA_NONE)
+    fprintf(out, "    A sum whose reference exponent is below %d is zero.\n", s->least_reference);
+  if (s->minus_one_shift)
+    fprintf(out, "    A sum of -1 in units of its last bit counts as -2^%d units.\n", s->minus_one_shift);
   if (s->width != SMMA_NONE)
     fprintf(out, "    The sum has %d bits and %s.\n", s->width,
             s->width_overflow == SMMA_INTEGER_WRAPS ? "wraps" : "saturates");
@@ -98,6 +104,25 @@ static void print_result_of(FILE *out, const smma_step *s) {
   fprintf(out, "    Overflow %s. A zero sum %s.\n", overflow_words[s->overflow], zero_words(s->zero_sign));
 }
 
+static void print_slices_of(FILE *out, const char *factor, int bits) {
+  if (bits) fprintf(out, "  The significand of %s is cut into slices of %d bits, from its first bit.\n", factor, bits);
+}
+
+static void print_slices(FILE *out, const smma_composition *p) {
+  print_slices_of(out, "a", p->slice_a);
+  print_slices_of(out, "b", p->slice_b);
+  if (p->slice_a || p->slice_b) {
+    fprintf(out, "  Nodes are the products of slices, phase by phase:");
+    for (int phase = p->first_phase; phase < p->first_phase + p->phases; phase++)
+      fprintf(out, "%s slice %d of a by slice %d of b", phase > p->first_phase ? "," : "", phase / p->slices_b,
+              phase % p->slices_b);
+    fprintf(out, ".\n");
+  }
+  if (p->zero_product != SMMA_OWN_EXPONENT)
+    fprintf(out, "  A product with a zero factor has the exponent %d%s.\n", p->zero_product,
+            p->slice_a || p->slice_b ? ", less the bits before its slices" : "");
+}
+
 void smma_print_composition(FILE *out, const smma_instruction *i) {
   const smma_composition *p = &i->rule->rule.with.composition;
   fprintf(out, "  Products are exact.");
@@ -106,6 +131,7 @@ void smma_print_composition(FILE *out, const smma_instruction *i) {
   if (!smma_is_integer(i->c)) fprintf(out, " Subnormal c %s.", subnormal_words(p->subnormal_c));
   fputc('\n', out);
   if (p->widen != SMMA_NO_FORMAT) fprintf(out, "  Factors have their exponents in %s.\n", smma_format_text(p->widen));
+  print_slices(out, p);
   if (p->product_limit != SMMA_NONE)
     fprintf(out, "  Products of 2^%d or more are infinite%s.\n", p->product_limit,
             p->limit_joins ? " where they are added to a sum before, and nothing else there is special" : "");

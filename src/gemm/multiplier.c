@@ -197,12 +197,15 @@ static smma_operation turned_operation(const smma_operation *o) {
   return turned;
 }
 
-/* It cannot if the NaN result depends on the order of two NaN operands; families that take SMMA_NAN_B_SUM_A read
-   `turned`. */
+/* It cannot if the NaN result depends on the order of two NaN operands, or if the phases of a composition cut A and B
+   into different slices; families that take SMMA_NAN_B_SUM_A read `turned`. */
 bool smma_can_turn(const smma_multiplier *multiplier) {
   const smma_operation turned = turned_operation(&multiplier->operation);
   const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belongs to A, or to columns */
-  return !has_sides && multiplier->operation.rule.nan != SMMA_NAN_OPERAND && multiplier->family->takes(&turned);
+  const bool is_sliced =
+      turned.rule.algorithm == SMMA_COMPOSITION && !smma_has_whole_products(&turned.rule.with.composition);
+  return !has_sides && !is_sliced && multiplier->operation.rule.nan != SMMA_NAN_OPERAND &&
+         multiplier->family->takes(&turned);
 }
 
 static smma_order turned_order(smma_order order) {

@@ -7,7 +7,7 @@
 #include "infer/moves.h"
 #include "infer/shape.h"
 
-enum { SMMA_NAN_POLICIES = SMMA_NAN_MARKED + 1 };
+enum { SMMA_NAN_POLICIES = SMMA_NAN_NUMBERS + 1 };
 
 typedef struct {
   const smma_infer_request *request;

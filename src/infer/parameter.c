@@ -8,14 +8,30 @@ enum { EVERY_VALUE_OF = 200, MOST_BITS = 64 };
 
 /* ---- Keys ---- */
 
+/* Reports whether a key of a step is searched. Keys of which one published unit has a value are not. */
+static bool is_searched(const smma_key *key) {
+  static const size_t left_out[] = {offsetof(smma_step, least_reference), offsetof(smma_step, minus_one_shift),
+                                    offsetof(smma_step, term.again), offsetof(smma_step, accumulator.again)};
+  for (size_t n = 0; n < sizeof left_out / sizeof left_out[0]; n++)
+    if (key->member == left_out[n]) return false;
+  return true;
+}
+
 const smma_key *smma_parameter_next(const smma_key *key) {
-  while ((key = smma_next_step_key(key)) && key->member < offsetof(smma_step, reference)) continue;
+  while ((key = smma_next_step_key(key)) && (key->member < offsetof(smma_step, reference) || !is_searched(key)))
+    continue;
   return key;
+}
+
+/* Reports whether a key changes the products: slices of significands are not searched. */
+static bool is_of_slices(const smma_key *key) {
+  return key->member >= offsetof(smma_rule, with.composition.slice_a) &&
+         key->member <= offsetof(smma_rule, with.composition.zero_product);
 }
 
 const smma_key *smma_parameter_next_of_whole(const smma_key *key) {
   while ((key = smma_next_key(SMMA_COMPOSITION, key)))
-    if (key->of_rule && strcmp(key->key, "nan") != 0) break;
+    if (key->of_rule && strcmp(key->key, "nan") != 0 && !is_of_slices(key)) break;
   return key;
 }
 
@@ -41,7 +57,7 @@ bool smma_parameter_is_idle(const smma_step *s, const smma_key *key) {
   static const size_t of_narrow[] = {offsetof(smma_step, narrow_rounding), offsetof(smma_step, narrow_subnormals)};
   const bool of_accumulator = smma_parameter_is_of_accumulator(key);
   const smma_cut *cut = of_accumulator ? &s->accumulator : &s->term;
-  if (of_accumulator && s->join != SMMA_JOIN_CHAIN) return true;
+  if ((of_accumulator && s->join != SMMA_JOIN_CHAIN) || !is_searched(key)) return true;
   if (key->member == of_narrow[0] || key->member == of_narrow[1]) return s->narrow_bits == SMMA_NONE;
   if (key->member == offsetof(smma_step, width_overflow)) return s->width == SMMA_NONE;
   if (key->member == offsetof(smma_step, early_underflow)) return s->subnormal_outputs == SMMA_SUBNORMALS_KEPT;

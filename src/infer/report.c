@@ -62,7 +62,8 @@ void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference 
                                       [SMMA_NAN_B_SUM_A] = "of each step b's, else the sum's, else a's, made quiet",
                                       [SMMA_NAN_OPERAND] = "an operand's, made quiet",
                                       [SMMA_NAN_BY_SOURCE] = "by its source, as RDNA's",
-                                      [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8"};
+                                      [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8",
+                                      [SMMA_NAN_NUMBERS] = "numbers, as on Tenstorrent's units"};
   const unsigned long long different = f->nan_different, compared = f->compared, nan = f->nan_compared;
   enum { size = SMMA_INFERRED_NAN_SIZE };
   *text = 0;

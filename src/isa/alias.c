@@ -1,7 +1,7 @@
 /* Alternative names of instructions: PTX spellings including WMMA, SASS names, AMD's two spellings and compiler
-   builtins, Arm's and Intel's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma),
-   MMA-Sim Tables III and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins, Intel's
-   Intrinsics Guide. */
+   builtins, Arm's and Intel's intrinsics, Power's builtins, Tenstorrent's formats. Sources: PTX ISA (mma, wmma,
+   wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions,
+   GCC's PowerPC builtins, Intel's Intrinsics Guide, Tenstorrent's tt-metal. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -379,6 +379,23 @@ static bool riscv_names(const smma_instruction *i, const visitor *v) {
   return i->a != SMMA_F32 && say(v, "%.*s%s", (int)(batched - i->name), i->name, batched + 1);
 }
 
+/* Returns the name of a format in Tenstorrent's DataFormat. */
+static const char *data_format(smma_format format) {
+  switch (format) {
+    case SMMA_BF16: return "Float16_b";
+    case SMMA_F16: return "Float16";
+    case SMMA_TF32: return "Tf32";
+    default: return "Float32";
+  }
+}
+
+/* Visits the name with Tenstorrent's names of formats. */
+static bool tensix_names(const smma_instruction *i, const visitor *v) {
+  const char *formats = strchr(strchr(i->name, '.') + 1, '.');
+  return say(v, "%.*s.%s.%s.%s", (int)(formats - i->name), i->name, data_format(i->d), data_format(i->a),
+             data_format(i->b));
+}
+
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
   switch (i->family) {
@@ -391,6 +408,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_ARM: return arm_names(i, &v);
     case SMMA_FAMILY_POWER: return say(&v, "__builtin_mma_%s", i->name) || say(&v, "__builtin_mma_pm%s", i->name);
     case SMMA_FAMILY_RISCV: return riscv_names(i, &v);
+    case SMMA_FAMILY_TENSIX: return tensix_names(i, &v);
     case SMMA_FAMILY_VECTOR: return vector_names(i, &v);
     case SMMA_FAMILY_APPLE: return i->other_name && say(&v, "%s", i->other_name);
     case SMMA_FAMILY_CUSTOM: break;

@@ -2,7 +2,13 @@
 
 #include <string.h>
 
-smma_composition smma_no_steps(void) { return (smma_composition){.widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE}; }
+smma_composition smma_no_steps(void) {
+  return (smma_composition){.widen = SMMA_NO_FORMAT,
+                            .product_limit = SMMA_NONE,
+                            .slices_b = 1,
+                            .phases = 1,
+                            .zero_product = SMMA_OWN_EXPONENT};
+}
 
 static smma_cut cut_at(int bits, smma_rounding rounding, int zero_exponent) {
   smma_cut cut = SMMA_WHOLE_TERMS;
@@ -319,7 +325,7 @@ bool smma_recognise(const smma_operation *o, smma_rule *rule) {
 /* ---- Steps as data: their numbers of nodes, and the keys that a text must contain ---- */
 
 int smma_composition_nodes(const smma_composition *p, int k, int step) {
-  int count = k;
+  int count = smma_product_nodes(p, k);
   for (const smma_step *s = p->step; s < p->step + step && count > 0; s++) {
     if (s->take < 1 || s->window < 1 || count % s->take) return 0;
     switch (s->join) {
@@ -342,7 +348,9 @@ bool smma_step_key_is_told(const smma_composition *p, int k, int step, const smm
 bool smma_same_composition(const smma_composition *x, const smma_composition *y) {
   if (x->steps != y->steps || x->subnormal_a != y->subnormal_a || x->subnormal_b != y->subnormal_b ||
       x->subnormal_c != y->subnormal_c || x->widen != y->widen || x->product_limit != y->product_limit ||
-      x->limit_joins != y->limit_joins || x->scaled_step != y->scaled_step || x->product != y->product)
+      x->limit_joins != y->limit_joins || x->scaled_step != y->scaled_step || x->product != y->product ||
+      x->slice_a != y->slice_a || x->slice_b != y->slice_b || x->slices_b != y->slices_b ||
+      x->first_phase != y->first_phase || x->phases != y->phases || x->zero_product != y->zero_product)
     return false;
   for (int step = 0; step < x->steps; step++)
     for (const smma_key *key = NULL; (key = smma_next_step_key(key));)

@@ -218,11 +218,25 @@ static bool check_idle(const smma_step *s, smma_custom_fault *fault) {
   return true;
 }
 
+/* Checks that a second rounding removes no more bits than the first leaves below the reference. */
+static bool check_again(const smma_cut *cut, bool is_aligned, const char *key, smma_custom_fault *fault) {
+  if (cut->again == 0) return true;
+  if (!is_aligned) return fail(fault, key, "an exact sum rounds no term; allowed: 0");
+  return cut->again <= cut->bits ||
+         fail(fault, key, "%d is more than the bits that alignment leaves; allowed: 0 to %d", cut->again, cut->bits);
+}
+
 static bool check_sum(const smma_step *s, smma_custom_fault *fault) {
   const bool cut = is_cut(&s->term) && is_cut(&s->accumulator);
   if (!cut && s->width != SMMA_NONE) return fail(fault, "width", "exact sums have all bits; allowed: none");
   if (!cut && s->output == SMMA_NO_FORMAT)
     return fail(fault, "output", "an exact sum is rounded in its step; allowed: a format");
+  if (!cut && s->least_reference != SMMA_NONE)
+    return fail(fault, "least_reference", "an exact sum aligns nothing; allowed: none");
+  if (!cut && s->minus_one_shift) return fail(fault, "minus_one_shift", "exact terms have no last bit; allowed: 0");
+  if (!check_again(&s->term, cut, "round_again", fault) ||
+      !check_again(&s->accumulator, cut, "accumulator_round_again", fault))
+    return false;
   if (!cut && s->opposing != SMMA_OPPOSING_EXACT)
     return fail(fault, "opposing", "exact terms have no last bit; allowed: exact");
   if (s->join != SMMA_JOIN_CHAIN && s->opposing != SMMA_OPPOSING_EXACT)
@@ -257,6 +271,45 @@ static bool check_nan_of_step(const smma_custom *custom, int step, smma_custom_f
   while (step-- > 0)
     if (fraction_bits_of(p->step[step].output) > fraction_bits_of(output))
       return fail(fault, "output", "%s has no room for a NaN of step %d", smma_format_text(output), step + 1);
+  return true;
+}
+
+/* Checks that the significands of a format have the last slice of a factor that phases multiply. */
+static bool check_slice(const char *key, int bits, int last, smma_format format, smma_custom_fault *fault) {
+  if (last == 0) return true;
+  if (bits == 0) return fail(fault, key, "phases multiply slice %d; allowed: a number of bits", last);
+  return last * bits <= fraction_bits_of(format) ||
+         fail(fault, "phases", "slice %d of %s begins after the last bit of %s", last, key + strlen("slice_"),
+              smma_format_text(format));
+}
+
+/* Checks the slices of significands, and the number of nodes that their phases make. */
+static bool check_slices(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
+  const int most = smma_is_integer(i->d) ? SMMA_MAXIMUM_K : SMMA_MAXIMUM_ROUNDED_K,
+            last = p->first_phase + p->phases - 1;
+  const smma_format a = p->widen == SMMA_NO_FORMAT ? i->a : p->widen, b = p->widen == SMMA_NO_FORMAT ? i->b : p->widen;
+  if (smma_has_whole_products(p)) return true;
+  if (p->product != SMMA_PRODUCT_MULTIPLIED) return fail(fault, "product", "xor takes no slices; allowed: multiply");
+  if (i->scale_block) return fail(fault, "scale", "products of slices take no scale factors; allowed: none");
+  if (p->phases > most / i->k)
+    return fail(fault, "phases", "%d phases of %d products; allowed: 1 to %d", p->phases, i->k, most / i->k);
+  return check_slice("slice_a", p->slice_a, last / p->slices_b, a, fault) &&
+         check_slice("slice_b", p->slice_b, smma_minimum(last, p->slices_b - 1), b, fault);
+}
+
+/* Checks that the formats' special encodings can be read as numbers. */
+static bool check_numbers(const smma_custom *custom, smma_custom_fault *fault) {
+  const smma_instruction *i = &custom->instruction;
+  const smma_format of[] = {i->a, i->b, i->c, i->d};
+  if (custom->named.rule.nan != SMMA_NAN_NUMBERS) return true;
+  if (i->scale_block) return fail(fault, "nan", "scale factors have a NaN; allowed: quiet, or no scale factors");
+  for (int n = 0; n < 4; n++) switch (smma_encoding_of(of[n]).specials) {
+      case SMMA_SPECIALS_IEEE:
+      case SMMA_SPECIALS_ONE_NAN:
+      case SMMA_SPECIALS_FINITE:
+      case SMMA_SPECIALS_INTEGER: break;
+      default: return fail(fault, "nan", "the NaN of %s cannot be a number; allowed: quiet", smma_format_text(of[n]));
+    }
   return true;
 }
 
@@ -296,8 +349,8 @@ static bool check_step(const smma_custom *custom, int step, int count, smma_cust
   if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_idle(s, fault) ||
       !check_sum(s, fault) || !check_integer_output(s, fault))
     return false;
-  if (!smma_has_one_nan(custom->named.rule.nan) && s->output != SMMA_NO_FORMAT &&
-      !check_nan_of_step(custom, step, fault))
+  if (!smma_has_one_nan(custom->named.rule.nan) && custom->named.rule.nan != SMMA_NAN_NUMBERS &&
+      s->output != SMMA_NO_FORMAT && !check_nan_of_step(custom, step, fault))
     return false;
   return step < p->steps - 1 || check_output(&custom->instruction, s->output, fault);
 }
@@ -314,7 +367,9 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   if (i->k > SMMA_MAXIMUM_ROUNDED_K && !smma_is_integer(i->d))
     return fail(fault, "k", "%d products to d in %s; allowed: 1 to %d, or more where d is s32", i->k,
                 smma_format_text(i->d), SMMA_MAXIMUM_ROUNDED_K);
-  if (!check_product(i, p->product, fault) || !check_integers(i, p, fault)) return false;
+  if (!check_product(i, p->product, fault) || !check_integers(i, p, fault) || !check_slices(i, p, fault) ||
+      !check_numbers(custom, fault))
+    return false;
   if (i->scale_block && (needs_f64(i->a) || needs_f64(i->b)))
     return fail(fault, "scale", "products of %s take no scale factors; allowed: none",
                 smma_format_text(needs_f64(i->a) ? i->a : i->b));

@@ -41,8 +41,8 @@ const char *const smma_every_rounding[] = {
     "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
 static const char *const nans[] = {"all-ones", "quiet", "default", NULL};
 static const char *const nans_of_fma[] = {"all-ones", "quiet", "default", "b-sum-a", NULL};
-static const char *const every_nan[] = {"all-ones", "quiet",     "default", "b-sum-a",
-                                        "operand",  "by-source", "marked",  NULL};
+static const char *const every_nan[] = {"all-ones",  "quiet",  "default", "b-sum-a", "operand",
+                                        "by-source", "marked", "numbers", NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const products[] = {"multiply", "xor", NULL};
 static const char *const joins[] = {"first", "last", NULL};
@@ -196,6 +196,13 @@ static const smma_key keys[] = {
     FLAG("limit_joins", STEPS, WITH(composition.limit_joins), ELSE(0), TOLD_IF_OTHER("limit_joins")),
     NUMBER("scaled_step", STEPS, WITH(composition.scaled_step), 0, SMMA_MAXIMUM_STEPS - 1, ELSE(0),
            TOLD_IF_OTHER("scaled_step")),
+    NUMBER("slice_a", STEPS, WITH(composition.slice_a), 1, 32, ELSE(0), TOLD_IF_OTHER("slice_a"), WORD("whole", 0)),
+    NUMBER("slice_b", STEPS, WITH(composition.slice_b), 1, 32, ELSE(0), TOLD_IF_OTHER("slice_b"), WORD("whole", 0)),
+    NUMBER("slices_b", STEPS, WITH(composition.slices_b), 1, 32, ELSE(1), TOLD_IF_OTHER("slices_b")),
+    NUMBER("first_phase", STEPS, WITH(composition.first_phase), 0, 255, ELSE(0), TOLD_IF_OTHER("first_phase")),
+    NUMBER("phases", STEPS, WITH(composition.phases), 1, SMMA_MAXIMUM_K, ELSE(1), TOLD_IF_OTHER("phases")),
+    NUMBER("zero_product", STEPS, WITH(composition.zero_product), -2000, 2000, ELSE(SMMA_OWN_EXPONENT),
+           TOLD_IF_OTHER("zero_product"), WORD("own", SMMA_OWN_EXPONENT)),
 
     CHOICE("nan", STEPS | OPPOSING, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
     CHOICE("nan", A(FMA), OF_RULE(nan), nans_of_fma, ELSE(SMMA_NAN_QUIET)),
@@ -216,7 +223,8 @@ enum { KEYS = sizeof keys / sizeof keys[0] };
              otherwise(SMMA_KEY_REQUIRED, "alignment_bits"), WORD("exact", SMMA_EXACT_ALIGNMENT)),                \
       EVERY_ROUNDING(before "alignment_rounding", STEPS, OF_STEP(class.rounding),                                 \
                      otherwise(SMMA_ROUND_TOWARD_ZERO, "alignment_rounding")),                                    \
-      NUMBER(before "drop", STEPS, OF_STEP(class.drop), 0, 200, otherwise(SMMA_NONE, "drop"), NO_LIMIT)
+      NUMBER(before "drop", STEPS, OF_STEP(class.drop), 0, 200, otherwise(SMMA_NONE, "drop"), NO_LIMIT),          \
+      NUMBER(before "round_again", STEPS, OF_STEP(class.again), 0, 100, otherwise(0, "round_again"))
 #define GIVEN(value, key) ELSE(value)
 #define AS_OF_TERMS(value, key) AS(key)
 
@@ -231,9 +239,11 @@ static const smma_key step_keys[] = {
     NUMBER("stride", STEPS, OF_STEP(stride), 1, SMMA_MAXIMUM_K, ELSE(1)),
     FLAG("descending", STEPS, OF_STEP(descending), ELSE(0)),
     NUMBER("reference", STEPS, OF_STEP(reference), -2000, 2000, ELSE(SMMA_NONE), WORD("greatest", SMMA_NONE)),
+    NUMBER("least_reference", STEPS, OF_STEP(least_reference), -2000, 2000, ELSE(SMMA_NONE), NO_LIMIT),
     CUT(term, "", GIVEN),
     CUT(accumulator, "accumulator_", AS_OF_TERMS),
     CHOICE("opposing", STEPS, OF_STEP(opposing), opposing, ELSE(SMMA_OPPOSING_EXACT)),
+    NUMBER("minus_one_shift", STEPS, OF_STEP(minus_one_shift), 0, 60, ELSE(0)),
     NUMBER("width", STEPS, OF_STEP(width), 2, SMMA_MOST_TERM_BITS, ELSE(SMMA_NONE), NO_LIMIT),
     CHOICE("width_overflow", STEPS, OF_STEP(width_overflow), integer_overflows, ELSE(SMMA_INTEGER_WRAPS)),
     NUMBER("narrow_bits", STEPS, OF_STEP(narrow_bits), 0, 52, ELSE(SMMA_NONE), NO_LIMIT),

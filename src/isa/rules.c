@@ -85,6 +85,9 @@
       .subnormal_c = SMMA_SUBNORMALS_##of_c,                                           \
       .widen = SMMA_NO_FORMAT,                                                         \
       .product_limit = SMMA_NONE,                                                      \
+      .slices_b = 1,                                                                   \
+      .phases = 1,                                                                     \
+      .zero_product = SMMA_OWN_EXPONENT,                                               \
       .scaled_step = scaled,                                                           \
       .steps = count,                                                                  \
       .step = {__VA_ARGS__}                                                            \
@@ -132,8 +135,9 @@
 #define ALIGNED(count, at, fraction, direction, format)                                                                \
   {                                                                                                                    \
     .take = count, .turn = count, .window = count, .join = SMMA_JOIN_APART, .chains = 1, .stride = 1, .reference = at, \
-    .term = CUT_AT(fraction, direction), .accumulator = CUT_AT(fraction, direction), .width = SMMA_NONE,               \
-    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = format, .rounding = SMMA_ROUND_##direction             \
+    .least_reference = SMMA_NONE, .term = CUT_AT(fraction, direction), .accumulator = CUT_AT(fraction, direction),     \
+    .width = SMMA_NONE, .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = format,                            \
+    .rounding = SMMA_ROUND_##direction                                                                                 \
   }
 /* ACE: the exact sum of four products of FP8, which are multiples of 2^-32, times their scale factors, is rounded; then
    c is added. */
@@ -148,6 +152,58 @@
 /* Each product is rounded, then added to the sum, which starts as c. */
 #define MULTIPLY_THEN_ADD(nan, format) \
   IN_STEPS(nan, KEPT, 2, ROUNDED(1, APART, format, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, format, NEAREST_EVEN, KEPT))
+
+/* Tenstorrent: the products of 7-bit slices of a (SrcB) and 5-bit slices of b (SrcA) are aligned in two groups of
+   eight; the two sums and the accumulator are aligned again and added. `more` bits of the aligned terms are rounded
+   away a second time for results of 16 bits; `bits` is the precision of results, `least` their least exponent. */
+#define TENSIX_CUT(fraction, direction, zero, more)                                                  \
+  {                                                                                                  \
+    .least = SMMA_NONE, .zero_exponent = zero, .bits = fraction, .rounding = SMMA_ROUND_##direction, \
+    .drop = SMMA_NONE, .again = more                                                                 \
+  }
+#define TENSIX_GROUPS(zero, least)                                                                                \
+  {                                                                                                               \
+    .take = 8, .turn = 8, .window = 8, .join = SMMA_JOIN_APART, .chains = 1, .stride = 1, .reference = SMMA_NONE, \
+    .least_reference = least, .term = TENSIX_CUT(10, NEAREST_AWAY, zero, 0),                                      \
+    .accumulator = TENSIX_CUT(10, NEAREST_AWAY, zero, 0), .width = SMMA_NONE, .narrow_bits = SMMA_NONE,           \
+    .narrow_subnormals = 1, .output = SMMA_NO_FORMAT                                                              \
+  }
+#define TENSIX_SUM(zero, least, more, shift, bits, format, on_overflow)                                                \
+  {                                                                                                                    \
+    .take = 2, .turn = 2, .window = 2, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_C, .chains = 1, .stride = 1,       \
+    .reference = SMMA_NONE, .least_reference = least, .term = TENSIX_CUT(23, NEAREST_UP, zero, more),                  \
+    .accumulator = TENSIX_CUT(23, NEAREST_AWAY, SMMA_NO_EXPONENT, more), .minus_one_shift = shift, .width = SMMA_NONE, \
+    .narrow_bits = bits, .narrow_rounding = SMMA_ROUND_NEAREST_AWAY, .output = SMMA_FORMAT_NAMED(format),              \
+    .overflow = SMMA_SUM_##on_overflow, .subnormal_outputs = SMMA_SUBNORMALS_TO_POSITIVE_ZERO, .early_underflow = 1,   \
+    .zero_sign = SMMA_ZERO_ALWAYS_POSITIVE                                                                             \
+  }
+#define TENSIX(count, zero_factor, groups, sum)                                   \
+  {                                                                               \
+    .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_NUMBERS, .with.composition = { \
+      .subnormal_a = SMMA_SUBNORMALS_TO_SIGNED_ZERO,                              \
+      .subnormal_b = SMMA_SUBNORMALS_TO_SIGNED_ZERO,                              \
+      .subnormal_c = SMMA_SUBNORMALS_TO_SIGNED_ZERO,                              \
+      .widen = SMMA_NO_FORMAT,                                                    \
+      .product_limit = SMMA_NONE,                                                 \
+      .slice_a = 7,                                                               \
+      .slice_b = 5,                                                               \
+      .slices_b = 2,                                                              \
+      .phases = count,                                                            \
+      .zero_product = zero_factor,                                                \
+      .steps = 2,                                                                 \
+      .step = {groups, sum}                                                       \
+    }                                                                             \
+  }
+#define TENSIX_16(phases, bits, format, least, overflow)                    \
+  TENSIX(phases, SMMA_OWN_EXPONENT, TENSIX_GROUPS(SMMA_NO_EXPONENT, least), \
+         TENSIX_SUM(SMMA_NO_EXPONENT, least, 13, 0, bits, format, overflow))
+#define TENSIX_F32(phases, shift)                                          \
+  TENSIX(phases, SMMA_OWN_EXPONENT, TENSIX_GROUPS(SMMA_NO_EXPONENT, -126), \
+         TENSIX_SUM(SMMA_NO_EXPONENT, -126, 0, shift, 23, f32, TO_INFINITY))
+/* The exponent of a zero factor in FP16 is -15; a group of zeros brings that of its products to the alignment. */
+#define TENSIX_F32_OF_F16(phases, shift)                      \
+  TENSIX(phases, -30, TENSIX_GROUPS(SMMA_OWN_EXPONENT, -126), \
+         TENSIX_SUM(SMMA_OWN_EXPONENT, -126, 0, shift, 23, f32, TO_INFINITY))
 
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};

@@ -51,11 +51,21 @@ static void add_chains(char *text, const smma_step *s) {
                      s->descending ? ", the last first" : "");
 }
 
+/* Appends the number of phases and the slices, such as "4 phases of products of slices of 7 and 5 bits; ". */
+static void add_slices(char *text, const smma_composition *p) {
+  char bits[2][12] = {"all", "all"};
+  if (p->slice_a) snprintf(bits[0], sizeof bits[0], "%d", p->slice_a);
+  if (p->slice_b) snprintf(bits[1], sizeof bits[1], "%d", p->slice_b);
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%d phase%s of products of slices of %s and %s bits; ", p->phases,
+                   p->phases == 1 ? "" : "s", bits[0], bits[1]);
+}
+
 /* Appends one step, such as "; sums of 8 products, rounded to odd at 26 bits below the greatest exponent, rounded to
    odd to f32". */
 static void add_step(char *text, const smma_composition *p, int step) {
   const smma_step *s = &p->step[step];
   const char *node = step == 0 ? "product" : "sum";
+  if (step == 0 && (p->slice_a || p->slice_b)) add_slices(text, p);
   smma_append_text(text, SMMA_SUM_WORDS_SIZE, "%s", step == 0 ? "" : "; ");
   add_groups(text, s, node);
   add_chains(text, s);
@@ -63,6 +73,7 @@ static void add_step(char *text, const smma_composition *p, int step) {
     smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", terms rounded %s at %d bits below %s",
                      smma_rounding_words(s->term.rounding), s->term.bits,
                      s->reference == SMMA_NONE ? "the greatest exponent" : "a fixed exponent");
+  if (s->term.again) smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", then at %d", s->term.bits - s->term.again);
   if (s->narrow_bits != SMMA_NONE)
     smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", rounded %s to %d bits", smma_rounding_words(s->narrow_rounding),
                      s->narrow_bits + 1);

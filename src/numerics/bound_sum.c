@@ -584,14 +584,15 @@ static bool is_exact_sum(const smma_operation *o, const smma_composition *p, int
                                       !s->narrow_subnormals && s->narrow_rounding == s->rounding);
   return exact && once && s->join != SMMA_JOIN_TREE && s->stride == 1 && !s->descending &&
          s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE && s->overflow == SMMA_SUM_TO_INFINITY &&
+         s->least_reference == SMMA_NONE && s->minus_one_shift == 0 && s->term.again == 0 &&
          (unrounded ? step == 0 : !smma_is_integer(s->output) && !is_wide(s->output));
 }
 
 static bool has_exact_sums(const smma_operation *o) {
   const smma_composition *p = &o->rule.with.composition;
   if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->product != SMMA_PRODUCT_MULTIPLIED ||
-      p->scaled_step > (p->step[0].output == SMMA_NO_FORMAT) || smma_is_integer(o->a) || smma_is_integer(o->b) ||
-      is_wide(o->a) || is_wide(o->b) || o->k > SMMA_MAXIMUM_ROUNDED_K)
+      !smma_has_whole_products(p) || p->scaled_step > (p->step[0].output == SMMA_NO_FORMAT) || smma_is_integer(o->a) ||
+      smma_is_integer(o->b) || is_wide(o->a) || is_wide(o->b) || o->k > SMMA_MAXIMUM_ROUNDED_K)
     return false;
   for (int step = 0; step < p->steps; step++)
     if (!is_exact_sum(o, p, step)) return false;
@@ -706,7 +707,8 @@ static bool joins_c_last(const smma_operation *o) {
          p->product == SMMA_PRODUCT_MULTIPLIED && p->subnormal_a == p->subnormal_b && !is_wide(o->a) &&
          !is_wide(o->b) && !smma_is_integer(o->a) && !smma_is_integer(o->b) && s->take == o->k &&
          s->join == SMMA_JOIN_APART && s->reference == SMMA_NONE && s->width == SMMA_NONE &&
-         s->narrow_bits == SMMA_NONE && smma_aligns_alike(s) && s->overflow == SMMA_SUM_TO_INFINITY &&
+         s->narrow_bits == SMMA_NONE && s->least_reference == SMMA_NONE && s->minus_one_shift == 0 &&
+         smma_has_whole_products(p) && smma_aligns_alike(s) && s->overflow == SMMA_SUM_TO_INFINITY &&
          s->output == last->output && s->subnormal_outputs == last->subnormal_outputs &&
          smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) && last->start == SMMA_START_C;
 }

@@ -137,6 +137,14 @@ static bool is_identifier(const char *name) {
   return length > 0 && length <= 100;
 }
 
+/* Reports whether all keys of the steps can be written. */
+static bool is_writable(const smma_rtl_unit *u) {
+  if (!smma_has_whole_products(&u->p) || u->o.rule.nan == SMMA_NAN_NUMBERS) return false;
+  for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
+    if (s->term.again || s->accumulator.again || s->least_reference != SMMA_NONE || s->minus_one_shift) return false;
+  return true;
+}
+
 static bool begin(smma_rtl_unit *u, const smma_instruction *i, const char *name, smma_error *error) {
   if (!i) return smma_fail_as(error, SMMA_INVALID_ARGUMENT, "the instruction is missing");
   if (name && !is_identifier(name))
@@ -147,6 +155,12 @@ static bool begin(smma_rtl_unit *u, const smma_instruction *i, const char *name,
   if (!smma_compose(&u->o, &u->p))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
                         "%s cannot be written in steps: GTR-FDPA with an odd number of products in a block", i->name);
+  if (!is_writable(u))
+    return smma_fail_as(
+        error, SMMA_INVALID_ARGUMENT,
+        "%s cannot be written: there is no SystemVerilog yet for slices, numbers in place of NaN, a second "
+        "rounding of terms, \"least_reference\" and \"minus_one_shift\"",
+        i->name);
   name_module(u, name ? name : i->name, !name);
   u->exponent_bits = 24;
   u->payload_bits = payload_bits(u);

@@ -84,7 +84,7 @@ void *smma_cuda_compile(smma_cuda_part part, const smma_operation *operation, in
   snprintf(constant, sizeof constant, "-DSMMA_OPERATION_WORDS=%s", words);
   snprintf(algorithm, sizeof algorithm, "-DSMMA_OPERATION_ALGORITHM=%d", (int)operation->rule.algorithm);
   snprintf(is_g_fdpa, sizeof is_g_fdpa, "-DSMMA_OPERATION_IS_G_FDPA=%d", smma_is_short_g_fdpa(operation));
-  snprintf(k, sizeof k, "-DSMMA_OPERATION_K=%d", operation->k);
+  snprintf(k, sizeof k, "-DSMMA_OPERATION_K=%d", smma_most_nodes(operation));
   snprintf(target, sizeof target, "--gpu-architecture=sm_%d%d", major, minor);
   if (nvrtc.create(&program, part == SMMA_CUDA_ROWS ? rows_source : core_source, "kernels", 0, NULL, NULL) !=
       NVRTC_SUCCESS)

@@ -188,7 +188,7 @@ static cl_program make_program(const device *d, const smma_operation *operation,
   snprintf(constant, sizeof constant,
            "#define SMMA_OPERATION_WORDS %s\n#define SMMA_OPERATION_ALGORITHM %d\n"
            "#define SMMA_OPERATION_IS_G_FDPA %d\n#define SMMA_OPERATION_K %d\n",
-           words, (int)operation->rule.algorithm, smma_is_short_g_fdpa(operation), operation->k);
+           words, (int)operation->rule.algorithm, smma_is_short_g_fdpa(operation), smma_most_nodes(operation));
   return clCreateProgramWithSource(d->context, 2, text, NULL, error);
 }
 

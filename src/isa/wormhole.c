@@ -1,0 +1,5 @@
+#include "isa/rows.h"
+#include "isa/tensix.def"
+
+static const smma_instruction rows[] = {MVMUL_FORMATS(wormhole)};
+SMMA_TABLE(wormhole);
