@@ -116,8 +116,8 @@ static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_f
                        .normalised = "not normalised"};
 }
 
-/* Tenstorrent's products of slices: two groups of products, aligned by themselves, then together with c. The first
-   phases lose bits of long significands. */
+/* Tenstorrent's products of slices: two groups of products, aligned by themselves, then together with c. Some
+   bits of long significands are in no slice. */
 static expectation of_slices(const smma_operation *o) {
   const smma_composition *p = &o->rule.with.composition;
   const smma_step *first = p->step, *last = p->step + 1;
@@ -125,7 +125,7 @@ static expectation of_slices(const smma_operation *o) {
                        .group = first->take,
                        .every = 1,
                        .c_joins = "with the first products",
-                       .loses_products = p->phases < 4,
+                       .loses_products = true,
                        .alignment_bits = last->accumulator.bits - last->accumulator.again,
                        .alignment = rounding_name(first->term.rounding),
                        .alignment_c = rounding_name(last->accumulator.rounding),
