@@ -98,7 +98,8 @@ static void print_note(FILE *stream, const char *note, int width) {
 }
 
 static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
-  fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
+  fprintf(stream, "\n%s", stage->marked ? "> " : "");
+  print_wrapped(stream, stage->marked ? 2 : 0, stage->title, width);
   if (stage->note[0]) print_note(stream, stage->note, width);
   if (stage->kind == SMMA_STAGE_STEPS)
     smma_print_steps(stream, stage, width);
