@@ -33,7 +33,9 @@ static const char *const instructions[][2] = {{"H100", "mma.m16n8k16.f32.f16.f16
                                               {"gfx1201", "v_wmma_i32_16x16x16_iu8.s8.s8.clamp"},
                                               {"arm", "bfmmla"},
                                               {"x86", "vdpbf16ps"},
-                                              {"x86", "tdpfp16ps"}};
+                                              {"x86", "tdpfp16ps"},
+                                              {"wormhole", "mvmul.hifi2.f32.f16.f16"},
+                                              {"blackhole", "mvmul.hifi3.f16.f16.f16"}};
 
 /* ---- Impossible events ---- */
 

@@ -10,6 +10,14 @@
 #include "isa/format_name.h"
 #include "isa/sum.h"
 
+/* Reports whether the drawing, or the rule in words, shows a parameter: the steps and slices of compositions. */
+static bool is_drawn(const char *name) {
+  static const char *const begin[] = {"step", "slice", "phases", "first_phase", "zero_product"};
+  for (size_t n = 0; n < sizeof begin / sizeof *begin; n++)
+    if (strncmp(name, begin[n], strlen(begin[n])) == 0) return true;
+  return false;
+}
+
 smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   smma_explain_heading heading;
   const char *name;
@@ -17,8 +25,7 @@ smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   size_t size = sizeof heading.model, length;
   length = (size_t)snprintf(heading.model, size, "%s", smma_model_name(&o->rule));
   for (int i = 0; length < size && smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
-    if (strncmp(name, "step", strlen("step")) != 0) /* the drawing shows the steps */
-      length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
+    if (!is_drawn(name)) length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
   size = sizeof heading.formats;
   length =
       (size_t)snprintf(heading.formats, size, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k,
@@ -91,7 +98,8 @@ static void print_note(FILE *stream, const char *note, int width) {
 }
 
 static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
-  fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
+  fprintf(stream, "\n%s", stage->marked ? "> " : "");
+  print_wrapped(stream, stage->marked ? 2 : 0, stage->title, width);
   if (stage->note[0]) print_note(stream, stage->note, width);
   if (stage->kind == SMMA_STAGE_STEPS)
     smma_print_steps(stream, stage, width);

@@ -43,6 +43,8 @@ static const char *const nans[] = {"all-ones", "quiet", "default", NULL};
 static const char *const nans_of_fma[] = {"all-ones", "quiet", "default", "b-sum-a", NULL};
 static const char *const every_nan[] = {"all-ones",  "quiet",  "default", "b-sum-a", "operand",
                                         "by-source", "marked", "numbers", NULL};
+static const char *const nans_of_opposing[] = {"all-ones", "quiet",     "default", "b-sum-a",
+                                               "operand",  "by-source", "marked",  NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const products[] = {"multiply", "xor", NULL};
 static const char *const joins[] = {"first", "last", NULL};
@@ -204,7 +206,8 @@ static const smma_key keys[] = {
     NUMBER("zero_product", STEPS, WITH(composition.zero_product), -2000, 2000, ELSE(SMMA_OWN_EXPONENT),
            TOLD_IF_OTHER("zero_product"), WORD("own", SMMA_OWN_EXPONENT)),
 
-    CHOICE("nan", STEPS | OPPOSING, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
+    CHOICE("nan", STEPS, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
+    CHOICE("nan", OPPOSING, OF_RULE(nan), nans_of_opposing, ELSE(SMMA_NAN_QUIET)),
     CHOICE("nan", A(FMA), OF_RULE(nan), nans_of_fma, ELSE(SMMA_NAN_QUIET)),
     CHOICE("nan", HAS_NAN, OF_RULE(nan), nans, ELSE(SMMA_NAN_QUIET)),
 };
