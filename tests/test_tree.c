@@ -14,7 +14,10 @@
 
 /* ---- The models ---- */
 
-static bool is_narrow(smma_format format) { return format == SMMA_E3M2 || format == SMMA_E2M3 || format == SMMA_E2M1; }
+static bool is_narrow(smma_format format) {
+  const int bits = smma_encoding_of(format).exponent_bits;
+  return bits == 2 || bits == 3;
+}
 
 /* Reports whether the order cannot be observed: narrow products, unless a second scale block helps. Those of E5M2 are
    wide enough. */

@@ -1,7 +1,8 @@
 #include "experiment/distinct.h"
 
-#include <stdio.h>
+#include <string.h>
 
+#include "isa/print.h"
 #include "softmma/softmma.h"
 
 static bool same_chain(const smma_instruction *x, const smma_instruction *y) {
@@ -31,7 +32,9 @@ size_t smma_distinct_instructions(const smma_instruction **found) {
 }
 
 const char *smma_rule_in_words(const smma_instruction *instruction, char text[SMMA_RULE_WORDS]) {
-  const int length = snprintf(text, SMMA_RULE_WORDS, "%s ", smma_model_name(&instruction->rule->rule));
-  smma_instruction_parameters(instruction, text + length, SMMA_RULE_WORDS - (size_t)length);
+  char parameters[SMMA_RULE_WORDS_SIZE];
+  const char *model = smma_model_name(&instruction->rule->rule);
+  smma_instruction_parameters(instruction, parameters, sizeof parameters);
+  smma_print(text, SMMA_RULE_WORDS, "%s %s", model, strchr(parameters, ',') ? instruction->rule->name : parameters);
   return text;
 }

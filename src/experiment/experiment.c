@@ -61,7 +61,10 @@ static char end_of_field(smma_experiment_run *run) {
   return run->fields ? ',' : '\n';
 }
 
-void smma_row_text(smma_experiment_run *run, const char *text) { fprintf(run->rows, "%s%c", text, end_of_field(run)); }
+void smma_row_text(smma_experiment_run *run, const char *text) {
+  for (; *text; text++) fputc(*text == ',' ? ';' : *text, run->rows);
+  fputc(end_of_field(run), run->rows);
+}
 
 void smma_row_number(smma_experiment_run *run, double number) {
   fprintf(run->rows, "%.17g%c", number, end_of_field(run));

@@ -67,8 +67,8 @@ bool smma_parameter_fail(const smma_experiment_run *run, const char *name, const
 
 /* ---- Rows ---- */
 
-/* Write the fields of a row, in order of the columns; the last field ends the row. Text has no comma, quote or line
-   break. Numbers read back exactly. */
+/* Write the fields of a row, in order of the columns; the last field ends the row. Text has no quote or line break;
+   its commas become semicolons. Numbers read back exactly. */
 void smma_row_text(smma_experiment_run *run, const char *text);
 void smma_row_number(smma_experiment_run *run, double number);
 void smma_row_count(smma_experiment_run *run, size_t count);

@@ -202,6 +202,9 @@ static bool explains(const smma_experiment_run *run, size_t row, int p, const re
   return is_of(run, row, r) && smma_table_number(run, row, "d") == atof(published[p].d);
 }
 
+/* Columns of a line. */
+enum { WIDTH = 100 };
+
 /* Prints the rules that would give a published result, and the GPUs that use them. */
 static void print_explanations(const smma_experiment_run *run, int p, const reading *r, FILE *out) {
   for (size_t row = 0; row < smma_table_rows(run); row++) {
@@ -211,10 +214,15 @@ static void print_explanations(const smma_experiment_run *run, int p, const read
     for (size_t before = 0; before < row && first; before++)
       first = !explains(run, before, p, r) || !smma_table_has(run, before, where);
     if (!first) continue;
-    fprintf(out, "    %s:\n     ", rule);
-    for (size_t same = row; same < smma_table_rows(run); same++)
-      if (explains(run, same, p, r) && smma_table_has(run, same, where))
-        fprintf(out, " %s %s;", smma_table_text(run, same, "gpu"), smma_table_text(run, same, "inputs"));
+    fprintf(out, "    %s:", rule);
+    for (size_t same = row, column = WIDTH; same < smma_table_rows(run); same++) {
+      const char *gpu = smma_table_text(run, same, "gpu"), *inputs = smma_table_text(run, same, "inputs");
+      const size_t length = strlen(gpu) + strlen(inputs) + strlen(" _;");
+      if (!explains(run, same, p, r) || !smma_table_has(run, same, where)) continue;
+      if (column + length > WIDTH) column = (size_t)fprintf(out, "\n     ") - 1;
+      fprintf(out, " %s %s;", gpu, inputs);
+      column += length;
+    }
     fputc('\n', out);
   }
 }
