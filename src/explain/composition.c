@@ -66,7 +66,7 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
     const bool below = kept.high >> 63;
     if (below) kept = smma_subtract_bits128(zero, kept);
     if (!fits(kept)) return false;
-    stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits;
+    stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits + cut->again;
     const int shift =
         stage->row[i].cut - (total.exponent - bits); /* a shift by 62 leaves nothing of the bits that fit */
     stage->row[i].kept = signed_value(kept, below != frame) >> (shift < 62 ? shift : 62);
