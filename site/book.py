@@ -24,7 +24,7 @@ CHAPTERS = (
         "docs/architectures.md docs/evidence.md docs/probes.md docs/trees.md docs/equal.md docs/infer.md "
         "docs/coverage.md docs/peers.md",
     ),
-    ("Your own unit", "docs/custom-units.md docs/hardware-design.md docs/rtl.md"),
+    ("Your own unit", "docs/custom-units.md docs/hardware-design.md docs/rtl.md docs/cost.md"),
     ("Products", "docs/plans.md docs/libraries.md docs/match.md docs/sparse.md docs/recipes.md docs/checkpoints.md"),
     ("Numerics", "docs/rules.md docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),
     (

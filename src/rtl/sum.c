@@ -409,13 +409,21 @@ static void put_reference(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
     smma_rtl_put(w, "  assign reference = %s;\n", smma_rtl_exponent(u, p->s->reference).text);
     return;
   }
+  smma_rtl_put(w, "  logic [%d:0] candidates; // of all terms, then the greater one of each pair of candidates\n",
+               (2 * p->count - 1) * x - 1);
   smma_rtl_put(
-      w, "  always_comb begin\n    reference = %s;\n",
+      w,
+      "  always_comb begin\n    for (int i = 0; i < %d; i++) candidates[i*%d +: %d] = brings[i] ? e[i*%d +: %d] : "
+      "%s;\n",
+      p->count, x, x, x, x,
       u->no_exponent ? smma_rtl_exponent(u, SMMA_NO_EXPONENT).text : smma_rtl_print("{1'b1, %d'd0}", x - 1).text);
-  smma_rtl_put(w,
-               "    for (int i = 0; i < %d; i++)\n      if (brings[i] && $signed(e[i*%d +: %d]) > reference) reference "
-               "= $signed(e[i*%d +: %d]);\n",
-               p->count, x, x, x, x);
+  if (p->count > 1)
+    smma_rtl_put(w,
+                 "    for (int i = 0; i < %d; i++)\n      candidates[(%d+i)*%d +: %d] =\n"
+                 "          $signed(candidates[2*i*%d +: %d]) > $signed(candidates[(2*i+1)*%d +: %d])\n"
+                 "          ? candidates[2*i*%d +: %d] : candidates[(2*i+1)*%d +: %d];\n",
+                 p->count - 1, p->count, x, x, x, x, x, x, x, x, x, x);
+  smma_rtl_put(w, "    reference = $signed(candidates[%d:%d]);\n", (2 * p->count - 1) * x - 1, (2 * p->count - 2) * x);
   if (nothing) {
     const smma_rtl_shape s = p->of[0].shape;
     const int node = smma_rtl_node_bits(u, s);
@@ -621,12 +629,12 @@ static void put_addition(smma_rtl_unit *u, const sum_plan *p) {
                  "  logic frame; // the accumulator's sign: terms of the other sign are complements, one unit less\n  "
                  "assign frame = negative[%d];\n",
                  p->s->take);
-  smma_rtl_put(w, "  always_comb begin\n    total = %d'd0;\n    for (int i = 0; i < %d; i++)\n", bits, p->count);
-  if (complements)
-    smma_rtl_put(w, "      total = total + (negative[i] != frame ? ~%s : %s);\n", extended.text, extended.text);
-  else
-    smma_rtl_put(w, "      total = negative[i] ? total - %s : total + %s;\n", extended.text, extended.text);
-  smma_rtl_put(w, "  end\n");
+  smma_rtl_put(w, "  always_comb begin%s\n    total = %d'd0;\n    for (int i = 0; i < %d; i++)\n",
+               complements ? "" : " // a negative term is its complement plus 1", bits, p->count);
+  smma_rtl_put(w, "      total = total + (negative[i]%s ? ~%s : %s)", complements ? " != frame" : "", extended.text,
+               extended.text);
+  if (!complements) smma_rtl_put(w, " + {%d'd0, negative[i]}", bits - 1);
+  smma_rtl_put(w, ";\n  end\n");
 }
 
 /* Declares `below`, `magnitude` and `sum_negative` from `total`. */
