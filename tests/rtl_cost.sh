@@ -50,14 +50,18 @@ module clocked #(parameter L = 2, parameter BUG = 0) (input clk, input rst, inpu
   end
 endmodule
 END
-# simulate NETLIST: compares it with the rule
+# The last column of a test vector is the result. 500 vectors, because gates simulate slowly.
+"$softmma" vectors gen --on "$work/rule.json" --rows 500 --seed 1 -o "$work/rows"
+grep -v '^#' "$work/rows" | awk '{ print $NF }' >"$work/expected"
+sed '/^#/! s/ [^ ]*$//' "$work/rows" >"$work/operands"
+# simulate NETLIST: reports whether it computes the rule
 simulate() {
   iverilog -g2012 -DUNIT=clocked -Panswer.K=2 -Panswer.BITS=4 -s answer -o "$work/answer.vvp" ../answer.sv "$work/gates.v" "$1" &&
-    "$softmma" test --unit "pipe:vvp -n $work/answer.vvp" --on "$work/rule.json" --rows 20000 >"$work/log" 2>&1
+    vvp -n "$work/answer.vvp" <"$work/operands" >"$work/results" && cmp -s "$work/results" "$work/expected"
 }
-simulate "$work/netlist.v" || { complain 'the netlist does not compute the rule'; tail -n 20 "$work/log"; }
-grep -qE '(^| )rows=20000 mismatches=0$' "$work/log" || complain "no comparison: $(cat "$work/log")"
-# One gate of the last level without its inverter: a mismatch
+simulate "$work/netlist.v" || complain 'the netlist does not compute the rule'
+[ "$(wc -l <"$work/results")" = 500 ] || complain "$(wc -l <"$work/results") results of 500 rows"
+# One inverter becomes a buffer.
 awk '/^  NOT / && !done { sub("NOT", "BUF"); done = 1 } { print }' "$work/netlist.v" >"$work/wrong.v"
 simulate "$work/wrong.v" && complain 'a wrong gate is not seen'
 
