@@ -183,7 +183,7 @@ def first_view():
     check(
         html.unescape(source) == one("#question").text, "the page's question is the one that the library's results ask"
     )
-    check("alignment of a[2]*b[2]" in one("#difference").text, "where they part")
+    check("alignment of a[2]*b[2]" in one("#difference").text, "where they diverge")
     quiet("the explorer")
     picture_of("explorer")
 

@@ -89,8 +89,9 @@ static const double *exact_at(const table *t, size_t products) {
 /* Prints the remark after a line, and ends the line. */
 static void print_remark(table *t, size_t products) {
   const smma_trace_result *x = t->x;
-  if (x->parting.found.parted && x->parting.found.products == products && x->parting.found.kind != SMMA_TRACE_EPILOGUE)
-    put(t, "  %s and %s part", x->name[x->parting.target[0]], x->name[x->parting.target[1]]);
+  if (x->divergence.found.diverges && x->divergence.found.products == products &&
+      x->divergence.found.kind != SMMA_TRACE_EPILOGUE)
+    put(t, "  %s and %s diverge", x->name[x->divergence.target[0]], x->name[x->divergence.target[1]]);
   end_line(t);
 }
 
@@ -266,6 +267,6 @@ bool smma_trace_print(const smma_command_trace_study *x, smma_error *error) {
   if (!print_table(&x->result, error)) return false;
   print_results(&x->result);
   print_owns(&x->result);
-  smma_trace_print_parting(&x->result);
+  smma_trace_print_divergence(&x->result);
   return true;
 }

@@ -41,14 +41,14 @@ def test_exact():
         assert step["error"] == float(Fraction(float(step["sum"])) - exact)
 
 
-def test_parting():
+def test_divergence():
     a = np.zeros((1, 64), np.float16)
     a[0, [0, 16, 32, 48]] = 4096, 1, 1, 1
     found = softmma.trace(a, a.T, at=(0, 0), on=["H100", "H100"], plan=[None, TWO])
-    assert found.parting == softmma.Parting((0, 1), "instruction", 32, 48)
+    assert found.divergence == softmma.SumDivergence((0, 1), "instruction", 32, 48)
     assert [t.steps["sum"][-1] for t in found.targets] == [2**24, 2**24 + 2]
     assert found.targets[1].plan.name == "two"
-    assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).parting is None
+    assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).divergence is None
 
 
 def test_own_results():
