@@ -131,7 +131,7 @@ fails 'C of another size' 'C: c6.npy is 2 x 3, but A\*B is 1 x 1' trace --on H10
 fails 'D of another size' 'd: ours.npy is 2 x 2, but the product is 1 x 1' trace --on H100 a.npy b.npy --d ours.npy
 fails 'three results' "--d: 'x,y,z' is not FILE or FILE,FILE" trace --on H100 a.npy b.npy --d x,y,z
 matrix wide.npy 1 1 f8 0.1
-fails 'results in another format' 'wide.npy is in f64, and 1 of its values are none of f32' \
+fails 'results in another format' 'wide.npy is in f64, and 1 of its values are not numbers of f32' \
   trace --on H100 a.npy b.npy --d wide.npy
 fails 'plans for others' '2 plans for 3 targets' trace --on H100,H100,H100 --plan none,two.json a.npy b.npy
 fails 'no such plan' 'none.json' trace --on H100 --plan ./none.json a.npy b.npy

@@ -206,7 +206,7 @@ static void print_heading(const smma_command_trace_study *of) {
            t->schedule.steps == 1 ? "" : "s");
     if (t->folds) printf(", %zu fold%s", t->folds, t->folds == 1 ? "" : "s");
     if (!t->in_order) printf("; k in another order than 0, 1, ...");
-    if (summed < r->k) printf("; %zu products are lost", r->k - summed);
+    if (summed < r->k) printf("; %zu products are left out", r->k - summed);
     putchar('\n');
   }
   putchar('\n');
@@ -224,7 +224,7 @@ static void print_results(const smma_trace_result *x) {
   int width = 6;
   for (size_t i = 0; i < x->request->targets; i++) width = wider(width, strlen(x->name[i]));
   printf("\n%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, "target", "D", "", "error", "ulp", "largest error",
-         "most lost at once");
+         "largest step loss");
   for (size_t i = 0; i < x->request->targets; i++) {
     const smma_trace *t = &x->trace[i];
     const smma_trace_extremes e = smma_trace_extremes_of(t);

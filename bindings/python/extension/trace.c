@@ -65,7 +65,7 @@ static PyArrayObject *take_own(PyObject *object, const char *name, smma_format f
       smma_convert(from, PyArray_DATA(rounded), format, PyArray_DATA(dense), m * n, SMMA_ROUND_NEAREST_EVEN,
                    SMMA_OVERFLOW_INFINITY, &lost);
     if (from == SMMA_NO_FORMAT || lost.changed) {
-      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are none of %s, in which the targets' results are",
+      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are not numbers of %s, the format of the targets' results",
                    lost.changed, name, smma_format_name(format));
       Py_CLEAR(dense);
     }

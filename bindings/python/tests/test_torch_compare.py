@@ -682,7 +682,7 @@ def test_training_results(network, x, tmp_path, capsys):
     found.plot(tmp_path / "losses.svg")
     assert (tmp_path / "losses.svg").read_text().rstrip().endswith("</svg>")
     assert "H100: 3 of 3 steps, 0 s left" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="'A100' is none of the runs: FP32, H100"):
+    with pytest.raises(ValueError, match="'A100' is not a run; the runs are FP32, H100"):
         found.first_beyond(0.1, "A100")
 
 

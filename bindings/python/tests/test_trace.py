@@ -61,7 +61,7 @@ def test_own_results():
     assert [r["as"] for r in found.value["results"]] == [["H100", "V100"], []]
     assert softmma.trace(a, b, on="H100", d={"theirs": theirs}).why.startswith("theirs and H100 differ in 2 of 4")
     assert softmma.trace(a, b, on=["H100", "V100"]).why == "all results are the same"
-    with pytest.raises(ValueError, match="d: 1 values of d are none of f32"):
+    with pytest.raises(ValueError, match="d: 1 values of d are not numbers of f32"):
         softmma.trace(a, b, d=ours + [[0.1, 0], [0, 0]])
     with pytest.raises(ValueError, match="d: d is not 2 x 2"):
         softmma.trace(a, b, d=ours[:1])

@@ -215,9 +215,9 @@ def test_targets():
     assert [pair["different"] for pair in both.value["pairs"]][0] > 0  # f16 and bf16 of one GPU
     with pytest.raises(ValueError, match="NUL"):
         softmma.matmul(a, b, on="H100\0:f16")
-    with pytest.raises(ValueError, match="in_dtype: on='H100:e4m3' says it already"):
+    with pytest.raises(ValueError, match="in_dtype: on='H100:e4m3' already gives it"):
         softmma.matmul(a, b, on="H100:e4m3", in_dtype="f16")
-    with pytest.raises(ValueError, match="instr: on='H100:e4m3' says it already"):
+    with pytest.raises(ValueError, match="instr: on='H100:e4m3' already gives it"):
         softmma.matmul(a, b, on="H100:e4m3", instr=instr)
     with pytest.raises(LookupError, match="on: .*e9m9"):
         softmma.matmul(a, b, on="H100:e9m9")

@@ -312,7 +312,7 @@ class Divergence(Sequence[Layer]):
     def _pair(self, between: tuple[str, str]) -> tuple[str, str]:
         for label in between:
             if label not in self.targets:
-                raise ValueError(f"{label!r} is none of the targets: {', '.join(self.targets)}")
+                raise ValueError(f"{label!r} is not a target; the targets are {', '.join(self.targets)}")
         if len(between) != 2 or between[0] == between[1]:
             raise ValueError(f"between is {between!r}: it takes two targets")
         x, y = sorted(between, key=self.targets.index)
