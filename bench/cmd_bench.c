@@ -76,7 +76,7 @@ static void add_families(bench *b, const char *gpu, smma_arch_id arch) {
   for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
     if (!gpu || smma_find_arch(families[f].gpu) == arch)
       add_chosen(b, families[f].title, families[f].gpu, (smma_choice){.instr = families[f].instruction});
-  if (b->case_count == 0) smma_die("--on: nothing is measured on %s unasked; add --instr NAME or --in FORMAT", gpu);
+  if (b->case_count == 0) smma_die("--on: nothing is measured on %s by default; add --instr NAME or --in FORMAT", gpu);
 }
 
 /* The next item of a list separated by commas, which is cut there; NULL past the last. */
@@ -90,7 +90,7 @@ static char *next_item(char **list) {
 static void choose_cases(bench *b) {
   const bench_options *o = b->options;
   char *names = o->instructions, *formats = o->in, *item;
-  if (names && (o->in || o->out)) smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
+  if (names && (o->in || o->out)) smma_die("%s: --instr already gives it; leave it out", o->in ? "--in" : "--out");
   if (o->out && !o->in) smma_die("--out: it goes with --in FORMAT");
   if (!names && !formats) {
     const smma_instruction *chosen = NULL;
@@ -153,7 +153,7 @@ static void choose_shapes(bench *b) {
     return;
   }
   if (o->multiplier) b->call = SMMA_TIMING_MULTIPLIER;
-  if (sizes && shapes) smma_die("--size: --shape says it already; leave it out");
+  if (sizes && shapes) smma_die("--size: --shape already gives it; leave it out");
   if (!sizes && !shapes) add_shape(b, (bench_shape){DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE});
   while ((item = next_item(&sizes))) {
     size_t size = read_size(item, "--size");

@@ -176,7 +176,7 @@
   }
 
   /* Returns the operands of the first step after which the units' sums differ; a step has the greater K of both. */
-  function parting(i, j) {
+  function divergence(i, j) {
     const {m, n, k, a, b} = shown, step = Math.max(chosen(0).k, chosen(1).k);
     const row = a.subarray(i * k, (i + 1) * k), column = Float64Array.from({length: k}, (_, e) => b[e * n + j]);
     let before = 0n;
@@ -204,7 +204,7 @@
       words.push(`c=${before.toString(16)}`);
       return {address: words.join("&").replaceAll(" ", "+")};
     }
-    return {why: "the two do not part at the end of an instruction of both"};
+    return {why: "the two sums do not diverge at the end of an instruction of both"};
   }
 
   function draw() {
@@ -231,7 +231,7 @@
         ...results.map(product),
         map(title, [...ulps].map((u) => `${u}${what}`),
             magnitudes.map((u) => (u ? 0.2 + 0.8 * Math.log2(1 + u) / Math.log2(1 + most) : 0)), [...ulps].map(Number),
-            most.toPrecision(most < 1e6 ? undefined : 3), parting));
+            most.toPrecision(most < 1e6 ? undefined : 3), divergence));
   }
 
   for (const slot of [0, 1]) {

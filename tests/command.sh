@@ -110,7 +110,7 @@ gives 'list --facts' 0 '"softmma-facts": 1,' list --facts
 fails 'list --facts of a GPU' "--facts has all GPUs; leave out 'H100'" list --facts H100
 gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
 gives 'list --experiments --json' 0 '"name": "zero-sign"' list --experiments --json
-fails 'list of two things' 'are lists of their own; ask for one' list --gpus --formats
+fails 'list of two things' 'are different lists; give only one' list --gpus --formats
 fails 'list of an unknown architecture' "unknown GPU or architecture 'hoper'; nearest: hopper" list hoper
 
 while IFS='|' read -r name gpu canonical; do
@@ -217,7 +217,7 @@ fails 'dot: no elements' "--a has 0 elements, but the instruction takes 16 \('X\
 fails 'dot: too many elements' '--b has 17 elements, but the instruction takes 16$' "${dot[@]}" -a '1*16' -b '1*17'
 fails 'dot: two values of c' '--c has 2 elements, but the instruction takes 1$' "${dot[@]}" -a '1*16' -b '1*16' -c '1 2'
 fails 'dot: bad number' "--b\[1\]: '1\.5x' is not a number" "${dot[@]}" -a '1*16' -b '1 1.5x 0*14'
-fails 'dot: bad count' "--a: '1\*x': the count behind '\*'" "${dot[@]}" -a '1*x' -b '1*16'
+fails 'dot: bad count' "--a: '1\*x': the count after '\*'" "${dot[@]}" -a '1*x' -b '1*16'
 fails 'dot: bad hex' "--a\[15\]: 'xyz' is not hexadecimal" "${dot[@]}" --hex -a '0*15 xyz' -b '0*16'
 fails 'dot: hex too wide' "--a\[0\]: '13c00' does not fit the 16 bits of f16" \
   "${dot[@]}" --hex -a '13c00 0*15' -b '0*16'
@@ -237,7 +237,7 @@ explain=(explain --instr HMMA.16816.F32 -a '-8192 1*3 0*12' -b '1024 -0.5 -0.25 
 "$softmma" dot "${explain[@]:1}" --on H100 --explain >dot.txt
 gives 'explain' 0 '^d = 0xbf400000 = -0\.75$' "${explain[@]}" --on H100
 check 'explain prints what dot --explain does' cmp dot.txt in/stdout
-gives 'explain: two GPUs' 1 '^first difference: alignment of a\[2\]\*b\[2\]: H100 keeps bits down to 2\^-2; A100 ' \
+gives 'explain: two GPUs' 1 '^first difference: alignment of a\[2\]\*b\[2\]: H100 retains bits down to 2\^-2; A100 ' \
   "${explain[@]}" --on H100,A100
 check 'explain: the row is marked in both' [ "$(grep -c '^> a\[2\]\*b\[2\]' in/stdout)" = 2 ]
 check 'explain: so are the bits of the results' grep -qE '^ +\^\^$' in/stdout
@@ -497,7 +497,7 @@ gives 'dot of integers' 0 '^0x80000000  -2147483648$' dot --on A100 --instr IMMA
   -c 2147483647
 gives 'dot of integers, saturating' 0 '^0x7fffffff  2147483647$' dot --on A100 --instr IMMA.16832.S8.S8.SAT -a '1 0*31' \
   -b '1 0*31' -c 2147483647
-fails 'probe of integers' 'adds integers, which is exact' probe --on A100 --in s8
+fails 'probe of integers' 'adds integers exactly' probe --on A100 --in s8
 fails 'tree of integers' 'sums of integers are exact' tree --on A100 --instr IMMA.16832.S8.S8
 npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
 npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
@@ -614,7 +614,7 @@ npy steep.npy '<f4' '(3, 20)' \
   "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros)bd378635$(f32 0 0 0)"
 runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
 check 'gemm says which blocks became zero' \
-  says 'note: A, steep\.npy: 1 of 6 blocks became zero: their numbers are too small beside the greatest of the matrix'
+  says 'note: A, steep\.npy: 1 of 6 blocks became zero: their numbers are too small compared with the largest of the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
   gemm --on B200 --in mxfp4 --raw fp4-a.npy fp4-b.npy -o D.npy
 gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \
@@ -695,7 +695,7 @@ fails 'gemm: unknown format' "--in: unknown format 'f17'; formats are f64, f32, 
 fails 'gemm: unknown result format' "--out: unknown format 'f17'" "${gemm[@]}" A.npy B.npy --out f17
 fails 'gemm: a format that the GPU lacks' '--in: V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32' \
   gemm --on V100 --in bf16 A.npy B.npy -o N.npy
-fails 'gemm: --instr and --in' '--in: --instr says it already' "${gemm[@]}" --instr HMMA.16816.F32 A.npy B.npy
+fails 'gemm: --instr and --in' '--in: --instr already gives it' "${gemm[@]}" --instr HMMA.16816.F32 A.npy B.npy
 fails 'gemm: neither --instr nor --in' '--instr NAME or --in FORMAT is missing' gemm --on H100 A.npy B.npy -o N.npy
 fails 'gemm: no GPU' '--on is missing' gemm --in f16 A.npy B.npy -o N.npy
 fails 'gemm: no output' '-o is missing' gemm --on H100 --in f16 A.npy B.npy
@@ -761,7 +761,7 @@ fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidi
 fails 'gemm: no number of words' '--words P or --accuracy X is missing' "${method[@]}" --method words
 fails 'gemm: too many words' '--words: 33 is not a number from 1 to 32' "${method[@]}" --method words --words 33
 fails 'gemm: negative words' '--words: -1 is not a number from 1 to 32' "${method[@]}" --method words --words=-1
-fails 'gemm: words and accuracy' '--accuracy: --words says how many; leave one out' \
+fails 'gemm: words and accuracy' '--accuracy: --words gives their number; leave one out' \
   "${method[@]}" --method words --words 2 --accuracy 1e-3
 fails 'gemm: too much accuracy' '--accuracy: 1e-200 is more than 32 words of f16 can give' \
   "${method[@]}" --method words --accuracy 1e-200
@@ -952,7 +952,7 @@ fails 'tolerance: a shape' "--shape: '8x8' is not MxNxK, each at least 1; for ex
 fails 'tolerance: K of 0' "--shape: '8x8x0' is not MxNxK" tolerance --shape 8x8x0
 fails 'tolerance: unknown data' "--data: no data are called 'odd'" tolerance --data odd
 fails 'tolerance: data that a format lacks' '--data: s8 has no such data' tolerance --in s8 --data nan
-fails 'tolerance: files and data' '--data: the files say it; leave it out' tolerance --data normal A.npy B.npy
+fails 'tolerance: files and data' '--data: the files give it; leave it out' tolerance --data normal A.npy B.npy
 fails 'tolerance: one file' 'two files are needed, A and B; or --shape and --data' tolerance A.npy
 fails 'tolerance: no file' 'none.npy: ' tolerance --on H100 none.npy B.npy
 fails 'tolerance: C of random data' '-C: it is for files; --with-c gives random data a C' tolerance -C C.npy
@@ -984,7 +984,7 @@ fails 'K beyond the files' '--sweep: k = 9000: A.npy and B.npy have K = ' tolera
 fails 'a format that no GPU has' '--sweep: no target has e4m3fnuz' tolerance H100 --sweep format=f16,e4m3fnuz
 fails 'a format twice' '--on: H100:f16 has a format of its own' tolerance H100:f16 --sweep format=f16
 fails 'formats without GPUs' '--sweep: a sweep over formats needs the names of GPUs' tolerance --sweep format=f16
-fails 'formats and --in' '--in: --sweep says it' tolerance H100 --in f16 --sweep format=f16
+fails 'formats and --in' '--in: --sweep gives it' tolerance H100 --in f16 --sweep format=f16
 fails 'slices of f16' '--sweep: slices need an instruction with A and B in s8' tolerance H100:f16 --sweep slices=3
 fails 'a sweep and --paste' '--paste: a sweep gives no rtol and atol' tolerance H100 --sweep k=3 --paste
 fails 'a picture without a sweep' '--plot: it draws a sweep' tolerance H100 --plot x.svg
@@ -1118,7 +1118,7 @@ cp in/stdout seventh
 runs 0 explain hundred.txt --row 7
 check 'explain of a binary row' cmp -s in/stdout seventh
 fails 'convert: no format' '--format is missing' vectors convert hundred.txt
-fails 'convert: unknown format' "--format: 'bin' is none of text, binary and readmemh" vectors convert hundred.txt --format bin
+fails 'convert: unknown format' "--format: 'bin' is not text, binary or readmemh" vectors convert hundred.txt --format bin
 fails 'convert: no such file' 'none.txt: No such file' vectors convert none.txt --format text
 sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
 fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
@@ -1128,9 +1128,9 @@ check 'convert of a text to binary through a pipe' grep -q 'write it to a file o
 "$softmma" vectors convert hundred.txt --format binary >redirected.bin
 check 'but into a file' cmp -s redirected.bin hundred.bin
 head -c 500 hundred.bin >cut.bin
-fails 'verify of a file that was cut' '^softmma: cut.bin: 500 bytes, but 100 rows are [0-9]*: it was cut short$' verify cut.bin
-fails 'convert of it' 'it was cut short$' vectors convert cut.bin --format text -o cut.txt
-fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it was cut short$' test --unit file:cut.bin
+fails 'verify of a file that was cut' '^softmma: cut.bin: 500 bytes, but 100 rows are [0-9]*: it is truncated$' verify cut.bin
+fails 'convert of it' 'it is truncated$' vectors convert cut.bin --format text -o cut.txt
+fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it is truncated$' test --unit file:cut.bin
 cp hundred.bin damaged.bin
 printf '\xff' | dd of=damaged.bin bs=1 seek=600 conv=notrunc 2>in/dd
 fails 'verify of a damaged file' 'damaged.bin: rows 1 to 100 have not their checksum: they are damaged' verify damaged.bin
@@ -1170,7 +1170,7 @@ fi
 header=$(grep '^#' ten.txt)
 row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'
 printf '%s\n' "$header" "$row 40100001" "$row 40100000" >corrupt.txt
-gives 'verify of a corrupted row' 1 '^corrupt\.txt:10: volta .*: the file says 40100000 \(2\.25\), the model computes 40100001' \
+gives 'verify of a corrupted row' 1 '^corrupt\.txt:10: volta .*: the file has 40100000 \(2\.25\), the model computes 40100001' \
   verify corrupt.txt
 check 'its last line' [ "$(tail -n 1 in/stdout)" = 'rows=2 mismatches=1' ]
 replay=$(sed -n 's/^  softmma //p' in/stdout)
@@ -1217,12 +1217,12 @@ gives 'gen --flags, verified' 0 '^rows=600 mismatches=0$' verify flags.txt flags
 "$softmma" vectors convert flags.bin --format text -o same.txt
 check 'convert of flags' cmp -s flags.txt same.txt
 sed '20s/ ..$/ 08/' flags.txt >wrong.txt
-gives 'verify of a wrong flag' 1 '^  flags: the file says 08 division by zero, the model computes 0[1-7] ' verify wrong.txt
+gives 'verify of a wrong flag' 1 '^  flags: the file has 08 division by zero, the model computes 0[1-7] ' verify wrong.txt
 gives 'verify counts wrong flags' 1 '^1 of 1 mismatches differ in their flags only$' verify wrong.txt
 { "$softmma" vectors gen power:xvf32gerpp --flags --rows 0 && echo 20000001 1ffffffe 00000000 00800000 03; } >before.txt
 gives 'verify with tininess before rounding' 0 '^rows=1 mismatches=0$' verify before.txt
 sed 's/before rounding/after rounding/' before.txt >after.txt
-gives 'verify with tininess after rounding' 1 'the file says 03 underflow, inexact, the model computes 01 inexact$' \
+gives 'verify with tininess after rounding' 1 'the file has 03 underflow, inexact, the model computes 01 inexact$' \
   verify after.txt
 sed '20s/ ..$//' flags.txt >short.txt
 fails 'verify: a row without flags' '^softmma: short.txt: line 20, column [0-9]*: expected 7 numbers .*c d flags\), found 6$' verify short.txt
@@ -1301,12 +1301,12 @@ fails 'bench: unknown kernel' "--kernel: this CPU has no kernel 'x'; it has " be
 fails 'bench: an instruction of no GPU' '--on is missing' bench --instr HMMA.16816.F32
 fails 'bench: unknown instruction' "--instr: A100 has no instruction 'x'" bench --on A100 --instr HMMA.16816.F32,x
 fails 'bench: unknown format' "--in: unknown format 'f17'" bench --on A100 --in f17
-fails 'bench: --instr and --in' '--in: --instr says it already' bench --on A100 --instr HMMA.16816.F32 --in f16
+fails 'bench: --instr and --in' '--in: --instr already gives it' bench --on A100 --instr HMMA.16816.F32 --in f16
 fails 'bench: --out alone' '--out: it goes with --in FORMAT' bench --on A100 --out f16
-fails 'bench: a GPU without families' '--on: nothing is measured on cdna3-r1 unasked; add' bench --on cdna3-r1
+fails 'bench: a GPU without families' '--on: nothing is measured on cdna3-r1 by default; add' bench --on cdna3-r1
 fails 'bench: no size' "--size: '' is not a size from 1 to 65536" bench --size 8,
 fails 'bench: a size that is none' "--size: '0' is not a size" bench --size 0
-fails 'bench: a size in two ways' '--size: --shape says it already' bench --size 8 --shape 8x8x8
+fails 'bench: a size in two ways' '--size: --shape already gives it' bench --size 8 --shape 8x8x8
 fails 'bench: half a shape' "--shape: '8x8' is not MxNxK" bench --shape 8x8
 fails 'bench: a negative size' "--shape: '-8' is not a size" bench --shape 8x-8x8
 fails 'bench: a shape of four' "--shape: '8x8' is not a size" bench --shape 8x8x8x8

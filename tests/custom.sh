@@ -184,7 +184,7 @@ check 'gemm of another rounding' runs 0 gemm --on hopper-nearest.json "$a" "$b" 
 check 'gemm: other bytes' eval '! same d.npy e.npy'
 check 'gemm: the core' grep -q ' core kernel' in/stdout
 gives 'gemm --json' 0 '"instruction": "sticky"' gemm --on sticky.json "$a" "$b" -o e.npy --json
-fails 'gemm with --in' "--in: --on says it already" gemm --on sticky.json --in f16 "$a" "$b" -o f.npy
+fails 'gemm with --in' "--in: --on already gives it" gemm --on sticky.json --in f16 "$a" "$b" -o f.npy
 cat >integers.json <<'END'
 {"softmma-unit": 1, "name": "integers", "algorithm": "composition", "k": 8, "a": "u8", "b": "s8", "c": "s32", "d": "s32",
  "steps": [{"take": 2, "join": "apart", "alignment_bits": 0, "reference": 0, "width": 16, "width_overflow": "saturate",

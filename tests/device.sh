@@ -40,12 +40,12 @@ for kernel in opencl cuda:0; do
   SOFTMMA_ENGINES=/nowhere fails "bench without the module of $kernel" '^softmma: --kernel: softmma-engine-.* is not there' \
     bench --kernel $kernel --rows 100
 done
-SOFTMMA_HOST_NONE=1 gives 'a driver without devices' 0 "^opencl +not to be had: the tests' driver has no device$" version
+SOFTMMA_HOST_NONE=1 gives 'a driver without devices' 0 "^opencl +not available: the tests' driver has no device$" version
 SOFTMMA_HOST_NO_F64=1 gives 'a device without binary64' 0 'opencl kernel' "${product[@]}" opencl
 SOFTMMA_HOST_NO_F64=1 gives 'which is said' 0 '^opencl:0 .*, no FP64: slow' version
 rm -f d.npy
 SOFTMMA_HOST_ABORTS=1 gives 'a driver that ends processes' 0 \
-  '^opencl +not to be had: a process that asked its libraries for devices was ended by signal 6 ' version
+  '^opencl +not available: a process that searched its libraries for devices was ended by signal 6 ' version
 check 'nothing is written' test ! -e d.npy
 
 bench=(bench --kernel cuda --blas "$cublas" --repetitions 2 --shape 32x48x64)

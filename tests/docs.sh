@@ -2,7 +2,8 @@
 # Runs the sessions of the documentation: every command after "$ " in a ```console or an indented block of the named
 # Markdown files must print the output that is shown. A shown line that ends with "..." matches any line that begins
 # with the same text. Output on stderr comes first, as in a pipe. Files that a session writes to /tmp go to a folder of
-# this run. README.md may have at most 700 words, because it only leads to the other pages.
+# this run. README.md may have at most 700 words, because it only leads to the other pages,
+# and CHANGELOG.md has each entry once.
 # Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
 set -u
 PATH=$1/bin:$PATH
@@ -47,8 +48,15 @@ take_line() { # WHERE LINE: processes one line of a session
 
 for file in "$@"; do
   if [ "$file" = README.md ] && [ "$(wc -w <README.md)" -gt 700 ]; then
-    echo "FAILED: README.md has $(wc -w <README.md) words, more than 700: docs/tour.md and the pages behind it have room"
+    echo "FAILED: README.md has $(wc -w <README.md) words, more than 700: move some to docs/tour.md"
     failed=$((failed + 1))
+  fi
+  if [ "$file" = README.md ]; then
+    twice=$(grep '^- ' CHANGELOG.md | sort | uniq -d)
+    if [ -n "$twice" ]; then
+      printf 'FAILED: CHANGELOG.md has an entry twice: %s\n' "$twice"
+      failed=$((failed + 1))
+    fi
   fi
   fenced=0 number=0
   while IFS= read -r line; do

@@ -79,7 +79,7 @@ check 'as it stands' test "$(grep -c '^uniform.*,7$' accumulation.csv)" -eq "$(w
 
 for damage in 's/^uniform,16,13/uniform,17,13/' 's/^# cell 1/# cell 0/' 's/^# cell 1/# cell 99/' 's/^# cell/# call/'; do
   sed "$damage" kept >$part
-  fails "damaged: $damage" 'csv.part: byte [0-9]* behind the head: damaged; remove the file' "${again[@]}"
+  fails "damaged: $damage" 'csv.part: byte [0-9]* after the head: damaged; remove the file' "${again[@]}"
 done
 cp kept $part
 exec 9<$part

@@ -99,8 +99,8 @@ endless 'a header of 2^63 bytes' 'longer than the format allows' '\x00\x00\x00\x
 "$softmma" "${rows[@]}" --format binary -o rows.bin
 huge=$(head -c 512 rows.bin | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
 reader=(verify fifo)
-endless 'zeros behind a binary file' 'rows are [0-9]*: something stands behind them' '' cat rows.bin /dev/zero
-endless 'a binary header, then zeros' 'rows 1 to 20 have not their checksum|something stands behind' "$huge" cat /dev/zero
+endless 'zeros behind a binary file' 'rows are [0-9]*: data follows them' '' cat rows.bin /dev/zero
+endless 'a binary header, then zeros' 'rows 1 to 20 have not their checksum|data follows' "$huge" cat /dev/zero
 endless 'its first byte, then zeros' 'begins nearly as a binary vector file does' '\x89' cat /dev/zero
 endless 'blank lines' '10000 lines without a row; this is no vector file' '' yes ''
 endless 'comments' '10000 lines without a row' '' yes '# nothing'
@@ -137,7 +137,7 @@ while IFS='|' read -r what change says; do
   check "$what: another file" differs whole.json report.json
   fails "$what" "^softmma: --resume: report.json.*$says" "${again[@]}"
 done <<END
-more rows than asked for|/"checked"/!s/"rows": 100,/"rows": 1000,/|ask for as many, or name another file
+more rows than asked for|/"checked"/!s/"rows": 100,/"rows": 1000,/|use the same --rows, or name another file
 more mismatches than rows|s/"mismatches": .*/"mismatches": 101,/|not a campaign's
 negative mismatches|s/"mismatches": .*/"mismatches": -1,/|not a campaign's
 2^64 mismatches|s/"mismatches": .*/"mismatches": 18446744073709551616,/|not a campaign's
@@ -147,7 +147,7 @@ unchecked rows|s/"checked": true/"checked": false/|not a campaign's
 an example behind all rows|s/"row": $first/"row": 100/|not a campaign's
 an example in a negative row|s/"row": $first/"row": -1/|not a campaign's
 an example that does not differ|/"against": \[/{n; s/".*"/$unit/}|not a campaign's
-no rows of all|0,/"rows"/s/"rows": 100/"rows": "many"/|does not say of how many rows
+no rows of all|0,/"rows"/s/"rows": 100/"rows": "many"/|no number of rows
 no entries|s/"instructions": \[/"instructions": {"x": [/; s/^ \],\$/ ]},/|has no entries
 a key twice|s/"mismatches": .*/"mismatches": 1, "mismatches": 2,/|stands here a second time
 END

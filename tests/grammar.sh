@@ -134,8 +134,8 @@ fails 'a GPU that is misspelled, alone' 'nearest: H200' tolerance H2000
 fails 'a TPU' "no model of Google's TPUs" list TPUv4
 fails 'Gaudi' "no model of Intel's Gaudi" show Gaudi2
 fails 'a GPU without a model' 'no model of GB10' show GB10
-fails 'formats twice' 'says it already' dot H100:f16 --in bf16 --a 1 --b 1
-fails 'a format of D twice' '--out: H100:HMMA.16816.F32 says it already' dot H100:HMMA.16816.F32 --out f16 --a 1 --b 1
+fails 'formats twice' 'already gives it' dot H100:f16 --in bf16 --a 1 --b 1
+fails 'a format of D twice' '--out: H100:HMMA.16816.F32 already gives it' dot H100:HMMA.16816.F32 --out f16 --a 1 --b 1
 fails 'fp8' 'e4m3 or e5m2' gemm H100 --in fp8 A.npy B.npy -o D.npy
 fails 'fp8 after a colon' 'e4m3 or e5m2' gemm H100:fp8 A.npy B.npy -o D.npy
 fails 'fp6' 'e3m2 or e2m3' gemm B200:fp6 A.npy B.npy -o D.npy

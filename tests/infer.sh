@@ -189,6 +189,6 @@ fails 'without a second unit' '--against is missing' vectors next --unit model -
 fails 'a proof without a model' '--proof: .* give -o, too' infer --unit model --on V100 --in f16 --proof p.txt
 fails 'a record of a recording' '--record: .* is a recording already' \
   infer --unit file:recorded.txt --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --record r.txt
-fails 'rows to ask of a unit that can be asked' '--next: model can be asked itself' infer --unit model --on V100 --in f16 --next n.txt
+fails 'rows to ask of a unit that can be asked' '--next: model computes any test vector' infer --unit model --on V100 --in f16 --next n.txt
 fails 'no budget' '--budget: 0; it takes at least 1' infer --unit model --on V100 --in f16 --budget 0
 finish

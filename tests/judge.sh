@@ -110,7 +110,7 @@ but_for_least() { # INSTRUCTION
 one() { # INSTRUCTION
   local report note of_model='' against=(--on "$arch" --instr "$1")
   if other_model "$1"; then
-    against+=(--against "custom:$work/$1.json") of_model=', but for the range of pairs, which this qemu has wrong'
+    against+=(--against "custom:$work/$1.json") of_model=', except the range of pairs, which this qemu computes wrongly'
   fi
   if ! grep -qxF "$1" "$work/has"; then
     echo "NOT JUDGED  $1: the judge does not have it"
@@ -118,7 +118,7 @@ one() { # INSTRUCTION
     echo "NOT JUDGED  $1: $note"
   elif [ "$1" = tdpbf16ps ]; then
     if but_for_least "$1" >"$work/$1.report" 2>&1; then
-      echo "ok          x86 $1 rows=$rows, but for what Bochs flushes and should not"
+      echo "ok          x86 $1 rows=$rows, except results that Bochs wrongly flushes"
     else
       printf 'FAILED      %s\n%s\n' "$1" "$(cat "$work/$1.report")"
     fi

@@ -136,7 +136,7 @@ static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
   if (subnormal && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT)
     return encode_zero(s, negative && s->zero_sign != SMMA_ZERO_ALWAYS_POSITIVE);
   greatest_code = oracle_greatest(s->output);
-  if (work.all_numbers && saturates(s, negative)) /* all ones but for the sign */
+  if (work.all_numbers && saturates(s, negative)) /* all ones except the sign */
     greatest_code = ((UINT64_C(1) << (f.exponent_bits + f.fraction_bits)) - 1) << f.low_bits;
   oracle_decode(greatest, s->output, greatest_code);
   mpz_mul_2exp(greatest->value, greatest->value, UNIT - OPERAND_UNIT);

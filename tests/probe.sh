@@ -41,9 +41,9 @@ says hand repeats 'yes, 16384 rows, each at several places'
 says hand alignment_bits 24
 says hand block_rounding 'toward zero'
 for way in moody seldom place every17 last single late previous same; do
-  says "$way" repeats 'no: [0-9]+ of [0-9]+ results were others; row .*'
+  says "$way" repeats 'no: [0-9]+ of [0-9]+ results changed; row .*'
 done
-says nans repeats 'yes, 16384 rows, each at several places, but for sign and payload of NaN'
+says nans repeats 'yes, 16384 rows, each at several places, except sign and payload of NaN'
 says nans alignment_bits 24
 says seldom first_sum 'cannot tell: results do not repeat'
 unexplained='cannot tell: no number of bits and no rounding explain all results'
@@ -78,7 +78,7 @@ fails 'a unit that fails' 'failing' probe --unit "$wrong:failing" "${ampere[@]}"
 if cpu_computes vdpbf16ps && runs 0 probe --unit x86 --on x86 --instr vdpbf16ps; then
   cp in/stdout x86
   gives 'this CPU' 0 . probe --on x86 --instr vdpbf16ps
-  check 'is as its model but for NaN' diff <(grep -v -e 'NaN' -e 'infinity' -e unit x86) \
+  check 'is as its model except NaN' diff <(grep -v -e 'NaN' -e 'infinity' -e unit x86) \
     <(grep -v -e 'NaN' -e 'infinity' -e unit in/stdout)
 fi
 
@@ -98,7 +98,7 @@ fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
 fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
 fails 'probe: a unit that does not compute it' 'it only has' probe --unit "$wrong" --on V100 --in f16
 runs 0 vectors record --unit model "${ampere[@]}" --rows 10 -o rows.txt
-fails 'probe: a recording' 'answers no questions' probe --unit file:rows.txt "${ampere[@]}"
+fails 'probe: a recording' 'has results for its own rows only' probe --unit file:rows.txt "${ampere[@]}"
 
 # ---- diff ----
 

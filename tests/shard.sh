@@ -118,9 +118,9 @@ for text in 0/3 4/3 1/0 1 1/2/3 x/y 1/9999999; do
 done
 fails 'a shard for nobody' '^softmma: --shard: its report is to be merged; keep it with --resume FILE or --json$' \
   test "${one[@]}" --shard 1/2
-fails 'a file of another shard' '^softmma: --resume: shard-2.json is of another shard' \
+fails 'a file of another shard' '^softmma: --resume: shard-2.json is not of this shard' \
   test "${one[@]}" --shard 1/3 --resume shard-2.json
-fails 'a file of a shard for the whole' '^softmma: --resume: shard-2.json is of another shard' \
+fails 'a file of a shard for the whole' '^softmma: --resume: shard-2.json is not of this shard' \
   test "${one[@]}" --resume shard-2.json
 fails 'open questions' '^softmma: --open has rows and candidates of its own' test --open --unit model --shard 1/2
 

@@ -183,7 +183,7 @@ def first_view():
     check(
         html.unescape(source) == one("#question").text, "the page's question is the one that the library's results ask"
     )
-    check("alignment of a[2]*b[2]" in one("#difference").text, "where they part")
+    check("alignment of a[2]*b[2]" in one("#difference").text, "where they diverge")
     quiet("the explorer")
     picture_of("explorer")
 
@@ -513,11 +513,11 @@ def the_table():
             f"such as {link.split('#')[1][:90]}",
         )
     open_page(next(link for cell, link in links if cell == 4 and "e4m3.e4m3" in link and "H100" in link))
-    cut = script("return [...document.querySelectorAll('#pictures title')].map(x => x.textContent)")
+    titles = script("return [...document.querySelectorAll('#pictures title')].map(x => x.textContent)")
     check(
-        any(x.startswith("a[0]*b[0]") and "kept 1" in x for x in cut)
-        and any(x.startswith("a[1]*b[1]") and "cut 1" in x for x in cut),
-        "the drawing of kept bits shows the last one that is kept and the first that is cut",
+        any(x.startswith("a[0]*b[0]") and "retained 1" in x for x in titles)
+        and any(x.startswith("a[1]*b[1]") and "truncated 1" in x for x in titles),
+        "the drawing shows the last retained bit and the first truncated one",
     )
     quiet("the table")
 
@@ -598,7 +598,7 @@ def text_pages():
     wait(lambda: "instructions/hopper" in browser.current_url, "and leads to instructions")
     text = one("main").text
     check(
-        "fused sum of 17" in text and "fraction bits kept" in text and "no other e_zero gives" in text,
+        "fused sum of 17" in text and "fraction bits kept" in text and "no other value of e_zero reproduces" in text,
         "with tree, probes, evidence",
     )
     quiet("pages of text")

@@ -293,10 +293,10 @@ static void test_every_length(void **state) {
   smma_error error;
   for (size_t size = 0; size < b.size; size++)
     if (count_in((bytes){b.bytes, size}, &error) >= 0) fail_msg("%zu of %zu bytes are not noticed", size, b.size);
-  expect_error((bytes){b.bytes, b.size - 1}, "it was cut short");
+  expect_error((bytes){b.bytes, b.size - 1}, "it is truncated");
   const bytes longer = copy_of(b);
   longer.bytes[longer.size] = 0;
-  expect_error((bytes){longer.bytes, longer.size + 1}, "something stands behind them");
+  expect_error((bytes){longer.bytes, longer.size + 1}, "data follows them");
   free(longer.bytes);
   free(b.bytes);
 }
@@ -310,7 +310,7 @@ static void test_messages(void **state) {
                  {0, 1, 0x89, NULL},
                  {5, 1, 'x', "begins nearly as a binary vector file does"},
                  {16, 8, 3, "bytes, but 3 rows are"},
-                 {16, 8, 1, "something stands behind them"},
+                 {16, 8, 1, "data follows them"},
                  {16, 8, UINT64_MAX, "more than any file has"},
                  {16, 8, UINT64_MAX / 28, "more than any file has"},
                  {24, 4, 28, "the header says 28 bytes a row, but its formats and k take 24"},

@@ -76,9 +76,9 @@ static void sum_up(const chained *p, smma_chain_place_of_thread at, int first, i
   const smma_chain_panel *a = p->a + first / CHAIN_DEPTH, *b = p->b + first / CHAIN_DEPTH;
   const smma_chain_place_of_thread here = {at.row, at.column + part * 16};
   for (int quadrant = part; quadrant < 4; quadrant += CHAIN_COLUMNS / smma_chain_columns(chain)) {
-    int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
-    for (int e = 0; e < CHAIN_BEGUN * CHAIN_BEGUN; e++) {
-      const int all = smma_chain_element(quadrant, e / CHAIN_BEGUN, e % CHAIN_BEGUN);
+    int32_t sum[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES];
+    for (int e = 0; e < CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES; e++) {
+      const int all = smma_chain_element(quadrant, e / CHAIN_QUADRANT_LINES, e % CHAIN_QUADRANT_LINES);
       sum[e] = sum_of_block(&p->by, chain, a, b, smma_chain_row(at, all / CHAIN_COLUMNS),
                             smma_chain_column(at, all % CHAIN_COLUMNS), first % CHAIN_DEPTH);
     }

@@ -206,8 +206,8 @@ static void test_events(void **state) {
   assert_int_equal(happens(&row, "sum: exact"), 0);
   row.c = 0x4b800000; /* 2^24 */
   assert_int_equal(happens(&row, "accumulator: brings the reference exponent alone"), 1);
-  assert_int_equal(happens(&row, "terms: nothing of a positive one lies below the cut"), 1);
-  assert_int_equal(happens(&row, "terms: all of a positive one lies below the cut"), 1);
+  assert_int_equal(happens(&row, "terms: a positive one loses nothing"), 1);
+  assert_int_equal(happens(&row, "terms: a positive one loses all"), 1);
   row = (smma_row){.a = {ONE, ONE}, .b = {ONE, ONE}, .c = 0xc0000000};
   assert_int_equal(happens(&row, "sum: zero by cancellation"), 1);
   assert_int_equal(happens(&row, "sum: zero of terms that are not"), 1);

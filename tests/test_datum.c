@@ -112,7 +112,7 @@ static void test_refused(void **state) {
       {"{\"a\" 1}", "x:1:6: ':' expected"},
       {"{a: 1}", "x:1:2: a key in double quotes expected"},
       {"{\"a\": 1", "x:1:8: ',' or '}' expected"},
-      {"[] []", "x:1:4: there is text behind the end"},
+      {"[] []", "x:1:4: text follows the end"},
       {"\"abc", "x:1:1: the text ends inside a string"},
       {"\"\\\"", "x:1:1: the text ends inside a string"},
       {"\"\\x\"", "x:1:2: no such escape"},
@@ -128,7 +128,7 @@ static void test_refused(void **state) {
       {"-", "x:1:1: no value"},
       {"1e", "x:1:1: no value"},
       {"nan", "x:1:1: no value"},
-      {"truee", "x:1:5: there is text behind"},
+      {"truee", "x:1:5: text follows"},
   };
   char deep[200];
   smma_error error;

@@ -231,7 +231,7 @@ static bool make_chain(smma_custom *to, const smma_g_fdpa *g) {
 /* Changes one key of the unit; returns false if the result is not a valid unit. */
 static bool change_key(uint64_t *state, smma_custom *to) {
   smma_g_fdpa g;
-  const smma_told_keys told = smma_told_keys_of(&to->named.rule, &g);
+  const smma_key_values told = smma_key_values_of(&to->named.rule, &g);
   const smma_key *key = random_key(state, told.algorithm);
   const int by = random_between(state, -3, 3);
   if (!key) return false;
@@ -263,7 +263,7 @@ static bool change(uint64_t *state, const smma_custom *from, smma_custom *to) {
   switch (random_below(state, 3)) {
     case 0:
       to->instruction.k = random_below(state, 2) ? to->instruction.k * 2 : to->instruction.k / 2;
-      if (smma_told_keys_of(&from->named.rule, &g).algorithm == SMMA_KEYS_OF_G_FDPA && !make_chain(to, &g))
+      if (smma_key_values_of(&from->named.rule, &g).algorithm == SMMA_KEYS_OF_G_FDPA && !make_chain(to, &g))
         return false;
       break;
     case 1:

@@ -232,8 +232,8 @@ static void check_terms(const smma_explanation *e, const char *picture) {
       if (e->stage[s].kind != SMMA_STAGE_ALIGN) continue;
       all = __builtin_popcountll(row->exact.significand);
       kept = cut > 0 ? __builtin_popcountll(smma_shift_right(row->exact.significand, cut)) : all;
-      assert_int_equal(count_ones(picture, ": kept "), kept);
-      assert_int_equal(count_ones(picture, " cut "), all - kept);
+      assert_int_equal(count_ones(picture, ": retained "), kept);
+      assert_int_equal(count_ones(picture, " truncated "), all - kept);
     }
   }
 }
@@ -378,7 +378,7 @@ static void fact1_on_hopper(void **state) {
       "                                                  ----------------------------\n"
       "  sum                                -0.75        - ........................11\n"
       "  RZ-FP32, toward zero: 0xbf400000 = -0.75\n"
-      "  lost (exact - kept): -0.125 in alignment, nothing in rounding\n"
+      "  lost (exact - retained): -0.125 in alignment, nothing in rounding\n"
       "\n"
       "d = 0xbf400000 = -0.75\n"
       "exact sum rounded once: 0xbf600000 = -0.875\n"
@@ -399,7 +399,7 @@ static void fact1_on_cdna1(void **state) {
                 "                                         -----------\n"
                 "  sum                        -0.875      - ..~~~.111\n"
                 "  RNE-FP32, to nearest even: 0xbf600000 = -0.875\n"
-                "  lost (exact - kept): nothing in rounding\n"
+                "  lost (exact - retained): nothing in rounding\n"
                 "\n"
                 "block 2 of 2, k = 4..7: products and c added exactly, the sum rounded once\n"
                 "  term              value   e    2^-1\n"
@@ -409,7 +409,7 @@ static void fact1_on_cdna1(void **state) {
                 "                               -----\n"
                 "  sum              -0.875      - 111\n"
                 "  RNE-FP32, to nearest even: 0xbf600000 = -0.875\n"
-                "  lost (exact - kept): nothing in rounding\n"
+                "  lost (exact - retained): nothing in rounding\n"
                 "\n"
                 "d = 0xbf600000 = -0.875\n"
                 "exact sum rounded once: the same, 0xbf600000 = -0.875\n");
@@ -457,7 +457,7 @@ static void fact2_on_cdna3(void **state) {
       "  6 zero products                       0        .........................|\n"
       "                                               ---------------------------\n"
       "  t                                     0        .........................\n"
-      "  lost (exact - kept): nothing in alignment\n"
+      "  lost (exact - retained): nothing in alignment\n"
       "\n"
       "block 1 of 1, k = 0..7, t + c: E = 22; rounded down: t at F2 + 1 = 32 bits below it (2^-10), c at F = 24 "
       "(2^-2)\n"
@@ -470,7 +470,7 @@ static void fact2_on_cdna3(void **state) {
       "                                ------------------------------------\n"
       "  sum               -0.25       - ........................1 ........\n"
       "  RNE-FP32, to nearest even: 0xbe800000 = -0.25\n"
-      "  lost (exact - kept): ~0.249999 in alignment, nothing in rounding\n"
+      "  lost (exact - retained): ~0.249999 in alignment, nothing in rounding\n"
       "\n"
       "d = 0xbe800000 = -0.25\n"
       "exact sum rounded once: 0xb58637bd = -1e-06\n"
@@ -495,7 +495,7 @@ static void fact3_on_volta(void **state) {
       "                                              ---------------------------\n"
       "  sum                       ~2.2500002        + 100100000000000000000001.\n"
       "  RZ-FP32, toward zero: 0x40100001 = 2.2500002\n"
-      "  lost (exact - kept): nothing in alignment, nothing in rounding\n"
+      "  lost (exact - retained): nothing in alignment, nothing in rounding\n"
       "\n"
       "d = 0x40100001 = 2.2500002\n"
       "exact sum rounded once: the same, 0x40100001 = 2.2500002\n");
@@ -512,7 +512,7 @@ static void fact3_on_volta(void **state) {
       "                                         --------------------------\n"
       "  sum                        2.25        + 1001....................\n"
       "  RZ-FP32, toward zero: 0x40100000 = 2.25\n"
-      "  lost (exact - kept): 2^-22 in alignment, nothing in rounding\n"
+      "  lost (exact - retained): 2^-22 in alignment, nothing in rounding\n"
       "\n"
       "d = 0x40100000 = 2.25\n"
       "exact sum rounded once: 0x40100001 = 2.2500002\n"
@@ -628,13 +628,14 @@ static void differences_have_words(void **state) {
   const double small[] = {1, 0x1p-13, 1, 0x1p-14}, ones[] = {1, 1, 1, 1};
   const char *hopper = "mma.m16n8k16.f32.f16.f16.f32", *cdna = "v_mfma_f32_32x32x8_f16";
   (void)state;
-  check_difference("h100", hopper, "a100", hopper, 0x1p23, fact1, 4,
-                   "alignment of a[2]*b[2]: hopper keeps bits down to 2^-2; ampere keeps bits down to 2^-1, so nothing "
-                   "of it");
+  check_difference(
+      "h100", hopper, "a100", hopper, 0x1p23, fact1, 4,
+      "alignment of a[2]*b[2]: hopper retains bits down to 2^-2; ampere retains bits down to 2^-1, so nothing "
+      "of it");
   check_difference("h100", hopper, "a100", hopper, 0, ones, 2, "block sums: hopper adds 16 products at once, ampere 8");
   check_difference(
       "h100", hopper, "mi300x", "v_mfma_f32_16x16x16_f16", 0x1p12, small, 2,
-      "alignment of a[1]*b[1]: hopper keeps bits down to 2^-13, so nothing of it; cdna3 keeps bits down to 2^-37");
+      "alignment of a[1]*b[1]: hopper retains bits down to 2^-13, so nothing of it; cdna3 retains bits down to 2^-37");
   check_difference("mi100", cdna, "mi210", cdna, 0, ones, 2,
                    "order of operations: cdna2 rounds after each one, cdna1 adds 4 products at once");
 }

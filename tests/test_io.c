@@ -278,7 +278,7 @@ static void test_npy_shapes(void **state) {
 static void test_npy_size_errors(void **state) {
   (void)state;
   expect_npy_error(U1 "(2,3)}", 5,
-                   "x.npy: byte 61: 6 bytes of data expected for shape (2, 3), 5 present; the file was");
+                   "x.npy: byte 61: 6 bytes of data expected for shape (2, 3), 5 present; the file is truncated");
   expect_npy_error(U1 "(2,3)}", 7, "6 bytes of data expected for shape (2, 3), 7 present; save one array per file");
   expect_npy_error(U1 "()}", 1, "byte 55: shape () has 0 dimensions; one or two are accepted");
   expect_npy_error(U1 "(2,1,3)}", 6, "shape (2, 1, 3) has 3 dimensions");
@@ -471,7 +471,7 @@ static void test_safetensors_errors(void **state) {
   (void)state;
   expect_safetensors_error("{\"x\":\n {]}", NULL, 0, "header (JSON from byte 8):2:3: ");
   expect_safetensors_error("{\"x\":1,\"x\":1}", NULL, 0, "(JSON from byte 8):1:8: this key stands here a second time");
-  expect_safetensors_error("{} x", NULL, 0, "header (JSON from byte 8):1:4: there is text behind the end");
+  expect_safetensors_error("{} x", NULL, 0, "header (JSON from byte 8):1:4: text follows the end");
   expect_safetensors_error("[1]", NULL, 0, "an object of tensors expected");
   expect_safetensors_error("{\"x\":1}", NULL, 0, "tensor 'x': data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[0]"), NULL, 4, "data_offsets must be two counts");
@@ -545,7 +545,7 @@ static void test_safetensors_header_length(void **state) {
   file.bytes[4] = 0;
   file.bytes[0] = 200;
   assert_false(parse_safetensors(&file, NULL, &tensor, &error));
-  assert_non_null(strstr(error.text, "byte 8: 200 bytes of header expected, 2 present; the file was cut short"));
+  assert_non_null(strstr(error.text, "byte 8: 200 bytes of header expected, 2 present; the file is truncated"));
 }
 
 static void test_safetensors_cut_anywhere(void **state) {
@@ -988,7 +988,7 @@ static void test_vectors_row_errors(void **state) {
                       "v.txt: line 8, column 4: byte 0xc3 is no hexadecimal digit; rows are raw encodings in hex");
   expect_vector_error(HEADER "12 34 3c00 4000 3f800000 4000000",
                       "v.txt: line 8, column 26: the file ends in this line, and 4000000 has fewer than 8 digits: it "
-                      "may be cut short; end the line");
+                      "may be truncated; end the line");
 }
 
 static void expect_nul_error(const char *text, size_t size, const char *expected) {

@@ -116,7 +116,7 @@ static void test_complaints(void **state) {
       {HEAD ", \"epilogue\": [{\"round\": \"s8\"}]}", "1:60", "\"round\" cannot be s8", "f16"},
       {HEAD ", \"d\": [\n1]}", "1:42", "\"d\" cannot be [;", "f16"},
       {HEAD ", \"sources\": [1]}", "1:48", "\"sources\"", "texts"},
-      {HEAD "} x", "1:37", "text behind", ""},
+      {HEAD "} x", "1:37", "text follows", ""},
       {"{\"softmma-plan\": 1, \"name\": \"\"}", "1:29", "\"name\" cannot be", "1 to 100 characters"},
       {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"total\": \"e4m3\"}]}", "1:80", "\"total\" cannot be e4m3",
        "tf32"},
@@ -300,7 +300,7 @@ static void test_refused(void **state) {
   check_refused("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 9}]", 8, "9 parts of 8");
   check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 32, \"whole\": true}]", 96, "no rule");
   check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 3, \"fold\": \"halving\"}]", 96, "halved");
-  check_refused("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 4]], [[4, 9]]]}]", 8, "behind K");
+  check_refused("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 4]], [[4, 9]]]}]", 8, "beyond K");
   check_refused("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 4]], [[3, 8]]]}]", 8, "k = 3 a second time");
 }
 

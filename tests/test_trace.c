@@ -178,19 +178,19 @@ static void test_special(void **state) {
 
 /* ---- Where two traces diverge ---- */
 
-static smma_parting parting_of(const small *s, const smma_instruction *one, const smma_plan *plan,
-                               const smma_instruction *other, const smma_plan *other_plan) {
+static smma_divergence divergence_of(const small *s, const smma_instruction *one, const smma_plan *plan,
+                                     const smma_instruction *other, const smma_plan *other_plan) {
   smma_gemm_arguments g[2] = {s->g, s->g};
   smma_trace t[2];
-  smma_parting p;
+  smma_divergence p;
   g[0].plan = plan, g[1].plan = other_plan;
   t[0] = trace_of(one, &g[0], 0, 0), t[1] = trace_of(other, &g[1], 0, 0);
-  p = smma_find_parting(&t[0], &t[1]);
+  p = smma_find_divergence(&t[0], &t[1]);
   smma_trace_free(&t[0]), smma_trace_free(&t[1]);
   return p;
 }
 
-static void test_parting(void **state) {
+static void test_divergence(void **state) {
   static small s;
   const smma_instruction *h100 = find("H100", "wgmma.m64n8k16.f32.f16.f16");
   const smma_instruction *v100 = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
@@ -199,36 +199,36 @@ static void test_parting(void **state) {
   smma_plan *relu = plan_of("\"epilogue\": [\"relu\"]"),
             *bf16_output = plan_of("\"epilogue\": [{\"round\": \"bf16\"}]");
   smma_plan *lanes = plan_of("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 16}]");
-  smma_parting p;
+  smma_divergence p;
   (void)state;
   begin(&s, 64);
-  assert_false(parting_of(&s, h100, NULL, h100, NULL).parted);
-  assert_false(parting_of(&s, h100, NULL, h100, relu).parted);
-  assert_false(parting_of(&s, h100, NULL, h100, bf16_output).parted); /* 2^24 is a number of BF16 */
+  assert_false(divergence_of(&s, h100, NULL, h100, NULL).diverges);
+  assert_false(divergence_of(&s, h100, NULL, h100, relu).diverges);
+  assert_false(divergence_of(&s, h100, NULL, h100, bf16_output).diverges); /* 2^24 is a number of BF16 */
   /* 2^24 + 1, 2^24 + 2 and 2^24 + 3: the chain loses each 1; two of them in one part are added. */
-  p = parting_of(&s, h100, NULL, h100, every);
-  assert_true(p.parted && p.kind == SMMA_TRACE_INSTRUCTION);
+  p = divergence_of(&s, h100, NULL, h100, every);
+  assert_true(p.diverges && p.kind == SMMA_TRACE_INSTRUCTION);
   assert_int_equal(p.before, 32), assert_int_equal(p.products, 48);
   assert_int_equal(p.first[0], 2), assert_int_equal(p.last[0], 2);
   assert_int_equal(p.first[1], 3), assert_int_equal(p.last[1], 3);
   /* Half an ulp of 2^9 in BF16, 2^9 / 2^7, is lost where the total is rounded. */
   s.a[0] = half(16), s.b[0] = half(32), s.a[16] = s.b[16] = half(1);
-  p = parting_of(&s, h100, NULL, h100, rounded);
-  assert_true(p.parted && p.kind == SMMA_TRACE_FOLD);
+  p = divergence_of(&s, h100, NULL, h100, rounded);
+  assert_true(p.diverges && p.kind == SMMA_TRACE_FOLD);
   assert_int_equal(p.products, 32);
-  p = parting_of(&s, h100, NULL, h100, bf16_output);
-  assert_true(p.parted && p.kind == SMMA_TRACE_EPILOGUE);
+  p = divergence_of(&s, h100, NULL, h100, bf16_output);
+  assert_true(p.diverges && p.kind == SMMA_TRACE_EPILOGUE);
   /* Four instructions of a V100 equal one of an H100. 1 + 2^-24 + 2^-24: Volta, four products at a time, loses both. */
   begin(&s, 64);
   s.a[0] = s.b[0] = half(1), s.a[16] = s.a[20] = half(0x1p-12), s.b[16] = s.b[20] = half(0x1p-12);
   for (size_t i = 32; i < 64; i++) s.a[i] = 0;
-  p = parting_of(&s, v100, NULL, h100, NULL);
-  assert_true(p.parted && p.kind == SMMA_TRACE_INSTRUCTION);
+  p = divergence_of(&s, v100, NULL, h100, NULL);
+  assert_true(p.diverges && p.kind == SMMA_TRACE_INSTRUCTION);
   assert_int_equal(p.before, 16), assert_int_equal(p.products, 32);
   assert_int_equal(p.first[0], 4), assert_int_equal(p.last[0], 7);
   /* Different orders of k give the same sum at the end, here of integers. */
   s.a[16] = s.a[20] = half(2), s.b[16] = s.b[20] = half(3);
-  assert_false(parting_of(&s, h100, NULL, h100, lanes).parted);
+  assert_false(divergence_of(&s, h100, NULL, h100, lanes).diverges);
   smma_plan_free(every), smma_plan_free(rounded), smma_plan_free(relu), smma_plan_free(bf16_output),
       smma_plan_free(lanes);
 }
@@ -330,7 +330,7 @@ static void test_products(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chain),        cmocka_unit_test(test_promotion), cmocka_unit_test(test_epilogue),
-      cmocka_unit_test(test_scaled_parts), cmocka_unit_test(test_special),   cmocka_unit_test(test_parting),
+      cmocka_unit_test(test_scaled_parts), cmocka_unit_test(test_special),   cmocka_unit_test(test_divergence),
       cmocka_unit_test(test_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ gives 'a chain' 0 '^ +64 +16777219 +16777216 +-3\.00e\+00$' trace --on H100 a.np
 check 'its result' grep -qE '^H100 +4b800000 +16777216 +-3\.00e\+00 +2 +3\.00e\+00 at 64 +1\.00e\+00 at 32$' in/stdout
 gives 'two plans' 1 '^ +64 +16777219 +16777216 +-3\.00e\+00 +16777218 +-1\.00e\+00$' \
   trace --on H100,H100 --plan none,two.json a.npy b.npy --at 0,0
-check 'where they part' grep -q '^H100 none and H100 two.json part between 32 and 48 products: the former starts from 16777216, the latter from 0' in/stdout
+check 'where they diverge' grep -q '^H100 none and H100 two.json diverge between 32 and 48 products: the former starts from 16777216, the latter from 0' in/stdout
 check 'both are drawn' [ "$(grep -c ', k = 32\.\.47$' in/stdout)" = 2 ]
 gives 'a plan for all' 0 'plan two.json: 4 instructions, 2 folds$' trace --on H100,B200 --plan two.json a.npy b.npy --at 0,0
 gives 'another order' 0 'k in another order than 0, 1' trace --on H100 --plan turn.json a.npy b.npy
@@ -68,10 +68,10 @@ check 'with both results' grep -qE '^  H100 +0 01111111 00000000000000000000001 
 matrix p2.npy 1 64 f2 16 $zeros 1 $zeros
 # shellcheck disable=SC2086
 matrix q2.npy 64 1 f2 32 $zeros 1 $zeros
-gives 'parting at a fold' 1 'part behind 32 products, where parts are folded:$' \
+gives 'divergence at a fold' 1 'diverge after 32 products, where parts are folded:$' \
   trace --on H100,H100 --plan two.json,low.json --at 0,0 p2.npy q2.npy
 check 'the fold' grep -q '^H100 low.json: part moved, total to bf16: 512$' in/stdout
-gives 'parting behind the sum' 1 'part behind the sum, which is the same:$' \
+gives 'divergence after the sum' 1 'diverge after the sum, which is the same:$' \
   trace --on H100,H100 --plan none,end.json --at 0,0 p2.npy q2.npy
 gives 'transposed' 0 '^ +64 +1026 ' trace --on H100 --transpose-a --transpose-b q2.npy p2.npy --at 0,0
 
@@ -97,7 +97,7 @@ check 'has what the table has' has '.targets[0] | .ulp == 2 and
   .largest_error == {"error": -3, "products": 64} and .most_lost == {"error": -1, "products": 32}'
 check 'has k' has '.targets[1].steps[3] | .kind == "instruction" and .k == "32..47" and .there == "3f800000"'
 check 'has folds' has '.targets[1].steps[2].kind == "fold" and .targets[1].folds == 2'
-check 'has the parting' has '.parting | .after == 32 and .products == 48 and (.explanations | length) == 2'
+check 'has the divergence' has '.parting | .after == 32 and .products == 48 and (.explanations | length) == 2'
 gives 'JSON, every third' 0 '"every": 3' trace --on H100 a.npy b.npy --at 0,0 --json --every 3
 check 'has the third and the last' has '[.targets[0].steps[].products] == [48, 64] and .targets[0].all_steps == 4'
 gives 'JSON of own results' 0 '"results"' trace --on H100 --d ours.npy,theirs.npy a4.npy b4.npy --json
@@ -131,7 +131,7 @@ fails 'C of another size' 'C: c6.npy is 2 x 3, but A\*B is 1 x 1' trace --on H10
 fails 'D of another size' 'd: ours.npy is 2 x 2, but the product is 1 x 1' trace --on H100 a.npy b.npy --d ours.npy
 fails 'three results' "--d: 'x,y,z' is not FILE or FILE,FILE" trace --on H100 a.npy b.npy --d x,y,z
 matrix wide.npy 1 1 f8 0.1
-fails 'results in another format' 'wide.npy is in f64, and 1 of its values are none of f32' \
+fails 'results in another format' 'wide.npy is in f64, and 1 of its values are not numbers of f32' \
   trace --on H100 a.npy b.npy --d wide.npy
 fails 'plans for others' '2 plans for 3 targets' trace --on H100,H100,H100 --plan none,two.json a.npy b.npy
 fails 'no such plan' 'none.json' trace --on H100 --plan ./none.json a.npy b.npy

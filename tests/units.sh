@@ -110,14 +110,14 @@ gives 'CDNA 4 as CDNA 3' 0 '^cdna4-sums cdna3 v_mfma_f32_16x16x16_f16: as the mo
 gives 'CDNA 4 with one sum' 1 ': one sum of all K products, else as CDNA 3$' \
   test --open --unit custom:one_sum.json --on gfx950
 gives 'CDNA 4 otherwise' 1 ': none of the candidates$' test --open --unit custom:sums_of_four.json --on 'CDNA 4'
-fails 'another experiment on CDNA 4' 'MI355X has no model; the experiment that asks how it computes is cdna4-sums' \
+fails 'another experiment on CDNA 4' 'MI355X has no model; this experiment finds out how it computes: cdna4-sums' \
   test --open --unit model --on MI355X --only zero-sign
 fails 'a campaign on CDNA 4' '--on: no model of MI350X: no published results' test --unit model --on MI350X
 fails 'no such experiment' "--only: unknown experiment 'zero'; experiments are f16-exponent-of-zero, " \
   test --open --unit model --only zero
 fails '--only without --open' '--only needs --open' test --unit model --only zero-sign
 fails '--open with --rows' '--open has rows and candidates of its own' test --open --unit model --rows 5
-fails 'nothing to ask' 'no experiment tells anything of an instruction that model computes' \
+fails 'nothing to ask' 'no experiment covers an instruction that model computes' \
   test --open --unit model --only cdna1-pairs --on H100
 fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
   test --open --unit "$wrong:failing" "${ampere[@]}"
@@ -161,7 +161,7 @@ fails 'of another seed' 'of another seed than 5; name another file' \
 fails 'of another unit' 'of another unit than model' test --unit model "${ampere[@]}" --resume short.json
 runs 0 test --unit model --on V100 --rows 100 --resume wide.json
 cp wide.json kept.json
-fails 'results that would be lost' 'wide.json has results of volta .* which this campaign does not ask for' \
+fails 'results that would be lost' 'wide.json has results of volta .* which this campaign does not run' \
   test --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 200 --resume wide.json
 check 'are kept' cmp -s wide.json kept.json
 echo '{"unit": 3' >broken.json

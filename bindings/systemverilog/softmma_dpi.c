@@ -304,7 +304,7 @@ static int status(const char *function, smma_status s) {
 
 /* ---- Computing ---- */
 
-/* D of what is in memory: of rows, or of one whole instruction. */
+/* Computes D for the operands in memory: those of test vectors, or of one whole instruction. */
 static smma_status run(const shape *x, const memory *m, size_t rows, int whole) {
   unsigned char *const *y = m->part;
   const void *scale_a = x->info.scale_block ? y[PART_SCALE_A] : NULL;

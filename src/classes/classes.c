@@ -364,7 +364,7 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
          (row->scale_a[k / block] == row->scale_a[l / block] && row->scale_b[k / block] == row->scale_b[l / block]);
 }
 
-/* Sets differs[n] for the vectors that still satisfy the condition `j`. */
+/* Sets differs[n] for each vector n whether it still satisfies the condition `j`. */
 static bool ask_which(work *w, const condition *j, const smma_rows *rows, int count, bool *differs) {
   const size_t bytes = smma_bytes_of(w->q->instruction->d);
   uint64_t other[SMMA_MOST_PLACES];
@@ -691,7 +691,7 @@ static void close_work(work *w) {
 static bool classify(work *w) {
   smma_classes *f = w->found;
   bool good = open_work(w) || smma_no_memory(w->error);
-  f->tried = w->changes;
+  f->tries = w->changes;
   good = good && choose_changes(w) && sort_changes(w);
   f->is_complete = good && f->count && !any_wrong(w);
   for (size_t i = 0; f->is_complete && i < w->all; i++) f->is_complete = is_right(w, i);

@@ -67,7 +67,7 @@ typedef struct {
   bool is_ended;              /* `most_asked` was reached before the work was complete */
   size_t asked;               /* vectors that the units were asked for */
   bool has_events;            /* the rule is a composition, so events are known */
-  size_t tried;               /* number of changes tried */
+  size_t tries;               /* number of changes tried */
   smma_event_space space;
 } smma_classes;
 

@@ -87,8 +87,8 @@ smma_datum *smma_classes_datum(const smma_classes *f, const smma_class_words *w)
   smma_put_count(d, "together", f->together);
   smma_put_real(d, "together_mismatches", f->together_mismatches);
   smma_put_count(d, "unsorted", f->unsorted);
-  smma_put_count(d, "gone", w->gone);
-  smma_put_count(d, "tried", f->tried);
+  smma_put_count(d, "gone", w->agreeing_again);
+  smma_put_count(d, "tried", f->tries);
   smma_datum_put(d, "list", list);
   return d;
 }

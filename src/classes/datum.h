@@ -10,7 +10,7 @@ typedef struct {
   const smma_instruction *instruction;
   const char *unit, *against; /* names of the units; `unit` is the one whose results are the vectors' d */
   uint64_t mismatches;        /* all mismatches, kept or not */
-  size_t gone;                /* kept vectors that no longer differed when they were asked again */
+  size_t agreeing_again;      /* kept vectors that no longer differed when they were asked again */
   const char *const
       *paths; /* paths of the vectors' files, if indices are from smma_index_of_line; NULL: an index is a number */
 } smma_class_words;

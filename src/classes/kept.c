@@ -56,7 +56,7 @@ static void choose_kept(const smma_sample *s, labelled_rows *x) {
 }
 
 bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const smma_campaign_result *r,
-                        smma_classes *classes, size_t *gone, size_t most_asked, smma_error *error) {
+                        smma_classes *classes, size_t *agreeing_again, size_t most_asked, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
   const bool recording = smma_unit_is_recording(c->unit) || smma_unit_is_recording(c->against);
   smma_campaign_rows numbered = {0};
@@ -71,7 +71,7 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
   for (int n = 0; good && n < 2; n++)
     good = smma_campaign_again(c, &numbered, x[n].number, x[n].count, &x[n].rows, x[n].expected, error);
   if (good) {
-    *gone = remove_rows(&o, &x[0], false);
+    *agreeing_again = remove_rows(&o, &x[0], false);
     remove_rows(&o, &x[1], true);
     good = smma_classify(
         &(smma_class_request){.instruction = i,

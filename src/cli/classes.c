@@ -47,11 +47,11 @@ static void print_cause(const smma_classes *f, const smma_mismatch_class *c, con
     printf(",\n    which %zu of %zu matching test vectors refute as the only cause\n", c->refuting, f->matching);
   } else if (c->is_partly) {
     printf(
-        "    no single change of the model explains all of its test vectors; %zu explain the %d minimised ones: cannot "
-        "tell which\n",
+        "    no single change of the model explains all of its test vectors; %zu explain the %d minimised "
+        "ones\n",
         c->others + 1, c->simples);
   } else if (!c->is_model && !c->is_changed)
-    printf("    none of the %zu tried single changes of the model has these results\n", f->tried);
+    printf("    none of the %zu tried single changes of the model has these results\n", f->tries);
 }
 
 static void print_common(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
@@ -118,8 +118,8 @@ void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
   if (f->unsorted)
     printf("  %zu test vectors were not examined one by one%s\n", f->unsorted,
            f->is_ended ? ": the budget for sorting is used up" : "");
-  if (w->gone)
+  if (w->agreeing_again)
     printf(
         "  %zu test vectors no longer differed when computed again: the unit is not a function of its operands alone\n",
-        w->gone);
+        w->agreeing_again);
 }

@@ -45,7 +45,7 @@ static void print_missed(const smma_covered *c, long long most) {
     }
     printf("  %s%s\n", smma_event_words(&c->space, e, text, sizeof text),
            state == SMMA_FOUND ? ": rows for it were found"
-           : c->tried          ? ": no row for it was found"
+           : c->tries          ? ": no row for it was found"
                                : "");
     listed++;
   }
@@ -58,17 +58,17 @@ static void print_one(const smma_covered *c, long long most) {
   printf("%s %s: %" PRIu64 " rows, %zu of %zu events that are not impossible\n", smma_arch_name(c->instruction),
          c->instruction->name, c->rows, count[SMMA_HIT], c->space.events - count[SMMA_IMPOSSIBLE]);
   printf("  %-16s %7s %7s", "", "hit", "missed");
-  if (c->tried) printf(" %12s", "found by it");
+  if (c->tries) printf(" %12s", "found by it");
   printf(" %11s\n", "impossible");
   for (int kind = 0; kind < SMMA_EVENT_KINDS; kind++) {
     size_t of_kind[SMMA_EVENT_STATES];
     smma_count_states(c, (smma_event_kind)kind, of_kind);
     if (of_kind[SMMA_HIT] + of_kind[SMMA_MISSED] + of_kind[SMMA_FOUND] + of_kind[SMMA_IMPOSSIBLE])
-      print_counts(smma_event_kind_names[kind], of_kind, c->tried);
+      print_counts(smma_event_kind_names[kind], of_kind, c->tries);
   }
   if (count[SMMA_MISSED] + count[SMMA_FOUND] == 0) return;
   printf("missed");
-  if (c->tried) printf(", and whether a search of %" PRIu64 " rows made it happen", c->tried);
+  if (c->tries) printf(", and whether a search of %" PRIu64 " rows made it happen", c->tries);
   puts(":");
   print_missed(c, most);
 }

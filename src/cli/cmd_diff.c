@@ -222,7 +222,7 @@ static void take_subject(const char **gpus, smma_unit *unit, const char **names,
   snprintf(x->label, sizeof x->label, "%s%s%s", is_model(x) ? "" : unit->name, is_model(x) ? "" : " as ", x->gpu);
   if (!smma_unit_computes(unit, x->side.instruction, &error))
     smma_die("--on: %s does not compute %s: %s", unit->name, x->side.instruction->name, error.text);
-  if (smma_unit_is_recording(unit)) smma_die("--unit: a recording answers no questions but its own rows");
+  if (smma_unit_is_recording(unit)) smma_die("--unit: a recording has results for its own rows only");
 }
 
 /* Reports whether the options ask for a proof. */

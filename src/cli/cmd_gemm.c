@@ -31,7 +31,7 @@ static const smma_instruction *choose_instruction(gemm_options *o) {
     return i;
   }
   if (o->choice.instr) smma_die("--instr: --method fallback takes the one of --through; leave it out");
-  if (o->choice.in && target.more) smma_die("--in: %s says it already; leave it out", o->gpu);
+  if (o->choice.in && target.more) smma_die("--in: %s already gives it; leave it out", o->gpu);
   if (target.more) o->choice.in = target.more;
   if (o->choice.in)
     smma_require((o->product.narrow = smma_format_of_option(o->choice.in, "--in", &error)) != SMMA_NO_FORMAT, &error);

@@ -133,7 +133,8 @@ int smma_command_infer(int argc, const char **argv) {
   require_files(&o);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (!smma_unit_computes(&unit, request.instruction, &error)) smma_die("--unit: %s", error.text);
-  if (o.next && !smma_unit_is_recording(&unit)) smma_die("--next: %s can be asked itself", unit_name);
+  if (o.next && !smma_unit_is_recording(&unit))
+    smma_die("--next: %s computes any test vector; --next is for recordings", unit_name);
   if (record && smma_unit_is_recording(&unit)) smma_die("--record: %s is a recording already", unit_name);
   if (most_rows && smma_unit_is_recording(&unit)) smma_die("--most-rows: %s has its rows already", unit_name);
   request.unit = &unit;

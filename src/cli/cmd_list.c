@@ -143,7 +143,7 @@ int smma_command_list(int argc, const char **argv) {
     smma_die("list takes a GPU, and not '%s'; 'softmma show %s' shows that instruction", on, on);
   only = target.arch;
   if (list_of_gpus + list_of_formats + experiments + facts > 1)
-    smma_die("--gpus, --formats, --experiments and --facts are lists of their own; ask for one");
+    smma_die("--gpus, --formats, --experiments and --facts are different lists; give only one");
   if (facts && on) smma_die("--facts has all GPUs; leave out '%s'", on);
   if (facts) return print_list(smma_facts_datum(), true, NULL, 0);
   if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);

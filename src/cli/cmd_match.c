@@ -94,8 +94,8 @@ static void print_candidate(const smma_match *m, const smma_match_candidate *c, 
 }
 
 static void print_apart(const smma_match *m, size_t f) {
-  printf("   cannot tell from 1, because these matrices give the same; of %d random elements %d differ\n",
-         SMMA_MATCH_SAMPLE, m->fit[f].differs_at_random);
+  printf("   these matrices do not distinguish it from 1; of %d random elements %d differ\n", SMMA_MATCH_SAMPLE,
+         m->fit[f].differs_at_random);
 }
 
 static void print_exact(const smma_match_study *x) {
@@ -106,7 +106,7 @@ static void print_exact(const smma_match_study *x) {
       "every partial sum of A B is a number of %s here, so that additions in it never round, and their order cannot\n"
       "show%s\n",
       integer || x->data.d_format == SMMA_F64 ? smma_format_text(x->data.d_format) : "f32",
-      integer ? "" : "; matrices of numbers with more significant bits can tell");
+      integer ? "" : "; use matrices of numbers with more significant bits");
 }
 
 static void print_fits(const smma_match_study *x) {
@@ -128,8 +128,8 @@ static void print_fits(const smma_match_study *x) {
 static void print_first(const smma_match_study *x, const smma_match_difference *d) {
   const smma_format f = x->data.d_format;
   char hex[2][24], value[2][40];
-  printf("   [%zu, %zu] is %s %s, there %s %s\n", d->row, d->column, smma_hex_text(f, d->wanted, hex[0]),
-         smma_value_text(f, d->wanted, value[0]), smma_hex_text(f, d->got, hex[1]),
+  printf("   [%zu, %zu] is %s %s, there %s %s\n", d->row, d->column, smma_hex_text(f, d->expected, hex[0]),
+         smma_value_text(f, d->expected, value[0]), smma_hex_text(f, d->got, hex[1]),
          smma_value_text(f, d->got, value[1]));
 }
 
@@ -144,7 +144,7 @@ static void print_none(const smma_match_study *x) {
         "--in bf16 or --in f16\n");
   if (!m->has_near) return;
   smma_match_difference_text(x, &m->near.difference, text, sizeof text);
-  printf("nearest, but for %s:\n   ", text);
+  printf("nearest; it differs in %s:\n   ", text);
   print_candidate(m, &m->near, false);
   print_first(x, &m->near.difference);
 }

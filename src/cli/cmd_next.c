@@ -43,7 +43,7 @@ static void write_rows(FILE *stream, const smma_instruction *i, const subjects *
 static void report(const subjects *s, const smma_apart *apart, long long searched) {
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++)
-      if (!apart->told[x][y])
+      if (!apart->is_separated[x][y])
         smma_note("no row of %lld searched tells %s from %s", searched, s->unit[x].name, s->unit[y].name);
 }
 
@@ -89,7 +89,7 @@ int smma_command_next(int argc, const char **argv) {
   for (; search.units < s.units; search.units++) search.unit[search.units] = &s.unit[search.units];
   search.rows = (uint64_t)searched;
   search.seed = (uint64_t)seed;
-  search.wanted = (size_t)rows;
+  search.most = (size_t)rows;
   smma_require((json || smma_is_standard_output(path) || smma_check_writable(path, "--output", &error)) &&
                    smma_find_apart(&search, &apart, &error),
                &error);
@@ -102,7 +102,7 @@ int smma_command_next(int argc, const char **argv) {
     write_rows(output.stream, search.as, &s, &apart);
     status = smma_end_output(&output, "--output");
   }
-  if (status == SMMA_EXIT_EQUAL && !apart.all_told) status = SMMA_EXIT_DIFFERENT;
+  if (status == SMMA_EXIT_EQUAL && !apart.all_separated) status = SMMA_EXIT_DIFFERENT;
   smma_free_apart(&apart);
   for (int u = 0; u < s.units; u++) smma_unit_close(&s.unit[u]);
   return smma_finish_output(status);

@@ -30,12 +30,12 @@ static const char *add_subject(probing *p, const char *list, const smma_choice *
       &why);
   if (smma_is_integer(s->instruction->d))
     smma_die(
-        "--on: %s adds integers, which is exact, so there is no rounding to find; 'softmma test --open' asks how they "
-        "overflow",
+        "--on: %s adds integers exactly, so there is no rounding to find; 'softmma test --open' finds out how "
+        "sums overflow",
         s->instruction->name);
   if (!smma_unit_computes(&p->unit, s->instruction, &why))
     smma_die("--on: %s does not compute %s: %s", p->unit.name, s->instruction->name, why.text);
-  if (smma_unit_is_recording(&p->unit)) smma_die("--unit: a recording answers no questions but its own rows");
+  if (smma_unit_is_recording(&p->unit)) smma_die("--unit: a recording has results for its own rows only");
   p->count++;
   return list;
 }

@@ -60,11 +60,10 @@ int smma_command_record(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
-  if (!smma_parse_options(
-          argc, argv, options, 0, 0,
-          "The test vectors are those of 'softmma test' with the same seed. The header says what they were\n"
-          "recorded on and when. 'softmma verify' checks them against the model.\n",
-          &status))
+  if (!smma_parse_options(argc, argv, options, 0, 0,
+                          "The test vectors are those of 'softmma test' with the same seed. The header has the device\n"
+                          "and the date. 'softmma verify' checks them against the model.\n",
+                          &status))
     return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");

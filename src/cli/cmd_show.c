@@ -58,7 +58,7 @@ int smma_command_show(int argc, const char **argv) {
                              "A GPU alone shows what its matrix unit computes, one line for each pair of formats.\n",
                              &status);
   if (!names) return status;
-  if (*names && choice.instr) smma_die("--instr: '%s' says it already; leave it out", *names);
+  if (*names && choice.instr) smma_die("--instr: '%s' already gives it; leave it out", *names);
   if (*names) choice.instr = *names;
   if (!on && !choice.instr) smma_die("a name is missing; for example softmma show H100, or show HMMA.16816.F32");
   if (!on) return show_everywhere(choice.instr, json);

@@ -180,7 +180,7 @@ static void load(campaign *c) {
 
 static int interrupted(const campaign *c) {
   return smma_complain("interrupted after %llu rows%s%s", (unsigned long long)smma_report_sum(&c->report).rows,
-                       c->state ? "; the same command goes on from " : "; --resume FILE would have kept them",
+                       c->state ? "; the same command goes on from " : "; --resume FILE would have saved them",
                        c->state ? c->state : "");
 }
 
@@ -357,7 +357,7 @@ int smma_command_test(int argc, const char **argv) {
           "With --open, prints the unit's answer to each open question; exit status 1: one is not the model's.\n",
           &status))
     return status;
-  if (all && (choice.instr || choice.in)) smma_die("--all and --instr: ask for every instruction or for one");
+  if (all && (choice.instr || choice.in)) smma_die("--all and --instr: give only one");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   c.what.rows = (uint64_t)rows;
   smma_require(smma_read_recipe(kind, seed, &c.what.recipe, &error) &&

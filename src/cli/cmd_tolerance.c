@@ -74,7 +74,7 @@ static void find_targets(const tolerance_options *o, const smma_sweep *sweep, sm
   const bool formats = sweep && sweep->kind == SMMA_SWEEP_FORMAT;
   smma_error error;
   if (formats && (o->choice.in || o->choice.instr))
-    smma_die("%s: --sweep says it; leave it out", o->choice.in ? "--in" : "--instr");
+    smma_die("%s: --sweep gives it; leave it out", o->choice.in ? "--in" : "--instr");
   if (o->choice.instr && !o->gpus) smma_die("--on GPU is missing; for example --on H100");
   if (sweep && smma_sweep_is_accurate(sweep) && !o->gpus)
     smma_die("--on: name a target; for example H100:%s", sweep->kind == SMMA_SWEEP_SLICES ? "s8" : "bf16");
@@ -134,7 +134,7 @@ static void take_files(const tolerance_options *o, const char **paths, smma_prep
 static void check_operands(const tolerance_options *o, const char **paths) {
   smma_error error;
   if (paths[0] && (o->shape || o->data || o->with_c))
-    smma_die("%s: the files say it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
+    smma_die("%s: the files give it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
   if (paths[0] && !paths[1] && access(paths[0], F_OK) != 0)
     smma_require(smma_arch_of_option(paths[0], "--on", &error) != SMMA_ARCH_COUNT, &error);
   if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");

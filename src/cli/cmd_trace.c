@@ -111,11 +111,11 @@ static void take_element(const smma_trace_request *r, files *f) {
 }
 
 /* Takes a matrix that may be missing. */
-static void take_given(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label label,
+static void take_given(const smma_tensor *from, smma_format target_format, smma_rounding rounding, smma_label label,
                        const smma_notes *notes, smma_tensor *taken) {
   smma_error error;
   *taken = (smma_tensor){.format = SMMA_NO_FORMAT};
-  smma_require(!from->data || smma_take_matrix(from, wanted, rounding, label, notes, taken, &error), &error);
+  smma_require(!from->data || smma_take_matrix(from, target_format, rounding, label, notes, taken, &error), &error);
 }
 
 static void convert(const trace_options *o, const smma_command_trace_study *x, const files *f,
@@ -184,7 +184,8 @@ static void load_own(const char *path, smma_format format, smma_command_trace_st
                  &conversion);
     if (conversion.changed)
       smma_die(
-          "--d: %s is in %s, and %zu of its values are none of %s, in which the targets' results are (--out, or a "
+          "--d: %s is in %s, and %zu of its values are not numbers of %s, the format of the targets' results (--out, "
+          "or a "
           "plan's \"d\")",
           path, smma_format_text(file.format), conversion.changed, smma_format_text(format));
   }

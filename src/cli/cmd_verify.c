@@ -17,11 +17,11 @@ static void print_mismatch(const smma_mismatch *m, void *context) {
   const smma_instruction *i =
       smma_resolve_instruction(h->arch, h->instruction, NULL); /* has names that need no quotes on the command line */
   char expected[24], got[24], value[2][40], expected_flags[SMMA_FLAGS_TEXT], flags[SMMA_FLAGS_TEXT];
-  printf("%s:%llu: %s %s: the file says %s (%s), %s computes %s (%s)\n", m->path, m->line, h->arch, h->instruction,
+  printf("%s:%llu: %s %s: the file has %s (%s), %s computes %s (%s)\n", m->path, m->line, h->arch, h->instruction,
          smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
          ((const output *)context)->unit, smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
   if (h->tininess && m->flags != (int)m->row->flags)
-    printf("  flags: the file says %s, the model computes %s\n", smma_flags_text((int)m->row->flags, expected_flags),
+    printf("  flags: the file has %s, the model computes %s\n", smma_flags_text((int)m->row->flags, expected_flags),
            smma_flags_text(m->flags, flags));
   printf("  ");
   smma_print_dot_command(stdout, i, m->row);

@@ -69,7 +69,7 @@ static bool can_be_asked(const char *driver, char why[SMMA_DEVICE_MESSAGE]) {
   if (by_itself && status == 0) return true;
   smma_child_end_text(status, end, sizeof end);
   if (by_itself)
-    snprintf(why, SMMA_DEVICE_MESSAGE, "a process that asked its libraries for devices %s", end);
+    snprintf(why, SMMA_DEVICE_MESSAGE, "a process that searched its libraries for devices %s", end);
   else
     snprintf(why, SMMA_DEVICE_MESSAGE, "its libraries have not answered for %g seconds", patience);
   return false;
@@ -105,7 +105,7 @@ static void print_device(const char *kernel, const smma_device_info *info, const
     printf("%-12s  %s, %.3g GB%s (%s)\n", kernel, info->name, (double)info->memory * 1e-9,
            info->has_f64 ? "" : ", no FP64: slow", info->driver);
   else
-    printf("%-12s  not to be had: %s\n", kernel, why);
+    printf("%-12s  not available: %s\n", kernel, why);
 }
 
 /* Prints the architectures that 'list' omits unless they are named. */

@@ -72,11 +72,11 @@ static int print_command_help(const char *details, bool has_targets) {
 /* Complains of an unknown option, with the known options nearest to it. One letter has no nearest. */
 static int refuse_unknown_option(const struct poptOption *table, const char *bad, const char *program_name) {
   const char *name = bad + strspn(bad, "-");
-  char wanted[64], candidate[64], list[256];
+  char query[64], candidate[64], list[256];
   smma_nearest nearest;
-  snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(name, "="), name);
-  if (strlen(wanted) < 2) return smma_complain("%s: unknown option (see '%s --help')", bad, program_name);
-  smma_nearest_start(&nearest, wanted);
+  snprintf(query, sizeof query, "%.*s", (int)strcspn(name, "="), name);
+  if (strlen(query) < 2) return smma_complain("%s: unknown option (see '%s --help')", bad, program_name);
+  smma_nearest_start(&nearest, query);
   for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++) {
     if (!table[i].longName || table[i].argInfo & POPT_ARGFLAG_DOC_HIDDEN) continue;
     snprintf(candidate, sizeof candidate, "--%s", table[i].longName);

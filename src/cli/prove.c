@@ -107,13 +107,13 @@ static void print_freedom(const smma_equal_target *s, const smma_freedom *f) {
   if (*f->within) printf("any order, proved, of %s\n", f->within);
   printf("BLOCK_K: %s\n", f->tile);
   switch (f->filled.answer) {
-    case SMMA_PROVED: printf("zeros behind the last k: change nothing, proved\n"); break;
+    case SMMA_PROVED: printf("zeros after the last k: change nothing, proved\n"); break;
     case SMMA_REFUTED:
-      printf("zeros behind the last k: an instruction of nothing else may change the result\n");
+      printf("zeros after the last k: an instruction that adds only zeros may change the result\n");
       print_witness(&f->filled.witness, "without", "with");
       break;
     case SMMA_CANNOT_TELL:
-      printf("zeros behind the last k: cannot tell, because no proof covers them; %llu rows agree\n",
+      printf("zeros after the last k: cannot tell, because no proof covers them; %llu rows agree\n",
              (unsigned long long)f->filled.witness.rows);
   }
 }

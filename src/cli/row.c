@@ -34,6 +34,5 @@ bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, sm
 
 bool smma_read_vector_format(const char *text, smma_vector_format *format, smma_error *error) {
   *format = text ? smma_vector_format_from_text(text) : SMMA_VECTOR_TEXT;
-  return *format != SMMA_VECTOR_FORMATS ||
-         smma_fail(error, "--format: '%s' is none of text, binary and readmemh", text);
+  return *format != SMMA_VECTOR_FORMATS || smma_fail(error, "--format: '%s' is not text, binary or readmemh", text);
 }

@@ -52,7 +52,7 @@ bool smma_read_target_or_none(const char *on, smma_target *t, smma_error *error)
 
 /* Fails because `option` says what `by` says already. */
 static const smma_instruction *said_already(const char *option, const char *by, smma_error *error) {
-  smma_fail(error, "%s: %s says it already; leave it out", option, by);
+  smma_fail(error, "%s: %s already gives it; leave it out", option, by);
   return NULL;
 }
 
@@ -101,7 +101,7 @@ static const smma_instruction *after_colon(const smma_target *t, const smma_choi
   return NULL;
 }
 
-/* Returns the instruction of --instr, or of --in and --out, one of which is given. */
+/* Returns the instruction that --instr, --in or --out selects; at least one of them is given. */
 static const smma_instruction *by_options(const smma_target *t, const smma_choice *c, smma_error *error) {
   smma_formats formats;
   if (c->instr && (c->in || c->out)) return said_already(c->in ? "--in" : "--out", "--instr", error);

@@ -18,6 +18,6 @@ typedef struct {
 bool smma_trace_print(const smma_command_trace_study *x, smma_error *error);
 
 /* Prints where the targets diverge, in words and drawn bit by bit. Prints nothing if they do not. */
-void smma_trace_print_parting(const smma_trace_result *x);
+void smma_trace_print_divergence(const smma_trace_result *x);
 
 #endif

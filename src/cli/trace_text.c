@@ -89,8 +89,9 @@ static const double *exact_at(const table *t, size_t products) {
 /* Prints the remark after a line, and ends the line. */
 static void print_remark(table *t, size_t products) {
   const smma_trace_result *x = t->x;
-  if (x->parting.found.parted && x->parting.found.products == products && x->parting.found.kind != SMMA_TRACE_EPILOGUE)
-    put(t, "  %s and %s part", x->name[x->parting.target[0]], x->name[x->parting.target[1]]);
+  if (x->divergence.found.diverges && x->divergence.found.products == products &&
+      x->divergence.found.kind != SMMA_TRACE_EPILOGUE)
+    put(t, "  %s and %s diverge", x->name[x->divergence.target[0]], x->name[x->divergence.target[1]]);
   end_line(t);
 }
 
@@ -205,7 +206,7 @@ static void print_heading(const smma_command_trace_study *of) {
            t->schedule.steps == 1 ? "" : "s");
     if (t->folds) printf(", %zu fold%s", t->folds, t->folds == 1 ? "" : "s");
     if (!t->in_order) printf("; k in another order than 0, 1, ...");
-    if (summed < r->k) printf("; %zu products are lost", r->k - summed);
+    if (summed < r->k) printf("; %zu products are left out", r->k - summed);
     putchar('\n');
   }
   putchar('\n');
@@ -223,7 +224,7 @@ static void print_results(const smma_trace_result *x) {
   int width = 6;
   for (size_t i = 0; i < x->request->targets; i++) width = wider(width, strlen(x->name[i]));
   printf("\n%-*s  %-18s  %16s  %9s  %6s  %20s  %20s\n", width, "target", "D", "", "error", "ulp", "largest error",
-         "most lost at once");
+         "largest step loss");
   for (size_t i = 0; i < x->request->targets; i++) {
     const smma_trace *t = &x->trace[i];
     const smma_trace_extremes e = smma_trace_extremes_of(t);
@@ -266,6 +267,6 @@ bool smma_trace_print(const smma_command_trace_study *x, smma_error *error) {
   if (!print_table(&x->result, error)) return false;
   print_results(&x->result);
   print_owns(&x->result);
-  smma_trace_print_parting(&x->result);
+  smma_trace_print_divergence(&x->result);
   return true;
 }

@@ -108,11 +108,11 @@ static bool is_no_chance(const search *s, const smma_common_event *c) {
   return (double)s->looked * pow(rate, (double)s->rows->rows) < 0.01;
 }
 
-static bool is_told(const search *s, const smma_common_event *common, int count, const smma_common_event *c) {
+static bool is_listed(const search *s, const smma_common_event *common, int count, const smma_common_event *c) {
   const smma_event_block *b = &s->rows->space->block[c->block];
   for (int n = 0; n < count; n++) {
-    const smma_event_block *told = &s->rows->space->block[common[n].block];
-    if (told->kind == b->kind && told->step == b->step && (b->step >= 0 || told->owner == b->owner)) return true;
+    const smma_event_block *listed = &s->rows->space->block[common[n].block];
+    if (listed->kind == b->kind && listed->step == b->step && (b->step >= 0 || listed->owner == b->owner)) return true;
   }
   return false;
 }
@@ -129,7 +129,7 @@ int smma_common_events(const smma_row_events *rows, const smma_row_events *other
       look_at_place(&s, block, place);
   qsort(s.found, s.count, sizeof *s.found, compare);
   for (size_t n = 0; n < s.count && count < most; n++)
-    if (is_no_chance(&s, &s.found[n]) && !is_told(&s, common, count, &s.found[n])) common[count++] = s.found[n];
+    if (is_no_chance(&s, &s.found[n]) && !is_listed(&s, common, count, &s.found[n])) common[count++] = s.found[n];
   free(s.found);
   return count;
 }
@@ -154,9 +154,9 @@ static void tell_lost(const smma_common_event *c, char *text, size_t size) {
   static const char *const texts[SMMA_LOSTS] = {"nothing", "less than half of the last bit", "half of the last bit",
                                                 "more than half of the last bit", "all"};
   if (c->greatest - c->least > 1)
-    smma_append_text(text, size, "bits of one lie below the cut");
+    smma_append_text(text, size, "one loses bits");
   else
-    smma_append_text(text, size, "%s of one lies below the cut", texts[c->least / 2]);
+    smma_append_text(text, size, "one loses %s", texts[c->least / 2]);
 }
 
 static void tell_shift(const smma_common_event *c, char *text, size_t size) {

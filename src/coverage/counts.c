@@ -76,7 +76,8 @@ static smma_covered *check_run(const smma_datum *run, const char *path, smma_cov
   smma_error why;
   if (!arch || !name || !rule || !smma_datum_count_of(smma_datum_get(run, "rows"), &count) ||
       smma_datum_kind_of(hits) != SMMA_DATUM_LIST) {
-    smma_fail(error, "%s: a run without arch, instruction, rule, rows and hits: the file was changed or cut", path);
+    smma_fail(error, "%s: a run without arch, instruction, rule, rows and hits: the file was changed or truncated",
+              path);
     return NULL;
   }
   i = smma_resolve_instruction(arch, name, &why);

@@ -56,7 +56,7 @@ bool smma_coverage_search(smma_coverage *coverage, uint64_t seed, uint64_t tries
     if (!smma_cover_find(&c->space, c->instruction, seed, tries, watcher, context, &cover))
       return smma_no_memory(error);
     free(c->found);
-    c->tried = cover.tries;
+    c->tries = cover.tries;
     c->found = cover.reached;
     cover.reached = NULL;
     smma_cover_free(&cover);
@@ -143,7 +143,7 @@ static smma_datum *covered_datum(const smma_covered *c) {
   smma_put_count(record, "hit", count[SMMA_HIT]);
   smma_put_count(record, "missed", count[SMMA_MISSED] + count[SMMA_FOUND]);
   smma_put_count(record, "impossible", count[SMMA_IMPOSSIBLE]);
-  smma_put_count(record, "tried", c->tried);
+  smma_put_count(record, "tried", c->tries);
   smma_datum_put(record, "events", events);
   return record;
 }

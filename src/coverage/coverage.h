@@ -14,7 +14,7 @@ typedef struct {
   const smma_instruction *instruction;
   smma_event_space space;
   uint64_t *hits, rows;
-  uint64_t tried; /* rows tried by a search for the missing events; 0 if there was no search */
+  uint64_t tries; /* rows tried by a search for the missing events; 0 if there was no search */
   bool *found;    /* for each event: whether the search made it happen; NULL if there was no search */
 } smma_covered;
 

@@ -207,8 +207,7 @@ static void tell_lead(smma_event e, char *text, size_t size) {
 static void tell_lost(smma_event e, char *text, size_t size) {
   static const char *const texts[SMMA_LOSTS] = {"nothing", "less than half of the last bit", "half of the last bit",
                                                 "more than half of the last bit", "all"};
-  smma_append_text(text, size, "%s of a %s one lies below the cut", texts[e.value / 2],
-                   e.value % 2 ? "negative" : "positive");
+  smma_append_text(text, size, "a %s one loses %s", e.value % 2 ? "negative" : "positive", texts[e.value / 2]);
 }
 
 static void tell_shift(smma_event e, char *text, size_t size) {

@@ -11,7 +11,7 @@ typedef enum {
   SMMA_EVENT_SPECIAL, /* combinations of NaN and infinities, and the operands they come from */
   SMMA_EVENT_GAP,     /* how many binades below the reference exponent a term begins */
   SMMA_EVENT_LEAD,    /* which terms determine the reference exponent */
-  SMMA_EVENT_LOST,    /* which part of a term lies below its cut */
+  SMMA_EVENT_LOST,    /* how much of a term lies below its last retained bit */
   SMMA_EVENT_SHIFT,   /* distance of the sum's leading bit from that of the greatest term: carry or cancellation */
   SMMA_EVENT_ROUND,   /* last bit, guard bit and sticky bit of a sum that is rounded */
   SMMA_EVENT_RESULT,  /* class of the rounded result: overflow, subnormal, zero, ... */
@@ -150,7 +150,7 @@ typedef enum {
    alone has the reference exponent.) */
 typedef enum { SMMA_LEAD_TWO, SMMA_LEAD_MORE, SMMA_LEAD_ZERO, SMMA_LEAD_NONE, SMMA_LEADS } smma_lead_event;
 
-/* Values of SMMA_EVENT_LOST: the part below the cut, times 2, plus the sign. */
+/* Values of SMMA_EVENT_LOST: the part below the last retained bit, times 2, plus the sign. */
 typedef enum { SMMA_LOST_NOTHING, SMMA_LOST_LESS, SMMA_LOST_HALF, SMMA_LOST_MORE, SMMA_LOST_ALL, SMMA_LOSTS } smma_lost;
 
 /* Values of SMMA_EVENT_SHIFT: carries of 0 to SMMA_MOST_CARRY bits (the last means that or more), then cancellation of

@@ -59,7 +59,7 @@ static exponents either(exponents x, exponents y) {
                      smma_maximum(x.above, y.above)};
 }
 
-/* Reports whether sums can have bits at the cut that no term has. */
+/* Reports whether sums can have a last retained bit that no term has. */
 static bool adds_bits(const smma_step *s) {
   return s->opposing == SMMA_OPPOSING_COMPLEMENT ||
          (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES);
@@ -285,7 +285,7 @@ static const char *lost_excluded(const smma_event_space *space, smma_event e) {
   const exponents terms = terms_of(space, e.block->step);
   const exponents own = accumulators ? accumulator_of(space, s, terms) : terms;
   if (e.value / 2 == SMMA_LOST_NOTHING || cut->drop != SMMA_NONE) return NULL;
-  return most_reference(space, s, terms) - cut->bits <= own.last ? "terms have no bits below the cut" : NULL;
+  return most_reference(space, s, terms) - cut->bits <= own.last ? "terms have no bits to truncate" : NULL;
 }
 
 /* ---- Sums ---- */
@@ -295,7 +295,7 @@ typedef struct {
   const smma_step *step;
   exponents terms, accumulator;
   int count;       /* number of terms, including the accumulator */
-  bool truncates;  /* the cut never increases a term's magnitude */
+  bool truncates;  /* truncation never increases a term's magnitude */
   int last;        /* exponent of the output's lowest subnormal bit */
   int least, most; /* exponents of the output's normal numbers */
 } parts;
@@ -316,8 +316,8 @@ static parts parts_of(const smma_event_space *space, int step) {
   return p;
 }
 
-/* Returns the greatest carry of a sum of `count` terms whose magnitude the cut does not increase: the sum is less than
-   `count` times the next power of two. */
+/* Returns the greatest carry of a sum of `count` terms whose magnitude alignment does not increase: the sum is less
+   than `count` times the next power of two. */
 static int most_carry(const parts *p) {
   const int floor = smma_bit_length((uint64_t)p->count) - 1;
   return floor + (p->count != 1 << floor);
@@ -338,7 +338,7 @@ static const char *shift_excluded(const parts *p, int value) {
                       smma_minimum(p->terms.last, p->accumulator.last))
     return "terms have no bits so far apart";
   if (!cut || !all_bring || s->reference != SMMA_NONE || s->term.offset < 0 || s->accumulator.offset < 0) return NULL;
-  return cancelled > smma_maximum(s->term.bits, s->accumulator.bits) + above ? "it is below the last bit that is kept"
+  return cancelled > smma_maximum(s->term.bits, s->accumulator.bits) + above ? "it is below the last retained bit"
                                                                              : NULL;
 }
 
@@ -353,8 +353,8 @@ static const char *round_excluded(const parts *p, int value) {
   return value & 6 && is_coarse(p, p->last) ? "terms have no bits below the last subnormal one" : NULL;
 }
 
-/* Reports whether sums cannot overflow: either all terms are too small, or products lie below the cut of any c that is
-   near overflow, and c itself needs no rounding. */
+/* Reports whether sums cannot overflow: either all terms are too small, or products lie below the last retained bit of
+   any c that is near overflow, and c itself needs no rounding. */
 static bool cannot_overflow(const smma_event_space *space, const parts *p) {
   const smma_step *s = p->step;
   const int products = p->terms.leading_most + smma_bit_length((uint64_t)s->take);

@@ -22,7 +22,7 @@ typedef struct {
   size_t *event_list;
   int count;
   int step, sum; /* the next sum */
-  smma_node cut; /* the last sum of cut terms, before rounding */
+  smma_node cut; /* the last sum of truncated terms, before rounding */
 } watch;
 
 static _Thread_local watch *watching;
@@ -250,7 +250,7 @@ static smma_link_event link_of(const smma_step *s, smma_node n) {
                                                                                   : SMMA_LINK_NORMAL;
 }
 
-/* Keeps the sum of cut terms, which the core reports before rounding, for the next watch_sum. */
+/* Stores the sum of truncated terms, which the core reports before rounding, for the next watch_sum. */
 static void watch_cut_sum(const void *sum) {
   if (watching) watching->cut = *(const smma_node *)sum;
 }

@@ -242,7 +242,7 @@ smma_datum *smma_datum_read(const char *origin, const char *text, size_t size, s
   d = read_datum(&r, 0);
   skip_blanks(&r);
   if (d && r.at < r.end) {
-    fail(&r, r.at, "there is text behind the end");
+    fail(&r, r.at, "text follows the end");
     smma_datum_free(d);
     d = NULL;
   }

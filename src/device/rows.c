@@ -11,7 +11,7 @@
 enum { A, B, C, SCALE_A, SCALE_B, D, PARTS };
 
 /* Test vectors ("rows") that are computed at a time, if the device has memory for them; at least LEAST. */
-enum { AT_ONCE = 1 << 18, LEAST = SMMA_ROWS_TOGETHER, GROUP = 64 };
+enum { BATCH_ROWS = 1 << 18, LEAST = SMMA_ROWS_TOGETHER, GROUP = 64 };
 
 typedef struct {
   const smma_device *device;
@@ -62,7 +62,7 @@ static bool open_work(const smma_device *device, const smma_operation *o, size_t
   set_sizes(w, o);
   w->program = w->driver->program(w->device->state, o, w->message);
   if (!w->program) return false;
-  w->capacity = rows < AT_ONCE ? rows : AT_ONCE;
+  w->capacity = rows < BATCH_ROWS ? rows : BATCH_ROWS;
   while (!allocate(w)) {
     if (w->capacity <= LEAST) return false;
     w->capacity /= 2;

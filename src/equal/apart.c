@@ -96,7 +96,7 @@ static int distinct_of(const work *w, size_t row) {
 static int count_new_pairs(const work *w, const smma_apart *apart, size_t row) {
   int pairs = 0;
   for (int x = 0; x < w->search->units; x++)
-    for (int y = x + 1; y < w->search->units; y++) pairs += !apart->told[x][y] && differ(w, row, x, y);
+    for (int y = x + 1; y < w->search->units; y++) pairs += !apart->is_separated[x][y] && differ(w, row, x, y);
   return pairs;
 }
 
@@ -107,7 +107,7 @@ static void take(work *w, smma_apart *apart, size_t row) {
   smma_store(apart->rows.layout.part[SMMA_PART_D].bytes, apart->rows.part[SMMA_PART_D], at, apart->other[at * units]);
   apart->distinct[at] = distinct_of(w, row);
   for (int x = 0; x < w->search->units; x++)
-    for (int y = x + 1; y < w->search->units; y++) apart->told[x][y] |= differ(w, row, x, y);
+    for (int y = x + 1; y < w->search->units; y++) apart->is_separated[x][y] |= differ(w, row, x, y);
 }
 
 /* Chooses vectors, best first: those that tell the most pairs not yet told apart, then those with the most different
@@ -115,7 +115,7 @@ static void take(work *w, smma_apart *apart, size_t row) {
 static bool choose(work *w, smma_apart *apart) {
   bool *taken = calloc(w->count + 1, sizeof *taken);
   if (!taken) return smma_no_memory(w->error);
-  while (apart->count < w->search->wanted) {
+  while (apart->count < w->search->most) {
     size_t best = w->count;
     int most = 0;
     for (size_t i = 0; i < w->count; i++) {
@@ -139,12 +139,12 @@ bool smma_apart_check(smma_unit *unit, const smma_instruction *as, smma_error *e
 bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *error) {
   work w = {.search = s, .operation = smma_operation_of(s->as), .error = error};
   bool good;
-  *apart = (smma_apart){.all_told = true};
+  *apart = (smma_apart){.all_separated = true};
   w.result = malloc((POOL + PAIRS) * (size_t)s->units * sizeof *w.result);
-  apart->other = malloc(s->wanted * (size_t)s->units * sizeof *apart->other);
-  apart->distinct = malloc(s->wanted * sizeof *apart->distinct);
+  apart->other = malloc(s->most * (size_t)s->units * sizeof *apart->other);
+  apart->distinct = malloc(s->most * sizeof *apart->distinct);
   good = (w.result && apart->other && apart->distinct && smma_rows_allocate(s->as, POOL + PAIRS, &w.pool) &&
-          smma_rows_allocate(s->as, s->wanted, &apart->rows)) ||
+          smma_rows_allocate(s->as, s->most, &apart->rows)) ||
          smma_no_memory(error);
   if (good) fill(&w);
   good = good && ask(&w, 0, POOL);
@@ -152,7 +152,7 @@ bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *
     for (int y = x + 1; good && y < s->units; y++) good = seek_pair(&w, x, y);
   good = good && choose(&w, apart);
   for (int x = 0; x < s->units; x++)
-    for (int y = x + 1; y < s->units; y++) apart->all_told = apart->all_told && apart->told[x][y];
+    for (int y = x + 1; y < s->units; y++) apart->all_separated = apart->all_separated && apart->is_separated[x][y];
   smma_rows_free(&w.pool);
   free(w.result);
   return good;
@@ -181,7 +181,7 @@ smma_datum *smma_apart_datum(const smma_apart_search *s, const smma_apart *apart
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++) {
       smma_datum *pair;
-      if (apart->told[x][y]) continue;
+      if (apart->is_separated[x][y]) continue;
       pair = smma_datum_list();
       smma_datum_append(pair, smma_datum_count(x));
       smma_datum_append(pair, smma_datum_count(y));

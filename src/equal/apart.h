@@ -11,16 +11,16 @@ typedef struct {
   int units;
   const smma_instruction *as; /* the vectors' instruction; if its rule leaves NaN payloads open, all NaNs are equal */
   uint64_t rows, seed;        /* rows: greatest number of vectors searched for each pair */
-  size_t wanted;              /* greatest number of vectors returned */
+  size_t most;                /* greatest number of vectors returned */
 } smma_apart_search;
 
 typedef struct {
   smma_rows rows; /* best first; d is the first unit's result */
   size_t count;
-  uint64_t *other;                             /* result of unit u for vector r, at r * units + u */
-  int *distinct;                               /* number of different results of each vector */
-  bool told[SMMA_MOST_APART][SMMA_MOST_APART]; /* pairs (smaller index first) that a vector tells apart */
-  bool all_told;
+  uint64_t *other;                                     /* result of unit u for vector r, at r * units + u */
+  int *distinct;                                       /* number of different results of each vector */
+  bool is_separated[SMMA_MOST_APART][SMMA_MOST_APART]; /* pairs (smaller index first) that a vector tells apart */
+  bool all_separated;
 } smma_apart;
 
 /* Reports whether a unit can take part in the search; if not, returns false with a message. */

@@ -182,7 +182,7 @@ static void place_tie(uint64_t *state, const smma_search *s, smma_row *row) {
 }
 
 /* Places a product near the least results and others anywhere below: there, zeros that bring an exponent to
-   alignment truncate what is added to them. */
+   alignment truncate the terms that are added to them. */
 static void place_least(uint64_t *state, const smma_search *s, smma_row *row) {
   const int least = whole_range(s->as->d).least;
   int exponent = least - 2 + smma_draw_below(state, 6);

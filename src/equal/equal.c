@@ -77,10 +77,10 @@ bool smma_prove_equal(const smma_instruction *given_x, const smma_instruction *g
 #define ADD(...) smma_append_text(text, size, __VA_ARGS__)
 
 /* Returns the value of a rule's parameter as text, or NULL. */
-static const char *parameter(const smma_rule *r, const char *wanted, char value[SMMA_PARAMETER_SIZE]) {
+static const char *parameter(const smma_rule *r, const char *query, char value[SMMA_PARAMETER_SIZE]) {
   const char *name;
   for (int p = 0; smma_parameter(r, p, &name, value, SMMA_PARAMETER_SIZE); p++)
-    if (strcmp(name, wanted) == 0) return value;
+    if (strcmp(name, query) == 0) return value;
   return NULL;
 }
 
@@ -98,11 +98,11 @@ static void write_value(const smma_key *key, int value, char text[SMMA_PARAMETER
 static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
                                char text[SMMA_PARAMETER_SIZE]) {
   smma_g_fdpa g, of_other;
-  const smma_told_keys told = smma_told_keys_of(rule, &g);
-  if (told.algorithm != smma_told_keys_of(other, &of_other).algorithm) return false;
-  for (const smma_key *key = NULL; (key = smma_next_key(told.algorithm, key));) {
+  const smma_key_values keys = smma_key_values_of(rule, &g);
+  if (keys.algorithm != smma_key_values_of(other, &of_other).algorithm) return false;
+  for (const smma_key *key = NULL; (key = smma_next_key(keys.algorithm, key));) {
     if (!key->symbol || strcmp(key->symbol, name) != 0) continue;
-    write_value(key, smma_told_value(&told, key), text);
+    write_value(key, smma_value_of_key(&keys, key), text);
     return true;
   }
   return false;
@@ -204,12 +204,13 @@ static void add_idle(const smma_instruction *x, const smma_instruction *y, char 
   const int last_product = smma_last_bit_of_products(&o[0]), last_sum = smma_last_bit_of_sums(&o[0]);
   const int last = last_product < last_sum ? last_product : last_sum;
   char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
-  if (form[0].exact || form[1].exact) ADD(". F cuts nothing with these formats");
+  if (form[0].exact || form[1].exact) ADD(". F truncates nothing with these formats");
   if (!parameter(&x->rule->rule, "e_zero", one) || !parameter(&y->rule->rule, "e_zero", other) ||
       strcmp(one, other) == 0 || form[0].exact)
     return;
   if (form[0].zero_without_bits && form[1].zero_without_bits)
-    ADD(". e_zero, %s and %s, has no effect: no term has a bit below 2^%d, where a zero would cut", one, other, last);
+    ADD(". e_zero, %s and %s, has no effect: no term has a bit below 2^%d, the last bit that a zero would leave", one,
+        other, last);
   else
     ADD(". e_zero, %s and %s, has no effect: no other term has so small an exponent", one, other);
 }

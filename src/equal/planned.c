@@ -268,8 +268,8 @@ static bool prove_for_all(const problem *x) {
   }
   if (!same_plan(&p, &q) || !same_rules(x)) return false;
   snprintf(r->why, sizeof r->why,
-           "both plans say the same but for what cannot be seen, and the "
-           "instructions compute by the same rule");
+           "both plans differ only in what no result shows, and the "
+           "instructions have the same rule");
   return true;
 }
 

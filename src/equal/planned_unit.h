@@ -1,4 +1,4 @@
-/* The product that a target with a plan computes, as a unit: one element of D, of which a few products are given. */
+/* A unit that computes one element of D as a target with a plan does. A test vector gives a few of its products. */
 #ifndef SMMA_EQUAL_PLANNED_UNIT_H
 #define SMMA_EQUAL_PLANNED_UNIT_H
 

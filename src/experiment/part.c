@@ -39,7 +39,7 @@ static bool take_cells(const char *path, const char *text, size_t *good, char **
     if (line[0] != '#') continue;
     cell = ended_cell(line, (size_t)(end + 1 - line), first, cells);
     if (cell == cells || rows[cell])
-      return smma_fail(error, "%s: byte %zu behind the head: damaged; remove the file to start again", path,
+      return smma_fail(error, "%s: byte %zu after the head: damaged; remove the file to start again", path,
                        (size_t)(line - text));
     rows[cell] = strndup(first, (size_t)(line - first));
     if (!rows[cell]) return smma_no_memory(error);
@@ -59,8 +59,7 @@ static bool take(const char *path, const char *head, char **rows, size_t cells, 
   if (strlen(text) < length && strncmp(text, head, strlen(text)) == 0)
     taken = true; /* the run was interrupted while writing the head */
   else if (strncmp(text, head, length) != 0)
-    smma_fail(error,
-              "%s: rows of another version, seed or other parameters; ask for these to go on, or remove the file",
+    smma_fail(error, "%s: rows of another version, seed or other parameters; use the same to go on, or remove the file",
               path);
   else if ((taken = take_cells(path, text + length, good, rows, cells, error)))
     *good += length;

@@ -11,7 +11,7 @@ typedef struct {
 } smma_part;
 
 /* Opens the file for appending and reads its cells: rows[i] becomes the text of cell i. An incomplete cell at the
-   end is cut off. A file with another head than `head`, or with invalid content, is an error. */
+   end is removed. A file with another head than `head`, or with invalid content, is an error. */
 bool smma_part_open(smma_part *part, const char *path, const char *head, char **rows, size_t cells, smma_error *error);
 
 /* Reads the cells of another run's file that rows[] does not yet hold. The file is not changed. */

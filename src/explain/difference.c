@@ -90,9 +90,9 @@ static void keeping_text(char *text, size_t size, const smma_stage *stage, const
   if (stage->kind == SMMA_STAGE_EXACT)
     snprintf(text, size, "adds it exactly");
   else if (!row->kept)
-    snprintf(text, size, "keeps bits down to 2^%d, so nothing of it", row->cut);
+    snprintf(text, size, "retains bits down to 2^%d, so nothing of it", row->cut);
   else
-    snprintf(text, size, "keeps bits down to 2^%d%s", row->cut, row->down ? ", rounding down" : "");
+    snprintf(text, size, "retains bits down to 2^%d%s", row->cut, row->down ? ", rounding down" : "");
 }
 
 static bool compare_rows(const smma_explained unit[2], const block b[2], smma_difference *d) {

@@ -11,7 +11,7 @@
 /* The detail of a drawing. Levels are tried in order until the lines are short enough. */
 typedef struct {
   bool factors;
-  int rest;   /* bits shown after the cut */
+  int rest;   /* bits shown after the last retained bit */
   int digits; /* digits of values */
 } drawing_detail;
 
@@ -143,11 +143,11 @@ static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_s
     if (stage->sum) smma_wide_add(&before, stage->sum > 0, smma_magnitude(stage->sum), stage->sum_exponent);
     smma_wide_clear(&after);
     if (stage->sum) smma_wide_add(&after, stage->sum < 0, smma_magnitude(stage->sum), stage->sum_exponent);
-    print_part_lost(stream, "  lost (exact - kept): ", &before, "alignment");
+    print_part_lost(stream, "  lost (exact - retained): ", &before, "alignment");
   }
   if (s->has_result) {
     smma_wide_add_number(&after, smma_stage_result(stage), true);
-    print_part_lost(stream, align ? ", " : "  lost (exact - kept): ", &after,
+    print_part_lost(stream, align ? ", " : "  lost (exact - retained): ", &after,
                     smma_is_integer(stage->result_format) ? "overflow" : "rounding");
   }
   if (align || s->has_result) fprintf(stream, "\n");

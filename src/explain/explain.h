@@ -1,5 +1,6 @@
 /* Explains one dot-product-add like a drawing on paper: the bits of the terms aligned on a common axis, the bits
-   that alignment keeps and cuts, the sum, and the rounding. First the content of the drawing as data, then its text. */
+   that alignment retains and truncates, the sum, and the rounding. First the content of the drawing as data, then its
+   text. */
 #ifndef SMMA_EXPLAIN_EXPLAIN_H
 #define SMMA_EXPLAIN_EXPLAIN_H
 
@@ -17,7 +18,7 @@ typedef struct {
   int exponent;      /* its exponent in the alignment */
   bool counts;       /* false: a zero that does not count for the maximum, or an integer, which has no exponent */
   bool product;      /* the term is a product; products that are zero are drawn together */
-  bool down;         /* cut bits round down instead of toward zero */
+  bool down;         /* truncation rounds down instead of toward zero */
   int64_t kept;      /* the aligned term: a multiple of 2^cut */
   int cut;           /* exponent of the last retained bit */
   bool marked;       /* the first difference from another computation is here */

@@ -12,8 +12,8 @@
 #define DIGITS_OF_INTEGERS 10
 
 /* Bits drawn after the last retained bit, and of a term that lies entirely below it. */
-#define BEHIND 12
-#define BEHIND_BRIEF 6
+#define BITS_BELOW_LIMIT 12
+#define BITS_BELOW_LIMIT_BRIEF 6
 #define LOWEST 3
 
 static smma_line *add_line(smma_lines *l, smma_line_kind kind) {
@@ -66,7 +66,7 @@ static void set_limit(const smma_lines *l, smma_line *line, int top, int limit) 
   line->top = top;
   line->has_limit = true;
   line->limit = limit;
-  line->floor = limit - (l->brief ? BEHIND_BRIEF : BEHIND);
+  line->floor = limit - (l->brief ? BITS_BELOW_LIMIT_BRIEF : BITS_BELOW_LIMIT);
   if (!line->bits.zero && !l->brief && line->bits.top - LOWEST < line->floor) line->floor = line->bits.top - LOWEST;
 }
 

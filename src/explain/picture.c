@@ -19,16 +19,16 @@ static const char window_style[] = "fill=\"#f0f0f0\"";
 static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke-dasharray=\"3 1.5\"";
 
 #define MARGIN 16.0
-#define GAP 12.0           /* between columns of the table */
-#define OVERHANG 10.0      /* of labels and frames beyond the bits */
-#define LEAST_WIDTH 700.0  /* of the legend */
-#define ENCODING_CELL 10.0 /* a bit of an encoding */
-#define MOST_CELLS 150     /* wider pictures show fewer of the truncated bits */
-#define MANY_ROWS 40       /* from this number of rows on, rows are lower */
-#define BITS_WIDTH 900.0   /* the greatest width of the bits */
-#define WIDEST_CELL 9.0    /* a cell is at most as wide as this, */
-#define NARROWEST_CELL 2.5 /* and at least as this */
-#define LEGIBLE_CELL 6.0   /* a narrow picture leaves out columns until cells are as wide as this */
+#define GAP 12.0              /* between columns of the table */
+#define OVERHANG 10.0         /* of labels and frames beyond the bits */
+#define LEAST_WIDTH 700.0     /* of the legend */
+#define ENCODING_CELL 10.0    /* a bit of an encoding */
+#define MOST_CELLS 150        /* wider pictures show fewer of the truncated bits */
+#define ROWS_FOR_LOW_LINES 40 /* from this number of rows on, rows are lower */
+#define BITS_WIDTH 900.0      /* the greatest width of the bits */
+#define WIDEST_CELL 9.0       /* a cell is at most as wide as this, */
+#define NARROWEST_CELL 2.5    /* and at least as this */
+#define LEGIBLE_CELL 6.0      /* a narrow picture leaves out columns until cells are as wide as this */
 
 /* The columns of a picture. Without values it also leaves out exponents and the lines of results. */
 typedef struct {
@@ -114,9 +114,9 @@ static void fit(picture *p) {
 static void set_sizes(picture *p) {
   int rows = 0;
   for (int i = 0; i < p->lines->count; i++) rows += is_tabular(p->lines->line[i].kind);
-  p->row = rows > MANY_ROWS ? 12 : 15;
-  p->mono = (smma_svg_font){.size = rows > MANY_ROWS ? 9.5 : 11, .monospace = true};
-  p->sans = (smma_svg_font){.size = rows > MANY_ROWS ? 10.5 : 12};
+  p->row = rows > ROWS_FOR_LOW_LINES ? 12 : 15;
+  p->mono = (smma_svg_font){.size = rows > ROWS_FOR_LOW_LINES ? 9.5 : 11, .monospace = true};
+  p->sans = (smma_svg_font){.size = rows > ROWS_FOR_LOW_LINES ? 10.5 : 12};
 }
 
 /* Makes the axis. Returns false if memory runs out. */
@@ -158,7 +158,7 @@ static int lowest_drawn(const smma_line *line) {
 
 /* Draws the bits of one shade and digit as one path, a block each; in a gap the block is as wide as the gap. */
 static void draw_shade(picture *p, const smma_line *line, const shade *s, char digit) {
-  bool begun = false;
+  bool is_open = false;
   int last_gap = -1;
   for (int weight = line->bits.top; weight >= lowest_drawn(line); weight--) {
     int cell = smma_axis_cell(&p->axis, weight), gap = smma_axis_gap(&p->axis, weight);
@@ -166,11 +166,11 @@ static void draw_shade(picture *p, const smma_line *line, const shade *s, char d
     if (shade_of(line, weight) != s || smma_drawn_bit(&line->bits, weight) != digit) continue;
     if (gap >= 0 && gap == last_gap) continue;
     last_gap = gap;
-    if (!begun) smma_svg_blocks_begin(p->svg, digit == '1' ? s->one : s->zero);
-    begun = true;
+    if (!is_open) smma_svg_blocks_begin(p->svg, digit == '1' ? s->one : s->zero);
+    is_open = true;
     smma_svg_block(p->svg, (smma_svg_box){cell_x(p, gap >= 0 ? gap : cell) + 0.4, p->y + 1.5, width - 0.8, p->row - 3});
   }
-  if (begun) smma_svg_blocks_end(p->svg);
+  if (is_open) smma_svg_blocks_end(p->svg);
 }
 
 static void draw_bits(picture *p, const smma_line *line) {
@@ -204,7 +204,7 @@ static void draw_limit(picture *p, const smma_line *line) {
   if (cell >= 0) smma_svg_line(p->svg, x, p->y, x, p->y + p->row, limit_line);
 }
 
-/* Writes the digits from the first to the last one: "kept 101, cut 01". */
+/* Writes the digits from the first to the last one: "retained 101, truncated 01". */
 static void digits_text(const smma_line *line, char *text, size_t size) {
   size_t length = (size_t)snprintf(text, size, "%s%s%s:", line->label, *line->factors ? " = " : "", line->factors);
   bool behind = false;
@@ -213,11 +213,12 @@ static void digits_text(const smma_line *line, char *text, size_t size) {
     return;
   }
   if (line->has_limit && line->bits.top >= line->limit)
-    length += (size_t)snprintf(text + length, size - length, " kept");
+    length += (size_t)snprintf(text + length, size - length, " retained");
   for (int weight = line->bits.top; weight >= line->bits.bottom && length + 8 < size; weight--) {
     if (weight == line->bits.top && (!line->has_limit || weight >= line->limit)) text[length++] = ' ';
     if (!behind && line->has_limit && weight < line->limit) {
-      length += (size_t)snprintf(text + length, size - length, "%s ", weight == line->bits.top ? " cut" : ", cut");
+      length += (size_t)snprintf(text + length, size - length, "%s ",
+                                 weight == line->bits.top ? " truncated" : ", truncated");
       behind = true;
     }
     text[length++] = smma_drawn_bit(&line->bits, weight);
@@ -447,7 +448,7 @@ static void draw_legend(picture *p) {
   static const struct {
     const shade *s;
     const char *text;
-  } sample[] = {{&kept, "term"},       {&cut, "cut off by alignment, or flushed"},
+  } sample[] = {{&kept, "term"},       {&cut, "truncated by alignment, or flushed"},
                 {&total, "sum"},       {&carry, "carry above the terms"},
                 {&guard, "guard bit"}, {&rest, "rest"},
                 {&result, "result"}};

@@ -55,15 +55,14 @@ static void print_conclusion(FILE *stream, const smma_explanation *e) {
 }
 
 static const char align_legend[] =
-    "Columns are powers of two, \".\" is 0; \"|\" is the cut, bits to the right of it are lost. e is the exponent that "
-    "a term\n"
-    "brings to the alignment: a product has the sum of its factors' exponents and is not normalised. \"~\": rounded "
-    "decimal.\n";
+    "Columns are powers of two. \".\" is 0; bits to the right of \"|\" are truncated; \"~\" is a rounded decimal. e is "
+    "the exponent\n"
+    "that a term brings to the alignment: a product has the sum of its factors' exponents and is not normalised.\n";
 
 static const char exact_legend[] =
-    "Columns are powers of two, \".\" is 0; \"~~~\" stands for a run of columns in which no digit changes. e is the "
-    "exponent\n"
-    "that a term has from its encoding; behind \"~\" is a rounded decimal.\n";
+    "Columns are powers of two. \".\" is 0; in columns \"~~~\" no digit changes; \"~\" is a rounded decimal. e is the "
+    "exponent of a\n"
+    "term's encoding.\n";
 
 static void print_legend(FILE *stream, const smma_explanation *e) {
   for (size_t i = 0; i < e->count; i++) {

@@ -28,15 +28,15 @@ typedef struct {
   bool run;   /* a run of columns in which every number repeats its digit */
 } smma_ruler_column;
 
-/* The columns of a drawing. After the columns of the weights in `bar` there is room for a bar: the cuts, the highest
-   first. */
+/* The columns of a drawing. After the columns of the weights in `bar` there is room for a bar: the last retained bits,
+   the highest first. */
 typedef struct {
   smma_ruler_column column[SMMA_RULER_SIZE];
   int count, length;
   int bar[2], bars;
 } smma_ruler;
 
-/* Makes the columns from 2^top down to the last of the cuts. */
+/* Makes the columns from 2^top down to the lowest exponent in `cut`. */
 void smma_ruler_aligned(smma_ruler *r, int top, const int *cut, int cuts);
 
 /* Makes columns for all bits of all numbers, with long runs collapsed. */

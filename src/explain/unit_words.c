@@ -31,14 +31,14 @@ static const char *nan_words(smma_nan_policy nan) {
                                   : "that of factors (0xa3d), c's, made quiet, or the negative quiet one";
   if (nan == SMMA_NAN_NUMBERS) return "a number, and so is infinity: all encodings with the greatest exponent are";
   if (nan == SMMA_NAN_QUIET) return "not known: the format's quiet NaN stands for any NaN";
-  return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "always the format's quiet NaN";
+  return nan == SMMA_NAN_ALL_ONES ? "all ones except the sign" : "always the format's quiet NaN";
 }
 
 static void print_cut(FILE *out, const char *what, const smma_cut *cut) {
   char zero[32];
   fprintf(out, "    %s ", what);
   if (cut->bits == SMMA_EXACT_ALIGNMENT)
-    fprintf(out, "are not cut");
+    fprintf(out, "are not truncated");
   else
     fprintf(out, "are rounded %s at %d bits below the reference exponent", smma_rounding_words(cut->rounding),
             cut->bits);

@@ -6,8 +6,8 @@
 
 #include "isa/instruction.h"
 
-/* Prints indented lines on the operands, and on each step: which nodes it sums, what it cuts, how it rounds. The
-   instruction's rule must be a composition. */
+/* Prints indented lines on the operands, and on each step: which nodes it sums, which bits it truncates, how it rounds.
+   The instruction's rule must be a composition. */
 void smma_print_composition(FILE *out, const smma_instruction *instruction);
 
 #endif

@@ -178,7 +178,7 @@ void smma_start_row(const smma_multiplier *p, size_t i, size_t j, size_t count, 
 }
 
 bool smma_is_finite_row(const float *x, size_t count) {
-  uint32_t any = 0; /* sign bit: whether an exponent field was all ones */
+  uint32_t any = 0; /* its sign bit is 1 if some exponent field was all ones */
   for (size_t i = 0; i < count; i++) any |= ((uint32_t)smma_load(4, x, i) & INT32_MAX) + (1u << 23);
   return any >> 31 == 0;
 }

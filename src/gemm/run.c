@@ -26,7 +26,7 @@ enum { FEW_ROWS = 64, FLAT_DEPTH = 32 };
 enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
 
 /* Kernels may read this many bytes past the end of an operand (padding). */
-enum { BEHIND = 64 };
+enum { PADDING_BYTES = 64 };
 
 /* Products at most this large use the families for small products. */
 enum { TINY_PRODUCTS = 1 << 12, TINY_OUTPUTS = 16 };
@@ -94,11 +94,11 @@ static layout layout_of(const smma_multiplier *p, size_t threads) {
   l.sums = l.tile_rows * l.tile_columns * l.element_bytes;
   l.part_bytes[ACCUMULATORS] = l.sums;
   l.part_bytes[REGISTERS] = p->schedule.registers * l.sums;
-  l.part_bytes[PACKED_ROWS] = f ? l.tile_rows * l.steps * f->row_bytes(&p->operation) + BEHIND : 0;
-  l.part_bytes[PACKED_COLUMNS] = f ? l.panel * l.steps * f->column_bytes(&p->operation) + BEHIND : 0;
+  l.part_bytes[PACKED_ROWS] = f ? l.tile_rows * l.steps * f->row_bytes(&p->operation) + PADDING_BYTES : 0;
+  l.part_bytes[PACKED_COLUMNS] = f ? l.panel * l.steps * f->column_bytes(&p->operation) + PADDING_BYTES : 0;
   l.part_bytes[GATHERED] =
       gathered_bytes(p, &p->a, l.tile_rows, l.steps * k) + gathered_bytes(p, &p->b, l.panel, l.steps * k);
-  if (l.part_bytes[GATHERED]) l.part_bytes[GATHERED] += BEHIND;
+  if (l.part_bytes[GATHERED]) l.part_bytes[GATHERED] += PADDING_BYTES;
   l.part_bytes[OF_CORE] = smma_core_space(p) * sizeof(smma_number);
   l.part_bytes[OF_SPECIAL] = smma_special_space(p, l.tile_rows, l.tile_columns) * sizeof(float);
   for (size_t i = 0; i < PARTS; i++) {

@@ -43,11 +43,10 @@ static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *ta
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
   for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
     if (!is_known(a, (size_t)a->rows, rows, *taken))
-      return smma_fail(
-          a->error,
-          "--record: row %llu is not the one that this search asks: the file is another version's or was changed; "
-          "name another file",
-          (unsigned long long)a->rows + 1);
+      return smma_fail(a->error,
+                       "--record: row %llu is not a row of this search: the file is another version's or was changed; "
+                       "name another file",
+                       (unsigned long long)a->rows + 1);
     memcpy(rows->part[SMMA_PART_D] + *taken * d->bytes, a->known.part[SMMA_PART_D] + a->rows * d->bytes, d->bytes);
   }
   return true;

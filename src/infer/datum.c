@@ -148,7 +148,7 @@ static void put_counts(smma_datum *record, const smma_inference *f) {
     uint64_t count;
   } counts[] = {
       {"rows", f->rows},   {"calls", f->calls},       {"fresh", f->fresh},     {"rounds", (uint64_t)f->rounds},
-      {"tried", f->tried}, {"computed", f->computed}, {"samples", f->samples}, {"wrong", f->wrong}};
+      {"tried", f->tries}, {"computed", f->computed}, {"samples", f->samples}, {"wrong", f->wrong}};
   for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) smma_put_count(record, counts[n].key, counts[n].count);
 }
 

@@ -172,7 +172,7 @@ bool smma_fit_take_best(smma_fit *f) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16) if (m->count >= 64)
   for (int n = 0; n < m->count; n++)
     wrong[n] = !smma_units_stopped() && smma_fit_allows(f, &m->model[n]) ? count_fewer(f, &m->model[n]) : SIZE_MAX;
-  f->tried += (uint64_t)m->count;
+  f->tries += (uint64_t)m->count;
   for (int n = 0; n < m->count; n++)
     if (wrong[n] < least) least = wrong[n], best = n;
   if (best < 0) return false;

@@ -18,7 +18,7 @@ typedef struct {
   size_t capacity;
   size_t hard[SMMA_MOST_HARD]; /* the samples remembered last, as a ring */
   size_t hards;                /* how many were remembered in all */
-  uint64_t tried;              /* number of models computed */
+  uint64_t tries;              /* number of models computed */
   struct smma_fit_models *models;
 } smma_fit;
 

@@ -455,7 +455,7 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   found->wrong = x.fit.wrong;
   found->rows += x.asking.rows;
   found->calls = x.asking.calls;
-  found->tried = x.fit.tried;
+  found->tries = x.fit.tries;
   found->computed = smma_fit_computed(&x.fit);
   found->left = x.shapes->count;
   found->seconds = smma_seconds() - started;

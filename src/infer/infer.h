@@ -105,7 +105,7 @@ typedef struct {
   uint64_t rows, calls;     /* vectors asked and calls made, without the final check */
   uint64_t fresh;           /* vectors of another seed, all reproduced by the model */
   int rounds;               /* rounds that found counterexamples */
-  uint64_t tried, computed; /* models tried; vectors they computed */
+  uint64_t tries, computed; /* models tried; vectors they computed */
   int structures, left;     /* structures listed for this K; how many of them no vector rules out */
   smma_infer_evidence *evidence; /* vectors that rule out structures, the most effective first */
   size_t evidences;

@@ -83,7 +83,7 @@ void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference 
         "%s leaves them open, so any two NaN are equal",
         different, nan, i->name);
   else
-    snprintf(text, size, "cannot tell sign and payload: several policies give those of the rows");
+    snprintf(text, size, "cannot tell sign and payload: several policies agree with all rows");
 }
 
 /* ---- Neighbours ---- */

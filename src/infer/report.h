@@ -63,7 +63,7 @@ const char *smma_infer_holding_text(smma_infer_holding holding);
    empty text if none has any. */
 void smma_describe_holdings(const smma_infer_misfit *misfit, char text[SMMA_MISFIT_SIZE]);
 
-/* Writes what the simplest vectors have in common: places of products, exponents of the largest products, and
+/* Writes the common properties of the simplest vectors: places of products, exponents of the largest products, and
    whether c takes part. Writes an empty text if there are no examples. */
 void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_misfit *misfit,
                           char text[SMMA_MISFIT_SIZE]);

@@ -10,7 +10,7 @@
 #include "rows/generate.h"
 
 /* Number of base vectors for each permutation; permutations in one call; limit of calls; limit of permutations. */
-enum { BASE_ROWS = 96, AT_ONCE = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
+enum { BASE_ROWS = 96, MOST_PER_CALL = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
 
 /* A permutation of products, and whether the unit's results change with it. */
 typedef struct {
@@ -226,10 +226,10 @@ static int best_of(const smma_shapes *shapes, const knowledge *known) {
   return best;
 }
 
-/* Chooses up to AT_ONCE permutations that tell the shapes apart best. */
-static int choose(const smma_shapes *shapes, knowledge *known, int which[AT_ONCE]) {
+/* Chooses up to MOST_PER_CALL permutations that tell the shapes apart best. */
+static int choose(const smma_shapes *shapes, knowledge *known, int which[MOST_PER_CALL]) {
   int count = 0;
-  for (int at; count < AT_ONCE && (at = best_of(shapes, known)) >= 0;) {
+  for (int at; count < MOST_PER_CALL && (at = best_of(shapes, known)) >= 0;) {
     known->permutation[at].asked = true;
     which[count++] = at;
   }
@@ -237,9 +237,9 @@ static int choose(const smma_shapes *shapes, knowledge *known, int which[AT_ONCE
 }
 
 /* Chooses permutations not yet asked that exchange only two products. */
-static int choose_pairs(knowledge *known, int products, int which[AT_ONCE]) {
+static int choose_pairs(knowledge *known, int products, int which[MOST_PER_CALL]) {
   int count = 0;
-  for (int n = 0; n < known->permutations && count < AT_ONCE; n++) {
+  for (int n = 0; n < known->permutations && count < MOST_PER_CALL; n++) {
     int moved = 0;
     for (int k = 0; k < products; k++) moved += moves(&known->permutation[n], k);
     if (moved != 2 || known->permutation[n].asked) continue;
@@ -263,7 +263,7 @@ static bool ask(smma_inference_work *x, knowledge *known, const int *which, int 
 }
 
 static bool ask_best(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
-  int which[AT_ONCE];
+  int which[MOST_PER_CALL];
   for (int call = 0; call < MOST_CALLS; call++) {
     const int count = choose(x->shapes, known, which);
     if (count == 0) break;
@@ -311,7 +311,7 @@ static int find_odd(smma_shapes *shapes, knowledge *known, int products, int lea
 /* If no shape is likely, looks for one product without which a shape is. */
 static bool set_one_product_apart(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
   const int least = judge_beside(x->shapes, known, NONE);
-  int which[AT_ONCE], odd;
+  int which[MOST_PER_CALL], odd;
   if (least <= SMMA_SHAPES_LITTLE) return true;
   for (int count; (count = choose_pairs(known, x->as.k, which)) > 0;)
     if (!ask(x, known, which, count, base, rows)) return false;
@@ -409,7 +409,7 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
     known->permutation = malloc(MOST_PERMUTATIONS * sizeof *known->permutation);
     known->effect = malloc(MOST_PERMUTATIONS * sizeof *known->effect);
     good = known->permutation && known->effect && smma_rows_allocate(i, BASE_ROWS, &base) &&
-           smma_rows_allocate(i, AT_ONCE * BASE_ROWS, &rows);
+           smma_rows_allocate(i, MOST_PER_CALL * BASE_ROWS, &rows);
   }
   if (!good) smma_no_memory(x->error);
   if (good) {

@@ -83,13 +83,12 @@ static void print_structures(FILE *stream, const smma_instruction *i, const smma
 static void print_no_function(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   const smma_alikeness *a = &f->alike;
   char text[256];
-  fprintf(
-      stream,
-      "no function of its operands: %llu of %llu results were others when asked again, %llu of them in the same batch "
-      "at the same place\n",
-      (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked,
-      (unsigned long long)a->not_repeated);
-  fprintf(stream, "first seen: row %zu, %s place %zu of %zu\n", a->row, a->at_once ? "asked again at" : "at", a->place,
+  fprintf(stream,
+          "no function of its operands: %llu of %llu results changed when repeated, %llu of them in the same batch "
+          "at the same place\n",
+          (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked,
+          (unsigned long long)a->not_repeated);
+  fprintf(stream, "first seen: row %zu, %s place %zu of %zu\n", a->row, a->at_once ? "repeated at" : "at", a->place,
           a->batch);
   fprintf(stream, "  ");
   smma_print_dot_command(stream, i, &f->unlike);

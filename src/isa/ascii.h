@@ -1,4 +1,4 @@
-/* Letters and blanks of names, whatever the program's locale. */
+/* Tests and converts letters and blanks of names, independently of the program's locale. */
 #ifndef SMMA_ISA_ASCII_H
 #define SMMA_ISA_ASCII_H
 

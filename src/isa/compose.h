@@ -28,7 +28,7 @@ bool smma_step_key_is_told(const smma_composition *composition, int k, int step,
 
 bool smma_same_composition(const smma_composition *x, const smma_composition *y);
 
-/* Terms that are not cut. */
+/* Terms that are not truncated. */
 #define SMMA_WHOLE_TERMS                                                                 \
   {                                                                                      \
     .least = SMMA_NONE, .zero_exponent = SMMA_NO_EXPONENT, .bits = SMMA_EXACT_ALIGNMENT, \

@@ -76,7 +76,7 @@ static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   if (i->scale == SMMA_NO_FORMAT && i->scale_block == 0) return true;
   if (!smma_find_key(rule->algorithm, "scale", strlen("scale")))
     return fail(fault, "scale", "%s takes no scale factors; allowed: none", smma_model_name(rule));
-  if (i->scale == SMMA_NO_FORMAT) return fail(fault, "scale", "missing beside scale_block; allowed: ue8m0, ue4m3");
+  if (i->scale == SMMA_NO_FORMAT) return fail(fault, "scale", "missing; scale_block needs it; allowed: ue8m0, ue4m3");
   return true;
 }
 
@@ -143,7 +143,7 @@ static bool check_fp8_by_fp16(const smma_instruction *i, const smma_t_fdpa *p, s
 
 static bool check_exact(const smma_g_fdpa *p, smma_custom_fault *fault) {
   if (p->alignment_bits != SMMA_EXACT_ALIGNMENT) return true;
-  if (p->sticky_bit) return fail(fault, "sticky_bit", "an exact sum cuts nothing off; allowed: false");
+  if (p->sticky_bit) return fail(fault, "sticky_bit", "an exact sum truncates nothing; allowed: false");
   if (p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
     return fail(fault, "alignment_rounding", "an exact sum rounds no term; allowed: toward-zero");
   if (p->product_exponent != SMMA_EXPONENT_OF_FACTORS)
@@ -566,8 +566,8 @@ const smma_instruction *smma_custom_with(const smma_instruction *i, const char *
   smma_custom_fault fault = {.step = -1};
   smma_g_fdpa g;
   const smma_instruction *made;
-  const smma_told_keys told = smma_told_keys_of(&c.named.rule, &g);
-  const smma_key *key = find_parameter(i, told.algorithm, name, error);
+  const smma_key_values keys = smma_key_values_of(&c.named.rule, &g);
+  const smma_key *key = find_parameter(i, keys.algorithm, name, error);
   char allowed[512];
   int value;
   bool good;

@@ -48,8 +48,8 @@ const smma_instruction *smma_custom_with(const smma_instruction *instruction, co
    values. */
 const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, smma_error *error);
 
-/* Writes any instruction as such a text. Writes at most `size` bytes including the terminating zero; returns the length
-   of the whole text. */
+/* Writes an instruction as the JSON description of a custom unit. Writes at most `size` bytes including the terminating
+   zero; returns the length of the whole text. */
 size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t size);
 
 /* ---- Keys ---- */

@@ -53,8 +53,8 @@ static bool read_algorithm(reader *r) {
     if (m && smma_json_is(m, smma_keys_name(r->algorithm))) return true;
     smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_keys_name(r->algorithm));
   }
-  return FAIL(r, m ? m->text.at : end_of(r), "\"algorithm\" %s; allowed: %s",
-              m ? "is none that there is" : "is missing", list);
+  return FAIL(r, m ? m->text.at : end_of(r), "\"algorithm\" %s; allowed: %s", m ? "does not exist" : "is missing",
+              list);
 }
 
 /* Reads the value of a key's member; returns false if it is not allowed. */

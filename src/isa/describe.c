@@ -68,23 +68,23 @@ void smma_rounding_to_text(smma_rounding direction, smma_format format, char *te
 
 /* ---- Parameters ---- */
 
-static const smma_key *key_named(const smma_told_keys *t, const char *name) {
+static const smma_key *key_named(const smma_key_values *t, const char *name) {
   return smma_find_key(t->algorithm, name, strlen(name));
 }
 
 /* Reports whether a key's value differs from its default. */
-static bool is_other(const smma_told_keys *t, const smma_key *key) {
-  int otherwise = key->like ? smma_told_value(t, key_named(t, key->like)) : key->otherwise;
-  return smma_told_value(t, key) != otherwise;
+static bool is_other(const smma_key_values *t, const smma_key *key) {
+  int otherwise = key->like ? smma_value_of_key(t, key_named(t, key->like)) : key->otherwise;
+  return smma_value_of_key(t, key) != otherwise;
 }
 
-static bool is_told(const smma_told_keys *t, const smma_key *key) {
+static bool is_described(const smma_key_values *t, const smma_key *key) {
   if (!key->symbol || (key->told_if_other && !is_other(t, key))) return false;
   return !key->told_where || is_other(t, key_named(t, key->told_where));
 }
 
-static void value_to_text(const smma_told_keys *t, const smma_key *key, char *text, size_t size) {
-  int value = smma_told_value(t, key);
+static void value_to_text(const smma_key_values *t, const smma_key *key, char *text, size_t size) {
+  int value = smma_value_of_key(t, key);
   switch (key->kind) {
     case SMMA_KEY_INTEGER:
       if (!key->word || value != key->meaning) break;
@@ -94,8 +94,8 @@ static void value_to_text(const smma_told_keys *t, const smma_key *key, char *te
     case SMMA_KEY_CHOICE: snprintf(text, size, "%s", key->choices[value]); return;
     case SMMA_KEY_ROUNDING:
       if (key->told_with)
-        smma_rounding_to_text((smma_rounding)value, (smma_format)smma_told_value(t, key_named(t, key->told_with)), text,
-                              size);
+        smma_rounding_to_text((smma_rounding)value, (smma_format)smma_value_of_key(t, key_named(t, key->told_with)),
+                              text, size);
       else
         snprintf(text, size, "%s", smma_rounding_name((smma_rounding)value));
       return;
@@ -167,7 +167,7 @@ bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value
   smma_subnormal_policy of_factors;
   smma_pairs pairs;
   smma_g_fdpa g;
-  const smma_told_keys told = smma_told_keys_of(rule, &g);
+  const smma_key_values keys = smma_key_values_of(rule, &g);
   if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_pairs(&rule->with.composition, &pairs))
     return pairs_parameter(&pairs, i, name, value, size);
   if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_chains(&rule->with.composition, &of_factors))
@@ -177,13 +177,13 @@ bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value
     snprintf(value, size, "%s", order);
     return true;
   }
-  for (const smma_key *key = NULL; (key = smma_next_key(told.algorithm, key));) {
-    if (!is_told(&told, key) || i-- > 0) continue;
+  for (const smma_key *key = NULL; (key = smma_next_key(keys.algorithm, key));) {
+    if (!is_described(&keys, key) || i-- > 0) continue;
     *name = key->symbol;
-    value_to_text(&told, key, value, size);
+    value_to_text(&keys, key, value, size);
     return true;
   }
-  if (told.algorithm == SMMA_KEYS_OF_G_FDPA) return window_parameter(&rule->with.composition, i, name, value, size);
+  if (keys.algorithm == SMMA_KEYS_OF_G_FDPA) return window_parameter(&rule->with.composition, i, name, value, size);
   return rule->algorithm == SMMA_COMPOSITION && step_parameter(&rule->with.composition, i, name, value, size);
 }
 

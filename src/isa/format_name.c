@@ -145,7 +145,7 @@ static bool has_shape(smma_format format, smma_encoding x) {
 }
 
 /* Returns the meaning of a name without a suffix: that of the same shape in the table, otherwise IEEE 754. A row after
-   B1 does not change what a name means. */
+   B1 does not change the meaning of a name. */
 static smma_specials usual_specials(smma_encoding x) {
   for (int row = 0; row <= (int)SMMA_ROW_OF_B1; row++)
     if (has_shape(formats[row], x)) return smma_encoding_of(formats[row]).specials;
@@ -173,7 +173,7 @@ static const char *fault_of(smma_encoding f) {
   if (smma_is_p3109(f) && f.bias != bias_of_p3109(f.exponent_bits)) return "P3109 formats have no other bias";
   if (f.specials == SMMA_SPECIALS_P3109_FINITE && f.fraction_bits) return "the format has another number";
   if (f.specials == SMMA_SPECIALS_IEEE && f.fraction_bits == 0)
-    return "infinity and NaN take a fraction bit; say -nan, -fnuz or -finite";
+    return "infinity and NaN take a fraction bit; write -nan, -fnuz or -finite";
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && !f.sign_bits) return "without a sign there is no -0 for NaN";
   if (smma_largest_fields(f) >> f.fraction_bits == 0) return "it has no normal number";
   most = smma_decode(f, smma_largest_fields(f));

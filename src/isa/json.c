@@ -117,7 +117,7 @@ static bool read_key(reader *r, size_t parent, smma_span *key) {
     if (same(j->value[i].key, *key))
       return FAIL(r, start, "\"%.*s\" stands here a second time; keep one", SMMA_SHOWN(*key));
   if (members == MOST_MEMBERS) return FAIL(r, start, "more than %d keys; no object has as many", MOST_MEMBERS);
-  if (!take(r, ':')) return FAIL(r, r->at, "\"%.*s\" needs a colon behind it", SMMA_SHOWN(*key));
+  if (!take(r, ':')) return FAIL(r, r->at, "\"%.*s\" needs a colon after it", SMMA_SHOWN(*key));
   return true;
 }
 
@@ -177,7 +177,7 @@ bool smma_json_read(smma_json *json, const char *what, const char *origin, const
   if (at_end(&r) || *r.at != '{') return FAIL(&r, r.at, "%s is a JSON object; it begins with '{'", what);
   if (!read_value(&r, 0, (smma_span){what, strlen(what)}, 0)) return false;
   skip_blanks(&r);
-  return at_end(&r) || FAIL(&r, r.at, "there is text behind the object; remove it");
+  return at_end(&r) || FAIL(&r, r.at, "text follows the object; remove it");
 }
 
 void smma_json_free(smma_json *json) { free(json->value); }

@@ -302,16 +302,16 @@ void smma_set_key_of_step(smma_step *step, const smma_key *key, int value) {
 
 int smma_key_of_rule(const smma_rule *rule, const smma_key *key) { return value_at(rule, key); }
 
-smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g) {
+smma_key_values smma_key_values_of(const smma_rule *rule, smma_g_fdpa *g) {
   const smma_composition *p = &rule->with.composition;
   const smma_step *first = &p->step[0];
   const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d, unknown here */
   const bool is_chain =
       rule->algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(p, first->window, narrow ? SMMA_F32 : first->output, g);
-  return is_chain ? (smma_told_keys){SMMA_KEYS_OF_G_FDPA, g} : (smma_told_keys){rule->algorithm, rule};
+  return is_chain ? (smma_key_values){SMMA_KEYS_OF_G_FDPA, g} : (smma_key_values){rule->algorithm, rule};
 }
 
-int smma_told_value(const smma_told_keys *told, const smma_key *key) { return value_at(told->values, key); }
+int smma_value_of_key(const smma_key_values *values, const smma_key *key) { return value_at(values->values, key); }
 
 int smma_key_of_chain(const smma_g_fdpa *g, const smma_key *key) { return value_at(g, key); }
 

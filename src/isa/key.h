@@ -80,12 +80,12 @@ int smma_key_of_rule(const smma_rule *rule, const smma_key *key);
 typedef struct {
   smma_algorithm algorithm;
   const void *values;
-} smma_told_keys;
+} smma_key_values;
 
 /* Returns the keys of G-FDPA, and fills in `g`, if the rule is a composition that is G-FDPA; otherwise the keys of the
    rule's algorithm. */
-smma_told_keys smma_told_keys_of(const smma_rule *rule, smma_g_fdpa *g);
-int smma_told_value(const smma_told_keys *told, const smma_key *key);
+smma_key_values smma_key_values_of(const smma_rule *rule, smma_g_fdpa *g);
+int smma_value_of_key(const smma_key_values *values, const smma_key *key);
 
 /* The first reports whether a value is allowed. The second writes the allowed values: "1 to 64", "nearest-even,
    toward-zero, ...", and returns `text`. */

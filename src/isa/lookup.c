@@ -45,7 +45,7 @@ static const struct {
 };
 static const size_t unmodelled_count = sizeof unmodelled / sizeof unmodelled[0];
 
-/* Accelerators of which no results are known, by the first letters of their squeezed names. */
+/* Accelerators without a model, by the first letters of their names without blanks and hyphens. */
 static const struct {
   const char *word, *title;
 } makers[] = {

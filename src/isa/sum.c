@@ -32,7 +32,7 @@ static void add_pairs(char *text, const smma_pairs *p) {
   if (p->subnormals != SMMA_SUBNORMALS_KEPT) smma_append_text(text, SMMA_SUM_WORDS_SIZE, "; subnormals count as zero");
 }
 
-/* Appends what a step adds, such as "sums of 8 products". */
+/* Appends the terms that a step adds, such as "sums of 8 products". */
 static void add_groups(char *text, const smma_step *s, const char *node) {
   if (s->join == SMMA_JOIN_TREE)
     smma_append_text(text, SMMA_SUM_WORDS_SIZE, "a tree of sums of %d %ss", s->take, node);

@@ -20,14 +20,14 @@ static int64_t order_of(smma_format format, uint64_t x) {
 
 static void note_difference(const smma_match_data *data, size_t i, size_t j, uint64_t got, smma_match_difference *d) {
   const smma_encoding f = smma_encoding_of(data->d_format);
-  const uint64_t wanted = smma_match_d(data, i, j);
-  const smma_kind x = smma_decode(f, wanted).kind, y = smma_decode(f, got).kind;
+  const uint64_t expected = smma_match_d(data, i, j);
+  const smma_kind x = smma_decode(f, expected).kind, y = smma_decode(f, got).kind;
   int64_t apart;
-  if (wanted == got || (x == SMMA_NAN && y == SMMA_NAN)) return;
+  if (expected == got || (x == SMMA_NAN && y == SMMA_NAN)) return;
   d->zeros += x == SMMA_ZERO && y == SMMA_ZERO;
   if (d->different++ == 0) {
     d->row = d->first_row = i, d->column = d->first_column = d->last_column = j;
-    d->wanted = wanted, d->got = got;
+    d->expected = expected, d->got = got;
   }
   d->last_row = i;
   if (j < d->first_column) d->first_column = j;
@@ -36,7 +36,7 @@ static void note_difference(const smma_match_data *data, size_t i, size_t j, uin
     d->special++;
     return;
   }
-  apart = order_of(data->d_format, wanted) - order_of(data->d_format, got);
+  apart = order_of(data->d_format, expected) - order_of(data->d_format, got);
   if ((uint64_t)llabs(apart) > d->largest_ulps) d->largest_ulps = (uint64_t)llabs(apart);
 }
 

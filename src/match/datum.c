@@ -10,7 +10,7 @@
 #include "isa/key.h"
 #include "match/study.h"
 
-enum { FEW_ULPS = 1000 };
+enum { MOST_ULPS_WRITTEN = 1000 };
 
 /* Writes, for example, "rows 61 to 63"; an empty text if the elements are spread over more than half of the lines. */
 static void lines_text(const char *what, size_t first, size_t last, size_t all, char *text, size_t size) {
@@ -27,7 +27,7 @@ void smma_match_difference_text(const smma_match_study *x, const smma_match_diff
   char ulps[64] = "";
   if (!d->special && d->largest_ulps == 1)
     snprintf(ulps, sizeof ulps, ", by one unit in the last place");
-  else if (!d->special && d->largest_ulps < FEW_ULPS)
+  else if (!d->special && d->largest_ulps < MOST_ULPS_WRITTEN)
     snprintf(ulps, sizeof ulps, ", by at most %llu units in the last place", (unsigned long long)d->largest_ulps);
   lines_text("row", d->first_row, d->last_row, x->data.m, rows, sizeof rows);
   lines_text("column", d->first_column, d->last_column, x->data.n, columns, sizeof columns);
@@ -88,7 +88,7 @@ static smma_datum *difference_datum(const smma_match_study *x, const smma_match_
   smma_match_difference_text(x, d, text, sizeof text);
   smma_put_text(r, "in_words", text);
   smma_datum_put(r, "first", pair_datum(d->row, d->column));
-  smma_datum_put(r, "d", element_datum(f, d->wanted));
+  smma_datum_put(r, "d", element_datum(f, d->expected));
   smma_datum_put(r, "computed", element_datum(f, d->got));
   smma_datum_put(r, "rows", pair_datum(d->first_row, d->last_row));
   smma_datum_put(r, "columns", pair_datum(d->first_column, d->last_column));
@@ -135,11 +135,11 @@ static const char *mode_name(const smma_match_study *x) { return x->rounded ? sm
 
 smma_datum *smma_match_datum(const smma_match_study *x, double seconds) {
   const smma_match *m = &x->found;
-  smma_datum *r = smma_datum_record(), *fits = smma_datum_list(), *tried = smma_datum_list();
+  smma_datum *r = smma_datum_record(), *fits = smma_datum_list(), *roundings = smma_datum_list();
   char hint[256];
   for (size_t f = 0; f < m->fits; f++) smma_datum_append(fits, candidate_datum(x, &m->fit[f]));
   for (size_t i = 0; x->rounded && i < x->modes; i++)
-    smma_datum_append(tried, smma_datum_text(smma_roundings[x->mode[i]]));
+    smma_datum_append(roundings, smma_datum_text(smma_roundings[x->mode[i]]));
   smma_put_count(r, "m", x->data.m);
   smma_put_count(r, "n", x->data.n);
   smma_put_count(r, "k", x->data.k);
@@ -147,7 +147,7 @@ smma_datum *smma_match_datum(const smma_match_study *x, double seconds) {
   smma_put_text(r, "b_format", smma_format_text(x->data.b_format));
   smma_put_text(r, "d_format", smma_format_text(x->data.d_format));
   smma_put_text(r, "round_in", mode_name(x));
-  smma_datum_put(r, "round_in_tried", tried);
+  smma_datum_put(r, "round_in_tried", roundings);
   smma_put_count(r, "plans", m->plans);
   smma_put_count(r, "functions", m->classes);
   smma_put_count(r, "candidates", m->candidates);

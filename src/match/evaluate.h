@@ -16,7 +16,7 @@ typedef struct {
 bool smma_match_gather(const smma_match_data *data, smma_match_elements *elements);
 void smma_match_elements_free(smma_match_elements *elements);
 
-/* Identity of what a plan does for one K: plans with the same key compute the same chains and fold them in the same
+/* Identity of a plan's computation for one K: plans with the same key compute the same chains and fold them in the same
    way. Differences in the signs of zeros count only with signed_zeros. */
 typedef struct {
   uint64_t word[2];

@@ -596,7 +596,7 @@ static void verify_all(search *s, candidate *fit) {
   }
 }
 
-/* Puts fits with libraries' plans first; otherwise keeps the order. */
+/* Moves fits with libraries' plans to the front; the order is otherwise unchanged. */
 static void rank(smma_match *m, candidate *fit) {
   for (size_t f = 1; f < m->fits; f++)
     for (size_t i = f; i > 0 && m->fit[i].libraries && !m->fit[i - 1].libraries; i--) {

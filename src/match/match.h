@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
   size_t different;
   size_t row, column;         /* position of the first mismatch, row by row */
-  uint64_t wanted, got;       /* encodings at the first mismatch */
+  uint64_t expected, got;     /* encodings at the first mismatch */
   size_t first_row, last_row; /* range of the mismatches */
   size_t first_column, last_column;
   size_t zeros;          /* mismatches where both are zero */

@@ -28,7 +28,7 @@ typedef struct {
   smma_fold fold;
   smma_rounded rounded;
   smma_with with;
-  int epilogue; /* number of a choice: how alpha, beta, C and so on enter */
+  int epilogue; /* number of a choice: how alpha, beta, C and bias enter */
 } smma_recipe;
 
 /* Passes all recipes for the data to `take`, simple ones first, until `take` returns false; returns false then.

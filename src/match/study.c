@@ -55,8 +55,8 @@ static bool check_shape(const smma_match_study *x, int which, size_t rows, size_
 }
 
 /* Converts a matrix to a format, with a note, and releases the given matrix. */
-static bool take(smma_match_study *x, int which, smma_format wanted, smma_error *error) {
-  if (!smma_take_matrix(&x->given[which], wanted, SMMA_ROUND_NEAREST_EVEN, label_of(x, which), x->request->notes,
+static bool take(smma_match_study *x, int which, smma_format target_format, smma_error *error) {
+  if (!smma_take_matrix(&x->given[which], target_format, SMMA_ROUND_NEAREST_EVEN, label_of(x, which), x->request->notes,
                         &x->taken[which], error))
     return false;
   forget(x, which);
@@ -84,19 +84,19 @@ static bool read_product(smma_match_study *x, smma_error *error) {
 
 /* ---- Formats ---- */
 
-/* Finds the format of a matrix: `said`, or otherwise the format of its elements. */
-static bool find_format(const smma_match_study *x, int which, smma_format said, const char *option, smma_format *format,
-                        smma_error *error) {
+/* Finds the format of a matrix: `option_format`, or otherwise the format of its elements. */
+static bool find_format(const smma_match_study *x, int which, smma_format option_format, const char *option,
+                        smma_format *format, smma_error *error) {
   const smma_tensor *t = &x->given[which];
   const char *path = label_of(x, which).path;
-  *format = said != SMMA_NO_FORMAT ? said : t->format;
-  if (said != SMMA_NO_FORMAT) return true;
+  *format = option_format != SMMA_NO_FORMAT ? option_format : t->format;
+  if (option_format != SMMA_NO_FORMAT) return true;
   if (t->integers && t->format == SMMA_NO_FORMAT)
     return smma_fail(error,
-                     "%s: %s holds %d-bit integers; say in which format they were multiplied, for example %s f16",
+                     "%s: %s holds %d-bit integers; give the format in which they were multiplied, for example %s f16",
                      option, path, 8 * t->bytes, option);
   if (t->format == SMMA_NO_FORMAT || (t->integers && t->encodings))
-    return smma_fail(error, "%s: %s holds raw encodings; say of which format, for example %s %s", option, path, option,
+    return smma_fail(error, "%s: %s holds raw encodings; give their format, for example %s %s", option, path, option,
                      t->bytes == 1 ? "e4m3" : "bf16");
   return true;
 }
@@ -229,16 +229,16 @@ static bool check_kept(const smma_match_study *x, smma_error *error) {
 }
 
 static bool take_d(smma_match_study *x, smma_error *error) {
-  const smma_format wanted = x->data.d_format;
+  const smma_format target_format = x->data.d_format;
   const smma_label label = label_of(x, SMMA_MATCH_OF_D);
   smma_tensor *t = &x->given[SMMA_MATCH_OF_D], numbers;
-  if (!smma_take_numbers(t, wanted, label, x->request->notes, &numbers, error)) return false;
+  if (!smma_take_numbers(t, target_format, label, x->request->notes, &numbers, error)) return false;
   if (numbers.data) {
     forget(x, SMMA_MATCH_OF_D);
     *t = numbers, x->owns[SMMA_MATCH_OF_D] = true;
   }
-  if (!smma_take_matrix(t, wanted, SMMA_ROUND_NEAREST_EVEN, label, NULL, &x->taken[SMMA_MATCH_OF_D], error) ||
-      (!smma_is_raw(t, wanted) && t->format != wanted && !check_kept(x, error)))
+  if (!smma_take_matrix(t, target_format, SMMA_ROUND_NEAREST_EVEN, label, NULL, &x->taken[SMMA_MATCH_OF_D], error) ||
+      (!smma_is_raw(t, target_format) && t->format != target_format && !check_kept(x, error)))
     return false;
   forget(x, SMMA_MATCH_OF_D);
   x->data.d = x->taken[SMMA_MATCH_OF_D].data;
@@ -365,7 +365,7 @@ static bool add_targets(smma_match_study *x, const smma_match_target *targets, s
 
 /* ---- The search ---- */
 
-/* Sets in the plans of fits how A and B were rounded, so that such a plan reproduces D. */
+/* Sets in the plans of fits how A and B were rounded, so that the plan reproduces D. */
 static void note_mode(smma_match *m, smma_rounding mode) {
   for (size_t f = 0; f < m->fits; f++)
     m->fit[f].plan->has_operand_rounding = true, m->fit[f].plan->operand_rounding = mode;
@@ -419,7 +419,7 @@ static bool check_claim(const smma_match_study *x, const smma_match_claim *claim
     return smma_fail(error, "--claim: %s does not multiply %s by %s", i->name, smma_format_text(data->a_format),
                      smma_format_text(data->b_format));
   return d == data->d_format ||
-         smma_fail(error, "--claim: D would be in %s, not in %s; a plan's \"d\" says it, or --out what the file holds",
+         smma_fail(error, "--claim: D would be in %s, not in %s; the plan's \"d\" or --out sets it",
                    smma_format_text(d), smma_format_text(data->d_format));
 }
 

@@ -71,7 +71,7 @@ typedef struct {
 
 /* ---- Names ---- */
 
-/* Writes the first `length` bytes of a name and an end; returns whether the file has such a tensor. */
+/* Writes the first `length` bytes of a name and an end; returns whether the file has a tensor of this name. */
 static bool has_joined(const smma_archive *file, const char *name, size_t length, const char *end,
                        char joined[MOST_NAME]) {
   if (length > MOST_NAME || snprintf(joined, MOST_NAME, "%.*s%s", (int)length, name, end) >= MOST_NAME) return false;
@@ -118,72 +118,72 @@ static bool is_end_of_elements(const char *text) {
   return *text == '.';
 }
 
-/* Reports whether the name, or what follows a '.' in it, begins with `wanted`, which must be whole components of the
+/* Reports whether the name, or what follows a '.' in it, begins with `query`, which must be whole components of the
    name if `whole`. */
-static bool begins(const char *name, const char *wanted, bool whole) {
-  const size_t length = strlen(wanted);
+static bool begins(const char *name, const char *query, bool whole) {
+  const size_t length = strlen(query);
   for (const char *at = name; at; at = strchr(at, '.'), at = at ? at + 1 : NULL)
-    if (strncmp(at, wanted, length) == 0 && (!whole || is_end_of_elements(at + length))) return true;
+    if (strncmp(at, query, length) == 0 && (!whole || is_end_of_elements(at + length))) return true;
   return false;
 }
 
 /* Finds a tensor that is named exactly, except for ".weight" and for the end of the elements' name. */
-static bool find_exact(checkpoint *c, const char *wanted) {
+static bool find_exact(checkpoint *c, const char *query) {
   static const char *const layers[] = {"", ".weight"};
   char end[64];
   for (int l = 0; l < 2; l++)
     for (const naming *n = namings + NAMINGS; n-- > namings;) {
       snprintf(end, sizeof end, "%s%s", layers[l], n->end[ELEMENTS]);
-      if (has_joined(&c->archive, wanted, strlen(wanted), end, c->name[ELEMENTS])) return true;
+      if (has_joined(&c->archive, query, strlen(query), end, c->name[ELEMENTS])) return true;
     }
   return false;
 }
 
 /* Finds the only tensor, of any shape, whose name ends with these components. */
-static bool find_end(checkpoint *c, const char *wanted) {
+static bool find_end(checkpoint *c, const char *query) {
   size_t count = 0, at = 0, length;
   for (const char *name; (name = smma_archive_next(&c->archive, &at));)
-    if (strlen(name) < MOST_NAME && ends(name, wanted, &length) && length && name[length - 1] == '.' && !count++)
+    if (strlen(name) < MOST_NAME && ends(name, query, &length) && length && name[length - 1] == '.' && !count++)
       strcpy(c->name[ELEMENTS], name);
   return count == 1;
 }
 
-/* Finds the weights whose names begin with `wanted`. Returns their number, or one more than MOST_LISTED; the name of
+/* Finds the weights whose names begin with `query`. Returns their number, or one more than MOST_LISTED; the name of
    the first is the elements'. */
-static size_t find_beginning(checkpoint *c, const char *wanted, bool whole) {
+static size_t find_beginning(checkpoint *c, const char *query, bool whole) {
   size_t count = 0, at = 0;
   for (const char *name; count <= MOST_LISTED && (name = smma_archive_next(&c->archive, &at));)
-    if (strlen(name) < MOST_NAME && begins(name, wanted, whole) && is_weight(&c->archive, name) && !count++)
+    if (strlen(name) < MOST_NAME && begins(name, query, whole) && is_weight(&c->archive, name) && !count++)
       strcpy(c->name[ELEMENTS], name);
   return count;
 }
 
-/* Writes the part of a name that is compared with `wanted`: as many components at its end, without ".weight" and the
+/* Writes the part of a name that is compared with `query`: as many components at its end, without ".weight" and the
    end of the elements' name. */
-static void write_form(const char *name, const char *wanted, char form[MOST_NAME]) {
+static void write_form(const char *name, const char *query, char form[MOST_NAME]) {
   size_t length = strlen(name), kept;
   const char *at;
   int components = 1;
   for (const naming *n = namings; n < namings + NAMINGS; n++)
     if (ends(name, n->end[ELEMENTS], &kept) && kept < length) length = kept;
   snprintf(form, MOST_NAME, "%.*s", length < MOST_NAME ? (int)length : MOST_NAME, name);
-  if (!strstr(wanted, ".weight") && ends(form, ".weight", &kept)) form[kept] = '\0';
-  for (at = wanted; (at = strchr(at, '.')); at++) components++;
+  if (!strstr(query, ".weight") && ends(form, ".weight", &kept)) form[kept] = '\0';
+  for (at = query; (at = strchr(at, '.')); at++) components++;
   for (at = form + strlen(form); at > form && (at[-1] != '.' || --components); at--) continue;
   memmove(form, at, strlen(at) + 1);
 }
 
 /* Writes a list such as "a, b, c and 5 more" of tensors that are not parts of others: the names that begin with
-   `wanted`, or the names nearest to it. */
-static void list_names(const smma_archive *file, const char *wanted, bool beginning, char *text, size_t size) {
+   `query`, or the names nearest to it. */
+static void list_names(const smma_archive *file, const char *query, bool beginning, char *text, size_t size) {
   const bool is_long = smma_archive_count(file) > MOST_LISTED; /* looking for parts then takes too long */
   size_t total = 0, length, at = 0;
   char form[MOST_NAME] = "";
   smma_nearest nearest;
-  smma_nearest_start(&nearest, beginning ? "" : wanted);
+  smma_nearest_start(&nearest, beginning ? "" : query);
   for (const char *name; (!beginning || total <= MOST_LISTED) && (name = smma_archive_next(file, &at));) {
-    if (beginning ? !begins(name, wanted, false) || !is_weight(file, name) : !is_long && is_part(file, name)) continue;
-    if (!beginning && *wanted) write_form(name, wanted, form);
+    if (beginning ? !begins(name, query, false) || !is_weight(file, name) : !is_long && is_part(file, name)) continue;
+    if (!beginning && *query) write_form(name, query, form);
     smma_nearest_consider(&nearest, name, form);
     total++;
   }
@@ -203,25 +203,25 @@ static bool find_only(checkpoint *c) {
 }
 
 /* Separates "NAME[3]" unless a tensor has this name. */
-static bool take_index(checkpoint *c, const char *name, char wanted[MOST_NAME]) {
+static bool take_index(checkpoint *c, const char *name, char query[MOST_NAME]) {
   const char *bracket = strrchr(name, '[');
   char end;
   if (strlen(name) >= MOST_NAME)
     return smma_fail(c->archive.error, "%s: no name of a tensor is as long as '%.60s...'", c->archive.path, name);
-  strcpy(wanted, name);
+  strcpy(query, name);
   if (smma_archive_has(&c->archive, name) || !bracket || name[strlen(name) - 1] != ']') return true;
   if (strspn(bracket + 1, "0123456789") > 15 || strspn(bracket + 1, "0123456789]") != strlen(bracket + 1) ||
       sscanf(bracket, "[%zu%c", &c->index, &end) != 2 || end != ']')
     return smma_fail(c->archive.error, "%s: '%.60s' is no number of a matrix along the leading axis; for example [0]",
                      c->archive.path, bracket);
-  wanted[bracket - name] = '\0';
+  query[bracket - name] = '\0';
   return c->is_indexed = true;
 }
 
 /* Finds the tensor of the elements. */
 static bool choose(checkpoint *c, const char *name) {
   const smma_archive *file = &c->archive;
-  char names[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE + 32], wanted[MOST_NAME];
+  char names[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE + 32], query[MOST_NAME];
   size_t count;
   if (smma_archive_count(file) == 0) return smma_fail(file->error, "%s: the file holds no tensor", file->path);
   if (!name) {
@@ -230,15 +230,15 @@ static bool choose(checkpoint *c, const char *name) {
     return smma_fail(file->error, "%s: the file holds %zu tensors; name one as FILE:NAME, from %s", file->path,
                      smma_archive_count(file), names);
   }
-  if (!take_index(c, name, wanted)) return false;
-  if (find_exact(c, wanted) || (*wanted && (find_end(c, wanted) || find_beginning(c, wanted, true) == 1))) return true;
-  count = *wanted ? find_beginning(c, wanted, false) : 0;
+  if (!take_index(c, name, query)) return false;
+  if (find_exact(c, query) || (*query && (find_end(c, query) || find_beginning(c, query, true) == 1))) return true;
+  count = *query ? find_beginning(c, query, false) : 0;
   if (count == 1) return true;
-  list_names(file, wanted, count > 1, names, sizeof names);
+  list_names(file, query, count > 1, names, sizeof names);
   if (count > 1)
     return smma_fail(file->error, "%s: the names of %zu%s tensors begin with '%.100s'; name one: %s", file->path, count,
-                     count > MOST_LISTED ? " or more" : "", wanted, names);
-  return smma_fail(file->error, "%s: no tensor is named '%.100s'; there are %s", file->path, wanted, names);
+                     count > MOST_LISTED ? " or more" : "", query, names);
+  return smma_fail(file->error, "%s: no tensor is named '%.100s'; there are %s", file->path, query, names);
 }
 
 /* ---- Parts ---- */
@@ -272,7 +272,7 @@ static bool open_shard(checkpoint *c, part p) {
     return false;
   }
   return smma_archive_has(&s->archive, c->name[p]) ||
-         smma_fail(c->archive.error, "%s: there is no tensor '%.100s', although %s says so", s->path, c->name[p], path);
+         smma_fail(c->archive.error, "%s: there is no tensor '%.100s', which %s lists", s->path, c->name[p], path);
 }
 
 static bool describe(checkpoint *c, part p) {
@@ -593,7 +593,7 @@ static bool read_matrix(checkpoint *c, const char *name, smma_tensor *tensor) {
   return read_parts(c) && (c->names ? make_stored(c, tensor) : make_plain(c, tensor));
 }
 
-/* Reads a matrix, whose names are known, and frees what the parts hold. */
+/* Reads a matrix, after the names of its parts were found, and frees the parts' memory. */
 static bool read_and_close(checkpoint *c, const char *name, smma_tensor *tensor) {
   smma_tensor result = {.format = SMMA_NO_FORMAT};
   const bool done = read_matrix(c, name, &result);

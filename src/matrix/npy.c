@@ -230,7 +230,7 @@ static bool find_header(cursor *c, smma_input *input) {
   const size_t length_bytes = bytes[6] == 1 ? 2 : 4;
   if (!smma_input_read(input, bytes + MAGIC, length_bytes, &got, c->error)) return false;
   if (got < length_bytes)
-    return smma_fail(c->error, "%s: byte 8: %zu bytes of header length expected, %zu present; the file was cut short",
+    return smma_fail(c->error, "%s: byte 8: %zu bytes of header length expected, %zu present; the file is truncated",
                      c->path, length_bytes, got);
   for (size_t i = 0; i < length_bytes; i++) length |= (size_t)bytes[MAGIC + i] << (8 * i);
   c->position = MAGIC + length_bytes;
@@ -249,7 +249,7 @@ static bool read_header(smma_input *input, npy_header *header, size_t *data_star
   unsigned char *text = smma_input_take(input, length, &got, error);
   bool read = text != NULL;
   if (read && got < length)
-    read = smma_fail(error, "%s: byte %zu: %zu bytes of header expected, %zu present; the file was cut short", c.path,
+    read = smma_fail(error, "%s: byte %zu: %zu bytes of header expected, %zu present; the file is truncated", c.path,
                      start, length, got);
   c.text = text, c.start = start;
   read = read && parse_dictionary(&c, header);
@@ -281,10 +281,10 @@ static bool wrong_size(const smma_input *input, size_t start, const npy_header *
   smma_shape_text(&header->shape, shape);
   return smma_fail(
       error, "%s: byte %zu: %zu bytes of data expected for shape %s, %s present; %s", input->path, start, needed, shape,
-      present, too_few ? "the file was cut short: copy or save it again" : "save one array per file, with numpy.save");
+      present, too_few ? "the file is truncated: copy or save it again" : "save one array per file, with numpy.save");
 }
 
-/* Reads the data, whose size must be exactly what the shape needs. Returns NULL on an error. */
+/* Reads the data, which must have exactly the size that the shape needs. Returns NULL on an error. */
 static void *take_data(smma_input *input, size_t start, const npy_header *header, size_t needed, smma_error *error) {
   const bool known = input->size != SMMA_SIZE_UNKNOWN;
   unsigned char *data, next;
@@ -341,8 +341,7 @@ bool smma_npy_layout_read(smma_input *input, smma_npy_layout *layout, smma_error
   char present[32];
   if (!read_description(input, &header, &matrix, &elements, &start, &size, error)) return false;
   if (input->size == SMMA_SIZE_UNKNOWN)
-    return smma_fail(error, "%s: a pipe or device has no parts that can be read by their place; name a file",
-                     input->path);
+    return smma_fail(error, "%s: a pipe or device cannot be read in pieces; name a file", input->path);
   snprintf(present, sizeof present, "%llu", (unsigned long long)(input->size - start));
   if (input->size - start != size)
     return wrong_size(input, start, &header, size, present, input->size - start < size, error);

@@ -41,23 +41,23 @@ static const smma_archive_type types[] = {
 static bool read_length(smma_archive *file, size_t *length) {
   unsigned char bytes[PREFIX];
   const uint64_t size = file->input->size;
-  uint64_t said = 0;
+  uint64_t value = 0;
   size_t got;
   if (!smma_input_read(file->input, bytes, PREFIX, &got, file->error)) return false;
   if (got < PREFIX)
-    return smma_fail(file->error, "%s: byte 0: 8 bytes of header length expected, %zu present; the file was cut short",
+    return smma_fail(file->error, "%s: byte 0: 8 bytes of header length expected, %zu present; the file is truncated",
                      file->path, got);
-  for (int i = 0; i < PREFIX; i++) said |= (uint64_t)bytes[i] << (8 * i);
-  *length = (size_t)said;
+  for (int i = 0; i < PREFIX; i++) value |= (uint64_t)bytes[i] << (8 * i);
+  *length = (size_t)value;
   file->data_start = PREFIX + *length;
-  if (said > HEADER_LIMIT)
+  if (value > HEADER_LIMIT)
     return smma_fail(file->error,
                      "%s: byte 0: a header of %llu bytes is longer than the format allows (%d); this is no safetensors "
                      "file, or it is damaged",
-                     file->path, (unsigned long long)said, HEADER_LIMIT);
-  if (size != SMMA_SIZE_UNKNOWN && said > size - PREFIX)
-    return smma_fail(file->error, "%s: byte 8: %llu bytes of header expected, %llu present; the file was cut short",
-                     file->path, (unsigned long long)said, (unsigned long long)(size - PREFIX));
+                     file->path, (unsigned long long)value, HEADER_LIMIT);
+  if (size != SMMA_SIZE_UNKNOWN && value > size - PREFIX)
+    return smma_fail(file->error, "%s: byte 8: %llu bytes of header expected, %llu present; the file is truncated",
+                     file->path, (unsigned long long)value, (unsigned long long)(size - PREFIX));
   file->data_size = size == SMMA_SIZE_UNKNOWN ? size : size - file->data_start;
   return true;
 }
@@ -69,7 +69,7 @@ static smma_datum *read_json(smma_archive *file, size_t length) {
   size_t got;
   char *text = smma_input_take(file->input, length, &got, file->error);
   if (text && got < length)
-    smma_fail(file->error, "%s: byte 8: %zu bytes of header expected, %zu present; the file was cut short", file->path,
+    smma_fail(file->error, "%s: byte 8: %zu bytes of header expected, %zu present; the file is truncated", file->path,
               length, got);
   else if (text && !(json = smma_datum_read("header (JSON from byte 8)", text, length, &cause)))
     smma_fail(file->error, "%s: %s; save the file again", file->path, cause.text);
@@ -125,7 +125,7 @@ static bool read_offsets(const smma_archive *file, const char *name, const smma_
   if (*begin > *end) return damaged(file, name, "data_offsets begin after their end");
   if (*end > file->data_size)
     return smma_fail(file->error,
-                     "%s: byte %zu: %zu bytes of data expected for tensor '%s', %llu present; the file was cut short: "
+                     "%s: byte %zu: %zu bytes of data expected for tensor '%s', %llu present; the file is truncated: "
                      "copy or save it again",
                      file->path, file->data_start, *end, name, (unsigned long long)file->data_size);
   return true;

@@ -21,7 +21,7 @@ typedef struct {
   void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
   smma_integer_type integers;
   bool encodings;             /* set by the reader's caller: integers are encodings of a format, not numbers */
-  struct smma_stored *stored; /* the quantised form of which `data` has the numbers (matrix/stored.h), owned; or NULL */
+  struct smma_stored *stored; /* quantised form; `data` has its numbers (matrix/stored.h). Owned; or NULL */
 } smma_tensor;
 
 /* Reads a tensor of one or two dimensions, and of further leading dimensions of 1; one dimension of n becomes 1 x n.

@@ -56,22 +56,20 @@ void smma_find_first_level(smma_operand_work *w) {
 static float limited(float x, float least, float most) { return x < least ? least : x > most ? most : x; }
 
 /* Returns a block's factor before it is rounded to UE4M3. */
-static float wanted_factor(const smma_operand_work *w, float amax, smma_first_level first) {
-  float wanted;
+static float ideal_factor(const smma_operand_work *w, float amax, smma_first_level first) {
+  float ideal;
   switch (w->rule->formula) {
     case SMMA_FORMULA_TORCHAO: return limited(amax / 6 / first.factor, 0x1p-6f, 448);
     case SMMA_FORMULA_COMPRESSED_TENSORS:
       return limited(first.encode * smma_rounded_to(w->rule->tensor, amax / 6), -448, 448);
-    case SMMA_FORMULA_MODELOPT:
-      wanted = amax / (6 * first.factor);
-      return limited(wanted == 0 ? 1 : wanted, 0x1p-9f, 448);
+    case SMMA_FORMULA_MODELOPT: ideal = amax / (6 * first.factor); return limited(ideal == 0 ? 1 : ideal, 0x1p-9f, 448);
     default: return amax * (first.encode * (float)(1. / 6));
   }
 }
 
 /* Rounds factors to UE4M3: as to E4M3, without the sign that a NaN may have. */
-static void encode_factors(const float *wanted, size_t count, unsigned char *codes) {
-  smma_convert(SMMA_F32, wanted, SMMA_E4M3, codes, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
+static void encode_factors(const float *ideal, size_t count, unsigned char *codes) {
+  smma_convert(SMMA_F32, ideal, SMMA_E4M3, codes, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
   for (size_t i = 0; i < count; i++) codes[i] &= 127;
 }
 
@@ -137,10 +135,10 @@ static float error_of_block(const smma_operand_work *w, size_t block, float deco
 static void find_four_or_six(const smma_operand_work *w, size_t block) {
   const smma_first_level first = w->first[line_of(w, block)];
   const float base = (float)w->amax[block] / 6 * first.encode;
-  const float wanted[2] = {limited(base * 1.5f, 0, 448), limited(base, 0, 448)};
+  const float ideal[2] = {limited(base * 1.5f, 0, 448), limited(base, 0, 448)};
   unsigned char codes[2];
   float errors[2];
-  encode_factors(wanted, 2, codes);
+  encode_factors(ideal, 2, codes);
   for (int i = 0; i < 2; i++) {
     w->code[block] = codes[i];
     set_second_level(w, block, first);
@@ -151,13 +149,13 @@ static void find_four_or_six(const smma_operand_work *w, size_t block) {
   set_second_level(w, block, first);
 }
 
-void smma_find_second_level(const smma_operand_work *w, size_t first, size_t count, float *wanted) {
+void smma_find_second_level(const smma_operand_work *w, size_t first, size_t count, float *ideal) {
   if (w->rule->formula >= SMMA_FORMULA_TE_4OVER6) {
     for (size_t i = first; i < first + count; i++) find_four_or_six(w, i);
     return;
   }
   for (size_t i = 0; i < count; i++)
-    wanted[i] = wanted_factor(w, (float)w->amax[first + i], w->first[line_of(w, first + i)]);
-  encode_factors(wanted, count, w->code + first);
+    ideal[i] = ideal_factor(w, (float)w->amax[first + i], w->first[line_of(w, first + i)]);
+  encode_factors(ideal, count, w->code + first);
   for (size_t i = first; i < first + count; i++) set_second_level(w, i, w->first[line_of(w, i)]);
 }

@@ -17,7 +17,7 @@ typedef struct {
   int *exponents;  /* magnitudes of each line are below 2^exponent */
   bool *special;   /* whether a line holds infinity or NaN */
   int8_t *digits;  /* slice after slice; each slice holds its lines in order */
-  bool *not_empty; /* whether a slice has any digit but zero */
+  bool *not_empty; /* whether a slice has a nonzero digit */
 } operand;
 
 /* The product A_(i) B_(j) with the weight 2^(-bits level), level = i + j. */

@@ -521,9 +521,9 @@ static bool same_results(const smma_trace *const t[2]) {
   return t[0]->events && t[1]->events && same(&t[0]->event[t[0]->events - 1], &t[1]->event[t[1]->events - 1]);
 }
 
-smma_parting smma_find_parting(const smma_trace *first, const smma_trace *second) {
+smma_divergence smma_find_divergence(const smma_trace *first, const smma_trace *second) {
   const smma_trace *const t[2] = {first, second};
-  smma_parting p = {.parted = true};
+  smma_divergence p = {.diverges = true};
   size_t at[2] = {0, 0};
   bool rest = false;
   while (find_common(t, at)) {
@@ -547,6 +547,6 @@ smma_parting smma_find_parting(const smma_trace *first, const smma_trace *second
     if (t[u]->events && t[u]->event[p.last[u]].products > p.products) p.products = t[u]->event[p.last[u]].products;
   }
   p.kind = rest ? SMMA_TRACE_INSTRUCTION : SMMA_TRACE_EPILOGUE;
-  p.parted = !same_results(t);
+  p.diverges = !same_results(t);
   return p;
 }

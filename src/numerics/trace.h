@@ -52,13 +52,13 @@ uint64_t smma_trace_addend(const smma_trace *trace, size_t event);
 /* The point at which two traces diverge: the first event after which both have summed the same products and hold
    different values. */
 typedef struct {
-  bool parted;
+  bool diverges;
   smma_trace_kind kind; /* INSTRUCTION; FOLD: after the plans' folds; EPILOGUE: in the steps after the sum */
   size_t before;        /* number of products at which they last held the same value */
   size_t products;
   size_t first[2], last[2]; /* the events between, for each */
-} smma_parting;
+} smma_divergence;
 
-smma_parting smma_find_parting(const smma_trace *first, const smma_trace *second);
+smma_divergence smma_find_divergence(const smma_trace *first, const smma_trace *second);
 
 #endif

@@ -99,7 +99,7 @@ static const library libraries[] = {
               "recorded on an H100 SXM, cuBLASLt 13.1.1 (docs/libraries.md)"},
     {"cublaslt:13.1/GB200", NULL, GB200, KERNELS(cublaslt_13_1),
      BITEQUIV
-     ": cuBLASLt 13.1.1; on sm_100 99.891 % of the shapes with a plan are equal, of 100,692 by no version told"},
+     ": cuBLASLt 13.1.1; on sm_100 99.891 % of the shapes with a plan are equal, of 100,692 without a version"},
     {"cublaslt:13.1/GB300", NULL, GB300, KERNELS(cublaslt_13_1),
      BITEQUIV ": cuBLASLt 13.1.1; 99.791 % of 496,906 shapes are equal"},
 #define SMMA_PLAN(name, source, text) {name, text, NO_GPU, NULL, 0, source},
@@ -349,7 +349,7 @@ static bool check_formats(maker *m) {
 /* Finds the configuration that the library chose for the shape. */
 static bool find_choice(maker *m) {
   static const char numbers[] =
-      "give algo, stages, splitk, reduction and custom, as cublasLtMatmulAlgoConfigGetAttribute tells them";
+      "give algo, stages, splitk, reduction and custom, as cublasLtMatmulAlgoConfigGetAttribute returns them";
   const smma_plan_request *w = m->with;
   const bool old = m->from->kernels == cublaslt_12_8;
   const char *workspaces = old ? smma_recorded_workspaces(gpus[m->from->on].name) : "";

@@ -130,7 +130,7 @@ static void deal_list(dealt *d, const smma_plan_level *l) {
 /* Marks the indices of a range. Returns false with a message if an index is beyond K or already marked. */
 static bool mark(maker *m, const smma_plan_range *range, unsigned char *marks) {
   if (range->end > m->whole)
-    return FAIL(m, "part %zu of the list ends at %zu, behind K, which is %zu", range->part, range->end, m->whole);
+    return FAIL(m, "part %zu of the list ends at %zu, beyond K, which is %zu", range->part, range->end, m->whole);
   for (size_t k = range->first; k < range->end; k++)
     if (marks[k]++) return FAIL(m, "the list has k = %zu a second time, in part %zu", k, range->part);
   return true;
@@ -270,7 +270,7 @@ static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
   maker *m = f->m;
   const smma_plan_level *l = f->level;
   const size_t terms = f->terms[stage - 1];
-  const bool begun = l->from_zero && stage == f->stages, alone = summand(f, stage, i, 1) >= terms;
+  const bool has_start = l->from_zero && stage == f->stages, alone = summand(f, stage, i, 1) >= terms;
   smma_task task = {.kind = SMMA_TASK_FOLD,
                     .with = l->with,
                     .stored = stage == 1 ? stored_as(m, l->stored) : SMMA_STORED_AS_IS,
@@ -279,14 +279,14 @@ static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
   const bool second_first = awaits_c(m) && l->fold == SMMA_FOLD_LAST_FIRST && stage == 2;
   int second = SMMA_IN_ACCUMULATOR;
   size_t used;
-  if (begun && !begin_total(m, task.total, at)) return false;
+  if (has_start && !begin_total(m, task.total, at)) return false;
   if (second_first && !term_in_register(f, 1, &second)) return false;
   for (size_t j = 0, x; (x = summand(f, stage, i, j)) < terms; j++) {
     used = m->used;
     task.from = second;
     if (!(second_first && j == 1) && !sum_term(f, stage - 1, x, &task.from)) return false;
     if (stage == 1 && part_of(&f->parts, x).count) task.k = part_of(&f->parts, x).k[0];
-    if (j == 0 && !begun) {
+    if (j == 0 && !has_start) {
       if (!first_term(f, task, alone, at)) return false;
     } else {
       task.to = *at;
@@ -373,7 +373,7 @@ smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *o, s
   if (k == 0)
     FAIL(&m, "K is 0: the plan has nothing to sum");
   else if (o->scale_block && smma_plan_scaled_level(plan))
-    FAIL(&m, "the instruction has scale factors of its own; there is no rule for a plan's beside them");
+    FAIL(&m, "the instruction has scale factors of its own, so the plan cannot have any");
   else if (check_accumulators(&m, o->d) && make(&m)) {
     if (schedule->in_order || !o->scale_block) return SMMA_OK;
     FAIL(&m, "the plan takes k in another order, for which an instruction with scale factors has no rule");

@@ -341,7 +341,7 @@ static bool tell_bits(smma_finding *f, const smma_alignment *a) {
 
 static bool tell_rounding(smma_finding *f, const smma_alignment *a) {
   if (a->why) return smma_cannot_tell(f, "%s", a->why);
-  if (a->exact) return smma_cannot_tell(f, "no bit within reach is lost");
+  if (a->exact) return smma_cannot_tell(f, "every bit that the formats can show is retained");
   if (!a->rounding) return smma_cannot_tell(f, "parts of the last bit are below the formats' range");
   return smma_tell(f, &a->rounding_witness, "%s", a->rounding->name);
 }

@@ -164,7 +164,7 @@ static bool examine_at(findings_by_place *e, smma_examination *x, bool alignment
   place(x, rotation, blocks);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
     const smma_focus focus = smma_probes[i].focus;
-    if (focus == SMMA_ONCE || !can_move(x, focus, blocks) || is_of_alignment(i) != alignment) continue;
+    if (focus == SMMA_OWN_PLACES_ONLY || !can_move(x, focus, blocks) || is_of_alignment(i) != alignment) continue;
     if (!smma_run_probe(x, i, error)) return false;
     take(e, x, i);
   }
@@ -205,7 +205,7 @@ static bool examine_all(findings_by_place *e, smma_examination *x, smma_examinat
   *y = *x;
   y->moved = true;
   for (int i = 0; i < SMMA_PROBE_COUNT; i++)
-    if (!is_of_alignment(i) && smma_probes[i].focus != SMMA_ONCE) take(e, x, i);
+    if (!is_of_alignment(i) && smma_probes[i].focus != SMMA_OWN_PLACES_ONLY) take(e, x, i);
   for (int n = 1; n < places; n++)
     if (!examine_at(e, y, false, n % rotations, n / rotations, error)) return false;
   return true;
@@ -216,7 +216,8 @@ bool smma_examine_elsewhere(smma_examination *x, smma_error *error) {
   smma_examination *y = malloc(sizeof *y);
   const bool good = e && y ? examine_all(e, x, y, error) : smma_no_memory(error);
   for (int i = 0; good && i < SMMA_PROBE_COUNT; i++)
-    if (smma_probes[i].focus != SMMA_ONCE) tell_values(&e->values[i], x->subject.instruction->k, &x->findings[i]);
+    if (smma_probes[i].focus != SMMA_OWN_PLACES_ONLY)
+      tell_values(&e->values[i], x->subject.instruction->k, &x->findings[i]);
   if (good) x->subject.rows = y->subject.rows, x->subject.calls = y->subject.calls;
   free(e);
   free(y);

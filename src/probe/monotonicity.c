@@ -58,7 +58,7 @@ bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (!x->first.has_c || !x->first.fused) return search(x, f);
   if (x->alignment.exact && x->alignment.bits > 2 * bits) return search(x, f);
-  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   for (int shift = 0; shift < 3; shift++) {
     const int exponent = smma_minimum(smma_range_of(s, 0).greatest, smma_range_of_d(s).greatest - 4) - shift;
     bool placed = true;
@@ -70,7 +70,7 @@ bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
       for (int k = 0; k < i->k; k++)
         if (x->first.product[k]) placed = placed && smma_place(s, &rows[r], k, 1, exponent - 1 - x->alignment.bits);
     }
-    if (!placed) return smma_cannot_tell(f, "the last bits kept are below the formats' range");
+    if (!placed) return smma_cannot_tell(f, "the last retained bits are below the formats' range");
     if (!smma_ask_subject(s, rows, 2)) return false;
     const int unit = exponent - bits - 1;
     if (smma_in_units(smma_result(s, &rows[0]), unit, &less) && smma_in_units(smma_result(s, &rows[1]), unit, &more) &&

@@ -84,7 +84,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   x->output_rounding = NULL;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (x->first.fused && !x->alignment.known && !x->alignment.exact)
-    return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+    return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   for (int log = 0; log <= MOST_CARRIES; log++) {
     smma_row witness;
     int bits;
@@ -93,7 +93,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
     best = smma_maximum(best, bits);
     if (!limited) continue;
     if (!x->first.fused && bits != smma_encoding_of(x->subject.instruction->d).fraction_bits)
-      return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
+      return smma_cannot_tell(f, "two terms do not distinguish it from truncation by alignment");
     x->output_known = true;
     x->output_bits = bits;
     return smma_tell(f, &witness, "%d", bits);
@@ -180,8 +180,8 @@ static bool read_quarters(const smma_subject *s, const rounding *r, int below, c
 
 enum { MOST_SIZES = 12 };
 
-/* Repeats the vectors scaled by 2^-1, 2^-2, 2^-4, ..., while the terms stay above the exponent of a zero in the alignment to
-   alignment. Sets `*same` to whether the results are scaled by the same factor. */
+/* Repeats the vectors scaled by 2^-1, 2^-2, 2^-4, ..., while the terms stay above the exponent of a zero in the
+   alignment to alignment. Sets `*same` to whether the results are scaled by the same factor. */
 static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t results[SMMA_ROUNDING_QUESTIONS],
                         bool *same) {
   smma_row rows[MOST_SIZES * SMMA_ROUNDING_QUESTIONS];
@@ -272,7 +272,7 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   if (!same) return smma_cannot_tell(f, "smaller numbers are rounded otherwise");
   if (!x->first.fused && !small_is_c && !confirm(x, &r.t, bits, mode, &confirmed)) return false;
   if (!x->first.fused && !small_is_c && !confirmed)
-    return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
+    return smma_cannot_tell(f, "two terms do not distinguish it from truncation by alignment");
   if (mode->round && !small_is_c && !ask_depth(x, &r, mode, &depth, &limited)) return false;
   *found = mode;
   if (limited) {
@@ -327,7 +327,7 @@ bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
   if (x->first.other < 0) return smma_cannot_tell(f, "there is one block");
   if (x->alignment.known && x->alignment.bits < x->output_bits)
-    return smma_cannot_tell(f, "the next block cuts bits of it off");
+    return smma_cannot_tell(f, "the next block truncates bits of it");
   if (!ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), x->first.other, false, &mode)) return false;
   return !mode || mode->round || tell_long_sum(x, f);
 }
@@ -347,7 +347,7 @@ bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   if (x->rounded_bits >= 0) return smma_tell(f, NULL, "%d", x->rounded_bits);
   if (!x->first.fused && x->output_rounding) return smma_tell(f, NULL, "enough for correct rounding");
   if (x->alignment.exact && x->alignment.bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
-  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   return smma_tell(f, NULL, "%d", x->alignment.bits - fraction);
 }
 

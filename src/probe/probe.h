@@ -25,11 +25,11 @@ typedef struct {
 /* The places at which a probe runs. Products change places in turn: within each block, and as whole blocks if all
    blocks are alike. Different findings at other places are listed with these places, for example "25; 23 at k = 5". */
 typedef enum {
-  SMMA_ONCE,        /* only at the probe's own places */
-  SMMA_AT_FIRST,    /* smma_first_product moves to every product */
-  SMMA_WITH_C,      /* smma_first_product moves to every product, but only in blocks that receive c unchanged */
-  SMMA_AT_LAST,     /* the last product of the first sum moves to every product */
-  SMMA_IN_LAST_SUM, /* the last product of the last sum moves to every product of that sum */
+  SMMA_OWN_PLACES_ONLY, /* only at the probe's own places */
+  SMMA_AT_FIRST,        /* smma_first_product moves to every product */
+  SMMA_WITH_C,          /* smma_first_product moves to every product, but only in blocks that receive c unchanged */
+  SMMA_AT_LAST,         /* the last product of the first sum moves to every product */
+  SMMA_IN_LAST_SUM,     /* the last product of the last sum moves to every product of that sum */
 } smma_focus;
 
 /* The smallest sum that contains the product added first, and its properties. */

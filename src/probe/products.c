@@ -14,7 +14,7 @@ static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bo
   return true;
 }
 
-static const char out_of_reach[] = "the last bit kept is out of the formats' range";
+static const char out_of_reach[] = "the last retained bit is out of the formats' range";
 
 /* Places the products 2.25 and -2.25 and a small product at the last bit kept below 1. The small one survives if
    2.25 is aligned by its factors' exponents, and is lost if it is aligned by its own exponent. */
@@ -24,7 +24,7 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   bool kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   if (x->alignment.bits < 3) return smma_cannot_tell(f, "alignment keeps too few bits of 2.25");
   for (int k = 0; k < s->instruction->k && products < 3; k++)
     if (x->first.product[k]) terms[products++] = k;
@@ -49,7 +49,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   bool placed = true, kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   if (count < 5) return smma_cannot_tell(f, "it takes five terms in a block");
   const int large = smma_span_of(s, terms[1], terms[count - 1], terms[4]).large - 1;
   for (int i = 0; i < 4; i++)
@@ -214,7 +214,7 @@ static bool ask_whether_rounded(smma_examination *x, smma_finding *f) {
   if (!smma_is_exactly(smma_result(s, &row), 0, 0))
     return smma_cannot_tell(f, "the result is neither the rest of the product nor zero");
   if (!x->first.fused || !(x->alignment.exact || (x->alignment.known && x->alignment.bits >= 2 * bits)))
-    return smma_cannot_tell(f, "what is lost of the product may be cut off by alignment");
+    return smma_cannot_tell(f, "alignment may have truncated the product");
   return smma_tell(f, &row, "rounded before they are added");
 }
 

@@ -9,10 +9,10 @@ static bool tell(const smma_rows *rows, const smma_alikeness *a, smma_finding *f
   smma_rows_get(rows, a->row, &row);
   if (a->not_repeated + a->not_alike == 0)
     return smma_tell(f, NULL, "yes, %zu rows, each at several places%s", rows->capacity,
-                     a->other_nans ? ", but for sign and payload of NaN" : "");
-  return smma_tell(f, &row, "no: %llu of %llu results were others; row %zu %s place %zu of %zu",
+                     a->other_nans ? ", except sign and payload of NaN" : "");
+  return smma_tell(f, &row, "no: %llu of %llu results changed; row %zu %s place %zu of %zu",
                    (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked, a->row,
-                   a->at_once ? "when asked again at" : "at", a->place, a->batch);
+                   a->at_once ? "when repeated at" : "at", a->place, a->batch);
 }
 
 bool smma_probe_repeats(smma_examination *x, smma_finding *f) {

@@ -260,7 +260,7 @@ static bool same_relations(const relations *x, const relations *y) {
   return memcmp(x->survives, y->survives, sizeof x->survives) == 0;
 }
 
-static const char needs_range[] = "the formats' range is too narrow to lose a small number beside a large one";
+static const char needs_range[] = "the formats' range is too narrow for a large number to absorb a small one";
 
 /* Determines whether X alone and the small number alone are returned, at every summand. If not, zeros or c bring an
    exponent, and a number may be lost for reasons other than X. */
@@ -365,11 +365,13 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   if (!ask_relations(x, r.base, true, true, &negative)) return false;
   if (x->left && x->first.exact) {
     reset_first_sum(x);
-    return smma_cannot_tell(f, "a number and its negative leave something, beside which small ones come through");
+    return smma_cannot_tell(f,
+                            "a number and its negative do not cancel, and small numbers are not absorbed by the rest");
   }
   if (r.unclear || swapped.unclear || negative.unclear) {
     reset_first_sum(x);
-    return smma_cannot_tell(f, "beside what a number and its negative leave a small one is neither there nor gone");
+    return smma_cannot_tell(
+        f, "next to the rest of a number and its negative, a small number is neither retained nor absorbed");
   }
   if (!same_relations(&swapped, &negative)) {
     reset_first_sum(x);

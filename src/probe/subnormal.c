@@ -215,7 +215,7 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (smma_first_terms(x, terms) < 2) return smma_cannot_tell(f, "no sum of two terms is known");
   if (terms[1] == s->instruction->k && !x->subnormal_c_is_kept)
-    return smma_cannot_tell(f, "a product is added to c alone, and subnormal c is not known to be kept");
+    return smma_cannot_tell(f, "a product is added to c alone, and subnormal c may become zero");
   if (!smma_place(s, &one.row, terms[0], 1, least - 1) ||
       (terms[1] == s->instruction->k ? !smma_place_subnormal_c(s, &one.row, 1, least - 1)
                                      : !smma_place(s, &one.row, terms[1], 1, least - 1)) ||

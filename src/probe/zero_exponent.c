@@ -1,5 +1,5 @@
-/* Measures the exponent of a zero in the alignment into the maximum: adds only many small products, the least of which is
-   truncated if it lies too far below that exponent. Source: MMA-Sim, IV-C; the vector recorded on an H100 that
+/* Measures the exponent of a zero in the alignment into the maximum: adds only many small products, the least of which
+   is truncated if it lies too far below that exponent. Source: MMA-Sim, IV-C; the vector recorded on an H100 that
    determines this exponent is of this kind. */
 #include "probe/probe.h"
 
@@ -23,7 +23,7 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
         return smma_cannot_tell(f, "products are not as small");
     if (!smma_ask_subject(s, &row, 1)) return false;
     if (!smma_is_exactly(smma_result(s, &row), 1, least)) {
-      if (m == 1) return smma_cannot_tell(f, "even the least result is cut off");
+      if (m == 1) return smma_cannot_tell(f, "even the smallest result is truncated");
       const int found = least - kept + x->alignment.bits;
       return found == least - 1 ? smma_tell(f, &row, "none, or at most %d", found) : smma_tell(f, &row, "%d", found);
     }

@@ -54,7 +54,7 @@ bool smma_check_method(const smma_method_options *o, smma_error *error) {
 
 static bool choose_words(const smma_method_options *o, const smma_instruction *i, int *words, smma_error *error) {
   *words = o->words;
-  if (o->words && o->accuracy) return smma_fail(error, "--accuracy: --words says how many; leave one out");
+  if (o->words && o->accuracy) return smma_fail(error, "--accuracy: --words gives their number; leave one out");
   if (!o->words && !o->accuracy) return smma_fail(error, "--words P or --accuracy X is missing; for example --words 2");
   if (o->words < 0 || o->words > SMMA_MOST_WORDS)
     return smma_fail(error, "--words: %d is not a number from 1 to %d", o->words, SMMA_MOST_WORDS);

@@ -256,7 +256,7 @@ static bool make_file(job *j, smma_error *error) {
   if (!smma_output_open(j->with->d, &j->output, &why)) return smma_fail(error, "-o: %s", why.text);
   j->has_output = true;
   if (!j->output.temporary || strlen(j->output.temporary) >= MOST_PATH)
-    return smma_fail(error, "-o: %s: a pipe or device has no places for pieces; name a file", j->with->d);
+    return smma_fail(error, "-o: %s: a pipe or device cannot be written in pieces; name a file", j->with->d);
   strcpy(j->temporary, j->output.temporary);
   return smma_npy_begin(j->output.stream, j->with->d, &whole, &j->d.layout, &why) ||
          smma_fail(error, "-o: %s", why.text);
@@ -288,10 +288,10 @@ static bool gather(job *j, smma_error *error) {
   for (size_t rank = 1; group->rank == 0 && rank < group->ranks; rank++) {
     size_t size;
     smma_conversion *theirs = group->receive(rank, &size);
-    const bool told = theirs && size == sizeof own;
-    for (int n = 0; told && n < SMMA_PRODUCT_MATRICES; n++) smma_add_loss(&j->of[n].lost, &theirs[n]);
+    const bool has_losses = theirs && size == sizeof own;
+    for (int n = 0; has_losses && n < SMMA_PRODUCT_MATRICES; n++) smma_add_loss(&j->of[n].lost, &theirs[n]);
     free(theirs);
-    if (!told) return smma_fail(error, "rank %zu did not tell what it has lost", rank);
+    if (!has_losses) return smma_fail(error, "rank %zu did not report its losses", rank);
   }
   return true;
 }

@@ -37,8 +37,8 @@ bool smma_fail_no_place(const char *option, const char *plan, smma_error *error)
       {"--alpha", "give it \"epilogue\": [\"alpha\"], or [\"linear\"]"},
       {"--bias", "give it \"epilogue\": [\"bias\"]"},
       {"--scale-d", "give it \"epilogue\": [\"scale-d\"]"},
-      {"--split-k", "its \"sum\" says how K is cut; leave it out"},
-      {"--promote-every", "its \"sum\" says how K is cut; leave it out"}};
+      {"--split-k", "its \"sum\" splits K; leave it out"},
+      {"--promote-every", "its \"sum\" splits K; leave it out"}};
   const char *mend = "leave it out";
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
     if (strcmp(option, places[i][0]) == 0) mend = places[i][1];

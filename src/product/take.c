@@ -27,14 +27,14 @@ static bool has_numpy_name(smma_format format) {
 
 /* Reports whether unsigned integers are the usual way to save encodings of the format: they are as wide as it, and
    NumPy cannot name it. Excluded are formats of four bits, because a byte may hold two elements. */
-static bool are_usual_encodings(const smma_tensor *t, smma_format wanted) {
-  return t->integers == SMMA_UNSIGNED_INTEGERS && t->bytes == (int)smma_format_bytes(wanted) &&
-         !has_numpy_name(wanted) && smma_format_bits(wanted) > 4;
+static bool are_usual_encodings(const smma_tensor *t, smma_format target_format) {
+  return t->integers == SMMA_UNSIGNED_INTEGERS && t->bytes == (int)smma_format_bytes(target_format) &&
+         !has_numpy_name(target_format) && smma_format_bits(target_format) > 4;
 }
 
-bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
-  if (are_usual_encodings(t, wanted)) return true;
-  if (t->integers) return t->encodings && !smma_is_integer(wanted);
+bool smma_is_raw(const smma_tensor *t, smma_format target_format) {
+  if (are_usual_encodings(t, target_format)) return true;
+  if (t->integers) return t->encodings && !smma_is_integer(target_format);
   return t->format == SMMA_NO_FORMAT;
 }
 
@@ -46,22 +46,22 @@ static const char *type_text(const smma_tensor *t, char text[SMMA_STORED_TEXT]) 
   return text;
 }
 
-bool smma_check_meaning(const smma_tensor *t, smma_format wanted, smma_label l, smma_error *error) {
-  const bool as_wide = t->bytes == (int)smma_format_bytes(wanted), named = has_numpy_name(wanted);
-  if (smma_is_raw(t, wanted) && (t->encodings || t->integers)) return true;
-  if (t->integers == SMMA_UNSIGNED_INTEGERS && as_wide && !smma_is_integer(wanted))
+bool smma_check_meaning(const smma_tensor *t, smma_format target_format, smma_label l, smma_error *error) {
+  const bool as_wide = t->bytes == (int)smma_format_bytes(target_format), named = has_numpy_name(target_format);
+  if (smma_is_raw(t, target_format) && (t->encodings || t->integers)) return true;
+  if (t->integers == SMMA_UNSIGNED_INTEGERS && as_wide && !smma_is_integer(target_format))
     return smma_fail(
         error,
         "%s, %s: uint%d may be numbers or encodings of %s; give --raw for encodings%s, or save numbers as float32",
-        l.what, l.path, 8 * t->bytes, smma_format_text(wanted),
-        smma_format_bits(wanted) < 8 ? " (one a byte: unpack packed ones)" : "");
+        l.what, l.path, 8 * t->bytes, smma_format_text(target_format),
+        smma_format_bits(target_format) < 8 ? " (one a byte: unpack packed ones)" : "");
   if (t->format == SMMA_NO_FORMAT && !t->integers && as_wide && named)
     return smma_fail(
         error,
         "%s, %s: the file has no name for its %d-bit type, which is not %s then; give --in %s, or --raw if its "
         "elements are encodings of %s",
-        l.what, l.path, 8 * t->bytes, smma_format_text(wanted), t->bytes == 1 ? "e4m3" : "bf16",
-        smma_format_text(wanted));
+        l.what, l.path, 8 * t->bytes, smma_format_text(target_format), t->bytes == 1 ? "e4m3" : "bf16",
+        smma_format_text(target_format));
   return true;
 }
 
@@ -92,30 +92,30 @@ static bool make_numbers(const smma_tensor *t, size_t row, size_t column, const 
   return true;
 }
 
-bool smma_take_numbers(const smma_tensor *t, smma_format wanted, smma_label l, const smma_notes *notes,
+bool smma_take_numbers(const smma_tensor *t, smma_format target_format, smma_label l, const smma_notes *notes,
                        smma_tensor *numbers, smma_error *error) {
   char type[SMMA_STORED_TEXT];
   *numbers = (smma_tensor){.format = SMMA_NO_FORMAT};
-  if (!smma_check_meaning(t, wanted, l, error)) return false;
-  if (smma_is_raw(t, wanted) || !t->integers || t->format != SMMA_NO_FORMAT) return true;
+  if (!smma_check_meaning(t, target_format, l, error)) return false;
+  if (smma_is_raw(t, target_format) || !t->integers || t->format != SMMA_NO_FORMAT) return true;
   smma_say(notes, "%s, %s: %s taken as numbers, in f64", l.what, l.path, type_text(t, type));
   return make_numbers(t, 0, 0, l.path, numbers, error);
 }
 
 /* Checks that raw encodings have the format's container and bits. */
-static bool check_raw(const smma_tensor *t, size_t row, size_t column, smma_format wanted, const char *path,
+static bool check_raw(const smma_tensor *t, size_t row, size_t column, smma_format target_format, const char *path,
                       smma_error *error) {
-  const int bits = smma_format_bits(wanted);
-  if (t->bytes != (int)smma_format_bytes(wanted))
+  const int bits = smma_format_bits(target_format);
+  if (t->bytes != (int)smma_format_bytes(target_format))
     return smma_fail(
         error, "%s holds raw encodings of %d bits, but %s has %d; choose another format or instruction, or store %s",
-        path, 8 * t->bytes, smma_format_text(wanted), bits, smma_format_text(wanted));
+        path, 8 * t->bytes, smma_format_text(target_format), bits, smma_format_text(target_format));
   for (size_t i = 0; i < t->rows * t->columns; i++) {
     const uint64_t x = smma_load((size_t)t->bytes, t->data, i);
     if (bits < 64 && x >> bits)
       return smma_fail(error, "%s: [%zu, %zu] holds 0x%llx, which does not fit the %d bits of %s", path,
                        row + i / t->columns, column + i % t->columns, (unsigned long long)x, bits,
-                       smma_format_text(wanted));
+                       smma_format_text(target_format));
   }
   return true;
 }
@@ -156,13 +156,15 @@ static bool round_part(const smma_tensor *part, size_t row, size_t column, smma_
   return true;
 }
 
-bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format wanted, smma_rounding rounding,
-                    smma_label l, smma_tensor *taken, smma_conversion *lost, smma_error *error) {
-  const bool raw = smma_is_raw(part, wanted);
-  if (!smma_tensor_new(wanted, part->rows, part->columns, taken, error)) return false;
-  if (smma_check_meaning(part, wanted, l, error) &&
-      ((!raw && part->format != SMMA_B1) || check_raw(part, row, column, raw ? wanted : SMMA_B1, l.path, error))) {
-    if (!raw && part->format != wanted) {
+bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format target_format,
+                    smma_rounding rounding, smma_label l, smma_tensor *taken, smma_conversion *lost,
+                    smma_error *error) {
+  const bool raw = smma_is_raw(part, target_format);
+  if (!smma_tensor_new(target_format, part->rows, part->columns, taken, error)) return false;
+  if (smma_check_meaning(part, target_format, l, error) &&
+      ((!raw && part->format != SMMA_B1) ||
+       check_raw(part, row, column, raw ? target_format : SMMA_B1, l.path, error))) {
+    if (!raw && part->format != target_format) {
       if (round_part(part, row, column, rounding, l.path, taken, lost, error)) return true;
     } else {
       memcpy(taken->data, part->data, part->rows * part->columns * (size_t)taken->bytes);
@@ -173,30 +175,30 @@ bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_for
   return false;
 }
 
-void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l, size_t count,
-                     const smma_conversion *lost, const smma_notes *notes) {
+void smma_note_taken(const smma_tensor *from, smma_format target_format, smma_rounding rounding, smma_label l,
+                     size_t count, const smma_conversion *lost, const smma_notes *notes) {
   char text[160], type[SMMA_STORED_TEXT];
-  const char *const hint = from->stored && from->stored->element == wanted
+  const char *const hint = from->stored && from->stored->element == target_format
                                ? "; a plan such as deepgemm or torch:_scaled_mm:row takes its scale factors"
                                : "";
-  if (smma_is_raw(from, wanted))
+  if (smma_is_raw(from, target_format))
     smma_say(notes, "%s, %s: raw %d-bit elements read as encodings of %s", l.what, l.path, 8 * from->bytes,
-             smma_format_text(wanted));
+             smma_format_text(target_format));
   else if (lost->changed)
     smma_say(notes, "%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s%s", l.what, l.path,
-             type_text(from, type), smma_format_text(wanted), smma_rounding_words(rounding),
-             smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
-             loss_text(lost, text, sizeof text), hint);
-  else if (from->format != wanted || from->stored)
+             type_text(from, type), smma_format_text(target_format), smma_rounding_words(rounding),
+             smma_format_bits(target_format) <= 8 || smma_is_integer(target_format) ? ", saturating" : "",
+             lost->changed, count, loss_text(lost, text, sizeof text), hint);
+  else if (from->format != target_format || from->stored)
     smma_say(notes, "%s, %s: %s stored as %s, all values exact", l.what, l.path, type_text(from, type),
-             smma_format_text(wanted));
+             smma_format_text(target_format));
 }
 
-bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label l,
+bool smma_take_matrix(const smma_tensor *from, smma_format target_format, smma_rounding rounding, smma_label l,
                       const smma_notes *notes, smma_tensor *taken, smma_error *error) {
   smma_conversion lost = {0};
-  if (!smma_take_part(from, 0, 0, wanted, rounding, l, taken, &lost, error)) return false;
-  smma_note_taken(from, wanted, rounding, l, from->rows * from->columns, &lost, notes);
+  if (!smma_take_part(from, 0, 0, target_format, rounding, l, taken, &lost, error)) return false;
+  smma_note_taken(from, target_format, rounding, l, from->rows * from->columns, &lost, notes);
   return true;
 }
 
@@ -255,9 +257,10 @@ static void note_blocks(const smma_tensor *from, const smma_blocks *b, const dou
   smma_say(notes, "%s, %s: %s quantised to %s%s; %zu of %zu values changed%s", l.what, l.path, type_text(from, type),
            name, factor, lost.changed, from->rows * from->columns, loss_text(&lost, text, sizeof text));
   if (beyond && *factor)
-    smma_say(notes,
-             "%s, %s: %zu of %zu blocks became zero: their numbers are too small beside the greatest of the matrix",
-             l.what, l.path, beyond, b->scales.rows * b->scales.columns);
+    smma_say(
+        notes,
+        "%s, %s: %zu of %zu blocks became zero: their numbers are too small compared with the largest of the matrix",
+        l.what, l.path, beyond, b->scales.rows * b->scales.columns);
   else if (beyond)
     smma_say(notes,
              "%s, %s: %zu of %zu blocks saturated or became zero: %s has no factor for them; divide the matrix by a "

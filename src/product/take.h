@@ -24,13 +24,13 @@ typedef struct {
    the caller must free the tensor. */
 bool smma_read_source(const smma_source *source, bool raw, smma_tensor *tensor, bool *owns, smma_error *error);
 
-/* Reports whether the elements are raw encodings of the wanted format: their type has no name, or they are unsigned
+/* Reports whether the elements are raw encodings of the target format: their type has no name, or they are unsigned
    integers and NumPy has no type for the format, or the caller has declared integers to be encodings. */
-bool smma_is_raw(const smma_tensor *tensor, smma_format wanted);
+bool smma_is_raw(const smma_tensor *tensor, smma_format target_format);
 
 /* Fails if the elements could be either numbers or encodings of the wanted format, or if they are encodings of another
    format. */
-bool smma_check_meaning(const smma_tensor *tensor, smma_format wanted, smma_label label, smma_error *error);
+bool smma_check_meaning(const smma_tensor *tensor, smma_format target_format, smma_label label, smma_error *error);
 
 /* Fails if the matrix is not `rows` x `columns`, which `needed_by` needs. */
 bool smma_check_shape(const smma_tensor *tensor, smma_label label, size_t rows, size_t columns, const char *needed_by,
@@ -38,25 +38,26 @@ bool smma_check_shape(const smma_tensor *tensor, smma_label label, size_t rows, 
 
 /* Sets `numbers` to the elements in f64 if they are integers of a type that is not a format (int16, int64, ...) and are
    not encodings; otherwise sets its data to NULL. Fails as smma_check_meaning does. */
-bool smma_take_numbers(const smma_tensor *tensor, smma_format wanted, smma_label label, const smma_notes *notes,
+bool smma_take_numbers(const smma_tensor *tensor, smma_format target_format, smma_label label, const smma_notes *notes,
                        smma_tensor *numbers, smma_error *error);
 
 /* Makes a copy of part of a matrix, in the wanted format. The part begins at `row`, `column` of the matrix that the
    label names. Values that the format does not have are rounded (saturating in formats of at most 8 bits) and counted
    in
    `*lost`. Raw encodings must fit. */
-bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format wanted, smma_rounding rounding,
-                    smma_label label, smma_tensor *taken, smma_conversion *lost, smma_error *error);
+bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format target_format,
+                    smma_rounding rounding, smma_label label, smma_tensor *taken, smma_conversion *lost,
+                    smma_error *error);
 
 /* Adds the counts of another part of a matrix. */
 void smma_add_loss(smma_conversion *sum, const smma_conversion *lost);
 
 /* Writes a note on the conversion of `count` values of `from`; does not read their data. */
-void smma_note_taken(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label label,
+void smma_note_taken(const smma_tensor *from, smma_format target_format, smma_rounding rounding, smma_label label,
                      size_t count, const smma_conversion *lost, const smma_notes *notes);
 
 /* Makes a copy of a whole matrix, like smma_take_part, and writes a note. */
-bool smma_take_matrix(const smma_tensor *from, smma_format wanted, smma_rounding rounding, smma_label label,
+bool smma_take_matrix(const smma_tensor *from, smma_format target_format, smma_rounding rounding, smma_label label,
                       const smma_notes *notes, smma_tensor *taken, smma_error *error);
 
 /* A matrix of numbers in blocks along K, each with a scale factor. */
@@ -74,7 +75,7 @@ bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block
    take unchanged. */
 bool smma_takes_stored(const smma_tensor *from, bool along_rows, smma_format element, smma_scales scales);
 
-/* Copies the elements, scale factors and factor of such a matrix, and writes a note. */
+/* Copies the elements, scale factors and factor of a quantised matrix, and writes a note. */
 bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scales, smma_label label,
                       const smma_notes *notes, smma_blocks *blocks, smma_error *error);
 

@@ -32,7 +32,7 @@ bool smma_question_of_gpu(const char *gpu, const char **only, smma_arch_id *near
   const char *experiment = smma_experiment_of_gpu(gpu, &arch);
   if (!experiment) return true;
   if (*only && strcmp(*only, experiment) != 0)
-    return smma_fail(error, "%s has no model; the experiment that asks how it computes is %s", gpu, experiment);
+    return smma_fail(error, "%s has no model; this experiment finds out how it computes: %s", gpu, experiment);
   *only = experiment;
   *nearest = arch;
   return true;
@@ -167,7 +167,7 @@ bool smma_ask_questions(const smma_question_request *q, smma_open_answers *answe
       good = ask_question(&x, smma_questions[n]);
   free(x.asked);
   if (good && !answers->answers)
-    return smma_fail(error, "no experiment tells anything of an instruction that %s computes", q->unit->name);
+    return smma_fail(error, "no experiment covers an instruction that %s computes", q->unit->name);
   return good;
 }
 

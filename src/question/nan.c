@@ -31,7 +31,7 @@ static uint64_t with_nan(const smma_operation *model, smma_operands x, uint64_t 
 }
 
 static const smma_candidate nans[] = {
-    {"all ones but the sign (0x7fffffff of f32)", with_nan, ALL_ONES},
+    {"all ones except the sign (0x7fffffff of f32)", with_nan, ALL_ONES},
     {"the quiet NaN with a sign (0xffc00000 of f32)", with_nan, NEGATIVE},
     {"the operand's NaN made quiet, else the quiet NaN", with_nan, OPERAND},
     {"the operand's NaN made quiet, else the quiet NaN with a sign", with_nan, OPERAND_OR_NEGATIVE},

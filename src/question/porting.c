@@ -36,7 +36,7 @@ static bool is_f16_to_f32(const smma_instruction *i) {
   return i->a == SMMA_F16 && i->b == SMMA_F16 && i->c == SMMA_F32 && i->d == SMMA_F32 && i->k % 2 == 0;
 }
 
-/* Returns a fixed number of eighths, whatever the operands. */
+/* Returns a fixed number of eighths, for any operands. */
 static uint64_t eighths(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   (void)x, (void)c;
   return smma_encode(smma_encoding_of(model->d), parameter < 0, smma_magnitude(parameter), -3, false,

@@ -90,7 +90,8 @@ static const smma_candidate floors[] = {{"one less", with_least_exponent, -1},
                                         {"three more", with_least_exponent, 3},
                                         {0}};
 
-/* Half of the least result plus a smaller power of two. The least exponent of c decides whether the latter is cut. */
+/* Half of the least result plus a smaller power of two. The smallest exponent of c decides whether the smaller power is
+ * truncated. */
 static const char *row_of_floors(const smma_operation *o, int index, smma_row *row) {
   static const two_products f16[] = {{"2^-25 + 2^-41", {0x1p-14, 0x1p-17}, {0x1p-11, 0x1p-24}, 0},
                                      {"2^-25 + 2^-40", {0x1p-14, 0x1p-16}, {0x1p-11, 0x1p-24}, 0},
@@ -134,7 +135,7 @@ static const char *row_of_tiny_c(const smma_operation *o, int index, smma_row *r
 static bool has_tiny_c(const smma_instruction *i) { return is_gd_fdpa(i) && i->a == SMMA_BF16 && i->b == SMMA_BF16; }
 
 const smma_question smma_question_rdna4_tiny_c = {
-    "rdna4-tiny-c", "whether a negative c that is less than the last bit kept counts as one unit",
+    "rdna4-tiny-c", "whether a negative c below the last retained bit counts as one unit of it",
     has_tiny_c,     row_of_tiny_c,
     false,          tiny_c};
 
@@ -205,9 +206,12 @@ static const char *row_of_fp8_groups(const smma_operation *o, int index, smma_ro
   return x.what;
 }
 
-const smma_question smma_question_rdna4_fp8_groups = {
-    "rdna4-fp8-groups", "whether RDNA 4 cuts four FP8 products together, or pairs", has_bytes, row_of_fp8_groups, false,
-    fp8_groups};
+const smma_question smma_question_rdna4_fp8_groups = {"rdna4-fp8-groups",
+                                                      "whether RDNA 4 truncates four FP8 products together, or pairs",
+                                                      has_bytes,
+                                                      row_of_fp8_groups,
+                                                      false,
+                                                      fp8_groups};
 
 static uint64_t nan_by_source(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_operation o = *model;

@@ -3,7 +3,7 @@
 #include "question/question.h"
 
 /* Reports whether inputs and output are f16. FP8 and narrower inputs cannot show the difference: their products are
-   multiples of 2^-32, and no cut lies above that. */
+   multiples of 2^-32, and the last retained bit is never above that. */
 static bool is_f16_to_f16(const smma_instruction *i) {
   return i->a == SMMA_F16 && is_f16_output(i) && i->rule->rule.algorithm == SMMA_T_FDPA;
 }
@@ -21,8 +21,8 @@ static const smma_candidate exponents_of_zero[] = {{"e_zero = -19", with_zero_ex
                                                    {"e_zero = -133, as for f32 output", with_zero_exponent, -133},
                                                    {0}};
 
-/* Half the least f16 plus one lower bit. The sum rounds up if the lower bit is retained and to zero if it is cut. The
-   bit lies F bits below an e_zero of -19, -20 and so on. */
+/* Half the least f16 plus one lower bit. The sum rounds up if the lower bit is retained and to zero if it is truncated.
+   The bit lies F bits below an e_zero of -19, -20 and so on. */
 static const char *row_of_exponents(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {
       "a bit F below 2^-19 on half the least f16", "a bit F below 2^-20 on half the least f16",

@@ -60,13 +60,13 @@ static bool take_data(const smma_datum *data, const char *origin, smma_read_repo
   if (!take_unit(smma_datum_get(data, "unit"), &r->unit) || !take_unit(smma_datum_get(data, "against"), &r->against) ||
       !smma_datum_count_of(smma_datum_get(data, "rows"), &r->campaign.rows) || !take_recipe(data, &r->campaign) ||
       !smma_report_read_shard(smma_datum_get(data, "shard"), &shard))
-    return smma_fail(error, "%s: unit, against, seed, rows, kind or shard is not a campaign's: it was changed or cut",
-                     origin);
+    return smma_fail(
+        error, "%s: unit, against, seed, rows, kind or shard is not a campaign's: it was changed or truncated", origin);
   if (!take_instructions(smma_datum_get(data, "instructions"), origin, r, error)) return false;
   r->report.shard = shard;
   r->report.complete = smma_datum_flag_of(smma_datum_get(data, "complete"));
   if (!take_text(data, "date", r->report.started, sizeof r->report.started))
-    return smma_fail(error, "%s: it has no date: it was changed or cut", origin);
+    return smma_fail(error, "%s: it has no date: it was changed or truncated", origin);
   return smma_report_take(&r->report, data, origin, error);
 }
 

@@ -117,7 +117,7 @@ smma_class_words smma_report_class_words(const smma_report *report, const smma_r
                             .unit = report->campaign->unit->name,
                             .against = report->campaign->against->name,
                             .mismatches = r->result.mismatches,
-                            .gone = r->gone};
+                            .agreeing_again = r->agreeing_again};
 }
 
 static smma_datum *result_datum(const smma_report *report, const smma_report_result *r) {
@@ -296,7 +296,7 @@ static bool same_campaign(const smma_report *r, const smma_datum *data, const ch
   if (!is_text(get_text(data, "kind"), kind_text(c)))
     return smma_fail(error, "%s is of another kind of rows than '%s'; name another file", origin, kind_text(c));
   if (!same_shard(r, smma_datum_get(data, "shard")))
-    return smma_fail(error, "%s is of another shard, or of none where one is asked for; name another file", origin);
+    return smma_fail(error, "%s is not of this shard; name another file", origin);
   return true;
 }
 
@@ -310,7 +310,7 @@ static bool take_entry(smma_report *r, const smma_datum *entry, uint64_t most_ro
   smma_share share;
   const char *name;
   if (!known)
-    return smma_fail(error, "%s has results of %s %s, which this campaign does not ask for; name another file", origin,
+    return smma_fail(error, "%s has results of %s %s, which this campaign does not run; name another file", origin,
                      arch ? arch : "no architecture,", instruction ? instruction : "no instruction");
   name = known->instruction->name;
   share = smma_report_share(r, (size_t)(known - r->results));
@@ -319,7 +319,7 @@ static bool take_entry(smma_report *r, const smma_datum *entry, uint64_t most_ro
       !read_kept(smma_datum_get(entry, "kept"), &share, &result, &known->kept))
     return smma_fail(error, "%s: the entry of %s is not a campaign's; name another file", origin, name);
   if (result.rows > smma_share_rows(&share, r->campaign->rows))
-    return smma_fail(error, "%s has %llu rows of %s; ask for as many, or name another file", origin,
+    return smma_fail(error, "%s has %llu rows of %s; use the same --rows, or name another file", origin,
                      (unsigned long long)result.rows, name);
   known->result = result;
   known->result.kept = &known->kept;
@@ -333,7 +333,7 @@ bool smma_report_take(smma_report *r, const smma_datum *data, const char *origin
     return smma_fail(error, "%s: \"softmma-report\" is the version of this form; allowed: %d", origin,
                      SMMA_REPORT_FORM);
   if (!is_list(entries) || !get_count(data, "rows", &most_rows))
-    return smma_fail(error, "%s has no entries, or does not say of how many rows; name another file", origin);
+    return smma_fail(error, "%s has no entries, or no number of rows; name another file", origin);
   for (size_t n = 0; n < smma_datum_size(entries); n++)
     if (!take_entry(r, smma_datum_at(entries, n), most_rows, origin, error)) return false;
   return true;

@@ -18,7 +18,7 @@ typedef struct {
   smma_campaign_result result;
   smma_sample kept;      /* result.kept */
   smma_classes *classes; /* classes of the mismatches; NULL: not computed */
-  size_t gone;           /* as in smma_classify_kept */
+  size_t agreeing_again; /* as in smma_classify_kept */
 } smma_report_result;
 
 typedef struct {

@@ -118,7 +118,7 @@ bool smma_report_classify(smma_report *r, smma_error *error) {
     if (!x->kept.count || x->result.not_repeated) continue;
     x->classes = malloc(sizeof *x->classes);
     if (!x->classes) return smma_no_memory(error);
-    if (!smma_classify_kept(r->campaign, x->instruction, &x->result, x->classes, &x->gone, MOST_ASKED, &why))
+    if (!smma_classify_kept(r->campaign, x->instruction, &x->result, x->classes, &x->agreeing_again, MOST_ASKED, &why))
       return smma_fail(error, "%s; while mismatches were sorted into classes", why.text);
     sorted++;
   }

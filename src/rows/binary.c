@@ -184,7 +184,7 @@ static bool copy_stream(smma_binary_reader *r, FILE *stream, uint64_t until, smm
   }
   if (ferror(stream)) return smma_fail(error, "%s: cannot read: %s", r->path, strerror(errno));
   if (fflush(r->copy) != 0 || ferror(r->copy))
-    return smma_fail(error, "%s: cannot be kept in a temporary file: %s", r->path, strerror(errno));
+    return smma_fail(error, "%s: cannot be stored in a temporary file: %s", r->path, strerror(errno));
   return true;
 }
 
@@ -212,7 +212,7 @@ static bool find_file(smma_binary_reader *r, FILE *stream, uint64_t *size, smma_
 }
 
 static bool fail_cut(const smma_binary_reader *r, uint64_t size, const char *what, smma_error *error) {
-  return smma_fail(error, "%s: %llu bytes, too few for %s of a binary vector file: it was cut short", r->path,
+  return smma_fail(error, "%s: %llu bytes, too few for %s of a binary vector file: it is truncated", r->path,
                    (unsigned long long)size, what);
 }
 
@@ -250,7 +250,7 @@ static bool parse_text(const smma_binary_reader *r, char *text, size_t size, smm
   if (good) {
     smma_row row;
     good = smma_text_next(reader, &row, error) == SMMA_VECTOR_END ||
-           smma_fail(error, "%s: line %llu: behind the keys nothing is expected", where, smma_text_line(reader));
+           smma_fail(error, "%s: line %llu: nothing may follow the keys", where, smma_text_line(reader));
     smma_text_close(reader);
   }
   if (stream) fclose(stream);
@@ -301,7 +301,7 @@ static bool check_size(smma_binary_reader *r, FILE *stream, const file_header *h
   return size == expected ||
          smma_fail(error, "%s: %llu bytes, but %llu rows are %llu: %s", r->path, (unsigned long long)size,
                    (unsigned long long)h->rows, (unsigned long long)expected,
-                   size < expected ? "it was cut short" : "something stands behind them");
+                   size < expected ? "it is truncated" : "data follows them");
 }
 
 static bool open_file(smma_binary_reader *r, FILE *stream, smma_vector_header *header, smma_error *error) {
@@ -368,7 +368,7 @@ static inline size_t first_too_wide(size_t bytes, const void *array, size_t coun
   return count;
 }
 
-/* Returns the first row with such an element, or `end`. */
+/* Returns the first row with an element outside its format, or `end`. */
 static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   size_t wrong = end;
   for (int p = 0; p < SMMA_PARTS; p++) {

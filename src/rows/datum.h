@@ -16,7 +16,7 @@ const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]
 /* Returns a list of encodings as hexadecimal texts. */
 smma_datum *smma_encodings_datum(smma_format format, const uint64_t *encoding, int count);
 
-/* Reads such a list. Returns false if it does not have exactly `count` encodings of the format. */
+/* Reads a list of encodings. Returns false if it does not have exactly `count` encodings of the format. */
 bool smma_encodings_read(const smma_datum *list, smma_format format, int count, uint64_t *encoding);
 
 /* Returns an instruction in the form of a custom unit's file. */

@@ -12,13 +12,14 @@ static bool formats_disagree(const smma_vector_header *h, const smma_instruction
                              smma_error *error) {
   const struct {
     const char *key;
-    smma_format said, has;
+    smma_format in_file, of_instruction;
   } keys[] = {
       {"a", h->a, i->a}, {"b", h->b, i->b}, {"c", h->c, i->c}, {"d", h->d, i->d}, {"scale", h->scale, i->scale}};
   for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-    if (keys[k].said != keys[k].has)
+    if (keys[k].in_file != keys[k].of_instruction)
       return !smma_fail(error, "%s: line %llu: the header says %s: %s, but %s has %s; mend the header", path, h->line,
-                        keys[k].key, smma_format_text(keys[k].said), i->name, smma_format_text(keys[k].has));
+                        keys[k].key, smma_format_text(keys[k].in_file), i->name,
+                        smma_format_text(keys[k].of_instruction));
   return false;
 }
 

@@ -39,7 +39,7 @@ static bool split_count(char *token, const char *option, int most, int *count, s
   long long value = 1;
   if (star) *star = 0;
   if (star && (!smma_read_count(star + 1, &value) || value < 0 || value > most))
-    return smma_fail(error, "%s: '%s*%s': the count behind '*' must be a number from 0 to %d", option, token, star + 1,
+    return smma_fail(error, "%s: '%s*%s': the count after '*' must be a number from 0 to %d", option, token, star + 1,
                      most);
   *count = (int)value;
   return true;

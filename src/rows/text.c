@@ -378,7 +378,7 @@ static bool parse_number(const smma_text_reader *reader, const char **place, con
   if (bits < 64) lost |= value >> bits;
   if (c == end && !reader->ended && c - start < smma_text_digits(part->format))
     return fail_at(reader, start, error,
-                   "the file ends in this line, and %.*s has fewer than %d digits: it may be cut short; end the line",
+                   "the file ends in this line, and %.*s has fewer than %d digits: it may be truncated; end the line",
                    (int)(c - start), start, smma_text_digits(part->format));
   *place = c;
   *number = value;

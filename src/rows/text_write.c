@@ -51,7 +51,7 @@ void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header) 
   first "0" first "1" first "2" first "3" first "4" first "5" first "6" first "7" first "8" first "9" first "a" first \
         "b" first "c" first "d" first "e" first "f"
 
-/* The two digits of every byte: "000102" and so on. */
+/* The two hexadecimal digits of each byte value: "000102...ff". */
 static const char hex_of_byte[] = HEX_DIGITS("0") HEX_DIGITS("1") HEX_DIGITS("2") HEX_DIGITS("3") HEX_DIGITS("4")
     HEX_DIGITS("5") HEX_DIGITS("6") HEX_DIGITS("7") HEX_DIGITS("8") HEX_DIGITS("9") HEX_DIGITS("a") HEX_DIGITS("b")
         HEX_DIGITS("c") HEX_DIGITS("d") HEX_DIGITS("e") HEX_DIGITS("f");

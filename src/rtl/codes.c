@@ -2,7 +2,7 @@
 #include "core/policy.h"
 #include "rtl/unit.h"
 
-/* Returns a part of the vector `code` that may be empty. */
+/* Returns the text of a bit field of the vector `code`; the field may have no bits. */
 static smma_rtl_words field(const char *name, int low, int bits) {
   if (bits == 1) return smma_rtl_print("%s[%d]", name, low);
   return smma_rtl_print("%s[%d:%d]", name, low + bits - 1, low);

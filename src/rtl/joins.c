@@ -170,7 +170,7 @@ static void put_tree(unit_writer *g, int step) {
 /* The accumulators of a step's chains. */
 typedef struct {
   net sum[SMMA_MAXIMUM_K]; /* of each chain: the last sum */
-  bool begun[SMMA_MAXIMUM_K];
+  bool has_start[SMMA_MAXIMUM_K];
   smma_rtl_shape shape; /* of all accumulators */
   smma_format format;   /* of encodings; SMMA_NO_FORMAT: nodes */
 } accumulators;

@@ -77,7 +77,7 @@ static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subn
 
 /* ---- Products ---- */
 
-/* Writes the fields of the product of x and y: nan, infinite, zero, negative, and those of NaN of operands. */
+/* Writes the fields nan, infinite, zero, negative of the product of x and y, and the fields for NaN operands. */
 static void put_product_flags(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape y) {
   smma_rtl_writer *w = &u->modules;
   const int at[2] = {smma_rtl_flags_at(u, x), smma_rtl_flags_at(u, y)};

@@ -22,7 +22,7 @@ static int payload_bits(const smma_rtl_unit *u) {
   return bits;
 }
 
-/* Reports whether a step reads the exponents of unrounded sums that are zero: such a sum may have no exponent. */
+/* Reports whether a step reads the exponents of unrounded sums that are zero. These may have no exponent. */
 static bool reads_exponents_of_zeros(const smma_composition *p) {
   for (int step = 0; step < p->steps; step++) {
     const smma_step *s = &p->step[step];

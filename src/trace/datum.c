@@ -83,12 +83,12 @@ static smma_datum *own_datum(const smma_trace_result *x, size_t own) {
   return record;
 }
 
-static smma_datum *parting_datum(const smma_trace_result *x) {
+static smma_datum *divergence_datum(const smma_trace_result *x) {
   static const char *const kinds[] = {
       [SMMA_TRACE_INSTRUCTION] = "instruction", [SMMA_TRACE_FOLD] = "fold", [SMMA_TRACE_EPILOGUE] = "epilogue"};
-  const smma_parting_explained *p = &x->parting;
+  const smma_explained_divergence *p = &x->divergence;
   smma_datum *record, *targets, *explanations;
-  if (!p->found.parted) return smma_datum_null();
+  if (!p->found.diverges) return smma_datum_null();
   record = smma_datum_record(), targets = smma_datum_list(), explanations = smma_datum_list();
   for (int s = 0; s < 2; s++) {
     smma_datum_append(targets, smma_datum_text(x->name[p->target[s]]));
@@ -123,6 +123,6 @@ smma_datum *smma_trace_datum(const smma_trace_result *x, size_t every) {
   smma_put_text(record, "why", x->why);
   smma_datum_put(record, "targets", targets);
   smma_datum_put(record, "results", owns);
-  smma_datum_put(record, "parting", parting_datum(x));
+  smma_datum_put(record, "parting", divergence_datum(x));
   return record;
 }

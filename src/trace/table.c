@@ -127,15 +127,15 @@ static void choose(const numbers *all, size_t middle, numbers *chosen) {
 
 /* Adds the extremes of each target, and the last steps before the targets diverge, at most four. */
 static void add_events(const smma_trace_result *x, numbers *chosen) {
-  const smma_parting *p = &x->parting.found;
+  const smma_divergence *p = &x->divergence.found;
   for (size_t u = 0; u < x->request->targets; u++) {
     const smma_trace *t = &x->trace[u];
     const smma_trace_extremes e = smma_trace_extremes_of(t);
     if (e.error != SMMA_NO_EVENT && t->event[e.error].products) add(chosen, t->event[e.error].products);
     if (e.loss != SMMA_NO_EVENT && t->event[e.loss].products) add(chosen, t->event[e.loss].products);
   }
-  for (int side = 0; p->parted && side < 2; side++) {
-    const smma_trace *t = &x->trace[x->parting.target[side]];
+  for (int side = 0; p->diverges && side < 2; side++) {
+    const smma_trace *t = &x->trace[x->divergence.target[side]];
     const size_t last = p->last[side], first = p->first[side];
     for (size_t e = last >= first + 4 ? last - 3 : first; e <= last && e < t->events; e++)
       if (t->event[e].products) add(chosen, t->event[e].products);
@@ -165,7 +165,7 @@ bool smma_trace_table_of(const smma_trace_result *x, smma_trace_table *table, sm
   if (done) {
     list_common(x, &all);
     if (all.count > MOST_LINES)
-      choose(&all, x->parting.found.parted ? x->parting.found.products : 0, &chosen);
+      choose(&all, x->divergence.found.diverges ? x->divergence.found.products : 0, &chosen);
     else
       for (size_t i = 0; i < all.count; i++) add(&chosen, all.products[i]);
     add_events(x, &chosen);
@@ -193,7 +193,7 @@ bool smma_trace_draw(FILE *stream, const smma_trace_result *x, const char *subti
     drawn = point;
   }
   snprintf(title, sizeof title, "Error of D[%zu, %zu], K = %zu", x->at[0], x->at[1], x->request->k);
-  snprintf(mark, sizeof mark, "%s and %s part", x->name[x->parting.target[0]], x->name[x->parting.target[1]]);
+  snprintf(mark, sizeof mark, "%s and %s diverge", x->name[x->divergence.target[0]], x->name[x->divergence.target[1]]);
   const smma_curves c = {
       .title = title,
       .subtitle = subtitle,
@@ -201,8 +201,8 @@ bool smma_trace_draw(FILE *stream, const smma_trace_result *x, const char *subti
       .y_title = "sum so far - exact sum",
       .curve = curve,
       .count = targets,
-      .mark = (double)x->parting.found.products,
-      .mark_text = x->parting.found.parted ? mark : NULL};
+      .mark = (double)x->divergence.found.products,
+      .mark_text = x->divergence.found.diverges ? mark : NULL};
   drawn = drawn && smma_curves_write(stream, &c);
   for (size_t i = 0; i < targets; i++) free((void *)curve[i].point);
   return drawn;

@@ -152,12 +152,12 @@ static bool results_differ(const smma_trace_result *r) {
 }
 
 /* Finds the two targets that diverge first. */
-static void find_first_parting(smma_trace_result *r) {
-  smma_parting_explained *first = &r->parting;
+static void find_first_divergence(smma_trace_result *r) {
+  smma_explained_divergence *first = &r->divergence;
   for (size_t i = 0; i < r->request->targets; i++)
     for (size_t j = 0; j < i; j++) {
-      const smma_parting p = smma_find_parting(&r->trace[j], &r->trace[i]);
-      if (!p.parted || (first->found.parted && first->found.products <= p.products)) continue;
+      const smma_divergence p = smma_find_divergence(&r->trace[j], &r->trace[i]);
+      if (!p.diverges || (first->found.diverges && first->found.products <= p.products)) continue;
       first->found = p, first->target[0] = j, first->target[1] = i;
     }
 }
@@ -171,9 +171,9 @@ static bool trace_all(study *x, smma_error *error) {
                                                   whole ? r->at[1] : 0, &r->trace[i]);
     if (status != SMMA_OK) return smma_fail(error, "%s", smma_status_text(status));
   }
-  find_first_parting(r);
+  find_first_divergence(r);
   r->differ = results_differ(r);
-  return smma_explain_parting(r) || smma_no_memory(error);
+  return smma_explain_divergence(r) || smma_no_memory(error);
 }
 
 static bool check(const smma_trace_request *r, smma_format d_format, smma_error *error) {
@@ -221,5 +221,5 @@ bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result
 
 void smma_trace_result_free(smma_trace_result *result) {
   for (size_t i = 0; i < SMMA_MOST_TRACED; i++) smma_trace_free(&result->trace[i]);
-  smma_parting_free(&result->parting);
+  smma_explained_divergence_free(&result->divergence);
 }

@@ -38,12 +38,12 @@ typedef struct {
 
 /* The place where the first two targets diverge, with explanations of the last instructions before it. */
 typedef struct {
-  smma_parting found;
+  smma_divergence found;
   size_t target[2];
   bool together; /* both add the same products to the same sum, so each side is explained as one step */
   smma_explained_step *step[2];
   size_t steps[2];
-} smma_parting_explained;
+} smma_explained_divergence;
 
 typedef struct {
   const smma_trace_request *request; /* must outlive the result */
@@ -57,7 +57,7 @@ typedef struct {
                                                          target's; valid if `whole` */
   bool whole;                                         /* all elements were computed */
   bool differ;                                        /* the targets' elements differ */
-  smma_parting_explained parting;
+  smma_explained_divergence divergence;
 } smma_trace_result;
 
 /* Runs a trace. Returns false with an error message. Call smma_trace_result_free in either case. */
@@ -79,12 +79,12 @@ void smma_k_text(const smma_trace *trace, size_t instruction, char *text, size_t
 void smma_event_text(const smma_trace *trace, const smma_trace_event *event, char *text, size_t size);
 
 /* Returns the number of instructions of a side before the divergence. Only the last few of them are explained. */
-size_t smma_parting_instructions(const smma_trace_result *result, int side);
+size_t smma_divergence_instructions(const smma_trace_result *result, int side);
 
 /* ---- Instructions before a divergence ---- */
 
 /* Explains the instructions before a divergence that has been found. Returns false if memory runs out. */
-bool smma_explain_parting(smma_trace_result *result);
-void smma_parting_free(smma_parting_explained *parting);
+bool smma_explain_divergence(smma_trace_result *result);
+void smma_explained_divergence_free(smma_explained_divergence *divergence);
 
 #endif

@@ -121,8 +121,8 @@ static smma_tree_status check_beside(smma_asker *asker, const smma_summands *m, 
     asker->asked++;
     if (!smma_unit_ask(asker->unit, &asker->rows, 0, 1, NULL, asker->error)) return SMMA_TREE_FAILED;
     if (smma_count_ones(m, smma_rows_result(&asker->rows, 0)) == ones) continue;
-    smma_fail(asker->error, "2^%d and -2^%d leave something, beside which ones of %s2^%d do not come through", m->huge,
-              m->huge, m->negative_ones ? "-" : "", m->one);
+    smma_fail(asker->error, "2^%d and -2^%d do not cancel, and the rest absorbs ones of %s2^%d", m->huge, m->huge,
+              m->negative_ones ? "-" : "", m->one);
     return SMMA_TREE_HIDDEN;
   }
   return SMMA_TREE_FOUND;

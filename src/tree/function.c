@@ -108,8 +108,8 @@ static smma_tree_status ask_pairs(void *context, int plus, const int *minus, int
 static smma_tree_status refuse_pair(void *context, int plus, int minus) {
   const asker *s = context;
   smma_fail(s->error,
-            "k = %d meets others, such as k = %d, in sums that no order explains: sums may be exact, or ones not lost "
-            "beside 2^%d",
+            "no order of additions explains k = %d with others, such as k = %d: sums may be exact, or 2^%d "
+            "may not absorb ones",
             plus, minus, s->huge);
   return SMMA_TREE_HIDDEN;
 }
@@ -237,7 +237,7 @@ static smma_tree_status find(asker *s, smma_sum_order *order) {
   draw(s, order->count);
   if (status == SMMA_TREE_FOUND) status = smma_find_order(&asker_of_pairs, s->turn, order);
   for (int n = order->count; status == SMMA_TREE_FOUND && n < order->nodes; n++)
-    if (order->exact[n]) return hide(s, "ones are kept beside M: sums may be exact");
+    if (order->exact[n]) return hide(s, "M does not absorb ones: sums may be exact");
   return status == SMMA_TREE_FOUND ? check(s, order) : status;
 }
 

@@ -68,7 +68,7 @@ static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, co
   return good;
 }
 
-/* Finds the terms that are truncated together with x or y: a one at such a term does not show. At all other terms a
+/* Finds the terms that are truncated together with x or y: a one at these terms does not show. At all other terms a
    one shows, and a one of the opposite sign does not. Otherwise M at x and y cannot decide, and `s->comparable`
    becomes false. If the smallest ones show, too, `s->directed` becomes true. */
 static bool find_together(fused_sum *s, int x, int y, bool *together) {

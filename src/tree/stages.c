@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* TOO_FEW: with this number of terms or fewer, M at c and two halves of -M leave no room for two ones. */
-enum { MOST_PLACES = 8, NO_GROUP = -1, TOO_FEW = 4 };
+/* MOST_WITHOUT_ROOM: with this number of terms or fewer, M at c and two halves of -M leave no room for two ones. */
+enum { MOST_PLACES = 8, NO_GROUP = -1, MOST_WITHOUT_ROOM = 4 };
 
 /* Two terms that hold +M and -M. */
 typedef struct {
@@ -298,7 +298,7 @@ static bool judge_rows(search *s, smma_stages *stages) {
       seen[j] = true;
     }
   stages->c_is_apart = seen[APART] && !seen[TOGETHER];
-  stages->c_may_be_apart = s->count <= TOO_FEW && seen[APART] == seen[TOGETHER];
+  stages->c_may_be_apart = s->count <= MOST_WITHOUT_ROOM && seen[APART] == seen[TOGETHER];
   return true;
 }
 
@@ -375,11 +375,11 @@ static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   bool asked;
   if (!s->has_c) return true;
   if (!ask_halves(s, stages->group, &asked, &stages->c_counts_less)) return false;
-  if (s->count > TOO_FEW && asked && !stages->c_counts_less) return true;
+  if (s->count > MOST_WITHOUT_ROOM && asked && !stages->c_counts_less) return true;
   for (s->other = 2; s->other < s->count && stages->group[s->other] == stages->group[1];) s->other++;
   s->with = s->count - 1 - (s->other == s->count - 1);
   if (s->with == 1) s->with = 0;
-  return s->other == s->count || (judge_rows(s, stages) && (s->count > TOO_FEW || judge_two(s, stages)));
+  return s->other == s->count || (judge_rows(s, stages) && (s->count > MOST_WITHOUT_ROOM || judge_two(s, stages)));
 }
 
 /* Finds out whether the ones vanish at every term, with M at every place. */

@@ -53,7 +53,7 @@ void smma_split_product(const smma_instruction *instruction, int exponent, int l
    of M and -M, if any. */
 int smma_greatest_one(const smma_summands *summands);
 
-/* Returns d as a number of ones, without the remainder of M and -M; -1 if d is not such a number. */
+/* Returns d as a number of ones, without the remainder of M and -M; -1 if d is not a number of ones. */
 int smma_count_ones(const smma_summands *summands, uint64_t d);
 
 /* Reports whether d is M, or -M, up to one unit of its last place. Ones added to M can cause that difference by

@@ -10,7 +10,8 @@
 const char *smma_tree_words(const smma_tree *tree, char text[512]);
 
 /* Returns the name of a sum: "+", or for example "fused sum of 9". To the latter it adds ", exact over 58 bits" if no
-   ones were lost next to M, ", terms not cut alike" if the loss of a term depends on which other terms are large, and
+   ones were lost next to M, ", terms not truncated alike" if the loss of a term depends on which other terms are large,
+   and
    ", perhaps in stages" if the results hide its stages. The sum of a scale block and another term is called "sum". */
 const char *smma_sum_name(const smma_tree *tree, int node, char text[48]);
 

@@ -27,7 +27,7 @@ const char *smma_sum_name(const smma_tree *t, int node, char text[48]) {
   }
   used = snprintf(text, 48, "fused sum of %d", smma_tree_children(t, node, child));
   if (t->exact[node]) snprintf(text + used, 48 - (size_t)used, ", exact over %d bits", bits);
-  if (t->uneven[node]) snprintf(text + used, 48 - (size_t)used, ", terms not cut alike");
+  if (t->uneven[node]) snprintf(text + used, 48 - (size_t)used, ", terms not truncated alike");
   if (t->hidden[node]) snprintf(text + used, 48 - (size_t)used, ", perhaps in stages");
   return text;
 }

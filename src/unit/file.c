@@ -117,7 +117,7 @@ static void file_close(void *unit) { release(unit); }
 static void file_describe(void *unit, smma_unit_description *description) {
   const recording *r = unit;
   snprintf(description->device, sizeof description->device, "%s",
-           *r->recorded_on ? r->recorded_on : "a file that does not say what it was recorded on");
+           *r->recorded_on ? r->recorded_on : "a file without the name of a device");
 }
 
 static int file_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
@@ -137,7 +137,7 @@ static int file_run(void *unit, const smma_instruction_info *info, const smma_ba
     smma_rows_get(&asked, i, &row);
     place = *find(r, &row);
     if (!place) {
-      snprintf(message, size, "row %zu is none of the file's rows; a recording can only be asked for these", i);
+      snprintf(message, size, "row %zu is not in the file; a recording has results for its own rows only", i);
       return 1;
     }
     smma_store(smma_format_bytes(info->d), batch->d, i, smma_rows_result(&r->rows, place - 1));

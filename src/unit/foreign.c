@@ -205,7 +205,7 @@ static int foreign_computes(void *unit, const smma_instruction_info *i, char *me
   if (start(f, message, size) != 0) return 1;
   put_instruction(f, i->instruction);
   o = exchange(f, SMMA_ASK_COMPUTES, how);
-  if (o != ANSWERED) return say_outcome(o, how, "when asked whether it computes it", message, size);
+  if (o != ANSWERED) return say_outcome(o, how, "before it answered whether it has the instruction", message, size);
   snprintf(message, size, "%s", f->office.desk->message);
   return f->office.desk->status;
 }

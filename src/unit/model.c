@@ -83,14 +83,14 @@ static int computes(void *unit, const smma_instruction_info *other, char *messag
 /* ---- Rows ---- */
 
 /* Number of test vectors computed between checks for a stop request: some milliseconds. */
-enum { AT_ONCE = 8192 };
+enum { BATCH_ROWS = 8192 };
 
 static int run_on_cpu(const smma_instruction *i, const smma_batch *batch, char *message, size_t size) {
   const smma_rows rows = smma_rows_of_batch(i, batch);
   smma_status status = SMMA_OK;
-  for (size_t first = 0; first < batch->rows && status == SMMA_OK; first += AT_ONCE) {
+  for (size_t first = 0; first < batch->rows && status == SMMA_OK; first += BATCH_ROWS) {
     const size_t left = batch->rows - first;
-    const smma_batch part = smma_rows_batch(&rows, first, left < AT_ONCE ? left : AT_ONCE, NULL);
+    const smma_batch part = smma_rows_batch(&rows, first, left < BATCH_ROWS ? left : BATCH_ROWS, NULL);
     status = smma_units_stopped() ? SMMA_STOPPED : smma_dot_rows(i, &part, 0);
   }
   if (status != SMMA_OK) snprintf(message, size, "%s", smma_status_text(status));

@@ -348,7 +348,7 @@ PyObject *python_recording_write(PyObject *module, PyObject *arguments) {
   if (!r) return NULL;
   format = smma_vector_format_from_text(name);
   if (format == SMMA_VECTOR_FORMATS)
-    return PyErr_Format(PyExc_ValueError, "format: '%s' is none of text, binary and readmemh", name);
+    return PyErr_Format(PyExc_ValueError, "format: '%s' is not text, binary or readmemh", name);
   if (!smma_output_open(path, &output, &error)) return fail_with(&error);
   writer = smma_vector_create(output.stream, format, &r->header, r->count, &error);
   good = writer && smma_vector_write_rows(writer, &r->rows, r->count, &error) && smma_vector_finish(writer, &error);
@@ -380,7 +380,7 @@ PyObject *python_next(PyObject *module, PyObject *arguments) {
   count = PyTuple_Size(units);
   if (count < 2 || count > SMMA_MOST_APART)
     return PyErr_Format(PyExc_ValueError, "units: %zd; give 2 to %d", count, SMMA_MOST_APART);
-  search.rows = searched, search.seed = seed, search.wanted = (size_t)rows;
+  search.rows = searched, search.seed = seed, search.most = (size_t)rows;
   while (good && search.units < count) {
     good = open_unit(PyTuple_GetItem(units, search.units), &unit[search.units], &error);
     if (!good) break;

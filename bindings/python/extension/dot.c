@@ -15,7 +15,7 @@ enum { A, B, C, SCALE_A, SCALE_B, OPERANDS, LINE_WIDTH = 120 };
 static const char *const names[OPERANDS] = {"a", "b", "c", "scale_a", "scale_b"};
 static const int own_axes[OPERANDS] = {1, 1, 0, 1, 1};
 
-/* Vectors of dense operands: elements 0 to length - 1 of each row of a, and so on. */
+/* A batch of test vectors: row i of each array holds that operand of vector i. */
 typedef struct {
   const smma_instruction *instruction;
   PyArrayObject *operand[OPERANDS]; /* NULL: not given */

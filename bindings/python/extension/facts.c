@@ -13,18 +13,18 @@
 
 /* Returns the list of that name: "gpus", "formats", "questions", "units" or "experiments"; or "all" facts. */
 PyObject *python_facts(PyObject *module, PyObject *name) {
-  const char *wanted = PyUnicode_AsUTF8AndSize(name, NULL);
+  const char *kind = PyUnicode_AsUTF8AndSize(name, NULL);
   suspended before;
   smma_datum *list = NULL;
   (void)module;
-  if (!wanted) return NULL;
+  if (!kind) return NULL;
   before = suspend_python();
-  if (strcmp(wanted, "gpus") == 0) list = smma_gpus_datum(SMMA_ARCH_COUNT);
-  if (strcmp(wanted, "all") == 0) list = smma_facts_datum();
-  if (strcmp(wanted, "formats") == 0) list = smma_formats_datum();
-  if (strcmp(wanted, "questions") == 0) list = smma_questions_datum();
-  if (strcmp(wanted, "units") == 0) list = smma_units_datum();
-  if (strcmp(wanted, "experiments") == 0) list = smma_experiments_datum();
+  if (strcmp(kind, "gpus") == 0) list = smma_gpus_datum(SMMA_ARCH_COUNT);
+  if (strcmp(kind, "all") == 0) list = smma_facts_datum();
+  if (strcmp(kind, "formats") == 0) list = smma_formats_datum();
+  if (strcmp(kind, "questions") == 0) list = smma_questions_datum();
+  if (strcmp(kind, "units") == 0) list = smma_units_datum();
+  if (strcmp(kind, "experiments") == 0) list = smma_experiments_datum();
   if (resume_python(before)) return value_from(list);
   smma_datum_free(list);
   return NULL;
@@ -47,7 +47,7 @@ PyObject *python_instruction_value(PyObject *module, PyObject *object) {
 static smma_vector_format vector_format(const char *name) {
   const smma_vector_format format = smma_vector_format_from_text(name);
   if (format == SMMA_VECTOR_FORMATS)
-    PyErr_Format(PyExc_ValueError, "format: '%s' is none of text, binary and readmemh", name);
+    PyErr_Format(PyExc_ValueError, "format: '%s' is not text, binary or readmemh", name);
   return format;
 }
 

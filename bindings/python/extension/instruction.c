@@ -425,7 +425,7 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
   if (PyErr_Occurred()) return NULL;
   if (!more) return choose_of_gpu(x, arrays);
   if (x->instr != Py_None || x->in != Py_None) {
-    PyErr_Format(PyExc_ValueError, "%s: on=%R says it already; leave it out",
+    PyErr_Format(PyExc_ValueError, "%s: on=%R already gives it; leave it out",
                  x->instr != Py_None ? "instr" : "in_dtype", x->on);
     return NULL;
   }

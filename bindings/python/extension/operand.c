@@ -13,7 +13,7 @@ static PyArrayObject *new_array(PyArray_Descr *dtype, int axes, const npy_intp *
 static bool format_of(const char *name, smma_format *format) {
   *format = name ? smma_format_find(name) : SMMA_NO_FORMAT;
   if (*format != SMMA_NO_FORMAT || !name) return true;
-  PyErr_Format(PyExc_LookupError, "format: '%s' is none", name);
+  PyErr_Format(PyExc_LookupError, "format: '%s' is not a format", name);
   return false;
 }
 

@@ -14,7 +14,7 @@ static void fail_choice(const char *what, const char *name, const char *const *c
   char list[256] = "";
   for (size_t used = 0; *choices && used < sizeof list; choices++)
     used += (size_t)PyOS_snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *choices);
-  PyErr_Format(PyExc_ValueError, "%s: '%s' is none of %s", what, name, list);
+  PyErr_Format(PyExc_ValueError, "%s: '%s' is not one of %s", what, name, list);
 }
 
 int choice_named(const char *what, const char *name, const char *const *choices) {

@@ -42,10 +42,10 @@ static PyObject *traces_of(const smma_trace_result *result, const target_product
 
 /* Returns (value, traces, the two targets that diverge or None). */
 static PyObject *value_of(const smma_trace_result *result, size_t every, const target_products *products) {
-  const smma_parting_explained *p = &result->parting;
-  PyObject *parted =
-      p->found.parted ? Py_BuildValue("(nn)", (Py_ssize_t)p->target[0], (Py_ssize_t)p->target[1]) : Py_NewRef(Py_None);
-  return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), parted);
+  const smma_explained_divergence *p = &result->divergence;
+  PyObject *pair = p->found.diverges ? Py_BuildValue("(nn)", (Py_ssize_t)p->target[0], (Py_ssize_t)p->target[1])
+                                     : Py_NewRef(Py_None);
+  return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), pair);
 }
 
 /* Returns a result of the user's own in the targets' format, given as encodings or as numbers that the format holds
@@ -65,7 +65,7 @@ static PyArrayObject *take_own(PyObject *object, const char *name, smma_format f
       smma_convert(from, PyArray_DATA(rounded), format, PyArray_DATA(dense), m * n, SMMA_ROUND_NEAREST_EVEN,
                    SMMA_OVERFLOW_INFINITY, &lost);
     if (from == SMMA_NO_FORMAT || lost.changed) {
-      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are none of %s, in which the targets' results are",
+      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are not numbers of %s, the format of the targets' results",
                    lost.changed, name, smma_format_name(format));
       Py_CLEAR(dense);
     }

@@ -52,13 +52,14 @@ _NAMES = {
     "_study": "Difference Examination Explanation Finding diff explain probe",
     "_sweep": "Sweep SweepRow sweep",
     "_tolerance": "Accepted TargetError Tolerance Verdict tolerance",
-    "_trace": "Parting Trace TracedTarget trace",
+    "_trace": "SumDivergence Trace TracedTarget trace",
     "_tree": "Tree tree",
     "_unit_tree": "UnitTree unit_tree",
     "_units": "Custom Format Gpu Instruction InstructionList Listing dtype find formats gpu gpus instruction instructions",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 _OPTIONAL = ("jax", "recipes", "torch")  # modules; jax and torch need JAX and PyTorch
+_RENAMED = {"Parting": "SumDivergence"}
 
 __all__ = sorted(_MODULES)
 
@@ -76,6 +77,9 @@ __version__ = _core.version()
 def __getattr__(name: str) -> Any:
     if name in _OPTIONAL:
         return importlib.import_module(f"softmma.{name}")
+    if name in _RENAMED:
+        importlib.import_module("softmma._renamed").warn_of_old_name(f"softmma.{name}", f"softmma.{_RENAMED[name]}")
+        return __getattr__(_RENAMED[name])
     if name not in _MODULES:
         raise AttributeError(f"module 'softmma' has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(f"softmma.{_MODULES[name]}"), name)

@@ -122,7 +122,7 @@ from softmma._tolerance import (
     tolerance as tolerance,
 )
 from softmma._trace import (
-    Parting as Parting,
+    SumDivergence as SumDivergence,
     Trace as Trace,
     TracedTarget as TracedTarget,
     trace as trace,

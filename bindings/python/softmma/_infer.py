@@ -206,8 +206,8 @@ class Inference:
         yield f"{self.instruction.arch} {self.instruction.name} on {self.unit}: {self.outcome}{because}"
         if self.no_function:
             n = self.no_function
-            yield f"{n.not_repeated + n.not_alike} of {n.asked} results were others when asked again"
-            yield f"first seen: row {n.row}, {'asked again at' if n.at_once else 'at'} place {n.place} of {n.batch}"
+            yield f"{n.not_repeated + n.not_alike} of {n.asked} results changed when repeated"
+            yield f"first seen: row {n.row}, {'repeated at' if n.at_once else 'at'} place {n.place} of {n.batch}"
             yield n.why
         if self.model:
             yield f"model: {self.model._model_text()}"

@@ -127,9 +127,9 @@ class Operand:
 
     def __post_init__(self) -> None:
         if self.scaling not in SCALINGS:
-            raise ValueError(f"scaling: {self.scaling!r} is none of {', '.join(SCALINGS)}")
+            raise ValueError(f"scaling: {self.scaling!r} is not one of {', '.join(SCALINGS)}")
         if self.format not in _BITS:
-            raise LookupError(f"format: {self.format!r} is none of {', '.join(_BITS)}")
+            raise LookupError(f"format: {self.format!r} is not one of {', '.join(_BITS)}")
         if self.history and (self.history < 0 or self.scaling != "tensor"):
             raise ValueError(
                 f"history: {self.history} uses and scaling {self.scaling!r}; it goes with 'tensor', from 1 on"
@@ -147,7 +147,7 @@ class Operand:
         if self.formula == "torchao_intx" and self.format[0] not in "su":
             raise ValueError(f"formula: 'torchao_intx' is of integer formats, not {self.format}")
         if self.scale_rounding is not None and self.scale_rounding not in SCALE_ROUNDINGS:
-            raise ValueError(f"scale_rounding: {self.scale_rounding!r} is none of {', '.join(SCALE_ROUNDINGS)}")
+            raise ValueError(f"scale_rounding: {self.scale_rounding!r} is not one of {', '.join(SCALE_ROUNDINGS)}")
         if self.scale_rounding is not None and self.factor != "ue8m0":
             raise ValueError(f"scale_rounding: goes with scaling '1x32' and '32x32', not {self.scaling!r}")
         if self.zero_point and (self.factor != "f32" or self.format[0] not in "su" or self.formula not in _ASYMMETRIC):
@@ -159,7 +159,7 @@ class Operand:
         if self.stochastic and self.formula is not None and self.formula.startswith("te_4over6"):
             raise ValueError(f"stochastic: formula {self.formula!r} chooses factors by rounding to nearest")
         if self.hadamard_in not in ("bf16", "f32"):
-            raise ValueError(f"hadamard_in: {self.hadamard_in!r} is none of bf16, f32")
+            raise ValueError(f"hadamard_in: {self.hadamard_in!r} is not one of bf16, f32")
 
     @property
     def factor(self) -> str | None:
@@ -288,7 +288,7 @@ def prepare(
     kind_of(operand, Operand, "operand")
     x = np.asarray(x)
     if side not in ("a", "b"):
-        raise ValueError(f"side: {side!r} is none of a, b")
+        raise ValueError(f"side: {side!r} is not one of a, b")
     if x.ndim == 0 or x.dtype.kind in "cOSU":
         raise ValueError(f"{side} is {'a number' if x.ndim == 0 else x.dtype}, not an array of real numbers")
     if factor is not None and not 0 < np.float32(factor) <= _MOST:
@@ -419,7 +419,7 @@ def quantize(
     an unknown format.
     """
     if format not in BLOCK_FORMATS:
-        raise ValueError(f"format: {format!r} is none of {', '.join(BLOCK_FORMATS)}")
+        raise ValueError(f"format: {format!r} is not one of {', '.join(BLOCK_FORMATS)}")
     x = np.asarray(x)
     if x.ndim == 0:
         raise ValueError("x is a number; blocks lie along an axis of an array")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._plans import Plan
+from softmma._renamed import warn_of_old_name
 from softmma._targets import AnyPlan, label, product, several, targets
 from softmma._units import Instruction
 
@@ -38,7 +39,7 @@ class TracedTarget(NamedTuple):
         return f"<{self.label}: {self.result!s} after {len(self.steps)} steps of {self.instruction.name}>"
 
 
-class Parting(NamedTuple):
+class SumDivergence(NamedTuple):
     """The step at which two targets, given by index, diverge: an "instruction", a "fold" or the "epilogue". Their sums
     are equal after ``after`` products and differ after ``products``."""
 
@@ -49,23 +50,29 @@ class Parting(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Result of `trace`. ``parting`` belongs to the two targets that diverge first, or None if no targets diverge."""
+    """Result of `trace`. ``divergence`` belongs to the two targets that diverge first; None if all sums are equal."""
 
     at: tuple[int, int]
     targets: tuple[TracedTarget, ...]
-    parting: Parting | None
+    divergence: SumDivergence | None
     why: str
     """Why this element was traced, if the caller did not choose it."""
     value: dict[str, Any]
     """The record that ``softmma trace --json`` prints. It also has the user's own results and explained instructions."""
 
+    @property
+    def parting(self) -> SumDivergence | None:
+        """Old name of ``divergence``."""
+        warn_of_old_name("Trace.parting", "Trace.divergence")
+        return self.divergence
+
     def __repr__(self) -> str:
         results = ", ".join(f"{t.label} {t.result!s}" for t in self.targets)
-        part = ""
-        if self.parting is not None:
-            one, other = (self.targets[i].label for i in self.parting.targets)
-            part = f"; {one} and {other} part at {self.parting.products} products ({self.parting.at})"
-        return f"<trace of [{self.at[0]}, {self.at[1]}]: {results}{part}>"
+        end = ""
+        if self.divergence is not None:
+            one, other = (self.targets[i].label for i in self.divergence.targets)
+            end = f"; {one} and {other} diverge at {self.divergence.products} products ({self.divergence.at})"
+        return f"<trace of [{self.at[0]}, {self.at[1]}]: {results}{end}>"
 
 
 def trace(
@@ -98,7 +105,7 @@ def trace(
         >>> found = softmma.trace(a, a.T, at=(0, 0), on=["H100", "H100"], plan=[None, "cutlass:2xacc"])
         >>> found.targets[0].steps["error"].tolist()
         [0.0, -1.0, -2.0]
-        >>> print(found.parting)
+        >>> print(found.divergence)
         None
 
     Raises as `matmul` does, IndexError for an element outside D, and ValueError for results of other shapes, or with
@@ -107,16 +114,17 @@ def trace(
     listed = targets(several(on, "on"), plan, round_in)
     given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
     modes = round_in is not None and not isinstance(round_in, str)
-    value, traces, parted = _core.trace(None if at is None else tuple(at), _named(d), modes, every, given)
+    value, traces, pair = _core.trace(None if at is None else tuple(at), _named(d), modes, every, given)
     found = []
     for t, (chosen, result, events, k) in zip(listed, traces):
         instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         found.append(TracedTarget(label(t.unit), instruction, t.plan, result[0], _steps(events), k))
-    parting = value["parting"]
-    if parted is not None:
-        parting = Parting(parted, parting["at"], parting["after"], parting["products"])
+    divergence = None
+    if pair is not None:
+        place = value["parting"]
+        divergence = SumDivergence(pair, place["at"], place["after"], place["products"])
     i, j = value["element"]
-    return Trace((i, j), tuple(found), parting, value["why"], value)
+    return Trace((i, j), tuple(found), divergence, value["why"], value)
 
 
 def _named(d: Any) -> tuple[tuple[str, Any], ...]:

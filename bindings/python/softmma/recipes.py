@@ -98,7 +98,7 @@ class Recipe:
         """Returns how a tensor becomes an operand of a product: "forward", "dgrad", "wgrad", or "other" (no weight)."""
         for what, name, allowed in (("role", role, get_args(Role)), ("product", product, get_args(Product))):
             if name not in allowed:
-                raise ValueError(f"{what}: {name!r} is none of {', '.join(allowed)}")
+                raise ValueError(f"{what}: {name!r} is not one of {', '.join(allowed)}")
         if product == "other" and self.others is not None:
             return self.others
         if product == "wgrad" and self.wgrad is not None and role != "weights":
@@ -149,7 +149,7 @@ def _fp8(name: str, forward: Operand, backward: Operand, source: str, **more: An
 def _known(formula: str, owners: dict[str, str]) -> str | None:
     """Returns an operand's formula: None for "te", which is the default."""
     if formula not in owners:
-        raise ValueError(f"formula: {formula!r} is none of {', '.join(owners)}")
+        raise ValueError(f"formula: {formula!r} is not one of {', '.join(owners)}")
     return None if formula == "te" else formula
 
 
@@ -311,7 +311,7 @@ def recipe(name: str | Recipe, /, **options: Any) -> Recipe:
     Raises LookupError for an unknown name, TypeError for an unknown option, ValueError for a wrong value of an option.
     """
     if not isinstance(name, Recipe) and name not in _RECIPES:
-        raise LookupError(f"recipe: {name!r} is none of {', '.join(_RECIPES)}")
+        raise LookupError(f"recipe: {name!r} is not one of {', '.join(_RECIPES)}")
     make: Callable[..., Recipe] = partial(replace, name) if isinstance(name, Recipe) else _RECIPES[name]
     own = {option: value for option, value in options.items() if option in signature(make).parameters}
     rest = {option: value for option, value in options.items() if option not in own}
@@ -330,7 +330,7 @@ def custom(
     """
     scaling = "1x128" if scaling == "block" else scaling
     if scaling not in ("tensor", "row", "1x128", "none"):
-        raise ValueError(f"scaling: {scaling!r} is none of tensor, row, block, none")
+        raise ValueError(f"scaling: {scaling!r} is not one of tensor, row, block, none")
 
     def operand(format: Any) -> Operand:
         if format in BLOCK_FORMATS:

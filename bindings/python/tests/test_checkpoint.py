@@ -314,7 +314,7 @@ def test_index(tmp_path, command):
     same(one, whole)
     for name, text in {
         "up": "absent.safetensors: cannot open",
-        "norm": "model-0.safetensors: there is no tensor 'model.norm.weight', although .*index.json says so",
+        "norm": "model-0.safetensors: there is no tensor 'model.norm.weight', which .*index.json lists",
         "x.weight": "weight_map has no name of a file for tensor 'model.x.weight'",
         "model": "the names of 3 tensors begin with 'model'",
         None: "the file holds 8 tensors; name one",

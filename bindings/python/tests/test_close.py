@@ -137,7 +137,7 @@ def test_special_values():
 def test_errors(operands):
     with pytest.raises(ValueError, match="bias: it takes a plan"):
         softmma.assert_close(np.zeros((24, 40)), *operands, bias=np.zeros(40))
-    with pytest.raises(ValueError, match="plan 'x': K = 384: .*behind K"):
+    with pytest.raises(ValueError, match="plan 'x': K = 384: .*beyond K"):
         plan = {"name": "x", "sum": [{"deal": "list", "list": [[[0, 400]]]}]}
         softmma.assert_close(np.zeros((24, 40)), *operands, plan=plan)
     with pytest.raises(ValueError, match="the list of GPUs is empty"):
@@ -220,7 +220,7 @@ def test_usual_rounding_of_operands():
     with pytest.warns(RuntimeWarning, match="a: rounded to tf32, 1 values became infinite"):
         assert product(largest, "A100", "tf32") == np.inf
     assert softmma.round(np.float32([subnormal]), "tf32", "nearest-away").view(np.uint32).tolist() == [0x2000]
-    with pytest.raises(ValueError, match="round_in: 'up' is none of nearest-even"):
+    with pytest.raises(ValueError, match="round_in: 'up' is not one of nearest-even"):
         product(1, "A100", "tf32", round_in="up")
     with pytest.raises(ValueError, match="round_in: .* a rule of their own"):
         q = softmma.quantize(np.ones((1, 32), np.float32), "mxfp8_e4m3")

@@ -80,7 +80,7 @@ def test_complaints():
         softmma.equal("H100", "B2000")
     with pytest.raises(ValueError, match="no functions of the same operands"):
         softmma.equal("H100:bf16", "H100:s8")
-    with pytest.raises(ValueError, match="behind K"):
+    with pytest.raises(ValueError, match="beyond K"):
         softmma.equal("H100", "H100", plan={"name": "x", "sum": [{"deal": "list", "list": [[[0, 90]]]}]}, k=64)
 
 

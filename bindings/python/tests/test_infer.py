@@ -144,7 +144,7 @@ def test_no_function(generator):
     assert not found and found.outcome == "no function" and found.model is None and not found.parameters
     assert (n.row, n.place, n.at_once) == (0, 0, True) and n.batch > 1000 and n.not_repeated == n.batch
     assert n.operands.a.shape == (1, 32) and n.operands.scale_a.shape == (1, 1) and len(found.proof.d) == 0
-    assert "asked again at place 0" in repr(found)
+    assert "repeated at place 0" in repr(found)
     assert n.neighbour is None and n.why.startswith("cannot tell what decides")
 
 

@@ -906,7 +906,7 @@ def test_errors_of_arguments():
     x = jnp.ones((4, 4))
     with pytest.raises(ValueError, match="'fp8_delayed': delayed scaling needs histories=, at first softmma.jax.histo"):
         softmma.jax.dot_general(recipe="fp8_delayed")(x, x, LINEAR)
-    with pytest.raises(ValueError, match=r"float32\[2\] and float32\[\] are none of e4m3 tensor history 1024: begin"):
+    with pytest.raises(ValueError, match=r"float32\[2\] and float32\[\] do not fit e4m3 tensor history 1024: begin"):
         softmma.jax.dot_general(recipe="fp8_delayed")(x, x, LINEAR, histories=softmma.jax.histories(delayed()))
     with pytest.raises(ValueError, match="weights: 'left' is none of"):
         softmma.jax.histories(weights="left")

@@ -409,7 +409,7 @@ def test_complaints(operands, tmp_path):
             softmma.matmul(a, b, **{argument: 2.0})
     listed = {"name": "x", "sum": [{"deal": "list", "list": [[[0, 140]]]}]}
     for product in (lambda: softmma.matmul(a, b, plan=listed), lambda: softmma.Multiplier(b, plan=listed)):
-        with pytest.raises(ValueError, match=r"plan 'x': K = 130: .*behind K"):
+        with pytest.raises(ValueError, match=r"plan 'x': K = 130: .*beyond K"):
             product()
     with pytest.raises(ValueError, match="K is 0"):
         softmma.matmul(a[:, :0], b[:0], plan=HALF)

@@ -49,13 +49,13 @@ def test_names():
     assert recipes.recipe("weight_only_nvfp4", formula="modelopt").source.startswith("ModelOpt")
     four_or_six = recipes.recipe("nvfp4", formula="te_4over6", hadamard=False, stochastic=False, row_factors=True)
     assert four_or_six.gradients == recipes.Operand("e2m1", "1x16") and four_or_six.activations.row_factors
-    with pytest.raises(LookupError, match="recipe: 'fp9' is none of fp32, tf32, bf16"):
+    with pytest.raises(LookupError, match="recipe: 'fp9' is not one of fp32, tf32, bf16"):
         recipes.recipe("fp9")
     with pytest.raises(TypeError, match="recipe bf16 has no option margin"):
         recipes.recipe("bf16", margin=1)
-    with pytest.raises(ValueError, match="scaling: '1x64' is none of none, tensor, row, 1x128"):
+    with pytest.raises(ValueError, match="scaling: '1x64' is not one of none, tensor, row, 1x128"):
         recipes.Operand("e4m3", "1x64")
-    with pytest.raises(LookupError, match="format: 'e9m9' is none of f64"):
+    with pytest.raises(LookupError, match="format: 'e9m9' is not one of f64"):
         recipes.Operand("e9m9")
 
 
@@ -787,9 +787,9 @@ def test_products_of_numbers_quantised_to_nvfp4(generator, scale):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda x: recipes.Unit("H100").prepare(x, "weight", "forward", "a"), "role: 'weight' is none of weights, act"),
-        (lambda x: recipes.Unit("H100").prepare(x, "weights", "forwards", "a"), "product: 'forwards' is none of forw"),
-        (lambda x: recipes.Unit("H100").prepare(x, "weights", "forward", "c"), "side: 'c' is none of a, b"),
+        (lambda x: recipes.Unit("H100").prepare(x, "weight", "forward", "a"), "role: 'weight' is not one of weights, act"),
+        (lambda x: recipes.Unit("H100").prepare(x, "weights", "forwards", "a"), "product: 'forwards' is not one of forw"),
+        (lambda x: recipes.Unit("H100").prepare(x, "weights", "forward", "c"), "side: 'c' is not one of a, b"),
         (lambda x: recipes.Unit("H100").prepare(x[0, 0], "weights", "forward", "a"), "a is a number, not an array"),
         (lambda x: recipes.Unit("H100").prepare(1j * x, "weights", "forward", "b"), "b is complex64, not an array"),
         (lambda x: recipes.Unit("H100").prepare([["x"]], "weights", "forward", "b"), "b is <U1, not an array"),
@@ -812,7 +812,7 @@ def test_products_of_numbers_quantised_to_nvfp4(generator, scale):
         (lambda x: recipes.Operand("e2m1", "1x16", hadamard=True, hadamard_in="f16"), "hadamard_in: 'f16' is none of"),
         (lambda x: recipes.Operand("e2m1", "1x16", stochastic=True, formula="te_4over6"), "stochastic: formula"),
         (lambda x: recipes.recipe("nvfp4", formula="te_4over6"), "goes with hadamard=False and stochastic=False"),
-        (lambda x: recipes.recipe("deepseek", formula="qwix"), "formula: 'qwix' is none of deepgemm, deepseek, te"),
+        (lambda x: recipes.recipe("deepseek", formula="qwix"), "formula: 'qwix' is not one of deepgemm, deepseek, te"),
     ],
 )
 def test_bad_input(make, message):

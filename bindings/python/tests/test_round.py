@@ -34,7 +34,7 @@ def test_modes():
     assert rounded(x, "toward-zero") == [1.0, -1.0, 1.0, -1.0]
     assert rounded(x, "toward-positive") == [1.125, -1.0, 1.125, -1.0]
     assert rounded(x, "toward-negative") == [1.0, -1.125, 1.0, -1.125]
-    with pytest.raises(ValueError, match="mode: 'up' is none of nearest-even, toward-zero, .*nearest-away"):
+    with pytest.raises(ValueError, match="mode: 'up' is not one of nearest-even, toward-zero, .*nearest-away"):
         softmma.round(x, "e4m3", mode="up")
 
 
@@ -128,7 +128,7 @@ def test_blocks_of_zeros_and_of_none():
     q = softmma.quantize([np.nan] + [1] * 31 + [np.inf] + [2] * 31 + [3] * 2, "mxfp8_e4m3")
     assert np.isnan(q.scales.astype(float)).tolist() == [True, True, False]
     assert softmma.quantize(np.ones((3, 0)), "mxfp4").scales.shape == (3, 0)
-    with pytest.raises(ValueError, match="format: 'mxfp5' is none of mxfp8_e4m3"):
+    with pytest.raises(ValueError, match="format: 'mxfp5' is not one of mxfp8_e4m3"):
         softmma.quantize([1], "mxfp5")
     with pytest.raises(ValueError, match="x is a number"):
         softmma.quantize(1, "mxfp4")

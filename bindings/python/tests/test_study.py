@@ -178,7 +178,7 @@ def test_sweep_of_a_parameter():
 
 
 def test_sweep_of_accurate_products(generator):
-    """The error is that of gemm's methods, and `auto` is exact but for one rounding."""
+    """The error is that of gemm's methods, and `auto` is exact except for one rounding."""
     a, b = generator.standard_normal((5, 60)), generator.standard_normal((60, 4))
     exact = np.array([[sum(map(Fraction.__mul__, map(Fraction, x), map(Fraction, y))) for y in b.T] for x in a])
     for text, on, arguments in (

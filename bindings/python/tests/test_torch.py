@@ -590,7 +590,7 @@ def test_lossy_weights_warn():
 def test_errors(batch):
     with pytest.raises(LookupError, match="no number format"):
         softmma.torch.emulate("H100", weights="e9m9")
-    with pytest.raises(ValueError, match="scaling: 'rows' is none of tensor, row, block, none"):
+    with pytest.raises(ValueError, match="scaling: 'rows' is not one of tensor, row, block, none"):
         softmma.torch.emulate("H100", scaling="rows")
     with pytest.raises(LookupError, match="V100 has no instruction for bf16"), softmma.torch.emulate("V100"):
         batch[0] @ batch[0].T

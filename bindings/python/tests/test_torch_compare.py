@@ -111,7 +111,9 @@ def test_equal_targets(network, x):
 
 def test_first_and_trace(network, x):
     d = compare(network, x, ["A100", "L40S", "H100"])
-    assert d.first is d[0] and d.first.parted == [("A100", "H100"), ("L40S", "H100")]
+    with pytest.warns(DeprecationWarning, match="Layer.parted is now Layer.differing"):
+        assert d.first.parted == d.first.differing
+    assert d.first is d[0] and d.first.differing == [("A100", "H100"), ("L40S", "H100")]
     assert [layer.cause["A100", "H100"] for layer in d] == ["own", "inherited", "inherited"]
     t = d.trace()
     a, h = (outputs(network, x, on=on)[0] for on in ("A100", "H100"))
@@ -119,7 +121,7 @@ def test_first_and_trace(network, x):
     assert abs(a - h)[t.at] == abs(a - h).max() and t.element == t.at and (t.product, t.products) == (0, 1)
     w = network[0].weight.detach().numpy()
     expected = softmma.trace(x.numpy(), w.T, at=t.at, on=["A100", "H100"], in_dtype="bf16")
-    assert t.same_operands and t.trace.parting == expected.parting
+    assert t.same_operands and t.trace.divergence == expected.divergence
     for mine, theirs in zip(t.trace.targets, expected.targets):
         assert mine.result == theirs.result and mine.instruction == theirs.instruction
         np.testing.assert_array_equal(mine.steps, theirs.steps)
@@ -136,15 +138,15 @@ def test_first_and_trace(network, x):
 
 
 def test_explanation(network, x):
-    """The instruction at which the sums part, with the operands that both units got, continues to both results."""
+    """The instruction at which the sums diverge, with the operands that both units got, continues to both results."""
     d = compare(network, x, ["A100", "H100"], loss=lambda y: y.square().sum(), isolate=True)
     for title in "0", "0.weight wgrad":
         t = d.trace(title)
-        e, p = t.explain(), t.trace.parting
+        e, p = t.explain(), t.trace.divergence
         for target, result in zip(t.trace.targets, e.results):
             assert target.steps["sum"][target.steps["products"] == p.products][-1] == float(result)
     assert e.difference and e.results[0] != e.results[1] and t.trace.value["parting"]["first_difference"] in repr(t)
-    with pytest.raises(ValueError, match="do not part at an instruction"):
+    with pytest.raises(ValueError, match="do not diverge at an instruction"):
         compare(network, x, ["A100", "H100"]).trace("1").explain()
     fp8 = [(on, {**FP8, "promote_every": 32}) for on in ("H100", "B200")]
     with pytest.raises(ValueError, match="does not show a sum with promote_every"):
@@ -157,7 +159,7 @@ def test_trace_of_narrow_formats(scaling):
     layer, x = nn.Linear(300, 7), torch.randn(2, 3, 300)
     d = compare(layer, x, [(on, {**FP8, "scaling": scaling}) for on in ("H100", "B200")] + ["A100"])
     t = d.trace(between=d.targets[:2])
-    assert t.same_operands and t.products == 1 and t.trace.parting is not None
+    assert t.same_operands and t.products == 1 and t.trace.divergence is not None
     assert t.trace.targets[0].result != t.trace.targets[1].result
     other = d.trace(between=(d.targets[0], "A100"))
     assert not other.same_operands
@@ -168,7 +170,7 @@ def test_trace_of_promotion():
     layer, x = nn.Linear(400, 7), torch.randn(6, 400)
     d = compare(layer, x, [("H100", {**FP8, "promote_every": every}) for every in (128, None)])
     t = d.trace()
-    assert t.same_operands and t.trace.parting is None
+    assert t.same_operands and t.trace.divergence is None
     assert "got the same operands, and sum them differently" in repr(t)
 
 
@@ -392,9 +394,9 @@ def test_causes_of_gradients():
     assert d.first_between("A100", "H100", "dgrad") is None
     assert "first gradient: 2.weight wgrad (Linear): A100 and H100 differ in" in repr(d)
     t = d.trace()
-    assert t.same_operands and t.products == 1 and t.cause == "own" and t.trace.parting is not None
+    assert t.same_operands and t.products == 1 and t.cause == "own" and t.trace.divergence is not None
     w = softmma.trace(factors.T.numpy(), x.numpy(), at=t.at, on=["A100", "H100"], in_dtype="bf16")
-    assert [a.result for a in t.trace.targets] == [b.result for b in w.targets] and t.trace.parting == w.parting
+    assert [a.result for a in t.trace.targets] == [b.result for b in w.targets] and t.trace.divergence == w.divergence
 
 
 def test_isolated_gradients(network, x):
@@ -654,12 +656,16 @@ def test_where_training_parts():
         model, [(x, factors)] * 2, ["A100", "L40S", "H100"], loss=lambda y, f: (y * f).sum(),
         optimizer=lambda p: torch.optim.SGD([x for x in p if x.requires_grad], lr=1e-3),
     )  # fmt: skip
-    same, other, _ = found.partings
+    same, other, _ = found.divergences
+    with pytest.warns(DeprecationWarning, match=r"Training\.partings is now Training\.divergences"):
+        assert found.partings is found.divergences
+    with pytest.warns(DeprecationWarning, match="TrainingParting is now TrainingDivergence"):
+        assert softmma.torch.TrainingParting is softmma.torch.TrainingDivergence
     assert same == (("A100", "L40S"), None, (), None)
     assert other == (("A100", "H100"), 1, ("1.weight",), 2) and found.losses["A100"][0] == found.losses["H100"][0]
     text = repr(found)
     assert "A100 and L40S: the same bits after every step" in text and "L40S and H100" not in text
-    assert "A100 and H100: parameters part in step 1 (1.weight); losses from step 2 on" in text
+    assert "A100 and H100: parameters diverge in step 1 (1.weight); losses from step 2 on" in text
     assert json.loads(found.to_json())["partings"][1]["loss_step"] == 2 and found._repr_html_().count("<table>") == 2
 
 
@@ -676,7 +682,7 @@ def test_training_results(network, x, tmp_path, capsys):
     found.plot(tmp_path / "losses.svg")
     assert (tmp_path / "losses.svg").read_text().rstrip().endswith("</svg>")
     assert "H100: 3 of 3 steps, 0 s left" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="'A100' is none of the runs: FP32, H100"):
+    with pytest.raises(ValueError, match="'A100' is not a run; the runs are FP32, H100"):
         found.first_beyond(0.1, "A100")
 
 

@@ -41,14 +41,14 @@ def test_exact():
         assert step["error"] == float(Fraction(float(step["sum"])) - exact)
 
 
-def test_parting():
+def test_divergence():
     a = np.zeros((1, 64), np.float16)
     a[0, [0, 16, 32, 48]] = 4096, 1, 1, 1
     found = softmma.trace(a, a.T, at=(0, 0), on=["H100", "H100"], plan=[None, TWO])
-    assert found.parting == softmma.Parting((0, 1), "instruction", 32, 48)
+    assert found.divergence == softmma.SumDivergence((0, 1), "instruction", 32, 48)
     assert [t.steps["sum"][-1] for t in found.targets] == [2**24, 2**24 + 2]
     assert found.targets[1].plan.name == "two"
-    assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).parting is None
+    assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).divergence is None
 
 
 def test_own_results():
@@ -61,7 +61,7 @@ def test_own_results():
     assert [r["as"] for r in found.value["results"]] == [["H100", "V100"], []]
     assert softmma.trace(a, b, on="H100", d={"theirs": theirs}).why.startswith("theirs and H100 differ in 2 of 4")
     assert softmma.trace(a, b, on=["H100", "V100"]).why == "all results are the same"
-    with pytest.raises(ValueError, match="d: 1 values of d are none of f32"):
+    with pytest.raises(ValueError, match="d: 1 values of d are not numbers of f32"):
         softmma.trace(a, b, d=ours + [[0.1, 0], [0, 0]])
     with pytest.raises(ValueError, match="d: d is not 2 x 2"):
         softmma.trace(a, b, d=ours[:1])

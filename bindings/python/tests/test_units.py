@@ -41,6 +41,15 @@ def test_names():
     assert loaded == "['softmma._core']\n"
 
 
+def test_old_names():
+    """Old names work, with a warning."""
+    traced = softmma.trace(np.ones((1, 3), np.float16), np.ones((3, 1), np.float16), at=(0, 0))
+    with pytest.warns(DeprecationWarning, match=r"Trace\.parting is now Trace\.divergence"):
+        assert traced.parting is traced.divergence
+    with pytest.warns(DeprecationWarning, match=r"softmma\.Parting is now softmma\.SumDivergence"):
+        assert softmma.Parting is softmma.SumDivergence
+
+
 def test_targets_name_instructions():
     assert softmma.instruction("H100:f16") == softmma.instructions("H100")[0]
     assert softmma.instruction("H100:HMMA.16816.F32") == softmma.instruction("H100", "HMMA.16816.F32")
@@ -60,7 +69,7 @@ def test_results_are_shown_in_one_line():
     assert repr(product) == "<product of 1 x 1 x 3 in f32 by ampere mma.m16n8k32.s32.s8.s8.s32>"
     assert softmma.gemm(a, b).slices is None
     traced = softmma.trace(a, b, on=["V100", "H100"], at=(0, 0))
-    assert repr(traced) == "<trace of [0, 0]: V100 0.0, H100 1.0; V100 and H100 part at 3 products (instruction)>"
+    assert repr(traced) == "<trace of [0, 0]: V100 0.0, H100 1.0; V100 and H100 diverge at 3 products (instruction)>"
     d = softmma.matmul(a, b, on="H100")
     assert repr(softmma.claim(a, b, d, "H100")) == "<claim H100: holds>"
     assert repr(softmma.claim(a, b, d + 1, "H100")) == "<claim H100: 1 of 1 elements differ>"
@@ -206,9 +215,9 @@ def test_targets():
     assert [pair["different"] for pair in both.value["pairs"]][0] > 0  # f16 and bf16 of one GPU
     with pytest.raises(ValueError, match="NUL"):
         softmma.matmul(a, b, on="H100\0:f16")
-    with pytest.raises(ValueError, match="in_dtype: on='H100:e4m3' says it already"):
+    with pytest.raises(ValueError, match="in_dtype: on='H100:e4m3' already gives it"):
         softmma.matmul(a, b, on="H100:e4m3", in_dtype="f16")
-    with pytest.raises(ValueError, match="instr: on='H100:e4m3' says it already"):
+    with pytest.raises(ValueError, match="instr: on='H100:e4m3' already gives it"):
         softmma.matmul(a, b, on="H100:e4m3", instr=instr)
     with pytest.raises(LookupError, match="on: .*e9m9"):
         softmma.matmul(a, b, on="H100:e9m9")

@@ -155,13 +155,13 @@ SMMA_CORE int smma_chain_column(smma_chain_place_of_thread at, int j) { return a
 
 /* Returns the index, among the thread's elements, of row i and column j of a quadrant. */
 SMMA_CORE int smma_chain_element(int quadrant, int i, int j) {
-  return (quadrant / 2 * CHAIN_BEGUN + i) * CHAIN_COLUMNS + quadrant % 2 * CHAIN_BEGUN + j;
+  return (quadrant / 2 * CHAIN_QUADRANT_LINES + i) * CHAIN_COLUMNS + quadrant % 2 * CHAIN_QUADRANT_LINES + j;
 }
 
 /* Returns the index of its sum among those of the columns that are summed at a time. */
 SMMA_CORE int smma_chain_sum(const smma_chain *p, int quadrant, int i, int j) {
   const int columns = smma_chain_columns(p);
-  return (quadrant / 2 * CHAIN_BEGUN + i) * columns + (quadrant % 2 * CHAIN_BEGUN + j) % columns;
+  return (quadrant / 2 * CHAIN_QUADRANT_LINES + i) * columns + (quadrant % 2 * CHAIN_QUADRANT_LINES + j) % columns;
 }
 
 /* Counts, for a quadrant, which of four products are negative and not on the grid. */
@@ -170,47 +170,48 @@ SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_pane
   const smma_four row_deficit = a->deficit[group][row], column_deficit = b->deficit[group][column];
   const smma_four row_sign = a->sign[group][row], column_sign = b->sign[group][column];
   int i, j;
-  SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-    const int e = i * CHAIN_BEGUN + j;
+  SMMA_UNROLL for (i = 0; i < CHAIN_QUADRANT_LINES; i++) SMMA_UNROLL for (j = 0; j < CHAIN_QUADRANT_LINES; j++) {
+    const int e = i * CHAIN_QUADRANT_LINES + j;
     uint32_t above = row_deficit.of[i / 2].of[i % 2] + column_deficit.of[j / 2].of[j % 2] + limit[e];
     uint32_t negative = row_sign.of[i / 2].of[i % 2] ^ column_sign.of[j / 2].of[j % 2];
     count[e] = smma_dot_bytes(above & negative, 0x04040404, count[e]);
   }
 }
 
-/* Begins a block of CHAIN_BEGUN rows and columns, a quadrant: accumulators replace c, if c is summed with products.
-   `first`: the block's first product; longer blocks continue in consecutive panels. `bases` is used if bases are not
-   wide. Flags elements out of range in `out`. */
+/* Begins a block of CHAIN_QUADRANT_LINES rows and columns, a quadrant: accumulators replace c, if c is summed with
+   products. `first`: the block's first product; longer blocks continue in consecutive panels. `bases` is used if bases
+   are not wide. Flags elements out of range in `out`. */
 SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, const smma_chain_panel *a,
                                 const smma_chain_panel *b, smma_chain_place_of_thread at, int first, int quadrant,
                                 int32_t bases, const int32_t *sum, double *accumulator, uint64_t *out) {
   const int down = quadrant / 2, across = quadrant % 2;
   const int row = smma_chain_place(true, at.row) / 4 + down * 8,
             column = smma_chain_place(false, at.column) / 4 + across;
-  uint32_t count[CHAIN_BEGUN * CHAIN_BEGUN], limit[CHAIN_BEGUN * CHAIN_BEGUN], emax[CHAIN_BEGUN * CHAIN_BEGUN];
-  int32_t base[CHAIN_BEGUN * CHAIN_BEGUN], least = CHAIN_LEAST_SUM;
+  uint32_t count[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES], limit[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES],
+      emax[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES];
+  int32_t base[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES], least = CHAIN_LEAST_SUM;
   uint32_t widest = 0;
   int i, j, k, panel;
-  SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-    const int e = i * CHAIN_BEGUN + j;
+  SMMA_UNROLL for (i = 0; i < CHAIN_QUADRANT_LINES; i++) SMMA_UNROLL for (j = 0; j < CHAIN_QUADRANT_LINES; j++) {
+    const int e = i * CHAIN_QUADRANT_LINES + j;
     base[e] = bases;
     if (p->wide) {
-      base[e] = a->base[first / 4][smma_chain_row(at, down * CHAIN_BEGUN + i)] +
-                b->base[first / 4][smma_chain_column(at, across * CHAIN_BEGUN + j)];
+      base[e] = a->base[first / 4][smma_chain_row(at, down * CHAIN_QUADRANT_LINES + i)] +
+                b->base[first / 4][smma_chain_column(at, across * CHAIN_QUADRANT_LINES + j)];
       least = smma_minimum(least, sum[e]);
       widest = smma_greater_unsigned(widest, (uint32_t)(base[e] - CHAIN_LEAST * CHAIN_BINADE));
     }
     emax[e] = smma_chain_of_sum(sum[e], base[e]);
   }
   if (least < CHAIN_LEAST_SUM || widest > (uint32_t)((CHAIN_GREATEST - CHAIN_LEAST) * CHAIN_BINADE))
-    SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-      const int e = i * CHAIN_BEGUN + j;
+    SMMA_UNROLL for (i = 0; i < CHAIN_QUADRANT_LINES; i++) SMMA_UNROLL for (j = 0; j < CHAIN_QUADRANT_LINES; j++) {
+      const int e = i * CHAIN_QUADRANT_LINES + j;
       if (smma_chain_is_out(sum[e], base[e])) *out |= (uint64_t)1 << smma_chain_element(quadrant, i, j);
       /* Bases of zeros and of their partners have no meaning. */
       if (sum[e] == 0) emax[e] = smma_chain_of_sum(0, 2 * CHAIN_NO_BASE * CHAIN_BINADE);
     }
-  SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-    const int e = i * CHAIN_BEGUN + j;
+  SMMA_UNROLL for (i = 0; i < CHAIN_QUADRANT_LINES; i++) SMMA_UNROLL for (j = 0; j < CHAIN_QUADRANT_LINES; j++) {
+    const int e = i * CHAIN_QUADRANT_LINES + j;
     if (p->rule == SMMA_T_FDPA)
       emax[e] = smma_greater_with_sign(smma_high_word(accumulator[smma_chain_sum(p, quadrant, i, j)]), emax[e]);
     limit[e] = smma_chain_limit(p, w, emax[e], base[e]);
@@ -225,8 +226,8 @@ SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, 
     else
       SMMA_UNROLL_BY(2) for (k = first; k < end; k += 4) smma_chain_count(a, b, row, column, k / 4, limit, count);
   }
-  SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-    const int e = i * CHAIN_BEGUN + j;
+  SMMA_UNROLL for (i = 0; i < CHAIN_QUADRANT_LINES; i++) SMMA_UNROLL for (j = 0; j < CHAIN_QUADRANT_LINES; j++) {
+    const int e = i * CHAIN_QUADRANT_LINES + j;
     double *sum_of = &accumulator[smma_chain_sum(p, quadrant, i, j)];
     *sum_of = p->rule == SMMA_T_FDPA ? smma_chain_start(p, w, emax[e], *sum_of, count[e])
                                      : smma_chain_start_apart(p, w, emax[e], count[e]);

@@ -6,17 +6,18 @@
 #include "core/rule.h"
 
 enum {
-  CHAIN_DEPTH = 16,  /* products of each line in a panel */
-  CHAIN_LINES = 128, /* rows of A or columns of B in a panel */
-  CHAIN_ROWS = 8,    /* rows per thread: 2g, 2g + 1 and those 16, 32 and 48 further, of a warp's 64 */
-  CHAIN_COLUMNS = 8, /* columns per thread: 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
-  CHAIN_BEGUN = 4,   /* rows and columns of a quadrant, which are begun together */
-  CHAIN_TOP = 62,    /* (exponent field of a sum of 16^e) / 4 for the greatest possible e */
-  CHAIN_SPAN = 29,   /* an element's exponent is exact down to this many binades below its base, whatever the other's */
+  CHAIN_DEPTH = 16,         /* products of each line in a panel */
+  CHAIN_LINES = 128,        /* rows of A or columns of B in a panel */
+  CHAIN_ROWS = 8,           /* rows per thread: 2g, 2g + 1 and those 16, 32 and 48 further, of a warp's 64 */
+  CHAIN_COLUMNS = 8,        /* columns per thread: 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
+  CHAIN_QUADRANT_LINES = 4, /* rows and columns of a quadrant, which are begun together */
+  CHAIN_TOP = 62,           /* (exponent field of a sum of 16^e) / 4 for the greatest possible e */
+  CHAIN_SPAN = 29, /* an element's exponent is exact down to this many binades below its base, whatever the other's */
   CHAIN_NARROW_SPAN =
-      30,               /* the same if bases are not wide: products' exponents are then above both bases - CHAIN_TOP */
-  CHAIN_LEAST = -72,    /* with bases at least this and CHAIN_SPAN no result is subnormal, and c <= 2^127 fits a byte */
-  CHAIN_GREATEST = 100, /* with bases at most this 2^20 blocks do not overflow */
+      30,            /* the same if bases are not wide: products' exponents are then above both bases - CHAIN_TOP */
+  CHAIN_LEAST = -72, /* least base: from it on, with CHAIN_SPAN, no result is subnormal, and the exponent of c <= 2^127
+                        fits a byte */
+  CHAIN_GREATEST = 100, /* greatest base: up to it, 2^20 blocks do not overflow */
   CHAIN_NARROW = 39,    /* the greatest deficit, if deficits do not saturate, and */
   CHAIN_ABOVE = 26,     /* binades above bases that c can then have, plus a margin: 167 + CHAIN_TOP + 26 fits a byte */
   CHAIN_NO_BASE = -300, /* the base of zeros, far below that of any number */

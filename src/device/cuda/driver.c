@@ -61,7 +61,7 @@ static struct {
 /* An operation's kernels, compiled when first launched. */
 typedef struct program {
   smma_operation operation;
-  bool tried[SMMA_CUDA_PARTS];
+  bool is_attempted[SMMA_CUDA_PARTS];
   CUmodule part[SMMA_CUDA_PARTS]; /* NULL: use the kernels compiled ahead */
   struct program *next;
 } program;
@@ -235,7 +235,7 @@ static void *allocate(void *opened, size_t bytes, char message[SMMA_DEVICE_MESSA
   if (!enter(opened, message)) return NULL;
   error = cu.allocate(&buffer, bytes ? bytes : 1);
   if (error == CUDA_SUCCESS) return (void *)(uintptr_t)buffer;
-  fail(message, "memory cannot be had", error);
+  fail(message, "out of memory", error);
   return NULL;
 }
 
@@ -279,11 +279,11 @@ static void *find_program(void *opened, const smma_operation *operation, char me
 static CUmodule module_with(const device *d, program *p, const char *name) {
   const smma_cuda_part part = smma_cuda_part_of(name, &p->operation);
   if (part == SMMA_CUDA_PARTS) return d->kernels;
-  if (!p->tried[part]) {
+  if (!p->is_attempted[part]) {
     void *code = smma_cuda_compile(part, &p->operation, d->major, d->minor, NULL);
     if (code && cu.module_load(&p->part[part], code) != CUDA_SUCCESS) p->part[part] = NULL;
     free(code);
-    p->tried[part] = true;
+    p->is_attempted[part] = true;
   }
   return p->part[part] ? p->part[part] : d->kernels;
 }

@@ -46,17 +46,17 @@ __device__ static inline void block_sums(const smma_chain_panel *a, const smma_c
     const int half = (first + k % CHAIN_DEPTH) / 8;
     const smma_pair y = b[k / CHAIN_DEPTH].exponent[column * WARP + lane].of[half];
 #pragma unroll
-    for (int i = 0; i < CHAIN_BEGUN / 2; i++) {
+    for (int i = 0; i < CHAIN_QUADRANT_LINES / 2; i++) {
       const smma_pair x = a[k / CHAIN_DEPTH].exponent[(row + i) * WARP + lane].of[half];
 #pragma unroll
-      for (int j = 0; j < CHAIN_BEGUN / 2; j++) {
+      for (int j = 0; j < CHAIN_QUADRANT_LINES / 2; j++) {
         /* only four of eight products belong to the block */
         const bool none = BLOCK == 4 && lane % 4 / 2 != first % 8 / 4;
         float s[4];
         exponent_sums(x, none ? 0 : y.of[j], s);
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-          int32_t *to = &sum[(i * 2 + e / 2) * CHAIN_BEGUN + j * 2 + e % 2];
+          int32_t *to = &sum[(i * 2 + e / 2) * CHAIN_QUADRANT_LINES + j * 2 + e % 2];
           const int32_t bits = __float_as_int(s[e]);
           *to = k == 0 ? bits : max(*to, bits);
         }
@@ -124,7 +124,7 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
                                                double *accumulator, uint64_t *out) {
 #pragma unroll
   for (int quadrant = 0; quadrant < 4; quadrant++) {
-    int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+    int32_t sum[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES];
     block_sums<BLOCK>(a, b, warp_row, warp_column, first, quadrant, sum);
     smma_chain_begin(&chain, &words, a, b, at, first, quadrant, bases, sum, accumulator, out);
   }
@@ -144,7 +144,7 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
     const smma_chain_place_of_thread here = {at.row, at.column + part * 16};
 #pragma unroll
     for (int quadrant = part; quadrant < 4; quadrant += parts) {
-      int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+      int32_t sum[CHAIN_QUADRANT_LINES * CHAIN_QUADRANT_LINES];
       block_sums<LENGTH>(a, b, warp_row, warp_column, k, quadrant, sum);
       smma_chain_begin(&chain, &words, a, b, at, k, quadrant, bases, sum, accumulator, out);
     }

@@ -1,4 +1,4 @@
-/* Does the tasks of src/gemm/fold.c on a device: what a plan does with sums between its chains. */
+/* Does the tasks of src/gemm/fold.c on a device: a plan's operations on sums between its chains. */
 #ifndef SMMA_DEVICE_FOLD_H
 #define SMMA_DEVICE_FOLD_H
 

@@ -157,7 +157,7 @@ static void *allocate(void *opened, size_t bytes, char message[SMMA_DEVICE_MESSA
   cl_int error;
   cl_mem buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
   if (error == CL_SUCCESS) return buffer;
-  fail(message, "memory cannot be had", error);
+  fail(message, "out of memory", error);
   return NULL;
 }
 

@@ -15,19 +15,19 @@
 
 /* If the registers cannot hold both chains, they are computed one after the other. */
 enum { CHAINS_ROWS = 4, CHAINS_VECTORS = 2, CHAINS_COLUMNS = CHAINS_VECTORS * LANES };
-enum { CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, CHAINS_AT_ONCE = REGISTERS < 32 ? 1 : 2 };
+enum { CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, CHAINS_PER_PASS = REGISTERS < 32 ? 1 : 2 };
 
-/* Computes CHAINS_AT_ONCE chains, from number `first` on, of `count` products from zero, for CHAINS_ROWS x
+/* Computes CHAINS_PER_PASS chains, from number `first` on, of `count` products from zero, for CHAINS_ROWS x
    CHAINS_COLUMNS elements. */
 static inline __attribute__((always_inline)) void chains_add(const float *a, const float *b, size_t count, int first,
                                                              vf (*sum)[CHAINS_ALL]) {
-  UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
+  UNROLL for (int c = 0; c < CHAINS_PER_PASS; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
       vf_set(0);
   a += first * CHAINS_ROWS, b += first * CHAINS_COLUMNS;
   for (; count > 0; count--, a += 2 * CHAINS_ROWS, b += 2 * CHAINS_COLUMNS) {
-    vf y[CHAINS_AT_ONCE * CHAINS_VECTORS];
-    UNROLL for (int v = 0; v < CHAINS_AT_ONCE * CHAINS_VECTORS; v++) y[v] = vf_load(b + v * LANES);
-    UNROLL for (int i = 0; i < CHAINS_ALL; i++) UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) sum[first + c][i] =
+    vf y[CHAINS_PER_PASS * CHAINS_VECTORS];
+    UNROLL for (int v = 0; v < CHAINS_PER_PASS * CHAINS_VECTORS; v++) y[v] = vf_load(b + v * LANES);
+    UNROLL for (int i = 0; i < CHAINS_ALL; i++) UNROLL for (int c = 0; c < CHAINS_PER_PASS; c++) sum[first + c][i] =
         vf_fma(vf_set(a[c * CHAINS_ROWS + i / CHAINS_VECTORS]), y[c * CHAINS_VECTORS + i % CHAINS_VECTORS],
                sum[first + c][i]);
   }
@@ -38,7 +38,7 @@ static void chains_block(const float *a, const float *b, size_t steps, size_t pa
   UNROLL for (int i = 0; i < CHAINS_ALL; i++) __builtin_prefetch(d + (i + CHAINS_ALL) * LANES);
   for (; steps > 0; steps--, a += 2 * pairs * CHAINS_ROWS, b += 2 * pairs * CHAINS_COLUMNS) {
     vf sum[2][CHAINS_ALL];
-    UNROLL for (int first = 0; first < 2; first += CHAINS_AT_ONCE) chains_add(a, b, pairs, first, sum);
+    UNROLL for (int first = 0; first < 2; first += CHAINS_PER_PASS) chains_add(a, b, pairs, first, sum);
     UNROLL for (int i = 0; i < CHAINS_ALL; i++)
         vf_store(d + i * LANES, vf_add(vf_load(d + i * LANES), vf_add(sum[0][i], sum[1][i])));
   }
@@ -90,17 +90,17 @@ static void chains_run(const smma_run *r) {
 
 /* ---- AMX-FP8 ---- */
 
-/* Computes CHAINS_AT_ONCE chains, from number `first` on, of `count` pairs of products each. */
+/* Computes CHAINS_PER_PASS chains, from number `first` on, of `count` pairs of products each. */
 static inline __attribute__((always_inline)) void chains_add_pairs(const float *a, const float *b, size_t count,
                                                                    int first, vf (*sum)[CHAINS_ALL]) {
-  enum { PRODUCTS = 2 * CHAINS_AT_ONCE };
-  UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
+  enum { PRODUCTS = 2 * CHAINS_PER_PASS };
+  UNROLL for (int c = 0; c < CHAINS_PER_PASS; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
       vf_set(0);
   a += 2 * first * CHAINS_ROWS, b += 2 * first * CHAINS_COLUMNS;
   for (; count > 0; count--, a += 4 * CHAINS_ROWS, b += 4 * CHAINS_COLUMNS) {
     vf y[PRODUCTS * CHAINS_VECTORS];
     UNROLL for (int v = 0; v < PRODUCTS * CHAINS_VECTORS; v++) y[v] = vf_load(b + v * LANES);
-    UNROLL for (int i = 0; i < CHAINS_ALL; i++) UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) {
+    UNROLL for (int i = 0; i < CHAINS_ALL; i++) UNROLL for (int c = 0; c < CHAINS_PER_PASS; c++) {
       const float *of_a = a + 2 * c * CHAINS_ROWS + i / CHAINS_VECTORS;
       const vf *of_b = y + 2 * c * CHAINS_VECTORS + i % CHAINS_VECTORS;
       const vf product = vf_multiply(vf_set(of_a[0]), of_b[0]);
@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) void chains_add_pairs(const float *
 static void chains_fp8_block(const float *a, const float *b, size_t steps, size_t k, vf nan, float *d) {
   for (; steps > 0; steps--, a += k * CHAINS_ROWS, b += k * CHAINS_COLUMNS) {
     vf sum[2][CHAINS_ALL];
-    UNROLL for (int first = 0; first < 2; first += CHAINS_AT_ONCE) chains_add_pairs(a, b, k / 4, first, sum);
+    UNROLL for (int first = 0; first < 2; first += CHAINS_PER_PASS) chains_add_pairs(a, b, k / 4, first, sum);
     UNROLL for (int i = 0; i < CHAINS_ALL; i++)
         vf_store(d + i * LANES, vf_add(ftz_fma_flush(vf_load(d + i * LANES)), vf_add(sum[0][i], sum[1][i])));
   }

@@ -331,8 +331,8 @@ static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool base
   return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
 }
 
-/* Begins a row. `top` is that of the columns. To save registers, its sums with the row's base are not kept: t_fdpa_end
-   computes them again. */
+/* Begins a row. `top` is the member of the columns. To save registers, the sums of `top` and the row's base are not
+   stored: t_fdpa_end computes them again. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
                                                                      const vi top[4], vb least,

@@ -14,16 +14,16 @@
 
 #include "gemm/family/t_fdpa.h"
 
-/* FEW_DEFICIT counts exponent fields. At this deficit a normal number of a row is packed as 2^(-86 + F - 65), which
-   is normal in binary32. The leading bit of a subnormal BF16 number is up to 7 binades below: it is packed as a
+/* FEW_ROWS_DEFICIT counts exponent fields. At this deficit a normal number of a row is packed as 2^(-86 + F - 65),
+   which is normal in binary32. The leading bit of a subnormal BF16 number is up to 7 binades below: it is packed as a
    subnormal, but exactly, because its last bit is 2^(-133). A subnormal product is below 2^-126, and its term is
-   below 1 by FEW_SPAN: both count as 0. */
+   below 1 by FEW_ROWS_SPAN: both count as 0. */
 enum {
-  FEW_LENGTH = 16, /* the longest block */
-  FEW_TOP = 65,    /* `top` minus the exponent of the row: far above usual columns; terms as far below are exact */
-  FEW_SPAN = 120, /* the most that emax may be below top: terms that do not truncate to 0 are normal, and a zero product
-                     gives 0 */
-  FEW_DEFICIT = 86 /* the most that a number of a row may be below the row's greatest number */
+  FEW_ROWS_BLOCK = 16,  /* the longest block */
+  FEW_ROWS_TOP = 65,    /* `top` minus the exponent of the row: far above usual columns; terms as far below are exact */
+  FEW_ROWS_SPAN = 120,  /* the most that emax may be below top: terms that do not truncate to 0 are normal, and a zero
+                      product  gives 0 */
+  FEW_ROWS_DEFICIT = 86 /* the most that a number of a row may be below the row's greatest number */
 };
 
 static bool few_takes(const smma_operation *o) {
@@ -32,10 +32,10 @@ static bool few_takes(const smma_operation *o) {
 
 /* A packed block of a row. */
 typedef struct {
-  float value[FEW_LENGTH];      /* times 2^(F - top) */
-  int32_t exponent[FEW_LENGTH]; /* in both halves of a lane, at the positions of the products' exponent fields */
-  int32_t top;                  /* as in t_fdpa.h; it and the next two are biased as in binary32 */
-  int32_t least, most;          /* range of emax for which a block is usual; empty if most is less */
+  float value[FEW_ROWS_BLOCK];      /* times 2^(F - top) */
+  int32_t exponent[FEW_ROWS_BLOCK]; /* in both halves of a lane, at the positions of the products' exponent fields */
+  int32_t top;                      /* as in t_fdpa.h; it and the next two are biased as in binary32 */
+  int32_t least, most;              /* range of emax for which a block is usual; empty if most is less */
   int32_t unused;
 } few_row;
 
@@ -62,7 +62,7 @@ static void few_pack_block(const few_constants *x, const float *value, const uin
   const smma_encoding e = x->encoding;
   int greatest = 0, least = 255, base;
   float weight = 0, unit;
-  for (int k = 0; k < FEW_LENGTH; k++) {
+  for (int k = 0; k < FEW_ROWS_BLOCK; k++) {
     uint32_t bits;
     float significand;
     greatest = field[k] > greatest ? field[k] : greatest;
@@ -74,16 +74,16 @@ static void few_pack_block(const few_constants *x, const float *value, const uin
   }
   base = x->t.wide && greatest ? greatest - 127 : 0;
   unit = base == 127 ? 0x1p-127f : smma_power_of_two(-base);
-  for (int k = 0; k < FEW_LENGTH; k++) {
-    row->value[k] = value[k] * unit * smma_power_of_two(x->t.alignment_bits - FEW_TOP);
+  for (int k = 0; k < FEW_ROWS_BLOCK; k++) {
+    row->value[k] = value[k] * unit * smma_power_of_two(x->t.alignment_bits - FEW_ROWS_TOP);
     row->exponent[k] = (int32_t)((uint32_t)field[k] << e.fraction_bits) * 0x10001;
   }
-  row->top = 127 + FEW_TOP + base;
+  row->top = 127 + FEW_ROWS_TOP + base;
   row->least = greatest + 1 - 2 * e.bias + 127;
-  row->least = row->least > row->top - FEW_SPAN ? row->least : row->top - FEW_SPAN;
+  row->least = row->least > row->top - FEW_ROWS_SPAN ? row->least : row->top - FEW_ROWS_SPAN;
   row->least = row->least > 127 + T_FDPA_LEAST ? row->least : 127 + T_FDPA_LEAST;
   row->most = row->top < 127 + T_FDPA_GREATEST ? row->top : 127 + T_FDPA_GREATEST;
-  if (weight > x->t.most_weight || (x->t.wide && greatest - least > FEW_DEFICIT)) row->most = -1;
+  if (weight > x->t.most_weight || (x->t.wide && greatest - least > FEW_ROWS_DEFICIT)) row->most = -1;
 }
 
 /* The blocks of a row are contiguous. */
@@ -95,14 +95,14 @@ static void few_pack_rows(const smma_pack *pack) {
   smma_fetch f = {pack->multiplier, pack->view, true, 0, 1, 0, 0, x.t.length};
   for (size_t i = 0; i < rows; i++)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
-      uint32_t code[FEW_LENGTH] = {0};
-      float value[FEW_LENGTH];
-      uint8_t field[FEW_LENGTH];
-      unsigned char special[FEW_LENGTH] = {0};
+      uint32_t code[FEW_ROWS_BLOCK] = {0};
+      float value[FEW_ROWS_BLOCK];
+      uint8_t field[FEW_ROWS_BLOCK];
+      unsigned char special[FEW_ROWS_BLOCK] = {0};
       f.first = pack->first + i, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
       smma_fetch_codes(&f, code);
-      smma_decode_codes(&x.decoder, 1, FEW_LENGTH, code, value, field, special);
-      for (int k = 0; k < FEW_LENGTH; k++) pack->special[i] |= special[k];
+      smma_decode_codes(&x.decoder, 1, FEW_ROWS_BLOCK, code, value, field, special);
+      for (int k = 0; k < FEW_ROWS_BLOCK; k++) pack->special[i] |= special[k];
       few_pack_block(&x, value, field, out++);
     }
 }
@@ -113,16 +113,16 @@ static void few_pack_rows(const smma_pack *pack) {
 typedef struct {
   const unsigned char *code;
   uint16_t greatest[PANEL], product[PANEL]; /* greatest magnitudes; greatest sums with the exponents of a row */
-  _Alignas(64) uint16_t magnitude[FEW_LENGTH * PANEL]; /* for several rows, as are the next two */
-  float value[FEW_LENGTH * PANEL];
-  uint16_t copy[FEW_LENGTH * PANEL];
+  _Alignas(64) uint16_t magnitude[FEW_ROWS_BLOCK * PANEL]; /* for several rows, as are the next two */
+  float value[FEW_ROWS_BLOCK * PANEL];
+  uint16_t copy[FEW_ROWS_BLOCK * PANEL];
 } few_columns;
 
 /* A block packed as in t_fdpa.h, for rows that need the careful way. */
 typedef struct {
   bool packed;
   t_fdpa_decoded decoded;
-  _Alignas(64) unsigned char a[DEFICIT_GROUP * (FEW_LENGTH * 8 + 16)], b[PANEL * (FEW_LENGTH * 5 + 5)];
+  _Alignas(64) unsigned char a[DEFICIT_GROUP * (FEW_ROWS_BLOCK * 8 + 16)], b[PANEL * (FEW_ROWS_BLOCK * 5 + 5)];
 } few_careful;
 
 /* Position of a run's columns in its view, if all are present and interleaved. */
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void few_copy(const smma_run *r, const few_cons
                         .block = (int)(block % blocks),
                         .length = x->t.length};
   const uint32_t mask = x->decoder.fields_mask, largest = x->decoder.largest;
-  uint32_t code[FEW_LENGTH * PANEL];
+  uint32_t code[FEW_ROWS_BLOCK * PANEL];
   smma_fetch_codes(&f, code);
   for (size_t i = 0; i < (size_t)x->t.length * PANEL; i++) {
     const bool special = (code[i] & mask) > largest;
@@ -330,17 +330,17 @@ static inline __attribute__((always_inline)) void few_panel(const smma_run *r, b
       few_block(r, &x, &source, &w, false, half, length, to_half, block);
 }
 
-#define FEW_SHAPE(NAME, HALF, LENGTH, TO_HALF) \
+#define FEW_ROWS_SHAPE(NAME, HALF, LENGTH, TO_HALF) \
   static void NAME(const smma_run *r) { few_panel(r, HALF, LENGTH, TO_HALF); }
-FEW_SHAPE(few_run_bf16_4, false, 4, false)
-FEW_SHAPE(few_run_bf16_8, false, 8, false)
-FEW_SHAPE(few_run_bf16_16, false, 16, false)
-FEW_SHAPE(few_run_f16_4, true, 4, false)
-FEW_SHAPE(few_run_f16_8, true, 8, false)
-FEW_SHAPE(few_run_f16_16, true, 16, false)
-FEW_SHAPE(few_run_to_half_4, true, 4, true)
-FEW_SHAPE(few_run_to_half_8, true, 8, true)
-FEW_SHAPE(few_run_to_half_16, true, 16, true)
+FEW_ROWS_SHAPE(few_run_bf16_4, false, 4, false)
+FEW_ROWS_SHAPE(few_run_bf16_8, false, 8, false)
+FEW_ROWS_SHAPE(few_run_bf16_16, false, 16, false)
+FEW_ROWS_SHAPE(few_run_f16_4, true, 4, false)
+FEW_ROWS_SHAPE(few_run_f16_8, true, 8, false)
+FEW_ROWS_SHAPE(few_run_f16_16, true, 16, false)
+FEW_ROWS_SHAPE(few_run_to_half_4, true, 4, true)
+FEW_ROWS_SHAPE(few_run_to_half_8, true, 8, true)
+FEW_ROWS_SHAPE(few_run_to_half_16, true, 16, true)
 
 static void few_run(const smma_run *r) {
   static void (*const run[3][3])(const smma_run *) = {{few_run_bf16_4, few_run_bf16_8, few_run_bf16_16},

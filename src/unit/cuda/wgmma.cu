@@ -152,8 +152,8 @@ constexpr char with_metadata[] = ", metadata, 0";
 
 /* ---- One tile a warp group ---- */
 
-/* Computes a tile. On input `even` and `odd` hold C in an even and in an odd column, on output the results there.
-   Returns the bits that were not the same everywhere. */
+/* Computes a tile. On input `even` and `odd` hold C in an even and in an odd column, on output their results.
+   Returns a mask of the bits that differ among results that must be equal. */
 template <int TYPE, bool SPARSE, int N>
 __device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t metadata, uint32_t &even, uint32_t &odd) {
   using d = accumulators<(PAIRS<TYPE> ? N / 4 : N / 2), PAIRS<TYPE>>;

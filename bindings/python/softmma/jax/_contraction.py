@@ -80,7 +80,7 @@ def computing(recipe: str | Recipe, on: str | Instruction, threads: int, seed: i
 
 def roles_of(weights: str | None) -> list[Role]:
     if weights not in ("lhs", "rhs", None):
-        raise ValueError(f"weights: {weights!r} is none of 'lhs', 'rhs', None")
+        raise ValueError(f"weights: {weights!r} is not one of 'lhs', 'rhs', None")
     return ["weights" if weights == side else "activations" for side in ("lhs", "rhs")]
 
 

@@ -83,7 +83,7 @@ def _delayed_outline(a: Any, b: Any, *before: Any, p: Contraction) -> Any:
     for amax, scale, operand in zip(before[::2], before[1::2], p.operands):
         if (amax.shape, scale.shape) != ((operand.history,), ()) or amax.dtype != "f4" or scale.dtype != "f4":
             raise ValueError(
-                f"softmma.jax: histories: {amax.str_short()} and {scale.str_short()} are none of {operand}:"
+                f"softmma.jax: histories: {amax.str_short()} and {scale.str_short()} do not fit {operand}:"
                 " begin with softmma.jax.histories(recipe, weights=...)"
             )
     return [outline(a, b, p=p), *(a.update(shape=x.shape, dtype=x.dtype, weak_type=False) for x in before)]

@@ -8,13 +8,16 @@
 Importing this module needs PyTorch.
 """
 
+from typing import Any
+
+from softmma._renamed import warn_of_old_name
 from softmma.torch._compare import compare
 from softmma.torch._divergence import Difference, Divergence, Layer, LayerTrace, OperandCounts, Ranking
 from softmma.torch._emulate import Emulation, Wrapped, emulate
 from softmma.torch._report import Emulated, Gradients, LayerReport, Outside, Report
 from softmma.torch._rows import Products, Rounded
 from softmma.torch._tensors import array, tensor
-from softmma.torch._training import Training, TrainingParting, compare_training
+from softmma.torch._training import Training, TrainingDivergence, compare_training
 
 __all__ = [
     "Difference",
@@ -32,7 +35,7 @@ __all__ = [
     "Report",
     "Rounded",
     "Training",
-    "TrainingParting",
+    "TrainingDivergence",
     "Wrapped",
     "array",
     "compare",
@@ -40,3 +43,10 @@ __all__ = [
     "emulate",
     "tensor",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TrainingParting":
+        warn_of_old_name("softmma.torch.TrainingParting", "TrainingDivergence")
+        return TrainingDivergence
+    raise AttributeError(f"module 'softmma.torch' has no attribute {name!r}")

@@ -591,13 +591,13 @@ def _retrace(
             cause,
             f"{why}; cannot trace: its products are {len(seen)} and {len(other)}, or of other shapes",
         )
-    parting = [n for n, ((_, d), (_, e)) in enumerate(zip(seen, other)) if d.tobytes() != e.tobytes()]
-    product = parting[0] if parting else 0
+    different = [n for n, ((_, d), (_, e)) in enumerate(zip(seen, other)) if d.tobytes() != e.tobytes()]
+    product = different[0] if different else 0
     at = None
     if all(_in_order(function, d, output) for _, d in seen):
         flat = worst(output.double().numpy(), other_output.double().numpy())
         at = tuple(map(int, np.unravel_index(flat, tuple(output.shape))))
-        here = [n for n in parting if np.ravel(seen[n][1])[flat].tobytes() != np.ravel(other[n][1])[flat].tobytes()]
+        here = [n for n in different if np.ravel(seen[n][1])[flat].tobytes() != np.ravel(other[n][1])[flat].tobytes()]
         product = here[0] if here else product
     else:
         flat = worst(seen[product][1], other[product][1])

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from softmma._renamed import warn_of_old_name
 from softmma._study import Explanation, explain
 from softmma._table import html_table, text_table
 from softmma._trace import Trace
@@ -90,6 +91,12 @@ class Layer:
 
     @property
     def parted(self) -> list[tuple[str, str]]:
+        """Old name of `differing`."""
+        warn_of_old_name("Layer.parted", "Layer.differing")
+        return self.differing
+
+    @property
+    def differing(self) -> list[tuple[str, str]]:
         """Returns the pairs of targets whose bits differ here, each pair once."""
         found: list[tuple[str, str]] = []
         for (x, y), cause in self.cause.items():
@@ -160,7 +167,7 @@ class LayerTrace(NamedTuple):
 
     ``at`` is the element's index in the layer's output, if the product has the shape of the output. ``element`` is its
     index in product number ``product`` (from 0) of the ``products`` that the unit computes for the layer. ``trace`` is
-    the result of `softmma.trace`, for the operands that each target's unit got; ``parting`` in it is None if the two
+    the result of `softmma.trace`, for the operands that each target's unit got; ``divergence`` in it is None if the two
     got different operands, or if arguments such as ``promote_every`` differ. If ``trace`` is None, ``why`` gives the reason.
     ``rows`` are the arguments of `softmma.matmul` for the element alone, for each target.
     """
@@ -178,14 +185,14 @@ class LayerTrace(NamedTuple):
     rows: tuple[dict[str, Any], ...] = ()
 
     def explain(self) -> Explanation:
-        """Draws the instruction at which the sums part, on both units, with the operands that it got (`softmma.explain`).
+        """Draws the instruction at which the sums diverge, on both units, with the operands that it got (`softmma.explain`).
 
-        Raises ValueError if the units got different operands, if the sums part elsewhere, or if they are moved on the
+        Raises ValueError if the units got different operands, if the sums diverge elsewhere, or if they are moved on the
         way (promotion, plans, scale factors in the instruction); `trace` has all steps then.
         """
-        parting = None if self.trace is None else self.trace.parting
-        if self.trace is None or parting is None or parting.at != "instruction":
-            raise ValueError(f"{self.layer.title}: the sums of the same operands do not part at an instruction")
+        divergence = None if self.trace is None else self.trace.divergence
+        if self.trace is None or divergence is None or divergence.at != "instruction":
+            raise ValueError(f"{self.layer.title}: the sums of the same operands do not diverge at an instruction")
         row = self.rows[0]
         moved = [name for name in ("plan", "scale_a", "scale_b") if row.get(name) is not None]
         moved += [name for name, plain in (("promote_every", 0), ("split_k", 1)) if row.get(name, plain) != plain]
@@ -193,7 +200,7 @@ class LayerTrace(NamedTuple):
             raise ValueError(f"{self.layer.title}: one instruction does not show a sum with {', '.join(moved)}")
         target = self.trace.targets[0]
         steps = target.steps[target.steps["kind"] == "instruction"]
-        number = int(np.searchsorted(steps["products"], parting.after, side="right"))
+        number = int(np.searchsorted(steps["products"], divergence.after, side="right"))
         k = target.k[number]
         a, b = (np.where(k < 0, np.zeros((), x.dtype), x[k]) for x in (row["a"][0], row["b"][:, 0]))
         c = steps["sum"][number - 1] if number else 0.0
@@ -211,9 +218,9 @@ class LayerTrace(NamedTuple):
                 for label, t in zip(self.targets, self.trace.targets)
             ]
             lines.append(text_table(("target", "instruction", "result", "exact sum", "error"), rows))
-            p = self.trace.parting
+            p = self.trace.divergence
             if p is not None:
-                lines.append(f"the sums part between {p.after} and {p.products} products ({p.at})")
+                lines.append(f"the sums diverge between {p.after} and {p.products} products ({p.at})")
                 difference = self.trace.value["parting"].get("first_difference")
                 lines += [difference] if difference else []
             elif not self.same_operands:
@@ -221,7 +228,7 @@ class LayerTrace(NamedTuple):
             elif len({t.result.tobytes() for t in self.trace.targets}) == 2:
                 lines.append("the two units got the same operands, and sum them differently: see promotion and slices")
             else:
-                lines.append("the sums do not part here")
+                lines.append("the sums do not diverge here")
         return "\n".join(lines)
 
 
@@ -289,7 +296,7 @@ class Divergence(Sequence[Layer]):
     @property
     def first(self) -> Layer | None:
         """Returns the first layer with different bits in any two targets, or None without a difference."""
-        return next((layer for layer in self.layers if layer.parted), None)
+        return next((layer for layer in self.layers if layer.differing), None)
 
     @property
     def backward(self) -> tuple[Layer, ...]:
@@ -305,7 +312,7 @@ class Divergence(Sequence[Layer]):
     def _pair(self, between: tuple[str, str]) -> tuple[str, str]:
         for label in between:
             if label not in self.targets:
-                raise ValueError(f"{label!r} is none of the targets: {', '.join(self.targets)}")
+                raise ValueError(f"{label!r} is not a target; the targets are {', '.join(self.targets)}")
         if len(between) != 2 or between[0] == between[1]:
             raise ValueError(f"between is {between!r}: it takes two targets")
         x, y = sorted(between, key=self.targets.index)
@@ -326,7 +333,7 @@ class Divergence(Sequence[Layer]):
         elif not isinstance(layer, Layer):
             layer = self[layer]
         assert isinstance(layer, Layer)
-        pairs = [p for p in layer.parted if pair in (None, p)]
+        pairs = [p for p in layer.differing if pair in (None, p)]
         if not pairs:
             raise ValueError(f"{layer.title}: {' and '.join(pair or self.targets)} have the same bits here")
         return self._retrace(layer, pairs[0])
@@ -350,9 +357,9 @@ class Divergence(Sequence[Layer]):
             cells = [layer.title, layer.operation, " x ".join(map(str, layer.shape)) or "1"]
             cells += [self._cell(layer, run, against) for run in shown]
             if several:
-                counts = [layer.difference[pair].differ for pair in layer.parted if pair in layer.difference]
-                cells.append(f"{max(counts)}" if counts else "-" if layer.parted else "0")
-                causes = {layer.cause[pair] for pair in layer.parted}
+                counts = [layer.difference[pair].differ for pair in layer.differing if pair in layer.difference]
+                cells.append(f"{max(counts)}" if counts else "-" if layer.differing else "0")
+                causes = {layer.cause[pair] for pair in layer.differing}
                 cells.append(next((c for c in ("missing", "shape", "own", "inside", "inherited") if c in causes), ""))
                 cells.append(" | ".join(" = ".join(group) for group in layer.groups(self.targets)))
             rows.append(tuple(cells))
@@ -382,10 +389,10 @@ class Divergence(Sequence[Layer]):
         if len(self.targets) > 1 and first is None:
             lines.append("all targets have the same bits in all layers")
         elif first is not None:
-            lines.append(f"first: {_parting(first)}")
-            gradient = next((layer for layer in self.backward if layer.parted), None)
+            lines.append(f"first: {_first_difference(first)}")
+            gradient = next((layer for layer in self.backward if layer.differing), None)
             if gradient is not None:
-                lines.append(f"first gradient: {_parting(gradient)}")
+                lines.append(f"first gradient: {_first_difference(gradient)}")
         lines += [
             f"{o.run}: {o.layer} {o.product}: {o.role} in {o.format}: {o.zeros} became zero, {o.saturated} saturated, "
             f"{o.infinite + o.nan} infinite or NaN of {o.elements}"
@@ -519,9 +526,9 @@ CAUSES = {
 }
 
 
-def _parting(layer: Layer) -> str:
+def _first_difference(layer: Layer) -> str:
     """Describes where the first pair of targets differs in a layer."""
-    pair = layer.parted[0]
+    pair = layer.differing[0]
     found = layer.difference.get(pair)
     count = f" in {found.differ} of {layer.size} elements" if found else ""
     why = CAUSES[layer.cause[pair]]

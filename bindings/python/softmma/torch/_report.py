@@ -72,7 +72,7 @@ class Report(list[Emulated]):
 
     def _gradients_text(self) -> str:
         asked, seen = self.gradients
-        return f"backward passes: {seen} of {asked} products whose results ask for gradients" if asked else ""
+        return f"backward passes: {seen} of {asked} products whose results need gradients" if asked else ""
 
     def _tables(self) -> list[tuple[Sequence[str], Sequence[Sequence[object]]]]:
         tables: list[tuple[Sequence[str], Sequence[Sequence[object]]]] = [(Emulated._fields, list(self))]

@@ -36,7 +36,7 @@ class _Scaled(NamedTuple):
 def _one_level(
     a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, kind: str | None = None, swizzled: bool = True
 ) -> _Scaled | None:
-    """Reads factors in the layout of `torch._scaled_mm`, where those of MX and NVFP4 are swizzled."""
+    """Reads factors in the layout of `torch._scaled_mm`, which swizzles the factors of MX and NVFP4."""
     of_a, of_b = array(scale_a.cpu()), array(scale_b.cpu())
     found = scaling_of(outline(a, 1), outline(b, 0), of_a, of_b, swizzled=swizzled, kind=kind)
     return None if found is None else _Scaled(found)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from softmma._renamed import warn_of_old_name
 from softmma._table import html_table, text_table
 from softmma._value import to_pandas
 from softmma.torch._compare import Comparing, Target, called, check_batch, outside, progress_of, targets_of
@@ -21,11 +22,11 @@ from softmma.torch._record import as_always, checked_loss, digest_of
 from softmma.torch._report import Report
 
 
-class TrainingParting(NamedTuple):
-    """The steps at which two targets' training runs part.
+class TrainingDivergence(NamedTuple):
+    """The steps at which two targets' training runs diverge.
 
     ``step`` is the first step, counted from 1, after which parameters have different bits, and ``parameters`` names
-    these, in the model's order; None and () if no step is. ``loss_step`` is the first step with another loss, or None.
+    these, in the model's order; None and () if they stay equal. ``loss_step`` is the first step with another loss, or None.
     A step's loss is computed before its update.
     """
 
@@ -36,23 +37,23 @@ class TrainingParting(NamedTuple):
 
 
 class Training:
-    """Result of `compare_training`: the losses of each run, and the steps at which runs part, shown as a table.
+    """Result of `compare_training`: the losses of each run, and the steps at which runs diverge, shown as a table.
 
-    ``losses[run]`` are the losses of the steps, for the ``runs``: FP32 and the ``targets``. ``partings`` has an entry
-    for every two targets; the text shows those of the first target. ``distance[run]`` is the distance of a run's final parameters from those of the FP32 run:
-    the root of sum (x - y)^2 / sum y^2. ``reports`` are the targets' `Emulation.report`, ``formats[target][role]``
+    ``losses[run]`` are the losses of the steps, for the ``runs``: FP32 and the ``targets``. ``divergences`` has an
+    entry for every two targets; the text shows those of the first target. ``distance[run]`` is the distance of a run's
+    final parameters from those of the FP32 run: the root of sum (x - y)^2 / sum y^2. ``reports`` are the targets' `Emulation.report`, ``formats[target][role]``
     the formats of weights, activations and gradients, and ``notes`` lists what ran outside the target's matrix unit.
     """
 
     def __init__(
         self,
         losses: dict[str, list[float]],
-        partings: Sequence[TrainingParting],
+        divergences: Sequence[TrainingDivergence],
         distance: dict[str, float],
         reports: dict[str, Report],
     ):
         self.losses = losses
-        self.partings = tuple(partings)
+        self.divergences = tuple(divergences)
         self.distance = distance
         self.reports = reports
         self.runs = tuple(losses)
@@ -61,6 +62,12 @@ class Training:
         self.formats = {label: formats_of(report) for label, report in reports.items()}
         self.notes = tuple(outside(reports))
 
+    @property
+    def partings(self) -> tuple[TrainingDivergence, ...]:
+        """Old name of `divergences`."""
+        warn_of_old_name("Training.partings", "Training.divergences")
+        return self.divergences
+
     def first_beyond(self, share: float, run: str, against: str = FP32) -> int | None:
         """Returns the first step at which a run's loss differs from another run's by more than this share of it.
 
@@ -68,7 +75,7 @@ class Training:
         """
         for label in (run, against):
             if label not in self.losses:
-                raise ValueError(f"{label!r} is none of the runs: {', '.join(self.runs)}")
+                raise ValueError(f"{label!r} is not a run; the runs are {', '.join(self.runs)}")
         for step, (x, y) in enumerate(zip(self.losses[run], self.losses[against]), 1):
             if not abs(x - y) <= share * abs(y) and repr(x) != repr(y):
                 return step
@@ -98,7 +105,7 @@ class Training:
 
     def _summary(self) -> list[str]:
         lines = []
-        for p in (p for p in self.partings if p.targets[0] == self.targets[0]):
+        for p in (p for p in self.divergences if p.targets[0] == self.targets[0]):
             if p.step is None:
                 lines.append(f"{' and '.join(p.targets)}: the same bits after every step")
                 continue
@@ -106,7 +113,7 @@ class Training:
                 f" and {len(p.parameters) - 3} more" if len(p.parameters) > 3 else ""
             )
             losses = f"losses from step {p.loss_step} on" if p.loss_step else "all losses are the same"
-            lines.append(f"{' and '.join(p.targets)}: parameters part in step {p.step} ({named}); {losses}")
+            lines.append(f"{' and '.join(p.targets)}: parameters diverge in step {p.step} ({named}); {losses}")
         return [*lines, *(f"note: {note}" for note in self.notes)]
 
     def __repr__(self) -> str:
@@ -121,7 +128,7 @@ class Training:
         return {
             "targets": self.targets,
             "losses": {run: [finite(x) for x in losses] for run, losses in self.losses.items()},
-            "partings": [p._asdict() for p in self.partings],
+            "partings": [p._asdict() for p in self.divergences],
             "distance": {run: finite(x) for run, x in self.distance.items()},
             "notes": self.notes,
         }
@@ -234,10 +241,10 @@ def compare_training(
     for label, target in ((FP32, None), *((t.label, t) for t in targets)):
         told = progress_of(label, len(schedule), "steps") if progress else None
         runs[label] = _train(comparing, schedule, optimizer, label, target, told)
-    partings = [_parting(x, y, runs[x], runs[y]) for x, y in combinations((t.label for t in targets), 2)]
+    divergences = [_divergence(x, y, runs[x], runs[y]) for x, y in combinations((t.label for t in targets), 2)]
     distance = {label: _distance(run.parameters, runs[FP32].parameters) for label, run in runs.items()}
     reports = {label: run.report for label, run in runs.items() if run.report is not None}
-    return Training({label: run.losses for label, run in runs.items()}, partings, distance, reports)
+    return Training({label: run.losses for label, run in runs.items()}, divergences, distance, reports)
 
 
 def _check_optimizer(optimizer: Any, model: torch.nn.Module) -> None:
@@ -284,7 +291,7 @@ def _train(
     return run._replace(report=emulation.report() if isinstance(emulation, Emulation) else None)
 
 
-def _parting(x: str, y: str, of_x: _Trained, of_y: _Trained) -> TrainingParting:
+def _divergence(x: str, y: str, of_x: _Trained, of_y: _Trained) -> TrainingDivergence:
     step, names = None, []
     for n, (a, b) in enumerate(zip(of_x.digests, of_y.digests), 1):
         names = [name for name in a if a[name] != b[name]]
@@ -292,7 +299,7 @@ def _parting(x: str, y: str, of_x: _Trained, of_y: _Trained) -> TrainingParting:
             step = n
             break
     losses = [n for n, (a, b) in enumerate(zip(of_x.losses, of_y.losses), 1) if repr(a) != repr(b)]
-    return TrainingParting((x, y), step, tuple(names), losses[0] if losses else None)
+    return TrainingDivergence((x, y), step, tuple(names), losses[0] if losses else None)
 
 
 def _distance(x: dict[str, torch.Tensor], y: dict[str, torch.Tensor]) -> float:

@@ -4,15 +4,17 @@
 #include "cli/trace.h"
 #include "rows/datum.h"
 
-static const smma_trace *trace_of(const smma_trace_result *x, int side) { return &x->trace[x->parting.target[side]]; }
+static const smma_trace *trace_of(const smma_trace_result *x, int side) {
+  return &x->trace[x->divergence.target[side]];
+}
 
-static const char *name_of(const smma_trace_result *x, int side) { return x->name[x->parting.target[side]]; }
+static const char *name_of(const smma_trace_result *x, int side) { return x->name[x->divergence.target[side]]; }
 
 /* Prints the instructions of one target at which the results diverge. */
 static void print_alone(const smma_trace_result *x, int side) {
-  const smma_parting_explained *p = &x->parting;
+  const smma_explained_divergence *p = &x->divergence;
   const smma_trace *t = trace_of(x, side);
-  const size_t count = smma_parting_instructions(x, side);
+  const size_t count = smma_divergence_instructions(x, side);
   if (count > p->steps[side])
     printf("%s: the last %zu of %zu instructions between\n", name_of(x, side), p->steps[side], count);
   for (const smma_explained_step *step = p->step[side]; step < p->step[side] + p->steps[side]; step++) {
@@ -28,7 +30,7 @@ static void print_alone(const smma_trace_result *x, int side) {
 static void print_reason(const smma_trace_result *x) {
   char value[2][40];
   for (int s = 0; s < 2; s++)
-    smma_value_text(trace_of(x, s)->operation.d, x->parting.steps[s] ? x->parting.step[s]->row.c : 0, value[s]);
+    smma_value_text(trace_of(x, s)->operation.d, x->divergence.steps[s] ? x->divergence.step[s]->row.c : 0, value[s]);
   if (strcmp(value[0], value[1]) == 0)
     puts(":");
   else
@@ -36,7 +38,7 @@ static void print_reason(const smma_trace_result *x) {
 }
 
 static void print_folds(const smma_trace_result *x) {
-  const smma_parting *p = &x->parting.found;
+  const smma_divergence *p = &x->divergence.found;
   for (int s = 0; s < 2; s++) {
     const smma_trace *t = trace_of(x, s);
     for (size_t e = p->first[s]; e <= p->last[s] && e < t->events; e++) {
@@ -49,29 +51,29 @@ static void print_folds(const smma_trace_result *x) {
 
 static void print_together(const smma_trace_result *x) {
   const smma_trace *t = trace_of(x, 0);
-  const smma_explained_step *const first = x->parting.step[0], *const second = x->parting.step[1];
+  const smma_explained_step *const first = x->divergence.step[0], *const second = x->divergence.step[1];
   const smma_explained both[2] = {first->explained, second->explained};
   printf(", where k = %zu is a[0]*b[0]:\n", t->schedule.k[t->event[first->event].index * t->schedule.k_per_step]);
   smma_explain_print_two(stdout, both, smma_terminal_width());
 }
 
-void smma_trace_print_parting(const smma_trace_result *x) {
-  const smma_parting *found = &x->parting.found;
-  if (!found->parted) return;
+void smma_trace_print_divergence(const smma_trace_result *x) {
+  const smma_divergence *found = &x->divergence.found;
+  if (!found->diverges) return;
   printf("\n%s and %s ", name_of(x, 0), name_of(x, 1));
   switch (found->kind) {
     case SMMA_TRACE_FOLD:
-      printf("part behind %zu products, where parts are folded:\n", found->products);
+      printf("diverge after %zu products, where parts are folded:\n", found->products);
       print_folds(x);
       return;
     case SMMA_TRACE_EPILOGUE:
-      printf("part behind the sum, which is the same:\n");
+      printf("diverge after the sum, which is the same:\n");
       print_folds(x);
       return;
     default: break;
   }
-  printf("part between %zu and %zu products", found->before, found->products);
-  if (x->parting.together) {
+  printf("diverge between %zu and %zu products", found->before, found->products);
+  if (x->divergence.together) {
     print_together(x);
     return;
   }

@@ -16,13 +16,13 @@ typedef struct {
 } side;
 
 static side side_of(const smma_trace_result *r, int which) {
-  const size_t target = r->parting.target[which];
+  const size_t target = r->divergence.target[which];
   const smma_product_target *t = &r->request->target[target];
   side s = {.name = r->name[target],
             .target = t,
             .trace = &r->trace[target],
-            .first = r->parting.found.first[which],
-            .last = r->parting.found.last[which]};
+            .first = r->divergence.found.first[which],
+            .last = r->divergence.found.last[which]};
   if (t->product.m == r->request->m && t->product.n == r->request->n) memcpy(s.at, r->at, sizeof s.at);
   return s;
 }
@@ -92,7 +92,7 @@ static size_t instructions_in(const side *s) {
   return count;
 }
 
-size_t smma_parting_instructions(const smma_trace_result *result, int which) {
+size_t smma_divergence_instructions(const smma_trace_result *result, int which) {
   const side s = side_of(result, which);
   return instructions_in(&s);
 }
@@ -124,14 +124,14 @@ static bool is_right(const side *s, const smma_explained_step *x) {
   return smma_reformat(o->d, s->trace->outer, o->rule.nan, x->explanation.result) == s->trace->event[s->last].encoding;
 }
 
-static void drop_steps(smma_parting_explained *p) {
+static void drop_steps(smma_explained_divergence *p) {
   for (int s = 0; s < 2; s++)
     while (p->steps[s]) smma_explanation_free(&p->step[s][--p->steps[s]].explanation);
 }
 
 /* Explains the instructions of each side as a single one, if both start from the same sum and add the same products in
    the same order. Returns false if memory runs out. */
-static bool explain_together(const side x[2], smma_parting_explained *p) {
+static bool explain_together(const side x[2], smma_explained_divergence *p) {
   char why[128];
   smma_explained_step *const step[2] = {p->step[0], p->step[1]};
   if (!is_one(&x[0]) || !is_one(&x[1])) return true;
@@ -157,9 +157,9 @@ static bool explain_alone(const side *s, smma_explained_step *step, size_t *step
   return true;
 }
 
-bool smma_explain_parting(smma_trace_result *result) {
-  smma_parting_explained *p = &result->parting;
-  if (!p->found.parted || p->found.kind != SMMA_TRACE_INSTRUCTION) return true;
+bool smma_explain_divergence(smma_trace_result *result) {
+  smma_explained_divergence *p = &result->divergence;
+  if (!p->found.diverges || p->found.kind != SMMA_TRACE_INSTRUCTION) return true;
   const side x[2] = {side_of(result, 0), side_of(result, 1)};
   for (int s = 0; s < 2; s++)
     if (!(p->step[s] = calloc(SMMA_MOST_EXPLAINED, sizeof **p->step))) return false;
@@ -167,7 +167,7 @@ bool smma_explain_parting(smma_trace_result *result) {
                                                     explain_alone(&x[1], p->step[1], &p->steps[1])));
 }
 
-void smma_parting_free(smma_parting_explained *p) {
+void smma_explained_divergence_free(smma_explained_divergence *p) {
   drop_steps(p);
   free(p->step[0]), free(p->step[1]);
   p->step[0] = p->step[1] = NULL;
