@@ -47,10 +47,12 @@ typedef struct {
 static void expect_possible(void *context, size_t event) {
   const watched *w = context;
   const char *excluded = smma_event_excluded(w->space, event);
-  char words[200];
-  if (excluded)
-    fail_msg("%s %s: \"%s\" happened: %s", smma_arch_name(w->instruction), w->instruction->name,
-             smma_event_words(w->space, event, words, sizeof words), excluded);
+  char words[200], unit[8192];
+  if (!excluded) return;
+  smma_custom_text(w->instruction, unit, sizeof unit);
+  print_error("%s", unit);
+  fail_msg("%s %s: \"%s\" happened: %s", smma_arch_name(w->instruction), w->instruction->name,
+           smma_event_words(w->space, event, words, sizeof words), excluded);
 }
 
 /* Watched test vectors give the model's results, and only possible events. */

@@ -197,8 +197,9 @@ SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_nan
   if (nan == SMMA_NAN_B_SUM_A && b.kind == SMMA_NAN) return smma_node_of(b, 0);
   n.of_a = nan == SMMA_NAN_B_SUM_A && a.kind == SMMA_NAN;
   if (p->product == SMMA_PRODUCT_XOR) return smma_node_of(smma_product_of_kind(p->product, a, b), 0);
-  if (p->product_limit == SMMA_NONE || n.kind != SMMA_FINITE || smma_node_leading_exponent(n) < p->product_limit)
-    return n;
+  if (p->product_limit == SMMA_NONE || n.kind != SMMA_FINITE) return n;
+  if (smma_bits128_is_zero(n.significand) || smma_node_leading_exponent(n) < p->product_limit)
+    return n; /* 0: of slices */
   if (p->limit_joins)
     n.beyond = n.negative ? 2 : 1;
   else

@@ -358,7 +358,10 @@ static const char *round_excluded(const parts *p, int value) {
 static bool cannot_overflow(const smma_event_space *space, const parts *p) {
   const smma_step *s = p->step;
   const int products = p->terms.leading_most + smma_bit_length((uint64_t)s->take);
-  const bool c_fits = smma_encoding_of(space->operation.d).fraction_bits <= smma_encoding_of(s->output).fraction_bits;
+  const int c_bits = smma_encoding_of(space->operation.d).fraction_bits;
+  const bool c_fits =
+      c_bits <= smma_encoding_of(s->output).fraction_bits && (s->narrow_bits == SMMA_NONE || c_bits <= s->narrow_bits);
+  if (s->minus_one_shift) return false; /* a small sum may become a great one */
   if (p->accumulator.leading_most <= p->most && smma_maximum(products, p->accumulator.leading_most) + 1 <= p->most)
     return true;
   return c_fits && s->join == SMMA_JOIN_CHAIN && p->truncates && s->reference == SMMA_NONE &&

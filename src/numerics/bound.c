@@ -202,9 +202,10 @@ static bool is_narrow(const problem *p) {
 }
 
 /* Reports whether no sum overflows before the infinity or NaN is met, and D stores it unchanged. For plans this is
-   not known. */
+   not known. Units that read infinities and NaN as numbers return other numbers. */
 static bool is_sure(const problem *p, double size) {
-  return !p->multiplier.with.plan && smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
+  return !p->multiplier.with.plan && p->multiplier.operation.rule.nan != SMMA_NAN_NUMBERS &&
+         smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
          size < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
 }
 
