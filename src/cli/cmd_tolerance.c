@@ -394,7 +394,7 @@ int smma_command_tolerance(int argc, const char **argv) {
   const char **paths;
   int status;
   struct poptOption options[] = {
-      SMMA_LIST_OF_TARGETS(&o.gpus, "the targets (default: all GPUs that have the format)"),
+      SMMA_LIST_OF_TARGETS(&o.gpus, "the targets (default: all GPUs that have the format and error bounds)"),
       SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
       {"store", 0, POPT_ARG_STRING, &o.store, 0,
        "format that the kernel rounds its results to in the end (default: that of --out)", "FORMAT"},

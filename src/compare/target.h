@@ -42,8 +42,8 @@ smma_matrix_view smma_matrix_view_of(const smma_product_target *target, smma_vie
 
 uint64_t smma_view_element(const smma_matrix_view *view, size_t row, size_t column);
 
-/* Finds the preferred instruction for the formats on every architecture that has one, labelled with the first GPU of
-   the architecture. Fills in labels and instructions, and returns the number of targets. */
+/* Finds the preferred instruction for the formats on every architecture that has one with an error bound, labelled with
+   the first GPU of the architecture. Fills in labels and instructions, and returns the number of targets. */
 size_t smma_find_targets(const smma_formats *formats, smma_product_target target[SMMA_MOST_TARGETS]);
 
 /* Returns the common format of all targets' D; SMMA_NO_FORMAT if there are several. */

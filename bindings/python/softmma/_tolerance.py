@@ -114,14 +114,14 @@ def tolerance(
     bounded by a proof for each element (docs/tolerance.md). Results of faulty kernels are judged by both tolerances.
 
     ``on`` is a GPU, or a list of instructions and GPUs, each GPU with ":FORMAT" or ":A:B" if its inputs are not
-    ``in_dtype`` (default: "f16"). By default all architectures that have the formats count. ``instr`` is their
-    instruction. **Operands** are matrices A (M, K), B (K, N) and optionally C (M, N). Their values are rounded to the
-    target's formats as in `matmul` (``round_in``), and at most 256 x 256 elements are measured. Without matrices,
-    random ``data`` of a kind ("normal", "uniform", "nan=0.01", ...) of ``shape`` (M, N, K) (default: (64, 64, 4096))
-    are used, ``with_c`` with a C of N(0, 1). ``plan`` and ``round_in`` are one value for all targets or a list with one
-    for each. ``alpha``, ``beta``, ``split_k``, ``promote_every``, ``threads`` are as in `matmul`. ``margin``, 1 to
-    1000, is the factor by which the accepted error exceeds the measured one. ``store`` is the format that the kernel
-    finally rounds results to.
+    ``in_dtype`` (default: "f16"). By default all architectures count that have the formats and error bounds. ``instr``
+    is their instruction. **Operands** are matrices A (M, K), B (K, N) and optionally C (M, N). Their values are rounded
+    to the target's formats as in `matmul` (``round_in``), and at most 256 x 256 elements are measured. Without
+    matrices, random ``data`` of a kind ("normal", "uniform", "nan=0.01", ...) of ``shape`` (M, N, K) (default: (64, 64,
+    4096)) are used, ``with_c`` with a C of N(0, 1). ``plan`` and ``round_in`` are one value for all targets or a list
+    with one for each. ``alpha``, ``beta``, ``split_k``, ``promote_every``, ``threads`` are as in `matmul`. ``margin``,
+    1 to 1000, is the factor by which the accepted error exceeds the measured one. ``store`` is the format that the
+    kernel finally rounds results to.
 
         >>> import softmma
         >>> found = softmma.tolerance(on=["V100", "H100"], shape=(16, 8, 256))
