@@ -190,21 +190,24 @@ static smma_datum *architectures(void) {
   return list;
 }
 
-static bool has_id(const smma_datum *list, const char *id) {
+/* Reports whether a record of the list has this text. */
+static bool has(const smma_datum *list, const char *key, const char *text) {
   for (size_t i = 0; i < smma_datum_size(list); i++)
-    if (strcmp(smma_datum_text_of(smma_datum_get(smma_datum_at(list, i), "id")), id) == 0) return true;
+    if (strcmp(smma_datum_text_of(smma_datum_get(smma_datum_at(list, i), key)), text) == 0) return true;
   return false;
 }
 
-/* Appends the instruction, and its rule if that is not there yet. */
-static void append_facts(smma_datum *rules, smma_datum *instructions, const smma_instruction *i) {
+/* Appends the instruction, and its rule and the formats of A and B if these are not there yet. */
+static void append_facts(smma_datum *formats, smma_datum *rules, smma_datum *instructions, const smma_instruction *i) {
   smma_datum *record = smma_datum_record();
+  if (!has(formats, "name", smma_format_text(i->a))) smma_datum_append(formats, smma_format_datum(i->a));
+  if (!has(formats, "name", smma_format_text(i->b))) smma_datum_append(formats, smma_format_datum(i->b));
   char id[SMMA_ID_SIZE];
   put_id(record, i);
   put_rule_id(record, "rule", i);
   put_instruction(record, i);
   smma_datum_append(instructions, record);
-  if (has_id(rules, smma_rule_id(i, id))) return;
+  if (has(rules, "id", smma_rule_id(i, id))) return;
   record = smma_datum_record();
   smma_put_text(record, "id", id);
   put_rule(record, i->rule);
@@ -213,13 +216,14 @@ static void append_facts(smma_datum *rules, smma_datum *instructions, const smma
 
 smma_datum *smma_facts_datum(void) {
   smma_datum *facts = smma_datum_record(), *rules = smma_datum_list(), *instructions = smma_datum_list();
+  smma_datum *formats = smma_formats_datum();
   for (int a = 0; a < SMMA_ARCH_COUNT; a++)
     for (size_t i = 0; i < smma_architectures[a].table->count; i++)
-      append_facts(rules, instructions, &smma_architectures[a].table->row[i]);
+      append_facts(formats, rules, instructions, &smma_architectures[a].table->row[i]);
   smma_put_count(facts, "softmma-facts", SMMA_FACTS_VERSION);
   smma_put_text(facts, "softmma", smma_version());
   smma_datum_put(facts, "architectures", architectures());
-  smma_datum_put(facts, "formats", smma_formats_datum());
+  smma_datum_put(facts, "formats", formats);
   smma_datum_put(facts, "rules", rules);
   smma_datum_put(facts, "instructions", instructions);
   smma_datum_put(facts, "experiments", smma_questions_datum());

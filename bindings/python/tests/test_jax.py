@@ -899,7 +899,7 @@ def test_errors_are_raised_where_the_program_is_traced(transform):
 def test_errors_of_arguments():
     with pytest.raises(LookupError, match="H101"):
         softmma.jax.dot_general("H101")
-    with pytest.raises(LookupError, match="recipe: 'fp9' is none of"):
+    with pytest.raises(LookupError, match="recipe: 'fp9' is not one of"):
         softmma.jax.emulate(abs, recipe="fp9")
     with pytest.raises(ValueError, match="'fp8_delayed': delayed scaling keeps a history .* fp8_tensorwise scales"):
         softmma.jax.emulate(abs, recipe="fp8_delayed")
@@ -908,9 +908,9 @@ def test_errors_of_arguments():
         softmma.jax.dot_general(recipe="fp8_delayed")(x, x, LINEAR)
     with pytest.raises(ValueError, match=r"float32\[2\] and float32\[\] do not fit e4m3 tensor history 1024: begin"):
         softmma.jax.dot_general(recipe="fp8_delayed")(x, x, LINEAR, histories=softmma.jax.histories(delayed()))
-    with pytest.raises(ValueError, match="weights: 'left' is none of"):
+    with pytest.raises(ValueError, match="weights: 'left' is not one of"):
         softmma.jax.histories(weights="left")
-    with pytest.raises(ValueError, match="weights: 'left' is none of"):
+    with pytest.raises(ValueError, match="weights: 'left' is not one of"):
         softmma.jax.dot_general(weights="left")
     with pytest.raises(ValueError, match="'fp8_tensorwise' treats weights in a way of their own: say which arguments"):
         softmma.jax.emulate(abs, recipe="fp8_tensorwise")

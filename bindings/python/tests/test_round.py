@@ -45,7 +45,7 @@ def test_overflow():
     assert softmma.round(x, "f16").tolist() == [np.inf, np.inf, -np.inf]
     assert softmma.round(x, "f16", overflow="saturate").tolist() == [65504, 65504, -65504]
     assert np.isnan(softmma.round(x, "e4m3", overflow="infinity").astype(float)).all()
-    with pytest.raises(ValueError, match="overflow: 'wrap' is none of"):
+    with pytest.raises(ValueError, match="overflow: 'wrap' is not one of"):
         softmma.round(x, "e5m2", overflow="wrap")
 
 
@@ -341,7 +341,7 @@ def test_p3109_stochastic_rounding(generator, variant):
         ("stochastic-a", {"random": [-1], "random_bits": 1}, "not integers"),
         ("stochastic-a", {"random": [0.5], "random_bits": 1}, "not integers"),
         ("stochastic-a", {"random": [1, 2], "random_bits": 1}, "not of x's shape"),
-        ("stochastic-d", {"random": [1], "random_bits": 1}, "is none of stochastic-a"),
+        ("stochastic-d", {"random": [1], "random_bits": 1}, "is not one of stochastic-a"),
         ("to-odd", {"random": [1]}, "belong to the stochastic modes"),
     ],
 )

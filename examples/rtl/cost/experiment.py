@@ -2,7 +2,7 @@
 """The experiment *cost*: the error of accumulators against their area (docs/cost.md).
 
 Usage: experiment.py measure   adds the units that cost.csv does not have yet: two CPU minutes of Yosys
-       experiment.py write     writes docs/cost.md from cost.csv and docs/cost.in.md, and docs/pictures/cost.svg
+       experiment.py write     writes docs/cost.md from cost.csv and docs/cost.in.md, and docs/cost.svg
        experiment.py check     status 2 if docs/cost.md is not what cost.csv and cost.in.md say
 
 cost.csv has a line for each unit: its rule, its size by Yosys (the first line names the version), and the errors that
@@ -270,7 +270,7 @@ def main():
         elif command == ["write"]:
             version, rows = read_table()
             (docs / "cost.md").write_text(page(rows, version))
-            draw(rows, docs / "pictures/cost.svg")
+            draw(rows, docs / "cost.svg")
         elif command == ["check"]:
             version, rows = read_table()
             if (docs / "cost.md").read_text() != page(rows, version):
