@@ -154,6 +154,7 @@ static uint64_t encode_special(smma_format format, const node *x, smma_nan_polic
     return oracle_greatest(format) + x->negative; /* one more is the smallest integer */
   if (f.specials == OF_INTEGERS) return policy == SMMA_NAN_ALL_ONES ? oracle_greatest(format) : 0;
   if (x->class == INFINITE) return oracle_infinity(format, x->negative);
+  if (policy == SMMA_NAN_NUMBERS) return oracle_nan(format, SMMA_NAN_QUIET); /* of infinities above a limit */
   if (policy <= SMMA_NAN_DEFAULT) return oracle_nan(format, policy);
   if (x->marked || (policy == SMMA_NAN_MARKED && !x->brought)) return oracle_marked_nan(format);
   return oracle_sign_bit(format, x->brought ? x->negative : true) | oracle_nan(format, SMMA_NAN_QUIET) |

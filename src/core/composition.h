@@ -182,7 +182,8 @@ SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_su
   x = smma_flush(policy, smma_with_policy(nan, x));
   if (p->widen == SMMA_NO_FORMAT || x.kind > SMMA_FINITE) return x;
   f = smma_encoding_of(p->widen);
-  return smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
+  return smma_with_policy(nan,
+                          smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY)));
 }
 
 /* Returns the product of a phase. */
