@@ -23,7 +23,7 @@ enum {
 
 /* When a nonzero result below the least normal magnitude counts as tiny (IEEE 754-2019, section 7.5). */
 typedef enum {
-  SMMA_TININESS_OF_UNIT = 0, /* before rounding on Arm and Power, after rounding on all other units */
+  SMMA_TININESS_OF_UNIT = 0, /* before rounding on Arm, Apple and Power, after rounding on all other units */
   SMMA_TININESS_BEFORE_ROUNDING = 1,
   SMMA_TININESS_AFTER_ROUNDING = 2 /* rounded as if exponents had no lower end */
 } smma_tininess;

@@ -1,8 +1,9 @@
 /* SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.
  *
  * The library reproduces the dot-product-add of NVIDIA Tensor Cores (Volta to Blackwell), of AMD Matrix Cores (CDNA 1
- * to 3, RDNA 3 and 4), and of the matrix instructions of Arm, Power10 and x86. Functions neither print nor exit, and do
- * not depend on the locale. Results never depend on the number of threads or on earlier calls.
+ * to 3, RDNA 3 and 4), of Tenstorrent's units, and of the matrix instructions of Arm, Apple, Power10, RISC-V and x86.
+ * Functions neither print nor exit, and do not depend on the locale. Results never depend on the number of threads or
+ * on earlier calls.
  *
  * Threads: any function may be called from any number of threads at once. An object may be freed only when no other
  * call uses it. smma_gemm with more than one thread uses OpenMP and follows its settings. OpenMP's threads do not

@@ -38,7 +38,7 @@ bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *re
   {"flags", 0, POPT_ARG_NONE, (flags), 0, (text), NULL}, {                                                        \
     "tininess", 0, POPT_ARG_STRING, (tininess), 0,                                                                \
         "with --flags: results below the least normal number are tiny 'before' or 'after' rounding (default: as " \
-        "the unit: before on Arm and Power, after on others)",                                                    \
+        "the unit: before on Arm, Apple and Power, after on others)",                                             \
         "WHEN"                                                                                                    \
   }
 

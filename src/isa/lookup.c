@@ -58,7 +58,7 @@ static const struct {
     {"ponte", "Intel's Ponte Vecchio"},
     {"trainium", "Amazon's Trainium"},
     {"inferentia", "Amazon's Inferentia"},
-    {"apple", "Apple's units"},
+    {"apple", "Apple's other units"},
     {"ascend", "Huawei's Ascend"},
     {"tenstorrent", "Tenstorrent's units"},
     {"wormhole", "Tenstorrent's Wormhole"},

@@ -233,7 +233,7 @@ def dot_flags(
     """Computes `dot` with the exception flags that IEEE 754 defines for the operations of the instruction's rule.
 
     Arguments and shapes are those of `dot`. Underflow means tiny and inexact. ``tininess`` says when a result below the
-    least normal number is tiny: "before" or "after" rounding (None: before on Arm and Power, after on other units).
+    least normal number is tiny: "before" or "after" rounding (None: before on Arm, Apple and Power, after on others).
 
         >>> import softmma
         >>> d, flags = softmma.dot_flags([1.0], [1.0], 2.0**-60, on="power:xvf64gerpp")

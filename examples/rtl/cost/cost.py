@@ -23,6 +23,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOFTMMA = os.environ.get("SOFTMMA", "softmma")
+if os.sep in SOFTMMA:
+    SOFTMMA = os.path.abspath(SOFTMMA)
 # ABC's resyn2, then the gates. Without SAT sweeping (dch, fraig), which takes hours on some adders.
 OPTIMIZE = (
     "strash; balance; rewrite; refactor; balance; rewrite; rewrite -z; balance; refactor -z; rewrite -z; balance; "
@@ -34,13 +36,14 @@ class CostError(Exception):
     """A tool is missing, or refuses its input."""
 
 
-def run(*command):
+def run(*command, folder=None):
     try:
-        done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True)
+        done = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True, cwd=folder)
     except FileNotFoundError:
         raise CostError(f"{command[0]} is not there: install it, or put it in the PATH") from None
     if done.returncode:
-        raise CostError(f"{command[0]}: {(done.stderr or done.stdout).strip()}")
+        said = (done.stderr or done.stdout).strip()
+        raise CostError(said.removeprefix("softmma: ") if command[0] == SOFTMMA else f"{command[0]}: {said}")
     return done.stdout
 
 
@@ -84,7 +87,7 @@ def measure(rule, netlist=None):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "rule.json").write_text(json.dumps(rule))
-        run(SOFTMMA, "rtl", folder / "rule.json", "--name", "unit", "-o", folder / "unit.sv")
+        run(SOFTMMA, "rtl", "rule.json", "--name", "unit", "-o", "unit.sv", folder=folder)
         (folder / "optimize.abc").write_text(OPTIMIZE.replace("; ", "\n") + "\n")
         log = run(
             "yosys",
@@ -116,7 +119,7 @@ def values_of(text):
 
 def main():
     parser = argparse.ArgumentParser(description="Prints what a rule costs as a circuit.")
-    parser.add_argument("rule", nargs="+")
+    parser.add_argument("rule", nargs="+", help="GPU:FORMAT, GPU:INSTRUCTION, or the JSON file of a custom unit")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUES", help="F=13..25, L=4,8, a=e2m1")
     parser.add_argument("--netlist", help="writes the gates of the unit, which must be the only one")
     parser.add_argument("--json", action="store_true", help="one object a line")
