@@ -62,8 +62,8 @@ volta_unit=(--on V100 --instr HMMA.884.F32.F32)
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, vectors gen" gem
 fails 'help of an unknown command' "unknown command 'gem'" help gem
-fails 'unknown option' "--formas: unknown option; nearest: --formats, .*softmma list --help" list --formas
-fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows, " vectors gen --rwos=3
+fails 'unknown option' "--formas: unknown option; nearest: --formats \\(see 'softmma list --help'" list --formas
+fails 'unknown option with a value' "--rwos=3: unknown option; nearest: --rows \\(see" vectors gen --rwos=3
 fails 'unknown letter' "-x: unknown option .see 'softmma list --help'" list -x
 fails 'option without its value' '--rows: missing argument' vectors gen --rows
 fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" vectors gen --rows many
@@ -75,7 +75,7 @@ for number in 12 1_2 1.2e1 12e0 1.2E+1 0012; do
   gives "a count: $number" 0 '^# arch: volta$' vectors gen "${volta_unit[@]}" --rows $number
   check "a count: $number rows" [ "$(grep -vc '^#' in/stdout)" -eq 12 ]
 done
-fails 'a count beyond an int' "--threads: '3e9' is no whole number, .*, or greater than a number can be here" \
+fails 'a count beyond an int' "--threads: '3e9' is no whole number, .*, or is too large" \
   experiment accumulation --threads 3e9
 gives 'counts elsewhere' 0 '16' bench --on V100 --in f16 --size 1.6e1 --repetitions 1e0 --blas none
 fails 'surplus argument' "unexpected argument 'more.txt'" units more.txt
@@ -135,6 +135,13 @@ gives 'show on every GPU' 0 '^architecture +ampere' show HMMA.16816.F32
 gives 'show --json' 0 '^\{$' show HMMA.16816.F32 --on H100 --json
 gives 'show --json on every GPU' 0 '^\[$' show HMMA.16816.F32 --json
 fails 'show of an unknown name' "no instruction or GPU 'HMMA.16816.F33'; nearest: HMMA.16816.F32" show HMMA.16816.F33
+fails 'show of a vendor' "'NVIDIA' is a vendor: name a GPU or an architecture: volta, turing, .*rtx-blackwell \\(" show nvidia
+fails 'list of a vendor' "'Tenstorrent' is a vendor: name a GPU or an architecture: wormhole, blackhole \\(" list tenstorrent
+fails 'show of a misspelt vendor' 'nearest: Tenstorrent \(' show tenstorent
+fails 'show of a part of a GPU' "nearest: apple-m1, Apple M1, " show m1
+fails 'show of more than the name of a GPU' 'nearest: n150 \(' show tt-n150
+fails 'names far from the nearest are omitted' 'nearest: wormhole \(' show wormhol
+fails 'integers without a model' 'no model of s8 x s8 -> s32 on n150: .*as ttsim has it; it has: bf16->f32' dot --on n150:s8
 fails 'show of an ambiguous name' "'UTCHMMA' fits 4 instructions that compute differently; name one: tcgen05" \
   show UTCHMMA --on B200
 
@@ -282,8 +289,9 @@ fails 'explain --plan: scale factors' 'a row with scale factors is not explained
   "${planned[@]}" --plan deepgemm -a '1*9' -b '1*9'
 fails 'explain --plan: too long' '--a: more than 4096 elements' "${planned[@]}" --plan cutlass:2xacc -a '1*4096 1' -b 1
 fails 'explain: three GPUs' '--on: at most two' "${explain[@]}" --on H100,A100,V100
-fails 'explain: another K' 'do not take the same operands: K is 16 in one and 4 in the other' \
-  explain --on H100,V100 --instr HMMA.16816.F32,HMMA.884.F32.F32
+fails 'explain: another K with scale factors' 'do not take the same operands: K is 32 in one and 64 in the other' \
+  explain --on B200 --instr \
+  tcgen05.m128n8k32.block32.f32.e2m1.e2m1.ue8m0,tcgen05.m128n8k64.block32.f32.e2m1.e2m1.ue8m0
 fails 'explain: other formats' 'do not take the same operands: a: f16 in one and bf16 in the other' \
   explain --on H100 --instr HMMA.16816.F32,HMMA.16816.F32.BF16
 fails 'explain: a picture nowhere' '--svg: ' "${explain[@]}" --on H100 --svg nowhere/picture.svg

@@ -22,7 +22,7 @@ gives 'custom --json' 0 '"name": "sticky"' custom sticky.json --json
 gives 'custom --from' 0 '"algorithm": "T-FDPA"' custom --from "${ampere[@]}"
 cp in/stdout ampere.json
 gives 'an instruction of the catalogue is recognised' 0 '^the same as +turing|^the same as +ampere' custom ampere.json
-fails 'no file' 'a file is missing' custom
+fails 'no file' 'a file or a target is missing' custom
 fails 'a file that is not there' 'none\.json: cannot open: No such file' custom none.json
 fails '--from and a file' 'a description is written, not read' custom --from "${ampere[@]}" sticky.json
 fails '--instr without --from' 'goes with --from' custom --instr HMMA.16816.F32

@@ -113,7 +113,7 @@ check '-q prints no notes about former names' [ ! -s in/stderr ]
 gives 'zeros are added' 0 '^0x42000000  32$' dot H100:f16 --a 1,2,3 --b 4,5,6
 check 'zeros are added, and a note says so' grep -qF -e '--a has 3 elements; the other 13 of K = 16 are 0' in/stderr
 gives 'a former letter' 0 . vectors gen H100:f16 -k normal -n 1
-check 'a former letter says the option' grep -q -e '-k: type --kind' in/stderr
+check 'a former letter says the option' grep -q -e '-k is deprecated, .*: type --kind' in/stderr
 gives 'experiment --list' 0 '^accumulation ' experiment --list
 
 alike '--strict' 0 "dot H100:f16 $a $b" "dot H100:f16 $a $b --strict"
@@ -123,6 +123,30 @@ for target in B300:bf16 'Jetson Thor:mxfp8' T4:f16 A100:s8; do
   fails "--strict refuses $target" '--strict: the model of .* is only' dot "$target" --strict --a 1 --b 1
 done
 fails 'a format of which nothing is reported' 'no model of f16 x f16 -> f32 on B300' dot B300:f16 --a 1 --b 1
+
+# ---- Other words for the same ----
+
+alike 'list gpus' 0 'list gpus' 'list --gpus'
+alike 'list formats' 0 'list formats e3m2' 'list --formats e3m2'
+alike 'experiment list' 0 'experiment list' 'experiment'
+alike 'diff prove' 0 'diff prove H100:f16 B200:f16' 'diff H100:f16 B200:f16 prove' 'diff --prove H100:f16 B200:f16'
+alike '--count' 0 'vectors gen H100:f16 --count 3' 'vectors gen H100:f16 --rows 3'
+alike '--assertion' 0 'rtl H100:f16 --assertion' 'rtl H100:f16 --sva'
+alike '--format of operands' 0 'compare A100 H100 A.npy B.npy --format bf16' 'compare A100 H100 A.npy B.npy --in bf16'
+alike '--in-dtype' 0 'dot H100 --in-dtype f16 --a 1 --b 1' 'dot H100 --in f16 --a 1 --b 1'
+alike 'a target to describe' 0 'custom H100:f16' 'custom --from H100:f16'
+alike 'a library' 0 'plan deepgemm H100:e4m3 -m 1 -n 1 -k 512' 'plan --as deepgemm H100:e4m3 -m 1 -n 1 -k 512'
+: >gpus
+fails 'a file of that name is a file' "unexpected argument 'gpus'" units gpus
+rm gpus
+runs 0 custom --from H100:f16 -o described.json
+check 'custom -o writes the description' cmp -s described.json <("$softmma" custom H100:f16)
+runs 0 plan deepgemm H100:e4m3 -m 1 -n 1 -k 512 -o written.json
+check 'plan -o writes the plan' cmp -s written.json <("$softmma" plan written.json)
+rm described.json written.json
+gives 'explain two targets of different K' 1 'block 1 of 2, k = 0..7' explain V100:f16 A100:f16 -a '-8192 1 1 1' \
+  -b '1024 -0.5 -0.25 -0.125' -c 0x1p23
+check 'explain says which has more products' grep -q 'note: A100:f16 has K = 16; its other 12 products are 0' in/stderr
 
 # ---- Errors that say what to type ----
 
@@ -143,6 +167,19 @@ fails 'no formats' 'for example --in f16' gemm H100 A.npy B.npy -o D.npy
 fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
 fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
 fails 'a file to write' "unexpected argument 'd.npy'; -o names the file to write" gemm H100:f16 A.npy B.npy d.npy
+fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'exact' \\(see" compare A100 exact A.npy B.npy
+fails 'a command as the name of a GPU' "'units' is a command of its own: softmma units" list units
+fails 'an option of another form' '--row: unknown option; type --at I,J' trace H100:f16 A.npy B.npy --row 3
+fails 'the sizes of a product, one by one' '--k: unknown option; type --shape MxNxK' tolerance H100:bf16 --k 4096
+fails 'an option like no other has no nearest' '--rounding: unknown option \(see' show H100:f16 --rounding
+fails 'a custom unit to test' 'the unit under test is --unit custom:unit.json' test unit.json H100:f16
+fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
+fails 'a custom unit to infer' 'to infer that custom unit, --unit custom:unit.json' infer unit.json
+fails 'two models to separate' "the other is --against custom:FILE, made by 'softmma custom'" vectors next H100:f16 A100:f16
+fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem
+fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
+fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1
+fails 'the output of a description that is read' '-o: it goes with --from' custom unit.json -o other.json
 fails 'a unit without its kind' 'is custom:unit.json' test H100:f16 --unit unit.json
 fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
 fails 'a GPU as a unit' 'is a GPU, and no unit' test H100:f16 --unit model --against A100

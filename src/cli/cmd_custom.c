@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "cli/describe.h"
+#include "cli/output.h"
 #include "cli/target.h"
 #include "explain/unit_words.h"
 #include "io/custom_file.h"
@@ -27,29 +28,27 @@ static int check_file(const char *path, bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static int write_text(const smma_instruction *i) {
+static int write_text(const smma_instruction *i, const char *path) {
   const size_t length = smma_custom_text(i, NULL, 0);
   char *text = malloc(length + 1);
   if (!text) smma_die("out of memory");
   smma_custom_text(i, text, length + 1);
-  fputs(text, stdout);
-  free(text);
-  return smma_finish_output(SMMA_EXIT_EQUAL);
+  return smma_write_text(path, "-o", text);
 }
 
-/* Returns the instruction as a composition of steps. */
-static int write_steps(const smma_instruction *i) {
+/* Writes the instruction as a composition of steps. */
+static int write_steps(const smma_instruction *i, const char *path) {
   const smma_operation o = smma_operation_of(i);
   smma_custom custom = smma_custom_of(i);
   custom.instruction.rule = &custom.named;
   custom.named.rule.algorithm = SMMA_COMPOSITION;
   if (!smma_compose(&o, &custom.named.rule.with.composition))
     smma_die("--steps: %s cannot be written in steps", i->name);
-  return write_text(&custom.instruction);
+  return write_text(&custom.instruction, path);
 }
 
 int smma_command_custom(int argc, const char **argv) {
-  const char *gpu = NULL, **paths;
+  const char *gpu = NULL, *output = NULL, **paths;
   smma_choice choice = {.instr = NULL};
   const smma_instruction *i;
   smma_error error;
@@ -59,21 +58,25 @@ int smma_command_custom(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &gpu, 0, NULL, NULL},
       SMMA_CHOICE_OPTIONS(choice, ""),
       {"steps", 0, POPT_ARG_NONE, &steps, 0, "with --from: write it as a composition of steps", NULL},
+      {"output", 'o', POPT_ARG_STRING, &output, 0,
+       "with --from: the file to write (default: standard output); - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON what a file describes", NULL},
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 0, 1,
-      "FILE: a custom unit as JSON. Other commands accept the file as --on FILE, and as unit custom:FILE.\n", &status);
+      "FILE: a custom unit as JSON. Other commands accept the file as --on FILE, and as unit custom:FILE.\n"
+      "TARGET: as with --from, its instruction is written as such a file.\n",
+      &status);
   if (!paths) return status;
   if (!gpu && (choice.instr || choice.in))
     smma_die("%s: it goes with --from TARGET", choice.instr ? "--instr" : "--in");
-  if (!gpu && steps) smma_die("--steps: it goes with --from TARGET");
+  if (!gpu && (steps || output)) smma_die("%s: it goes with --from TARGET", steps ? "--steps" : "-o");
   if (gpu && *paths) smma_die("unexpected argument '%s': with --from a description is written, not read", *paths);
   if (gpu) {
     i = smma_choose_instruction(gpu, &choice, &error);
     smma_require(i, &error);
-    return (steps ? write_steps : write_text)(i);
+    return (steps ? write_steps : write_text)(i, output ? output : "-");
   }
-  if (!*paths) smma_die("a file is missing: softmma custom FILE, or --from TARGET");
+  if (!*paths) smma_die("a file or a target is missing: softmma custom FILE, or softmma custom TARGET");
   return check_file(*paths, json);
 }

@@ -227,8 +227,10 @@ static void take_subject(const char **gpus, smma_unit *unit, const char **names,
 
 /* Reports whether the options ask for a proof. */
 static bool asks_for_proof(int argc, const char **argv) {
-  for (int i = 1; i < argc; i++)
-    if (strcmp(argv[i], "--prove") == 0 || strcmp(argv[i], "--permute") == 0) return true;
+  for (int i = 1; i < argc; i++) {
+    const char *word = strncmp(argv[i], "--", 2) == 0 ? argv[i] + 2 : argv[i];
+    if (strcmp(word, "prove") == 0 || strcmp(word, "permute") == 0) return true;
+  }
   return false;
 }
 

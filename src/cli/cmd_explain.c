@@ -28,7 +28,8 @@ static int split(char *text, char *part[2], const char *option) {
   return 2;
 }
 
-static void choose_instructions(explain_request *r, char *gpus, char *names, const smma_choice *choice) {
+/* `of_file`: the operands come from a file of test vectors. Otherwise two instructions may have different K. */
+static void choose_instructions(explain_request *r, char *gpus, char *names, const smma_choice *choice, bool of_file) {
   char *gpu[2], *name[2] = {NULL, NULL};
   int gpu_count = split(gpus, gpu, "--on"), name_count = names ? split(names, name, "--instr") : 1;
   char why[128];
@@ -42,8 +43,19 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }
+  if (!of_file && !operation[0].scale_block) operation[1].k = operation[0].k; /* the longer one gets zeros */
   if (r->count > 1 && !smma_same_operands(&operation[0], &operation[1], why, sizeof why))
     smma_die("%s and %s do not take the same operands: %s", r->instruction[0]->name, r->instruction[1]->name, why);
+}
+
+/* Reads the operands, which must fit both instructions. The one with the greater K gets zeros. */
+static void read_operands(explain_request *r, const smma_operand_options *operands) {
+  const int longer = r->count > 1 && r->instruction[1]->k > r->instruction[0]->k;
+  const smma_instruction *one = r->instruction[longer], *other = r->instruction[r->count - 1 - longer];
+  smma_error error;
+  smma_require(smma_read_operands(other, operands, &r->row, &error), &error);
+  if (one->k > other->k)
+    smma_note("%s has K = %d; its other %d products are 0", r->unit[longer], one->k, one->k - other->k);
 }
 
 /* Reads test vector `number`, counted from 1, of a file. Takes the file's instruction if the options name none. */
@@ -182,7 +194,7 @@ int smma_command_explain(int argc, const char **argv) {
     smma_die("--row: the operands stand in %s; leave out the others", files[0]);
   if (!number || gpus || names || choice.in) {
     smma_require(smma_is_given(gpus, "--on", "H100,A100", &error), &error);
-    choose_instructions(&r, gpus, names, &choice);
+    choose_instructions(&r, gpus, names, &choice, number != 0);
   }
   if (plan) {
     if (number || svg || r.count != 1)
@@ -193,6 +205,6 @@ int smma_command_explain(int argc, const char **argv) {
   if (number)
     read_row(&r, files[0], number);
   else
-    smma_require(smma_read_operands(r.instruction[0], &operands, &r.row, &error), &error);
+    read_operands(&r, &operands);
   return smma_finish_output(show(&r, svg, json) ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

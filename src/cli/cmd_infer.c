@@ -127,6 +127,8 @@ int smma_command_infer(int argc, const char **argv) {
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
   if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);
   if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
+  if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
+    smma_die("--unit is missing; to infer that custom unit, --unit custom:%s", gpu);
   smma_require(smma_is_given(unit_name, "--unit", "plugin:./unit.so", &error) &&
                    (request.instruction = smma_choose_instruction(gpu, &choice, &error)),
                &error);

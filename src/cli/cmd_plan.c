@@ -1,12 +1,15 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/target.h"
 #include "io/plan_file.h"
 #include "isa/key.h"
+#include "isa/nearest.h"
 
 typedef struct {
-  const char *as, *gpu, *out;
+  const char *as, *gpu, *out, *output;
   smma_choice choice; /* without --out, which is the format of the plan's D */
   long long m, n, k;
   int fast, with_c, a_strided, b_strided, list;
@@ -18,15 +21,28 @@ static int list_libraries(void) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static int write_plan(smma_plan *plan) {
+/* Reports whether an argument that is no file is the name of a library's plan, with or without its GPU. */
+static bool is_library(const char *name) {
+  const size_t length = strlen(name);
+  smma_nearest nearest;
+  char hint[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+  if (access(name, F_OK) == 0 || smma_ends_with(name, ".json")) return false;
+  smma_nearest_start(&nearest, name);
+  for (size_t i = 0; smma_plan_library(i); i++) {
+    if (strncmp(smma_plan_library(i), name, length) == 0 && strchr("/", smma_plan_library(i)[length])) return true;
+    smma_nearest_consider(&nearest, smma_plan_library(i), smma_plan_library(i));
+  }
+  smma_nearest_hint(&nearest, hint, sizeof hint);
+  smma_die("'%s' is neither a file nor a library%s (see 'softmma plan --list')", name, hint);
+}
+
+static int write_plan(smma_plan *plan, const char *path) {
   const size_t size = smma_plan_text(plan, NULL, 0) + 1;
   char *text = malloc(size);
   if (!text) smma_die("out of memory");
   smma_plan_text(plan, text, size);
-  fputs(text, stdout);
-  free(text);
   smma_plan_free(plan);
-  return smma_finish_output(SMMA_EXIT_EQUAL);
+  return smma_write_text(path, "-o", text);
 }
 
 /* Returns the instruction of the options, or NULL if none of them is given. */
@@ -48,7 +64,7 @@ static int check_file(const plan_options *o, const char *path) {
     smma_plan_free(plan);
     smma_die("%s: K = %lld: %s", path, o->k, error.text);
   }
-  return write_plan(plan);
+  return write_plan(plan, o->output);
 }
 
 /* Returns the full name of the library's plan: the GPU of --on is added to "cublaslt:13.1". */
@@ -78,11 +94,11 @@ static int write_library(const plan_options *o) {
   smma_require(plan, &error);
   if (smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
     smma_die("%s: K = %lld: %s", name, o->k, error.text);
-  return write_plan(plan);
+  return write_plan(plan, o->output);
 }
 
 int smma_command_plan(int argc, const char **argv) {
-  plan_options o = {.as = NULL};
+  plan_options o = {.output = "-"};
   const char **paths;
   int status;
   struct poptOption options[] = {
@@ -94,6 +110,8 @@ int smma_command_plan(int argc, const char **argv) {
       {"m", 'm', POPT_ARG_LONGLONG, &o.m, 0, "rows of D", "M"},
       {"n", 'n', POPT_ARG_LONGLONG, &o.n, 0, "columns of D", "N"},
       {"k", 'k', POPT_ARG_LONGLONG, &o.k, 0, "columns of A", "K"},
+      {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &o.output, 0,
+       "the file to write; - is standard output", "FILE"},
       SMMA_OPTION_GROUP("Plans of libraries:"),
       {"as", 0, POPT_ARG_STRING, &o.as, 0, "write the plan of this library, such as cublaslt:13.1 or deepgemm", "NAME"},
       {"list", 0, POPT_ARG_NONE, &o.list, 0, "list the libraries whose plans are known", NULL},
@@ -120,14 +138,16 @@ int smma_command_plan(int argc, const char **argv) {
   paths = smma_parse_options(
       argc, argv, options, 0, 1,
       "FILE: a plan to check and print. With --on, --in and --k, also checks that a product of that K can\n"
-      "follow it. 'softmma gemm --plan FILE' computes with the plan.\n",
+      "follow it. 'softmma gemm --plan FILE' computes with the plan.\n"
+      "NAME: a library, as with --as; writes its plan.\n",
       &status);
   if (!paths) return status;
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
   if (o.request.workspace < -1) smma_die("--workspace: %lld is negative", o.request.workspace);
   if (o.list) return list_libraries();
+  if (!o.as && *paths && is_library(*paths)) o.as = *paths++;
   if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);
   if (o.as) return write_library(&o);
-  if (!*paths) smma_die("a file is missing: softmma plan FILE, or --as NAME TARGET --in FORMAT -k K");
+  if (!*paths) smma_die("a file or a library is missing: softmma plan FILE, or softmma plan NAME TARGET:FORMAT -k K");
   return check_file(&o, *paths);
 }

@@ -8,7 +8,6 @@ int smma_command_rtl(int argc, const char **argv) {
   const char *on = NULL, *name = NULL, *path = "-";
   smma_choice choice = {.instr = NULL};
   const smma_instruction *i;
-  smma_output output;
   smma_error error;
   size_t length = 0;
   char *text;
@@ -32,8 +31,5 @@ int smma_command_rtl(int argc, const char **argv) {
   text = malloc(length + 1);
   if (!text) smma_die("out of memory");
   smma_rtl_text(i, name, stages, sva, text, length + 1, &error);
-  smma_require(smma_begin_output(path, "-o", &output, &error), &error);
-  fputs(text, output.stream);
-  free(text);
-  return smma_end_output(&output, "-o");
+  return smma_write_text(path, "-o", text);
 }

@@ -45,8 +45,8 @@ static int unknown_command(const char *name) {
     smma_nearest_consider(&nearest, smma_commands[i].name, smma_commands[i].name);
   for (size_t i = 0; i < smma_command_name_count; i++)
     smma_nearest_consider(&nearest, smma_command_names[i].line, smma_command_names[i].name);
-  smma_nearest_list(&nearest, list, sizeof list);
-  return smma_complain("unknown command '%s'; nearest: %s (see 'softmma --help')", name, list);
+  smma_nearest_hint(&nearest, list, sizeof list);
+  return smma_complain("unknown command '%s'%s (see 'softmma --help')", name, list);
 }
 
 /* Reports whether all ranks work on the command. Other commands run on rank 0 only. */

@@ -9,7 +9,7 @@
 #include "io/count.h"
 #include "isa/nearest.h"
 
-enum { MOST_OPTIONS = 48, MOST_GROUPS = 8 };
+enum { MAX_OPTIONS = 48, MAX_GROUPS = 8 };
 
 struct poptOption smma_no_options[] = {POPT_TABLEEND};
 
@@ -23,34 +23,34 @@ int smma_run_command(const smma_command *one, int argc, const char **argv) {
 
 /* Memory that popt allocated: the context, which owns the remaining arguments, and the values of string options. */
 static poptContext context;
-static char *strings[MOST_OPTIONS], **words[MOST_OPTIONS];
+static char *strings[MAX_OPTIONS], **words[MAX_OPTIONS];
 
-static const char **others; /* the arguments that name no target, followed by NULL */
+static const char **plain_arguments; /* the arguments that name no target, followed by NULL */
 
 static void free_options(void) {
-  for (int i = 0; i < MOST_OPTIONS; i++) {
+  for (int i = 0; i < MAX_OPTIONS; i++) {
     free(strings[i]);
     for (char **word = words[i]; word && *word; word++) free(*word);
     free(words[i]);
   }
-  free((void *)others);
+  free((void *)plain_arguments);
   poptFreeContext(context);
 }
 
 /* Fills `values` with the values of string options, and with NULL for the other options. */
-static void list_strings(const struct poptOption *table, char *values[MOST_OPTIONS]) {
-  for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++)
+static void list_strings(const struct poptOption *table, char *values[MAX_OPTIONS]) {
+  for (int i = 0; i < MAX_OPTIONS && (table[i].longName || table[i].arg); i++)
     values[i] = (table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_STRING ? *(char **)table[i].arg : NULL;
 }
 
 /* Notes which strings popt has copied, to free them at exit: all that are no longer the table's defaults, and the words
    of options that may be repeated. */
-static void own_strings(const struct poptOption *table, char *const defaults[MOST_OPTIONS]) {
+static void own_strings(const struct poptOption *table, char *const defaults[MAX_OPTIONS]) {
   list_strings(table, strings);
-  for (int i = 0; i < MOST_OPTIONS; i++)
-    for (int j = 0; j < MOST_OPTIONS; j++) /* two names of one option have one string */
+  for (int i = 0; i < MAX_OPTIONS; i++)
+    for (int j = 0; j < MAX_OPTIONS; j++) /* two names of one option have one string */
       if (strings[i] && (strings[i] == defaults[j] || (j < i && strings[i] == strings[j]))) strings[i] = NULL;
-  for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++)
+  for (int i = 0; i < MAX_OPTIONS && (table[i].longName || table[i].arg); i++)
     if ((table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_ARGV) words[i] = *(char ***)table[i].arg;
   atexit(free_options);
 }
@@ -67,24 +67,49 @@ static int print_command_help(const char *details, bool has_targets) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
+static const struct poptOption *find_option(const struct poptOption *table, const char *name) {
+  for (const struct poptOption *o = table; o->longName || o->arg; o++)
+    if (o->longName && strcmp(o->longName, name) == 0) return o;
+  return NULL;
+}
+
 /* ---- Errors. These functions, like all that return an exit status, print one line and return SMMA_EXIT_FAILED ---- */
+
+/* Names that users try for what another option does in another form: the error names that option. */
+static const struct {
+  const char *name, *option;
+} related[] = {{"row", "at"},  {"col", "at"},  {"column", "at"},  {"element", "at"},    {"m", "shape"},
+               {"n", "shape"}, {"k", "shape"}, {"size", "shape"}, {"exact", "explain"}, {"library", "as"}};
+
+/* Returns the option of the command that does in another form what users expect of this name, or NULL. */
+static const struct poptOption *find_related(const struct poptOption *table, const char *name) {
+  const struct poptOption *found = NULL;
+  for (size_t i = 0; i < sizeof related / sizeof *related && !found; i++)
+    if (strcmp(related[i].name, name) == 0) found = find_option(table, related[i].option);
+  return found;
+}
 
 /* Complains of an unknown option, with the known options nearest to it. One letter has no nearest. */
 static int refuse_unknown_option(const struct poptOption *table, const char *bad, const char *program_name) {
   const char *name = bad + strspn(bad, "-");
   char query[64], candidate[64], list[256];
   smma_nearest nearest;
+  const struct poptOption *other;
   snprintf(query, sizeof query, "%.*s", (int)strcspn(name, "="), name);
+  other = find_related(table, query);
+  if (other)
+    return smma_complain("%s: unknown option; type --%s%s%s (see '%s --help')", bad, other->longName,
+                         other->argDescrip ? " " : "", other->argDescrip ? other->argDescrip : "", program_name);
   if (strlen(query) < 2) return smma_complain("%s: unknown option (see '%s --help')", bad, program_name);
   smma_nearest_start(&nearest, query);
-  for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++) {
+  for (int i = 0; i < MAX_OPTIONS && (table[i].longName || table[i].arg); i++) {
     if (!table[i].longName || table[i].argInfo & POPT_ARGFLAG_DOC_HIDDEN) continue;
     snprintf(candidate, sizeof candidate, "--%s", table[i].longName);
     smma_nearest_consider(&nearest, candidate, table[i].longName);
   }
   smma_nearest_consider(&nearest, "--help", "help");
-  smma_nearest_list(&nearest, list, sizeof list);
-  return smma_complain("%s: unknown option; nearest: %s (see '%s --help')", bad, list, program_name);
+  smma_nearest_hint(&nearest, list, sizeof list);
+  return smma_complain("%s: unknown option%s (see '%s --help')", bad, list, program_name);
 }
 
 /* Complains of an option's value, as in "--rows: 'abc'". popt reports only the value or only the option,
@@ -98,11 +123,11 @@ static int refuse_value(int argc, const char **argv, const char *bad, int code) 
 
 /* ---- The table that popt reads: smma_read_count reads integers instead of popt, and groups have headings ---- */
 
-static struct poptOption counted[MOST_OPTIONS];       /* the command's table, as popt sees it */
-static struct poptOption all_groups[MOST_GROUPS + 2]; /* parts of `counted` with their headings, and --help */
-static char descriptions[MOST_OPTIONS][512];
+static struct poptOption popt_table[MAX_OPTIONS];    /* the command's table, as popt sees it */
+static struct poptOption all_groups[MAX_GROUPS + 2]; /* parts of `popt_table` with their headings, and --help */
+static char descriptions[MAX_OPTIONS][512];
 
-static bool is_count(const struct poptOption *o) {
+static bool is_integer(const struct poptOption *o) {
   const unsigned type = o->argInfo & POPT_ARG_MASK;
   return type == POPT_ARG_INT || type == POPT_ARG_LONGLONG;
 }
@@ -115,56 +140,57 @@ static bool is_list(const struct poptOption *o) {
 
 static bool is_string(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_STRING; }
 
-static long long count_of(const struct poptOption *o) {
+static long long integer_of(const struct poptOption *o) {
   return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT ? *(int *)o->arg : *(long long *)o->arg;
 }
 
 static bool is_group(const struct poptOption *o) { return o->arg == smma_no_options; }
 
-/* Writes the default of a count or a string into its description. */
+/* Writes the default of an integer or a string into its description. */
 static void describe_default(const struct poptOption *o, char *text, size_t size) {
   if (!(o->argInfo & POPT_ARGFLAG_SHOW_DEFAULT))
     snprintf(text, size, "%s", o->descrip ? o->descrip : "");
-  else if (is_count(o))
-    snprintf(text, size, "%s (default: %lld)", o->descrip, count_of(o));
+  else if (is_integer(o))
+    snprintf(text, size, "%s (default: %lld)", o->descrip, integer_of(o));
   else
     snprintf(text, size, "%s (default: %s)", o->descrip, *(char **)o->arg);
 }
 
-/* Fills `counted`: popt returns the index in the table, plus 1, for each count and string, and reads a count as a
-   string. Fills `all_groups` with the groups, and returns their number. */
-static int take_options(const struct poptOption *table) {
+/* Copies the table to `popt_table`. Gives each integer and string option the value index + 1, which popt then returns.
+   popt reads integers as strings, and store_integer parses them. Fills `all_groups` with the groups, and returns their
+   number. */
+static int build_popt_table(const struct poptOption *table) {
   int groups = 0;
-  all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, counted, 0, "Options:", NULL};
-  for (int i = 0; i < MOST_OPTIONS; i++) {
-    counted[i] = table[i];
+  all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, popt_table, 0, "Options:", NULL};
+  for (int i = 0; i < MAX_OPTIONS; i++) {
+    popt_table[i] = table[i];
     if (!table[i].longName && !table[i].arg) break;
     if (is_group(&table[i])) {
-      counted[i] = (struct poptOption)POPT_TABLEEND; /* of the group before */
+      popt_table[i] = (struct poptOption)POPT_TABLEEND; /* ends the previous group */
       all_groups[groups++] =
-          (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, &counted[i + 1], 0, table[i].descrip, NULL};
+          (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, &popt_table[i + 1], 0, table[i].descrip, NULL};
     }
-    if (!is_string(&table[i]) && !is_count(&table[i])) continue;
+    if (!is_string(&table[i]) && !is_integer(&table[i])) continue;
     describe_default(&table[i], descriptions[i], sizeof descriptions[i]);
-    counted[i].descrip = descriptions[i];
-    counted[i].argInfo &= ~(unsigned)POPT_ARGFLAG_SHOW_DEFAULT;
-    counted[i].val = i + 1;
-    if (!is_count(&table[i])) continue;
-    counted[i].argInfo = POPT_ARG_STRING;
-    counted[i].arg = NULL;
+    popt_table[i].descrip = descriptions[i];
+    popt_table[i].argInfo &= ~(unsigned)POPT_ARGFLAG_SHOW_DEFAULT;
+    popt_table[i].val = i + 1;
+    if (!is_integer(&table[i])) continue;
+    popt_table[i].argInfo = POPT_ARG_STRING;
+    popt_table[i].arg = NULL;
   }
   return groups;
 }
 
-/* Reads the value of a count, which popt has just parsed. */
-static int store_count(const struct poptOption *o) {
+/* Reads the value of an integer option, whose text popt has just read. */
+static int store_integer(const struct poptOption *o) {
   char *text = poptGetOptArg(context);
   long long value = 0;
   const bool is_int = (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT;
   const bool good = text && smma_read_count(text, &value) && (!is_int || (value <= INT_MAX && value >= INT_MIN));
   if (!good)
     smma_complain("--%s: '%s' is no " SMMA_COUNT_WORDS "%s", o->longName, text ? text : "",
-                  is_int ? ", or greater than a number can be here" : ", or not below 2^63");
+                  is_int ? ", or is too large" : ", or not below 2^63");
   free(text);
   if (good && is_int)
     *(int *)o->arg = (int)value;
@@ -187,15 +213,15 @@ static int append_to_list(const struct poptOption *o, char *before) {
   return SMMA_EXIT_EQUAL;
 }
 
-/* An option that was given by a letter which goes in the next version, or NULL. */
+/* An option given by a letter that will be removed in the next version, or NULL. */
 static const struct poptOption *former_letter;
 
 /* Stores the value that popt has read for option `o` of the table. `given` holds the strings of earlier uses, at the
    index of the first option with the same variable. */
-static int take_value(const struct poptOption *table, const struct poptOption *o, char *given[MOST_OPTIONS]) {
+static int take_value(const struct poptOption *table, const struct poptOption *o, char *given[MAX_OPTIONS]) {
   int index = 0, status = SMMA_EXIT_EQUAL;
   while (table[index].arg != o->arg) index++;
-  if (is_count(o)) return store_count(o);
+  if (is_integer(o)) return store_integer(o);
   if (!is_string(o)) return SMMA_EXIT_EQUAL;
   if (!*(char **)o->arg) return smma_complain("out of memory"); /* popt failed to copy it */
   if (!o->longName) former_letter = o;
@@ -218,17 +244,15 @@ static void describe_usage(char *text, size_t size) {
 
 /* ---- Options of every command, and other names that users try for an option ---- */
 
+/* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
 static const struct {
   const char *name, *option;
-} synonyms[] = {{"gpu", "on"}, {"arch", "on"}, {"target", "on"}, {"dtype", "in"}, {"instruction", "instr"}};
+} synonyms[] = {{"gpu", "on"},       {"arch", "on"},        {"target", "on"},     {"instruction", "instr"},
+                {"in-format", "in"}, {"in-dtype", "in"},    {"in_dtype", "in"},   {"dtype", "in"},
+                {"format", "in"},    {"out-format", "out"}, {"out-dtype", "out"}, {"out_dtype", "out"},
+                {"to", "format"},    {"count", "rows"},     {"vectors", "rows"},  {"assertion", "sva"}};
 
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
-
-static const struct poptOption *find_option(const struct poptOption *table, const char *name) {
-  for (const struct poptOption *o = table; o->longName || o->arg; o++)
-    if (o->longName && strcmp(o->longName, name) == 0) return o;
-  return NULL;
-}
 
 static int asks_help, asks_quiet, asks_strict;
 
@@ -246,7 +270,7 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
     if (!o || find_option(table, synonyms[i].name)) continue;
-    common[count] = counted[o - table];
+    common[count] = popt_table[o - table];
     common[count].longName = synonyms[i].name;
     common[count].shortName = 0;
     common[count++].argInfo |= POPT_ARGFLAG_DOC_HIDDEN;
@@ -264,11 +288,37 @@ static bool is_target(const char *text) {
   return access(text, F_OK) != 0 && smma_names_target(text);
 }
 
-/* popt loses arguments silently if it has no memory for their list, so it is given one more, which must come first. */
+/* popt silently drops arguments when it runs out of memory. A dummy argument goes first: if it is missing, memory ran
+ * out. */
 static const char *first_argument[] = {"first", NULL};
 
+/* Sets the flag whose name, without "--", is the argument. Returns false if the command has none, or it is a file. */
+static bool take_flag(const struct poptOption *table, const char *text) {
+  const struct poptOption *flag = find_option(table, text);
+  if (!flag || !flag->arg || (flag->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE || access(text, F_OK) == 0) return false;
+  *(int *)flag->arg = 1;
+  return true;
+}
+
+/* Complains of a second target of a command that takes one. */
+static int refuse_target(const struct poptOption *table, const char *one, const char *other) {
+  const char *file = smma_ends_with(one, ".json") ? one : other;
+  const char *hint = "";
+  const bool tests = find_option(table, "unit") && smma_ends_with(file, ".json");
+  if (tests) hint = "; the unit under test is --unit custom:";
+  if (!tests && find_option(table, "against")) hint = "; the other is --against custom:FILE, made by 'softmma custom'";
+  return smma_complain("two targets, '%s' and '%s': softmma %s takes one%s%s", one, other, command->name, hint,
+                       tests ? file : "");
+}
+
+static bool is_command(const char *name) {
+  for (size_t i = 0; i < smma_command_count; i++)
+    if (strcmp(smma_commands[i].name, name) == 0) return true;
+  return false;
+}
+
 /* Takes the arguments, and counts those that name no target. popt stores NULL for one for which it has no memory. */
-static int take_arguments(const struct poptOption *table, char *given[MOST_OPTIONS], int *count) {
+static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int *count) {
   const struct poptOption *on = find_option(table, "on");
   int status = SMMA_EXIT_EQUAL;
   if (!poptGetArg(context)) return smma_complain("out of memory");
@@ -276,12 +326,14 @@ static int take_arguments(const struct poptOption *table, char *given[MOST_OPTIO
     char **variable = on ? on->arg : NULL;
     const char *text = poptGetArg(context);
     if (!text) return smma_complain("out of memory");
+    if (take_flag(table, text)) continue;
+    if (on && is_command(text) && access(text, F_OK) != 0)
+      return smma_complain("'%s' is a command of its own: softmma %s", text, text);
     if (!on || !is_target(text)) {
-      others[(*count)++] = text;
+      plain_arguments[(*count)++] = text;
       continue;
     }
-    if (*variable && !is_list(on))
-      return smma_complain("two targets, '%s' and '%s': softmma %s takes one", *variable, text, command->name);
+    if (*variable && !is_list(on)) return refuse_target(table, *variable, text);
     *variable = strdup(text);
     status = take_value(table, on, given);
   }
@@ -310,20 +362,23 @@ static int complete_targets(const struct poptOption *table) {
   return SMMA_EXIT_EQUAL;
 }
 
-/* Complains of too many arguments. If the command takes targets, the first of the arguments that is no file may be a
-   misspelled one. */
+/* Complains of too many arguments. If the command takes targets, the first argument that is not a file may be a
+   misspelled target. */
 static int refuse_argument(const struct poptOption *table, int most, const char *program_name) {
   smma_error error;
   smma_formats formats;
-  for (const char **text = others; find_option(table, "on") && *text; text++) {
+  for (const char **text = plain_arguments; find_option(table, "on") && *text; text++) {
     if (is_list(find_option(table, "on")) && access(*text, F_OK) != 0 &&
         smma_formats_from_text(*text, SMMA_NO_FORMAT, &formats, &error) == SMMA_OK)
       return smma_complain("'%s' is a format; type :%s for the GPU before it", *text, *text);
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       return smma_complain("%s (see 'softmma list --gpus')", error.text);
   }
-  return smma_complain("unexpected argument '%s'%s (see '%s --help')", others[most],
-                       find_option(table, "output") ? "; -o names the file to write" : "", program_name);
+  return smma_complain("unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
+                       find_option(table, "unit")     ? "; a program under test is --unit pipe:PROGRAM"
+                       : find_option(table, "output") ? "; -o names the file to write"
+                                                      : "",
+                       program_name);
 }
 
 /* Reports whether --on takes targets, and not only the name of a GPU. */
@@ -343,7 +398,7 @@ static int refuse_option(int argc, const char **argv, const struct poptOption *t
 /* Reads all options and arguments of the context, and counts the arguments that name no target. `*code` is popt's: -1
    at the end, less for an option that it refuses. */
 static int read_options(const struct poptOption *table, int *code, int *count) {
-  char *given[MOST_OPTIONS] = {NULL};
+  char *given[MAX_OPTIONS] = {NULL};
   int status = SMMA_EXIT_EQUAL;
   while (status == SMMA_EXIT_EQUAL && (*code = poptGetNextOpt(context)) > 0)
     status = take_value(table, &table[*code - 1], given);
@@ -355,17 +410,17 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
                                 const char *details, int *status) {
   static char program[64];
   static struct poptOption common[SYNONYMS + 4];
-  char *defaults[MOST_OPTIONS] = {NULL};
+  char *defaults[MAX_OPTIONS] = {NULL};
   char usage[1024];
-  int code = -1, count = 0, groups = take_options(table);
+  int code = -1, count = 0, groups = build_popt_table(table);
   snprintf(program, sizeof program, "softmma %s", command->name);
   argv[0] = program;
   take_common_options(table, common);
   all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, common, 0, "Every command:", NULL};
   all_groups[groups] = (struct poptOption)POPT_TABLEEND;
   context = poptGetContext(program, argc, argv, all_groups, 0);
-  others = calloc((size_t)argc + 1, sizeof *others);
-  if (!context || !others) return *status = smma_complain("out of memory"), NULL;
+  plain_arguments = calloc((size_t)argc + 1, sizeof *plain_arguments);
+  if (!context || !plain_arguments) return *status = smma_complain("out of memory"), NULL;
   if (poptStuffArgs(context, first_argument) < 0) return *status = smma_complain("too many options"), NULL;
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
@@ -378,8 +433,9 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
   smma_note_former_name();
   if (former_letter)
-    smma_note("-%c: type %s; the letter goes in the next version", former_letter->shortName, former_letter->descrip);
-  if (count >= least && count <= most) return others;
+    smma_note("-%c is deprecated, and will be removed in the next version: type %s", former_letter->shortName,
+              former_letter->descrip);
+  if (count >= least && count <= most) return plain_arguments;
   *status = count > most
                 ? refuse_argument(table, most, program)
                 : smma_complain("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);

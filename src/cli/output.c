@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -22,6 +23,15 @@ int smma_end_output(smma_output *output, const char *option) {
   if (output->stream == stdout) return smma_finish_output(SMMA_EXIT_EQUAL);
   written = smma_output_commit(output, &error);
   return written ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
+}
+
+int smma_write_text(const char *path, const char *option, char *text) {
+  smma_output output;
+  smma_error error;
+  if (!smma_begin_output(path, option, &output, &error)) return free(text), smma_complain("%s", error.text);
+  fputs(text, output.stream);
+  free(text);
+  return smma_end_output(&output, option);
 }
 
 void smma_drop_output(smma_output *output) {

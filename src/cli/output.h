@@ -18,6 +18,9 @@ int smma_end_output(smma_output *output, const char *option);
 /* Discards the file. Text that was written to standard output remains there. */
 void smma_drop_output(smma_output *output);
 
+/* Writes the text to the file or standard output, and frees it. Returns the exit status, as smma_end_output. */
+int smma_write_text(const char *path, const char *option, char *text);
+
 /* Fails if the file could not be written. Call it before a long computation. Changes no file. */
 bool smma_check_writable(const char *path, const char *option, smma_error *error);
 

@@ -105,7 +105,7 @@ const smma_experiment *smma_experiment_require(const char *name, smma_error *err
   smma_nearest_start(&nearest, name);
   for (size_t i = 0; i < smma_experiment_count; i++)
     smma_nearest_consider(&nearest, smma_experiments[i]->name, smma_experiments[i]->name);
-  smma_nearest_list(&nearest, list, sizeof list);
-  smma_fail(error, "unknown experiment '%s'; nearest: %s", name, list);
+  smma_nearest_hint(&nearest, list, sizeof list);
+  smma_fail(error, "unknown experiment '%s'%s", name, list);
   return NULL;
 }

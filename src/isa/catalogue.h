@@ -24,9 +24,9 @@ smma_arch_id smma_resolve_arch(const char *gpu_or_arch, smma_error *error);
    through whose instructions it runs. Returns NULL if there is no experiment or the GPU has a model. */
 const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest);
 
-/* Returns the candidate rules of an architecture's instructions that have no model, if the architecture has a model of
-   some instructions only; otherwise NULL. */
-const char *smma_candidates_for_rest(smma_arch_id arch);
+/* Returns the candidate rules of an architecture's instruction without a model whose name ends with these formats, as
+   ".s32.s8.s8" (d, a, b). Returns NULL if the architecture is not known to have one. */
+const char *smma_candidates_for_formats(smma_arch_id arch, const char *formats);
 
 /* Returns the instruction of that canonical name or alias, or NULL with an error that states the reason and similar
    names. If a name fits several instructions that all compute the same function, returns the first. */

@@ -92,8 +92,8 @@ static bool fail_unknown(reader *r, const level *l, const smma_json_value *m) {
     smma_nearest_consider(&nearest, key->key, key->key);
     smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", key->key);
   }
-  smma_nearest_list(&nearest, nearest_list, sizeof nearest_list);
-  return FAIL(r, m->key.at - 1, "%s has no key \"%s\"; nearest: %s; allowed: %s",
+  smma_nearest_hint(&nearest, nearest_list, sizeof nearest_list);
+  return FAIL(r, m->key.at - 1, "%s has no key \"%s\"%s; allowed: %s",
               l->step ? "a step" : smma_keys_name(r->algorithm), word, nearest_list, list);
 }
 

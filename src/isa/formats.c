@@ -156,7 +156,8 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
   smma_arch_id arch = smma_resolve_arch(gpu, error);
   const smma_instruction_table *table;
   const smma_instruction *found = NULL, *other = NULL;
-  char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE];
+  const char *candidates;
+  char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE], end[SMMA_NAME_SIZE];
   smma_formats single = *f;
   bool rounds = false; /* a plan can round results in f32 to D's format */
   single.d = SMMA_F32;
@@ -178,11 +179,13 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
     return NULL;
   }
   list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
-  if (smma_candidates_for_rest(arch)) {
+  snprintf(end, sizeof end, ".%s.%s.%s", smma_format_text(f->d), smma_format_text(f->a), smma_format_text(f->b));
+  candidates = smma_candidates_for_formats(arch, end);
+  if (candidates) {
     smma_set_error(error, SMMA_NOT_FOUND,
                    "no model of %s x %s -> %s on %s: no published results are known; candidates: %s; it has: %s",
-                   smma_input_text(f, f->a, a), smma_input_text(f, f->b, b), smma_format_text(f->d), gpu,
-                   smma_candidates_for_rest(arch), list);
+                   smma_input_text(f, f->a, a), smma_input_text(f, f->b, b), smma_format_text(f->d), gpu, candidates,
+                   list);
     return NULL;
   }
   smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction for %s x %s -> %s; it has: %s%s%s%s", gpu,

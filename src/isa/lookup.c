@@ -60,9 +60,7 @@ static const struct {
     {"inferentia", "Amazon's Inferentia"},
     {"apple", "Apple's other units"},
     {"ascend", "Huawei's Ascend"},
-    {"tenstorrent", "Tenstorrent's units"},
-    {"wormhole", "Tenstorrent's Wormhole"},
-    {"blackhole", "Tenstorrent's Blackhole"},
+    {"tenstorrent", "Tenstorrent's other units"},
 };
 
 /* What is known about some of them, by the same letters. */
@@ -78,21 +76,63 @@ static const struct {
 };
 #undef DPAS
 
-/* Explains that a GPU or another accelerator has no model. Returns false if none of that name is known. */
-static bool explain_gpu_without_model(const char *name, smma_error *error) {
+/* The next architecture of the catalogue with another vendor than those before it, or SMMA_ARCH_COUNT. */
+static int next_vendor(int arch) {
+  for (; arch < SMMA_ARCH_COUNT; arch++) {
+    int first = 0;
+    while (strcmp(smma_architectures[first].vendor, smma_architectures[arch].vendor) != 0) first++;
+    if (first == arch) break;
+  }
+  return arch;
+}
+
+/* Appends "NVIDIA, AMD and Arm": the vendors of all models. */
+static void append_vendors(smma_error *error) {
+  const char *before = "";
+  for (int a = 0, next; a < SMMA_ARCH_COUNT; a = next) {
+    next = next_vendor(a + 1);
+    smma_append_text(error->text, sizeof error->text, "%s%s", before, smma_architectures[a].vendor);
+    before = next_vendor(next + 1) == SMMA_ARCH_COUNT ? " and " : ", ";
+  }
+}
+
+/* Lists the architectures of a vendor. Returns false if none has this normal form. */
+static bool explain_vendor(const char *form, smma_error *error) {
+  char vendor[SMMA_NAME_SIZE];
+  for (int first = 0; first < SMMA_ARCH_COUNT; first = next_vendor(first + 1)) {
+    const char *before = "";
+    smma_squeeze(smma_architectures[first].vendor, vendor, sizeof vendor);
+    if (strcmp(vendor, form) != 0) continue;
+    smma_set_error(error, SMMA_NOT_FOUND,
+                   "'%s' is a vendor: name a GPU or an architecture: ", smma_architectures[first].vendor);
+    for (int a = first; a < SMMA_ARCH_COUNT; a++) {
+      if (!smma_architectures[a].listed || strcmp(smma_architectures[a].vendor, smma_architectures[first].vendor) != 0)
+        continue;
+      smma_append_text(error->text, sizeof error->text, "%s%s", before, smma_architectures[a].name);
+      before = ", ";
+    }
+    return true;
+  }
+  return false;
+}
+
+/* Explains the name of a vendor, and that a GPU or another accelerator has no model. Returns false if none of that name
+   is known. */
+static bool explain_known_name(const char *name, smma_error *error) {
   bool has_model;
   char form[SMMA_NAME_SIZE];
   const smma_gpu *gpu = smma_find_gpu(smma_without_brand(name), &has_model);
+  smma_squeeze(name, form, sizeof form);
+  if (explain_vendor(form, error)) return true;
   smma_squeeze(smma_without_brand(name), form, sizeof form);
   for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
     if (strncmp(form, makers[i].word, strlen(makers[i].word)) == 0) {
       const char *text = NULL;
       for (size_t n = 0; n < sizeof known / sizeof *known && !text; n++)
         if (strcmp(known[n].word, makers[i].word) == 0) text = known[n].text;
-      smma_set_error(error, SMMA_NOT_FOUND,
-                     "no model of %s: no published results are known; %s%smodels are of NVIDIA, AMD, Arm, Apple, "
-                     "Power, RISC-V and x86",
+      smma_set_error(error, SMMA_NOT_FOUND, "no model of %s: no published results are known; %s%smodels are of ",
                      makers[i].title, text ? text : "", text ? "; " : "");
+      append_vendors(error);
       return true;
     }
   if (gpu && !has_model) {
@@ -111,27 +151,30 @@ static bool explain_gpu_without_model(const char *name, smma_error *error) {
   return false;
 }
 
-static void consider_gpus(smma_nearest *nearest) {
+static void consider_squeezed(const char *name, smma_nearest *nearest) {
   char form[SMMA_NAME_SIZE];
+  smma_squeeze(name, form, sizeof form);
+  smma_nearest_consider(nearest, name, form);
+}
+
+/* Considers vendors, architectures and GPUs. */
+static void consider_gpus(smma_nearest *nearest) {
   for (int i = 0; i < SMMA_ARCH_COUNT; i++) {
-    smma_squeeze(smma_architectures[i].name, form, sizeof form);
-    smma_nearest_consider(nearest, smma_architectures[i].name, form);
+    consider_squeezed(smma_architectures[i].name, nearest);
+    consider_squeezed(smma_architectures[i].vendor, nearest);
   }
-  for (size_t i = 0; i < smma_gpu_count; i++) {
-    smma_squeeze(smma_gpus[i].name, form, sizeof form);
-    smma_nearest_consider(nearest, smma_gpus[i].name, form);
-  }
+  for (size_t i = 0; i < smma_gpu_count; i++) consider_squeezed(smma_gpus[i].name, nearest);
 }
 
 static void explain_unknown_gpu(const char *name, smma_error *error) {
   smma_nearest nearest;
   char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
-  if (explain_gpu_without_model(name, error)) return;
+  if (explain_known_name(name, error)) return;
   smma_squeeze(smma_without_brand(name), form, sizeof form);
   smma_nearest_start(&nearest, form);
   consider_gpus(&nearest);
-  smma_nearest_list(&nearest, list, sizeof list);
-  smma_set_error(error, SMMA_NOT_FOUND, "unknown GPU or architecture '%.100s'; nearest: %s", name, list);
+  smma_nearest_hint(&nearest, list, sizeof list);
+  smma_set_error(error, SMMA_NOT_FOUND, "unknown GPU or architecture '%.100s'%s", name, list);
 }
 
 const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
@@ -241,9 +284,9 @@ static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, c
   return false;
 }
 
-const char *smma_candidates_for_rest(smma_arch_id arch) {
+const char *smma_candidates_for_formats(smma_arch_id arch, const char *formats) {
   for (size_t i = 0; i < unmodelled_count; i++)
-    if (unmodelled[i].arch == arch && !*unmodelled[i].word) return unmodelled[i].candidates;
+    if (unmodelled[i].arch == arch && strstr(formats, unmodelled[i].word)) return unmodelled[i].candidates;
   return NULL;
 }
 
@@ -267,8 +310,8 @@ static void explain_unknown_name(const char *gpu, const char *name, const smma_i
   char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   smma_nearest_start(&nearest, q->form);
   consider_table(table, &nearest);
-  smma_nearest_list(&nearest, list, sizeof list);
-  smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; nearest: %s", gpu, name, list);
+  smma_nearest_hint(&nearest, list, sizeof list);
+  smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'%s", gpu, name, list);
 }
 
 size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], smma_error *error) {
@@ -285,12 +328,12 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
     if (i && ambiguous && !error->status) explain_ambiguous(name, smma_architectures[a].table, &q, error);
   }
   if (count || error->status || explain_unmodelled(SMMA_ARCH_COUNT, false, NULL, name, &q, error)) return count;
-  if (explain_gpu_without_model(name, error)) return 0;
+  if (explain_known_name(name, error)) return 0;
   smma_nearest_start(&nearest, q.form);
-  for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
   consider_gpus(&nearest);
-  smma_nearest_list(&nearest, list, sizeof list);
-  smma_set_error(error, SMMA_NOT_FOUND, "no instruction or GPU '%.150s'; nearest: %s", name, list);
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
+  smma_nearest_hint(&nearest, list, sizeof list);
+  smma_set_error(error, SMMA_NOT_FOUND, "no instruction or GPU '%.150s'%s", name, list);
   return 0;
 }
 

@@ -33,10 +33,21 @@ void smma_nearest_start(smma_nearest *n, const char *wanted) {
   snprintf(n->wanted, sizeof n->wanted, "%s", wanted);
 }
 
+/* Returns 0 if `whole` begins or ends with `part`, 1 if it has it in the middle, but at most `limit`; otherwise
+   `limit`. One letter is no part. */
+static int distance_of_parts(const char *part, const char *whole, int limit) {
+  const char *at = part[0] && part[1] ? strstr(whole, part) : NULL;
+  int d;
+  if (!at) return limit;
+  d = at == whole || strlen(at) == strlen(part) ? 0 : 1;
+  return d < limit ? d : limit;
+}
+
 void smma_nearest_consider(smma_nearest *n, const char *name, const char *form) {
   const int limit = n->count == SMMA_NEAREST_COUNT ? n->distance[SMMA_NEAREST_COUNT - 1] : INT_MAX;
-  bool part = n->wanted[0] && strstr(form, n->wanted); /* part of a known name */
-  int d = part ? 0 : distance(n->wanted, form, limit), at = n->count;
+  int d = distance_of_parts(n->wanted, form, limit), at = n->count;
+  if (d == limit && strlen(form) > 2) d = distance_of_parts(form, n->wanted, limit);
+  if (d == limit) d = distance(n->wanted, form, limit);
   if (d >= limit) return;
   for (int i = 0; i < n->count; i++)
     if (strcmp(n->name[i], name) == 0) return;
@@ -50,9 +61,18 @@ void smma_nearest_consider(smma_nearest *n, const char *name, const char *form) 
   n->distance[at] = d;
 }
 
-void smma_nearest_list(const smma_nearest *n, char *text, size_t size) {
+static void list(const smma_nearest *n, int count, const char *before, char *text, size_t size) {
   size_t used = 0;
   text[0] = 0;
-  for (int i = 0; i < n->count && used < size; i++)
-    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", n->name[i]);
+  for (int i = 0; i < count && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : before, n->name[i]);
+}
+
+void smma_nearest_list(const smma_nearest *n, char *text, size_t size) { list(n, n->count, "", text, size); }
+
+void smma_nearest_hint(const smma_nearest *n, char *text, size_t size) {
+  const int most = (int)strlen(n->wanted) / 2;
+  int near = 0;
+  while (near < n->count && n->distance[near] <= most && n->distance[near] <= n->distance[0] + 2) near++;
+  list(n, near, "; nearest: ", text, size);
 }

@@ -28,7 +28,7 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
     if (strcmp(smma_unit_kinds[i].name, kind) == 0) return &smma_unit_kinds[i];
     smma_nearest_consider(&nearest, smma_unit_kinds[i].name, smma_unit_kinds[i].name);
   }
-  smma_nearest_list(&nearest, list, sizeof list);
+  smma_nearest_hint(&nearest, list, sizeof list);
   if (ends_with(kind, ".json"))
     smma_fail(error, "unknown unit '%s'; the file of a custom unit is custom:%s", kind, kind);
   else if (ends_with(kind, ".so"))
@@ -36,7 +36,7 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
   else if (smma_find_arch(kind) != SMMA_ARCH_COUNT)
     smma_fail(error, "'%s' is a GPU, and no unit; give it as an argument, or with --on", kind);
   else
-    smma_fail(error, "unknown unit '%s'; nearest: %s (see 'softmma units')", kind, list);
+    smma_fail(error, "unknown unit '%s'%s (see 'softmma units')", kind, list);
   return NULL;
 }
 
