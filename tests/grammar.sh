@@ -146,6 +146,7 @@ check 'plan -o writes the plan' cmp -s written.json <("$softmma" plan written.js
 rm described.json written.json
 gives 'explain two targets of different K' 1 'block 1 of 2, k = 0..7' explain V100:f16 A100:f16 -a '-8192 1 1 1' \
   -b '1024 -0.5 -0.25 -0.125' -c 0x1p23
+check 'explain shows both K' grep -q 'K = 4, a: f16.*; A100:f16: K = 16$' in/stdout
 check 'explain says which has more products' grep -q 'note: A100:f16 has K = 16; its other 12 products are 0' in/stderr
 
 # ---- Errors that say what to type ----

@@ -149,7 +149,10 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
   smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
   const smma_locale locale = smma_locale_enter();
   print_difference(stream, &d, width);
-  fprintf(stream, "%s\n", smma_explain_heading_of(unit[0].operation).formats);
+  fprintf(stream, "%s", smma_explain_heading_of(unit[0].operation).formats);
+  if (unit[1].operation->k != unit[0].operation->k)
+    fprintf(stream, "; %s: K = %d", unit[1].unit, unit[1].operation->k);
+  putc('\n', stream);
   print_legend(stream, e[0]);
   for (int u = 0; u < 2; u++)
     for (size_t i = 0; i < e[u]->count; i++) smma_drawing_widen(&frame, &e[u]->stage[i]);
