@@ -2,9 +2,10 @@
 """Checks that the steps in docs/howto-add.md are sufficient, and that every file they name is needed.
 
 Applies the examples of that page to a copy of the source. The tests must then pass. They must fail if any one of the
-files is left out, or if an example has a mistake.
+files is left out, or if an example has a mistake. With --compile it only compiles the examples, with the other files of
+their folders.
 
-Usage: change_cost.py SOURCE BUILD COMPILER
+Usage: change_cost.py [--compile] SOURCE BUILD COMPILER
 """
 
 import os
@@ -15,7 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-source, build, compiler = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3]
+compiles_only = sys.argv[1] == "--compile"
+source, build, compiler = Path(sys.argv[-3]).resolve(), Path(sys.argv[-2]).resolve(), sys.argv[-1]
 
 # Sections whose examples belong together, and the tests that check them.
 ADDITIONS = {
@@ -53,6 +55,8 @@ softmma: $(COMMAND)
 	  -fopenmp $(shell pkg-config --libs jansson popt) -ldl -lm -o $@
 %.o: %.c
 	{compiler} $(FLAGS) -MMD -c $< -o $@
+%.checked: %.c
+	{compiler} $(FLAGS) -fsyntax-only $<
 -include $(wildcard src/*/*.d tests/*.d)
 """
 PROGRAMS = {"test_format", "test_oracle", "test_catalogue", "softmma"}
@@ -106,6 +110,14 @@ def passes(copy, tests):
     return True, ""
 
 
+def compiles(copy, names):
+    """Compiles the C files of the folders of src that have one of the files. Returns as passes does."""
+    folders = {(copy / name).parent for name in names if name.startswith("src/")}
+    targets = [str(file.relative_to(copy).with_suffix(".checked")) for folder in folders for file in folder.glob("*.c")]
+    made = subprocess.run(["make", "-s", "-j2", *sorted(targets)], cwd=copy, capture_output=True, text=True)
+    return made.returncode == 0, made.stderr
+
+
 def judge(copy, what, sections, tests):
     """Applies the sections and returns the failures."""
     pieces, failures = {}, []
@@ -126,7 +138,7 @@ def judge(copy, what, sections, tests):
 
     for name in pieces:
         put(name, changed(name, pieces[name]))
-    fine, said = passes(copy, tests)
+    fine, said = compiles(copy, pieces) if compiles_only else passes(copy, tests)
     if not fine:
         failures.append(f"{what}: with all of {', '.join(pieces)} something fails:\n{said[-3000:]}")
     attempts = [(name, originals[name], f"without {name}") for name in pieces]
@@ -136,7 +148,7 @@ def judge(copy, what, sections, tests):
         if text.count(right) != 1:
             raise SystemExit(f"docs/howto-add.md: '{right}' does not stand once in {name}")
         attempts.append((name, text.replace(right, wrong), f"with '{wrong}' in {name}"))
-    for name, text, how in attempts if fine else ():
+    for name, text, how in attempts if fine and not compiles_only else ():
         put(name, text)
         if passes(copy, tests)[0]:
             failures.append(f"{what}: nothing fails {how}")

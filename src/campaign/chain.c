@@ -116,7 +116,7 @@ static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, chain_close, chai
 
 bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile, bool any_nan,
                      smma_unit *result, smma_error *error) {
-  const smma_common_operands same = {{as->a, as->b}, {as->a, as->b}};
+  const smma_common_operands same = {{as->a, as->b}, {as->a, as->b}, false};
   return smma_chain_open_common(unit, i, as, tile, any_nan, &same, result, error);
 }
 

@@ -21,7 +21,8 @@ int smma_narrower_operands(const smma_instruction *const i[2]) {
 
 smma_common_operands smma_common_operands_of(const smma_instruction *const i[2]) {
   const int narrow = smma_narrower_operands(i);
-  return (smma_common_operands){{i[narrow]->a, i[narrow]->b}, {i[!narrow]->a, i[!narrow]->b}};
+  const bool numbers = i[0]->rule->rule.nan == SMMA_NAN_NUMBERS || i[1]->rule->rule.nan == SMMA_NAN_NUMBERS;
+  return (smma_common_operands){{i[narrow]->a, i[narrow]->b}, {i[!narrow]->a, i[!narrow]->b}, numbers};
 }
 
 bool smma_are_same_operands(const smma_common_operands *c) {
@@ -38,6 +39,7 @@ uint64_t smma_common_operand(const smma_common_operands *c, int operand, uint64_
   enum { ROUNDS = 4 };
   const smma_format of = c->of[operand], other = c->other[operand];
   if (of == other) return x;
+  if (c->finite_only && !isfinite(smma_format_decode(of, x))) return 0;
   for (int round = 0; round < ROUNDS; round++) {
     const uint64_t there = convert(of, other, x);
     if (same_number(smma_format_decode(of, x), smma_format_decode(other, there))) return x;

@@ -8,6 +8,8 @@
 /* The formats of A and B: of the vectors, and of the other instruction. */
 typedef struct {
   smma_format of[2], other[2];
+  bool
+      finite_only; /* one of the instructions reads infinities and NaN as numbers, which differ from format to format */
 } smma_common_operands;
 
 /* Returns the index of the instruction whose formats of A and B are the narrower ones, which hold the fewest numbers
@@ -20,8 +22,8 @@ smma_common_operands smma_common_operands_of(const smma_instruction *const instr
 /* Reports whether both instructions have the same formats of A and B. */
 bool smma_are_same_operands(const smma_common_operands *common);
 
-/* Returns the encoding itself if both formats hold its number, otherwise that of a number near it. NaN is a number
-   here, and -0 is not +0. `operand` is 0 for A, 1 for B. */
+/* Returns the encoding itself if both formats hold its number, otherwise that of a number near it, or of +0. NaN is a
+   number here unless `finite_only`, and -0 is not +0. `operand` is 0 for A, 1 for B. */
 uint64_t smma_common_operand(const smma_common_operands *common, int operand, uint64_t encoding);
 
 /* Replaces the operands a and b of a vector by common ones. */
