@@ -28,7 +28,7 @@ static int split(char *text, char *part[2], const char *option) {
   return 2;
 }
 
-/* `of_file`: the operands come from a file of test vectors. Otherwise two instructions may have different K. */
+/* `of_file`: the operands come from a file of test vectors, which has one K. */
 static void choose_instructions(explain_request *r, char *gpus, char *names, const smma_choice *choice, bool of_file) {
   char *gpu[2], *name[2] = {NULL, NULL};
   int gpu_count = split(gpus, gpu, "--on"), name_count = names ? split(names, name, "--instr") : 1;
@@ -43,8 +43,8 @@ static void choose_instructions(explain_request *r, char *gpus, char *names, con
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }
-  if (!of_file && !operation[0].scale_block) operation[1].k = operation[0].k; /* the longer one gets zeros */
-  if (r->count > 1 && !smma_same_operands(&operation[0], &operation[1], why, sizeof why))
+  if (r->count > 1 &&
+      !(of_file ? smma_same_operands : smma_share_operands)(&operation[0], &operation[1], why, sizeof why))
     smma_die("%s and %s do not take the same operands: %s", r->instruction[0]->name, r->instruction[1]->name, why);
 }
 

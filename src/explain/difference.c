@@ -237,6 +237,12 @@ bool smma_same_operands(const smma_operation *one, const smma_operation *other, 
   return true;
 }
 
+bool smma_share_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size) {
+  smma_operation padded = *other;
+  if (!one->scale_block && !other->scale_block) padded.k = one->k;
+  return smma_same_operands(one, &padded, why, size);
+}
+
 /* ---- Results ---- */
 
 void smma_encoding_bits(char *text, size_t size, smma_format format, uint64_t encoding) {

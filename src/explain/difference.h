@@ -22,8 +22,8 @@ typedef struct {
 
 /* Explains a test vector. `unit` is the name to show. Fails if memory runs out. Free with
    smma_explanation_free(&x->explanation). */
-bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *instruction, const smma_row *row,
-                      smma_error *error);
+bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *instruction,
+                         const smma_row *row, smma_error *error);
 
 typedef struct {
   char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are equal */
@@ -38,6 +38,10 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
 /* Reports whether two operations take the same operands and give results of one format. If not, `why` is one line
    with the reason. */
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
+
+/* Like smma_same_operands, but K may differ if there are no scale factors: the operation with the greater K then gets
+   zeros for its other products. */
+bool smma_share_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 
 /* Writes the bits of an encoding, "1 01111110 10000000000000000000000": sign, exponent, fraction, and unused bits of
    the container. */

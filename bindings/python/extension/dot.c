@@ -320,7 +320,7 @@ static bool explain_row(explained *x, const rows *r, const char *label) {
 
 static bool check_same_operands(const explained *x) {
   char why[256];
-  if (x->count < 2 || smma_same_operands(&x->operation[0], &x->operation[1], why, sizeof why)) return true;
+  if (x->count < 2 || smma_share_operands(&x->operation[0], &x->operation[1], why, sizeof why)) return true;
   PyErr_Format(PyExc_ValueError, "%s and %s do not take the same operands: %s", x->unit[0].instruction,
                x->unit[1].instruction, why);
   return false;

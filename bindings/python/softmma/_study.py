@@ -72,7 +72,7 @@ def explain(
     """Explains d = c + sum of a[k] b[k] as on paper: bits retained and truncated by alignment, the sum, the rounding.
 
     Operands and instruction are as in `dot`, without further axes. With two GPUs, or two instructions, the first step
-    whose outcome differs is marked and named.
+    whose outcome differs is marked and named. If their K differ, operands must fit the smaller one.
 
     With a ``plan`` there may be more products than one call takes, and each call and addition is explained. It then
     takes one GPU, and gives no ``svg`` and no ``exact``.

@@ -29,8 +29,18 @@ def test_explain_two_instructions():
     e = softmma.explain([1, 2**-6], [1, 2**-9], on="H100", instr=names)
     assert e.results == (1, 1 + 2**-15) and e.exact == (1 + 2**-15,) * 2
     assert "a[1]*b[1]" in e.difference and all(name in e.text for name in names)
-    with pytest.raises(ValueError, match="do not take the same operands"):
-        softmma.explain([1], [1], on=("H100", "V100"), in_dtype="f16")
+    with pytest.raises(ValueError, match="do not take the same operands: a: f16 in one and bf16 in the other"):
+        softmma.explain([1], [1], on=("H100:f16", "H100:bf16"))
+
+
+def test_explain_two_values_of_k():
+    e = softmma.explain([-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2**23, on=("V100:f16", "A100:f16"))
+    assert e.results == (0, -0.5) and "K = 4, " in e.text and "; A100:f16: K = 16" in e.text
+    with pytest.raises(ValueError, match="5"):
+        softmma.explain([1] * 5, [1] * 5, on=("V100:f16", "A100:f16"))
+    names = [f"tcgen05.m128n8k{k}.block32.f32.e2m1.e2m1.ue8m0" for k in (32, 64)]
+    with pytest.raises(ValueError, match="K is 32 in one and 64 in the other"):
+        softmma.explain([1], [1], on="B200", instr=names, scale_a=[1], scale_b=[1])
 
 
 def test_explain_errors():
