@@ -33,6 +33,7 @@ except ImportError as missing:
     skip(f"{missing.name} (pip install z3-solver bitwuzla)")
 
 import formula
+from mutations import mutated, mutations
 
 here = Path(__file__).resolve().parent
 root = here.parent
@@ -144,12 +145,6 @@ def compute(names, library, folder):
     return failures
 
 
-def mutations():
-    """Returns the mutations: lemma, file, original, replacement."""
-    text = (here / "mutations.txt").read_text()
-    return re.findall(r"^lemma: (\w+)\nfile: (\S+)\noriginal: (.+)\nreplacement: (.+)$", text, re.M)
-
-
 def refute(names, seconds):
     """Shows that each mutation makes its lemma false."""
     sources = {plain(n): (s, n) for s in SOURCES for n in compiled(s, root) if n.startswith("lemma_")}
@@ -161,10 +156,7 @@ def refute(names, seconds):
             folder, start = Path(temporary), time.time()
             shutil.copytree(root / "src", folder / "src")
             (folder / "include").symlink_to(root / "include")
-            code = (folder / "src" / file).read_text()
-            if code.count(original) != 1:
-                sys.exit(f"mutations.txt: '{original}' stands {code.count(original)} times in {file}, not once")
-            (folder / "src" / file).write_text(code.replace(original, replacement))
+            (folder / "src" / file).write_text(mutated(file, original, replacement))
             source, name = sources[lemma]
             answer, arguments = decide(name, compiled(source, folder)[name], seconds)
         failures += answer != "sat"
