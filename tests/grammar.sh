@@ -69,7 +69,7 @@ alike 'explain two' 1 'explain --on A100,H100 --in f16 --a -8192,1,1,1 --b 1024,
   'explain A100 H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23'
 alike 'probe' 0 'probe --on V100 --in f16 --rows 64' 'probe V100 --rows 64' 'probe V100:f16 --rows 64'
 alike 'tolerance' 0 'tolerance --on A100,H100 --shape 8x8x64' 'tolerance A100 H100 --shape 8x8x64'
-gives 'a file as a target' 1 'fraction bits kept of aligned products: 25 \| 20' diff unit.json other.json
+gives 'a file as a target' 1 'fraction bits retained of aligned products: 25 \| 20' diff unit.json other.json
 
 npy A.npy '<f4' '(4, 32)' "$(f32 $(seq 1900 2027))"
 npy B.npy '<f4' '(32, 3)' "$(f32 $(seq 1901 1996))"
@@ -191,6 +191,6 @@ fails 'two formats of a search' 'a search is for the formats f16' match A.npy B.
 fails 'formats in a list of instructions' "'softmma show H100:f16' shows" list H100:f16
 fails 'ozaki without formats' '--method ozaki takes --in s8' gemm H100 A.npy B.npy -o E.npy --method ozaki --slices auto
 check 'fallback' runs 0 gemm A100:e4m3 A.npy B.npy -o E.npy --method fallback
-gives 'custom: as in --unit' 1 'fraction bits kept' diff custom:unit.json other.json
+gives 'custom: as in --unit' 1 'fraction bits retained' diff custom:unit.json other.json
 
 finish

@@ -15,20 +15,20 @@ has() { jq -e "$1" in/stdout >in/answer; }
 
 # ---- probe ----
 
-gives 'block' 0 '^products added at once .* 8$' probe "${ampere[@]}"
+gives 'block' 0 '^number of products added at once .* 8$' probe "${ampere[@]}"
 check 'calls' grep -qE '^ampere mma.m16n8k16.f32.f16.f16.f32: unit model, [0-9]+ rows in [0-9]+ calls$' in/stdout
-check 'what cannot be told' grep -q 'cannot tell: c is one term of the first sum' in/stdout
+check 'what cannot be told' grep -q 'cannot tell: c is a term of the first sum' in/stdout
 gives 'f16 by itself' 0 '^hopper wgmma' probe --on H100
 gives 'by formats' 0 '^rounding of results +to nearest, ties to even$' probe --on H100 --in f16 --out f16
 gives 'interleaved' 0 '0, 1, 4, 5, 8, 9' probe --on H100 --instr mma.m16n8k32.f32.e4m3.e4m3.f32
 gives 'highest k first' 0 '^products of the first block +1$' probe --on x86 --in bf16
 gives 'a list' 0 '^alignment_bits .*MMA-Sim' probe --list
 gives 'a list that names its sources' 0 '^MMA-Sim: P. Xie et al., MMA-Sim: .*, 2025$' probe --list
-gives 'several' 0 '^  become zero +MI250X$' probe --on V100,A100,MI250X --in f16
-check 'those that agree' grep -qE '^  kept +V100 A100$' in/stdout
+gives 'several' 0 '^  flushed to zero +MI250X$' probe --on V100,A100,MI250X --in f16
+check 'those that agree' grep -qE '^  retained +V100 A100$' in/stdout
 gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json
 check 'is JSON' has '.[0].features.first_sum.value == "8" and .[0].features.c_rounding.value == null and .[0].calls > 0'
-gives 'an alignment bit too few' 0 '^fraction bits kept of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
+gives 'an alignment bit too few' 0 '^number of fraction bits retained of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
 
 # says WAY FEATURE REGEX: units that are wrong at one position, with one sign, or sometimes: a reported feature must be
 # true of them, or is not reported
@@ -37,13 +37,13 @@ says() {
   jq -r ".[0].features.$2 | .value // \"cannot tell: \" + .why" in/stdout >in/answer
   check "$1: $2" grep -qE "^$3\$" in/answer
 }
-says hand repeats 'yes, 16384 rows, each at several places'
+says hand repeats 'yes: 16384 test vectors, each at several places of a call'
 says hand alignment_bits 24
 says hand block_rounding 'toward zero'
 for way in moody seldom place every17 last single late previous same; do
-  says "$way" repeats 'no: [0-9]+ of [0-9]+ results changed; row .*'
+  says "$way" repeats 'no: [0-9]+ of [0-9]+ results changed; test vector .*'
 done
-says nans repeats 'yes, 16384 rows, each at several places, except sign and payload of NaN'
+says nans repeats 'yes: 16384 test vectors, each at several places of a call, except sign and payload of NaN'
 says nans alignment_bits 24
 says seldom first_sum 'cannot tell: results do not repeat'
 unexplained='cannot tell: no number of bits and no rounding explain all results'
@@ -61,17 +61,17 @@ says negative_rounding alignment_rounding "$unexplained"
 says negative_c alignment_rounding_c "$unexplained"
 says late_c c_joins 'cannot tell: .*'
 says block27 block_rounding 'toward zero, to 27 fraction bits'
-says small_results output_rounding 'cannot tell: smaller numbers are rounded otherwise'
-says flushed_b subnormal_b 'kept; become zero at k = 5'
-says flushed_negative subnormal_a 'some become zero'
-says flushed_tiny subnormal_a 'some become zero'
-says deaf nan_input 'NaN 0x7fffffff; another in 1 of 33 rows, as no NaN but 0x3f800000'
-says finite nan_invalid 'NaN 0x7fffffff; another in 2 of 64 rows, .*'
-says finite nan_difference 'NaN 0x7fffffff; another in 2 of 64 rows, .*'
+says small_results output_rounding 'cannot tell: smaller numbers are rounded differently'
+says flushed_b subnormal_b 'retained; flushed to zero at k = 5'
+says flushed_negative subnormal_a 'some are flushed to zero'
+says flushed_tiny subnormal_a 'some are flushed to zero'
+says deaf nan_input 'NaN 0x7fffffff; different in 1 of 33 test vectors, for example no NaN but 0x3f800000'
+says finite nan_invalid 'NaN 0x7fffffff; different in 2 of 64 test vectors, for example .*'
+says finite nan_difference 'NaN 0x7fffffff; different in 2 of 64 test vectors, for example .*'
 says minus_zero zero_cancellation '\+0; -0 at k = 4'
 says blocks first_sum '8; another number at k = 8 to 15'
 says few_carries carry_bits 'at least 3'
-gives 'a sum between blocks that overflows' 0 '^intermediate sums .*  overflow to infinity where they are added before the third' \
+gives 'a sum between blocks that overflows' 0 '^treatment of intermediate sums .*  overflow to infinity if added before the third term' \
   probe --on A100 --in bf16
 fails 'probe: no rows' '--rows: 0' probe "${ampere[@]}" --rows 0
 fails 'a unit that fails' 'failing' probe --unit "$wrong:failing" "${ampere[@]}"
@@ -102,14 +102,14 @@ fails 'probe: a recording' 'has results for its own rows only' probe --unit file
 
 # ---- diff ----
 
-gives 'two that differ' 1 '^  products added at once .*: 8 \| 16$' diff --on A100,H100 --in f16
+gives 'two that differ' 1 '^  number of products added at once .*: 8 \| 16$' diff --on A100,H100 --in f16
 check 'the smallest row' grep -qE '^smallest row found, [1-3] terms$' in/stdout
 command=$(grep -o 'softmma dot .*' in/stdout) value=$(awk '$1 == "A100" { print $2 }' in/stdout)
 check 'replays' grep -q "$value" <(eval "\"$softmma\" ${command#softmma }" </dev/null)
 check 'normal data' grep -qE '^normal data: [0-9]+ of 100000 results differ$' in/stdout
 gives 'two that do not' 0 '^no difference in 20000 rows$' diff --on A100,L40S --in f16 --rows 10000
 gives 'a smaller K in a row' 0 '^T4: .*, 2 in a row$' diff --on T4,A100 --in f16 --rows 1000
-gives 'a unit against the model' 1 'fraction bits kept of aligned products: 23 \| 24' \
+gives 'a unit against the model' 1 'fraction bits retained of aligned products: 23 \| 24' \
   diff --unit "$wrong:bit" --against model --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1000
 check 'names what computed' grep -q "^A100: mma.*, computed by $wrong:bit$" in/stdout
 check 'its result is not the GPU'"'"'s' grep -q "^  $wrong:bit as A100 *[0-9a-f]* " in/stdout

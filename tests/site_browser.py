@@ -598,7 +598,7 @@ def text_pages():
     wait(lambda: "instructions/hopper" in browser.current_url, "and leads to instructions")
     text = one("main").text
     check(
-        "fused sum of 17" in text and "fraction bits kept" in text and "no other value of e_zero reproduces" in text,
+        "fused sum of 17" in text and "fraction bits retained" in text and "no other value of e_zero gives" in text,
         "with tree, probes, evidence",
     )
     quiet("pages of text")

@@ -49,8 +49,8 @@ static expectation of_fused(const smma_operation *o, const smma_t_fdpa *p) {
                        .alignment = "toward zero",
                        .alignment_c = "toward zero",
                        .output = rounding_name(p->rounding),
-                       .subnormals = "kept",
-                       .subnormal_results = "kept",
+                       .subnormals = "retained",
+                       .subnormal_results = "retained",
                        .normalised = "not normalised",
                        .zero_exponent = p->zero_exponent};
 }
@@ -76,8 +76,8 @@ static expectation of_general(const smma_operation *o, const smma_g_fdpa *p) {
                                       : p->sticky_bit ? "to odd"
                                                       : rounding_name(p->alignment_rounding),
                        .output = rounding_name(one_sum ? p->c_rounding : p->rounding),
-                       .subnormals = p->subnormal_inputs == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
-                       .subnormal_results = p->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .subnormals = p->subnormal_inputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+                       .subnormal_results = p->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
                        .normalised = p->product_exponent == SMMA_EXPONENT_NORMALIZED ? "normalised" : "not normalised",
                        .zero_exponent = p->zero_exponent};
 }
@@ -91,11 +91,11 @@ static expectation of_pairs(const smma_operation *o) {
                    .c_joins = o->k > 2 ? "after the first products" : "after all products",
                    .alignment_bits = -1,
                    .output_bits = smma_encoding_of(o->d).fraction_bits,
-                   .subnormals = "kept",
-                   .subnormal_results = "kept",
+                   .subnormals = "retained",
+                   .subnormal_results = "retained",
                    .normalised = "not normalised"};
   assert_true(smma_is_sum_of_pairs(&o->rule.with.composition, &pairs));
-  if (pairs.subnormals != SMMA_SUBNORMALS_KEPT) e.subnormals = e.subnormal_results = "become zero";
+  if (pairs.subnormals != SMMA_SUBNORMALS_KEPT) e.subnormals = e.subnormal_results = "flushed to zero";
   e.c_rounding = pairs.rounding == SMMA_ROUND_TO_ODD ? "to odd" : even;
   if (pairs.rounding == SMMA_ROUND_NEAREST_EVEN) e.output = even;
   if (!pairs.fused) e.product_rounding = e.output;
@@ -110,9 +110,9 @@ static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_f
                        .c_rounding = "to nearest, ties to even",
                        .alignment_bits = -1,
                        .output_bits = smma_encoding_of(o->d).fraction_bits,
-                       .subnormals = of_factors == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
-                       .subnormals_c = "become zero",
-                       .subnormal_results = "become zero",
+                       .subnormals = of_factors == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+                       .subnormals_c = "flushed to zero",
+                       .subnormal_results = "flushed to zero",
                        .normalised = "not normalised"};
 }
 
@@ -131,8 +131,8 @@ static expectation of_slices(const smma_operation *o) {
                        .alignment_c = rounding_name(last->accumulator.rounding),
                        .output_bits = smma_encoding_of(o->d).fraction_bits,
                        .output = rounding_name(last->narrow_rounding),
-                       .subnormals = "become zero",
-                       .subnormal_results = "become zero",
+                       .subnormals = "flushed to zero",
+                       .subnormal_results = "flushed to zero",
                        .normalised = "not normalised",
                        .zero_exponent = SMMA_NO_EXPONENT};
 }
@@ -153,15 +153,15 @@ static expectation of_steps(const smma_operation *o) {
                        .alignment = aligned ? rounding_name(first->term.rounding) : NULL,
                        .output_bits = smma_encoding_of(o->d).fraction_bits,
                        .output = products == 2 ? NULL : rounding,
-                       .subnormals = p->subnormal_a == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
-                       .subnormals_b = p->subnormal_b == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
-                       .subnormals_c = p->subnormal_c == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
-                       .subnormal_results = last->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .subnormals = p->subnormal_a == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+                       .subnormals_b = p->subnormal_b == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+                       .subnormals_c = p->subnormal_c == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+                       .subnormal_results = last->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
                        .normalised = "not normalised"};
 }
 
 static const char *of_c_fdpa(smma_format format) {
-  return smma_c_fdpa_subnormals(format) == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero";
+  return smma_c_fdpa_subnormals(format) == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero";
 }
 
 static expectation expect(const smma_operation *o) {
@@ -175,8 +175,8 @@ static expectation expect(const smma_operation *o) {
                    .alignment_bits = -1,
                    .output_bits = fraction,
                    .output = even,
-                   .subnormals = "kept",
-                   .subnormal_results = "kept",
+                   .subnormals = "retained",
+                   .subnormal_results = "retained",
                    .normalised = "not normalised"};
   switch (o->rule.algorithm) {
     case SMMA_FMA:
@@ -184,9 +184,9 @@ static expectation expect(const smma_operation *o) {
       if (o->rule.with.fma.rounding == SMMA_ROUND_DOWN) e.output = "down";
       if (o->rule.with.fma.rounding == SMMA_ROUND_UP) e.output = "up";
       return e;
-    case SMMA_FTZ_FMA: e.subnormals = e.subnormal_results = "become zero"; return e;
+    case SMMA_FTZ_FMA: e.subnormals = e.subnormal_results = "flushed to zero"; return e;
     case SMMA_FTZ_ADDMUL:
-      e.subnormals = e.subnormal_results = "become zero";
+      e.subnormals = e.subnormal_results = "flushed to zero";
       e.products = o->rule.with.ftz_addmul.pairwise == 1 ? 1 : 2;
       e.c_joins = o->k > o->rule.with.ftz_addmul.pairwise ? "after the first products" : "after all products";
       e.c_rounding = even;
@@ -299,7 +299,7 @@ static bool joins_apart(const smma_operation *o) {
 
 /* With two products, no test vector shows whether they are added before c. */
 static void check_structure(const smma_examination *x, const expectation *e) {
-  const char *apart = "with the sum of the first products, which are aligned without it";
+  const char *apart = "with the sum of the first products, which are aligned without c";
   const smma_operation o = smma_operation_of(x->subject.instruction);
   bool group[SMMA_MAXIMUM_ROUNDED_K] = {false};
   char text[300], places[160];
@@ -310,7 +310,7 @@ static void check_structure(const smma_examination *x, const expectation *e) {
     snprintf(text, sizeof text, "%d in stages: %d of them first, aligned by themselves: %s", e->products, e->group,
              places);
   else
-    snprintf(text, sizeof text, "%d%s", e->products, x->first.exact ? ", exactly as far as the formats reach" : "");
+    snprintf(text, sizeof text, "%d%s", e->products, x->first.exact ? ", exactly within the range of the formats" : "");
   check(x, SMMA_PROBE_first_sum, text);
   check(x, SMMA_PROBE_c_joins, x->first.c_is_apart && joins_apart(&o) ? apart : e->c_joins);
 }
@@ -321,16 +321,16 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   const smma_encoding c = smma_encoding_of(x->subject.instruction->c), d = smma_encoding_of(x->subject.instruction->d);
   const int c_least = smma_minimum_exponent(c), d_least = smma_minimum_exponent(d);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) assert_true(*x->findings[i].value || *x->findings[i].why);
-  check(x, SMMA_PROBE_repeats, "yes, 256 rows, each at several places");
+  check(x, SMMA_PROBE_repeats, "yes: 256 test vectors, each at several places of a call");
   check(x, SMMA_PROBE_subnormal_a, e->subnormals);
   check(x, SMMA_PROBE_subnormal_b, e->subnormals_b ? e->subnormals_b : e->subnormals);
   check(x, SMMA_PROBE_subnormal_c, of_c);
   /* c is first widened to d's format, in which subnormal numbers of a format with fewer exponents are normal. */
   if (c_least > d_least && c_least - c.fraction_bits >= d_least)
-    check(x, SMMA_PROBE_subnormal_alone, "kept");
+    check(x, SMMA_PROBE_subnormal_alone, "retained");
   else if (c_least <= d_least)
-    check(x, SMMA_PROBE_subnormal_alone, strcmp(of_c, "kept") == 0 ? e->subnormal_results : of_c);
-  check(x, SMMA_PROBE_subnormal_product, e->fused_products ? "kept" : e->subnormal_results);
+    check(x, SMMA_PROBE_subnormal_alone, strcmp(of_c, "retained") == 0 ? e->subnormal_results : of_c);
+  check(x, SMMA_PROBE_subnormal_product, e->fused_products ? "retained" : e->subnormal_results);
   if (!strstr(x->findings[SMMA_PROBE_subnormal_sum].value,
               "; cannot tell what at k")) /* if c is changed before it is added */
     check(x, SMMA_PROBE_subnormal_sum, e->subnormal_results);
@@ -472,7 +472,7 @@ static void random_custom_units(void **state) {
 static const char in_order[] = "16 in stages: 4 of them first, aligned by themselves: 0 to 3";
 static const char interleaved[] = "16 in stages: 4 of them first, aligned by themselves: 0, 4, 8, 12";
 static const char inexact[] = "not exact: products of long significands lose bits";
-static const char apart[] = "with the sum of the first products, which are aligned without it";
+static const char apart[] = "with the sum of the first products, which are aligned without c";
 
 static const struct {
   const char *unit;

@@ -43,10 +43,17 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
   return SMMA_OK;
 }
 
+/* Reports whether the text is of recordings on an H100: the first evidence of Hopper's rules for floating point,
+   integers and FP64. */
+static bool is_of_h100(const char *text) {
+  return text == *smma_rule_hopper_f32.evidence || text == *smma_rule_nvidia_integer.evidence ||
+         text == *smma_rule_nvidia_fma.evidence;
+}
+
 /* Reports whether the text is of recordings on another architecture that shares the rule (an H100, a B200). */
 static bool is_of_other(const smma_instruction *i, const char *text) {
-  return (text == *smma_rule_hopper_f32.evidence && i->arch != SMMA_ARCH_hopper) ||
-         (text == *smma_rule_tcgen05_mx.evidence && i->arch != SMMA_ARCH_blackwell);
+  return (i->arch != SMMA_ARCH_hopper && is_of_h100(text)) ||
+         (i->arch != SMMA_ARCH_blackwell && text == *smma_rule_tcgen05_mx.evidence);
 }
 
 smma_basis smma_instruction_basis(const smma_instruction *i) {

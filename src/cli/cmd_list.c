@@ -130,12 +130,12 @@ int smma_command_list(int argc, const char **argv) {
        "print everything, with rules, evidence and recordings, as one JSON document", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
-  const char **names = smma_parse_options(
-      argc, argv, options, 0, argc,
-      "The first published model of CDNA 3, cdna3-r1, is listed only by its name.\n"
-      "After --formats, name formats of the table or spell formats out: X exponent bits and Y fraction bits\n"
-      "are [u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite], and integers of N bits are sN and uN.\n",
-      &status);
+  const char **names =
+      smma_parse_options(argc, argv, options, 0, argc,
+                         "The first published model of CDNA 3 is listed only if you name it: 'softmma list cdna3-r1'.\n"
+                         "--formats also takes formats: names of the table, sN and uN for integers of N bits, and\n"
+                         "[u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite] for X exponent bits and Y fraction bits.\n",
+                         &status);
   if (!names) return status;
   if (*names && !list_of_formats) on = *names;
   smma_require(smma_read_target_or_none(on, &target, &error), &error);

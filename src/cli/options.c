@@ -57,7 +57,8 @@ static void own_strings(const struct poptOption *table, char *const defaults[MAX
 
 static const char target_details[] =
     "TARGET: GPU, GPU:FORMAT, GPU:FORMAT:FORMAT (of A and of B), GPU:INSTRUCTION, or the JSON file of a\n"
-    "custom unit. It is an argument, or a value of --on. :FORMAT is of the GPU before it: H100:f16 :tf32.\n";
+    "custom unit. It is an argument, or a value of --on. A target that begins with a colon uses the GPU\n"
+    "before it: 'H100:f16 :tf32' means 'H100:f16 H100:tf32'.\n";
 
 static int print_command_help(const char *details, bool has_targets) {
   printf("%c%s.\n\n", toupper((unsigned char)command->summary[0]), command->summary + 1);

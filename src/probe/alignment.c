@@ -289,7 +289,7 @@ static bool examine_complement(smma_examination *x, questions *q, smma_alignment
   hypothesis t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
   smma_dyadic unit;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
-  a->why = "what a number and its negative leave is not a unit that each term loses which opposes c";
+  a->why = "a number minus itself is not zero, and the remainder is not a unit lost by each term that opposes c";
   a->witness = smma_blank_row(&x->subject);
   if (!x->first.has_c || x->first.products < 2 || smma_first_terms(x, terms) < 3 ||
       !smma_place(q->s, &a->witness, terms[0], 1, q->span.large) ||
@@ -320,11 +320,11 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
   else if (!is_c && x->inexact)
     a->why = "products of long significands are not exact";
   else if (!x->first.fused)
-    a->why = "no three terms are known to be aligned in common";
+    a->why = "no three terms are known to share an alignment";
   else if (q.k < 0)
     a->why = "c is not added with the first products";
   else if (!find_partners(x, q.k, &q.i, &q.j))
-    a->why = "it takes three terms";
+    a->why = "the test needs three terms";
   if (a->why) return true;
   q.span = alignment_span(&x->subject, q.i, q.j, q.k);
   good = allocate(&q, MOST_QUESTIONS) ? (x->left ? examine_complement : examine)(x, &q, a)

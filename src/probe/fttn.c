@@ -25,7 +25,7 @@ bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
         !smma_place(s, &rows[i], i, 1, half))
       return smma_cannot_tell(f, "half a unit is below the formats' range");
   }
-  if (k < 2) return smma_cannot_tell(f, "it takes two products");
+  if (k < 2) return smma_cannot_tell(f, "the test needs two products");
   if (!smma_ask_subject(s, rows + 1, (size_t)k - 1)) return false;
   for (int i = 1; i < k; i++)
     if (smma_is_exactly(smma_result(s, &rows[i]), 1, 0)) return smma_tell(f, &rows[i], "%d", i);

@@ -45,7 +45,7 @@ static bool search_in(smma_examination *x, smma_finding *f, smma_row *rows) {
   for (size_t n = 0; n < count; n += 2)
     if (value_of(s, &rows[n + 1]) < value_of(s, &rows[n]))
       return smma_tell(f, &rows[n + 1], "violated: a greater c gives a smaller d");
-  return smma_tell(f, NULL, "no violation found in %zu rows, raising c", count / 2);
+  return smma_tell(f, NULL, "no violation found in %zu pairs with rising c", count / 2);
 }
 
 static bool search(smma_examination *x, smma_finding *f) { return smma_with_rows(x, f, 2 * PAIRS, search_in); }

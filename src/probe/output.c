@@ -93,13 +93,13 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
     best = smma_maximum(best, bits);
     if (!limited) continue;
     if (!x->first.fused && bits != smma_encoding_of(x->subject.instruction->d).fraction_bits)
-      return smma_cannot_tell(f, "two terms do not distinguish it from truncation by alignment");
+      return smma_cannot_tell(f, "two terms do not distinguish rounding from truncation by alignment");
     x->output_known = true;
     x->output_bits = bits;
     return smma_tell(f, &witness, "%d", bits);
   }
-  if (best < 0) return smma_cannot_tell(f, "it takes two terms in the last sum");
-  return smma_cannot_tell(f, "more than the %d that sums within reach have", best);
+  if (best < 0) return smma_cannot_tell(f, "the test needs two terms in the last sum");
+  return smma_cannot_tell(f, "results have more than %d, the most that this test can show", best);
 }
 
 /* Runs the vector with c = whole * 2^last and one product part * 2^(last - bits), |part| < 2^bits. Sets `*agrees` to
@@ -260,7 +260,7 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   const smma_rounding_mode *mode;
   *found = NULL;
   if (!find_terms(x, log, cancelled >= 0, small_is_c, &r.t))
-    return smma_cannot_tell(f, "it takes %d terms in a sum", (1 << log) + 1);
+    return smma_cannot_tell(f, "the test needs %d terms in a sum", (1 << log) + 1);
   if (cancelled >= 0) r.t.exponent = smma_minimum(r.t.exponent, smma_range_of(s, cancelled).greatest - log);
   if (!place_quarters(s, &r, 0, rows))
     return smma_cannot_tell(f, "quarters of the last bit are out of the formats' range");
@@ -269,10 +269,10 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   mode = smma_find_rounding_mode(results);
   if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
   if (!ask_smaller(x, &r, results, &same)) return false;
-  if (!same) return smma_cannot_tell(f, "smaller numbers are rounded otherwise");
+  if (!same) return smma_cannot_tell(f, "smaller numbers are rounded differently");
   if (!x->first.fused && !small_is_c && !confirm(x, &r.t, bits, mode, &confirmed)) return false;
   if (!x->first.fused && !small_is_c && !confirmed)
-    return smma_cannot_tell(f, "two terms do not distinguish it from truncation by alignment");
+    return smma_cannot_tell(f, "two terms do not distinguish rounding from truncation by alignment");
   if (mode->round && !small_is_c && !ask_depth(x, &r, mode, &depth, &limited)) return false;
   *found = mode;
   if (limited) {
@@ -317,7 +317,7 @@ static bool tell_long_sum(smma_examination *x, smma_finding *f) {
   if (!ask_block_bits(x, carries_for(x, x->output_bits), &bits, &lost)) return false;
   if (!lost) return smma_tell(f, &seen.witness, "not rounded to %d fraction bits or fewer", bits);
   if (!ask_rounding(x, f, bits, carries_for(x, bits), x->first.other, false, &mode)) return false;
-  if (!mode || !mode->round) return smma_cannot_tell(f, "it has %d fraction bits, rounded in no known way", bits);
+  if (!mode || !mode->round) return smma_cannot_tell(f, "the sum has %d fraction bits, rounded in no known way", bits);
   const smma_row witness = f->witness;
   return smma_tell(f, &witness, "%s, to %d fraction bits", mode->name, bits);
 }
@@ -325,9 +325,9 @@ static bool tell_long_sum(smma_examination *x, smma_finding *f) {
 bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *mode;
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
-  if (x->first.other < 0) return smma_cannot_tell(f, "there is one block");
+  if (x->first.other < 0) return smma_cannot_tell(f, "there is only one block");
   if (x->alignment.known && x->alignment.bits < x->output_bits)
-    return smma_cannot_tell(f, "the next block truncates bits of it");
+    return smma_cannot_tell(f, "the next block truncates bits of this sum");
   if (!ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), x->first.other, false, &mode)) return false;
   return !mode || mode->round || tell_long_sum(x, f);
 }
@@ -335,7 +335,7 @@ bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
 bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *unused;
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
-  if (x->first.has_c) return smma_cannot_tell(f, "c is one term of the first sum");
+  if (x->first.has_c) return smma_cannot_tell(f, "c is a term of the first sum");
   return ask_rounding(x, f, smma_encoding_of(x->subject.instruction->d).fraction_bits, 0, -1, true, &unused);
 }
 
@@ -368,7 +368,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
   if (!placed) return smma_cannot_tell(f, "halves of a unit are below the formats' range");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "lost: 1 + 3/2 units is 1");
+  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "truncated: 1 + 3/2 units is 1");
   return smma_tell(f, &row, "preserved: 1 + 3/2 units is not 1");
 }
 
@@ -392,5 +392,5 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   if (!smma_ask_subject(s, rows, (size_t)count)) return false;
   for (int i = 1; i < count; i++)
     if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of a unit depends on where 1 is");
-  return smma_tell(f, &rows[0], "no");
+  return smma_tell(f, &rows[0], "none");
 }

@@ -23,17 +23,17 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], products = 0;
   smma_row row = smma_blank_row(s);
   bool kept;
-  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
+  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
   if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
-  if (x->alignment.bits < 3) return smma_cannot_tell(f, "alignment keeps too few bits of 2.25");
+  if (x->alignment.bits < 3) return smma_cannot_tell(f, "alignment retains too few bits of 2.25");
   for (int k = 0; k < s->instruction->k && products < 3; k++)
     if (x->first.product[k]) terms[products++] = k;
-  if (products < 3) return smma_cannot_tell(f, "it takes three products in a block");
+  if (products < 3) return smma_cannot_tell(f, "the test needs three products in a block");
   const int large = smma_span_of(s, terms[1], terms[2], terms[0]).large - 2;
   if (!smma_place_product(s, &row, terms[1], 3, 3, large - 2) ||
       !smma_place_product(s, &row, terms[2], -3, 3, large - 2) ||
       !smma_place(s, &row, terms[0], 1, large - x->alignment.bits))
-    return smma_cannot_tell(f, "the formats have no such products");
+    return smma_cannot_tell(f, "the formats have no products that this test needs");
   if (!ask_last_bit(x, terms[1], terms[2], terms[0], large, &kept)) return false;
   if (!kept) return smma_cannot_tell(f, out_of_reach);
   if (!smma_ask_subject(s, &row, 1)) return false;
@@ -48,9 +48,9 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s);
   bool placed = true, kept;
-  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
+  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
   if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
-  if (count < 5) return smma_cannot_tell(f, "it takes five terms in a block");
+  if (count < 5) return smma_cannot_tell(f, "the test needs five terms in a block");
   const int large = smma_span_of(s, terms[1], terms[count - 1], terms[4]).large - 1;
   for (int i = 0; i < 4; i++)
     placed = placed && smma_place(s, &row, terms[i < 3 ? i + 1 : count - 1], i < 2 ? 1 : -1, large);
@@ -70,7 +70,7 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], carries = 0;
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s), alone = row;
-  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
+  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
   while (2 << carries <= count) carries++;
   int exponent = smma_range_of_d(s).greatest - carries - 1;
   for (int i = 0; i < 1 << carries; i++) exponent = smma_minimum(exponent, smma_range_of(s, terms[i]).greatest);
@@ -215,7 +215,7 @@ static bool ask_whether_rounded(smma_examination *x, smma_finding *f) {
     return smma_cannot_tell(f, "the result is neither the rest of the product nor zero");
   if (!x->first.fused || !(x->alignment.exact || (x->alignment.known && x->alignment.bits >= 2 * bits)))
     return smma_cannot_tell(f, "alignment may have truncated the product");
-  return smma_tell(f, &row, "rounded before they are added");
+  return smma_tell(f, &row, "rounded before addition");
 }
 
 bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {

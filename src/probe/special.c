@@ -32,7 +32,7 @@ bool smma_probe_zero_cancellation(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   smma_row row = smma_blank_row(s);
   if (!smma_place(s, &row, smma_first_product(x), 1, 0) || !smma_place(s, &row, s->instruction->k, -1, 0))
-    return smma_cannot_tell(f, "the formats have no common number");
+    return smma_cannot_tell(f, "products and c have no common number");
   if (!smma_ask_subject(s, &row, 1)) return false;
   const smma_dyadic d = smma_result(s, &row); /* the result for x = 1 */
   if (d.kind == SMMA_IS_DYADIC && (d.significand == 1 || d.significand == -1))
@@ -56,9 +56,9 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   if (!smma_place(s, &row, smma_first_product(x), 1, greatest + 1) ||
       !smma_place(s, &row, s->instruction->k, -1, greatest))
-    return smma_cannot_tell(f, "products are not that large");
+    return smma_cannot_tell(f, "products cannot exceed the output's range");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, greatest)) return smma_tell(f, &row, "kept: 2^(E + 1) - 2^E is 2^E");
+  if (smma_is_exactly(smma_result(s, &row), 1, greatest)) return smma_tell(f, &row, "retained: 2^(E + 1) - 2^E is 2^E");
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
 
@@ -93,7 +93,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   bool good = rows != NULL || smma_no_memory(&s->error);
   if (k < 2 && good) {
     free(rows);
-    return smma_cannot_tell(f, "it takes two products");
+    return smma_cannot_tell(f, "the test needs two products");
   }
   for (int p = 0; good && p < n * n * n * 2; p++) {
     const int three[] = {terms[p / 2 % n], terms[p / 2 / n % n], terms[p / 2 / n / n]};
@@ -102,7 +102,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   }
   if (good && count == 0) {
     free(rows);
-    return smma_cannot_tell(f, "products are not that large");
+    return smma_cannot_tell(f, "products cannot exceed the output's range");
   }
   good = good && smma_ask_subject(s, rows, count);
   for (size_t r = 0; good && r < count; r++) {
@@ -112,9 +112,9 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
     if (!is_kept && (lost == 0 || kept == 0)) lost = r + 1;
   }
   if (good && kept == count)
-    smma_tell(f, &rows[0], "kept: 2^E + 2^E - 2^E is 2^E in %zu orders of terms within and across blocks", count);
+    smma_tell(f, &rows[0], "retained: 2^E + 2^E - 2^E is 2^E in %zu orders of terms within and across blocks", count);
   else if (good)
-    smma_tell(f, &rows[lost - 1], "overflow to %s where they are added before the third, in %zu of %zu orders of terms",
+    smma_tell(f, &rows[lost - 1], "overflow to %s if added before the third term, in %zu of %zu orders of terms",
               finite_or_not(s, &rows[lost - 1]), count - kept, count);
   free(rows);
   return good;
@@ -136,14 +136,14 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
     rows[r].c = smma_sign_and_fields(c, negative, largest);
     if (!smma_place(s, &rows[r], smma_first_product(x), negative ? -(r - 2) : r + 1,
                     smma_range_of_d(s).greatest - d.fraction_bits - 2))
-      return smma_cannot_tell(f, "products do not reach a quarter of the last bit");
+      return smma_cannot_tell(f, "no product is as small as a quarter of the last bit of the greatest number");
   }
   if (!smma_ask_subject(s, rows, 6)) return false;
   for (int r = 0; r < 6; r++) {
     const smma_number n = smma_decode(d, rows[r].d);
     text[r] = n.kind == SMMA_INFINITE ? 'i' : rows[r].d == rows[r].c ? 'm' : '?';
   }
-  return smma_tell(f, &rows[1], "%.3s %.3s (m the greatest, i infinity)", text, text + 3);
+  return smma_tell(f, &rows[1], "%.3s %.3s (m: greatest number, i: infinity)", text, text + 3);
 }
 
 /* ---- NaN ---- */
@@ -165,7 +165,7 @@ static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t c
              (unsigned long long)result);
   }
   if (others == 0) return smma_tell(f, &rows[0], "%s", first);
-  return smma_tell(f, &rows[other], "%s; another in %zu of %zu rows, as %s", first, others, count, text);
+  return smma_tell(f, &rows[other], "%s; different in %zu of %zu test vectors, for example %s", first, others, count, text);
 }
 
 static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
@@ -183,7 +183,7 @@ static bool ask_nan_input(smma_examination *x, smma_finding *f, smma_row *rows) 
                  c = smma_default_nan(smma_encoding_of(i->c));
   smma_row blank = smma_blank_row(s);
   size_t count = 0;
-  if (!smma_place(s, &blank, i->k, 1, 0)) return smma_cannot_tell(f, "c has no one");
+  if (!smma_place(s, &blank, i->k, 1, 0)) return smma_cannot_tell(f, "c cannot represent 1");
   for (int k = 0; k < i->k; k++)
     for (int in_b = 0; in_b < 2; in_b++) {
       if (smma_decode(smma_encoding_of(in_b ? i->b : i->a), in_b ? b : a).kind != SMMA_NAN) continue;

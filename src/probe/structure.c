@@ -187,7 +187,7 @@ static bool tell_blocks(smma_examination *x, smma_finding *f) {
   }
   smma_name_places(any_unlike ? unlike : other, k, places, sizeof places);
   return smma_tell(f, NULL, "%d%s%s%s", x->first.products,
-                   x->first.exact ? ", exactly as far as the formats reach" : "",
+                   x->first.exact ? ", exactly within the range of the formats" : "",
                    any_unlike  ? "; not so at k = "
                    : any_other ? "; another number at k = "
                                : "",
@@ -241,7 +241,8 @@ static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_fin
   smma_name_places(group, x->subject.instruction->k, places, sizeof places);
   if (stages->uneven || stages->more_within) reset_first_sum(x);
   if (stages->uneven || size < 2)
-    return smma_tell(f, NULL, "%d, but what each loses depends on which others are great", products);
+    return smma_tell(f, NULL, "%d, but the bits that each product loses depend on which other products are large",
+                     products);
   return smma_tell(f, NULL, "%d in stages: %d of them first, aligned by themselves: %s", products, size, places);
 }
 
@@ -337,16 +338,16 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   bool alone, good;
   reset_first_sum(x);
   if (!ask_what_is_left(x, &good)) return false;
-  if (!good) return smma_cannot_tell(f, "a number and its negative leave something, by which small ones are hidden");
+  if (!good) return smma_cannot_tell(f, "a number minus itself is not zero, and the remainder hides small numbers");
   span = common_span(x);
   /* The small number must be lost if it is added to X before X is cancelled. */
   if (span.large - span.least <= smma_encoding_of(s->instruction->d).fraction_bits + 1)
     return smma_cannot_tell(f, "%s", needs_range);
   if (!ask_whether_alone(x, &alone)) return false;
-  if (!alone) return smma_cannot_tell(f, "a small or a great number is not returned even alone");
+  if (!alone) return smma_cannot_tell(f, "a small or a large number is not returned even if it is the only term");
   if (x->left && span.least != span.large - x->left - BITS_BELOW_LEFT)
-    return smma_cannot_tell(f,
-                            "a number and its negative leave something, and no product is as much smaller than that");
+    return smma_cannot_tell(
+        f, "a number minus itself is not zero, and no product is small enough compared with the remainder");
   if (!ask_relations(x, k - 1, false, false, &r)) return false;
   find_first_sum(&r, &at_end);
   if (!ask_relations(x, 0, false, false, &r)) return false;
@@ -360,22 +361,22 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   x->c_is_late = !x->first.has_c && (x->first.other < 0 || r.survives[x->first.other][k]);
   if (x->first.products + x->first.has_c > 2 && !x->first.fused) {
     reset_first_sum(x);
-    return smma_cannot_tell(f, "no three terms of the sum stand in one relation");
+    return smma_cannot_tell(f, "no three terms of the sum are related in the same way");
   }
   if (!ask_relations(x, r.base, true, true, &negative)) return false;
   if (x->left && x->first.exact) {
     reset_first_sum(x);
-    return smma_cannot_tell(f,
-                            "a number and its negative do not cancel, and small numbers are not absorbed by the rest");
+    return smma_cannot_tell(f, "a number minus itself is not zero, and the remainder does not absorb small numbers");
   }
   if (r.unclear || swapped.unclear || negative.unclear) {
     reset_first_sum(x);
-    return smma_cannot_tell(
-        f, "next to the rest of a number and its negative, a small number is neither retained nor absorbed");
+    return smma_cannot_tell(f,
+                            "a number minus itself is not zero, and a small number is neither retained beside the "
+                            "remainder nor absorbed by it");
   }
   if (!same_relations(&swapped, &negative)) {
     reset_first_sum(x);
-    return smma_cannot_tell(f, "what is added at once depends on signs");
+    return smma_cannot_tell(f, "the products that are added at once depend on signs");
   }
   return tell_first_sum(x, f);
 }
@@ -389,11 +390,10 @@ bool smma_probe_order(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_c_joins(smma_examination *x, smma_finding *f) {
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
-  if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is one product: c joins it in any case");
-  if (x->first.c_is_apart)
-    return smma_tell(f, NULL, "with the sum of the first products, which are aligned without it");
+  if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is only one product, and c is added to it");
+  if (x->first.c_is_apart) return smma_tell(f, NULL, "with the sum of the first products, which are aligned without c");
   if (x->first.c_may_be_apart)
-    return smma_cannot_tell(f, "results do not show whether the first products are aligned without it");
+    return smma_cannot_tell(f, "results do not show whether the first products are aligned without c");
   if (x->first.has_c) return smma_tell(f, NULL, "with the first products");
   return smma_tell(f, NULL, "%s", x->c_is_late ? "after all products" : "after the first products");
 }

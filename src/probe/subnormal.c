@@ -3,7 +3,7 @@
 #include "probe/elsewhere.h"
 #include "probe/probe.h"
 
-static const char few_bits[] = "alignment may keep too few bits to see one";
+static const char few_bits[] = "alignment may retain too few bits to show a subnormal number";
 
 /* Vectors of one test with the expected results. */
 typedef struct {
@@ -72,12 +72,12 @@ static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, 
     else if (smma_is_exactly(smma_result(s, row), one->lost, one->exponent))
       lost_row = lost_row ? lost_row : row;
     else
-      return smma_cannot_tell(f, "the result is with neither the number nor zero");
+      return smma_cannot_tell(f, "the result fits neither the number nor zero");
   }
   *all_kept = kept_row && !lost_row;
   if (!kept_row && !lost_row) return smma_cannot_tell(f, few_bits);
-  if (kept_row && lost_row) return smma_tell(f, lost_row, "some become zero");
-  return smma_tell(f, kept_row ? kept_row : lost_row, kept_row ? "kept" : "become zero");
+  if (kept_row && lost_row) return smma_tell(f, lost_row, "some are flushed to zero");
+  return smma_tell(f, kept_row ? kept_row : lost_row, kept_row ? "retained" : "flushed to zero");
 }
 
 /* Determines whether alignment keeps a second bit, since a subnormal factor has its leading bit below a normal
@@ -132,7 +132,7 @@ static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (own.fraction_bits < 1 || !add_factor(x, is_a, (uint64_t)1 << (own.fraction_bits - 1), power, &q))
-    return smma_cannot_tell(f, "products with them are not normal in the output's format");
+    return smma_cannot_tell(f, "no product with a subnormal factor is normal in the output's format");
   for (int bit = 0; bit < own.fraction_bits - 1; bit++) add_factor(x, is_a, (uint64_t)1 << bit, power, &q);
   add_factor(x, is_a, ((uint64_t)1 << own.fraction_bits) - 1, power, &q);
   return tell_kept(x, f, &q, &unused);
@@ -165,7 +165,8 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   one.row.c = (uint64_t)1 << (c.fraction_bits - 1 + c.ignored_bits);
   if (!smma_place(s, &one.row, smma_first_product(x), 1, least))
     return smma_cannot_tell(f, "no product is as small as the least normal result");
-  if (!smma_place(s, &one.control, k, 3, least - 1)) return smma_cannot_tell(f, "c has no such bits");
+  if (!smma_place(s, &one.control, k, 3, least - 1))
+    return smma_cannot_tell(f, "c lacks the bits that this test needs");
   return tell_one(x, f, &one, &x->subnormal_c_is_kept);
 }
 
@@ -188,13 +189,14 @@ bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
                     .depth_significand = ((int64_t)1 << depth) + 1,
                     .exponent = smma_minimum_exponent(c) - depth};
     one.row.c = fraction << c.ignored_bits;
-    if (!smma_place(s, &one.control, k, 3, one.exponent + depth - 1)) return smma_cannot_tell(f, "c has no such bits");
+    if (!smma_place(s, &one.control, k, 3, one.exponent + depth - 1))
+      return smma_cannot_tell(f, "c lacks the bits that this test needs");
     one.control_significand = (int64_t)3 << (depth - 1);
     if (!smma_place(s, &one.depth, k, one.depth_significand, one.exponent)) continue;
     q.list[q.count++] = one;
     add_negative(x, &q);
   }
-  if (q.count == 0) return smma_cannot_tell(f, "c has no such bits");
+  if (q.count == 0) return smma_cannot_tell(f, "c lacks the bits that this test needs");
   return tell_kept(x, f, &q, &x->c_alone_is_kept);
 }
 
@@ -215,12 +217,12 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (smma_first_terms(x, terms) < 2) return smma_cannot_tell(f, "no sum of two terms is known");
   if (terms[1] == s->instruction->k && !x->subnormal_c_is_kept)
-    return smma_cannot_tell(f, "a product is added to c alone, and subnormal c may become zero");
+    return smma_cannot_tell(f, "a product is added to c alone, and subnormal c may be flushed to zero");
   if (!smma_place(s, &one.row, terms[0], 1, least - 1) ||
       (terms[1] == s->instruction->k ? !smma_place_subnormal_c(s, &one.row, 1, least - 1)
                                      : !smma_place(s, &one.row, terms[1], 1, least - 1)) ||
       !smma_place(s, &one.control, terms[0], 3, least - 1))
-    return smma_cannot_tell(f, "products of normal operands are not as small");
+    return smma_cannot_tell(f, "no product of normal operands is subnormal in the output's format");
   if (terms[1] == s->instruction->k) one.lost = 1;
   return tell_one(x, f, &one, &unused);
 }
@@ -242,11 +244,10 @@ bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   bool bits_are_kept;
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
-  if (!two && x->moved && !smma_normal_c_passes(x))
-    return smma_cannot_tell(f, "c does not come to this block as it is");
+  if (!two && x->moved && !smma_normal_c_passes(x)) return smma_cannot_tell(f, "c does not reach this block unchanged");
   if (!smma_place(s, &one.row, great, 3, least - 1) || !smma_place(s, &one.control, great, 5, least - 1) ||
       !smma_place(s, &one.row, smma_first_product(x), -1, least) ||
       !smma_place(s, &one.control, smma_first_product(x), -1, least))
-    return smma_cannot_tell(f, "products are not as small as the least normal result");
+    return smma_cannot_tell(f, "no product is as small as the least normal result");
   return tell_one(x, f, &one, &unused);
 }

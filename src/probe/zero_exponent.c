@@ -13,14 +13,14 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_row witness;
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.product[k]) terms[count++] = k;
-  if (!x->alignment.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
+  if (!x->alignment.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
   if (x->output_rounding != truncation || x->alignment.rounding != truncation)
-    return smma_cannot_tell(f, "it takes truncation of terms and results");
+    return smma_cannot_tell(f, "the test needs truncation of terms and of results");
   for (int m = 1; m < count; m++) {
     smma_row row = smma_blank_row(s);
     for (int i = 1; i <= m + 1 && i <= count; i++)
       if (!smma_place(s, &row, terms[i - 1], 1, least - smma_minimum(i, m)))
-        return smma_cannot_tell(f, "products are not as small");
+        return smma_cannot_tell(f, "no product is as small as the smallest result");
     if (!smma_ask_subject(s, &row, 1)) return false;
     if (!smma_is_exactly(smma_result(s, &row), 1, least)) {
       if (m == 1) return smma_cannot_tell(f, "even the smallest result is truncated");
@@ -30,6 +30,6 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
     witness = row;
     kept = m;
   }
-  if (count < 2) return smma_cannot_tell(f, "it takes two products in a block");
+  if (count < 2) return smma_cannot_tell(f, "the test needs two products in a block");
   return smma_tell(f, &witness, "none, or at most %d", least - kept + x->alignment.bits);
 }

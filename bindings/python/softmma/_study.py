@@ -259,7 +259,7 @@ def diff(
 
         >>> import softmma
         >>> d = softmma.diff(["A100", "H100"], rows=1000)
-        >>> d.differ, d.terms, d.features["fraction bits kept of aligned products"]
+        >>> d.differ, d.terms, d.features["number of fraction bits retained of aligned products"]
         (True, 2, ('24', '25'))
         >>> softmma.diff(["A100", "L40S"], rows=1000).differ
         False
