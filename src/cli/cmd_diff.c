@@ -255,7 +255,7 @@ int smma_command_diff(int argc, const char **argv) {
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
        "the unit that computes for the first GPU", "UNIT"},
       {"against", 0, POPT_ARG_STRING, &against_name, 0,
-       "the unit that computes for the other GPUs (default: that of --unit)", "UNIT"},
+       "the unit that computes for the other GPUs (default: the unit of --unit)", "UNIT"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of random test vectors to compare",
        "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
@@ -268,7 +268,7 @@ int smma_command_diff(int argc, const char **argv) {
           argc, argv, options, 0, 0,
           "Compares test vectors that expose a feature of one of the units first, then random ones. If the\n"
           "instructions have different K, the one with the smaller K is used again on its own result.\n"
-          "Exit status 1: they differ.\n",
+          "Exit status 1: the targets differ.\n",
           &status))
     return status;
   smma_require(smma_is_given(gpus, "--on", "A100,H100", &error), &error);

@@ -334,7 +334,7 @@ int smma_command_match(int argc, const char **argv) {
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 3, 3,
-      "Exit status 0: a candidate gives exactly the bits of D. 1: no known one does, and the nearest is\n"
+      "Exit status 0: a candidate gives exactly the bits of D. 1: no known candidate does; the nearest is\n"
       "printed. Any two NaN are equal. With --claim, 0: the claim gives D; 1: it does not.\n"
       "PLAN is a file, the name of a library or 'none' (one chain of instructions), with the instruction of\n"
       "--on and --in or --instr. A TARGET after --claim means one chain.\n",

@@ -61,7 +61,7 @@ int smma_command_record(int argc, const char **argv) {
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
   if (!smma_parse_options(argc, argv, options, 0, 0,
-                          "The test vectors are those of 'softmma test' with the same seed. The header has the device\n"
+                          "'softmma test' runs the same test vectors for the same seed. The header has the device\n"
                           "and the date. 'softmma verify' checks them against the model.\n",
                           &status))
     return status;

@@ -18,7 +18,7 @@ int smma_command_rtl(int argc, const char **argv) {
       {"stages", 0, POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &stages, 0,
        "registers between the steps of the rule; with 0 the module is combinational", "N"},
       {"sva", 0, POPT_ARG_NONE, &sva, 0, "add a module NAME_check that compares a design with the reference", NULL},
-      {"name", 0, POPT_ARG_STRING, &name, 0, "name of the module (default: that of the instruction)", "NAME"},
+      {"name", 0, POPT_ARG_STRING, &name, 0, "name of the module (default: the instruction's)", "NAME"},
       {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &path, 0, "the file to write; - is standard output",
        "FILE"},
       POPT_TABLEEND};

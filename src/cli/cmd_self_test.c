@@ -40,7 +40,8 @@ int smma_command_self_test(int argc, const char **argv) {
   if (!smma_parse_options(
           argc, argv, options, 0, 0,
           "Every kernel for this CPU computes products of every operation, and their digests are compared with\n"
-          "those of the core. Test vectors that GPUs and CPUs returned are checked too. Both are compiled in.\n",
+          "the core's digests. Recorded test vectors of GPUs and CPUs are checked, too. The build contains the\n"
+          "core's digests and the test vectors.\n",
           &status))
     return status;
   if (digests && json) smma_die("--digests and --json: --digests prints text; give one of them");

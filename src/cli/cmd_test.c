@@ -354,8 +354,8 @@ int smma_command_test(int argc, const char **argv) {
           "Compares all bits, also those of NaN. Any two NaN are equal if the instruction's rule leaves its NaN\n"
           "open ('softmma show'). Test vector i of a seed is the same on every machine. Counterexamples are\n"
           "minimised and explained. Exit status 1: results differ. 'softmma units' lists the units.\n"
-          "With --open, prints the unit's answer to each open question. Exit status 1: at least one answer differs\n"
-          "from the model's.\n",
+          "With --open, prints the unit's answer to each open question. Exit status 1: an answer\n"
+          "differs from the model's.\n",
           &status))
     return status;
   if (all && (choice.instr || choice.in)) smma_die("--all and --instr: give only one");

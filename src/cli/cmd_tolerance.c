@@ -397,7 +397,7 @@ int smma_command_tolerance(int argc, const char **argv) {
       SMMA_LIST_OF_TARGETS(&o.gpus, "the targets (default: all GPUs that have the format and error bounds)"),
       SMMA_CHOICE_OPTIONS(o.choice, " (default: f16)"),
       {"store", 0, POPT_ARG_STRING, &o.store, 0,
-       "format that the kernel rounds its results to in the end (default: that of --out)", "FORMAT"},
+       "format that the kernel rounds its results to in the end (default: the format of --out)", "FORMAT"},
       {"margin", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.margin, 0,
        "accept this many times the measured error", "X"},
       {"paste", 0, POPT_ARG_NONE, &o.paste, 0, "print only the lines for a kernel's test", NULL},

@@ -29,7 +29,7 @@ bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *re
    POPT_ARG_STRING,                                                                                                 \
    (text),                                                                                                          \
    0,                                                                                                               \
-   "only test vectors of this kind, as in 'vectors gen' (default: those of --cover there, then all kinds in turn)", \
+   "only test vectors of this kind, as in 'vectors gen' (default: the vectors of --cover, then all kinds in turn)", \
    "KIND"},                                                                                                         \
       SMMA_FORMER_KIND(text)
 

@@ -165,7 +165,8 @@ static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t c
              (unsigned long long)result);
   }
   if (others == 0) return smma_tell(f, &rows[0], "%s", first);
-  return smma_tell(f, &rows[other], "%s; different in %zu of %zu test vectors, for example %s", first, others, count, text);
+  return smma_tell(f, &rows[other], "%s; different in %zu of %zu test vectors, for example %s", first, others, count,
+                   text);
 }
 
 static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
