@@ -17,7 +17,7 @@ COLUMNS = (
     ("inputs", "A and B", "formats of A and B"),
     ("d", "D", "format of the result"),
     ("products", "Products at once", "products that one sum adds before it is rounded"),
-    ("bits", "Bits kept", "fraction bits that alignment keeps below the greatest exponent"),
+    ("bits", "Bits retained", "fraction bits that alignment retains below the greatest exponent"),
     ("alignment", "Alignment", "how alignment rounds the bits below"),
     ("rounding", "Result", "how the sum is rounded to the result"),
     ("subnormals", "Subnormals", "what becomes of subnormal elements of A and B"),
@@ -42,7 +42,7 @@ FEATURES = {
 
 def finding(features, name):
     value = features.get(name, {}).get("value") or ""  # None: the probe cannot tell
-    return re.sub(r" in stages.*|, exactly as.*|^(yes|no):.*", r"\1", value)
+    return re.sub(r" in stages.*|, exactly within.*|^(yes|no):.*", r"\1", value)
 
 
 class Table:

@@ -316,7 +316,7 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
   *a = (smma_alignment){.known = false};
   q.k = term_of(x, is_c);
   if (!x->first.known)
-    a->why = "the block is not known";
+    a->why = "the number of products added at once is not known";
   else if (!is_c && x->inexact)
     a->why = "products of long significands are not exact";
   else if (!x->first.fused)

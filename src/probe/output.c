@@ -82,7 +82,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   x->output_known = false;
   x->rounded_bits = -1;
   x->output_rounding = NULL;
-  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
   if (x->first.fused && !x->alignment.known && !x->alignment.exact)
     return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   for (int log = 0; log <= MOST_CARRIES; log++) {
@@ -343,7 +343,7 @@ bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
-  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
   if (x->rounded_bits >= 0) return smma_tell(f, NULL, "%d", x->rounded_bits);
   if (!x->first.fused && x->output_rounding) return smma_tell(f, NULL, "enough for correct rounding");
   if (x->alignment.exact && x->alignment.bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
@@ -359,7 +359,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s);
   bool placed = true;
-  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
   if (count < 4) return smma_cannot_tell(f, "the first sum has fewer than four terms");
   /* c is the last term. */
   const int low = smma_range_of(s, terms[0]).least - (unit - 1);
@@ -379,7 +379,7 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
   smma_row rows[SMMA_MAXIMUM_ROUNDED_K + 1];
-  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
   if (count < 5) return smma_cannot_tell(f, "the first sum has fewer than five terms");
   const int base = smma_maximum(0, smma_range_of(s, terms[0]).least - (unit - 2));
   for (int i = 0; i < count; i++) {
@@ -392,5 +392,5 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   if (!smma_ask_subject(s, rows, (size_t)count)) return false;
   for (int i = 1; i < count; i++)
     if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of a unit depends on where 1 is");
-  return smma_tell(f, &rows[0], "none");
+  return smma_tell(f, &rows[0], "no");
 }

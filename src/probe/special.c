@@ -46,7 +46,7 @@ enum { MOST_OVERFLOW_TERMS = 24 };
 
 static const char *finite_or_not(const smma_subject *s, const smma_row *row) {
   const smma_number d = smma_decode(smma_encoding_of(s->instruction->d), row->d);
-  return d.kind == SMMA_NAN ? "NaN" : d.kind == SMMA_INFINITE ? "infinity" : "finite";
+  return d.kind == SMMA_NAN ? "NaN" : d.kind == SMMA_INFINITE ? "infinity" : "a finite number";
 }
 
 /* Tests 2^(E + 1) - 2^E, where E is the output's largest exponent. */

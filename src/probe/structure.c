@@ -243,7 +243,7 @@ static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_fin
   if (stages->uneven || size < 2)
     return smma_tell(f, NULL, "%d, but the bits that each product loses depend on which other products are large",
                      products);
-  return smma_tell(f, NULL, "%d in stages: %d of them first, aligned by themselves: %s", products, size, places);
+  return smma_tell(f, NULL, "%d in stages: first %d products (k = %s), aligned separately", products, size, places);
 }
 
 /* Writes the size of the first block, its stages, and which blocks differ. */
@@ -383,13 +383,13 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_order(smma_examination *x, smma_finding *f) {
   char text[sizeof f->value];
-  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
   smma_name_places(x->first.product, x->subject.instruction->k, text, sizeof text);
   return smma_tell(f, NULL, "%s", text);
 }
 
 bool smma_probe_c_joins(smma_examination *x, smma_finding *f) {
-  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
   if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is only one product, and c is added to it");
   if (x->first.c_is_apart) return smma_tell(f, NULL, "with the sum of the first products, which are aligned without c");
   if (x->first.c_may_be_apart)

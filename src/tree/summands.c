@@ -56,7 +56,7 @@ static bool choose_range(smma_summands *s, range r) {
 bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_error *why) {
   const range outer = intersection(range_of(i->c), range_of(i->d));
   *s = (smma_summands){.instruction = i, .count = i->k + 1, .products = 1};
-  if (smma_is_integer(i->d)) return smma_fail(why, "sums of integers are exact: no rounding shows their order");
+  if (smma_is_integer(i->d)) return smma_fail(why, "sums of integers are exact, so no rounding shows their order");
   if (!smma_encoding_of(i->a).sign_bits && !smma_encoding_of(i->b).sign_bits)
     return smma_fail(why, "products of %s and %s have no sign: none cancels another", smma_format_text(i->a),
                      smma_format_text(i->b));
