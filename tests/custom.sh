@@ -206,7 +206,7 @@ gives 'bench' 0 'sticky +core' bench --on sticky.json --size 32
 
 gives 'probe' 0 '^rounding of aligned products +to odd$' probe --on sticky.json
 check 'names the file' grep -q '^sticky\.json sticky: unit model' in/stdout
-gives 'probe --unit' 0 '^products added at once .* 8$' probe --unit custom:ampere.json --on A100 --in f16
+gives 'probe --unit' 0 '^number of products added at once .* 8$' probe --unit custom:ampere.json --on A100 --in f16
 gives 'probe of several' 0 '^  25 +H100 hopper-nearest\.json$' probe --on H100,hopper-nearest.json
 gives 'diff' 1 'rounding of results: toward zero \| to nearest, ties to even' \
   diff --on H100,hopper-nearest.json --rows 1000

@@ -570,6 +570,25 @@ static void test_message_is_empty_on_success(void **state) {
 
 /* ---- Descriptions of instructions ---- */
 
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Evidence is whole sentences, on one line, about the formats of the rule. */
+static void check_evidence(const smma_instruction_info *info, const char *text) {
+  if (strchr(text, '\n') || !ends_with(text, ".")) fail_msg("%s %s: not a sentence: %s", info->arch, info->name, text);
+  if (info->d == SMMA_S32 && (strstr(text, "FP8") || strstr(text, "NaN")))
+    fail_msg("%s %s: evidence of other formats: %s", info->arch, info->name, text);
+}
+
+/* An open question is worded as a question, and ends with the experiments that answer it. */
+static void check_question(const smma_instruction_info *info, const char *text) {
+  const char *experiments = strstr(text, " (experiment");
+  if (!strchr(text, '?') || !experiments || !ends_with(text, ")."))
+    fail_msg("%s %s: not a question with its experiments: %s", info->arch, info->name, text);
+}
+
 static void test_every_rule_has_evidence(void **state) {
   char text[128];
   (void)state;
@@ -577,8 +596,8 @@ static void test_every_rule_has_evidence(void **state) {
     const smma_instruction *i = smma_instruction_at(at);
     smma_instruction_info info = describe(i);
     if (!info.evidence[0] || !info.evidence[0][0]) fail_msg("%s %s has no evidence", info.arch, info.name);
-    for (int e = 0; info.evidence[e]; e++) assert_null(strchr(info.evidence[e], '\n'));
-    for (int q = 0; info.questions[q]; q++) assert_true(info.questions[q][0]);
+    for (int e = 0; info.evidence[e]; e++) check_evidence(&info, info.evidence[e]);
+    for (int q = 0; info.questions[q]; q++) check_question(&info, info.questions[q]);
     assert_true(info.model[0] && info.rule[0] && smma_instruction_parameters(i, text, sizeof text) > 0);
     assert_int_equal(info.scale == SMMA_NO_FORMAT, info.scale_block == 0);
     assert_true(info.m > 0 && info.n > 0 && info.k > 0 && info.k <= SMMA_MAXIMUM_K);
