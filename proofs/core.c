@@ -164,8 +164,8 @@ OVERFLOWS(E5M2)
 /* Encoding is monotone, so two bounds that round alike enclose only values that round to the same number. */
 LEMMA(encode_is_monotone)(int64_t x, int64_t y, int exponent, uint8_t direction) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
-  const uint64_t d = smma_encode_sum(f, x, exponent, direction), e = smma_encode_sum(f, y, exponent, direction);
   ASSUME(x > INT64_MIN && x <= y && exponent > -5000 && exponent < 5000 && direction <= SMMA_ROUND_TO_ODD);
+  const uint64_t d = smma_encode_sum(f, x, exponent, direction), e = smma_encode_sum(f, y, exponent, direction);
   return (x < 0 && y >= 0) || ((x < 0) == (y < 0) && (x < 0 ? d >= e : d <= e));
 }
 

@@ -117,13 +117,13 @@ LEMMA(certain_is_normal)(uint8_t field, uint8_t greatest) {
 
 /* ---- Pairs ---- */
 
-/* The range of eight numbers, two in each lane, encloses those that are not NaN, apart from zeros. */
+/* The range of eight numbers, two in each lane, encloses the finite ones, apart from zeros. */
 LEMMA(range)(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t f, uint32_t g, uint32_t h) {
   const float x[8] = {as_float(a), as_float(b), as_float(c), as_float(d),
                       as_float(e), as_float(f), as_float(g), as_float(h)};
   const pairs_range r = pairs_range_of(x, 8);
   const double magnitude = (double)as_float(a & 0x7fffffff);
-  ASSUME(!is_nan(a) && (a & 0x7fffffff));
+  ASSUME(is_finite(a) && (a & 0x7fffffff));
   return magnitude <= r.most && magnitude >= r.least;
 }
 
