@@ -1,4 +1,5 @@
-/* OpenBLAS, what bench compares with. It is loaded at run time and by the command only; the library never uses it. */
+/* OpenBLAS, with which bench compares the kernels of CPUs. The command loads it at run time; the library never uses
+   it. */
 #ifndef SMMA_BENCH_BLAS_H
 #define SMMA_BENCH_BLAS_H
 
@@ -19,12 +20,13 @@ typedef struct {
   char version[32], kernel[32]; /* "0.3.21", "SkylakeX": what OpenBLAS says it uses */
 } smma_blas;
 
-/* Loads OpenBLAS from `path`, or under its usual names where that is NULL, for this many threads. It stays until the
-   program ends. `core_type` is the kernel to ask for, unless the environment's OPENBLAS_CORETYPE does; NULL leaves the
-   choice to OpenBLAS. */
+/* Loads OpenBLAS for this number of threads, from `path`, or by its usual names if `path` is NULL. It stays loaded
+   until the program ends. `core_type` is the kernel to request unless the environment sets OPENBLAS_CORETYPE; if it is
+   NULL, OpenBLAS chooses. */
 bool smma_blas_load(const char *path, const char *core_type, int threads, smma_blas *blas, smma_error *error);
 
-/* C = A B, dense and row-major; of double where `wide`, else of float. The sizes are at most INT_MAX. */
+/* Computes C = A B. The matrices are dense and row-major; their elements are doubles if `wide`, otherwise floats. The
+   sizes are at most INT_MAX. */
 void smma_blas_multiply(const smma_blas *blas, bool wide, size_t m, size_t n, size_t k, const void *a, const void *b,
                         void *c);
 

@@ -1,6 +1,6 @@
-/* call_speed M N K CALLS [multiplier]: microseconds of one smma_gemm, or of one run of a multiplier, on one thread,
- * with the allocation of D, for an H100's FP16 product of that size; the least of five rounds of CALLS calls.
- * bench/python.py compares the Python package with it. */
+/* call_speed M N K CALLS [multiplier]: prints the microseconds of one smma_gemm, or of one run of a multiplier, on one
+   thread. The product has this size and is an H100's in FP16; the time includes the allocation of D. It is the least of
+   five rounds of CALLS calls. bench/python.py compares the Python package with these times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -8,7 +8,7 @@
 
 enum { MOST_GROUPS = 4, ROW_PIXELS = 22, MARGIN_PIXELS = 190 };
 
-/* Of Okabe and Ito's palette, whose colours differ for every kind of sight. */
+/* Colours of Okabe and Ito's palette, which colour-blind readers can also distinguish. */
 static const char *const colours[MOST_GROUPS] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7"};
 
 /* ---- The script ---- */
@@ -32,7 +32,7 @@ static size_t list_groups(const smma_chart *chart, const char *groups[MOST_GROUP
   return count;
 }
 
-/* The length of the axis: the longest bar, with room for its number, and the line at 1. */
+/* Returns the length of the axis. It has room for the longest bar with its number, and for the line at 1. */
 static double axis_end(const smma_chart *chart) {
   double longest = chart->reference ? 1 : 1e-9;
   for (size_t b = 0; b < chart->count; b++)
@@ -40,13 +40,14 @@ static double axis_end(const smma_chart *chart) {
   return 1.12 * longest;
 }
 
-/* Where the number of a bar begins: at its end, but not across the line at 1. */
+/* Returns the position at which the number of a bar begins: the end of the bar, or 1 if the number would cross the line
+   at 1. */
 static double number_place(const smma_chart *chart, double value) {
   double width = 0.08 * axis_end(chart);
   return chart->reference && value < 1 && value + width > 1 ? 1 : value;
 }
 
-/* The bars of one group: row, value, place of the number, number. */
+/* Writes one line for each bar of a group: row, value, position of the number, number. */
 static void write_block(FILE *script, const smma_chart *chart, size_t g, const char *group) {
   fprintf(script, "$group%zu << END\n", g);
   for (size_t b = 0; b < chart->count; b++) {

@@ -26,7 +26,7 @@ typedef struct {
   const smma_instruction *instruction;
 } bench_case;
 
-/* Of rows m is their number, n is 1 and k is the instruction's. */
+/* The size of a product. For test vectors, m is their number, n is 1 and k is the instruction's K. */
 typedef struct {
   size_t m, n, k;
 } bench_shape;
@@ -79,7 +79,8 @@ static void add_families(bench *b, const char *gpu, smma_arch_id arch) {
   if (b->case_count == 0) smma_die("--on: nothing is measured on %s by default; add --instr NAME or --in FORMAT", gpu);
 }
 
-/* The next item of a list separated by commas, which is cut there; NULL past the last. */
+/* Returns the next item of a list separated by commas, and NULL after the last item. Replaces the comma by a zero
+   byte. */
 static char *next_item(char **list) {
   char *item = *list, *comma = item ? strchr(item, ',') : NULL;
   if (comma) *comma = 0;
@@ -175,7 +176,7 @@ static void add_data(bench *b, smma_data data) {
   if (data.kind != SMMA_DATA_NORMAL) b->data[b->data_count++] = data;
 }
 
-/* Each kind that the formats of some case have, with its usual amount. */
+/* Adds every kind of data that the formats of at least one case can hold, with its default amount. */
 static void add_all_data(bench *b) {
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++) {
     const smma_data data = {(smma_data_kind)kind, smma_data_infos[kind].amount};
@@ -204,8 +205,8 @@ static void choose_data(bench *b) {
 
 static bool compares_data(const bench *b) { return b->data_count > 1; }
 
-/* Of a device of CUDA cuBLAS, else OpenBLAS. --blas FILE must be there; that of the system may be missing, which is
-   noted. */
+/* Loads the library to compare with: cuBLAS for a CUDA device, otherwise OpenBLAS. A missing library is an error if
+   --blas names it; otherwise it is only noted. */
 static void load_baseline(bench *b) {
   const bench_options *o = b->options;
   const char *core_type = smma_cpu_has(SMMA_CPU_AVX512) ? "SKYLAKEX" : NULL;
@@ -288,7 +289,7 @@ static const char *time_text(double seconds, char text[32]) {
 
 static double products_of(const bench_shape *s) { return (double)s->m * (double)s->n * (double)s->k; }
 
-/* One measured: of a case in a shape, on data of one kind. */
+/* One measurement: a case in one shape, on data of one kind. */
 typedef struct {
   const bench_case *subject;
   const bench_shape *shape;

@@ -94,8 +94,8 @@ static scalar scalar_of(cudaDataType_t type, int value) {
   return (scalar){.f32 = (float)value};
 }
 
-/* cuBLAS's matrices are column-major: D^T = B^T A^T. It is given B as N x K, with the elements of a dot product side by
-   side, as FP8 needs: its numbers are random in any order. */
+/* cuBLAS's matrices are column-major, so it computes D^T = B^T A^T. B is passed as N x K, with the elements along K
+   contiguous, because FP8 requires this. The numbers are random, so no transposition is needed. */
 static cublasStatus_t multiply(const smma_cublas_product *p) {
   const smma_cublas_formats *f = &p->formats;
   const scalar one = scalar_of(f->scalar, 1), zero = scalar_of(f->scalar, 0);

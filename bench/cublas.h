@@ -1,5 +1,5 @@
-/* cuBLAS, what bench compares NVIDIA GPUs' kernels with. It is loaded at run time and by the command only, as OpenBLAS
-   is. Types and functions: cublas.def. */
+/* cuBLAS, with which bench compares the kernels of NVIDIA GPUs. The command loads it at run time, like OpenBLAS.
+   cublas.def has its types and functions. */
 #ifndef SMMA_BENCH_CUBLAS_H
 #define SMMA_BENCH_CUBLAS_H
 
@@ -31,8 +31,8 @@ typedef struct {
   char name[32]; /* "cuBLAS 13.0.2" */
 } smma_cublas;
 
-/* Loads cuBLAS from `path`, or under its usual names where that is NULL, for a device of CUDA, which this thread has
-   opened. It stays until the program ends. */
+/* Loads cuBLAS from `path`, or by its usual names if `path` is NULL, for a CUDA device that this thread has opened. It
+   stays loaded until the program ends. */
 bool smma_cublas_load(const char *path, const smma_device *device, smma_cublas *cublas, smma_error *error);
 
 /* What cuBLAS calls a product's formats. */
@@ -42,7 +42,8 @@ typedef struct {
   bool light; /* by cublasLtMatmul, as FP8 */
 } smma_cublas_formats;
 
-/* Whether cuBLAS has products of two formats; whether the device has them is seen when one is prepared. */
+/* Reports whether cuBLAS has products of these two formats. smma_cublas_prepare fails if the device does not have
+   them. */
 bool smma_cublas_takes(smma_format a, smma_format b);
 
 /* A product whose operands are on the device. */
@@ -55,12 +56,12 @@ typedef struct {
   cublasLtMatrixLayout_t layout[3];
 } smma_cublas_product;
 
-/* Uploads A (M x K) and B (K x N) and multiplies once, by the unit that cuBLAS takes for their format. What describes
-   products to cuBLAS stays until the program ends. */
+/* Uploads A (M x K) and B (K x N) and multiplies them once, on the unit that cuBLAS chooses for their format. The
+   descriptors of the product are freed only when the program ends. */
 bool smma_cublas_prepare(smma_cublas *cublas, const smma_tensor *a, const smma_tensor *b, smma_cublas_product *p,
                          smma_error *error);
 
-/* D = A B; how long the device took. */
+/* Computes D = A B. `*seconds` becomes the device's time. */
 bool smma_cublas_run(const smma_cublas_product *p, double *seconds, smma_error *error);
 
 void smma_cublas_release(smma_cublas_product *p);

@@ -1,14 +1,15 @@
-"""SoftMMA beside others, on what both compute: results that differ, and speed in the same run (docs/peers.md).
+"""Compares SoftMMA with other models of matrix units: counts differing results, and measures both in the same run
+(docs/peers.md).
 
     pip install torch mmasim mmaemu fpy2 && pip install .
     git clone https://github.com/north-numerical-computing/MATLAB-tensor-core      # and Octave
     git clone https://github.com/bksaiki/fpy
     OMP_NUM_THREADS=1 python bench/peers.py --toolbox MATLAB-tensor-core --fpy fpy
 
-mmasim (Xie et al.) computes single instructions, so do FPy's models of them (Saiki) and, chained over K, the MATLAB
-toolbox (Khattak, Mikaitis), which Octave runs; mmaemu (Ding) FP8 products as cuBLAS computes them on an H100 PCIe and an
-RTX 4060. mmasim and mmaemu need PyTorch, on the CPU here. Two NaN count as equal. Times are those of the CPU, so that
-other programs on the machine change them little. Whoever is not named is left out, and that is said.
+mmasim (Xie et al.) and FPy's models (Saiki) compute single instructions. The MATLAB toolbox (Khattak, Mikaitis), which
+Octave runs, computes chains of instructions over K. mmaemu (Ding) computes FP8 products as cuBLAS does on an H100 PCIe
+and an RTX 4060. mmasim and mmaemu need PyTorch; here it runs on the CPU. Two NaN count as equal. Times are CPU times,
+so that other programs on the machine change them little. A model without its option is left out, with a message.
 """
 
 import argparse
@@ -39,7 +40,7 @@ ROWS = 4096
 
 
 def alternately(one, other):
-    """Seconds of the CPU that both take, measured in turn: the least of each."""
+    """Returns the least CPU seconds of each of two functions, which run in turn."""
     times = []
     for _ in range(TURNS):
         pair = []
@@ -55,8 +56,9 @@ def alternately(one, other):
 
 
 def rows_of_zeros(i):
-    """2^-25 + 2^-42, 2^-43, ... 2^-48 beside zeros, c = 0. In FP16 2^-25 is half of the least number: the result is that
-    number where the other product is kept, else 0, and a zero's exponent decides which. Random rows hardly ever show it.
+    """Returns vectors whose products are 2^-25, one of 2^-42, 2^-43, ... 2^-48, and zeros; c is 0. 2^-25 is half of
+    FP16's least number. The result is that number if alignment retains the second product, otherwise 0. This depends on
+    the exponent of a zero, and random vectors hardly ever show it.
     """
     exponents = range(42, 49)
     a, b = (np.zeros((len(exponents), i.k), np.float16) for _ in "ab")
@@ -66,7 +68,7 @@ def rows_of_zeros(i):
 
 
 def rows_of_both(i, unit, *row):
-    """Rows that differ, and the seconds of both."""
+    """Returns the number of differing vectors, and the seconds of SoftMMA and of mmasim."""
     d, seconds = timed(softmma_rows, i, *row)
     other, other_seconds = timed(mmasim_rows, i, unit, *row)
     return int(different(d, other).sum()), seconds, other_seconds

@@ -1,4 +1,5 @@
-"""Single rows by SoftMMA and by others: one function for each, None where it has not the instruction. For peers.py."""
+"""Test vectors computed by SoftMMA and by other models, for peers.py: one function for each model. It returns None if
+the model does not have the instruction."""
 
 import importlib
 import subprocess
@@ -34,7 +35,8 @@ def operands(generator, format, shape, kind):
 
 
 def tensor(array):
-    """An array's memory as a tensor, in PyTorch's dtype of the same name; bytes where there is none."""
+    """Returns an array's memory as a tensor, in PyTorch's dtype of the same name, or as bytes if PyTorch has no such
+    dtype."""
     return torch.from_numpy(bits(array)).view(getattr(torch, array.dtype.name, torch.uint8))
 
 
@@ -83,7 +85,8 @@ PLAIN_KINDS = ["kind::tf32.", "kind::f16.", "kind::f8f6f4."]
 
 
 def mmasim_tensor(i, array):
-    """FP6 and FP4 in bytes as PTX has them: FP4 in bits 5 to 2, or two in a byte, the first in the high half."""
+    """Returns FP6 and FP4 elements in bytes, as PTX defines them: FP4 in bits 5 to 2, or two elements per byte with the
+    first in the high half."""
     if array.dtype != softmma.dtype("e2m1"):
         return tensor(array)
     if i.k < 64:
@@ -97,8 +100,8 @@ def mmasim_rows(i, unit, a, b, c, *scales):
 
 # ---- FPy's examples/mmasim ----
 
-# (architecture, format of A and B, of D): L, F, rho, e_zero of its nv.py, for the instructions with recorded rows. It has
-# no entry for FP8 through mma on an H100 or B200, where mma is made of HMMA.
+# FPy's parameters (L, F, rho, e_zero in its nv.py) by (architecture, format of A and B, format of D), for the
+# instructions with recorded vectors. FPy has no entry for FP8 through mma on an H100 or B200, where HMMA computes it.
 FPY = {
     ("volta", "f16", "f32"): (4, 23, "RZ_FP32", -131),
     ("volta", "f16", "f16"): (4, 23, "RNE_FP16", -20),
@@ -144,8 +147,8 @@ TOOLBOX_FORMATS = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "e4m3": "e4m3"
 
 
 def toolbox_rows(clone, jobs):
-    """[(d, seconds)] of [(GPU, instruction, a, b, c)], by one run of Octave, whose start does not count. Operands are
-    numbers that need no rounding, so that CPFloat has nothing to do, and is not asked for."""
+    """Computes the jobs [(GPU, instruction, a, b, c)] in one run of Octave, and returns [(d, seconds)]. The start of
+    Octave is not counted. The operands need no rounding, so CPFloat is not required."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         for n, (gpu, i, *columns) in enumerate(jobs):
@@ -198,7 +201,8 @@ def timed(function, *arguments, turns=1):
 
 
 def all_peers(cases, toolbox, fpy):
-    """{name: {number of the case: (d, seconds)}} of [(GPU, instruction, a, b, c)], of those who have the instruction."""
+    """Computes the cases [(GPU, instruction, a, b, c)] by every model that has the instruction, and returns {model:
+    {number of the case: (d, seconds)}}."""
     titles = {gpu.arch: gpu.title for gpu in softmma.gpus()}
     peers = {"SoftMMA": {n: timed(softmma_rows, i, a, b, c, turns=5) for n, (_, i, a, b, c) in enumerate(cases)}}
     units = {n: mmasim_unit(case[1], titles) for n, case in enumerate(cases)}
@@ -214,7 +218,8 @@ def all_peers(cases, toolbox, fpy):
 
 
 def compare_recorded(generator, toolbox, fpy, rows):
-    """All on the rows that GPUs returned, and on random ones of the same instructions, which nobody has recorded."""
+    """Compares all models on vectors that GPUs have computed, and on random vectors of the same instructions, which
+    nobody has recorded."""
     files = recorded()
     print(f"rows recorded on GPUs: {len(files)} files of {len(files[0][2])} rows; differ: from what the GPU returned")
     peers = all_peers([case[:5] for case in files], toolbox, fpy)
@@ -239,7 +244,8 @@ def compare_recorded(generator, toolbox, fpy, rows):
 
 
 def as_numbers(i, a, b, c):
-    """TF32 without the bits that the instruction does not look at: all but mmasim leave that to who calls them."""
+    """Clears the bits of TF32 operands that the instruction ignores. Only mmasim clears them itself; other models leave
+    this to the caller."""
     if i.a == "tf32":
         a, b = ((bits(x) & 0xFFFFE000).view(x.dtype) for x in (a, b))
     return a, b, c
@@ -254,7 +260,7 @@ def list_differing(cases, results):
 
 
 def one_row(case, at, ours, whose, theirs, by_whom):
-    """The command of the row with fewest products that are not zero."""
+    """Returns the command that computes the vector with the fewest nonzero products, and both results."""
     gpu, i, a, b, c = case[:5]
     k = min(np.flatnonzero(at), key=lambda row: np.count_nonzero((bits(a)[row] != 0) & (bits(b)[row] != 0)))
     words = lambda x: " ".join(f"{int(w):x}" for w in np.atleast_1d(bits(x)))

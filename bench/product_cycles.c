@@ -1,6 +1,7 @@
-/* Cycles that the products of one row, 64 columns and 16 k take on AVX-512, in assembly and with nothing around them:
- * what bounds the families that truncate each product (docs/performance.md). A cycle is that of one of dependent
- * additions, timed in turn; the least of many rounds. Build: cc -O2 -mavx512f bench/product_cycles.c */
+/* Measures the cycles for the products of one row, 64 columns and 16 k in AVX-512 assembly, without any other work.
+   These cycles bound the speed of families that truncate each product (docs/performance.md). The length of a cycle is
+   measured by dependent additions, in turn with the products; the least of many rounds counts. Build: cc -O2 -mavx512f
+   bench/product_cycles.c */
 #include <stdio.h>
 #include <time.h>
 
@@ -8,8 +9,8 @@ enum { LOOPS = 1000, ROUNDS = 500 };
 
 static float a[16] __attribute__((aligned(64))), b[1024] __attribute__((aligned(64)));
 
-/* k counts the row's elements, v the vectors of 16 columns. zmm0 to 3 are products, zmm20 to 23 their sums; zmm8 is the
-   row's element, zmm10 to 13 what is added to exponents. */
+/* k counts the row's elements, v the vectors of 16 columns. zmm0 to 3 hold products, zmm20 to 23 their sums, zmm8 the
+   row's element, and zmm10 to 13 the numbers that are added to exponents. */
 #define ADD_TO_EXPONENT "vpaddd %%zmm1\\v, %%zmm\\v, %%zmm\\v\n"
 
 #define LOOP(name, bring, add_to_exponent)                                                                        \

@@ -1,9 +1,11 @@
-"""What the Python package adds to the library: time of a small product, and of 2048 x 2048 x 2048, on one thread.
+"""Measures how much time the Python package adds to the library's: for a small product, and for 2048 x 2048 x 2048, on
+one thread.
 
     cmake --build build --target call_speed
     python bench/python.py [build/bin/call_speed]
 
-C and Python are measured in turn, five times; figures are the least of five rounds each, and medians of the five.
+C and Python are measured in turn, five times. Each measurement is the least of five rounds; the figures are medians of
+the five measurements.
 """
 
 import statistics
@@ -19,7 +21,7 @@ TURNS = 5
 
 
 def matrix(generator, rows, columns):
-    """FP16 numbers from 1 to 2 of both signs, as call_speed has them."""
+    """Returns FP16 numbers of either sign with magnitudes from 1 to 2, as in call_speed."""
     return (0x3C00 | (generator.integers(0, 0x10000, (rows, columns)) & 0x83FF)).astype(np.uint16).view(np.float16)
 
 

@@ -1,11 +1,13 @@
-/* How many faults of rules the rows of each generator find, and how soon: one instruction for each rule of the
-   catalogue, its parameters changed by one step, operands misread at one place, terms lost at one gap, carries and
-   roundings that go wrong (rule_mutants.h). Prints tables for docs/coverage.md, and which mutants no row has killed.
+/* Measures how many faults of rules the test vectors of each generator detect, and how soon. Takes one instruction for
+   each rule of the catalogue. The faults (rule_mutants.h) are parameters changed by one step, operands misread at one
+   k, terms lost at one distance, and wrong carries and roundings. Prints tables for docs/coverage.md, and lists the
+   mutants that no vector detects.
 
      rule_mutants [-n ROWS] [-s SEED] [-f FIRST] [-r RULES] [-m OF_EACH] [-t TRIES] [-c FILE]
 
-   of RULES rules from FIRST on (all), at most OF_EACH mutants of each class and rule but for parameters, which are all
-   there; TRIES: of the search for rows of --cover; FILE receives the curve, a line for each power of two. */
+   Takes RULES rules from FIRST on (default: all), and at most OF_EACH mutants of each class and rule; parameters have
+   all their mutants. TRIES is the number of vectors that the search of --cover tries. FILE receives the curve, one line
+   for each power of two. */
 #include "rule_mutants.h"
 
 #include <getopt.h>
@@ -103,12 +105,13 @@ static fate *fates_of(size_t count) {
   return known.list + known.count - count;
 }
 
-/* As equal's proofs have it: of two units whose NaN are known, or not, those that are not do not count. */
+/* Reports whether two results count as the same. As in the proofs of `equal`, all NaN are the same if the payloads of
+   one of the two units are not known. */
 static bool same(const smma_mutants *of, const smma_mutant *m, uint64_t d, uint64_t other) {
   return smma_same_result(&of->operation, d, other) || (m->made && smma_is_same_result(m->made, d, other));
 }
 
-/* The first of so many rows whose result is another, from 1; 0 if there is none. */
+/* Returns the number, from 1, of the first vector that detects the mutant; 0 if none of the `count` vectors does. */
 static size_t killer(const smma_mutants *of, const smma_mutant *m, const smma_rows *rows, size_t count) {
   for (size_t n = 0; n < count; n++) {
     smma_row row;

@@ -1,4 +1,4 @@
-/* Mutants of a rule: it with one fault each. */
+/* Mutants of a rule. Each is the rule with one fault. */
 #ifndef SMMA_BENCH_RULE_MUTANTS_H
 #define SMMA_BENCH_RULE_MUTANTS_H
 
@@ -6,11 +6,14 @@
 #include "coverage/events.h"
 
 typedef enum {
-  SMMA_MUTANT_PARAMETER, /* a parameter of the rule, or of a step of its composition, by one step */
-  SMMA_MUTANT_LANE,      /* an operand, product or result that is taken for another, at one place */
-  SMMA_MUTANT_ALIGNMENT, /* the product at one k is lost where it begins so many binades below the reference */
-  SMMA_MUTANT_CARRY,     /* a result is half of what it should be where the sum has carried, or cancelled, so far */
-  SMMA_MUTANT_STICKY,    /* its last bit is wrong with one last bit, guard, sticky, sign and range of the sum */
+  SMMA_MUTANT_PARAMETER, /* one parameter of the rule, or of a step of its composition, is changed to an adjacent value
+                          */
+  SMMA_MUTANT_LANE,      /* one operand, product or result is replaced by another number, at one k */
+  SMMA_MUTANT_ALIGNMENT, /* the product at one k is lost if its exponent is a certain number of binades below the
+                            reference */
+  SMMA_MUTANT_CARRY,     /* the result is halved if the sum has a certain carry or cancellation */
+  SMMA_MUTANT_STICKY, /* the last bit is wrong for one combination of last bit, guard bit, sticky bit, sign and range of
+                         the sum */
   SMMA_MUTANT_CLASSES
 } smma_mutant_class;
 
@@ -33,7 +36,8 @@ typedef struct {
   size_t count, capacity;
 } smma_mutants;
 
-/* Every parameter by one step; of the other classes at most `of_each`, evenly drawn from all. False without memory. */
+/* Makes the mutants: every parameter changed by one step, and at most `of_each` mutants of each other class, drawn
+   evenly. Returns false if memory runs out. */
 bool smma_mutants_make(const smma_instruction *instruction, size_t of_each, smma_mutants *mutants);
 void smma_mutants_free(smma_mutants *mutants);
 

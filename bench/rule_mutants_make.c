@@ -25,7 +25,7 @@ static bool is_word(const smma_key *key, int value) {
   return (key->word && value == key->meaning) || (key->other_word && value == key->other_meaning);
 }
 
-/* Whether a mutant has been made already: the same change, by another key. */
+/* Reports whether another key has already led to the same changed instruction. */
 static bool is_there(const smma_mutants *of, const smma_instruction *made) {
   for (size_t n = 0; n < of->count; n++) {
     int multiple;
@@ -53,8 +53,8 @@ static bool add_parameter(smma_mutants *to, const smma_change *x) {
   return true;
 }
 
-/* The values of one key, `count` of them, the nearest first: of numbers the nearest on both sides, but for words that
-   stand for none; of choices all. */
+/* Adds mutants of one key from its `count` other values, nearest first. For a number these are the nearest values on
+   both sides, without words such as "none"; for a choice all values. */
 static void add_steps_of(smma_mutants *to, const smma_change *x, size_t count) {
   const smma_key *key = x->key;
   bool below = false, above = false;
@@ -106,7 +106,8 @@ static void add_lanes(smma_mutants *to, const smma_change *x, size_t count, size
 
 /* ---- Events ---- */
 
-/* Of the first step's terms, which are products, and of the last step's sums. */
+/* The events at which mutants fail: those of the first step's terms, which are products, and those of the last step's
+   sums. */
 static const struct {
   smma_mutant_class of;
   smma_event_kind kind;
@@ -161,7 +162,7 @@ static void see(void *context, size_t event) {
   s->happened = s->happened || event == s->event;
 }
 
-/* A result that is finite, with its last bit, or its exponent, wrong. */
+/* Returns a finite result with a wrong last bit or a wrong exponent. */
 static uint64_t spoiled(smma_mutant_class of, smma_format format, uint64_t d) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t last = UINT64_C(1) << f.ignored_bits, binade = last << f.fraction_bits;

@@ -9,10 +9,10 @@
 #include "matrix/tensor.h"
 #include "softmma/device.h"
 
-/* What one measurement lasts at least, so that the clock's steps do not matter. */
+/* Least duration of one measurement. It makes the clock's resolution negligible. */
 static const double least_seconds = 0.02;
 
-/* What is in turn: the arguments of a call on data of one kind. */
+/* The arguments of a call on data of one kind. The kinds are timed in turn. */
 typedef struct {
   smma_tensor a, b, c, scale_a, scale_b;
   smma_gemm_arguments product;
@@ -28,7 +28,8 @@ typedef struct {
   smma_tensor d;
   smma_tensor blas_a, blas_b, blas_d; /* the values of the first A and B in FP32 (FP64) */
   size_t blas_calls;
-  smma_cublas_product cublas, own; /* in FP32 (FP64), and in the instruction's formats; without `by`: not there */
+  smma_cublas_product cublas, own; /* cuBLAS's product in FP32 (FP64), and that in the instruction's formats; `by` is
+                                      NULL if there is no such product */
   smma_progress progress;
   size_t rows_before; /* rows done in the calls before, for the progress line */
   bool warming;       /* products end after a second */
@@ -133,7 +134,8 @@ static void make_on_device(session *s, const smma_tensor *a, const smma_tensor *
               error.text);
 }
 
-/* Of FP32 and FP64 the baseline is the product of the same formats. Blocks with scale factors are left out. */
+/* Prepares cuBLAS's products: the baseline, and that in the instruction's formats unless it is the baseline. Skips the
+   latter for instructions with scale factors. */
 static void make_cublas(session *s) {
   const subject *x = &s->subjects[0];
   make_baseline(s);
@@ -145,13 +147,14 @@ static void make_cublas(session *s) {
 
 /* ---- Time ---- */
 
-/* Threads of the side that ran last spin for some 30 ms before they sleep, on the cores that the other one uses. */
+/* Waits until the threads of the previous measurement sleep. They spin for some 30 ms, on cores that the next
+   measurement uses. */
 static void settle(const session *s) {
   struct timespec pause = {.tv_nsec = 60000000};
   if (s->setup->threads > 1) nanosleep(&pause, NULL);
 }
 
-/* Of this thread alone where nothing else computes. */
+/* Returns the time of the clock: this thread's CPU time if only this thread computes, otherwise wall time. */
 static double now(const session *s) {
   struct timespec t;
   const bool alone = s->setup->threads == 1 && !smma_is_device_name(s->setup->kernel);
@@ -209,12 +212,13 @@ static double measure_baseline(session *s) {
   return (now(s) - started) / (double)s->blas_calls;
 }
 
-/* How many calls of so many seconds fill a measurement. */
+/* Returns how many calls a measurement needs if one call takes `seconds`. */
 static size_t calls_of(double seconds) {
   return seconds > least_seconds / 1e6 ? (size_t)(least_seconds / seconds) + 1 : 1000000;
 }
 
-/* The first call finds memory and code; the second one tells how long one takes, unless it is long. */
+/* Runs each call before it is measured. The first run loads code and memory. If it is short, a second run determines
+   how many calls a measurement needs. */
 static void warm_up(session *s) {
   s->warming = true;
   for (size_t i = 0; i < s->setup->data_count && !s->failed; i++) {
@@ -242,7 +246,8 @@ static double median(double *values, int count) {
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Seconds of all rounds, those of one side behind those of another. */
+/* Seconds of all rounds: for each array, all rounds of the first kind of data, then all rounds of the second, and so
+   on. */
 typedef struct {
   double *data, *kernels; /* of each of the data; of these the device's kernels */
   double *baseline, *own; /* of OpenBLAS or cuBLAS; of cuBLAS's for the same formats */
@@ -258,7 +263,8 @@ static double median_ratio(const rounds *r, const double *y, const double *x, in
 static void summarise(const session *s, const rounds *r, smma_timing *timings) {
   const smma_timing_setup *setup = s->setup;
   const int count = setup->repetitions;
-  /* The first data's come last: until then they are in the order of the rounds, as the others' measure. */
+  /* The first kind of data is summarised last, because the median sorts its times, and ratios of the other kinds need
+     them in the order of rounds. */
   for (size_t i = setup->data_count; i-- > 0;) {
     double *seconds = r->data + i * (size_t)count, *kernels = r->kernels + i * (size_t)count;
     const double *compared = setup->cublas ? kernels : seconds;

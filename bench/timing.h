@@ -1,5 +1,5 @@
-/* The speed of one instruction: of whole products or of rows, on data of several kinds, or beside OpenBLAS or cuBLAS;
-   timed in turn. */
+/* Measures the speed of one instruction, for whole products or for test vectors, on several kinds of data or compared
+   with OpenBLAS or cuBLAS. The compared calls run in turn. */
 #ifndef SMMA_BENCH_TIMING_H
 #define SMMA_BENCH_TIMING_H
 
@@ -26,22 +26,22 @@ typedef struct {
   smma_cublas *cublas;       /* NULL: none to compare with; else loaded for the device */
 } smma_timing_setup;
 
-/* Medians over the repetitions. Ratios are medians of the repetitions' ratios, so that what slows the machine down for
-   a while does not enter them. */
+/* Medians over the repetitions. A ratio is the median of the repetitions' ratios, so that a temporarily slow machine
+   does not change it. */
 typedef struct {
   double seconds;          /* of one call */
-  double slowdown;         /* times as long as on the first data */
-  double kernel_seconds;   /* of these the device's kernels, by its clock; 0 on this CPU */
-  double baseline_seconds; /* OpenBLAS's, or of cuBLAS's kernel; of the first data only, else 0 */
-  double ratio;            /* those to these; of kernels with cuBLAS; 0 without */
-  double own_seconds;      /* of cuBLAS's kernel for the same formats; 0 where it has none */
+  double slowdown;         /* ratio of the time to that on the first data */
+  double kernel_seconds;   /* the part of `seconds` in the device's kernels, by the device's clock; 0 on this CPU */
+  double baseline_seconds; /* time of OpenBLAS, or of cuBLAS's kernel; only for the first data, otherwise 0 */
+  double ratio;            /* baseline_seconds / seconds (with cuBLAS: / kernel_seconds); 0 without a baseline */
+  double own_seconds;      /* time of cuBLAS's kernel for the same formats; 0 if it has none */
   double own_ratio;
 } smma_timing;
 
-/* Fills a timing for each of the data. Each runs once unmeasured (products for a second at most), then all in turn,
-   `repetitions` times, each as often as takes a fiftieth of a second. With one thread the time is that thread's CPU
-   time, which others on the machine hardly change. OpenBLAS and cuBLAS multiply the values of the first data. Returns
-   false with an error when memory runs out or a product fails. */
+/* Fills one timing for each kind of data. First runs each kind once without measuring (products for at most a second).
+   Then measures all kinds in turn, `repetitions` times; each measurement repeats the call for a fiftieth of a second.
+   With one thread the time is the thread's CPU time, which other programs hardly change. OpenBLAS and cuBLAS multiply
+   the values of the first data. Returns false with an error when memory runs out or a product fails. */
 bool smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings,
                smma_error *error);
 

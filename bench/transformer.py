@@ -1,11 +1,12 @@
-"""What emulation takes of a forward pass of a transformer with 22 million parameters on one sentence of 32 tokens.
+"""Measures the cost of emulation in a forward pass of a transformer with 22 million parameters on one sentence of 32
+tokens.
 
     OMP_NUM_THREADS=1 python bench/transformer.py [WIDTH LAYERS TOKENS]
 
-CPU time, the least of several passes but for the first, which makes the multipliers; of it the products (calls of the
-extension module that multiply), the comparison of weights with their copies, quantisation, and all else, in which are
-PyTorch's other operations. Beyond is what is neither products nor these, in percent of the products. MB are what is
-kept while the context lasts.
+Prints the least CPU time of several passes, without the first pass, which makes the multipliers. Divides it into
+products (calls of the extension module that multiply), the comparison of weights with their copies, quantisation, and
+the rest, which includes PyTorch's other operations. "Beyond" is the time that is neither products nor PyTorch's
+operations, in percent of the products. "MB" is the memory in use while the context lasts.
 """
 
 import sys
@@ -64,7 +65,7 @@ class Bare(TorchDispatchMode):
 
 
 def measured(run, *timed):
-    """The least time of all passes, of the functions in them, and of what is left without these, in milliseconds."""
+    """Returns milliseconds of the fastest pass: the whole pass, each function in `timed`, and the rest."""
     passes = []
     for _ in range(PASSES):
         for each in timed:

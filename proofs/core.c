@@ -64,9 +64,9 @@ static inline bool is_below(quarters v, u128 limit) { return !v.is_great && v.wh
 static inline bool is_at(quarters v, u128 limit) { return !v.is_great && !v.tail && v.whole == limit; }
 static inline bool is_at_most(quarters v, u128 limit) { return is_below(v, limit) || is_at(v, limit); }
 
-/* Reports whether x * 2^exponent may round to the number r of the format: it lies between r and the middle of r and
-   its neighbours (to nearest), or between r and a neighbour. A tie needs an even r, or an r that is farther from or
-   nearer to zero. */
+/* Reports whether the value v, in quarters of r's last bit, may round to the number r of the format. To nearest: v lies
+   at most half way to either neighbour of r; at exactly half way r must be even, or the neighbour away from or toward
+   zero that the mode prefers. Directed: v lies between r and the neighbour on the other side. */
 static inline bool may_round_to(smma_encoding f, smma_number r, bool negative, quarters v, smma_rounding direction,
                                 bool is_greatest) {
   const u128 at = (u128)r.significand << 2;

@@ -1,5 +1,5 @@
 /* Prints the explorer's results for rows, for scripts/site: node ask.js softmma.js softmma.wasm. Standard input is a
-   JSON list of {"units": [[GPU, instruction], ...], "row": {"a": {"index": "hex"}, ...}}. The output has for each row
+   JSON list of {"units": [[GPU, instruction], ...], "row": {"a": {"index": "hex"}, ...}}. For each row it prints
    {"results": [hex, ...]}, or {"error"}. */
 "use strict";
 const {readFileSync} = require("node:fs");

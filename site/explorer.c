@@ -392,7 +392,7 @@ const char *site_explain(int count) {
     smma_datum_append(results, result(units[u].label, shape.d, units[u].explanation.result));
   smma_put_text(record, "difference", difference.text);
   smma_datum_put(record, "results", results);
-  smma_datum_put(record, "exact", e->finite ? result("exact sum", shape.d, e->exact) : smma_datum_null());
+  smma_datum_put(record, "exact", e->finite ? result("exact sum", shape.d, e->correctly_rounded) : smma_datum_null());
   return reply_of(&r, record);
 }
 
@@ -422,7 +422,7 @@ static struct {
   size_t size;
 } opened;
 
-/* Reads the file up to row `index`; returns the number of rows read. */
+/* Reads the vector file up to row `index`. Returns the number of rows read. */
 static int read_rows(int index, smma_vector_header *header, smma_row *found, smma_error *error) {
   FILE *stream = fmemopen(opened.text, opened.size, "r");
   smma_vector_reader *reader = stream ? smma_vector_open(stream, "the file", header, error) : NULL;

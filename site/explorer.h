@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Returns {"version", "architectures": [{"name", "title", "vendor", "gpus": [...], "basis"}], "instructions": [{"arch",
-   "name", "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}. An instruction that exists
-   for many N has its least N alone. The basis is the best of the architecture's instructions. */
+   "name", "k", "a", "b", "c", "d", "scale", "model", "parameters", "sparse"}], "kinds": [...]}. An instruction that
+   exists for many N has its least N alone. The basis is the best of the architecture's instructions. */
 const char *site_catalogue(void);
 
 /* Set unit `slot`, 0 or 1: site_choose to an instruction of a GPU or architecture, site_customise to a custom unit, as
@@ -21,9 +21,9 @@ const char *site_customise(int slot, const char *text);
    "custom": the instruction as a custom unit}. */
 const char *site_about(int slot);
 
-/* Gives the first `count` units the same row, of their greatest K. A unit of smaller K computes it in several calls,
-   each with the previous result as c. Returns an error text if the units cannot share a row. If its formats or K
-   change, the row becomes zero, with scale factors of one. */
+/* Gives the first `count` units the same row, whose K is the greatest of their K. A unit with a smaller K computes the
+   row in several calls, each with the previous result as c. Returns an error text if the units cannot share a row. If
+   its formats or K change, the row becomes zero, with scale factors of one. */
 const char *site_pair(int count);
 
 /* Returns {"k", "d", "parts": [{"name", "format", "count", "bits", "sign", "exponent", "fraction", "integer"}]}: a, b,
@@ -33,8 +33,8 @@ const char *site_layout(void);
 /* Returns an element as hexadecimal digits and as a value: {"hex", "value"}. */
 const char *site_element(int part, int index);
 
-/* Returns {"exact": all decimal digits, "hexfloat", "up", "down"}: the last two are the distances to the next greater
-   and the next smaller magnitude of the format, or null if it has none. */
+/* Returns {"exact": all decimal digits, "hexfloat", "up", "down"}. "up" and "down" are the distances to the next
+   greater and the next smaller magnitude of the format, or null if the format has no such magnitude. */
 const char *site_details(int part, int index);
 
 /* Set an element to raw hexadecimal digits, or to a value ("0.1", "0x1p-3", "inf", "nan") rounded to nearest even.
@@ -45,20 +45,22 @@ int site_set_value(int part, int index, const char *text);
 /* Inverts one bit; bit 0 is the lowest. */
 void site_flip(int part, int index, int bit);
 
-/* Fills the row as smma_make_rows does for a kind; for "none" with zeros, and scale factors of one. */
+/* Fills the row as smma_make_rows does for a kind. For "none" the elements are zero and the scale factors one. */
 void site_make(const char *kind, unsigned seed);
 
 /* Computes the row on the first `count` units of site_pair: {"difference": the first differing step, "results":
    [{"label", "hex", "value", "bits"}], "exact": as one of results, or null}. */
 const char *site_explain(int count);
 
-/* Return the explanation: as an SVG picture of unit `slot`, or for `slot` 2 of both units under one axis, at most
-   `width` pixels wide if it has bits for so few (0: no limit); as text. */
+/* Return the explanation. site_picture returns an SVG picture of unit `slot`, or, if `slot` is 2, of both units under
+   one axis. It is at most `width` pixels wide if the bits fit (0: no limit). site_words returns the explanation as
+   text. */
 const char *site_picture(int slot, int width);
 const char *site_words(void);
 
-/* site_open opens a vector file's text: {"arch", "instruction", "rows": their number, "recorded_on"}, or {"error"}.
-   site_take then loads row `index`, from 0; its units must have been chosen. */
+/* site_open opens a vector file, passed as text, and returns {"arch", "instruction", "rows": their number,
+   "recorded_on"}, or {"error"}. site_take then loads row `index`, counted from 0; the page must have chosen the units
+   before. */
 const char *site_open(const char *text);
 const char *site_take(int index);
 

@@ -46,8 +46,8 @@
     clearing = setTimeout(() => byId("told").replaceChildren(), 8000);
   }
 
-  /* Returns a number as people write it, in at most `most` characters if it takes no exact form: "-0.75", "2^-14",
-     "6.104e-5". */
+  /* Returns a number as people write it, for example "-0.75", "2^-14" or "6.104e-5". If there is no short exact form,
+     it is rounded to at most `most` characters. */
   function brief(value, most) {
     const x = Math.abs(Number(value)), power = Math.log2(x);
     if (value.length <= most || !Number.isFinite(x)) return value;
@@ -150,7 +150,7 @@
     unit[slot].facts = facts;
   }
 
-  /* Sets one unit in the library; a unit without an instruction gets the first that fits. */
+  /* Sets one unit in the library. If no instruction is chosen, it gets the first instruction that fits. */
   function setUnit(slot) {
     const u = unit[slot], first = slot && unit[0].facts;
     u.error = "";
@@ -800,7 +800,7 @@
         ...keys.filter((key) => !main.includes(key.key)).map((key) => control(key, described)));
   }
 
-  /* Changes the algorithm: common keys stay, and required keys get an allowed value. */
+  /* Changes the algorithm. Keys that both algorithms have keep their values, and required keys get an allowed value. */
   function changeAlgorithm(algorithm) {
     const before = describedUnit(), next = {"softmma-unit": 1, name: before.name, algorithm};
     const usual = {
@@ -940,7 +940,8 @@
     refresh();
   }
 
-  /* Takes dropped text: a vector file, or a row without a header, which replaces the present row. */
+  /* Handles text that the user drops on the page: a vector file, or a row without a header, which replaces the present
+     row. */
   function dropped(text) {
     if (/^\s*#/.test(text)) return open(text, "the text");
     const words = text.trim().split(/[\s,]+/), operands = layout.parts.reduce((sum, part) => sum + part.count, 0);

@@ -41,7 +41,8 @@ def entries():
 
 
 def address(arguments):
-    """Returns the explorer's state for explained operands, given as values; None for other commands."""
+    """Returns the explorer's state for a command that explains operands which are written as values. Returns None for
+    other commands."""
     words = shlex.split(arguments)
     if not words[0].startswith("--on"):
         return None

@@ -6,8 +6,9 @@ var softmma = (() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   const numbers = new Set(["set_hex", "set_value", "flip", "make"]);  // other functions return texts
 
-  /* System functions that the module imports. Memory may grow. The C library asks for environment variables; 52, WASI's
-     ENOSYS, says that there are none. The module calls no other system function: it opens no files of the machine. */
+  /* System functions that the module imports. Memory may grow. The C library requests environment variables; the result
+     52 (WASI's ENOSYS) means that there are none. The module calls no other system function, so it cannot open files of
+     the machine. */
   const answers = {emscripten_notify_memory_growth: () => {}, environ_sizes_get: () => 52};
   const system = new Proxy(answers, {
     get: (_, name) => answers[name] ?? (() => {

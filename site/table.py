@@ -93,8 +93,8 @@ class Table:
         )
 
     def shown(self, line):
-        """Returns values of a, b and c for the columns that a drawing shows: all products of a call; the last bit that is
-        kept, beside the first that is not; and three quarters of the result's last bit."""
+        """Returns values of a, b and c whose drawing shows the table's columns: all products of a call, the last
+        retained bit and the first bit that is not retained, and three quarters of the result's last bit."""
         instruction = self.units.instruction[line["architecture"], line["instruction"]]
         k, fraction = instruction["k"], self.units.fraction[line["d"]]
         if fraction is None or ".sp." in line["instruction"]:

@@ -39,7 +39,8 @@ def heat(head, lines, caption=""):
 
 
 def row_of(text, block):
-    """Returns {"a": {k: hex}, ...} of a row as unit-pages writes it; `block` elements share a scale factor."""
+    """Reads a row in the form that unit-pages writes, and returns {"a": {k: hex}, ...}. `block` elements share a scale
+    factor."""
     row = {"a": {}, "b": {}, "c": {}, "scale_a": {}, "scale_b": {}}
     for term in text.split("; "):
         if term.startswith("c "):
@@ -122,7 +123,7 @@ class Units:
                 )
 
     def ask(self, explorer):
-        """Finds the rows that the explorer draws for both units; its results must be those in docs/units."""
+        """Lets the explorer compute the vectors on which two rules differ. Its results must be those in docs/units."""
         asked = []
         for (arch, _), differing in ((rule, found) for rule, found in self.apart.items()):
             for found in differing:
@@ -345,7 +346,8 @@ class Units:
         return found
 
     def same_rule(self, unit, other):
-        """Reports whether an instruction named for a rule belongs to the other rule, or computes the same."""
+        """Reports whether an instruction belongs to the other rule, or computes the same function as the instruction
+        that represents it."""
         one, two = self.instruction[unit], self.instruction[other[0], self.one[other]]
         return all(one[key] == two[key] for key in ("arch", "model", "parameters", *unit_pages.FORMATS))
 
@@ -375,8 +377,8 @@ class Units:
         return self.name(rule[0]) + (f" {short(self.one[rule])}" if several else "")
 
     def labels(self, some, rules):
-        """Returns the names of some of the rules for the same formats, and an example of each: the GPU alone if all its
-        rules are among them."""
+        """Returns the names of some of the rules for the same formats, each with an example instruction. If all rules
+        of a GPU are among them, only the GPU is named."""
         found = {}
         for rule in some:
             whole = all(other in some for other in rules if other[0] == rule[0])
@@ -417,7 +419,8 @@ class Units:
         return f"<h2>Compared with other GPUs</h2>\n{lead}<ul>\n{''.join(lines)}</ul>\n{folded}"
 
     def clusters(self, rules):
-        """Returns a sentence that names the rules which compute the same, and those that differ from all others."""
+        """Returns a sentence that names the groups of rules which compute the same function, and the rules that differ
+        from all other rules."""
         left, same = list(rules), []
         while left:
             cluster = [rule for rule in left if self.relation(left[0], rule) == "="]
@@ -463,7 +466,7 @@ class Units:
         return heat(head, lines, "Formats on which two GPUs agree")
 
     def shared(self, groups, arch, other):
-        """Returns the cell of two GPUs: of each pair of formats, the first rule of both counts."""
+        """Returns the table cell for two GPUs. For each pair of formats, it compares the first rule of each GPU."""
         same = of = unknown = 0
         vector = None
         for rules in groups.values():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/add-rows with rows of a pretended GPU: it takes what scripts/hardware-campaign sends, and a vector file; the
-# added rows are checked; rows that differ from the model, and files without a machine's name, are refused.
+# Tests scripts/add-rows with rows of a pretended GPU. It accepts the archive of scripts/hardware-campaign, and a vector
+# file, and checks the added rows. It refuses rows that differ from the model, and files without a machine's name.
 # Usage: add_rows.sh SOFTMMA
 set -u
 softmma=$(realpath "${1:?usage: add_rows.sh SOFTMMA}")

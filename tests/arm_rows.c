@@ -5,8 +5,8 @@
        cc -O2 -o arm_rows tests/arm_rows.c
 
    Each step computes as many test vectors as the instruction's tile has rows. They lie on a diagonal of the tile, a
-   different diagonal each time. The other elements of the tile combine the same operands in other pairs, and are
-   ignored. */
+   different diagonal each time. The elements that are not on the diagonal combine operands of different test vectors,
+   and are ignored. */
 #include <sys/auxv.h>
 
 #define JUDGE "arm_rows"

@@ -96,7 +96,7 @@ def changed(name, pieces):
 def passes(copy, tests):
     """Builds and runs the tests. Returns whether they pass, and their output."""
     programs = PROGRAMS & {word for test in tests for word in test.split()}
-    for program in programs:  # otherwise make retains a program of which only a part is outdated
+    for program in programs:  # otherwise make would not rebuild a program if only some of its objects are outdated
         (copy / program).unlink(missing_ok=True)
     made = subprocess.run(["make", "-s", "-j2", *sorted(programs)], cwd=copy, capture_output=True, text=True)
     if made.returncode:

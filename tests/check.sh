@@ -20,7 +20,7 @@ pretend() {
   chmod +x "$1"
 }
 
-# suites SANITIZE TESTS PYTHON: makes stand-ins for the tests, with these commands
+# suites SANITIZE TESTS PYTHON: makes stand-ins for cmake, ctest and Python that run these commands
 suites() {
   pretend tools/cmake "case \$* in
     *--build*) ;;
@@ -136,7 +136,7 @@ runs 1 scripts/check
 says '^file.c:1: error$'
 ends '^check: the tests build failed; the whole log is build-tests/build.log$'
 
-# A change to a file builds and runs only what covers the file.
+# After a change of a file, scripts/try builds and runs only the tests that cover the file.
 what='scripts/try'
 cp "$source/scripts/try" scripts/
 mkdir -p src/{one,two,three} tests
@@ -196,8 +196,8 @@ pretend scripts/setup 'exit 0'
 # .ci/run without a root: it prints the reason, and tests the programs that run here.
 # shellcheck disable=SC2016  # it is the program's
 pretend scripts/check 'echo "arguments: $*; vectors: ${SOFTMMA_VECTORS-none}"; exit 3'
-# here REASON [ARGUMENT...]: runs in this checkout, for this reason; .ci/run does not pass its arguments to
-# scripts/check
+# here REASON [ARGUMENT...]: checks that .ci/run runs in this checkout and prints this reason, and that it does not pass
+# its arguments to scripts/check
 here() {
   runs 3 .ci/run "${@:2}"
   says "^NOT ON A FRESH MACHINE: $1\\.\$"

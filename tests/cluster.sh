@@ -43,8 +43,8 @@ cat >agent <<END
 shift
 exec ip netns exec $there sh -c "\$*"
 END
-# One rank. It writes down its process number, may get a first argument of its own, and can stop itself when a file is
-# complete.
+# The program of one rank. It writes its process number to a file. It can have an additional first argument, and can
+# stop itself when a file is complete.
 cat >rank <<'END'
 #!/bin/sh
 echo $$ >pid.$OMPI_COMM_WORLD_RANK
@@ -54,8 +54,8 @@ exec "$SOFTMMA" "$@" ${OTHER:+${MORE:--C none.npy}}
 END
 chmod +x agent rank
 
-# ranks N ARGUMENT...: runs softmma in N ranks, every second one on the other machine; output as by `runs`. Returns its
-# status.
+# ranks N ARGUMENT...: runs softmma in N ranks, every second rank on the other machine. Stores the output as `runs`
+# does, and returns the status.
 ranks() {
   local count=$1
   shift
@@ -98,7 +98,8 @@ check "the ranks there have sent bytes over the wire: $sent" [ "$sent" -gt 10000
 check 'a whole that is there is printed' in_ranks 1 3 "${campaign[@]}" --resume ranks-4.json
 check 'a whole that is there: the same output' same in/stdout whole.out
 
-# A rank is lost, and a later run resumes its work. The rank first stops itself, so that it cannot have finished.
+# A rank is killed, and a later run resumes its work. The rank stops itself first, so that it cannot finish before it is
+# killed.
 long=(test --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
 STOPS=2 in_ranks 0 4 "${long[@]}" --resume long.json &
 until [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ] || ! kill -0 $! 2>in/kill; do sleep 0.05; done

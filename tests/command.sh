@@ -28,7 +28,7 @@ silent() { [ ! -s in/stderr ]; }
 
 # ---- Help and version ----
 
-# Prints the number of different columns in which the descriptions of options begin.
+# Prints in how many different columns the descriptions of options begin; it should be 1.
 option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' | sort -u | wc -l; }
 gives 'help' 0 '^  verify  ' --help
 check 'help: summaries stand in one column' \
@@ -307,7 +307,7 @@ npy A16.npy '<f2' '(2, 2)' 003c004000420044
 npy B16.npy '<f2' '(2, 2)' 0045004600470048
 product=$(f32 19 22 43 50)
 
-# A product of small integers, which is exact with each of these options: NAME|D|OPTIONS
+# A product of small integers, which is exact with each of these options. Lines are NAME|D|OPTIONS.
 while IFS='|' read -r name d options; do
   read -ra words <<<"$options"
   # shellcheck disable=SC2086 # numbers, one argument each
@@ -512,8 +512,8 @@ npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
 runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
 check 'gemm of raw 16-bit words' holds D.npy "$product"
 
-# Integer files hold numbers: 2 x 2 of 1, 2, 3, 4 in each type. If an unsigned type is as wide as the format, its values
-# are encodings if NumPy cannot name the format; if NumPy can name it, they are refused.
+# Files of integers hold numbers: 1, 2, 3, 4 as a 2 x 2 matrix of each type. An unsigned type as wide as the format is
+# different: its values are encodings if NumPy has no name for the format, otherwise they are refused.
 integers() {
   local type=$1 bytes=$2 value zeros=0000000000000000
   for value in 01 02 03 04; do printf '%s' "$value${zeros:0:2*bytes-2}"; done
@@ -573,7 +573,8 @@ gives 'match: f32 files, another format' 1 '^only products in f32, which the fil
   match --on H100 fine.npy unit.npy unit.npy
 gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
 
-# Repeated list options add up; of other repeated options the last value counts.
+# If an option that takes a list is repeated, the lists are joined. For any other repeated option the last value is
+# used.
 runs 0 compare --on H100 --on A100 A.npy B.npy
 check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout
 runs 0 compare --on V100 --on H100,A100 --on A100:bf16 A.npy B.npy
@@ -595,8 +596,9 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
-# Numbers without scale factors get computed ones: here NVFP4's factors of the tensors are 1 (2688 = 6 * 448), and the
-# scale factors of A's blocks are 448 and 2, along K. The factor of 2^-20 times these numbers is 2^-20.
+# For numbers without scale factors the factors are computed. Here the NVFP4 factors of both tensors are 1 (2688 = 6 *
+# 448), and the scale factors of A's blocks along K are 448 and 2. If the numbers are multiplied by 2^-20, the tensor's
+# factor is 2^-20.
 npy blocks.npy '<f4' '(1, 20)' "$(f32 2688 448 896 1344 1792 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
 npy ones.npy '<f4' '(20, 1)' "$(f32 2688 448 448 448 448 448 448 448 448 448 448 448 448 448 448 448 6 6 6 6)"
 npy tiny.npy '<f4' '(1, 20)' \
@@ -841,7 +843,8 @@ fails 'gemm: fallback with an instruction' '--instr: --method fallback takes the
   gemm --on A100 --in e4m3 --instr x small.npy identity.npy -o D.npy --method fallback
 fails 'gemm: unknown --through' "--through: unknown 'f32'; there are f16, bf16" \
   gemm --on A100 --in e4m3 small.npy identity.npy -o D.npy --method fallback --through f32
-# 448 * 448, next to which a sum of 13 fraction bits loses ones, and 255 ones, half of them in the second part
+# One product is 448 * 448, next to which a sum with 13 fraction bits loses ones. The other 255 products are ones, half
+# of them in the second part.
 mapfile -t ones < <(yes 1 | head -n 255)
 npy long-row.npy '<f4' '(1, 256)' "$(f32 448 "${ones[@]}")"
 npy long-column.npy '<f4' '(256, 1)' "$(f32 448 "${ones[@]}")"
@@ -1149,7 +1152,7 @@ fails 'verify of another version' 'later.bin: version 2 of binary vector files; 
 "$softmma" vectors gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
 check 'gen --format binary, ended' ended_after "$has_begun" $! 143
 check 'gen --format binary, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
-# Two writers at once: the file of one of them remains, whole.
+# Two commands write the same file at the same time. Afterwards the file is the complete output of one of them.
 for seed in 1 2; do "$softmma" vectors gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
 wait
 gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.bin

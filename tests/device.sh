@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Messages, and files left behind, when a product's device cannot be used; and the arguments with which bench calls
-# cuBLAS. Uses the tests' own drivers.
+# Tests the messages, and that no files remain, when the device for a product cannot be used. Also tests the arguments
+# with which bench calls cuBLAS. Uses drivers that are part of the tests.
 # Usage: device.sh SOFTMMA CUBLAS
 set -u
 export LC_ALL=C

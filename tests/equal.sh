@@ -29,7 +29,8 @@ gives 'another file' 1 'rho \(RZ-FP32 and RNE-FP32\)' diff --prove ./zero.json .
 
 gives 'more bits' 1 'F \(25 and 50\)' diff --prove H100 ./wide.json
 
-# The same sum in the parameters of G-FDPA: what differs is a parameter, not the algorithm.
+# The same sum, written in the parameters of G-FDPA. The report must name a differing parameter, not different
+# algorithms.
 sed 's/"T-FDPA"/"G-FDPA"/; s/"alignment_bits": 25/"alignment_bits": 24, "sticky_bit": true/' zero.json >general.json
 gives 'parameters of G-FDPA' 1 '^different: in F \(25 and 24\), sticky \(0 and 1\)$' diff --prove H100 ./general.json
 

@@ -43,8 +43,8 @@ void print_difference(const smma_instruction *i, const smma_tree *expected, cons
 
 /* ---- The tree of an algorithm ---- */
 
-/* A tree under construction. `of` holds the summand for each k and for c; NOTHING if another k's summand stands for it.
- */
+/* A tree under construction. `of` holds the summand for each k and for c. It is NOTHING for a k whose product belongs
+   to the summand of another k. */
 typedef struct {
   smma_tree *tree;
   const smma_operation *operation;
@@ -64,7 +64,8 @@ static int product_of(const builder *b, int block, int i) {
       ->of[is_chain(o, &g) ? smma_dealt_index(g.block, g.interleave, o->k, block, i) : smma_product_index(o, block, i)];
 }
 
-/* Adds the terms that are not NOTHING. Returns a new node, or the term itself if there is only one, or NOTHING. */
+/* Adds the terms that are not NOTHING. Returns the new node. If there is only one such term, returns it; if there is
+   none, returns NOTHING. */
 static int sum_of(builder *b, const int *term, int count) {
   smma_tree *t = b->tree;
   int present = 0, only = NOTHING;
@@ -126,7 +127,9 @@ static bool cuts_beside_c(const smma_operation *o, int bits) {
   return keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
 }
 
-/* Reports whether c has so many more bits than the products that an aligned c never affects products that show in d. */
+/* Reports whether the alignment of products to c never shows in d. c's exponent counts as c_bits - alignment_bits less
+   than it is. If that is more than d's fraction bits, products are aligned to c only if c is so large that they do not
+   show in d. */
 static bool counts_for_nothing(const smma_operation *o) {
   const smma_algorithm algorithm = o->rule.algorithm;
   if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;
@@ -176,7 +179,7 @@ static int group_sum(builder *b, const smma_step *s, const int *node, int group,
   return sum;
 }
 
-/* Replaces the nodes by the sums of a step that is no tree; returns their number. */
+/* Replaces the nodes by the sums of a step whose `join` is not a tree. Returns the new number of nodes. */
 static int add_step(builder *b, const smma_step *s, int *node, int count, int c) {
   const int groups = count / s->take, stride = s->stride;
   int sum[SMMA_MAXIMUM_K];

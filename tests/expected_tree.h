@@ -5,10 +5,11 @@
 
 #include "tree/tree.h"
 
-/* Reports whether `got` is the tree of the instruction: one sum of two or more summands for each rounding or alignment
-   of the algorithm. Otherwise prints both trees. In each scale block, product number `product[summand]` is summed, or
-   the first if `product` is NULL. Terms that are added first, without rounding and below the same largest exponent, may
-   be in one fused sum with the rest; `*stages` receives whether they form a sum of their own. */
+/* Reports whether `got` is the tree of the instruction, which has one sum of two or more summands for each rounding or
+   alignment of the algorithm. If not, prints both trees. In each scale block, only product number `product[summand]` is
+   nonzero (the first product if `product` is NULL). Terms that are added first, without rounding and below the same
+   largest exponent, may be part of one fused sum with the remaining terms; `*stages` is whether they form a separate
+   sum. */
 bool is_expected_tree(const smma_instruction *instruction, const int *product, const smma_tree *got, bool *stages);
 
 /* Reports whether both trees have sums of the same summands, and whether the same fused sums are exact. */

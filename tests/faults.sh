@@ -29,9 +29,9 @@ positions() {
   done
 }
 
-# survives STATUS ARGUMENT...: runs with one allocation after another failing; without a failure it ends with STATUS.
-# It has no process substitution: bash takes the status of an earlier one for that of a command with the same process
-# number (29 times in 60,000 commands).
+# survives STATUS ARGUMENT...: runs the command repeatedly; in run n allocation n fails. The last run has no failure and
+# must end with STATUS. It uses no process substitution, because bash confuses its status with that of a later command
+# that has the same process number (29 times in 60,000 commands).
 survives() {
   local whole=$1 status at wrong='' failures=0
   shift

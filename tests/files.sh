@@ -17,7 +17,8 @@ product=(gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy")
 "$softmma" tree "${instruction[@]}" --dot tree.dot >in/tree
 "$softmma" explain "${instruction[@]}" -a '1*4' -b '1*4' --svg sum.svg
 
-ulimit -t 100 # CPU seconds of one command, far more than any of them needs; ends a command that reads without end
+# Limit of CPU seconds of one command. It is far more than any command needs, and ends a command that reads without end.
+ulimit -t 100
 
 differs() { ! cmp -s "$1" "$2"; }
 
@@ -44,7 +45,7 @@ ends() {
 matrix='neither a .npy nor a .safetensors file|a header of [0-9]+ bytes is longer than the format allows'
 text='line [0-9]+, column [0-9]+: (no header|a NUL byte|longer than 65536 characters)'
 
-# endless_file FILE: passes an endless file in place of each kind of input file
+# endless_file FILE: passes an endless file to each command that reads a file
 endless_file() {
   ends "$1 as a matrix" "$matrix" gemm --on H100 --in f16 "$1" "$1" -o D.npy
   ends "$1 as a matrix to compare" "$matrix" compare --on H100,A100 --in f16 "$1" "$1"

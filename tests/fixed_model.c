@@ -4,7 +4,8 @@
 
 /* ---- Values ---- */
 
-/* Returns 2^e; 0 if this is less than the unit, because no value is truncated there. */
+/* Returns 2^e, or 0 if 2^e is less than the unit of fixed-point values, because all values are multiples of the
+   unit. */
 static fixed power(int e) {
   if (e < -FIXED_UNIT) return 0;
   if (e > 126 - FIXED_UNIT) abort();
@@ -143,7 +144,7 @@ typedef struct {
   class_of_value class;
   bool negative;  /* also set for zeros and infinities */
   bool brought;   /* the NaN is an operand, not the result of an operation */
-  bool cancelled; /* a sum of nonzero terms that is zero: its exponent takes part in alignment */
+  bool cancelled; /* true for a zero that is the sum of nonzero terms; its exponent still takes part in alignment */
 } term;
 
 static bool is_zero(const term *t) { return t->class == FINITE && t->value == 0 && !t->cancelled; }
@@ -206,8 +207,8 @@ static fixed ulp(const fixed_format *f, fixed x) {
   return power((x && exponent_of(x) > least ? exponent_of(x) : least) - f->fields.fraction_bits);
 }
 
-/* Adds the error of a rounding: to nearest at most half an ulp of the result either way, in another rounding mode less
-   than one ulp to one side. */
+/* Adds the bound on the error of a rounding. To nearest, the error is at most half an ulp of the result in both
+   directions. In other rounding modes it is less than one ulp in one direction. */
 static void lose_rounding(fixed_error *e, const fixed_format *f, fixed result, smma_rounding direction) {
   const fixed unit = ulp(f, result);
   if (is_nearest(direction))

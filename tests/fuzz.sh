@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a fuzz target on its seeds and on inputs derived from them. Retains the inputs that it finds in KEPT, for the
-# next run. Runs SOFTMMA_FUZZ_RUNS inputs (default: 5000), or for SOFTMMA_FUZZ_SECONDS instead; SOFTMMA_SEED selects
-# other inputs. An input that fails is stored vectors next to KEPT.
+# next run. Runs SOFTMMA_FUZZ_RUNS inputs (default: 5000), or as many as SOFTMMA_FUZZ_SECONDS allow. SOFTMMA_SEED
+# selects other inputs. An input that fails is stored next to KEPT.
 # Usage: fuzz.sh TARGET KEPT SEEDS
 set -eu
 target=$1 kept=$2 seeds=$3

@@ -1,5 +1,6 @@
-/* Reads any bytes as a plan. Expects an error line with a position, or a plan whose text is valid JSON, is written and
-   read back unchanged, and whose schedule for some K takes every k at most once. */
+/* Reads any bytes as a plan. Expects an error line with a position, or a valid plan. The text of a valid plan must be
+   JSON that is unchanged when it is read and written again, and its schedule for some K must contain every k at most
+   once. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Reads any bytes as a .safetensors file. Expects an error line, or a tensor whose data can be read in full and fits
-   its format, and whose stored form, if it has one, can be copied, cut and split in full. */
+/* Reads any bytes as a .safetensors file. Expects an error line, or a tensor. All data of the tensor must be readable
+   and fit its format. If it has a stored form, this can be copied, cut and split. */
 #include <stdlib.h>
 
 #include "matrix/stored.h"
@@ -7,7 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
-/* Splits the stored form for units that take scale factors in FP32 or as they are stored, of several elements each. */
+/* Splits the stored form for units that take scale factors in FP32 or in the stored format, with several numbers of
+   elements per factor. */
 static void split(const smma_stored *s) {
   const smma_format formats[] = {SMMA_F32, s->scale};
   for (int n = 0; n < 12; n++) {

@@ -8,7 +8,7 @@ source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# alike NAME STATUS LINE LINE...: command lines, as strings without quotes, that print the same.
+# alike NAME STATUS LINE LINE...: checks that all these command lines print the same. A line is a string without quotes.
 alike() {
   local name=$1 status=$2 line
   shift 2

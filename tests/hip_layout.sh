@@ -17,7 +17,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# Older compilers have no _Float16 and __bf16 on this CPU; the unit only moves their bits.
+# Older compilers lack _Float16 and __bf16 on this CPU. 16-bit integers replace them, because the unit only moves their
+# bits.
 compile() { # TARGET MACRO
   "$compiler" -x c++ -std=c++17 -O1 -shared -fPIC -Wall -Wextra -Werror -Wno-psabi -D_Float16=short -D__bf16=short \
     "-D$2" "-DEMULATED=\"$1\"" -I "$source/tests/wavefront" -I "$source/include" -I "$source/src" \

@@ -19,7 +19,7 @@ check 'a row is marked' [ "$(grep -c " $mark " marked.txt)" -eq 1 ]
 
 # ---- A plug-in's process ends ----
 
-# meets NAME REGEX HOW: a campaign against a plug-in that misbehaves in this way fails with this message
+# meets NAME REGEX HOW: checks that a campaign with a plug-in that misbehaves in this way fails with this message
 meets() { fails "$1" "^softmma: $hostile:$3: $2" test --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
 row='mma\.m16n8k16\.f32\.f16\.f16\.f32: it'
 # A sanitizer would search for leaks when the child exits, and find those of the threads of the process that it was
@@ -114,7 +114,7 @@ check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stder
 export SOFTMMA_PIPE_SECONDS=1
 fails 'a line now and then is not enough' 'took more than 1 s for a hundredth of a batch, after [0-9]+ of 2000 results' \
   test --unit "pipe:$slow" "${ampere[@]}" --rows 2000
-# The batch as a whole takes longer than the limit, and each test vector far less.
+# The whole batch takes longer than the time limit, but each test vector takes far less. This must not fail.
 SOFTMMA_PIPE_SECONDS=5
 # shellcheck disable=SC2016  # the program's
 check 'unless a batch is small' runs 0 vectors record --unit 'pipe:for i in $(seq 18); do sleep 0.3; echo 0; done' \

@@ -106,7 +106,7 @@ but_for_least() { # INSTRUCTION
     grep -vE 'says (0x)?[08]0000000 .* computes (0x)?[08]0[89a-f][0-9a-f]{5} '
 }
 
-# Compares one instruction; its line ends with "ok" if there is no mismatch.
+# Compares one instruction and prints a line, which ends with "ok" if there is no mismatch.
 one() { # INSTRUCTION
   local report note of_model='' against=(--on "$arch" --instr "$1")
   if other_model "$1"; then

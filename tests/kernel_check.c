@@ -154,8 +154,8 @@ static smma_status multiply_kept(const product *p, const smma_gemm_arguments *g)
   return status;
 }
 
-/* Computes the product with `kernel` and writes D to `memory`. `kept`: uses a multiplier, which holds B; the kernels
-   for small products do not support this. */
+/* Computes the product with `kernel` and writes D to `memory`. If `kept`, uses a multiplier that holds B; kernels for
+   small products do not support multipliers. */
 static smma_status compute(const product *p, const char *kernel, int threads, bool kept, unsigned char *memory) {
   smma_gemm_arguments g = arguments_of(p, kernel, threads);
   memcpy(memory, p->before, p->d_bytes);
@@ -182,7 +182,7 @@ static size_t random_size(uint64_t *g) {
   }
 }
 
-/* Returns a K: mostly one step, sometimes so many steps that kernels process several together. */
+/* Draws a K. Mostly it is one step; sometimes it has so many steps that kernels process several steps at once. */
 static size_t random_depth(uint64_t *g, size_t k) {
   switch (random_below(g, 12)) {
     case 0: return k + 1;
@@ -195,8 +195,8 @@ static size_t random_depth(uint64_t *g, size_t k) {
   }
 }
 
-/* Draws M, N and K: sometimes more than the rows or columns of a tile, or than the K that is packed at a time;
-   sometimes so small that the kernels for small products compute it, with any K. */
+/* Draws M, N and K. Sometimes they exceed the rows or columns of a tile, or the K that is packed at a time. Sometimes M
+   and N are so small that the kernels for small products are used, with any K. */
 static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   with->m = random_size(g), with->n = random_size(g), with->k = random_depth(g, k);
   switch (random_below(g, 100)) {
@@ -227,8 +227,8 @@ static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   }
 }
 
-/* Draws sizes: mostly many rows and few columns, or many columns and few rows. Each of the many gets its own distance.
- */
+/* Draws sizes. Mostly there are many rows and few columns, or many columns and few rows. Each of the many rows or
+   columns has its own distance between anchor and term. */
 static void aimed_sizes(uint64_t *g, smma_gemm_arguments *with) {
   if (random_below(g, 32) == 0) return;
   with->m = 1 + random_below(g, 4), with->n = 1 + random_below(g, 4);
@@ -438,7 +438,7 @@ static bool lanes_agree(const product *p, const char *name, smma_lane_function *
   return true;
 }
 
-/* Reports whether a row function computes the first of them from encodings in their containers. */
+/* Reports whether a row function computes the first row of `lanes` correctly from encodings in their containers. */
 static bool row_agrees(const product *p, const char *name, smma_row_function *function, const smma_lanes *lanes,
                        size_t element, uint64_t expected) {
   const size_t bytes[] = {smma_container_bytes(smma_encoding_of(p->o.a)),
@@ -505,15 +505,15 @@ static size_t index_in(const char *name, const char **names, size_t *count, size
 
 static bool is_wanted(const char *wanted, const char *name) { return !wanted || strcmp(wanted, name) == 0; }
 
-/* Counts the outputs for each kernel that does not leave the operation to the core. */
+/* Adds `outputs` to the counts of each kernel that computes the operation itself instead of calling the core. */
 static void count_outputs(const smma_instruction *x, size_t outputs, kernel_counts *counts) {
   size_t family = index_in(kernel_family_name(x), counts->family, &counts->families, MOST_FAMILIES);
   for (size_t k = 0; k < counts->kernels; k++)
     if (strcmp(smma_kernel_for(x, counts->kernel[k], NULL), "core") != 0) counts->outputs[family][k] += outputs;
 }
 
-/* Adds an operation to the list; every operation except those of FP8, FP6 and FP4 eight times. The latter come in many
-   pairs of formats and reach fewer cases. */
+/* Adds an operation to the list eight times; operations on FP8, FP6 and FP4 only once, because these come in many pairs
+   of formats and reach fewer cases. */
 static size_t add_operation(const smma_instruction *x, const smma_instruction **list, size_t count) {
   int repeats = smma_encoding_of(x->a).bits > 8 ? MOST_REPEATS : 1;
   while (repeats-- > 0) list[count++] = x;
@@ -611,8 +611,8 @@ void kernel_digests(const smma_instruction *instruction, const kernel_run *runs,
   for (size_t r = 0; failed && r < count; r++) digest[r] = 0;
 }
 
-/* Finds the digest of the operation: on the line of any instruction that computes it. Prints a message if there is
-   none. */
+/* Finds the digest of the operation in the file. It is on the line of some instruction that computes the same function.
+   Prints a message if there is no such line. */
 static bool read_digest(FILE *file, const smma_instruction *x, uint64_t *digest) {
   char arch[32], name[96];
   rewind(file);

@@ -46,8 +46,8 @@ void kernel_check(const kernel_amount *amount, kernel_counts *counts);
 
 void kernel_print_counts(const kernel_counts *counts);
 
-/* Compares one of these products. Returns true if every kernel (or the named one) agrees. `*outputs` receives the
-   number of its elements. */
+/* Compares the product of an instruction and a seed. Returns true if every kernel, or the named kernel, agrees with the
+   core. Sets `*outputs` to the number of elements of D. */
 bool kernel_check_product(const smma_instruction *instruction, uint64_t seed, const char *kernel, size_t *outputs);
 
 /* The kernel and the number of threads of a product. */
@@ -56,8 +56,8 @@ typedef struct {
   int threads;
 } kernel_run;
 
-/* Computes the FNV-1a digest of D for operands of every theme, which is the same on every machine: digest[r] for
-   runs[r], 0 on an error. */
+/* Computes the FNV-1a digest of D for operands of every theme; digest[r] belongs to runs[r], and is 0 after an error.
+   Digests are the same on every machine. */
 void kernel_digests(const smma_instruction *instruction, const kernel_run *runs, size_t count, uint64_t *digest);
 
 /* Compares the digests of a file (lines of architecture, instruction and digest, one for each of kernel_operations)
@@ -65,8 +65,9 @@ void kernel_digests(const smma_instruction *instruction, const kernel_run *runs,
    family. */
 bool kernel_check_digests(const char *path, const kernel_run *runs, size_t count, bool few);
 
-/* Compares the products of a file (lines of architecture, instruction and seed, as `kernel_program replay` takes them)
-   for every kernel, or the named one. These products reveal mistakes that hardly any other product does. */
+/* Compares the products that a file lists, for every kernel or the named kernel. Its lines have architecture,
+   instruction and seed, like the arguments of `kernel_program replay`. These products reveal mistakes that hardly any
+   other product reveals. */
 bool kernel_check_products(const char *path, const char *kernel);
 
 #endif

@@ -91,7 +91,7 @@ def count(code, span, kind):
 
 
 def counted(code, span, times, skipped=(0, 0)):
-    """Counts the instructions of each kind in a span, each multiplied by `times` of its address."""
+    """Counts the instructions of each kind in a span. Each instruction is counted times(address) times."""
     counts = Counter()
     for address, instruction in code:
         if span[0] <= address <= span[1] and not skipped[0] < address < skipped[1]:
@@ -151,8 +151,8 @@ def chain_problems(target, name, counts):
 
 
 def fp4(code):
-    """Returns the instructions for each product in a step in which no element is computed again: all except those that
-    a branch skips, if they contain a loop.
+    """Returns the number of instructions per product, for a step in which no element has to be computed again. So code
+    with a loop that a branch skips is not counted.
     """
     step = max(loops(code), key=lambda s: count(code, s, "IDP"))
     inner = [s for s in loops(code) if step[0] < s[0] and s[1] < step[1]]
@@ -206,8 +206,8 @@ def examined(target, name, code):
 
 
 def kernels(module, targets):
-    """Returns (target, name, instructions, bytes of local memory) for the counted kernels; checks the local memory of
-    the others.
+    """Returns (target, name, instructions, bytes of local memory) for each kernel whose instructions are counted.
+    Checks the local memory of all other kernels.
     """
     stack = stacks(module)
     for target in sorted({t for t, _ in stack if not targets or t in targets}):

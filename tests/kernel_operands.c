@@ -44,7 +44,7 @@ static int greatest_exponent(smma_encoding f) { return (int)(smma_largest_fields
 /* Returns the exponent of the smallest number above zero. */
 static int tiniest_exponent(smma_encoding f) { return smma_minimum_exponent(f) - f.fraction_bits; }
 
-/* Returns the encoding with this sign and these fields; ignored bits are random half of the time. */
+/* Returns the encoding with this sign and these fields. In half of the cases its ignored bits are random. */
 static uint64_t assembled(uint64_t *g, smma_encoding f, bool negative, uint64_t fields) {
   uint64_t bits = random_bits(g), sign = (uint64_t)negative << (f.exponent_bits + f.fraction_bits);
   if (smma_has_nan_for_negative_zero(f) && fields == 0) sign = 0;
@@ -87,7 +87,7 @@ static uint64_t number_at(uint64_t *g, smma_encoding f, bool negative, int expon
   return assembled(g, f, negative, fields < largest ? fields : largest);
 }
 
-/* Returns a zero; the smallest power of two if the format has no zero. */
+/* Returns a zero of random sign, or the smallest power of two if the format has no zero. */
 static uint64_t zero_of(uint64_t *g, smma_encoding f) { return assembled(g, f, random_bits(g) >> 63, 0); }
 
 /* Returns random bits; if they are not finite, clears a bit of the exponent. */
@@ -187,7 +187,7 @@ static void place_products(design *d, int sum) {
   d->sum = d->a.exponent + d->b.exponent + d->scale_a.exponent + d->scale_b.exponent;
 }
 
-/* Sets the distribution of C, for themes without one of their own. */
+/* Sets the distribution of C for themes that do not define one. */
 static void place_c(design *d) {
   smma_encoding f = smma_encoding_of(d->o->c);
   law *c = &d->c;
@@ -418,7 +418,8 @@ static void fill(design *d, smma_format format, const law *l, size_t vectors, si
   }
 }
 
-/* Draws how much lower products are at each k. Both products of a pair that may cancel get the same number. */
+/* Draws for each k by how many binades products are lowered. The two products of a pair that may cancel are lowered
+   equally. */
 static void make_sinks(design *d, int *sinks) {
   for (size_t k = 0; k < d->x->k; k++)
     if (d->cancels && k % 2)
@@ -480,7 +481,7 @@ static void clear(design *d, smma_format format, uint64_t *vector, size_t first,
   for (size_t e = first; e < last; e++) vector[e] = zero_of(&d->g, smma_encoding_of(format));
 }
 
-/* Sets all, all but one, or none of each 16 elements of a vector to zero. */
+/* In each group of 16 elements of a vector, sets all elements, all except one, or no element to zero. */
 static void clear_groups(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   bool sparse = random_below(&d->g, 2);
   for (size_t i = 0; i < vectors; i++)
@@ -517,7 +518,7 @@ static void sprinkle(design *d, smma_format format, uint64_t *x, size_t count) {
     if (random_below(&d->g, 256) < d->specials) x[e] = special_of(&d->g, smma_encoding_of(format));
 }
 
-/* Places one special value in most vectors, at each position in turn. */
+/* Puts one special value into most vectors. Its position is different in each vector. */
 static void place_specials(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   size_t first = random_below(&d->g, (unsigned)length);
   for (size_t i = 0; i < vectors; i++)
@@ -627,7 +628,7 @@ static int aimed_distance(uint64_t *g, int reach, size_t lines) {
   }
 }
 
-/* Chooses the exponents of the other operand: the same for all elements, or up to three. */
+/* Chooses the exponents of the other operand: one for all elements, or up to three different ones. */
 static void aim_others(uint64_t *g, smma_encoding f, target *t) {
   t->other_anchor = t->other_term = clamped(random_between(g, -2, 2), tiniest_exponent(f), greatest_exponent(f));
   if (random_below(g, 2)) return;
@@ -636,8 +637,8 @@ static void aim_others(uint64_t *g, smma_encoding f, target *t) {
   t->below[0] = random_between(g, 0, 40);
 }
 
-/* Places the anchor, or the term if all lines share the term, at the exponent `sum`; with scale factors if there are
-   any. */
+/* Chooses exponents such that the product that all lines share (the anchor's or the term's) has exponent `sum`. Adjusts
+   the scale factors instead if the instruction has them. */
 static void aim_at_sum(design *d, int sum, target *t) {
   int rest = sum - t->other_anchor;
   if (random_below(&d->g, 2)) t->moves_anchor = false;
@@ -670,7 +671,8 @@ static target make_target(design *d) {
   return t;
 }
 
-/* Computes the exponents of line v's elements. If the format cannot reach one of them, the other one moves. */
+/* Computes the exponents of line v's anchor and term. If the format cannot reach one of the two, the other is moved so
+   that their distance is preserved. */
 static void exponents_of_line(const target *t, smma_encoding f, int v, int *anchor, int *term) {
   int apart = (t->by_scales ? 0 : t->distance + v) + t->other_term - t->other_anchor;
   int least = tiniest_exponent(f), greatest = greatest_exponent(f);

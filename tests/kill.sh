@@ -10,7 +10,7 @@ data=$source_directory/examples/data
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
 
-# killed AT ARGUMENT...: runs softmma and kills it in call AT; succeeds if there was such a call
+# killed AT ARGUMENT...: runs softmma and kills it in its system call number AT. Succeeds if there was such a call.
 killed() {
   local at=$1 status
   shift
@@ -52,8 +52,8 @@ leaves_whole() {
   check "$name: $old old files, $new new ones" [ $((old * new)) -gt 0 ]
 }
 
-# goes_on NAME EVERY COMPARISON FILE ARGUMENT...: kills runs in call 1, 1 + EVERY and so on; the next run must resume
-# each and give the same file
+# goes_on NAME EVERY COMPARISON FILE ARGUMENT...: kills runs in call 1, 1 + EVERY and so on. After each, the next run
+# must resume it and write the same file.
 goes_on() {
   local name=$1 every=$2 comparison=$3 file=$4 at kills=0
   shift 4

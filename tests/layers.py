@@ -80,7 +80,7 @@ def symbols(objects):
 
 
 def check_twice(objects):
-    """Notes functions that two files define: of two archives, the linker takes the first without a word."""
+    """Notes functions that two files define. If these are in two archives, the linker silently uses the first one."""
     of_program = [o for o in objects if re.search(r"softmma_(objects|study|cli)\.dir", str(o))]
     text = subprocess.run(["nm", "--print-file-name", *of_program], capture_output=True, text=True, check=True).stdout
     files_of = {}
@@ -149,8 +149,8 @@ for file in (f for f in files if folder_of(f) == "core"):
 if found := circle(graph):
     failures.append("a circle: " + " -> ".join(str(f.relative_to(root)) for f in found))
 def check_helpers():
-    """Notes one-line functions that are defined in three files; in gemm/simd each instruction set has its own
-    functions.
+    """Notes one-line functions that three files define. Files of gemm/simd are not checked, because each instruction
+    set has its own functions there.
     """
     files_of = {}
     for file in (f for f in files if f.parent.name != "simd"):

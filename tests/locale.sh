@@ -19,7 +19,7 @@ fi
 comma=(env "LOCPATH=$PWD/locales" LC_ALL=de_DE.UTF-8)
 export LC_ALL=C
 
-# same NAME ARGUMENT...: the command writes the same bytes in both locales, also to files
+# same NAME ARGUMENT...: checks that the command writes the same bytes in both locales, to its output and to files
 same() {
   local name=$1
   shift

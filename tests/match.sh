@@ -36,7 +36,8 @@ write('ones-b.npy', 512, 20, [random.randint(-2, 2) for _ in range(512 * 20)], '
 PYTHON
 python3 make.py
 
-# changed FROM TO [FIRST] [COUNT]: copies a file with the last bit of elements of 4 bytes flipped
+# changed FROM TO [FIRST] [COUNT]: copies a file, and flips the last bit of COUNT 4-byte elements, starting at element
+# FIRST
 changed() {
   python3 - "$@" <<'PYTHON'
 import sys

@@ -22,7 +22,7 @@ static uint64_t assembled(generator *g, smma_encoding f, int exponent_field, uin
   return smma_low_bits(fields << f.ignored_bits | (bits >> 40 & 1 ? ignored : 0), f.bits);
 }
 
-/* Returns all zeros, one, all ones, one bit, few bits at the top, or random bits. */
+/* Returns a fraction: all zeros, the number one, all ones, a single one, a few bits at the top, or random bits. */
 static uint64_t boundary_fraction(generator *g, smma_encoding f) {
   switch (random_between(g, 0, 6)) {
     case 0: return 0;
@@ -93,15 +93,15 @@ static uint64_t element(row_state *s, operand_kind kind, smma_encoding f, int ex
   return assembled(g, f, field, boundary_fraction(g, f));
 }
 
-/* Makes NaN and infinities finite unless the row allows them; even then they are rare. */
+/* Replaces NaN and infinities by finite numbers. If the row allows special values, keeps a few of them. */
 static uint64_t mostly_finite(row_state *s, smma_encoding f, uint64_t encoding) {
   if (smma_decode(f, encoding).kind <= SMMA_FINITE || (s->specials && one_in(&s->g, 8))) return encoding;
   if (smma_has_nan_for_negative_zero(f)) return 0;
   return encoding ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
 }
 
-/* Chooses the exponent of sums: near one; around d's smallest numbers (half of its last bit, or the exponent at which a
-   zero term determines the alignment); or where d overflows. */
+/* Chooses the exponent around which sums lie: that of one, that of d's smallest numbers (half of its last bit, or the
+   exponent at which a zero term determines the alignment), or that at which d overflows. */
 static int choose_exponent(generator *g, smma_encoding d) {
   int least = smma_minimum_exponent(d);
   if (d.specials == SMMA_SPECIALS_INTEGER) return 0;

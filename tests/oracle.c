@@ -101,7 +101,7 @@ static uint64_t encode_by(const policies *p, mpz_t x, smma_format format, smma_r
          (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits)) << f.low_bits;
 }
 
-/* Rounds x once and returns the encoding; an exact zero gets the given sign. Overwrites x. */
+/* Rounds x once and returns the encoding. If x is zero, it is -0 if `negative_zero`. Overwrites x. */
 static uint64_t encode(mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
   static const policies plainly = {.overflow = SMMA_SUM_TO_INFINITY, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
   return encode_by(&plainly, x, format, direction, negative_zero);
@@ -198,8 +198,8 @@ static uint64_t t_fdpa(const smma_operation *o, uint64_t d) {
 }
 
 /* Computes the term of the products from g * group on: their exact sum times both scale factors. Its exponent is that
-   of the scale factors alone. It also counts if the products cancel, but not if all products, or a scale factor, are
-   zero. */
+   of the scale factors alone. If the products cancel, the exponent still takes part in alignment; if all products or a
+   scale factor are zero, it does not. */
 static void scaled_group(const smma_operation *o, int g) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   quantity *term = &work.term[g];
@@ -247,7 +247,7 @@ static uint64_t add(uint64_t x, uint64_t y, smma_format format, smma_nan_policy 
   return pair_sum(format, nan);
 }
 
-/* Computes two blocks: first the products with k mod 4 below 2, then the others. */
+/* Computes two blocks: first the products with k mod 4 < 2, then the products with k mod 4 >= 2. */
 static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   uint64_t d = 0;
@@ -287,8 +287,8 @@ static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
 
 /* TR-FDPA and GTR-FDPA. */
 
-/* Turns products that overflow into infinities. Source: MMA-Sim, IV-F, step 2; for the first form also step 1, in which
-   infinite operands come first. */
+/* Replaces products that overflow by infinities. Source: MMA-Sim, IV-F, step 2. For revision 1 also step 1, by which
+   infinite operands take precedence. */
 static void overflow_to_infinity(const smma_operation *o, quantity *term, int count) {
   uint64_t unused;
   if (o->rule.with.tr_fdpa.revision == 1 && special_sum(term, count + 1, SMMA_F32, o->rule.nan, &unused)) return;

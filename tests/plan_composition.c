@@ -30,7 +30,7 @@ static uint32_t bits_of(float x) {
 
 /* ---- A chain ---- */
 
-/* Calls the instruction once with these products; the remaining products are of +0. */
+/* Calls the instruction once with these products. The factors of the remaining products are +0. */
 static uint64_t call(const plan_operands *x, indices s, uint64_t d) {
   smma_operation chained = x->operation;
   const smma_operation *o = &chained;
@@ -140,8 +140,8 @@ static size_t deal(const smma_plan_level *l, indices s, size_t *k, indices *part
   return parts;
 }
 
-/* An intermediate sum: its value, and whether it is still a part, which is rounded to the format in which parts are
-   stored. */
+/* An intermediate sum: its value, and whether it is still an unadded part. A part is rounded to the format in which
+   parts are stored. */
 typedef struct {
   uint64_t value;
   bool is_part;
@@ -157,7 +157,8 @@ static term plus(const plan_operands *x, const smma_plan_level *l, term total, t
   return (term){rounded(x, l->total, added(x, total.value, y)), false};
 }
 
-/* Reduces `count` terms to `left`: term i becomes the sum, in order, of the terms with the same index modulo `left`. */
+/* Reduces `count` terms to `left` terms. Term i becomes the sum, in order, of all terms whose indices are i modulo
+   `left`. */
 static size_t by_stride(const plan_operands *x, const smma_plan_level *l, size_t left, term *t, size_t count) {
   left = least(left, count);
   for (size_t i = 0; i < left; i++) {
@@ -210,8 +211,8 @@ static uint64_t fold(const plan_operands *x, const smma_plan_level *l, term *t, 
   return t[0].value;
 }
 
-/* Returns the value with which C begins: beta * C, rounded to C's format. If a unit has one NaN, a NaN in C becomes
-   that NaN. */
+/* Returns the value with which a sum that begins with C starts: beta * C, rounded to C's format. If the unit has only
+   one NaN, any NaN in C is replaced by it. */
 static uint64_t start_of(const plan_operands *x) {
   const smma_operation *o = &x->operation;
   const smma_nan_policy nan = o->rule.nan;

@@ -5,8 +5,8 @@
        gcc -mcpu=power10 -O2 -o power_rows tests/power_rows.c
 
    Each step computes as many test vectors as the accumulator has columns. They lie on a diagonal of the tile, a
-   different diagonal each time. The other elements of the tile combine the same operands in other pairs, and are not
-   printed.
+   different diagonal each time. The elements that are not on the diagonal combine operands of different test vectors,
+   and are not printed.
 
    Also computes the forms that the catalogue leaves out: without an accumulator, with signs, and masked. All elements
    of their accumulator must be what docs/algorithms/pairs.md states. */
@@ -44,8 +44,8 @@ static vector_of_bytes load(const uint8_t *from) {
     __builtin_mma_disassemble_acc(o->tile, &acc);                                                             \
   }
 
-/* Define the forms of a type; those of floating-point types have signs. The masks omit a row, a column, and the even
-   elements; the first bit of a mask stands for the last position in memory. */
+/* Define the forms of a type; floating-point types also have forms with signs. The masks omit a row, a column, and the
+   even elements. The first bit of a mask belongs to the last position in memory. */
 #define FORMS(type, accumulating, of_a, ...)         \
   STEP(type##_plain, type, of_a)                     \
   STEP(type##accumulating, type##accumulating, of_a) \
@@ -132,7 +132,8 @@ static void check(const instruction *i, step *of, const operands *from, operands
       }
 }
 
-/* Checks the masked form: the even elements of the operands, and a row and a column of the result, count as zero. */
+/* Checks the masked form, in which the even elements of the operands, and one row and one column of the result, are
+   treated as zero. */
 static void check_masked(const instruction *i, const operands *from) {
   const int hidden_column = columns_of(i) == 4 ? 2 : 0;
   operands o = *from, as = *from;

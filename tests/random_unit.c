@@ -104,7 +104,7 @@ static void settle(uint64_t *state, smma_custom *c, smma_g_fdpa *p) {
   }
 }
 
-/* Makes the unit of this G-FDPA; returns false if there is none. */
+/* Makes a unit with these G-FDPA parameters. Returns false if they are not a valid unit. */
 static bool make_chain(smma_custom *c, const smma_g_fdpa *p) {
   smma_custom_fault fault;
   c->named.rule.algorithm = SMMA_COMPOSITION;
@@ -200,7 +200,7 @@ static void widen(uint64_t *state, smma_custom *c) {
   i->c = random_below(state, 4) ? i->d : (smma_format)one_of(state, results, 8);
 }
 
-/* Returns a zero_exponent in the range of terms' exponents, or below all of them, as NVIDIA's. */
+/* Returns a zero_exponent. It is within the range of terms' exponents, or below all of them, as on NVIDIA's units. */
 static int random_zero_exponent(uint64_t *state) {
   return random_below(state, 3) ? random_between(state, -170, 130) : -133;
 }
@@ -245,7 +245,8 @@ static int mostly(uint64_t *state, int n, int usual, int otherwise) {
   return random_below(state, (unsigned)n) ? usual : otherwise;
 }
 
-/* Sets exponents and truncations near those of terms: larger values would leave no distinguishable bits of a sum. */
+/* Sets exponents and truncations of similar size as those of the terms. Larger values would leave no bits of a sum that
+   distinguish models. */
 static void settle_cut(uint64_t *state, smma_cut *cut) {
   cut->brings = (smma_brings)mostly(state, 4, SMMA_BRINGS_OWN, (int)random_below(state, 3));
   cut->offset = mostly(state, 4, 0, random_between(state, -4, 4));
@@ -418,8 +419,8 @@ static int power_of_two_up_to(uint64_t *state, int most) {
   return x;
 }
 
-/* Sets the steps: chains of blocks, with c or before it; two stages; halves of even and odd products; trees of near and
-   far terms; several chains; rounded leaves; fixed point. */
+/* Sets the steps to one of these structures: chains of blocks that start from c or have c added last; two stages;
+   halves of even and odd products; trees of near and far terms; several chains; rounded leaves; fixed point. */
 static void realistic_steps(uint64_t *state, smma_custom *c) {
   const int k = c->instruction.k, fraction_bits = smma_encoding_of(c->instruction.d).fraction_bits;
   const smma_format d = c->instruction.d;

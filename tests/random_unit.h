@@ -8,11 +8,12 @@
 smma_custom random_unit(uint64_t seed);
 smma_custom random_chain(uint64_t seed, smma_g_fdpa *g);
 
-/* Returns a unit of an algorithm of the catalogue, with parameters and formats that no instruction there has. */
+/* Returns a unit whose algorithm is in the catalogue, with parameters and formats that no instruction of the catalogue
+   has. */
 smma_custom random_catalogue_unit(uint64_t seed);
 
-/* Returns a unit of any algorithm and K; three of four have formats with many exponents, in which a reduction order can
-   be seen. */
+/* Returns a unit of any algorithm and K. Three of four units have formats with wide exponent ranges, in which a
+   reduction order is visible. */
 smma_custom random_any_unit(uint64_t seed);
 
 /* Returns a composition of one to six steps, with a random value of every key, usual values more often. */
@@ -21,8 +22,8 @@ smma_custom random_composition(uint64_t seed);
 /* Returns any format that a name can spell out; a format with the parameters of a common format is that format. */
 smma_format random_spelled_format(uint64_t *state);
 
-/* Returns a composition like published units, with their formats, structures and truncations, and one property that
-   none of them has. */
+/* Returns a composition similar to published units: it has their formats, structures and truncations, and one property
+   that no published unit has. */
 smma_custom random_realistic_unit(uint64_t seed);
 
 /* Returns a composition of two steps, each with its own bits, rounding mode and structure; K is 4, 8 or 16. */

@@ -40,7 +40,8 @@ equals() {
   fi
 }
 
-# finds UNIT BUG TARGET ROWS REGEX...: there must be mismatches, and the output must have these lines
+# finds UNIT BUG TARGET ROWS REGEX...: checks that the unit with this bug has mismatches, and that the output has a line
+# for each REGEX
 finds() {
   local unit=$1 bug=$2 target=$3 rows=$4 regex
   shift 4
@@ -63,12 +64,12 @@ finds t_fdpa 1 compare 1000000 '^row [0-9]+ of seed 0: the unit has 0x[0-9a-f]{8
 command=$(grep '^softmma dot ' "$work/log")
 eval "${command/#softmma/$softmma}" >"$work/log" 2>&1
 grep -q '^T-FDPA, F = 25, L = 16' "$work/log" || complain "the command that explains the row: $command"
-# Minimised and drawn: two products with a bit where the unit truncates too early; a zero c; a negative c; two products
-# that overflow.
+# Mismatches are minimised and drawn. The minimised vectors are two products with a bit that the unit truncates too
+# early, a zero c, a negative c, and two products that overflow.
 finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so 4affffff ' '^  model +4afffffe ' '^ +\^+$'
 finds t_fdpa 2 campaign 100000 "^  softmma dot .* --c '00000000'\$" '^  (14|15) zero products ' '^ +[ ^]+\^$'
-# session PAGE COMMAND: fills the array `session` with regular expressions, one for each line that the page shows after
-# the command; "..." stands for any text
+# session PAGE COMMAND: fills the array `session` with one regular expression for each line that the page shows after
+# the command. "..." in a line matches any text.
 session() {
   session=()
   while IFS= read -r line; do
@@ -82,7 +83,8 @@ finds tr_fdpa 1 campaign 100000 "${session[@]}"
 finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +[ ^]+\^$'
 finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
 
-# The template of docs/tutorial-hardware.md: it reports its mistake, and has no mismatch without the mistake.
+# The template of docs/tutorial-hardware.md: its test reports the planted mistake, and reports no mismatch after the
+# mistake is corrected.
 template() {
   make -C "$source/examples/rtl/template" SOFTMMA="$softmma" BUILD="$work/$1" "${@:2}" >"$work/log" 2>&1 </dev/null
 }

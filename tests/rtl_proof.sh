@@ -37,7 +37,8 @@ narrow=L=2,EXP=2,MAN=1,F=13 ties='--tie clk=0,rst=0,valid_in=1'
 rule=e2m1.json
 # shellcheck disable=SC2086
 prove() { "$python" prove.py "$rule" $t_fdpa $ties "$@"; }
-# All operands take minutes; these are c near the products, where alignment matters, and both ends.
+# A proof for all operands takes minutes. So only some exponent fields of c are proved: those near the products, at
+# which alignment matters, and both ends of the range.
 for only in 0-1 126-128 254-255; do
   expects 0 "^PROVED: the design equals e2m1.json for c\[0\] $only; " prove --parameters "$narrow" --only "$only"
 done
@@ -52,7 +53,7 @@ for bug in 1 2; do
   eval "\"$softmma\" ${command/ --explain/}" >"$work/dot" 2>&1
   grep -q "^0x$expected " "$work/dot" || { echo "FAILED  softmma $command"; cat "$work/dot"; failed=1; }
 done
-# The reference equals itself, also as a pipeline; with another parameter it does not.
+# The reference is equal to itself, also as a pipeline. It is not equal to a reference with another parameter.
 "$softmma" rtl V100:f16 --name mine --stages 3 -o "$work/mine.sv"
 expects 0 '^PROVED: the design equals V100:f16 for all operands; 1 cases$' "$python" prove.py V100:f16 "$work/mine.sv" --tie clk=0
 sed "s/ALIGNMENT_BITS = 11'sd23/ALIGNMENT_BITS = 11'sd22/" "$work/mine.sv" >"$work/wrong.sv"

@@ -20,7 +20,8 @@ struct ports {
   int a, b, c, scale, d, stages;
 };
 
-/* Feeds a model all rows, one a cycle if it has stages. Prints up to three mismatches; returns their number. */
+/* Feeds all rows to a model; if it has stages, one row per clock cycle. Prints up to three mismatches, and returns the
+   number of all mismatches. */
 template <class M, class Put> static long compare(const char *name, const char *path, ports p, Put put) {
   const int row = words_of(p.a) + words_of(p.b) + words_of(p.c) + 2 * words_of(p.scale) + words_of(p.d);
   const int at_d = row - words_of(p.d);

@@ -1,9 +1,9 @@
 /* Writes units as SystemVerilog, each with test vectors for rtl_rows.cpp.
    Usage: rtl_unit KIND FIRST COUNT ROWS FOLDER
    KIND: catalogue (distinct functions in the order of the catalogue), composition, realistic, two_step or any (random
-   units). Writes FOLDER/uI.sv and FOLDER/uI.rows for I from FIRST, and prints a line for each unit: I, its stages, its
-   name. The number of stages is I mod 3, at most as many as the rule has. ROWS are the vectors besides those of the
-   coverage. */
+   units). Writes FOLDER/uI.sv and FOLDER/uI.rows for COUNT numbers I, starting at FIRST. Prints a line for each unit:
+   I, its number of stages, its name. The number of stages is I mod 3, but not more than the rule allows. ROWS is the
+   number of test vectors in addition to those that cover all events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

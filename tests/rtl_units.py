@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-GROUP = 24  # units in one C++ program: its headers take longer to compile than a unit
+GROUP = 24  # number of units in one C++ program; its headers take longer to compile than a unit
 PORTS = ("a", "b", "c", "scale_a", "d")
 
 
@@ -105,7 +105,7 @@ def verilate(folder, number):
 
 
 def compare(rtl_unit, tests, include, objects, kind, numbers, rows):
-    """Compares one group of units; returns whether all agree, and how many there were."""
+    """Compares one group of units. Returns whether all agree, and the number of units."""
     failed = False
     with tempfile.TemporaryDirectory() as name:
         folder, units = Path(name), []

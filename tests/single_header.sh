@@ -43,7 +43,8 @@ if grep -n '#include "' softmma_core.h; then
   failed=1
 fi
 
-# A program that uses no function of the header, and the names that it defines.
+# Compiles a program that includes the header twice and uses nothing from it. Then checks that every macro and function
+# that the header defines begins with smma_, SMMA_ or SOFTMMA_.
 printf '#include "softmma_core.h"\n#include "softmma_core.h"\nint main(void) { return 0; }\n' >nothing.c
 try 'C11, unused' "${as_c[@]}" -Wunused nothing.c -o nothing
 try 'C++17, unused' "${as_cpp[@]}" -Wunused nothing.c -o nothing

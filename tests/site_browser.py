@@ -706,7 +706,8 @@ def contrast():
 
 
 def accessible(page):
-    """Requirements of screen readers: names of controls, one h1, a language; every control can be focused."""
+    """Checks what screen readers require: every control has a name and can be focused, and the page has one h1 and a
+    language."""
     open_page(FILE + page, ready=page in COMPUTING)
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     controls = (

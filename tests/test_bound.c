@@ -569,8 +569,8 @@ static bool has_bound(const smma_rule *rule) {
   return rule->algorithm != SMMA_COMPOSITION || smma_has_whole_products(&rule->with.composition);
 }
 
-/* Some error of every function comes near its bound: at least a tenth of it in a single instruction on N(0, 1), unless
-   there is no error at all. */
+/* For every function, some error comes near its bound. In a single instruction on N(0, 1) the greatest error is at
+   least a tenth of the bound, unless all errors are zero. */
 static void test_not_idle(void **state) {
   int wrong = 0;
   (void)state;
@@ -588,8 +588,8 @@ static void test_not_idle(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* Every edge of an envelope accepts all points and touches one of them. Also checks, with many tolerances, which points
-   are refused by some tolerance. */
+/* Every edge of an envelope is a tolerance that accepts all points and touches one of them. Also checks, with a grid of
+   tolerances, which points some tolerance refuses. */
 static void test_envelope(void **state) {
   enum { POINTS = 40, SLOPES = 400 };
   smma_error_point points[POINTS];
@@ -617,8 +617,8 @@ static void test_envelope(void **state) {
       }
       assert_true(meets && t.absolute >= 0 && t.relative >= 0 && up.absolute <= 1.1001 * t.absolute);
     }
-    /* Tests a grid of tolerances that accept all points: none may refuse a point that the envelope declares accepted by
-       all. */
+    /* Tests a grid of tolerances that accept all points. If the envelope says that every such tolerance accepts a
+       point, none of the grid may refuse it. */
     for (int n = 0; n < SLOPES; n++) {
       const smma_error_point p = {(double)random_below(&seed, 40) / 10, most * (double)random_below(&seed, 1000) / 900};
       smma_tolerance t = {(double)n * 5, 0};

@@ -48,8 +48,8 @@ static void test_listed_names_exist(void **state) {
   }
 }
 
-/* Reports whether the list leaves out an instruction: wider forms, those that repeat m64 at m128, and CDNA 3's first
-   model. */
+/* Reports whether the list leaves out an instruction. It leaves out wider forms, m128 forms that repeat an m64 form,
+   and the first model of CDNA 3. */
 static int need_not_be_listed(const smma_instruction *i) {
   if (i->family == SMMA_FAMILY_WGMMA) return i->n > 8;
   if (i->family == SMMA_FAMILY_TCGEN05) return i->n > 8 || (i->m == 128 && !i->scale_block);
@@ -760,8 +760,9 @@ static void test_find_by_formats(void **state) {
   }
 }
 
-/* The first instruction in a table with given formats is the preferred one: a search by formats must return it. */
-/* Except single bits on Turing, which has no instruction that multiplies them. */
+/* A search by formats must return the first instruction of the table that has these formats, because it is the
+   preferred one. */
+/* Single bits on Turing are an exception: Turing has no instruction that multiplies them. */
 static void test_every_format_is_found(void **state) {
   (void)state;
   for (size_t at = 0; at < smma_instruction_count(); at++) {

@@ -20,7 +20,7 @@ static uint32_t power_of(const smma_chain_panel *panel, bool of_a, int line, int
   return pair.of[of_a ? in_16 % 2 : in_16 / 8] >> k % 2 * 16 & 0xffff;
 }
 
-/* Returns the tensor core's sum of at most eight of them; operation `by` computes it. */
+/* Returns the tensor core's sum of at most eight powers 16^e, computed by operation `by`. */
 static uint32_t sum_of_powers(const smma_operation *by, const smma_chain_panel *a, const smma_chain_panel *b, int row,
                               int column, int first, int count) {
   smma_number x[8], y[8];

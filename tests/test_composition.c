@@ -59,7 +59,7 @@ static void expect(const smma_instruction *i, const smma_row *x, uint64_t row, u
   fail_msg("row %" PRIu64 " of\n%s", row, text_of(i));
 }
 
-/* Writes the instruction as a composition, whose rule `c` holds; returns false if there is no such composition. */
+/* Makes `c` the instruction written as a composition. Returns false if the instruction cannot be written in steps. */
 static bool compose(const smma_instruction *i, smma_custom *c) {
   const smma_operation o = smma_operation_of(i);
   *c = smma_custom_of(i);
@@ -69,8 +69,8 @@ static bool compose(const smma_instruction *i, smma_custom *c) {
   return true;
 }
 
-/* As a composition, an instruction computes the same results; read back from its text, it has its own algorithm again.
- */
+/* An instruction written as a composition computes the same results. If the composition's text is read back, it has the
+   instruction's algorithm again. */
 static void check_composed(const smma_instruction *i, int rows) {
   const smma_operation o = smma_operation_of(i);
   const smma_instruction *back;
@@ -165,7 +165,7 @@ static void test_random_compositions(void **state) {
   }
 }
 
-/* Compositions that allow P3109 formats as factors, half of them also as c and d. */
+/* Compositions accept P3109 formats as factors. Half of the tested compositions have these formats also as c and d. */
 static void test_p3109_compositions(void **state) {
   static const char *const factors[] = {"binary8p3se", "binary6p3se", "binary8p4ue", "binary10p6se"};
   static const char *const sums[] = {"binary8p4se", "binary10p6se"};

@@ -31,7 +31,8 @@ static const struct {
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-/* The core takes a hundred times as long as a kernel, so this share takes a fiftieth of the time. */
+/* The greatest share of outputs that the core may compute. The core takes about a hundred times as long as a kernel, so
+   this share takes a fiftieth of the time. */
 static const double most = 0.0002;
 
 /* In addition to all kinds with their usual amounts. */
@@ -89,7 +90,8 @@ static double share_of_core(const product *p, const char *kernel) {
 
 static bool printing;
 
-/* Returns the number of kernels that exceed their allowed share; 0 if the formats cannot hold such data. */
+/* Returns the number of kernels in which the core computes more than its allowed share. Returns 0 if the formats cannot
+   hold such data. */
 static int check_data(smma_data data, size_t family) {
   const smma_instruction *i = find(families[family].gpu, families[family].instruction);
   const smma_operation o = smma_operation_of(i);

@@ -94,9 +94,9 @@ static void check_cover(const smma_instruction *i) {
 
 static void count(void *context, size_t event) { ((uint64_t *)context)[event]++; }
 
-/* Test vectors reach the same events when they are counted together and when they are watched one by one: first
-   operands for corner cases, then generated ones of all kinds in turn. Their number is not a multiple of a vector
-   length. */
+/* Counting many test vectors at once gives the same events as watching them one by one. The vectors are operands for
+   corner cases, then generated operands of all kinds in turn. Their number is not a multiple of the number of SIMD
+   lanes. */
 static void check_counts(const smma_instruction *i, size_t rows) {
   const smma_operation o = smma_operation_of(i);
   smma_event_space space;

@@ -109,7 +109,7 @@ static void check_explanation(const smma_instruction *i, uint64_t row) {
   assert_true(e.result == dot(i, &x));
   for (size_t s = 0; s < e.count; s++) {
     int64_t sum = 0;
-    for (int r = 0; r < e.stage[s].row_count; r++) sum += e.stage[s].row[r].kept;
+    for (int r = 0; r < e.stage[s].line_count; r++) sum += e.stage[s].line[r].aligned;
     if (is_g_fdpa(i, &g) && e.stage[s].kind == SMMA_STAGE_ALIGN) assert_true(sum == e.stage[s].sum);
   }
   smma_explain_print(nowhere, &o, &e, 120);
@@ -131,7 +131,8 @@ static void test_random_units(void **state) {
 
 /* ---- The table of keys ---- */
 
-/* Returns the bytes of a rule's parameters; for GST-FDPA without the block, which follows from the other parameters. */
+/* Returns the number of bytes of a rule's parameters. For GST-FDPA the block is not included, because it follows from
+   the other parameters. */
 static size_t parameter_bytes(smma_algorithm algorithm) {
   switch (algorithm) {
     case SMMA_T_FDPA:
@@ -312,7 +313,7 @@ static void test_contains_cdna3_toward_zero(void **state) {
   check_toward_zero(find("MI300X", "v_mfma_f32_32x32x4_xf32"), TOWARD_ZERO("tf32", "4"));
 }
 
-/* A product of one step equals smma_dot; a longer product equals a chain of them. */
+/* A product with the K of one instruction equals smma_dot. A product with a greater K equals a chain of smma_dot. */
 static void check_gemm(const smma_instruction *i) {
   smma_operation o = smma_operation_of(i);
   smma_instruction_info info = describe(i);
@@ -357,7 +358,7 @@ static void test_gemm(void **state) {
 
 /* ---- Integers ---- */
 
-/* Returns the integer in the low bits of a byte; the other bits are ignored. */
+/* Returns the integer in the low bits of a byte, and ignores the high bits. */
 static int integer_of(smma_format format, unsigned char byte) {
   const int bits = smma_format_bits(format), x = byte & ((1 << bits) - 1);
   return smma_format_name(format)[0] == 's' && x >> (bits - 1) ? x - (1 << bits) : x;
@@ -561,8 +562,8 @@ static void test_defaults(void **state) {
   smma_custom_release(i);
 }
 
-/* Checks that an instruction with its own value of a parameter has the same rule, and with another value another one.
- */
+/* Checks that setting a parameter to the instruction's own value does not change the rule, and that setting it to
+   another value does. */
 static void check_with(const smma_instruction *i, const smma_key *key) {
   const int own = smma_key_of_rule(&i->rule->rule, key);
   char text[64];

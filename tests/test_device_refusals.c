@@ -1,6 +1,6 @@
-/* Errors of devices and of operands in their memory: invalid arguments, and lost devices. Each gives one line and
-   leaves D unchanged. kernel_check.c and test_plan.c compare products. SOFTMMA_ENGINES names the tests' drivers that
-   replace those of OpenCL and CUDA. */
+/* Errors of devices, and of operands in devices' memory: invalid arguments, and lost devices. Each error gives one line
+   and leaves D unchanged. kernel_check.c and test_plan.c compare products. SOFTMMA_ENGINES names the tests' drivers
+   that replace those of OpenCL and CUDA. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

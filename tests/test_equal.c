@@ -19,8 +19,8 @@
 
 enum { MOST_OPERATIONS = 1024, SEARCHED = 200000 };
 
-/* The operations of the catalogue, each once, with the number of rows of the catalogue that compute it; all N count as
-   one row. */
+/* The different operations of the catalogue. `rows` is the number of catalogue rows that compute an operation;
+   instructions that differ only in N are one row. */
 typedef struct {
   const smma_instruction *instruction;
   int rows;
@@ -194,7 +194,8 @@ static void test_common_operands(void **state) {
     const char *gpu;
     smma_answer answer;
   } known[] = {
-      /* 2^-24 in FP16 has the exponent -14, and in TF32 its own, -24: F truncates c of 2^-71 in FP16 only. */
+      /* 2^-24 has the exponent -14 in FP16, where it is subnormal, and -24 in TF32. So alignment truncates c = 2^-71
+         only in FP16. */
       {"wgmma.m64n8k16.f32.f16.f16", "wgmma.m64n8k8.f32.tf32.tf32", "H100", SMMA_REFUTED},
       {"wgmma.m64n8k16.f32.bf16.bf16", "wgmma.m64n8k8.f32.tf32.tf32", "H100", SMMA_REFUTED}, /* L */
       /* Their exponents are the same, from 0 on, and F and L too. */

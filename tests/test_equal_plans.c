@@ -44,8 +44,8 @@ typedef enum { FINITE, SPECIAL, SPARSE, NEAR_ONE, SMALL, THEMES } theme;
 
 static bool is_finite(smma_format f, uint64_t x) { return smma_decode(smma_encoding_of(f), x).kind <= SMMA_FINITE; }
 
-/* Returns any finite encoding; depending on the theme, sometimes one that is not finite, mostly a zero of either sign,
-   a number near 1, or one of the smallest. */
+/* Returns a random encoding. Depending on the theme it is any finite number, sometimes a NaN or infinity, mostly a zero
+   of either sign, a number near 1, or one of the smallest numbers. */
 static uint64_t random_encoding(smma_format f, theme t, uint64_t *random) {
   const double near = (double)(int)(random_bits(random) % 4097 - 2048) / 512;
   const unsigned kind = random_bits(random) % 16;
@@ -90,7 +90,8 @@ static void check_proof(const pair *p, size_t k, bool with_c) {
   }
 }
 
-/* Checks that no test vector distinguishes them: vectors of every kind, and those designed to distinguish at any k. */
+/* Checks that no test vector distinguishes the pair. Tries vectors of every kind, and vectors that are designed to show
+   a difference at any k. */
 static void check_rows(const pair *p, size_t k, bool with_c) {
   static const smma_plan chain = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
   static const smma_planned_factors factors = {0x3f800000, 0x3f800000, 0, 0x3f800000, 0x3f800000, 0x3f800000};
@@ -208,7 +209,7 @@ static const answer answers[] = {
      "\"sum\": [{\"deal\": \"every\", \"k\": 16, \"fold\": \"neighbours\"}]", 48, SMMA_PROVED, 48},
     {H100, "\"sum\": [{\"deal\": \"every\", \"k\": 16}]",
      "\"sum\": [{\"deal\": \"every\", \"k\": 16, \"fold\": \"neighbours\"}]", 64, SMMA_REFUTED, 64},
-    /* Groups: those of 8 are the rule's own steps on an A100, not on an H100. */
+    /* Groups of 8 products are the steps of the A100's rule, but not of the H100's. */
     {A100, "\"group\": 8", "\"start\": \"zero\"", 0, SMMA_PROVED, 0},
     {H100, "\"group\": 8", "\"start\": \"zero\"", 0, SMMA_REFUTED, 9},
     /* Starting from the first part or from +0: no sum of this kind is -0. */
@@ -224,7 +225,7 @@ static const answer answers[] = {
     {INTEGERS, "\"sum\": [" SPLIT(3, 1) "}]", NULL, 0, SMMA_PROVED, 0},
     {FP4, "\"sum\": [" SPLIT(3, 1) "}]", "\"start\": \"zero\"", 4096, SMMA_PROVED, 4096},
     {FP4, "\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 7]]]}]", "\"start\": \"zero\"", 8, SMMA_REFUTED, 8},
-    /* A lost tail: 129 products in two parts of a stage of 64 lose the last one. */
+    /* A lost tail: if 129 products are divided into two parts with stages of 64, the last product is lost. */
     {H100, "\"lost_tail\": 64, \"sum\": [" SPLIT(2, 64) "}]", "\"sum\": [" SPLIT(2, 64) "}]", 129, SMMA_REFUTED, 129},
     {H100, "\"lost_tail\": 64, \"sum\": [" SPLIT(2, 64) "}]", "\"sum\": [" SPLIT(2, 64) "}]", 130, SMMA_REFUTED, 130},
     /* Operands of the epilogue. */

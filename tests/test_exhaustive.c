@@ -59,7 +59,8 @@ typedef struct {
   uint64_t *code; /* in order of value, NaN last */
   fixed_number *exact;
   smma_number *core;
-  int *negative; /* index of -x, or -1 if there is none: for the only zero of FNUZ, and for -8 in s4 */
+  int *negative; /* index of -x for each number x; -1 if the list has no -x, for example for FNUZ's only zero, and for
+                    -8 in s4 */
 } list;
 
 typedef struct {
@@ -67,7 +68,7 @@ typedef struct {
   smma_operation core, composed;
   bool has_core, has_composed, catalogue;
   fixed_model model;
-  int free, at[MOST_FREE]; /* elements that take every value of a and b; the other elements are +0 */
+  int free, at[MOST_FREE]; /* at: the `free` elements that take every value of a and b; all other elements are +0 */
   const uint64_t *some_a, *some_b, *some_c, *some_scales;
   int count_a, count_b, count_c, count_scales; /* numbers of the listed encodings; 0: every encoding */
   bool proved[PROPERTIES]; /* properties that follow from the unit's parameters, although the rule does not have them in
@@ -256,7 +257,8 @@ static void compare(const walk *w, const char *what, size_t input, uint64_t expe
   printf(": expected %" PRIx64 ", %s has %" PRIx64 "\n", expected, what, got);
 }
 
-/* Checks both statements about the distance from the exact sum, for finite results whose sums do not overflow. */
+/* Checks both statements of docs/rules.md about the distance from the exact sum, for finite results whose sums do not
+   overflow. */
 static void check_bound(const walk *w, summary *s, size_t input, const fixed_number *d, const fixed_error *e) {
   const fixed difference = fixed_value(d) - e->exact, bound = difference < 0 ? e->below : e->above;
   const fixed distance = difference < 0 ? -difference : difference;
@@ -682,8 +684,8 @@ static bool make_gst_fdpa(size_t n, unit *u) {
   return true;
 }
 
-/* Lists encodings of FP32, for operations that have no other result: bits that show in these products, and special
-   values. */
+/* Lists encodings of c in FP32, for operations that only have FP32 results. They are numbers with bits in the range of
+   these products, and special values. */
 static int codes_of_f32(uint64_t *code, int least, int greatest, int step) {
   static const uint64_t fractions[] = {0, 1, 0x200000, 0x400000, 0x555555, 0x7fffff};
   static const uint64_t others[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffa00001};
@@ -819,7 +821,7 @@ static bool make_integer(size_t n, unit *u) {
   return true;
 }
 
-/* Compositions with a narrow result in place of FP16 or FP32, and units with their own formats. */
+/* Makes compositions with a narrow format instead of FP16 or FP32 results, and units with other formats. */
 static bool make_opposing(size_t n, unit *u, bool groups) {
   static const int bits[] = {0, 1, 2, 3, 5}, bits_of_c[] = {0, 1, 3, 6};
   static const smma_format wide[] = {SMMA_F32, SMMA_F16, SMMA_BF16};
@@ -1106,7 +1108,8 @@ static void read_page(const char *path) {
   fclose(f);
 }
 
-/* Reads the cells after "| rule | " in the page: yes; no; if (with enough bits); - (no statement). */
+/* Reads the table cells of a rule in docs/rules.md. A cell is "yes", "no", "if" (with enough bits) or "-" (no
+   statement). */
 static bool read_row(const char *rule, char cell[PROPERTIES][8]) {
   char start_of_row[80];
   snprintf(start_of_row, sizeof start_of_row, "\n| %s |", rule);
@@ -1156,7 +1159,7 @@ static void report(const summary *s) {
 typedef struct {
   const char *name;
   bool (*make)(size_t n, unit *u); /* the n-th */
-  size_t share;                    /* percent of the units requested for each family; 0: all its units */
+  size_t share; /* how many percent of each family's requested units are tested; 0: all units of the family */
 } family;
 
 static const family families[] = {

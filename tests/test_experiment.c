@@ -60,7 +60,7 @@ static void check_philox_function(smma_philox_function *function) {
 static void test_philox_functions(void **state) {
   (void)state;
   check_philox_function(smma_philox_portable);
-  check_philox_function(smma_philox_function_here());
+  check_philox_function(smma_philox_function_for_cpu());
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX2)) check_philox_function(smma_philox_avx2);
 #endif

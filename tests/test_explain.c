@@ -34,7 +34,8 @@ static uint64_t encode_double(smma_format format, double value) {
                             SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-/* Kinds of operands: any bits; near one; mostly zeros; tiny; wide range; any with special values among them. */
+/* Kinds of operands: any bits, numbers near one, mostly zeros, tiny numbers, a wide range, and any bits including
+   special values. */
 typedef enum { ANY, NEAR, SPARSE, TINY, WIDE, SPECIAL, KINDS } operand_kind;
 
 static uint64_t random_element(uint64_t *state, smma_format format, operand_kind kind) {
@@ -99,21 +100,21 @@ static double value_of(smma_number x) {
 
 /* Checks that the retained part is the exact value truncated toward zero, or down, by less than the last bit; allows
    for rounding in this test. */
-static void check_row(const smma_explain_row *row, bool complements) {
-  double exact = value_of(row->exact), kept = ldexp((double)row->kept, row->cut), unit = ldexp(1, row->cut);
+static void check_row(const smma_explain_line *row, bool complements) {
+  double exact = value_of(row->exact), kept = ldexp((double)row->aligned, row->cut), unit = ldexp(1, row->cut);
   assert_true(fabs(exact - kept) <= unit);
   if (complements)
     return;
-  else if (row->down)
+  else if (row->rounds_down)
     assert_true(kept <= exact);
   else
     assert_true(fabs(kept) <= fabs(exact));
 }
 
 /* Checks that the retained part differs from the exact value by less than the last bit. */
-static void check_near(const smma_explain_row *row) {
+static void check_near(const smma_explain_line *row) {
   const double unit = ldexp(1, row->cut);
-  assert_true(fabs(value_of(row->exact) - (double)row->kept * unit) <= unit); /* allows for rounding in this test */
+  assert_true(fabs(value_of(row->exact) - (double)row->aligned * unit) <= unit); /* allows for rounding in this test */
 }
 
 static bool counts_as_zero(const smma_stage *stage) { return strstr(stage->note, "counts as 0") != NULL; }
@@ -121,15 +122,15 @@ static bool counts_as_zero(const smma_stage *stage) { return strstr(stage->note,
 static void check_aligned(const smma_operation *o, const smma_stage *stage) {
   int64_t sum = 0;
   int greatest = INT32_MIN;
-  for (int i = 0; i < stage->row_count; i++) {
-    const smma_explain_row *row = &stage->row[i];
+  for (int i = 0; i < stage->line_count; i++) {
+    const smma_explain_line *row = &stage->line[i];
     if (o->rule.algorithm == SMMA_COMPOSITION)
       check_near(row);
     else if (!counts_as_zero(stage) || i == 0)
       check_row(row, strstr(stage->note, "one unit less") != NULL);
     assert_true(row->cut >= stage->sum_exponent);
-    sum += row->kept * ((int64_t)1 << (row->cut - stage->sum_exponent));
-    if (row->counts && row->exponent > greatest) greatest = row->exponent;
+    sum += row->aligned * ((int64_t)1 << (row->cut - stage->sum_exponent));
+    if (row->has_exponent && row->exponent > greatest) greatest = row->exponent;
   }
   assert_true(sum == stage->sum);
   if (o->rule.algorithm == SMMA_COMPOSITION) return; /* each step has its own reference and rounding */
@@ -176,7 +177,8 @@ static void check_lines(const char *text, int width) {
 
 /* Pictures. */
 
-/* Checks that every element is closed in turn by its own name, and that nothing follows the first element. */
+/* Checks that XML is well-formed: every element is closed by its own name, in the right order, and nothing follows the
+   root element. */
 static void check_well_formed(const char *text) {
   char open[16][32];
   int depth = 0, elements = 0;
@@ -205,7 +207,8 @@ static void check_labels(const smma_svg *svg) {
         fail_msg("labels %zu and %zu overlap at %g, %g", j, i, svg->label[i].x, svg->label[i].y);
 }
 
-/* Counts ones between `from` and the next comma or tag; 0 if there is no such part. */
+/* Counts the digits 1 in `title` after `part`, up to the next comma or tag. Returns 0 if `title` does not contain
+   `part`. */
 static int count_ones(const char *title, const char *part) {
   const char *end = strchr(title, '<'), *from = strstr(title, part);
   int ones = 0;
@@ -219,8 +222,8 @@ static int count_ones(const char *title, const char *part) {
 static void check_terms(const smma_explanation *e, const char *picture) {
   static const char start[] = "<g class=\"term\"><title>";
   for (size_t s = 0; s < e->count; s++) {
-    for (int i = 0; i < e->stage[s].row_count; i++) {
-      const smma_explain_row *row = &e->stage[s].row[i];
+    for (int i = 0; i < e->stage[s].line_count; i++) {
+      const smma_explain_line *row = &e->stage[s].line[i];
       int cut = row->cut - (row->exact.exponent - row->exact.fraction_bits), all, kept;
       size_t length = strlen(row->label);
       if (row->exact.kind == SMMA_ZERO || !row->exact.significand) continue;
@@ -574,7 +577,8 @@ static void check_text_of_two(const smma_explained unit[2]) {
   free(text);
 }
 
-/* Explanations of different results have a first difference; two explanations of the same function have none. */
+/* If two explanations have different results, a first difference is found. If both explain the same function, none is
+   found. */
 static void differences_are_found(void **state) {
   const smma_instruction *list[MOST_OPERATIONS];
   const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* tests one of this number of pairs of instructions */

@@ -129,7 +129,7 @@ static const fact integers[] = {
     {"MI300X", "v_mfma_i32_16x16x32_i8", {-128}, {-128}, -16385, -1},
 };
 
-/* Returns the encoding of a value; with `exact`, the format must hold the value. */
+/* Returns the encoding of a value. If `exact`, checks that the format holds the value exactly. */
 static uint64_t encode(smma_format format, double value, int exact) {
   uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   if (exact && smma_format_decode(format, x) != value) fail_msg("%s cannot hold %a", smma_format_name(format), value);
@@ -164,8 +164,8 @@ static void test_volta(void **state) { (void)state, CHECK(volta); }
 static void test_integers(void **state) { (void)state, CHECK(integers); }
 static void test_turing_zero(void **state) { (void)state, CHECK(turing_zero); }
 
-/* Facts about encodings: operands and result in hexadecimal; elements that are not given are zero, scale factors one.
- */
+/* Facts about encodings, with operands and result in hexadecimal. Missing elements are zero, and missing scale factors
+   are one. */
 typedef struct {
   const char *gpu, *instruction, *a, *b, *scale_a, *scale_b;
   uint64_t c, d;
@@ -201,8 +201,8 @@ static const encoded_fact encoded_facts[] = {
     {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "5f80 df80", "5f80 5f80", "", "", 0, 0x7fc00000},
     {"cdna3", "v_mfma_f32_32x32x8_bf16", "7f80 df80", "3f80 5f80", "", "", 0, 0x7fc00000},
     {"cdna3", "v_mfma_f32_32x32x8_bf16", "5f80", "5f80", "", "", 0xff800000, 0x7fc00000},
-    /* Published as results of IBM's simulator and hardware (qemu-devel, L. Castro, May 2022); c = -0 where there is no
-       accumulator. */
+    /* Published as results of IBM's simulator and hardware (qemu-devel, L. Castro, May 2022). c is -0 for forms without
+       an accumulator. */
     {"power", "xvbf16ger2pp", "0009 23da", "9d08 0000", "", "", 0x80000000, 0x80000000},
     {"power", "xvbf16ger2pp", "28c3 1f00", "000f 97ac", "", "", 0x80000000, 0x80000016},
     {"power", "xvbf16ger2pp", "0001 8540", "b709 2f00", "", "", 0x80000000, 0x80000001},
@@ -211,7 +211,8 @@ static const encoded_fact encoded_facts[] = {
     {"power", "xvf16ger2pp", "0001 8001", "0001 0001", "", "", 0x80000000, 0},
     /* x86 rounds to 24 bits before it decides whether the result is subnormal. */
     {"x86", "vdpbf16ps", "99ff 19ff", "1981 1981", "", "", 0x00800000, 0},
-    /* AMX by Intel's manual: each product is in a chain of its own, c is added last. Derived by hand. */
+    /* AMX according to Intel's manual: even and odd products are in separate chains, and c is added last. Derived by
+       hand. */
     {"x86", "tdpbf16ps", "3f80 3f80", "3f80 3f80", "", "", 0x4b800000, 0x4b800001},
     {"x86", "tdpbf16ps", "4580 3f80 c580", "4580 3f80 4580", "", "", 0, 0x3f800000},
     {"x86", "tdpbf16ps", "0001", "3f80", "", "", 0x80000001, 0},

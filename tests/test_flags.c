@@ -127,7 +127,7 @@ static const smma_tininess cpu_tininess = SMMA_TININESS_BEFORE_ROUNDING;
 enum { MISSES_INVALID = 0 };
 #endif
 
-/* One unit with the CPU's operation that judges it; 4 or 8 bytes an element. */
+/* A unit, and the CPU's operation with which it is compared. `bytes` is the size of an element, 4 or 8. */
 typedef struct {
   smma_encoding f;
   size_t bytes, k;
@@ -214,7 +214,7 @@ static void check_row(const comparison *x, const char *what, size_t row, smma_fo
            (unsigned long long)d, x->flags[row]);
 }
 
-/* Compares a unit with the CPU, and counts in `seen` the rows with each set of flags. */
+/* Compares a unit with the CPU. Adds to `seen` the number of rows with each set of flags. */
 static void compare(const smma_instruction *i, const char *what, int mode, uint64_t seed, unsigned *seen) {
   const smma_format format = describe(i).d;
   static comparison x;
@@ -256,7 +256,7 @@ static void test_fma_of_cpu(void **unused) {
     }
 }
 
-/* fmmla, judged by four operations of the CPU: two multiplications and two additions. */
+/* fmmla is compared with four operations of the CPU: two multiplications and two additions. */
 static void test_fmmla_on_cpu(void **unused) {
   unsigned seen[32] = {0};
   (void)unused;
@@ -327,8 +327,8 @@ static void test_tininess(void **unused) {
   assert_int_equal(smma_tininess_of(find("power", "xvf32gerpp")), SMMA_TININESS_BEFORE_ROUNDING);
 }
 
-/* 0 times infinity is invalid, also before a quiet NaN; a quiet NaN alone is not, and a signaling one is, wherever it
-   stands. */
+/* 0 times infinity raises invalid, also if a quiet NaN follows. A quiet NaN alone does not raise it. A signaling NaN
+   does, in any operand. */
 static void test_invalid(void **unused) {
   const uint32_t zero = 0, infinity = 0x7f800000, quiet = 0x7fc00000, signaling = 0x7f800001, one = 0x3f800000;
   const smma_instruction *i = fma_unit("f32", "nearest-even");
@@ -340,7 +340,8 @@ static void test_invalid(void **unused) {
   assert_int_equal(flags_of(i, &one, &one, &signaling, 0), SMMA_FLAG_INVALID);
 }
 
-/* Power's pair of BF16 has any exponent: 2^127 * 2^127 is no overflow until it is added to c. */
+/* Power's sum of a pair of BF16 products has an unbounded exponent: 2^127 * 2^127 does not overflow before it is added
+   to c. */
 static void test_pair_without_ends(void **unused) {
   const uint16_t greatest = 0x7f00, a[2] = {greatest, greatest}, less[2] = {greatest, 0xff00}, more[2] = {greatest, 0};
   const float c = 1;

@@ -370,7 +370,7 @@ static const char *const spelled_out[] = {"e3m4",  "e4m3-bias11-fnuz", "e4m3-iee
                                           "ue5m3", "ue5m0-finite",     "e1m6-bias-4-finite", "e11m4",
                                           "s5",    "binary8p3se",      "binary8p4ue",        "binary8p1sf"};
 
-/* The formats that are converted: those of the table, and some spelled out. */
+/* The formats that are converted: all formats of the table, and some formats whose names are spelled out. */
 enum { CONVERTED = SMMA_FORMAT_COUNT + sizeof spelled_out / sizeof *spelled_out };
 static smma_format converted(int n) {
   return n < SMMA_FORMAT_COUNT ? smma_format_at(n) : smma_format_find(spelled_out[n - SMMA_FORMAT_COUNT]);
@@ -388,8 +388,8 @@ static double range_end(smma_format to, double sign, double *beyond) {
   return end;
 }
 
-/* Reports whether `x` counts as saturated: its result is an end of the range, and `x` more than half a step beyond it.
- */
+/* Reports whether `x` counts as saturated. This is so if its result is an end of the range, and `x` lies more than half
+   a step beyond this end. */
 static bool saturates(smma_format to, double x, smma_rounding rounding, smma_overflow overflow) {
   const double y = smma_format_decode(to, smma_format_encode(to, x, rounding, overflow));
   double above, below;
@@ -469,7 +469,8 @@ static void test_convert_exponents(void **state) {
     }
 }
 
-/* Returns the change of one value: n(othing else), c(hanged), i(nfinite), s(aturated), z(ero), N(aN). */
+/* Returns how conversion changes one value, as a letter: i (becomes infinite), s (saturates), z (becomes zero), N
+   (becomes NaN), c (changes otherwise), n (does not change). */
 static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
   const uint64_t bits = smma_format_encode(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   uint64_t y;
@@ -480,7 +481,7 @@ static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
 }
 
 static void test_losses(void **state) {
-  /* Changes of 1, 1.03125, -0, 0.1, 1e6, -1e6, 1e-30, -1e-30, infinity, -infinity, NaN. */
+  /* For each conversion, `losses` has one letter per element of `values`: how that value changes (see kind_of_loss). */
   static const double values[] = {1, 1.03125, -0.0, 0.1, 1e6, -1e6, 1e-30, -1e-30, INFINITY, -INFINITY, NAN};
   static const struct {
     smma_format to;

@@ -19,7 +19,7 @@
 
 #define CASES 48 /* for each instruction */
 
-/* One instruction of every algorithm; the second name takes C in D's format. */
+/* One instruction of every algorithm. If there is a second name, that instruction takes C in D's format. */
 static const struct {
   const char *gpu, *name, *chain;
 } instructions[] = {
@@ -493,7 +493,7 @@ static void test_zero_beta(void **state) {
   }
 }
 
-/* No scale factor beyond K is read, such as that of the next row, which is NaN here. */
+/* Scale factors beyond K are not read. In this test the next factor in memory is that of the next row, and is NaN. */
 static void test_scales_behind_k(void **state) {
   product p = small_product("B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3", 2, 2, 20);
   uint8_t scales[] = {0x38, 0x38, 0x7f, 0x7f}; /* 1, 1; NaN, NaN */
@@ -537,7 +537,8 @@ static void test_promotion_keeps_more(void **state) {
   assert_true(d == 256.0625f);
 }
 
-/* c = 2^31 - 1; products of one, then of minus one, in steps and slices of their own. */
+/* Sums c = 2^31 - 1, 32 products of 1 and 32 products of -1. Products of 1 and of -1 are in different steps, or in
+   different slices. */
 static int32_t sum_of_steps(const char *name, size_t split_k, size_t promote_every) {
   product p = product_of("A100", name, NULL);
   int8_t a[64], b[64];
@@ -550,7 +551,8 @@ static int32_t sum_of_steps(const char *name, size_t split_k, size_t promote_eve
   return d;
 }
 
-/* A sum that wraps comes back into range; a clamped one does not. An interval of both steps adds nothing. */
+/* A sum that wraps returns to its exact value, but a clamped sum does not. If one promotion interval contains both
+   steps, its sum is 0, and nothing overflows. */
 static void test_overflow_of_integers(void **state) {
   (void)state;
   for (size_t slices = 1; slices <= 2; slices++)
@@ -664,7 +666,7 @@ static void test_stopping(void **state) {
   free_operands(&p);
 }
 
-/* A forked child has no OpenMP threads: one thread must work without them. */
+/* A forked child has no OpenMP threads, so a product on one thread must work without OpenMP. */
 static void test_fork(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
   int status;
@@ -755,7 +757,8 @@ static void check_fp64(const smma_instruction *i, const fp64_product *p, const c
     }
 }
 
-/* Many NaN or few; of few columns B^T A^T is computed, whose factors have changed places. */
+/* Products with many NaN and with few. If there are few columns, B^T A^T is computed, in which the two factors of each
+   product are exchanged. */
 static void test_nan_of_fp64(void **state) {
   static const size_t sizes[][3] = {{1, 1, 4}, {40, 1, 200}, {1, 40, 200}, {40, 3, 16}, {33, 40, 132}};
   const smma_instruction *i = smma_find("H100", "mma.m8n8k4.f64.f64.f64.f64", NULL);
@@ -790,7 +793,8 @@ static uint64_t seldom_special(uint64_t *state, smma_encoding f, unsigned rate) 
   }
 }
 
-/* Infinities and NaN of factors and of C among zeros and subnormals: RDNA's NaN tells which of them made it. */
+/* Factors and C have infinities and NaN among zeros and subnormals. RDNA's NaN result shows whether a factor, the
+   products or C caused it. */
 static void test_nan_of_rdna(void **state) {
   static const char *names[][2] = {{"RDNA3", "v_wmma_f32_16x16x16_f16"}, {"RDNA3", "v_wmma_f32_16x16x16_bf16"},
                                    {"RDNA3", "v_wmma_f16_16x16x16_f16"}, {"RDNA3", "v_wmma_bf16_16x16x16_bf16"},
@@ -823,7 +827,7 @@ static void test_nan_of_rdna(void **state) {
     }
 }
 
-/* Each row, alone and among others, at every place of a NaN. */
+/* Each row is computed alone and together with other rows, with the NaN at every k in turn. */
 static void test_nan_of_fp64_rows(void **state) {
   enum { MANY = 3000, K = 4 };
   static uint64_t a[MANY][K], b[MANY][K], c[MANY], d[MANY];
@@ -863,7 +867,8 @@ static void test_no_products_in_epilogue(void **state) {
 
 /* ---- Multipliers ---- */
 
-/* The rows of a product are independent: a multiplier's run with fewer rows gives the first rows. */
+/* The rows of a product are independent. So if a multiplier runs with fewer rows, it returns the first rows of the
+   whole product. */
 static void test_plan_with_other_rows(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {

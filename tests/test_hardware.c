@@ -23,7 +23,7 @@ static int skipped(const char *why) {
 
 #include <immintrin.h>
 
-/* Lane 0 of the instruction: a and b hold two elements each, element 0 in the low half. */
+/* Returns lane 0 of the instruction's result. a and b hold two elements each, element 0 in the low half. */
 __attribute__((target("avx512bf16,avx512vl"))) static uint32_t run_instruction(const uint64_t *a, const uint64_t *b,
                                                                                uint32_t c) {
   __m128i x = _mm_cvtsi32_si128((int)(uint32_t)(a[1] << 16 | a[0]));

@@ -1,5 +1,5 @@
-/* Random units, of which infer knows only the formats and K: each must be identified exactly, or be reported as not
-   found. Also recordings of such units, whose test vectors leave parameters undetermined. */
+/* Infers random units. The search knows only their formats and K. Each unit must be identified exactly, or be reported
+   as not found. Also infers recordings of such units, whose test vectors do not determine all parameters. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
    the unit. */
 enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
-/* Numbers of units: many short units, which take some seconds each; a few units of any length; short units of two
-   steps. */
+/* SHORT_UNITS is the number of short units, which take some seconds each; UNITS is the number of units of any length;
+   TWO_STEP_UNITS is the number of short units with two steps. */
 enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 40 };
 
 typedef struct {
@@ -22,7 +22,8 @@ typedef struct {
   double seconds;
 } tally;
 
-/* Reads "FROM-TO", a range of units to test by hand: of all units, or of those of two steps. */
+/* Reads an environment variable "FROM-TO", a range of units to test by hand. One variable is for all units, another one
+   for units of two steps. */
 static bool is_by_hand(const char *variable, int *from, int *to) {
   const char *text = getenv(variable);
   if (!text) return false;

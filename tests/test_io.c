@@ -605,7 +605,7 @@ static void test_other_kinds_of_file(void **state) {
   }
 }
 
-/* A file larger than the first buffer, from a pipe, whose size is unknown until its end. */
+/* Loads data that are larger than the first buffer from a pipe, whose size is unknown until it ends. */
 static void test_load_from_pipe(void **state) {
   (void)state;
   enum { SIZE = 300000 };

@@ -22,7 +22,8 @@
 #include <xmmintrin.h>
 #endif
 
-/* SOFTMMA_KERNEL_OUTPUTS: number of outputs of each family, and the minimum for each kernel. */
+/* Number of outputs of each family that are compared, and least number for each kernel. The environment variable
+   SOFTMMA_KERNEL_OUTPUTS replaces it. */
 enum { OUTPUTS = 1500000, SHARE_AIMED = 10 /* additional aimed products: 1 / SHARE_AIMED of the outputs */ };
 
 #define F16 "wgmma.m64n8k16.f32.f16.f16" /* of Hopper */
@@ -126,8 +127,8 @@ static const struct {
   uint16_t a[4], b[4];
   uint32_t d;
 } rare[] = {
-    /* 2^-126 - 1.5 * 2^-151: rounded to 24 bits it is below 2^-126, and so becomes zero; rounded as a subnormal it
-       would be 2^-126. */
+    /* The sum is 2^-126 - 1.5 * 2^-151. Rounded to 24 bits it is below 2^-126, and is therefore flushed to zero. If it
+       were rounded as a subnormal, it would be 2^-126. */
     {"x86", "tdpbf16ps", {0x2000, 0, 0x9a40}, {0x2000, 0, 0x1980}, 0},
     /* -1 - 2^-200, rounded down at 24 bits, and 1. */
     {"rdna4", "v_wmma_f32_16x16x16_bf16.w64", {0xbf80, 0x8d80, 0x3f80}, {0x3f80, 0x0d80, 0x3f80}, 0xb3800000},

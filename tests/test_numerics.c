@@ -116,7 +116,8 @@ static void check_example(int words, const double expected[4]) {
     for (int j = 0; j < 4; j++) assert_true(d[i * 4 + j] == expected[i] * (j == 1 ? 128 : 1));
 }
 
-/* 514 and 65792 where the slides have 502 and 64256, because of 128 instead of 125; the other rows equal the slides. */
+/* The example of the slides with 128 instead of 125. So the results are 514 and 65792 instead of 502 and 64256; all
+   other rows equal the slides. */
 static void test_example_of_one_word(void **state) {
   static const double expected[4] = {514, 512, 4, 4};
   (void)state;
@@ -184,7 +185,7 @@ static void test_words_are_rounded(void **unused) {
   }
 }
 
-/* The words of a number add up to it, with an error of at most u^p of it; enough words add up exactly. */
+/* The sum of a number's p words differs from the number by at most u^p of it. With enough words the sum is exact. */
 static void test_words_add_up(void **unused) {
   static const smma_format formats[] = {SMMA_F64,  SMMA_F32,      SMMA_TF32,     SMMA_F16,  SMMA_BF16, SMMA_E5M2,
                                         SMMA_E4M3, SMMA_E5M2FNUZ, SMMA_E4M3FNUZ, SMMA_E3M2, SMMA_E2M3, SMMA_E2M1};
@@ -370,7 +371,8 @@ static void test_one_word_is_plain_gemm(void **unused) {
   }
 }
 
-/* Two words, step by step. Rows and columns whose largest magnitude is 1 are multiplied by 2. */
+/* Products of two words, with sums computed step by step by hand. Rows and columns whose largest magnitude is 1 are
+   first multiplied by 2. */
 static void test_sums_step_by_step(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   const double u = 0x1p-11;

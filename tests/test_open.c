@@ -1,5 +1,6 @@
-/* The experiments of `campaign --open`: a unit that computes as any one candidate is recognised as that candidate, for
-   every rule; expected results written down by hand; every open question names existing experiments. */
+/* The experiments of `campaign --open`. For every rule, a unit that computes like one of the candidates is recognised
+   as this candidate. Some results are compared with results derived by hand. Every open question names existing
+   experiments. */
 #include <string.h>
 
 #include "host/load.h"
@@ -54,7 +55,7 @@ static void recognises_its_candidates(const smma_trial *t) {
   if (!t->question->chained) assert_int_equal(run_as(t, t->answer[0], 2).answer, -1);
 }
 
-/* Finds the first trial on an instruction of the rule; returns false if there is none. */
+/* Finds the first instruction of the rule for which the question has a trial. Returns false if there is none. */
 static bool find_trial(const smma_question *e, const smma_named_rule *rule, smma_trial *t) {
   const smma_instruction *last = NULL;
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
@@ -81,7 +82,8 @@ static void candidates_are_recognised(void **state) {
       if (find_trial(smma_questions[n], rules[rule], &t)) recognises_its_candidates(&t);
 }
 
-/* Returns a trial on an instruction; checks its number of test vectors and of distinguishable answers. */
+/* Prepares a trial on an instruction and returns it. Checks its number of test vectors and its number of
+   distinguishable answers. */
 static smma_trial prepare(const char *experiment, const char *gpu, const char *name, int rows, int answers) {
   smma_trial t;
   assert_true(smma_trial_prepare(smma_find_question(experiment), find(gpu, name), &t));

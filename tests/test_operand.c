@@ -171,8 +171,8 @@ static void test_hadamard(void **state) {
   for (int i = 0; i < 64; i++) assert_true(z[i] == (i % 32 < 20 ? x[i / 32 * 20 + i % 32] : 0));
 }
 
-/* Checks NVFP4 in two levels along either axis: a factor of the tensor that is given or computed, and the same numbers
-   at any scale. */
+/* Checks NVFP4 with two levels of factors, along either axis. The tensor's factor is passed or computed, and the same
+   numbers are tested at several scales. */
 static void test_two_levels(void **state) {
   static const smma_block_format nvfp4 = {"nvfp4", SMMA_E2M1, SMMA_UE4M3, 16};
   enum { LINES = 3, K = 40, BLOCKS = 3, COUNT = LINES * K };
@@ -202,7 +202,8 @@ static void test_two_levels(void **state) {
   assert_memory_equal(values[3], values[0], COUNT);
 }
 
-/* Checks the layout of cuBLAS: tiles of 128 lines x 4 factors; in a tile, lines 32 apart lie next to each other. */
+/* Checks that swizzled scale factors have cuBLAS's layout: tiles of 128 lines x 4 factors, in which lines at a distance
+   of 32 are adjacent. */
 static void test_swizzled_scales(void **state) {
   enum { LINES = 200, FACTORS = 7, TILES = 4 };
   unsigned char plain[LINES * FACTORS], swizzled[TILES * 512], back[LINES * FACTORS];

@@ -278,7 +278,7 @@ static smma_operation ftz_fma(void) {
 
 static void list_ftz_fma(operation_list *list) { add(list, ftz_fma()); }
 
-/* Single bits: counts positions where both a and b are set, or where they differ. */
+/* Lists operations on single bits. They count the positions at which a and b are both set, or at which they differ. */
 static void list_bits(operation_list *list) {
   static const int lengths[] = {1, 16, 128, 256};
   for (int i = 0; i < 16; i++) {
@@ -311,7 +311,7 @@ static void list_catalogue(operation_list *list) {
     if (smma_catalogue_twin(i) == i) add(list, smma_operation_of(i));
 }
 
-/* Every format as a factor. c and the result hold its products exactly, except those of f64. */
+/* Lists operations with every format as a factor. The format of c and d holds all products exactly, except for f64. */
 static void list_formats(operation_list *list) {
   for (int row = 0; row < SMMA_FORMAT_COUNT; row++)
     add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, smma_format_at(row), smma_format_at(row), F(f64), F(f64), 1));
@@ -479,7 +479,8 @@ static void check_rows_of_nan(const smma_operation *o) {
   assert_int_equal(mismatches, 0);
 }
 
-/* Several NaN in one row, for the policy that says which one of them a step returns: of FMA, and of other steps. */
+/* Test vectors with several NaN, for the policies that determine which of them a step returns: steps of FMA, and other
+   steps. */
 static void test_order_of_nan(void **state) {
   (void)state;
   for (int k = 2; k <= 8; k *= 2) {
@@ -563,7 +564,7 @@ EXHAUSTIVE_TEST(fp8_by_fp16)
 EXHAUSTIVE_TEST(gtr_fdpa)
 EXHAUSTIVE_TEST(integer)
 
-/* Negative control: checks that a core whose parameters differ from the oracle's gives mismatches. */
+/* A negative control. If the core's parameters differ from the oracle's, there must be mismatches. */
 
 static void assert_noticed(const smma_operation *o, const smma_operation *other) {
   for (uint64_t row = 0; row < CONTROL_ROWS; row++) {

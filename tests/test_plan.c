@@ -648,8 +648,8 @@ static void test_cuda_cores(void **state) {
   smma_custom_release(i);
 }
 
-/* Products of ones, which show whether the last, incomplete stage of K is lost: results of cuBLASLt recorded on GPUs
-   (bitequiv, cublas_gemm_bug_reproduce.py). */
+/* Products of ones, whose results show whether the last stage of K is lost if it is incomplete. The expected results of
+   cuBLASLt were recorded on GPUs (bitequiv, cublas_gemm_bug_reproduce.py). */
 static void test_lost_tail(void **state) {
   static const struct {
     library_case plan;
@@ -683,7 +683,8 @@ static void test_lost_tail(void **state) {
 }
 
 /* Arguments that a plan does not use are refused, and D is unchanged. */
-/* Rounding of A and B: as the plan says, otherwise as the library of the unit does it. */
+/* A and B are rounded in the mode that the plan names. If it names none, they are rounded in the mode of the unit's
+   library. */
 static void test_operand_rounding(void **state) {
   const smma_instruction *nvidia = smma_find("A100", "mma.m16n8k8.f32.tf32.tf32.f32", NULL);
   const smma_instruction *hopper = smma_find("H100", "wgmma.m64n8k8.f32.tf32.tf32", NULL);

@@ -13,7 +13,7 @@
 #include "plan_composition.h"
 #include "support.h"
 
-/* Only a few rows of A and columns of B differ; they are repeated. */
+/* A has only ROWS different rows, and B only COLUMNS different columns. They are repeated up to the sizes M and N. */
 /* K is at most LONGEST, or twice the K of the longest instruction, which is 256. */
 enum { ROWS = 6, COLUMNS = 5, MOST_M = 36, MOST_N = 40, LONGEST = 200, LONGEST_K = 512, TEXT = 2048 };
 
@@ -110,7 +110,7 @@ static void add_epilogue(uint64_t *random, char *text) {
   add_text(text, "]");
 }
 
-/* Makes a plan whose first or second level has these keys, and whose other keys are random. `bare`: no other keys. */
+/* Makes a plan whose first or second level has these keys. All other keys are random, or absent if `bare`. */
 static smma_plan *make_plan(const keys *x, bool bare, size_t instruction_k, size_t k, uint64_t *random, char *text) {
   static const char *const d[] = {"f32", "f16", "bf16", "e4m3", "e5m2", "f64", "tf32"};
   const size_t residue = below(random, 2) ? 0 : below(random, COUNT(residues)), place = below(random, 3);
@@ -183,8 +183,8 @@ static uint64_t usual(smma_format f, uint64_t *random) {
   return rounded(f, (double)((int)below(random, 257) - 128) / 64);
 }
 
-/* Fills a line along K: numbers near 1; the same with some special values; the largest numbers, first of one sign, then
-   of the other. */
+/* Fills a line along K with one of three kinds of numbers: numbers near 1; these and some special values; the largest
+   numbers, first all of one sign, then all of the other. */
 static void fill_line(smma_format f, size_t theme, size_t k, uint64_t *random, uint64_t *line) {
   const size_t kind = below(random, 10), turn = below(random, k + 1);
   for (size_t i = 0; i < k; i++) {

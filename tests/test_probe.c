@@ -33,7 +33,8 @@ typedef struct {
   bool fused_products, exact;
   const char *c_joins;
   bool loses_products; /* some slices of factors are not multiplied */
-  int group, every; /* `group` products, every `every`-th, are added before the others of the block; 0: no such group */
+  int group, every; /* groups of `group` products, at a distance of `every`, are added before the rest of the block; 0:
+                       there are no such groups */
   int alignment_bits, output_bits;
   const char *alignment, *alignment_c, *output, *c_rounding, *product_rounding;
   const char *subnormals, *subnormal_results, *normalised;

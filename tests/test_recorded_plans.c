@@ -76,8 +76,8 @@ static void put_code(const char *format, void *array, size_t index, uint64_t cod
          (size_t)layout_of(format).bytes); /* little endian */
 }
 
-/* Fills in row or column i of A (seed 1) or B (seed 2) along K, whose numbers lie `across` apart in memory unless they
-   are `contiguous`. */
+/* Fills row i of A (seed 1) or column i of B (seed 2). Its numbers along K have the distance `across` in memory, or 1
+   if `contiguous`. */
 static void fill(const recorded *r, const char *format, uint64_t seed, bool contiguous, size_t across, size_t i,
                  void *array, size_t first) {
   const bool cancel = strcmp(r->kind, "cancel") == 0;

@@ -206,7 +206,7 @@ static void test_enough_slices_are_exact(void **unused) {
   }
 }
 
-/* A sum that is halfway between two doubles except for one bit 140 places below. */
+/* A sum that is halfway between two doubles, plus one bit that lies 140 binades below. */
 static void test_sticky_bit_far_below(void **unused) {
   operands o = {{0}, {0}};
   double d[M * N];
@@ -277,7 +277,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
   }
 }
 
-/* Two slices, whose leading products are added in FP64 step by step. */
+/* Products of two slices. The expected result adds the leading products in FP64, step by step. */
 static void test_sum_step_by_step(void **unused) {
   uint64_t state = 5;
   operands o;

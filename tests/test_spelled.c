@@ -1,6 +1,6 @@
-/* Number formats whose names spell them out: every encoding of every shape, decoded and rounded to, against their
-   definition in integers; names; units whose formats are any, by the fastest kernel and by the core. Conversions are in
-   test_format. */
+/* Number formats whose names spell them out. Every encoding of every shape is decoded, and numbers are rounded to it;
+   both are compared with the definition in integers. Also tests the names, and units with arbitrary formats, computed
+   by the fastest kernel and by the core. test_format tests conversions. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>

@@ -169,12 +169,13 @@ static void test_table(void **state) {
   (void)state;
   for (char *path = strtok(list, ":"); path; path = strtok(NULL, ":"), headers++) check_header(path);
   assert_true(headers > 3);
-  /* A new member may not take the place of padding, because older clients leave arbitrary bytes there. */
+  /* No struct may end with padding. A new member would use these bytes, which older clients leave undefined. */
   for (size_t i = 0; i < STRUCTS; i++)
     if (structs[i].end != structs[i].size) fail_msg("%s ends with padding", structs[i].name);
 }
 
-/* Defaults write no more than the client's struct, and the values that they write to a complete one. */
+/* Functions that set defaults never write beyond the client's struct. To an older struct they write the same values as
+   to a complete one. */
 static void test_defaults(void **state) {
   (void)state;
   for (size_t i = 0; i < STRUCTS; i++) {

@@ -205,13 +205,14 @@ static void test_divergence(void **state) {
   assert_false(divergence_of(&s, h100, NULL, h100, NULL).diverges);
   assert_false(divergence_of(&s, h100, NULL, h100, relu).diverges);
   assert_false(divergence_of(&s, h100, NULL, h100, bf16_output).diverges); /* 2^24 is a number of BF16 */
-  /* 2^24 + 1, 2^24 + 2 and 2^24 + 3: the chain loses each 1; two of them in one part are added. */
+  /* The sums 2^24 + 1, 2^24 + 2 and 2^24 + 3. A chain loses each 1, but if two of the ones are in one part, they are
+     added. */
   p = divergence_of(&s, h100, NULL, h100, every);
   assert_true(p.diverges && p.kind == SMMA_TRACE_INSTRUCTION);
   assert_int_equal(p.before, 32), assert_int_equal(p.products, 48);
   assert_int_equal(p.first[0], 2), assert_int_equal(p.last[0], 2);
   assert_int_equal(p.first[1], 3), assert_int_equal(p.last[1], 3);
-  /* Half an ulp of 2^9 in BF16, 2^9 / 2^7, is lost where the total is rounded. */
+  /* Half an ulp of 2^9 in BF16 is lost when the total is rounded. */
   s.a[0] = half(16), s.b[0] = half(32), s.a[16] = s.b[16] = half(1);
   p = divergence_of(&s, h100, NULL, h100, rounded);
   assert_true(p.diverges && p.kind == SMMA_TRACE_FOLD);

@@ -19,8 +19,8 @@ static bool is_narrow(smma_format format) {
   return bits == 2 || bits == 3;
 }
 
-/* Reports whether the order cannot be observed: narrow products, unless a second scale block helps. Those of E5M2 are
-   wide enough. */
+/* Reports whether the order cannot be observed because products have too narrow a range. Products of E5M2 are wide
+   enough, and a second scale block extends the range. */
 static bool is_hidden(const smma_instruction *i) {
   if (i->a == SMMA_E5M2 || i->b == SMMA_E5M2) return false;
   return (is_narrow(i->a) || is_narrow(i->b)) && (!i->scale_block || i->scale_block == i->k);
@@ -80,7 +80,8 @@ static void check_instruction(smma_unit *unit, const smma_instruction *i) {
   /* With only two products and c, no test vector of M, -M and ones shows the stages. */
   if (o.rule.algorithm == SMMA_GTR_FDPA || (o.rule.algorithm == SMMA_GD_FDPA && smma_block_of(&o) > 2))
     assert_true(stages);
-  /* Only the test of all pairs shows that all products are in one fused sum. */
+  /* To show that all products are in one fused sum, all pairs must be tested. So any other order needs fewer test
+     vectors. */
   if (i->k >= 16 && (smma_blocks_per_step(&o) > 1 || !smma_is_fused(&o)))
     assert_in_range(got.rows, 1, i->k * i->k / (has_two_stages(&o) ? 1 : 2) - 1);
 }
@@ -121,7 +122,7 @@ typedef struct {
   int children[SMMA_MOST_TREE_NODES], child[SMMA_MOST_TREE_NODES][SMMA_MOST_SUMMANDS];
 } random_unit;
 
-/* Adds terms that are near the largest one, or far smaller than it; each of these two kinds is summed exactly. */
+/* Adds terms. Terms near the largest term, and terms far smaller than it, are summed separately and exactly. */
 static double add_terms(const random_unit *u, int node, const double *term, int count) {
   double huge = 0, small = 0, greatest = 0;
   for (int i = 0; i < count; i++) greatest = fmax(greatest, fabs(term[i]));
@@ -253,8 +254,8 @@ static float product_of(const uint64_t *a, const uint64_t *b, int k) {
   return x[0] * x[1];
 }
 
-/* Sums all terms at once. Terms far smaller than the largest are lost; KEEPS_ALL keeps them if the large terms cancel.
- */
+/* Sums all terms at once. Terms that are far smaller than the largest term are lost, except in KEEPS_ALL if the large
+   terms cancel. */
 static float sum_at_once(const known_function *f, const uint64_t *a, const uint64_t *b) {
   double huge = 0, small = 0, greatest = 0;
   for (int k = 0; k < f->asked.k; k++) greatest = fmax(greatest, fabs((double)product_of(a, b, k)));

@@ -263,7 +263,8 @@ static void test_made_rows(void **state) {
   assert_false(smma_is_same_result(NULL, 0, 0));
 }
 
-/* Returns the FNV-1a digest of all operands of 800 test vectors, a hundred of each kind; or of one kind alone. */
+/* Returns the FNV-1a digest of all operands of 800 generated test vectors: a hundred of each kind, or all of kind
+   `one`. */
 static uint64_t digest_of_generated(const smma_instruction *i, int kinds, smma_row_kind one) {
   const uint64_t seed = UINT64_C(0x123456789abcdef), first = UINT64_C(0xffffff00);
   uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -56,7 +56,8 @@ static void compare(const smma_wide *w, const mpz_t sum, const char *what) {
     fail_msg("%s: expected %016llx, got %016llx", what, (unsigned long long)expected, (unsigned long long)got);
 }
 
-/* Terms within `spread` powers of two around one; every second sum also gets the negatives of its first terms. */
+/* Sums random terms within `spread` powers of two around one. Every second sum also contains the negatives of its first
+   terms. */
 static void test_random_sums(void **unused) {
   static const int spreads[] = {1, 40, 64, 100, 700};
   (void)unused;

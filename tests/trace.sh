@@ -58,7 +58,8 @@ matrix bias.npy 1 1 f4 -16777000
 gives 'an epilogue' 0 '^stored in bf16 +0 ' trace --on H100 --plan end.json --alpha 0.5 --bias bias.npy a.npy b.npy --at 0,0
 check 'its operations' grep -qE '^ +alpha +8388609\.5 +8388608 ' in/stdout
 
-# Four instructions of a V100 equal one of an H100: 1 + 2^-24 + 2^-24, where the small terms are 4 products apart.
+# Four instructions of a V100 are compared with one of an H100. The sum is 1 + 2^-24 + 2^-24, and the small terms are in
+# different instructions of the V100.
 matrix p.npy 1 16 f2 1 0.000244140625 0 0 0 0.000244140625 0 0 0 0 0 0 0 0 0 0
 matrix q.npy 16 1 f2 1 0.000244140625 0 0 0 0.000244140625 0 0 0 0 0 0 0 0 0 0
 gives 'drawn together' 1 '^first difference: ' trace --on V100,H100 p.npy q.npy --at 0,0

@@ -121,7 +121,7 @@ if command -v dot >/dev/null; then
   check 'is one' grep -q '^</svg>' tree.svg
   fails 'a picture nowhere' '--svg: none/tree\.svg: cannot write' tree "${ampere[@]}" --svg none/tree.svg
 fi
-# with_path FOLDER: from here on, softmma looks for programs only in this folder
+# with_path FOLDER: makes softmma search programs only in this folder from now on
 real=$softmma
 with_path() {
   printf '#!/bin/sh\nPATH=%s exec "%s" "$@"\n' "$work/$1" "$real" >"in/with_$1"

@@ -46,7 +46,7 @@ check 'with the bits that differ' grep -qE '^ +\^[ ^]*$' in/stdout
 check 'with the command that computes it' grep -q '^  softmma dot --on ampere --instr' in/stdout
 runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
 sed '/"classes"/,$d' in/stdout >report.json # the example alone
-# Two terms are sufficient: one that affects the result, and one of which a bit is truncated.
+# The minimised vector needs only two terms: one with which the sum is aligned, and one of which a bit is truncated.
 terms=$(sed -n '/"a": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 c=$(sed -n '/"c": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 check 'and made small' [ $((terms + c)) -le 2 ]
@@ -134,7 +134,7 @@ runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
 runs 1 test --unit "$wrong:bit" "${ampere[@]}" --rows 300000 --resume short.json
 check 'a resumed campaign finds what a whole one does' [ "$(tail -n 1 in/stdout)" = "$whole" ]
 
-# Classes of mismatches: one fault gives one class, for any number of threads, and the same class for several shards.
+# One fault gives one class of mismatches. The class is the same for any number of threads and of shards.
 classes() { sed -n '/"classes"/,$p' in/stdout; }
 runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000 --json --resume part.json
 runs 1 test --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json --resume part.json

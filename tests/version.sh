@@ -1,7 +1,7 @@
 #!/bin/sh
-# include/softmma/version.h is the place of the version. The command prints it. CHANGELOG.md begins with it and its date,
-# which CITATION.cff repeats. Files in which tests read a report of this version have it. No other file repeats it, and
-# the repository has one address or none.
+# Checks that include/softmma/version.h defines the version, and that the command prints it. CHANGELOG.md begins with the
+# version and its date, and CITATION.cff repeats both. Files that contain reports of this version also have it. No other
+# file repeats it. All files name the same address of the repository, or none does.
 # Usage: version.sh SOFTMMA
 set -eu
 softmma=$(realpath "$1")

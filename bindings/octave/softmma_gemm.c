@@ -1,6 +1,6 @@
-/* D = softmma_gemm(GPU, alpha, A, B, beta, C, informat, outformat) for MATLAB and Octave, through MEX. Matrices are
-   double; alpha A and B are rounded to informat, beta C to outformat, each to nearest even, and D, which is double, has
-   the numbers that the GPU's instruction returns, one chain along K. C may be [] or 0: zero. */
+/* D = softmma_gemm(GPU, alpha, A, B, beta, C, informat, outformat) for MATLAB and Octave, through MEX. All matrices are
+   double. alpha A and B are rounded to informat, and beta C to outformat, each to nearest even. D has the numbers that
+   the GPU's instruction returns, with one chain along K. C may be [] or 0, which both mean zero. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void text(char to[NAME], const mxArray *from, const char *what) {
   if (!mxIsChar(from) || mxGetString(from, to, NAME)) mexErrMsgIdAndTxt("softmma:name", "%s: not a short string", what);
 }
 
-/* A format's name as the library knows it: the toolbox has some of its own. */
+/* Converts a format's name to the library's: the toolbox has other names for some formats. */
 static void format_name(char to[NAME], const mxArray *from, const char *what) {
   static const char *const others[][2] = {{"binary16", "f16"},       {"binary32", "f32"},      {"binary64", "f64"},
                                           {"tensorfloat32", "tf32"}, {"brainfloat16", "bf16"}, {"fp8-e4m3", "e4m3"},
@@ -37,7 +37,7 @@ static const double *matrix(const mxArray *from, const char *what) {
   return mxGetPr(from);
 }
 
-/* factor * from, rounded to a format. MEX frees the memory at an error, too. */
+/* Returns factor * from, rounded to a format. MEX frees the memory, also after an error. */
 static void *rounded(smma_format format, smma_rounding rounding, double factor, const double *from, size_t count) {
   double *scaled = mxMalloc((count ? count : 1) * sizeof *scaled);
   void *to = mxMalloc((count ? count : 1) * smma_format_bytes(format));

@@ -42,7 +42,8 @@ typedef struct {
   smma_format a, b, c, d;
   smma_format scale; /* of scale factors; SMMA_NO_FORMAT without */
   int scale_block;   /* elements along K that share a scale factor; 0 without scale factors */
-  int sparse_group;  /* elements of A of which half are stored: 2, 4 or 8; 0 of a dense instruction */
+  int sparse_group;  /* number of elements of A in a group (2, 4 or 8), half of which are stored; 0 for a dense
+                        instruction */
   int rule_index;    /* of the tables below */
 } smma_core_instruction;
 
@@ -54,12 +55,13 @@ typedef enum {
 } smma_core_status;
 
 /* Finds the instruction of a GPU ("H100", "sm_90", "gfx942", "NVIDIA A100-SXM4-80GB") or architecture ("hopper") by its
-   name ("mma.m16n8k16.f32.f16.f16.f32"), or by another name of it: PTX, SASS, AMD's, a compiler's builtin, or the
-   beginning of one ("HMMA.16816"). Case does not matter. A search by an alias takes up to 20 ms: find an
-   instruction once, and keep it. */
+   name ("mma.m16n8k16.f32.f16.f16.f32"), by an alias (in PTX, SASS or AMD's manual, or a compiler's builtin), or by the
+   beginning of an alias ("HMMA.16816"). Case does not matter. A search by an alias takes up to 20 ms, so search an
+   instruction once and store it. */
 static inline smma_core_status smma_core_find(const char *gpu_or_arch, const char *name, smma_core_instruction *found);
 
-/* Describes instruction number `index` of all, architecture by architecture. Returns false past the last. */
+/* Describes the instruction with this index; all instructions are numbered, architecture by architecture. Returns false
+   if the index is too large. */
 static inline bool smma_core_at(size_t index, smma_core_instruction *found);
 
 /* Returns d of one dot-product-add d = c + sum a_k b_k, as the instruction computes it. a and b: k elements; scale_a
@@ -68,14 +70,14 @@ static inline bool smma_core_at(size_t index, smma_core_instruction *found);
 static inline uint64_t smma_core_dot(const smma_core_instruction *instruction, const uint64_t *a, const uint64_t *b,
                                      uint64_t c, const uint64_t *scale_a, const uint64_t *scale_b);
 
-/* Returns whether two results of an instruction are the same: bit for bit, but any two NaN where the bits of the
-   hardware's NaN are not known. */
+/* Reports whether two results of an instruction count as the same. They must be equal bit for bit, except that any two
+   NaN are the same if the bits of the hardware's NaN are not known. */
 static inline bool smma_core_same(const smma_core_instruction *instruction, uint64_t d, uint64_t other);
 
 /* Returns the name of a format: "f16"; "none" for SMMA_NO_FORMAT. */
 static inline const char *smma_core_format_name(smma_format format);
 
-/* Returns the number of bits of an encoding, 1 to 64, which counts ignored bits. */
+/* Returns the number of bits of an encoding, including ignored bits: 1 to 64. */
 static inline int smma_core_format_bits(smma_format format);
 
 /* Returns the value of an encoding. It is exact: every format fits a double. */
@@ -110,14 +112,16 @@ static inline const char *smma_format_text(smma_format format) {
 
 /* ---- The catalogue ---- */
 
-/* A named rule: its struct smma_rule as `count` ints from `first` on in smma_rule_ints, zeros behind them. */
+/* A named rule. Its struct smma_rule consists of `count` ints of smma_rule_ints, starting at `first`, followed by
+   zeros. */
 typedef struct {
   const char *name;
   int first, count;
 } smma_rule_row;
 
-/* An instruction, or several that differ in N alone: then bit i of `each_n` says that there is one with N = 8 (i + 1),
-   which stands for the star in `name`. `first`: how many instructions of the architecture stand before. */
+/* One instruction, or several that differ only in N. In the second case bit i of `each_n` is set if there is an
+   instruction with N = 8 (i + 1), and `name` has a star instead of N. `first` is the number of the architecture's
+   instructions in earlier rows. */
 typedef struct {
   const char *name, *other_name;
   smma_family family;

@@ -1,5 +1,5 @@
-/* Prints the catalogue as the single header has it (softmma_core.in.h): scripts/amalgamate compiles this program
-   with src/isa/rules.c and the files of the architectures, and runs it. */
+/* Prints the catalogue in the form that the single header needs (softmma_core.in.h). scripts/amalgamate compiles this
+   program with src/isa/rules.c and the files of the architectures, and runs it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static const char *const families[] = {
 
 /* ---- Rules ---- */
 
-/* The ints of a rule: all members of its struct are ints and enumerations, so that it has no padding. */
+/* Copies a rule's struct as ints. All its members are ints and enumerations, so it has no padding. */
 static void ints_of(const smma_rule *rule, int ints[RULE_INTS]) { memcpy(ints, rule, sizeof *rule); }
 
 static int length_of(const int ints[RULE_INTS]) {
@@ -70,7 +70,8 @@ static int index_of(const smma_named_rule *rule) {
 
 /* ---- Instructions ---- */
 
-/* Writes the name with a star for N; false if it does not have N where those of families with many N have it. */
+/* Writes the name with a star instead of N. Returns false if the name does not have the form of those that come with
+   many N. */
 static bool star(const smma_instruction *i, char name[64]) {
   char shape[32];
   const char *at;
@@ -80,7 +81,7 @@ static bool star(const smma_instruction *i, char name[64]) {
   return snprintf(name, 64, "%.*s.m%dn*k%s", (int)(at - i->name), i->name, i->m, at + strlen(shape)) < 64;
 }
 
-/* Whether two instructions differ in N alone. */
+/* Reports whether two instructions differ only in N. */
 static bool differ_in_n(const smma_instruction *x, const smma_instruction *y) {
   smma_instruction like_x = *y;
   char name_x[64], name_y[64];
@@ -102,7 +103,7 @@ static const char *format_of(smma_format format, char text[32]) {
   }
 }
 
-/* Prints the instructions of a table that differ in N alone, from `index` on, as one row; returns their number. */
+/* Prints the instructions of a table, starting at `index`, that differ only in N, as one row. Returns their number. */
 static size_t print_row(const smma_instruction_table *table, size_t index) {
   const smma_instruction *first = &table->row[index];
   const size_t left = table->count - index;

@@ -1,8 +1,8 @@
-/* The functions of softmma_pkg.sv. Compiled with the simulator's svdpi.h, as C or as C++; of that header it uses what
-   IEEE 1800-2017, annex H, has for open arrays, and nothing of one simulator.
+/* The functions of softmma_pkg.sv. They are compiled as C or C++ with the simulator's svdpi.h, and use only the
+   functions for open arrays that IEEE 1800-2017, annex H, defines, and no extension of a simulator.
 
-   Errors stay in one text: simulators call functions that are not pure one at a time. Rows are made by a thread of its
-   own, ahead of the simulator, so that it does not wait for them. */
+   One variable holds the last error, because simulators never call two impure functions at the same time. A separate
+   thread generates test vectors in advance, so that the simulator does not wait for them. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ typedef struct {
   int bits[PARTS];
 } shape;
 
-/* Rows that are made, or are being made by `thread`. */
+/* Test vectors that are generated, or that `thread` is generating. */
 typedef struct {
   const shape *of;
   char kind[16];
@@ -49,7 +49,7 @@ typedef struct {
   shape is;
   memory own; /* copies of the caller's arrays */
   stock stocks[2];
-  int now; /* the one that rows are taken from; the other has those behind */
+  int now; /* index of the stock that vectors are taken from; the other stock has the vectors after these */
 } model;
 
 /* An argument of the running function. */
@@ -61,7 +61,7 @@ typedef struct {
 
 static char message[2048], command[8192];
 
-/* 1, which is what functions return that have failed; 0 is done. */
+/* Stores an error message and returns 1, the result of a function that fails. (0 is success.) */
 static int fail(const char *function, const char *format, ...) {
   va_list values;
   int length = snprintf(message, sizeof message, "%s: ", function);
@@ -191,7 +191,7 @@ static uint64_t *element(svOpenArrayHandle array, size_t i) {
   return (uint64_t *)svGetArrElemPtr1(array, svLow(array, 1) + (int)i);
 }
 
-/* The first of `count` elements that lie side by side, or NULL. */
+/* Returns the address of the first of `count` elements if they are contiguous, otherwise NULL. */
 static uint64_t *side_by_side(svOpenArrayHandle array, size_t count) {
   uint64_t *first = count ? element(array, 0) : NULL;
   return first && element(array, count - 1) == first + (count - 1) ? first : NULL;
@@ -199,8 +199,8 @@ static uint64_t *side_by_side(svOpenArrayHandle array, size_t count) {
 
 static uint64_t mask_of(int bits) { return ~UINT64_C(0) >> (64 - bits); }
 
-/* Elements of a format's container from and to those of SystemVerilog, with a constant for the container so that
-   compilers make vectors of the loops. */
+/* Convert elements between a format's container and SystemVerilog's. The size of the container is a constant in each
+   loop, so that compilers vectorise it. */
 #define NARROW(type)                                                    \
   do {                                                                  \
     type *out = (type *)(void *)to;                                     \
@@ -281,7 +281,7 @@ static int take(const char *function, model *m, int p, const argument *x) {
   return too_wide(function, &m->is, p, name, *element(x->array, i));
 }
 
-/* `count` elements, of `bytes` each, to those of an array from element `first` on. */
+/* Copies `count` elements of `bytes` bytes each to an array, starting at its element `first`. */
 static void give(size_t bytes, const unsigned char *from, const argument *x, size_t first, size_t count) {
   uint64_t *to = side_by_side(x->array, x->count);
   size_t i;
@@ -304,7 +304,7 @@ static int status(const char *function, smma_status s) {
 
 /* ---- Computing ---- */
 
-/* Computes D for the operands in memory: those of test vectors, or of one whole instruction. */
+/* Computes D for the operands in memory, which belong to test vectors or, if `whole`, to one whole instruction. */
 static smma_status run(const shape *x, const memory *m, size_t rows, int whole) {
   unsigned char *const *y = m->part;
   const void *scale_a = x->info.scale_block ? y[PART_SCALE_A] : NULL;
@@ -314,7 +314,8 @@ static smma_status run(const shape *x, const memory *m, size_t rows, int whole) 
                : smma_dot_rows(x->info.instruction, &batch, 1);
 }
 
-/* Arrays in the order of parts; those that are NULL are left out. */
+/* Reads the operands, computes D and writes it. `x` has the arrays in the order of `part`; an operand whose array is
+   NULL is skipped. */
 static int compute(const char *function, model *m, const argument x[PARTS], size_t rows, int whole) {
   smma_status s;
   int p;
@@ -438,7 +439,8 @@ static int has_row(const stock *x, const char *kind, uint64_t seed, uint64_t row
          row - x->request.first < x->request.rows;
 }
 
-/* The stock that has the row; else it is made, `rows` rows long, and those behind are begun. */
+/* Returns the stock that contains the vector. If neither stock does, generates `rows` vectors from it on. In each case
+   starts generating the vectors after the returned stock. */
 static stock *find_stock(const char *function, model *m, const char *kind, uint64_t seed, uint64_t row, size_t rows) {
   stock *x = &m->stocks[m->now], *next = &m->stocks[!m->now];
   if (has_row(x, kind, seed, row)) return x;

@@ -137,7 +137,8 @@ def load():
 
 
 def tokenize(sentence, vocabulary):
-    """Splits a sentence by WordPiece: each word's longest prefix in the vocabulary, then that of the rest, with ##."""
+    """Splits a sentence by WordPiece: repeatedly takes the longest prefix of a word that is in the vocabulary. Every
+    piece after a word's first one begins with ##."""
     plain = "".join(c for c in unicodedata.normalize("NFD", sentence.lower()) if unicodedata.category(c) != "Mn")
     tokens = ["[CLS]"]
     for word in re.findall(r"[^\W_]+|[^\w\s]|_", plain):

@@ -74,7 +74,8 @@ def text(length, seed):
 
 
 def entropy():
-    """Returns nats per character. A sentence has only one derivation, so its entropy is that of the choices."""
+    """Returns the entropy of the grammar in nats per character. Each sentence has only one derivation, so its entropy
+    is that of the choices in the derivation."""
     nats, length = dict.fromkeys(RULES, 0.0), dict.fromkeys(RULES, 0.0)
 
     def expected(part, known, of_word):

@@ -26,8 +26,8 @@ typedef struct {
   bool counted;              /* whether the caller wants counts of changed values */
 } conversion;
 
-/* Returns the end of the range that `encoding` (without ignored bits) stands for. `inside`: the encoding next to it,
-   inside the range. */
+/* Returns the end of a format's range. `encoding` is its last encoding, and `inside` the one before it; both are
+   without ignored bits. Numbers up to half a step beyond the last one are rounded to it. */
 static range_end end_at(smma_format format, smma_encoding f, uint64_t encoding, uint64_t inside) {
   const double end = smma_format_decode(format, encoding << f.ignored_bits);
   return (range_end){end, end + (end - smma_format_decode(format, inside << f.ignored_bits)) / 2};
@@ -37,8 +37,7 @@ static range_end greatest_of(smma_format format, smma_encoding f) {
   return end_at(format, f, smma_largest_fields(f), smma_largest_fields(f) - 1);
 }
 
-/* Returns the lower end of the range. In two's complement there are more negative numbers than positive ones: one
-   extra. */
+/* Returns the lower end of the range. Two's complement has one more negative number than positive ones. */
 static range_end least_of(smma_format format, smma_encoding f) {
   const uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits), fields = smma_largest_fields(f);
   if (!f.sign_bits) return end_at(format, f, 0, 1);
@@ -64,7 +63,7 @@ static void count_change(const conversion *c, double x, double y, smma_conversio
     counts->saturated++;
 }
 
-/* Encodes `number`, which is the value of x, rounded or not; counts the change of x. */
+/* Encodes `number`, which is the value of x or x already rounded. Counts the change from x to the result. */
 static uint64_t encode(const conversion *c, uint64_t x, smma_number number, smma_conversion *counts) {
   const uint64_t y = smma_encode_number(c->to, number, c->rounding, c->overflow);
   const double before = smma_format_decode(c->from_format, x), after = smma_format_decode(c->to_format, y);
@@ -247,7 +246,7 @@ static inline __attribute__((always_inline)) bool round_few(const float_rounder 
 
 /* ---- Arrays ---- */
 
-/* Converts number by number. `r` rounds finite numbers; without it (NULL) the core rounds them. */
+/* Converts one number after the other. `r` rounds finite numbers; if it is NULL, the core rounds them. */
 static void convert_each(const conversion *c, const rounder *r, const void *from, void *to, size_t count,
                          smma_conversion *counts) {
   const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);

@@ -26,8 +26,8 @@ smma_status smma_device_describe(const char *driver, size_t index, smma_device_i
 
 /* ---- Memory ---- */
 
-/* Opens and locks a device whose memory has addresses. Returns NULL, with an error, if its memory has no addresses or
-   the device cannot be used. */
+/* Opens and locks a device. Its memory must have addresses that host code can hold. Returns NULL with an error if it
+   has none, or if the device cannot be used. */
 static const smma_device *enter(const char *name, smma_error *error) {
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *device = smma_device_open(name ? name : "", why);

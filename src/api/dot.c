@@ -1,5 +1,5 @@
-/* smma_dot and smma_dot_rows: dot-product-adds, many rows at once in SIMD lanes where possible, otherwise by the core.
- */
+/* smma_dot and smma_dot_rows: dot-product-adds. Computes many test vectors at once in SIMD lanes if the operation
+   allows it; otherwise the core computes them. */
 #include "core/row.h"
 #include "device/rows.h"
 #include "gemm/lanes.h"
@@ -18,7 +18,7 @@ typedef struct {
   const smma_batch *batch;
   size_t k, scales, a_bytes, b_bytes, scale_bytes, c_bytes, d_bytes;
   bool takes;               /* whether SIMD lanes can compute this operation */
-  smma_row_function *alone; /* computes a single row when too few are left to fill the lanes; NULL: use one lane */
+  smma_row_function *alone; /* computes single rows when fewer rows remain than lanes; NULL: one lane computes them */
 } row_plan;
 
 static void make_plan(row_plan *p, const smma_instruction *i, const smma_batch *batch) {

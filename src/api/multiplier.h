@@ -3,8 +3,8 @@
 
 #include "gemm/gemm.h"
 
-/* Copies a caller's arguments, whose struct may be older or newer, and clears their error. `given` may be NULL, which
-   is an error. */
+/* Copies a caller's arguments and clears their error. The caller's struct may be that of an older or newer version.
+   Returns an error if `given` is NULL. */
 smma_status smma_take_arguments(const smma_gemm_arguments *given, smma_gemm_arguments *own);
 
 /* Fills in the multiplier of one product, or returns an error if the arguments are invalid. Both pointers to inputs may

@@ -29,7 +29,8 @@ uint64_t smma_campaign_part(const smma_campaign *c) {
   return at_once ? at_once : BATCH;
 }
 
-/* Returns the recording among the two units, which decides which vectors there are; NULL if neither is a recording. */
+/* Returns the unit that is a recording, or NULL if neither unit is. A recording determines the test vectors of the
+   campaign. */
 static const smma_unit *recording_of(const smma_campaign *c) {
   if (smma_unit_is_recording(c->unit)) return c->unit;
   return smma_unit_is_recording(c->against) ? c->against : NULL;
@@ -63,13 +64,14 @@ static uint64_t rows_of(const smma_campaign *c) {
   return count < c->rows ? count : c->rows;
 }
 
-/* Returns the unit of the two that generates vectors itself; NULL if neither does. */
+/* Returns the unit that generates test vectors itself, or NULL if neither unit does. */
 static const smma_unit *generating_of(const smma_campaign *c) {
   if (smma_unit_generates(c->unit)) return c->unit;
   return smma_unit_generates(c->against) ? c->against : NULL;
 }
 
-/* Lets one of the units generate `count` vectors, and stores its results in its column. */
+/* Lets unit `u` generate `count` test vectors. Stores its results as d or as the other unit's results, depending on
+   which of the two it is. */
 static bool generate(work *w, const smma_unit *u, uint64_t first, size_t count, smma_error *error) {
   const smma_row_selection x = smma_campaign_rows_selection(w->numbered, first);
   unsigned char *d = w->rows.part[SMMA_PART_D];
@@ -80,8 +82,8 @@ static bool generate(work *w, const smma_unit *u, uint64_t first, size_t count, 
   return true;
 }
 
-/* Loads `count` test vectors starting at `first`. Sets `*asked` to the unit whose results are loaded with them, or
-   NULL. */
+/* Loads `count` test vectors starting at `first`. If a unit's results are loaded with them, sets `*asked` to this unit,
+   otherwise to NULL. */
 static bool fill(work *w, uint64_t first, size_t count, const smma_unit **asked, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const smma_unit *recording = recording_of(c), *generating = generating_of(c);
@@ -119,8 +121,8 @@ static uint64_t count_different(const work *w, size_t count, size_t *first) {
   return different;
 }
 
-/* Adds the mismatches among the first `count` vectors to the kept ones; `first` is the number of the batch's first
-   vector. This is the last step of a batch, so that only vectors that count are kept. */
+/* Adds the mismatches among the first `count` vectors to the sample; `first` is the number of the batch's first vector.
+   This is the last step of a batch, so vectors of an interrupted batch are never in the sample. */
 static bool keep_different(const work *w, uint64_t first, size_t count, smma_campaign_result *result,
                            smma_error *error) {
   const unsigned char *d = w->rows.part[SMMA_PART_D];
@@ -165,8 +167,8 @@ static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
                    (unsigned long long)(first + count - 1));
 }
 
-/* Lets the device of both units compare a part of the campaign. Computes the first mismatch again here, with some
-   vectors after it, and keeps the mismatches among these. */
+/* Compares a part of the campaign on the device of both units. If there are mismatches, computes the first one and some
+   vectors after it again on the host, and adds their mismatches to the sample. */
 static bool compare_there(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const uint64_t at = smma_share_row(&w->share, result->rows);

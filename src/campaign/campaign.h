@@ -14,7 +14,8 @@ typedef struct {
   smma_share share; /* share of each instruction's vectors; count 0: all vectors */
 } smma_campaign;
 
-/* Results for one instruction. `rows`, counted within the share, is also where smma_campaign_run continues. */
+/* Results for one instruction. `rows` is the number of compared vectors of the share; smma_campaign_run continues after
+   them. */
 typedef struct {
   uint64_t rows, mismatches;
   uint64_t not_repeated; /* vectors of the first batch whose results changed when asked again */
@@ -27,7 +28,7 @@ typedef struct {
   smma_sample *kept; /* the caller's sample, to which mismatches are added; or NULL */
 } smma_campaign_result;
 
-/* Returns how many vectors a part of a share has: as many as the units are asked for in one call. */
+/* Returns the number of vectors in a part of a share. It is the number that units compute in one call. */
 uint64_t smma_campaign_part(const smma_campaign *campaign);
 
 /* Called after each batch; returns true to stop the campaign there. */
@@ -63,7 +64,8 @@ typedef struct {
   size_t *asked; /* NULL, or a counter of the vectors that units are asked for */
 } smma_row_judge;
 
-/* Works like smma_minimise, but only accepts vectors that the judge accepts. The judge must accept the first vector. */
+/* Works like smma_minimise, but considers only vectors for which `judge` returns true. It must return true for the
+   initial `row`. */
 bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *instruction,
                          const smma_row_judge *judge, smma_row *row, uint64_t *expected, smma_error *error);
 

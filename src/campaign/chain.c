@@ -30,8 +30,8 @@ static int chain_computes(void *state, const smma_instruction_info *i, char *mes
   return 1;
 }
 
-/* Computes one step of every vector: the step's elements of each operand, with zeros after the last. c is the
-   batch's c, or d of the previous step. */
+/* Computes one step of every vector. Each operand consists of the elements along K that belong to this step, padded
+   with zeros. c is the batch's c in the first step, and d of the previous step in later steps. */
 static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_rows *parts, smma_error *error) {
   for (int p = 0; p < SMMA_PART_D; p++) {
     const smma_part *part = &parts->layout.part[p], *whole = &rows->layout.part[p];
@@ -59,7 +59,7 @@ static bool run_steps(const chain *x, const smma_rows *rows, const smma_batch *b
   return good;
 }
 
-/* Replaces NaNs by the NaN of `as` if their payloads do not count. */
+/* If NaN payloads do not count (`any_nan`), replaces every NaN in d by the NaN of instruction `as`. */
 static void make_nan_known(const chain *x, const smma_batch *batch) {
   const smma_encoding f = smma_encoding_of(x->as->d);
   const size_t bytes = smma_container_bytes(f);
@@ -69,7 +69,7 @@ static void make_nan_known(const chain *x, const smma_batch *batch) {
     if (smma_decode(f, smma_load(bytes, batch->d, i)).kind == SMMA_NAN) smma_store(bytes, batch->d, i, nan);
 }
 
-/* Casts operands to common ones, in the instruction's formats. */
+/* Replaces each operand by a number that both units' formats hold, encoded in the formats of `cast`. */
 static bool cast_rows(const chain *x, const smma_rows *rows, smma_rows *cast, smma_error *error) {
   if (!smma_rows_allocate(&x->cast, rows->capacity, cast)) return smma_no_memory(error);
   for (int p = 0; p < SMMA_PART_D; p++) {

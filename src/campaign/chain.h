@@ -13,8 +13,8 @@
 bool smma_chain_open(smma_unit *unit, const smma_instruction *instruction, const smma_instruction *as, int tile,
                      bool any_nan, smma_unit *chain, smma_error *error);
 
-/* Like smma_chain_open, for instructions whose formats of A and B may differ: computes the common operands nearest to
-   those of `as`, whose formats are common->of. */
+/* Like smma_chain_open, for instructions whose formats of A and B may differ. First replaces each operand of `as`,
+   whose formats are common->of, by the nearest number that both instructions' formats hold. */
 bool smma_chain_open_common(smma_unit *unit, const smma_instruction *instruction, const smma_instruction *as, int tile,
                             bool any_nan, const smma_common_operands *common, smma_unit *chain, smma_error *error);
 

@@ -1,19 +1,20 @@
-/* The operands that two instructions have in common: numbers that the formats of both hold. A comparison over them
-   tells whether a cast may move from one side of a product to the other. */
+/* The operands that two instructions have in common: numbers that the formats of both instructions hold. If the
+   instructions agree on these operands, a cast of such operands to the other instruction's formats does not change the
+   product. */
 #ifndef SMMA_CAMPAIGN_COMMON_H
 #define SMMA_CAMPAIGN_COMMON_H
 
 #include "rows/row.h"
 
-/* The formats of A and B: of the vectors, and of the other instruction. */
+/* The formats of A and B. `of` are those of the test vectors, and `other` those of the other instruction. */
 typedef struct {
   smma_format of[2], other[2];
   bool
       finite_only; /* one of the instructions reads infinities and NaN as numbers, which differ from format to format */
 } smma_common_operands;
 
-/* Returns the index of the instruction whose formats of A and B are the narrower ones, which hold the fewest numbers
-   that the other formats do not: those with the greater least exponent, then with fewer fraction bits. 0 if none is. */
+/* Returns the index of the instruction with the narrower formats of A and B. A format is narrower if its least exponent
+   is greater, or, if these are equal, if it has fewer fraction bits. Returns 0 if neither is narrower. */
 int smma_narrower_operands(const smma_instruction *const instruction[2]);
 
 /* Returns the common operands as encodings of the narrower instruction's formats. */
@@ -22,8 +23,8 @@ smma_common_operands smma_common_operands_of(const smma_instruction *const instr
 /* Reports whether both instructions have the same formats of A and B. */
 bool smma_are_same_operands(const smma_common_operands *common);
 
-/* Returns the encoding itself if both formats hold its number, otherwise that of a number near it, or of +0. NaN is a
-   number here unless `finite_only`, and -0 is not +0. `operand` is 0 for A, 1 for B. */
+/* Returns the encoding itself if both formats hold its number, otherwise the encoding of a number near it, or of +0. Here
+   NaN counts as a number unless `finite_only`, and -0 differs from +0. `operand` is 0 for A, 1 for B. */
 uint64_t smma_common_operand(const smma_common_operands *common, int operand, uint64_t encoding);
 
 /* Replaces the operands a and b of a vector by common ones. */

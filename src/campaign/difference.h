@@ -14,8 +14,8 @@ typedef struct {
 } smma_side;
 
 typedef struct {
-  const smma_instruction *as; /* the instruction whose vectors both computed: the one with the greater K, or with the
-                                 narrower formats of A and B if these differ */
+  const smma_instruction *as; /* the instruction whose vectors both units computed. It has the greater K, or, if the
+                                 formats of A and B differ, the narrower formats */
   smma_examination *examination[2];
   bool found;
   int terms;                        /* number of nonzero terms in `row` */
@@ -24,9 +24,10 @@ typedef struct {
   smma_campaign_result normal, all; /* results for normal vectors, and for vectors of all kinds in turn */
 } smma_unit_difference;
 
-/* Asks both units for vectors that show a feature of either, then for `rows` normal vectors and `rows` vectors of
-   all kinds. An instruction with a smaller K continues with its result as c. Returns false with a message if the
-   units cannot be compared, or if one fails. Release `difference` with smma_free_unit_difference in any case. */
+/* Compares the units on vectors that show a feature of one of them, then on `rows` normal vectors and on `rows` vectors
+   of all kinds. An instruction with a smaller K computes a vector in several calls; each result is the next call's c.
+   Returns false with a message if the units cannot be compared, or if one fails. Release `difference` with
+   smma_free_unit_difference in any case. */
 bool smma_find_unit_difference(const smma_side side[2], uint64_t rows, uint64_t seed, smma_unit_difference *difference,
                                smma_error *error);
 void smma_free_unit_difference(smma_unit_difference *difference);
@@ -38,8 +39,8 @@ smma_datum *smma_unit_difference_datum(const smma_side side[2], const char *cons
 /* Reports whether a feature is known of both units and has different values. */
 bool smma_feature_differs(const smma_unit_difference *difference, smma_probe_id probe);
 
-/* Computes the share of mismatches in `rows` normal vectors; -1 if there are no mismatches in these and in `rows`
-   vectors of all kinds. */
+/* Sets `*rate` to the share of mismatches in `rows` normal vectors. It is -1 if neither these vectors nor `rows`
+   vectors of all kinds have a mismatch. */
 bool smma_find_difference_rate(const smma_side side[2], uint64_t rows, uint64_t seed, double *rate, smma_error *error);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct {
   void *context;
 } smma_record_request;
 
-/* Receives the first `count` vectors of `rows`, the next ones of the recording. Returning false with a message ends
-   the recording. */
+/* Receives the next vectors of the recording: the first `count` vectors of `rows`. If it returns false with a message,
+   the recording ends. */
 typedef bool smma_record_taker(const smma_rows *rows, size_t count, void *taker, smma_error *error);
 
 /* Reports whether the unit can compute these vectors; if not, returns false with a message. */

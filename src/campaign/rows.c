@@ -1,6 +1,6 @@
 #include "campaign/rows.h"
 
-/* Number of vectors searched for those that cover events: takes at most a quarter of a second of one core. */
+/* Number of vectors that the search for coverage tries. It takes at most a quarter of a second on one core. */
 enum { TRIES = 1 << 14 };
 
 bool smma_campaign_rows_of(const smma_campaign_recipe *recipe, const smma_instruction *i, smma_campaign_rows *x) {

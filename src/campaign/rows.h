@@ -30,7 +30,8 @@ typedef struct {
   smma_cover cover; /* count 0: not used */
 } smma_campaign_rows;
 
-/* Finds the vectors for coverage, on all cores; keeps those in `rows` if they fit. Returns false if memory runs out. */
+/* Finds the vectors that cover all events, on all cores. If `rows` already holds those of the same instruction and
+   recipe, does nothing. Returns false if memory runs out. */
 bool smma_campaign_rows_of(const smma_campaign_recipe *recipe, const smma_instruction *instruction,
                            smma_campaign_rows *rows);
 void smma_campaign_rows_free(smma_campaign_rows *rows);
@@ -44,8 +45,8 @@ void smma_campaign_rows_get(const smma_campaign_rows *rows, uint64_t number, smm
 /* Returns SMMA_ROWS_COVER or a value of smma_row_kind. */
 int smma_campaign_rows_kind(const smma_campaign_rows *rows, uint64_t number);
 
-/* Returns the selection from which other generators make vectors `first` and up; these are the campaign's vectors
-   from number cover.count on. */
+/* Returns the selection with which other generators make the campaign's vectors from number `first` on. It is valid
+   only for vectors after the first cover.count, which cover events. */
 smma_row_selection smma_campaign_rows_selection(const smma_campaign_rows *rows, uint64_t first);
 
 #endif

@@ -17,7 +17,8 @@ static int class_of(smma_encoding f, smma_number x) {
   return f.exponent_bits && smma_is_subnormal(x) ? OF_SUBNORMAL : OF_NORMAL;
 }
 
-/* Returns how far apart two numbers are: adjacent, some or many encodings away, each toward zero or away from it. */
+/* Returns a class of the distance between two numbers: equal, adjacent, some encodings apart or many, and whether `got`
+   is nearer to zero than `expected`. */
 static int distance_of(smma_encoding f, uint64_t expected, uint64_t got) {
   const uint64_t fields = smma_low_bits(~UINT64_C(0), f.bits - (f.sign_bits != 0));
   const uint64_t x = expected & fields, y = got & fields, apart = (x < y ? y - x : x - y) >> f.ignored_bits;
@@ -50,7 +51,7 @@ smma_sort *smma_sample_add_sort(smma_sample *s, int sort) {
   return &s->sort[s->count++];
 }
 
-/* Keeps a vector in its sort if its hash is small enough. Returns its index there; -1 if it is not kept. */
+/* Stores a vector in its sort if its hash is among the smallest. Returns its index there, or -1 if it is not stored. */
 static int keep(smma_sort *to, uint64_t row) {
   int at = 0;
   if (to->kept < SMMA_KEPT_OF_SORT) {

@@ -1,11 +1,13 @@
-/* A share of numbered vectors: every count-th part of them, so that shares have similar size and content. */
+/* A share of numbered vectors. The vectors are divided into parts, and a share has every count-th part. So all shares
+   have similar size and content. */
 #ifndef SMMA_CAMPAIGN_SHARE_H
 #define SMMA_CAMPAIGN_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Parts index, index + count, index + 2 count, ... of `part` vectors each; index < count, part > 0. */
+/* The share consists of parts index, index + count, index + 2 count, ...; each part has `part` vectors. index < count,
+   part > 0. */
 typedef struct {
   uint64_t index, count, part;
 } smma_share;

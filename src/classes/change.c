@@ -82,7 +82,7 @@ static bool has_condition(condition c, smma_encoding f, smma_number x) {
   return false;
 }
 
-/* Returns the number that replaces `x`. `first`: the scale factor that TO_FIRST puts in the place of others. */
+/* Returns the replacement of `x`. TO_FIRST replaces every scale factor by `first`, the vector's first one. */
 static smma_number number_to(replacement to, smma_encoding f, smma_number x, smma_number first) {
   smma_number y = x;
   switch (to) {
@@ -122,7 +122,8 @@ static uint64_t code_to(replacement to, smma_encoding f, smma_nan_policy nan, ui
   return x;
 }
 
-/* Returns the number of places where the change can occur; 0 if these formats have no such number. */
+/* Returns the number of indices (k or scale factor) at which the change can occur; 0 if the formats do not have the
+   number that it replaces. */
 static int places_of(const number_change *n, const smma_instruction *i) {
   const smma_encoding d = smma_encoding_of(i->d);
   const bool integers = smma_is_integer(i->a), infinite = smma_has_infinity(d);
@@ -165,7 +166,8 @@ static long distance(const smma_change *x) {
   return number ? labs((long)x->value - x->was) : 100000;
 }
 
-/* Sorts by distance, the nearest value first; equal distances keep their order. */
+/* Sorts changes by the distance of their value from the model's, nearest first. Changes with equal distances keep their
+   order. */
 static void sort_nearest(smma_change *x, size_t count) {
   for (size_t n = 1; n < count; n++) {
     const smma_change now = x[n];

@@ -1,5 +1,5 @@
-/* Possible differences between a unit and its model: one parameter of the rule or of its composition, or certain
-   operands or results replaced by others, at all k or at one. */
+/* Possible differences between a unit and its model. Either one parameter of the rule or of its composition has another
+   value, or certain operands or results are replaced by other numbers, at every k or at one k. */
 #ifndef SMMA_CLASSES_CHANGE_H
 #define SMMA_CLASSES_CHANGE_H
 
@@ -19,7 +19,8 @@ typedef struct {
   int step;
   const smma_key *key; /* NULL for SMMA_CHANGED_NUMBER */
   int was, value;
-  int number, place; /* entry of the table number.def; k or index of the scale factor, -1: all */
+  int number, place; /* number: entry of the table number.def; place: the k or the index of the scale factor, -1 for all
+                        of them */
 } smma_change;
 
 /* Lists the changes worth trying, for each key the nearest values first; NULL if memory runs out. */

@@ -44,8 +44,8 @@ typedef struct {
   int simples[SMMA_MOST_CLASSES];
 } work;
 
-/* Reports whether the units were asked for as many vectors as allowed. The limit counts vectors, not time, so that
-   classes are the same on every machine. */
+/* Reports whether the units have computed as many vectors as allowed. The limit is a number of vectors and not a time,
+   so that classes are the same on every machine. */
 static bool is_ended(work *w) {
   if (w->found->asked < w->q->most_asked) return false;
   return w->found->is_ended = true;
@@ -65,9 +65,11 @@ static bool can_ask(const work *w) { return w->q->unit != NULL; }
 #define MOST_BROKEN 0.03
 
 typedef struct {
-  size_t corrected, still_wrong; /* vectors that get the unit's result; vectors that get another wrong result */
-  size_t broken;                 /* vectors that lose the unit's result: another fault may hide the difference there */
-  bool is_rejected;              /* the change breaks too many vectors, or units cannot have it */
+  size_t corrected, still_wrong; /* vectors for which the change gives the unit's result; vectors for which it gives a
+                                    different wrong result */
+  size_t broken;    /* matching vectors for which the change gives a wrong result: another fault may hide the difference
+                       there */
+  bool is_rejected; /* the change breaks too many vectors, or units cannot have it */
 } effect;
 
 static bool make_with(const work *w, const smma_change *x, smma_changed *m) {
@@ -105,8 +107,8 @@ static effect try_change(const work *w, const smma_change *x) {
   return e;
 }
 
-/* Neighbours of a test vector: numbers a little greater or smaller, with the other sign, or with one bit inverted;
-   products moved to other k. */
+/* Neighbours of a test vector. In a neighbour one number is slightly greater or smaller, has the opposite sign or one
+   inverted bit, or products are moved to other k. */
 typedef struct {
   smma_rows rows;
   size_t count;
@@ -152,13 +154,13 @@ static void put_all_neighbours(neighbours *b, const smma_instruction *i, const s
   }
 }
 
-/* How far the unit confirms a change, in vectors for which it matters. */
+/* Counts of vectors that show whether the unit confirms a change. */
 typedef struct {
   const work *w;
   const smma_changed *with;
   size_t agree;   /* vectors for which the change matters and gives the unit's result */
   size_t neither; /* vectors that the change does not explain */
-  size_t refuted; /* vectors for which the change matters, but the unit has the result without it */
+  size_t refuted; /* vectors for which the change matters, but the unit returns the model's result */
 } change_check;
 
 static bool shows_change(const smma_row *row, uint64_t expected, void *context) {
@@ -298,8 +300,8 @@ static bool choose_changes(work *w) {
 
 /* ---- Minimised vectors ---- */
 
-/* Condition that minimisation must keep: the vector shows change `of` (-1: a difference without a known change);
-   `alone`: no other change may matter. */
+/* The condition that every minimised vector must meet: it shows the change with index `of` (-1: any difference that no
+   change explains). If `alone`, no other change may matter for it. */
 typedef struct {
   const work *w;
   int of;
@@ -380,9 +382,9 @@ static bool ask_which(work *w, const condition *j, const smma_rows *rows, int co
   return true;
 }
 
-/* Moves all products together from k to k ^ x, for every x: products in different blocks stay in different blocks,
-   products in one block stay together. Sets `*places` to all places of products when the units still differ, and
-   `*often` to whether they differ for at least a quarter of all x. */
+/* Moves all products together from k to k ^ x, for every x. Products of one block stay in one block, and products of
+   different blocks in different blocks. Sets `*places` to all k that had a product while the units still differed.
+   `*often` is whether they differ for at least a quarter of all x. */
 static bool ask_moved(work *w, const condition *j, smma_rows *rows, const smma_row *row, uint64_t *places,
                       bool *often) {
   const smma_instruction *i = w->q->instruction;
@@ -425,12 +427,12 @@ static bool ask_bound(work *w, const condition *j, smma_rows *rows, const smma_r
   return true;
 }
 
-/* Determines the places of a class: a single place if a product is bound to it, otherwise all places where the units
-   differed. */
+/* Determines the places of a class. If the mismatch needs a product at a certain k, this is the only place; otherwise
+   the places are all k of products for which the units differed. */
 static bool ask_places(work *w, const condition *j, smma_rows *rows, smma_mismatch_class *c) {
   bool bound = false;
   if (!ask_moved(w, j, rows, &c->row, &c->places, &bound)) return false;
-  if (bound) return true; /* the mismatch occurs at too many places to be bound to one */
+  if (bound) return true; /* the mismatch occurs for so many k that it does not need a certain one */
   for (int k = 0; !bound && k < w->q->instruction->k; k++) {
     if (!is_term(&c->row, k)) continue;
     if (!ask_bound(w, j, rows, &c->row, k, &bound)) return false;
@@ -473,12 +475,13 @@ static unsigned traits_of(const work *w, const smma_mismatch_class *c) {
   return traits | (unsigned)(smma_decode(smma_encoding_of(i->c), c->row.c).kind > SMMA_FINITE) << 5;
 }
 
-/* Returns the single place of a bound product, as a bit; 0 if the product is not bound. */
-static uint64_t bound_place(const smma_mismatch_class *c) { return c->places & (c->places - 1) ? 0 : c->places; }
+/* Returns the position k of the product if all mismatches of the class have it at the same k, as a mask with one bit;
+   otherwise 0. */
+static uint64_t only_position(const smma_mismatch_class *c) { return c->places & (c->places - 1) ? 0 : c->places; }
 
 /* Reports whether two mismatches belong to one class. */
 static bool is_alike(const work *w, const smma_mismatch_class *x, const smma_mismatch_class *y) {
-  return bound_place(x) == bound_place(y) && (bound_place(x) || traits_of(w, x) == traits_of(w, y));
+  return only_position(x) == only_position(y) && (only_position(x) || traits_of(w, x) == traits_of(w, y));
 }
 
 static smma_mismatch_class class_of_row(const work *w, size_t i) {
@@ -605,7 +608,7 @@ static bool add_class(work *w, int of, bool is_model) {
   return true;
 }
 
-/* Sorts the mismatches that one change alone explains, then marks those that need several changes. */
+/* Sorts the mismatches that a single change explains. Then marks the mismatches that need several changes. */
 static bool sort_changes(work *w) {
   smma_classes *f = w->found;
   bool good = true;

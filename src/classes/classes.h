@@ -1,6 +1,6 @@
-/* Sorts mismatches into classes. A class holds the mismatches that one change of the model explains; other
-   mismatches are in one class if their simplest vectors differ at the same places and in the same way. Also finds
-   the events that the vectors of a class have in common. */
+/* Sorts mismatches into classes. A class holds the mismatches that one change of the model explains. Mismatches that no
+   change explains are in one class if their simplest vectors differ at the same k and in the same way. Also finds the
+   events that the vectors of a class have in common. */
 #ifndef SMMA_CLASSES_CLASSES_H
 #define SMMA_CLASSES_CLASSES_H
 
@@ -12,7 +12,7 @@
    change. */
 typedef struct {
   const smma_instruction *instruction;
-  smma_unit *unit, *against; /* NULL, both of them, if no further vectors can be asked */
+  smma_unit *unit, *against; /* both NULL if the units cannot compute further vectors */
   const smma_rows *rows;     /* vectors with the unit's d */
   size_t count;              /* number of vectors, all different */
   const uint64_t *expected;  /* for each vector, the other unit's result */
@@ -21,7 +21,7 @@ typedef struct {
   const smma_rows *matches;  /* vectors with the same d from both units */
   size_t matching;
   double match_weight; /* number of matching vectors that each of these represents */
-  size_t most_asked;   /* limit of vectors asked, after which no more are minimised */
+  size_t most_asked;   /* maximum number of vectors that the units compute; after it no more vectors are minimised */
 } smma_class_request;
 
 /* Limits. Events are compared with up to SMMA_OTHER_ROWS matching vectors; places are determined for K up to
@@ -38,10 +38,10 @@ typedef struct {
   size_t rows;       /* number of sorted vectors in the class */
   double mismatches; /* estimate of all mismatches in the class */
   bool is_changed;   /* the change alone gives the unit's results for these vectors */
-  bool is_model;     /* the rule's own model has the unit's results: the other unit deviates from it */
+  bool is_model;     /* the rule's model returns the unit's results, so the other unit deviates from the rule */
   smma_change change;
-  smma_change other[SMMA_TOLD_CHANGES]; /* changes that no vector here tells from `change` */
-  size_t others;                        /* how many such changes there are */
+  smma_change other[SMMA_TOLD_CHANGES]; /* changes that no sorted vector distinguishes from `change` */
+  size_t others;                        /* number of changes in `other` */
   bool is_partly;           /* no single change explains the whole class, but `change` explains its minimised vectors */
   int simples;              /* number of these minimised vectors */
   size_t refuting;          /* matching vectors that would differ with the change */
@@ -51,7 +51,7 @@ typedef struct {
   bool is_simplified;       /* `row` was minimised; otherwise it is an original vector */
   bool is_alone;            /* no other class's change matters for `row` */
   bool is_placed;           /* its products were moved to other k */
-  uint64_t places;          /* bit k: the mismatch occurs with a product at k, as far as products were moved there */
+  uint64_t places; /* bit k: the mismatch occurs with a product at k (only k to which products were moved are known) */
   int events;
   smma_common_event event[SMMA_TOLD_EVENTS];
 } smma_mismatch_class;

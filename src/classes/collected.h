@@ -20,8 +20,9 @@ typedef struct {
 bool smma_collection_open(const smma_instruction *instruction, smma_collection *collection);
 void smma_collection_free(smma_collection *collection);
 
-/* smma_collect_mismatch adds a mismatch, with d of the unit to explain; false if memory runs out. smma_collect_right
-   adds a vector for which both units have row->d; the first SMMA_MATCHING_ROWS are kept. */
+/* smma_collect_mismatch adds a mismatch; row->d is the result of the unit that is to be explained. Returns false if
+   memory runs out. smma_collect_right adds a vector for which both units return row->d; only the first
+   SMMA_MATCHING_ROWS of these are stored. */
 bool smma_collect_mismatch(smma_collection *collection, const smma_row *row, uint64_t expected, uint64_t index);
 void smma_collect_right(smma_collection *collection, const smma_row *row);
 

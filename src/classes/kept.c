@@ -26,7 +26,8 @@ typedef struct {
   size_t count;
 } labelled_rows;
 
-/* Removes the vectors with a mismatch (`differing`), or those without. Returns how many it removed. */
+/* Removes the vectors with a mismatch if `differing`, otherwise the vectors without a mismatch. Returns how many it
+   removed. */
 static size_t remove_rows(const smma_operation *o, labelled_rows *x, bool differing) {
   size_t kept = 0;
   const size_t before = x->count;

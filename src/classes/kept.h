@@ -12,9 +12,9 @@ enum { SMMA_SORTED_ROWS = 512, SMMA_MATCHING_ROWS = 4096 };
    weight[i] is the number of mismatches that slot[i] represents. Returns the number of slots. */
 size_t smma_kept_slots(const smma_sample *sample, size_t slot[SMMA_SORTED_ROWS], double weight[SMMA_SORTED_ROWS]);
 
-/* Computes the vectors that a campaign has kept again, and others that match, and sorts them into classes.
-   `*agreeing_again` is the number of kept vectors that no longer differ; `most_asked` is as in smma_class_request. An
-   index is the number of a vector, from 0. */
+/* Computes the vectors of a campaign's sample again, and some matching vectors, and sorts them into classes. Sets
+   `*agreeing_again` to the number of sampled vectors that no longer differ. `most_asked` is as in smma_class_request.
+   Vectors are numbered from 0. */
 bool smma_classify_kept(const smma_campaign *campaign, const smma_instruction *instruction,
                         const smma_campaign_result *result, smma_classes *classes, size_t *agreeing_again,
                         size_t most_asked, smma_error *error);

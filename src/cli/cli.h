@@ -72,10 +72,10 @@ const char *smma_option_of(const char *member, char text[64]);
 /* Whether --quiet was given, which stops notes and progress. */
 extern bool smma_is_quiet;
 
-/* Set by --strict: instructions whose model rests on reports or assumptions alone are refused. */
+/* Set by --strict: commands refuse instructions whose model is based only on reports or assumptions. */
 extern bool smma_is_strict;
 
-/* Prints a note on stderr ("softmma: note: ..."): something to know that is not an error. Only rank 0 prints notes. */
+/* Prints a note on stderr ("softmma: note: ..."), for information that is not an error. Only rank 0 prints notes. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The receiver that prints notes of the library in this way. */

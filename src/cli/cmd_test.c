@@ -103,8 +103,8 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   }
 }
 
-/* Reports whether a result is printed: every mismatch is; results without a mismatch are printed only for a short list
-   of instructions, and not if the shard has no test vector of the instruction. */
+/* Reports whether the result of an instruction is printed. Results with mismatches always are. Results without
+   mismatches are printed if the list of instructions is short and the shard has test vectors of the instruction. */
 static bool is_shown(const smma_report *report, const smma_campaign_result *r) {
   return !smma_report_is_clean(r) || (report->count <= MOST_LINES && (r->rows || !report->shard.count));
 }

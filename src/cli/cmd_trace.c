@@ -17,7 +17,7 @@ typedef struct {
 
 static const trace_options defaults = {.alpha = 1, .beta = 1, .scale_d = 1};
 
-/* The matrices of the files, or the parts of them that the traced element needs. */
+/* The matrices of the files: whole, or only the row and the column that the traced element needs. */
 typedef struct {
   smma_tensor a, b, c, bias, scale_a, scale_b;
 } files;

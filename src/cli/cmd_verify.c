@@ -41,7 +41,7 @@ static void note_empty(const char *path, void *context) {
 
 static void show_progress(uint64_t rows, void *context) { smma_progress_show(&((output *)context)->progress, rows, 0); }
 
-/* ---- Ranks: each rank checks every n-th of the files. Rank 0 then checks those with errors again, and reports ---- */
+/* ---- Ranks: each rank checks every n-th file. Rank 0 then repeats the files that have errors, and reports ---- */
 
 /* Sends the counts of test vectors of clean files to rank 0. */
 static void gather(smma_clean_files *clean) {

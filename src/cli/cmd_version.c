@@ -52,33 +52,33 @@ static void ignore_device(const char *kernel, const smma_device_info *info, cons
   (void)kernel, (void)info, (void)why, (void)context;
 }
 
-/* Tests in a child process whether a driver can list its devices. A vendor's libraries may end the process that asks
-   them (PoCL does if there is no /sys), or hang. */
-static bool can_be_asked(const char *driver, char why[SMMA_DEVICE_MESSAGE]) {
-  const double patience = 60;
+/* Tests in a child process whether a driver can list its devices. A vendor's libraries may end the process that calls
+   them (PoCL does if there is no /sys), or hang. Returns true if no child process can be started. */
+static bool can_list_devices(const char *driver, char why[SMMA_DEVICE_MESSAGE]) {
+  const double timeout_seconds = 60;
   char end[128];
   int status = 0;
-  bool by_itself;
+  bool has_exited;
   const pid_t child = smma_child_start();
   if (!child) {
     for_devices_of(driver, ignore_device, NULL);
     _exit(0);
   }
   if (child < 0) return true;
-  by_itself = smma_child_end(child, patience, &status);
-  if (by_itself && status == 0) return true;
+  has_exited = smma_child_end(child, timeout_seconds, &status);
+  if (has_exited && status == 0) return true;
   smma_child_end_text(status, end, sizeof end);
-  if (by_itself)
+  if (has_exited)
     snprintf(why, SMMA_DEVICE_MESSAGE, "a process that searched its libraries for devices %s", end);
   else
-    snprintf(why, SMMA_DEVICE_MESSAGE, "its libraries have not answered for %g seconds", patience);
+    snprintf(why, SMMA_DEVICE_MESSAGE, "its libraries have not answered for %g seconds", timeout_seconds);
   return false;
 }
 
 static void for_devices(device_action *act, void *context) {
   for (size_t d = 0; smma_drivers[d]; d++) {
     char why[SMMA_DEVICE_MESSAGE];
-    if (can_be_asked(smma_drivers[d], why))
+    if (can_list_devices(smma_drivers[d], why))
       for_devices_of(smma_drivers[d], act, context);
     else
       act(smma_drivers[d], NULL, why, context);
@@ -108,7 +108,7 @@ static void print_device(const char *kernel, const smma_device_info *info, const
     printf("%-12s  not available: %s\n", kernel, why);
 }
 
-/* Prints the architectures that 'list' omits unless they are named. */
+/* Appends the number of instructions of each architecture that 'list' omits by default. */
 static void print_unlisted(void) {
   for (int i = 0; i < SMMA_ARCH_COUNT; i++)
     if (!smma_architectures[i].listed)

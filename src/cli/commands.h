@@ -1,5 +1,5 @@
-/* Includes command.def with the macros that its includer has defined; the others expand to nothing. No include guard.
- */
+/* Includes command.def. Macros of command.def that the including file has not defined expand to nothing. There is no
+   include guard, because the file is included several times. */
 #ifndef SMMA_COMMAND_GROUP
 #define SMMA_COMMAND_GROUP(heading)
 #endif

@@ -19,7 +19,7 @@ bool smma_read_kind(const char *text, smma_row_kind *kind, smma_error *error);
 /* Makes the recipe for a campaign's test vectors: the kind of --kind, or the default mixture if `kind` is NULL. */
 bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *recipe, smma_error *error);
 
-/* An entry for a table of options: the letter that --kind had. */
+/* An entry for a table of options: -k, the former letter of --kind. */
 #define SMMA_FORMER_KIND(text) \
   { NULL, 'k', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, (text), 0, "--kind", NULL }
 
@@ -42,7 +42,7 @@ bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *re
         "WHEN"                                                                                                    \
   }
 
-/* Reads the value of --tininess. Fails if it is unknown, or stands without --flags. */
+/* Reads the value of --tininess. Fails if the value is unknown, or if --flags is missing. */
 bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, smma_error *error);
 
 /* Reads the format of vector files that --format names; it is text if the option is not given (NULL). */

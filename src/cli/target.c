@@ -101,7 +101,7 @@ static const smma_instruction *after_colon(const smma_target *t, const smma_choi
   return NULL;
 }
 
-/* Returns the instruction that --instr, --in or --out selects; at least one of them is given. */
+/* Returns the instruction that --instr, --in and --out select. At least one of these options must be present. */
 static const smma_instruction *by_options(const smma_target *t, const smma_choice *c, smma_error *error) {
   smma_formats formats;
   if (c->instr && (c->in || c->out)) return said_already(c->in ? "--in" : "--out", "--instr", error);

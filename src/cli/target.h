@@ -18,8 +18,8 @@ typedef struct {
 /* The options that choose an instruction of a GPU; NULL if not given. */
 typedef struct {
   const char *instr, *in, *out;
-  smma_format
-      *rounded; /* the command rounds D if no instruction has its format (smma_resolve_rounded); NULL: it does not */
+  smma_format *rounded; /* receives D's format if no instruction has it and the command must round D
+                           (smma_resolve_rounded); NULL: such a format is an error */
 } smma_choice;
 
 /* Entries for a command's table of options. `text` describes --on, and `usual` is the default of --in, such as
@@ -79,7 +79,8 @@ bool smma_read_target_or_none(const char *on, smma_target *target, smma_error *e
 bool smma_chosen(const smma_target *target, const smma_choice *choice, const smma_instruction **chosen,
                  smma_error *error);
 
-/* Returns the instruction of a command's one target; NULL if nothing chooses it. */
+/* Returns the instruction of the target of a command that takes one target. Returns NULL with an error if neither the
+   target nor an option selects an instruction. */
 const smma_instruction *smma_choose_instruction(const char *on, const smma_choice *choice, smma_error *error);
 
 /* Returns the instruction of one of several targets, or NULL. The options apply to targets that name only a GPU, and
@@ -90,11 +91,11 @@ const smma_instruction *smma_choose_target(const char *text, const smma_choice *
 bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
                       smma_error *error);
 
-/* Takes the formats and instructions out of the labels: for a command that shows them beside the labels. */
+/* Removes formats and instructions from the labels, for a command that shows them in separate columns. */
 bool smma_label_by_gpu(smma_prepared_targets *x, smma_error *error);
 
-/* Fails if a target cannot use what the options give: members of `given` that differ from their defaults, and pointers
-   that are not NULL. */
+/* Fails if a target cannot use an argument that the user has set: a member of `given` that differs from its default, or
+   a pointer that is not NULL. */
 bool smma_check_places(const smma_prepared_targets *x, const smma_gemm_arguments *given, const char *option_of_c,
                        smma_error *error);
 

@@ -14,10 +14,11 @@ typedef struct {
   unsigned abi; /* SMMA_RANKS_ABI */
   bool (*start)(size_t *rank, size_t *ranks);
   void (*send)(const void *bytes, size_t size); /* sends to rank 0 */
-  void *(*receive)(size_t from, size_t *size);  /* in rank 0; the caller frees the bytes; NULL if memory runs out */
-  void (*share)(void *bytes, size_t size);      /* copies rank 0's bytes to all ranks */
-  void (*wait)(void);                           /* waits until all ranks wait */
-  void (*abort)(int status);                    /* ends all ranks */
+  /* Called in rank 0: returns bytes that the caller frees, or NULL if memory runs out. */
+  void *(*receive)(size_t from, size_t *size);
+  void (*share)(void *bytes, size_t size); /* copies rank 0's bytes to all ranks */
+  void (*wait)(void);                      /* waits until all ranks wait */
+  void (*abort)(int status);               /* ends all ranks */
   void (*end)(void);
   const char *(*version)(void); /* describes the MPI library; may be called before start */
 } smma_ranks_module;

@@ -12,12 +12,12 @@
 /* Reports whether a launcher has started several ranks; looks only at the environment. */
 bool smma_ranks_launched(void);
 
-/* Loads the MPI module and starts it; false with a message. Removes the launcher's variables, so child processes see
-   no launcher. */
+/* Loads the MPI module and starts it. Returns false with a message if that fails. Removes the launcher's variables, so
+   child processes see no launcher. */
 bool smma_ranks_start(smma_error *error);
 
-/* Returns the name of the MPI library that the module is linked with, for example "Open MPI v4.1.4"; NULL with a
-   message without the module. */
+/* Returns the name of the MPI library that the module is linked with, for example "Open MPI v4.1.4". Returns NULL with
+   a message if the module is missing. */
 const char *smma_ranks_library(smma_error *error);
 
 size_t smma_rank(void), smma_ranks(void);

@@ -8,7 +8,7 @@
 
 typedef struct {
   smma_compare_result *result;
-  size_t passes; /* number of passes over all products: for each target its product and two exact ones */
+  size_t passes; /* number of products to compute: for each target its own product and two exact products */
   bool stopped;
 } study;
 

@@ -16,8 +16,9 @@ typedef struct {
   smma_plan *plan; /* NULL for one chain of instructions */
 } smma_target_plan;
 
-/* Fills the plans of `count` targets. `list` has one plan for all targets, or one for each, separated by commas. "none"
-   is one chain of instructions, and so is every plan if `list` is NULL. If it fails, no plan remains. */
+/* Fills the plans of `count` targets. `list` has one plan for all targets, or one plan for each target, separated by
+   commas. "none" means one chain of instructions. If `list` is NULL, every target has one chain. If the function fails,
+   it frees all plans. */
 bool smma_target_plans(const char *list, const smma_instruction *const *instruction, size_t count,
                        smma_target_plan *plans, smma_error *error);
 
@@ -30,8 +31,8 @@ typedef struct {
   smma_rounding a, b;
 } smma_target_rounding;
 
-/* Sets `rounding` of `count` targets. `list` has one mode for all targets, or one for each, separated by commas. If it
-   is NULL, and for "default", smma_operand_rounding decides. */
+/* Sets `rounding` of `count` targets. `list` has one mode for all targets, or one mode for each target, separated by
+   commas. If the mode is "default", or if `list` is NULL, smma_operand_rounding returns the mode. */
 bool smma_target_roundings(const char *list, const smma_instruction *const *instruction, const smma_target_plan *plans,
                            size_t count, smma_target_rounding *rounding, smma_error *error);
 

@@ -14,7 +14,7 @@ typedef struct {
   char inputs[SMMA_INPUTS_TEXT_SIZE];      /* formats of A and B */
   char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* the formats, with the plan and the rounding mode if given */
   const smma_instruction *instruction;
-  smma_format rounded; /* D is rounded to it, because no instruction has it; or SMMA_NO_FORMAT */
+  smma_format rounded; /* format to which D is rounded because no instruction has it; or SMMA_NO_FORMAT */
   smma_target_plan plan;
   smma_target_rounding rounding;
   smma_tensor a, b, c, scale_a, scale_b, bias, d;
@@ -42,8 +42,8 @@ bool smma_refuse_same_targets(const smma_prepared_targets *x, smma_error *error)
 /* Fails if a product of this K cannot follow the plan of a target. */
 bool smma_check_plans(const smma_prepared_targets *x, size_t k, smma_error *error);
 
-/* Returns the receiver of notes on a target's A and B: NULL if an earlier target rounds them in the same way, so that
-   it had the note. */
+/* Returns the receiver of notes on the conversion of a target's A and B. Returns NULL if an earlier target converts
+   them in the same way, so that each note appears once. */
 const smma_notes *smma_notes_of_target(const smma_prepared_targets *x, const smma_prepared_target *target);
 
 /* Fails if elements of A or B could have two meanings for a target's instruction (smma_check_meaning). A matrix that is
@@ -61,8 +61,8 @@ bool smma_check_inner(const smma_tensor *a, const smma_tensor *b, const char *co
 bool smma_convert_operands(const smma_prepared_targets *x, smma_prepared_target *target, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2], smma_error *error);
 
-/* Sets the factors of a target whose matrices will be quantised, from the whole matrices: for a study that then
-   quantises parts of them. */
+/* Computes the tensor factors of a target from the whole matrices, for a study that later quantises only parts of
+   them. */
 bool smma_find_factors(smma_prepared_target *target, const smma_tensor *a, const smma_tensor *b,
                        const char *const path[2], smma_error *error);
 

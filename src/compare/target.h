@@ -16,7 +16,7 @@ typedef struct {
   const smma_instruction *instruction;
   smma_rounding rounding; /* how A was rounded to the instruction's format */
   smma_gemm_arguments product;
-  size_t whole_k; /* K of the matrices if the product takes only their first k; otherwise 0 */
+  size_t whole_k; /* K of the whole matrices if the product uses only their first k; otherwise 0 */
 } smma_product_target;
 
 /* The matrices of a product. Lines of scale factors lie along K: one for each row of A, and for each column of B. */

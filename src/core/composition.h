@@ -401,8 +401,9 @@ SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_r
 /* Encodes a finite sum. */
 SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_nan_policy nan, smma_leading sum, const smma_node *term,
                                       int count) {
-  const bool saturates = s->overflow == SMMA_SUM_SATURATES ||
-                         (s->overflow == SMMA_SUM_BY_DIRECTION && smma_leads_from_infinity(s->rounding, sum.negative));
+  const bool saturates =
+      s->overflow == SMMA_SUM_SATURATES ||
+      (s->overflow == SMMA_SUM_BY_DIRECTION && smma_rounds_away_from_infinity(s->rounding, sum.negative));
   const bool is_zero = sum.significand == 0;
   const smma_encoding all = smma_encoding_of(s->output), f = saturates ? smma_readable_encoding(nan, all) : all;
   const int least = smma_minimum_exponent(f);

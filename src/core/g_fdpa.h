@@ -18,9 +18,9 @@ typedef enum {
 } smma_c_joins;
 
 typedef struct {
-  int block;                        /* L: products in one fused sum; a divisor of K */
-  int interleave;                   /* consecutive k dealt to a block at a time; L: blocks are consecutive */
-  int alignment_bits;               /* F: fraction bits below the greatest exponent */
+  int block;          /* L: products in one fused sum; a divisor of K */
+  int interleave;     /* consecutive k given to a block before the next block gets its turn; L: contiguous blocks */
+  int alignment_bits; /* F: fraction bits below the greatest exponent */
   smma_rounding alignment_rounding; /* of each term */
   int sticky_bit;                   /* 1: one more bit, the OR of the bits below the alignment; else 0 */
   smma_product_exponent product_exponent;
@@ -46,8 +46,9 @@ SMMA_CORE bool smma_is_plain_chain(const smma_step *s) {
          s->output != SMMA_NO_FORMAT && smma_is_ieee_rounding(s->rounding) && !s->early_underflow;
 }
 
-/* Reports whether terms bring their exponent, or their leading bit's, without exceptions. */
-SMMA_CORE bool smma_is_plain_cut(const smma_cut *c) {
+/* Reports whether every term enters the alignment with its own (or normalised) exponent: no offset, no minimum, no
+   dropped terms and no second rounding. */
+SMMA_CORE bool smma_is_plain_alignment(const smma_cut *c) {
   return c->brings != SMMA_BRINGS_NOTHING && c->offset == 0 && c->least == SMMA_NONE &&
          c->zero_exponent != SMMA_OWN_EXPONENT && c->drop == SMMA_NONE && c->again == 0;
 }
@@ -55,7 +56,7 @@ SMMA_CORE bool smma_is_plain_cut(const smma_cut *c) {
 /* Reports whether a step aligns its terms and the accumulator alike; only products may be normalised. */
 SMMA_CORE bool smma_aligns_alike(const smma_step *s) {
   const smma_cut *term = &s->term, *sum = &s->accumulator;
-  return smma_is_plain_cut(term) && smma_is_plain_cut(sum) && sum->brings == SMMA_BRINGS_OWN &&
+  return smma_is_plain_alignment(term) && smma_is_plain_alignment(sum) && sum->brings == SMMA_BRINGS_OWN &&
          term->bits == sum->bits && term->rounding == sum->rounding && term->zero_exponent == sum->zero_exponent &&
          (smma_is_ieee_rounding(term->rounding) || (term->rounding == SMMA_ROUND_TO_ODD && term->bits > 0));
 }
@@ -67,7 +68,7 @@ SMMA_CORE bool smma_is_exact_alignment(const smma_step *s) {
 }
 
 /* Reports whether the second step only adds c to the sum of the first step and rounds to d. */
-SMMA_CORE bool smma_joins_last(const smma_composition *p, smma_format d) {
+SMMA_CORE bool smma_c_joins_last(const smma_composition *p, smma_format d) {
   const smma_step *s = &p->step[0], *last = &p->step[1];
   return p->steps == 2 && s->start == SMMA_START_ZERO && last->start == SMMA_START_C && smma_is_plain_chain(last) &&
          smma_is_exact_alignment(last) && last->output == d && last->overflow == s->overflow &&
@@ -77,7 +78,7 @@ SMMA_CORE bool smma_joins_last(const smma_composition *p, smma_format d) {
 /* Returns the parameters of a composition that is G-FDPA. */
 SMMA_CORE smma_g_fdpa smma_g_fdpa_of(const smma_composition *p) {
   const smma_step *s = &p->step[0];
-  const bool exact = s->term.bits == SMMA_EXACT_ALIGNMENT, first = p->steps == 1;
+  const bool exact = s->term.bits == SMMA_EXACT_ALIGNMENT, c_joins_first = p->steps == 1;
   const bool sticky = !exact && s->term.rounding == SMMA_ROUND_TO_ODD;
   smma_g_fdpa g;
   g.block = s->take;
@@ -88,8 +89,8 @@ SMMA_CORE smma_g_fdpa smma_g_fdpa_of(const smma_composition *p) {
   g.product_exponent =
       !exact && s->term.brings == SMMA_BRINGS_NORMALIZED ? SMMA_EXPONENT_NORMALIZED : SMMA_EXPONENT_OF_FACTORS;
   g.zero_exponent = exact ? SMMA_NO_EXPONENT : s->term.zero_exponent;
-  g.c_joins = first ? SMMA_C_JOINS_FIRST : SMMA_C_JOINS_LAST;
-  g.c_rounding = first ? SMMA_ROUND_NEAREST_EVEN : p->step[1].rounding;
+  g.c_joins = c_joins_first ? SMMA_C_JOINS_FIRST : SMMA_C_JOINS_LAST;
+  g.c_rounding = c_joins_first ? SMMA_ROUND_NEAREST_EVEN : p->step[1].rounding;
   g.output = s->output;
   g.rounding = s->rounding;
   g.overflow = s->overflow;
@@ -103,12 +104,13 @@ SMMA_CORE smma_g_fdpa smma_g_fdpa_of(const smma_composition *p) {
    Bound: it reads two steps. */
 SMMA_CORE bool smma_is_g_fdpa(const smma_composition *p, int k, smma_format d, smma_g_fdpa *g) {
   const smma_step *s = &p->step[0];
-  const bool aligned = smma_is_exact_alignment(s) || smma_aligns_alike(s), first = s->start == SMMA_START_C;
+  const bool aligned = smma_is_exact_alignment(s) || smma_aligns_alike(s), c_joins_first = s->start == SMMA_START_C;
   if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0 ||
       !smma_has_whole_products(p) || p->product != SMMA_PRODUCT_MULTIPLIED || p->subnormal_b != p->subnormal_a ||
       p->subnormal_c != p->subnormal_a)
     return false;
-  if (!aligned || !smma_is_plain_chain(s) || s->window != k || !(first ? p->steps == 1 : smma_joins_last(p, d)))
+  if (!aligned || !smma_is_plain_chain(s) || s->window != k ||
+      !(c_joins_first ? p->steps == 1 : smma_c_joins_last(p, d)))
     return false;
   *g = smma_g_fdpa_of(p);
   return true;
@@ -183,7 +185,8 @@ SMMA_CORE smma_leading smma_exact_sum(const smma_number *term, int count) {
   return smma_wide_leading(&sum);
 }
 
-/* Reports whether a zero sum of these terms is -0. */
+/* Reports whether the sum of these terms, which is zero, is -0. A nonzero term counts as both signs, because the terms
+   cancel. */
 SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding direction, const smma_number *term,
                                          int count) {
   bool positive = false, negative = false;
@@ -198,7 +201,7 @@ SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding dir
 
 SMMA_CORE smma_overflow smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding direction, bool negative) {
   bool saturates = p->overflow == SMMA_SUM_SATURATES ||
-                   (p->overflow == SMMA_SUM_BY_DIRECTION && smma_leads_from_infinity(direction, negative));
+                   (p->overflow == SMMA_SUM_BY_DIRECTION && smma_rounds_away_from_infinity(direction, negative));
   return saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
 }
 

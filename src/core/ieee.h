@@ -12,8 +12,8 @@ typedef struct {
   bool negative;
 } smma_exact;
 
-/* Returns the same value with a significand of `length` bits (at least its own length). Zero stays zero and gets an
-   exponent below that of every other number. */
+/* Returns the same value with a significand of `length` bits, which must be at least the present length. Zero remains
+   zero; its exponent becomes lower than that of every other number. */
 SMMA_CORE smma_exact smma_normalize_exact(smma_exact x, int length) {
   int shift = length - smma_bit_length_bits128(x.significand);
   if (shift == length) {
@@ -86,7 +86,7 @@ SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_rounding direction
   }
   return smma_encode_exact_in(
       f, sum, direction,
-      smma_leads_from_infinity(direction, sum.negative) ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
+      smma_rounds_away_from_infinity(direction, sum.negative) ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
 }
 
 /* Returns fma(a, b, c) in the format f, rounded in any direction. */

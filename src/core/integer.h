@@ -13,8 +13,8 @@ typedef enum {
 
 typedef struct {
   smma_integer_overflow overflow;
-  int two_stages; /* 1 (RDNA 4): the sum is limited after the even groups of eight k, and again after the odd ones; 0:
-                     once, after all */
+  int two_stages; /* 1 (RDNA 4): the sum is wrapped or clamped after the even groups of eight k and again after the odd
+                     groups; 0: only once, after all products */
   smma_product_kind product;
 } smma_integer;
 

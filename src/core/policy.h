@@ -26,7 +26,8 @@ typedef enum {
 /* The sign of a zero result. */
 typedef enum {
   SMMA_ZERO_POSITIVE, /* an exact zero is +0; a negative sum that rounds to zero is -0 */
-  SMMA_ZERO_IEEE,     /* IEEE 754, section 6.3: zeros of one sign keep it; otherwise +0, or -0 when rounding down */
+  SMMA_ZERO_IEEE, /* IEEE 754, section 6.3: a sum of zeros with one sign has this sign; any other zero is +0, or -0 if
+                     rounding down */
   SMMA_ZERO_ALWAYS_POSITIVE /* +0, also for a negative sum that rounds to zero */
 } smma_zero_sign;
 

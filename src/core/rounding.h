@@ -42,13 +42,13 @@ SMMA_CORE bool smma_rounds_up(smma_rounding direction, bool negative, bool odd, 
 
 /* Reports whether rounding in `direction` leads away from the infinity of that sign: there IEEE 754 (7.4) makes
    overflow return the greatest finite magnitude. smma_is_directed reports whether this holds for either sign. */
-SMMA_CORE bool smma_leads_from_infinity(smma_rounding direction, bool negative) {
+SMMA_CORE bool smma_rounds_away_from_infinity(smma_rounding direction, bool negative) {
   return direction == SMMA_ROUND_TOWARD_ZERO || direction == SMMA_ROUND_TO_ODD ||
          direction == (negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
 }
 
 SMMA_CORE bool smma_is_directed(smma_rounding direction) {
-  return smma_leads_from_infinity(direction, false) || smma_leads_from_infinity(direction, true);
+  return smma_rounds_away_from_infinity(direction, false) || smma_rounds_away_from_infinity(direction, true);
 }
 
 /* Encodes (-1)^negative * (significand + t) * 2^exponent, rounded in `direction` to `f`, where 0 < t < 1 if
@@ -113,8 +113,9 @@ SMMA_CORE smma_overflow smma_overflow_of(smma_encoding f, smma_number x, smma_ro
   switch (overflow) {
     case SMMA_OVERFLOW_PROPAGATE: saturates = !is_infinite; break;
     case SMMA_OVERFLOW_BY_DIRECTION:
-      saturates = !is_infinite &&
-                  (direction == SMMA_ROUND_TO_ODD ? !f.sign_bits : smma_leads_from_infinity(direction, x.negative));
+      saturates =
+          !is_infinite &&
+          (direction == SMMA_ROUND_TO_ODD ? !f.sign_bits : smma_rounds_away_from_infinity(direction, x.negative));
       break;
     default: return overflow;
   }

@@ -13,8 +13,8 @@ typedef enum {
   SMMA_NAN_ALL_ONES,  /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
   SMMA_NAN_QUIET,     /* payload not known: the format's quiet NaN represents all of them */
   SMMA_NAN_DEFAULT,   /* Arm: always the format's quiet NaN */
-  SMMA_NAN_B_SUM_A,   /* NVIDIA's FP64: the NaN of the factor b, else that of the sum, else that of the factor a, made
-                         quiet; if none of them is NaN, the negative quiet NaN */
+  SMMA_NAN_B_SUM_A,   /* NVIDIA's FP64: the first NaN of factor b, the sum and factor a, made quiet; if none of these is
+                         NaN, the negative quiet NaN */
   SMMA_NAN_OPERAND,   /* x86: an operand's NaN, made quiet; if no operand is NaN, the negative quiet NaN */
   SMMA_NAN_BY_SOURCE, /* RDNA: if a factor is NaN, the marked NaN; else if the products make a NaN, the negative quiet
                          NaN; else if the accumulator is NaN, that NaN made quiet; else the negative quiet NaN */

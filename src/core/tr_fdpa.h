@@ -9,8 +9,8 @@ typedef struct {
   int alignment_bits; /* F: fraction bits of aligned products, and of c */
   int sum_bits;       /* F2: fraction bits of the sum of products, and of the total */
   int block;          /* L: products in one fused sum */
-  int revision;       /* 1: the first published form: no final rounding down, and infinite operands take precedence over
-                         products that overflow; 2: the later form */
+  int revision; /* 1: the first published form, which has no final rounding down, and in which infinite operands take
+                   precedence over products that overflow; 2: the later form */
 } smma_tr_fdpa;
 
 /* A fixed-point sum * 2^(exponent - bits). */

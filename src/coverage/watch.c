@@ -1,6 +1,7 @@
 /* Computes a row in the core's way and reports the events of every sum. */
 
-/* Defined before the core is included, so that this file has its own copy of the core, which calls the watcher. */
+/* These macros are defined before the core is included. So this file gets a copy of the core that calls the functions
+   below after every sum. */
 #define SMMA_EVALUATOR static inline
 static void watch_sum(const void *step, const void *term, int count, const void *sum);
 static void watch_cut_sum(const void *sum);

@@ -43,7 +43,8 @@ smma_datum *smma_datum_print(const char *format, ...) __attribute__((format(prin
 smma_datum *smma_datum_list(void);
 smma_datum *smma_datum_record(void);
 
-/* Makes a list of `count` texts, or of `count` elements, each a smma_datum *, which the list owns. */
+/* smma_datum_texts makes a list of `count` strings. smma_datum_list_of makes a list of `count` arguments of type
+   smma_datum *, and takes them over. */
 smma_datum *smma_datum_texts(const char *const *text, size_t count);
 smma_datum *smma_datum_list_of(size_t count, ...);
 
@@ -98,7 +99,8 @@ bool smma_datum_count_of(const smma_datum *datum, uint64_t *count);
 
 /* ---- JSON (RFC 8259) ---- */
 
-/* Layouts: without blanks; one line with blanks; several lines, indented by this number of blanks a level. */
+/* Layouts of JSON: without blanks; one line with blanks; several lines, each level indented by SMMA_JSON_LINES
+   blanks. */
 enum { SMMA_JSON_COMPACT = -1, SMMA_JSON_ONE_LINE = 0, SMMA_JSON_LINES = 2 };
 
 /* Writes the datum as JSON, without a newline at the end. Reals have 17 digits, which restore every bit. Returns false

@@ -29,8 +29,8 @@ bool smma_device_launch(const smma_device *device, void *program, const char *ke
                         char message[SMMA_DEVICE_MESSAGE]);
 void smma_device_time(const smma_device *device, double *timing);
 
-/* smma_device_is_checked reports whether a product of this operation was found correct. smma_device_set_checked
-   records that; it returns false if there is no memory. */
+/* smma_device_is_checked reports whether a product of this operation has been compared with the core and was correct.
+   smma_device_set_checked records this; it returns false if memory runs out. */
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation);
 bool smma_device_set_checked(const smma_device *device, const smma_operation *operation);
 

@@ -55,10 +55,10 @@ typedef struct smma_driver {
      them. */
   bool (*start_clock)(void *device, char message[SMMA_DEVICE_MESSAGE]);
   bool (*stop_clock)(void *device, double *seconds, char message[SMMA_DEVICE_MESSAGE]);
-  /* Only for devices whose buffers are addresses that other libraries can use; otherwise these three are NULL.
-     `holds` reports whether kernels can use the memory at an address; if not, `message` continues the phrase "A is".
-     `wait` returns when everything started on the device has finished, whoever started it. The third restores the
-     calling thread's state from before it used the device. */
+  /* The next three functions are NULL unless the device's buffers have addresses that other libraries can use. `holds`
+     reports whether kernels can use the memory at an address; if not, `message` continues the phrase "A is". `wait`
+     returns when all work on the device has finished, including work of other libraries. `leave` restores the state
+     that the calling thread had before it used the device. */
   bool (*holds)(void *device, const void *address, char message[SMMA_DEVICE_MESSAGE]);
   bool (*wait)(void *device, char message[SMMA_DEVICE_MESSAGE]);
   void (*leave)(void *device);

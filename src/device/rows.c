@@ -88,7 +88,8 @@ static bool launch(const work *w, void *program, const char *kernel, size_t coun
   return smma_device_launch(w->device, program, kernel, items, GROUP, arguments, argument_count, w->message);
 }
 
-/* A kernel's argument. Kernels need a buffer even for operands that rows do not have; they do not read it. */
+/* An operand as a kernel's argument. For an operand that the operation does not have, D's buffer is passed, because
+   kernels need a buffer; they do not read it. */
 #define PART(w, p) BUFFER((w)->buffer[(w)->bytes[p] ? (p) : D])
 #define OPERANDS(w) PART(w, A), PART(w, B), PART(w, C), PART(w, SCALE_A), PART(w, SCALE_B)
 #define LAUNCH(w, program, kernel, count, arguments) \

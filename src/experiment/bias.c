@@ -24,8 +24,8 @@ typedef struct {
   place_of_c place;
 } trial;
 
-/* CDNA 3's rule with every rounding down replaced by rounding toward zero. G-FDPA computes this as long as the
-   exponent of c does not exceed those of all products: products and c are then truncated at the same bit, and 31
+/* CDNA 3's rule with every rounding down replaced by rounding toward zero. This is G-FDPA as long as the exponent of c
+   is not greater than the greatest exponent of a product. Then products and c are truncated at the same bit, and 31
    bits hold every sum. */
 #define TOWARD_ZERO(format, products)                                                                                 \
   "{\"softmma-unit\": 1, \"name\": \"toward-zero\", \"algorithm\": \"G-FDPA\", \"k\": " products ", \"a\": \"" format \

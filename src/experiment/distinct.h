@@ -11,8 +11,8 @@ size_t smma_distinct_instructions(const smma_instruction **found);
 
 enum { SMMA_RULE_WORDS = 200 };
 
-/* Describes model and parameters: "T-FDPA F=25 L=16 rho=RZ-FP32 e_zero=-133"; of a composition with steps, whose
-   parameters have commas, the rule is named. */
+/* Describes model and parameters, for example "T-FDPA F=25 L=16 rho=RZ-FP32 e_zero=-133". For a composition with steps,
+   returns only the rule's name, because its parameters contain commas. */
 const char *smma_rule_in_words(const smma_instruction *instruction, char text[SMMA_RULE_WORDS]);
 
 #endif

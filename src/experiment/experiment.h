@@ -28,8 +28,8 @@ struct smma_experiment {
   /* Checks the parameters and sets `*cells` to the number of cells, which are parts of the work. If it fails, returns
      false with a one-line message; then nothing needs to be freed. */
   bool (*prepare)(smma_experiment_run *run, size_t *cells, smma_error *error);
-  /* Adds one or more rows. Their bits depend only on seed, parameters and cell. Several threads compute cells at
-     once, each with a run of its own; the runs share `context`. One cell should take seconds. */
+  /* Adds one or more rows. Their bits depend only on seed, parameters and cell. Several threads compute cells at the
+     same time. Each thread has its own run, and all runs share `context`. A cell should take seconds. */
   bool (*compute)(smma_experiment_run *run, size_t cell, smma_error *error);
   /* Writes a summary of the rows, in lines of at most 100 columns. */
   void (*summarise)(const smma_experiment_run *run, FILE *out);
@@ -67,8 +67,9 @@ bool smma_parameter_fail(const smma_experiment_run *run, const char *name, const
 
 /* ---- Rows ---- */
 
-/* Write the fields of a row, in order of the columns; the last field ends the row. Text has no quote or line break;
-   its commas become semicolons. Numbers read back exactly. */
+/* Write the next field of a row, in order of the columns; the last field ends the row. A text must not contain quotes
+   or line breaks; its commas are replaced by semicolons. Numbers have all digits that are needed to read them back
+   exactly. */
 void smma_row_text(smma_experiment_run *run, const char *text);
 void smma_row_number(smma_experiment_run *run, double number);
 void smma_row_count(smma_experiment_run *run, size_t count);
@@ -78,10 +79,10 @@ size_t smma_table_rows(const smma_experiment_run *run);
 const char *smma_table_text(const smma_experiment_run *run, size_t row, const char *column);
 double smma_table_number(const smma_experiment_run *run, size_t row, const char *column);
 
-/* Reports whether the row has these values: column, value, column, value, ..., NULL. */
+/* Reports whether the row has the values in `where`, a list of column, value, column, value, ..., NULL. */
 bool smma_table_has(const smma_experiment_run *run, size_t row, const char *const *where);
 
-/* Returns the number in `column` of the first row that has these values; NaN if no row has them. */
+/* Returns the number in `column` of the first row that has the values in `where`; NaN if there is no such row. */
 double smma_table_find(const smma_experiment_run *run, const char *const *where, const char *column);
 
 /* ---- All experiments ---- */

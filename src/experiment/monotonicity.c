@@ -95,7 +95,7 @@ typedef struct {
   operands before, after;
 } pair;
 
-/* The source of a pair's random numbers: 64 bits for each k, and 64 bits for the pair itself. */
+/* The source of random numbers for one pair of vectors: 64 bits for each k, and 64 bits for the pair as a whole. */
 typedef struct {
   uint64_t seed, index;
   uint32_t stream;
@@ -132,7 +132,8 @@ static void put_product(const smma_operation *o, operands *r, int k, bool negati
   r->b[k] = number_of(o->b, encoding_of(o->b, false, y, exponent - half));
 }
 
-/* Sets product k to a value near the last retained bit below 2^(E - 1), or to nothing; with `mixed`, of either sign. */
+/* Sets product k to a value near the last bit that is retained below 2^(E - 1), or to zero. If `mixed`, the sign is
+   random. */
 static void put_small_product(const subject *s, operands *r, int k, int exponent, bool mixed, uint64_t bits) {
   const int place = exponent - 2 - s->alignment_bits + (int)((bits >> 32) % 3);
   const bool power = bits & 1, none = (bits >> 1 & 7) == 0, negative = mixed && bits >> 4 & 1;
@@ -229,8 +230,8 @@ static uint64_t next_to(smma_format format, uint64_t encoding, bool down) {
   return x.significand == 1 ? 0 : encoding - one; /* 1: the least subnormal */
 }
 
-/* Makes a pair in which any operand grows by one step, with all operands normally distributed. In every second pair
-   the operand is c. */
+/* Makes a pair of vectors that differ in one operand, which grows by one step. All operands are normally distributed.
+   In every second pair the growing operand is c. */
 static void raise_any(const subject *s, const source *x, pair *p) {
   const smma_operation *o = &s->operation;
   const uint64_t bits = bits_of(x, o->k);
@@ -481,7 +482,7 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
 
 /* ---- The picture ---- */
 
-/* Writes the points whose d is below the d of the previous c. */
+/* Writes the points at which d drops: d is below the d of the previous, smaller c. */
 static void write_drops(const smma_experiment_run *run, FILE *script, const char *const *where) {
   double last = 0;
   fputs("$drops << END\n", script);

@@ -18,10 +18,9 @@ static const struct {
   int words[NUMBERS_OF_WORDS];
 } formats[FORMATS] = {{"e5m2", "FP8 E5M2", {1, 4, 6}}, {"f16", "FP16", {1, 2, 3}}, {"bf16", "BF16", {1, 2, 3}}};
 
-/* A unit. The models of the H100 and the B200 differ only for FP8: mma.sync, which the source uses, goes through
-   FP16 there, and each GPU has an instruction of its own for FP8. If `key` and `value` are given, the unit is a
-   custom one: the instruction's description with this value for the key. `line`: line type in the picture; 0: not
-   drawn. */
+/* A unit. The models of the H100 and the B200 differ only for FP8. The source uses mma.sync, which computes FP8 as FP16
+   on both GPUs; each GPU also has an FP8 instruction, which only it has. If `key` is not NULL, the unit is a custom
+   unit: the instruction with `value` for this key. `line`: line type in the picture; 0: not drawn. */
 typedef struct {
   const char *name, *arch, *instruction[FORMATS], *key, *value;
   int line;
@@ -148,7 +147,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   return ready;
 }
 
-/* ---- Cells: the greatest n first, which keeps two processors busy to the end ---- */
+/* ---- Cells: the greatest n comes first, so that two processors remain busy until the end ---- */
 
 static bool multiply(const settings *s, const combination *c, int words, const smma_random_product *p, double *d,
                      smma_error *error) {

@@ -58,7 +58,7 @@ static rounding rounding_of(range r, size_t accumulation) {
 }
 
 /* Rounds to the nearest number in the format's range; nothing overflows here. Without subnormals, a number below the
-   smallest normal one becomes that number if it is above half of it, and otherwise zero. */
+   smallest normal number is rounded to it if it is more than half of it, otherwise to zero. */
 static inline double round_to(const rounding *f, double x) {
   if (f->range == UNBOUNDED || fabs(x) >= f->normal) return smma_round_significand(x, f->precision);
   if (f->range == SUBNORMALS_ON) return (x + f->magic) - f->magic;
@@ -67,8 +67,8 @@ static inline double round_to(const rounding *f, double x) {
 
 /* ---- Words ---- */
 
-/* The words of A and of B: word i of entry e is at i * count + e. Each is exact in FP32, including the unbounded
-   ones. */
+/* The words of A and of B: word i of entry e is at i * count + e. FP32 holds every word exactly, also words with an
+   unbounded exponent range. */
 typedef struct {
   float *a, *b;
   size_t count;
@@ -146,7 +146,7 @@ static void multiply(const words *w, size_t count, const rounding *f, double *c)
     c[e] = ldexp(c[e], -w->exponents_a[e / SMMA_RANDOM_PRODUCT_SIDE] - w->exponents_b[e % SMMA_RANDOM_PRODUCT_SIDE]);
 }
 
-/* ---- Cells: the greatest n first, which keeps two processors busy to the end ---- */
+/* ---- Cells: the greatest n comes first, so that two processors remain busy until the end ---- */
 
 static bool compute_range(smma_experiment_run *run, const smma_random_product *p, size_t accumulation, range r,
                           smma_error *error) {

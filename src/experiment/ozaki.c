@@ -115,7 +115,8 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
 
 /* ---- Words and pictures ---- */
 
-/* Returns the number of rows of each gap; the rows are ordered by gap. */
+/* Returns the number of table rows for each gap. All gaps have the same number of rows, and the rows are ordered by
+   gap. */
 static size_t rows_of_gap(const smma_experiment_run *run) {
   const char *first = smma_table_text(run, 0, "gap");
   const char *const where[] = {"gap", first, NULL};

@@ -22,7 +22,7 @@ static uint64_t digest(const char *text, size_t size) {
 
 static const char end_format[] = "# cell %zu: %016" PRIx64 "\n";
 
-/* Returns the cell whose end line `line` is, if it matches these rows; otherwise the number of cells. */
+/* Returns the number of the cell that `line` ends, if the line's checksum matches `rows`; otherwise returns `cells`. */
 static size_t ended_cell(const char *line, size_t length, const char *rows, size_t cells) {
   char wanted[64];
   size_t cell;

@@ -8,8 +8,8 @@
    gnuplot runs. */
 void smma_plot_script(const smma_experiment_run *run, const char *terminal, FILE *script);
 
-/* Writes a block of data named `block` ("$data"): the columns (ended by NULL) of the rows that match `where`, see
-   smma_table_has. Returns whether any row matches. */
+/* Writes a block of data with the name `block` ("$data"). It has the columns of a NULL-terminated list, for the rows
+   that match `where` (see smma_table_has). Returns whether any row matches. */
 bool smma_plot_block(const smma_experiment_run *run, FILE *script, const char *block, const char *const *where,
                      const char *const *columns);
 

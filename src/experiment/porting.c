@@ -45,8 +45,8 @@ typedef struct {
 
 /* ---- The product ---- */
 
-/* Returns A[0][k]. A[0][0] = B[0][0] = 2^10; the other A[0][k] are 2^-2 for odd k and 2^-3 for even k; the other
-   B[k][0] are 2^-3. */
+/* Returns A[0][k]. A[0][0] and B[0][0] are 2^10. For k > 0, A[0][k] is 2^-2 if k is odd and 2^-3 if k is even, and
+   B[k][0] is 2^-3. */
 static double element_of_a(const reading *r, size_t k) {
   const double size = k == 0 ? 0x1p10 : k % 2 ? 0x1p-2 : 0x1p-3;
   return k > 0 && r->others[0] == 'n' ? -size : size;
@@ -263,8 +263,8 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
 
 enum { MOST_LINES = 16 };
 
-/* Finds the first table row of each line of the picture: for each GPU, the first instruction with the paper's
-   inputs. */
+/* Finds the table row at which each line of the picture begins. The picture has one line for each GPU: that of the
+   first instruction with the paper's input formats. */
 static int find_lines(const smma_experiment_run *run, size_t lines[MOST_LINES]) {
   int count = 0;
   for (size_t row = 0; row < smma_table_rows(run) && count < MOST_LINES; row += READINGS) {

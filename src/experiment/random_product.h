@@ -26,8 +26,8 @@ void smma_random_product_free(smma_random_product *product);
 /* Returns the error of a computed C, given row by row. */
 double smma_random_product_error(const smma_random_product *product, const double *c);
 
-/* Returns the share of C's elements that are nearer to zero than the exact ones: 1/2 if errors have no preferred
-   direction. */
+/* Returns the share of C's elements that are nearer to zero than the exact elements. It is 1/2 if errors have no
+   preferred direction. */
 double smma_random_product_toward_zero(const smma_random_product *product, const double *c);
 
 /* Returns the i-th of `count` values of n, logarithmically even from 10 to `greatest` and rounded down, as in the

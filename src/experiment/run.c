@@ -100,7 +100,8 @@ typedef struct {
   const smma_experiment_state *state;
   smma_part part;
   char **rows;             /* rows of each cell; NULL: not computed */
-  size_t cells, all, done; /* cells: number in all shards; all: number in this shard; done: number completed */
+  size_t cells, all, done; /* cells: number of cells in all shards; all: number in this shard; done: number of these
+                              that are computed */
   smma_experiment_watcher *watcher;
   void *context;
   bool stopped, failed;
@@ -162,7 +163,7 @@ static void compute_cells(const smma_experiment_run *run, progress *p, int threa
   }
 }
 
-/* Opens the files and takes the rows that they hold: this shard's file, which is continued, and the others. */
+/* Opens this shard's file, which is continued, and the files of other shards. Copies the rows that they hold. */
 static bool open_files(smma_experiment_run *run, progress *p) {
   char *head = head_text(run);
   bool opened = head || smma_no_memory(p->error);

@@ -16,16 +16,16 @@ bool smma_experiment_set(smma_experiment_run *run, const char *assignment, smma_
 
 /* The files of a run, and the cells to compute. */
 typedef struct {
-  const char *part;        /* the file to which rows are written as soon as their cell is done; NULL: no file */
+  const char *part; /* file to which the rows of a cell are written as soon as the cell is computed; NULL: no file */
   const char *const *more; /* files of other shards; their cells are used, too */
   size_t count;            /* number of these files */
   size_t shard, shards;    /* only cells shard, shard + shards, ...; shards 0: all */
 } smma_experiment_state;
 
-/* Computes all cells that the files do not already hold, and makes the table. `threads` 0 uses the default of
-   OpenMP. If the watcher ends the run, `*stopped` is true and there is no table; a shard has no table either. On
-   errors, also if a file belongs to another run or is damaged, returns false with a one-line message. The number of
-   threads has no effect on the results. */
+/* Computes the cells that are missing in the files, and makes the table. If `threads` is 0, uses OpenMP's default; the
+   number of threads does not change the results. If the watcher ends the run, sets `*stopped` and makes no table; a
+   shard has no table either. Returns false with a one-line message on errors, for example if a file belongs to another
+   run or is damaged. */
 bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_experiment_state *state,
                              smma_experiment_watcher *watcher, void *context, bool *stopped, smma_error *error);
 

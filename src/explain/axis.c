@@ -14,7 +14,8 @@ static char digit(const smma_axis_row *row, int weight) {
   return weight < row->floor ? '.' : smma_drawn_bit(row->x, weight);
 }
 
-/* Reports whether every row has the same digit at both weights; clears `*empty` if one of them is a bit. */
+/* Reports whether every row has equal digits at the two weights. Clears `*empty` if a row has a bit there rather than a
+   blank. */
 static bool same_digits(const smma_axis_row *row, int rows, int weight, int other, bool *empty) {
   for (int i = 0; i < rows; i++) {
     char bit = digit(&row[i], weight);

@@ -25,7 +25,7 @@ typedef struct {
   bool gap[SMMA_AXIS_WEIGHTS];
 } smma_axis;
 
-/* Makes an axis. The weights in `mark` and the next lower ones have cells of their own. */
+/* Makes an axis. Each weight in `mark`, and the weight below it, has its own cell; other weights may share a cell. */
 void smma_axis_make(smma_axis *axis, const smma_axis_row *row, int rows, const int *mark, int marks);
 
 /* Returns the cell of a weight; -1 if it is in a gap or outside the axis. */

@@ -6,7 +6,7 @@
 smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind) {
   smma_stage *stage = &b->explanation->stage[b->explanation->count++];
   stage->kind = kind;
-  stage->row = b->explanation->rows + b->rows_used;
+  stage->line = b->explanation->lines + b->lines_used;
   stage->step = b->explanation->steps + b->steps_used;
   stage->sum_name = "sum";
   stage->result_format = SMMA_NO_FORMAT;
@@ -15,15 +15,15 @@ smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind
 
 static smma_stage *last_stage(smma_explain_builder *b) { return &b->explanation->stage[b->explanation->count - 1]; }
 
-smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *label, smma_number exact) {
+smma_explain_line *smma_explain_add_line(smma_explain_builder *b, const char *label, smma_number exact) {
   smma_stage *stage = last_stage(b);
-  smma_explain_row *row = &stage->row[stage->row_count++];
-  b->rows_used++;
-  snprintf(row->label, sizeof row->label, "%s", label);
-  row->exact = exact;
-  row->exponent = exact.exponent;
-  row->counts = true;
-  return row;
+  smma_explain_line *line = &stage->line[stage->line_count++];
+  b->lines_used++;
+  snprintf(line->label, sizeof line->label, "%s", label);
+  line->exact = exact;
+  line->exponent = exact.exponent;
+  line->has_exponent = true;
+  return line;
 }
 
 smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format format, uint64_t result) {

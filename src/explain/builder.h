@@ -11,14 +11,14 @@ typedef struct {
   smma_operands x;
   uint64_t c; /* in the format of d */
   smma_explanation *explanation;
-  int rows_used, steps_used;
+  int lines_used, steps_used;
 } smma_explain_builder;
 
-/* Appends an empty stage. Its rows and steps start after those of the previous stages. */
+/* Appends an empty stage. Its lines and steps start after those of the previous stages. */
 smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind);
 
-/* Appends a row to the last stage. */
-smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *label, smma_number exact);
+/* Appends a line to the last stage. */
+smma_explain_line *smma_explain_add_line(smma_explain_builder *b, const char *label, smma_number exact);
 smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format format, uint64_t result);
 
 /* Writes the factors: "1.5 * 2.25". */
@@ -28,7 +28,7 @@ void smma_explain_factors(char *text, size_t size, const smma_number *factor, in
 void smma_explain_block_text(const smma_explain_builder *b, int block, char *text, size_t size);
 
 /* Fills in the label and the factors of the i-th of `count` terms of a block. */
-void smma_explain_describe_term(const smma_explain_builder *b, int block, int i, int count, smma_explain_row *row);
+void smma_explain_describe_term(const smma_explain_builder *b, int block, int i, int count, smma_explain_line *line);
 
 /* A power of two as text, "2^-2". */
 typedef struct {

@@ -35,13 +35,13 @@ static smma_number number_of(smma_node n) {
 static void add_terms(const sum *s) {
   for (int i = 0; i < s->count; i++) {
     const named *term = &s->term[i];
-    smma_explain_row *row = smma_explain_add_row(s->builder, term->label, number_of(term->node));
-    row->exponent = smma_brought_exponent(smma_cut_of(s->step, i), term->node);
-    row->counts = row->exponent != SMMA_NO_EXPONENT;
-    if (!row->counts) row->exponent = term->node.exponent;
+    smma_explain_line *line = smma_explain_add_line(s->builder, term->label, number_of(term->node));
+    line->exponent = smma_brought_exponent(smma_cut_of(s->step, i), term->node);
+    line->has_exponent = line->exponent != SMMA_NO_EXPONENT;
+    if (!line->has_exponent) line->exponent = term->node.exponent;
     if (term->k < 0) continue;
-    row->product = true;
-    smma_explain_factors(row->factors, sizeof row->factors,
+    line->product = true;
+    smma_explain_factors(line->factors, sizeof line->factors,
                          (smma_number[]){s->builder->x.a[term->k], s->builder->x.b[term->k]}, 2);
   }
 }
@@ -66,11 +66,12 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
     const bool below = kept.high >> 63;
     if (below) kept = smma_subtract_bits128(zero, kept);
     if (!fits(kept)) return false;
-    stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits + cut->again;
+    stage->line[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits + cut->again;
     const int shift =
-        stage->row[i].cut - (total.exponent - bits); /* a shift by 62 leaves nothing of the bits that fit */
-    stage->row[i].kept = signed_value(kept, below != frame) >> (shift < 62 ? shift : 62);
-    stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN && !smma_is_dropped(s->step, i, term[i], total.exponent);
+        stage->line[i].cut - (total.exponent - bits); /* a shift by 62 leaves nothing of the bits that fit */
+    stage->line[i].aligned = signed_value(kept, below != frame) >> (shift < 62 ? shift : 62);
+    stage->line[i].rounds_down =
+        cut->rounding == SMMA_ROUND_DOWN && !smma_is_dropped(s->step, i, term[i], total.exponent);
   }
   stage->emax = total.exponent;
   stage->sum = signed_value(total.significand, total.negative);
@@ -139,7 +140,7 @@ static smma_stage *explain_special(const sum *s) {
   return stage;
 }
 
-/* Explains a sum whose terms are exact, or truncated only in part. */
+/* Explains a sum whose terms are exact, or in which only the products or only the accumulator are truncated. */
 static smma_stage *explain_exact(const sum *s, const smma_node *term) {
   const bool cut = s->step->term.bits != s->step->accumulator.bits && s->count > s->step->take;
   smma_stage *stage = smma_explain_add_stage(s->builder, cut ? SMMA_STAGE_NOTE : SMMA_STAGE_EXACT);

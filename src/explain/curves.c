@@ -32,7 +32,8 @@ typedef struct {
 
 /* ---- The axes ---- */
 
-/* Returns y in the linear range, and its logarithm above: one unit for each decade. */
+/* Scales y for the axis: returns y / linear in the linear range, and a logarithm above it, with one unit for each
+   decade. */
 static double scaled(const plot *p, double y) {
   const double size = fabs(y) / p->linear;
   return copysign(size <= 1 ? size : 1 + log10(size), y);

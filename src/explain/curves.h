@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const smma_point *point; /* in order of x; the curve has a break where y is not finite */
+  const smma_point *point; /* in order of x; a point whose y is not finite interrupts the curve */
   size_t count;
 } smma_curve;
 

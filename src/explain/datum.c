@@ -6,14 +6,14 @@
 #include "rows/datum.h"
 #include "softmma/softmma.h"
 
-static smma_datum *row_datum(const smma_stage *stage, const smma_explain_row *row) {
+static smma_datum *row_datum(const smma_stage *stage, const smma_explain_line *line) {
   smma_datum *record = smma_datum_record();
-  smma_put_text(record, "label", row->label);
-  smma_put_real(record, "value", smma_number_value(row->exact));
+  smma_put_text(record, "label", line->label);
+  smma_put_real(record, "value", smma_number_value(line->exact));
   if (stage->kind != SMMA_STAGE_ALIGN) return record;
-  smma_datum_put(record, "exponent", row->counts ? smma_datum_count(row->exponent) : smma_datum_null());
-  smma_put_real(record, "kept", ldexp((double)row->kept, row->cut));
-  smma_datum_put(record, "last_bit", smma_datum_count(row->cut));
+  smma_datum_put(record, "exponent", line->has_exponent ? smma_datum_count(line->exponent) : smma_datum_null());
+  smma_put_real(record, "kept", ldexp((double)line->aligned, line->cut));
+  smma_datum_put(record, "last_bit", smma_datum_count(line->cut));
   return record;
 }
 
@@ -35,7 +35,7 @@ static smma_datum *stage_datum(const smma_stage *stage) {
                                       [SMMA_STAGE_NOTE] = "note"};
   smma_datum *record = smma_datum_record(), *parts = smma_datum_list();
   char hex[24];
-  for (int i = 0; i < stage->row_count; i++) smma_datum_append(parts, row_datum(stage, &stage->row[i]));
+  for (int i = 0; i < stage->line_count; i++) smma_datum_append(parts, row_datum(stage, &stage->line[i]));
   for (int i = 0; i < stage->step_count; i++) smma_datum_append(parts, step_datum(&stage->step[i]));
   smma_put_text(record, "kind", kinds[stage->kind]);
   smma_put_text(record, "title", stage->title);
@@ -62,7 +62,7 @@ smma_datum *smma_explanation_datum(const smma_explained *unit) {
   smma_datum_put(record, "stages", stages);
   smma_put_text(record, "d", smma_hex_text(e->result_format, e->result, hex));
   smma_put_real(record, "value", smma_format_decode(e->result_format, e->result));
-  smma_put_text(record, "exact", e->finite ? smma_hex_text(e->result_format, e->exact, hex) : NULL);
+  smma_put_text(record, "exact", e->finite ? smma_hex_text(e->result_format, e->correctly_rounded, hex) : NULL);
   return record;
 }
 

@@ -41,11 +41,11 @@ static bool same_amount(amount x, amount y) {
   return x.negative == y.negative && x.magnitude == y.magnitude && x.exponent == y.exponent;
 }
 
-/* Returns the amount that a row contributes to the sum. */
-static amount row_outcome(const smma_stage *stage, const smma_explain_row *row) {
-  if (stage->kind == SMMA_STAGE_ALIGN) return amount_of(row->kept < 0, smma_magnitude(row->kept), row->cut);
-  return amount_of(row->exact.negative, row->exact.kind == SMMA_ZERO ? 0 : row->exact.significand,
-                   row->exact.exponent - row->exact.fraction_bits);
+/* Returns the amount that a line contributes to the sum. */
+static amount line_outcome(const smma_stage *stage, const smma_explain_line *line) {
+  if (stage->kind == SMMA_STAGE_ALIGN) return amount_of(line->aligned < 0, smma_magnitude(line->aligned), line->cut);
+  return amount_of(line->exact.negative, line->exact.kind == SMMA_ZERO ? 0 : line->exact.significand,
+                   line->exact.exponent - line->exact.fraction_bits);
 }
 
 /* ---- Blocks: the stages that lead to one rounded result ---- */
@@ -70,42 +70,42 @@ static smma_stage *last_stage(block b) { return &b.stage[b.count - 1]; }
 static int count_products(block b) {
   int count = 0;
   for (size_t s = 0; s < b.count; s++)
-    for (int i = 0; i < b.stage[s].row_count; i++) count += b.stage[s].row[i].product;
+    for (int i = 0; i < b.stage[s].line_count; i++) count += b.stage[s].line[i].product;
   return count;
 }
 
-static smma_explain_row *find_row(block b, const char *label, const smma_stage **stage) {
+static smma_explain_line *find_line(block b, const char *label, const smma_stage **stage) {
   for (size_t s = 0; s < b.count; s++)
-    for (int i = 0; i < b.stage[s].row_count; i++)
-      if (strcmp(b.stage[s].row[i].label, label) == 0) {
+    for (int i = 0; i < b.stage[s].line_count; i++)
+      if (strcmp(b.stage[s].line[i].label, label) == 0) {
         *stage = &b.stage[s];
-        return &b.stage[s].row[i];
+        return &b.stage[s].line[i];
       }
   return NULL;
 }
 
 /* ---- Words ---- */
 
-static void keeping_text(char *text, size_t size, const smma_stage *stage, const smma_explain_row *row) {
+static void retained_text(char *text, size_t size, const smma_stage *stage, const smma_explain_line *line) {
   if (stage->kind == SMMA_STAGE_EXACT)
     snprintf(text, size, "adds it exactly");
-  else if (!row->kept)
-    snprintf(text, size, "retains bits down to 2^%d, so nothing of it", row->cut);
+  else if (!line->aligned)
+    snprintf(text, size, "retains bits down to 2^%d, so nothing of it", line->cut);
   else
-    snprintf(text, size, "retains bits down to 2^%d%s", row->cut, row->down ? ", rounding down" : "");
+    snprintf(text, size, "retains bits down to 2^%d%s", line->cut, line->rounds_down ? ", rounding down" : "");
 }
 
-static bool compare_rows(const smma_explained unit[2], const block b[2], smma_difference *d) {
+static bool compare_lines(const smma_explained unit[2], const block b[2], smma_difference *d) {
   for (size_t s = 0; s < b[0].count; s++) {
-    for (int i = 0; i < b[0].stage[s].row_count; i++) {
+    for (int i = 0; i < b[0].stage[s].line_count; i++) {
       const smma_stage *stage[2] = {&b[0].stage[s], NULL};
-      smma_explain_row *row = &b[0].stage[s].row[i], *other = find_row(b[1], row->label, &stage[1]);
+      smma_explain_line *line = &b[0].stage[s].line[i], *other = find_line(b[1], line->label, &stage[1]);
       char first[96], second[96];
-      if (!other || same_amount(row_outcome(stage[0], row), row_outcome(stage[1], other))) continue;
-      row->marked = other->marked = true;
-      keeping_text(first, sizeof first, stage[0], row);
-      keeping_text(second, sizeof second, stage[1], other);
-      snprintf(d->text, sizeof d->text, "alignment of %s: %s %s; %s %s", row->label, unit[0].unit, first, unit[1].unit,
+      if (!other || same_amount(line_outcome(stage[0], line), line_outcome(stage[1], other))) continue;
+      line->is_first_difference = other->is_first_difference = true;
+      retained_text(first, sizeof first, stage[0], line);
+      retained_text(second, sizeof second, stage[1], other);
+      snprintf(d->text, sizeof d->text, "alignment of %s: %s %s; %s %s", line->label, unit[0].unit, first, unit[1].unit,
                second);
       return true;
     }
@@ -160,7 +160,7 @@ static bool compare_steps(const smma_explained unit[2], smma_stage *const stage[
     for (int u = 0; u < 2; u++) step[u] = i < stage[u]->step_count ? &stage[u]->step[i] : NULL;
     bool same_text = step[0] && step[1] && strcmp(step[0]->text, step[1]->text) == 0;
     if (same_text && step[0]->result == step[1]->result) continue;
-    for (int u = 0; u < 2; u++) *(step[u] ? &step[u]->marked : &stage[u]->marked) = true;
+    for (int u = 0; u < 2; u++) *(step[u] ? &step[u]->is_first_difference : &stage[u]->is_first_difference) = true;
     if (same_text)
       snprintf(d->text, sizeof d->text, "%s: %s rounds%s%s; %s rounds%s%s", step[0]->text, unit[0].unit,
                step[0]->note[0] ? ", with " : "", step[0]->note, unit[1].unit, step[1]->note[0] ? ", with " : "",
@@ -182,7 +182,7 @@ static bool compare_ends(const smma_explained unit[2], const block b[2], smma_di
              unit[steps[0] ? 0 : 1].unit, unit[steps[0] ? 1 : 0].unit, count_products(b[steps[0] ? 1 : 0]));
   else
     differ = compare_counts(unit, b, d) || compare_results(unit, b, d);
-  for (int u = 0; u < 2; u++) last_stage(b[u])->marked = differ;
+  for (int u = 0; u < 2; u++) last_stage(b[u])->is_first_difference = differ;
   return differ;
 }
 
@@ -190,7 +190,7 @@ static bool compare_ends(const smma_explained unit[2], const block b[2], smma_di
 static bool compare_blocks(const smma_explained unit[2], const block b[2], smma_difference *d) {
   smma_stage *const last[2] = {last_stage(b[0]), last_stage(b[1])};
   if (last[0]->kind == SMMA_STAGE_STEPS && last[1]->kind == SMMA_STAGE_STEPS) return compare_steps(unit, last, d);
-  if (last[0]->kind != SMMA_STAGE_STEPS && last[1]->kind != SMMA_STAGE_STEPS && compare_rows(unit, b, d)) return true;
+  if (last[0]->kind != SMMA_STAGE_STEPS && last[1]->kind != SMMA_STAGE_STEPS && compare_lines(unit, b, d)) return true;
   return compare_ends(unit, b, d);
 }
 
@@ -203,7 +203,7 @@ smma_difference smma_find_difference(const smma_explained unit[2]) {
   }
   for (int u = 0; u < 2; u++) {
     if (at[u] == unit[u].explanation->count) continue;
-    unit[u].explanation->stage[at[u]].marked = true;
+    unit[u].explanation->stage[at[u]].is_first_difference = true;
     snprintf(d.text, sizeof d.text, "order of operations: %s goes on where %s ends", unit[u].unit, unit[1 - u].unit);
   }
   return d;

@@ -35,8 +35,8 @@ smma_difference smma_find_difference(const smma_explained unit[2]);
 /* Prints both computations under one axis, with their first difference marked, and the results bit by bit. */
 void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width);
 
-/* Reports whether two operations take the same operands and give results of one format. If not, `why` is one line
-   with the reason. */
+/* Reports whether two operations take the same operands and have results in the same format. If not, writes the reason
+   to `why`, as one line. */
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 
 /* Like smma_same_operands, but K may differ if there are no scale factors: the operation with the greater K then gets

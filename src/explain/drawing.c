@@ -27,13 +27,13 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_te
   smma_table_row *line = smma_table_add(t);
   const bool align = stage->kind == SMMA_STAGE_ALIGN;
   memcpy(line->label, term->label, sizeof term->label);
-  line->marked = term->row->marked;
+  line->marked = term->line->is_first_difference;
   if (detail.factors) snprintf(line->factors, sizeof line->factors, "%s", term->factors);
   smma_decimal_text(line->value, sizeof line->value, term->value, term->value_is_exact, detail.digits);
   memcpy(line->exponent, term->exponent, sizeof term->exponent);
   snprintf(line->kept, sizeof line->kept, "%s", term->remark);
   set_sign(line, &term->exact);
-  smma_ruler_draw(&t->ruler, &term->exact, align ? &term->row->cut : NULL, line->bits);
+  smma_ruler_draw(&t->ruler, &term->exact, align ? &term->line->cut : NULL, line->bits);
   if (!align) return;
   smma_ruler_draw_rest(&t->ruler, &term->exact, detail.rest, line->rest, sizeof line->rest);
   if (!term->is_cut) return;
@@ -52,9 +52,9 @@ static void add_sum(smma_table *t, const char *label, double value, bool exact, 
 
 /* Adds a line for a term that was rounded down to the next lower multiple, with that multiple. */
 static void add_rounded_down(smma_table *t, const smma_shown_term *term, int digits) {
-  if (!term->row->down || !term->is_cut || !term->exact.negative || term->kept.zero) return;
+  if (!term->line->rounds_down || !term->is_cut || !term->exact.negative || term->kept.zero) return;
   add_sum(t, "  rounded down", term->kept_value, term->kept_is_exact, digits, &term->kept);
-  smma_ruler_draw(&t->ruler, &term->kept, &term->row->cut, t->row[t->count - 1].bits);
+  smma_ruler_draw(&t->ruler, &term->kept, &term->line->cut, t->row[t->count - 1].bits);
 }
 
 static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail detail) {
@@ -98,9 +98,9 @@ static int highest(int top, const smma_drawn *x) { return x->zero || x->top < to
 static int top_of(const smma_stage *stage, const smma_stage_sums *s) {
   int top = highest(highest(stage->emax, &s->sum), &s->rounded_down);
   if (!is_far_below(stage, s)) top = highest(top, &s->result);
-  for (int i = 0; i < stage->row_count; i++) {
-    smma_drawn exact = smma_drawn_number(stage->row[i].exact),
-               kept = smma_drawn_sum(stage->row[i].kept, stage->row[i].cut);
+  for (int i = 0; i < stage->line_count; i++) {
+    smma_drawn exact = smma_drawn_number(stage->line[i].exact),
+               kept = smma_drawn_sum(stage->line[i].aligned, stage->line[i].cut);
     top = highest(highest(top, &exact), &kept);
   }
   return top;
@@ -108,8 +108,8 @@ static int top_of(const smma_stage *stage, const smma_stage_sums *s) {
 
 static void align_ruler(smma_ruler *r, const smma_stage *stage, int top) {
   int cut[2], cuts = 0;
-  for (int i = 0; i < stage->row_count; i++)
-    if (cuts == 0 || (cuts == 1 && stage->row[i].cut != cut[0])) cut[cuts++] = stage->row[i].cut;
+  for (int i = 0; i < stage->line_count; i++)
+    if (cuts == 0 || (cuts == 1 && stage->line[i].cut != cut[0])) cut[cuts++] = stage->line[i].cut;
   if (cuts == 2 && cut[0] < cut[1]) {
     int higher = cut[1];
     cut[1] = cut[0];
@@ -121,7 +121,7 @@ static void align_ruler(smma_ruler *r, const smma_stage *stage, int top) {
 static void exact_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage_sums *s) {
   smma_drawn x[SMMA_MAXIMUM_K + 3];
   int count = 0;
-  for (int i = 0; i < stage->row_count; i++) x[count++] = smma_drawn_number(stage->row[i].exact);
+  for (int i = 0; i < stage->line_count; i++) x[count++] = smma_drawn_number(stage->line[i].exact);
   x[count++] = s->sum;
   x[count++] = s->result;
   smma_ruler_exact(r, x, count);

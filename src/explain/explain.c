@@ -32,12 +32,12 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   e->finite = smma_special_sum(term, o->k + 1).kind == SMMA_FINITE;
   if (!e->finite) return;
   rounded = sum;
-  e->exact = smma_wide_encode(&rounded, smma_encoding_of(o->d), SMMA_ROUND_NEAREST_EVEN);
+  e->correctly_rounded = smma_wide_encode(&rounded, smma_encoding_of(o->d), SMMA_ROUND_NEAREST_EVEN);
   smma_wide_add_number(&sum, d, true);
   e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum, &e->lost_is_exact);
 }
 
-/* Explains an algorithm that has no drawing of its own as a composition. */
+/* Explains an algorithm without a special drawing: explains its composition instead. */
 static uint64_t explain_as_steps(smma_explain_builder *b) {
   smma_operation steps = *b->operation;
   smma_explain_builder of_steps = *b;
@@ -46,7 +46,7 @@ static uint64_t explain_as_steps(smma_explain_builder *b) {
   steps.rule.algorithm = SMMA_COMPOSITION;
   of_steps.operation = &steps;
   result = smma_explain_composition(&of_steps);
-  b->rows_used = of_steps.rows_used;
+  b->lines_used = of_steps.lines_used;
   b->steps_used = of_steps.steps_used;
   return result;
 }
@@ -69,9 +69,9 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
   }
 }
 
-/* Allocates the arrays. A block of L products has at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join,
-   c), or 2 L steps. A step of a composition has at most as many sums as there are nodes
-   before the first step, of as many nodes and accumulators. */
+/* Allocates the arrays. A block of L products has at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c),
+   or 2 L steps. Let N be the number of nodes before the first step of a composition. A step has at most N sums, with N
+   nodes and N accumulators in total. */
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
   smma_composition composition;
@@ -79,9 +79,9 @@ static bool allocate(const smma_operation *o, smma_explanation *e) {
   const size_t sums = composed ? (size_t)composition.steps * (size_t)smma_product_nodes(&composition, o->k) : 0;
   const size_t stages = 4 * blocks + 2 + sums, rows = blocks * (2 * block + 6) + 2 * sums;
   e->stage = calloc(stages, sizeof *e->stage);
-  e->rows = calloc(rows, sizeof *e->rows);
+  e->lines = calloc(rows, sizeof *e->lines);
   e->steps = calloc(2 * (size_t)o->k + 2, sizeof *e->steps);
-  return e->stage && e->rows && e->steps;
+  return e->stage && e->lines && e->steps;
 }
 
 bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation) {
@@ -104,7 +104,7 @@ bool smma_explain(const smma_operation *operation, const smma_row *row, smma_exp
 
 void smma_explanation_free(smma_explanation *explanation) {
   free(explanation->stage);
-  free(explanation->rows);
+  free(explanation->lines);
   free(explanation->steps);
   memset(explanation, 0, sizeof *explanation);
 }

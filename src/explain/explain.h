@@ -12,17 +12,17 @@
 
 /* One line of a drawing: an exact term and its aligned value. */
 typedef struct {
-  char label[32];    /* "a[3]*b[3]", "c", "group 0", "even k", ... */
-  char factors[72];  /* "1.5 * 2.25"; empty for a term that is not a product */
-  smma_number exact; /* the exact term: finite or zero */
-  int exponent;      /* its exponent in the alignment */
-  bool counts;       /* false: a zero that does not count for the maximum, or an integer, which has no exponent */
-  bool product;      /* the term is a product; products that are zero are drawn together */
-  bool down;         /* truncation rounds down instead of toward zero */
-  int64_t kept;      /* the aligned term: a multiple of 2^cut */
-  int cut;           /* exponent of the last retained bit */
-  bool marked;       /* the first difference from another computation is here */
-} smma_explain_row;
+  char label[32];           /* "a[3]*b[3]", "c", "group 0", "even k", ... */
+  char factors[72];         /* "1.5 * 2.25"; empty for a term that is not a product */
+  smma_number exact;        /* the exact term: finite or zero */
+  int exponent;             /* exponent with which the term enters the alignment */
+  bool has_exponent;        /* false for integers and ignored zeros: `exponent` does not count for the maximum */
+  bool product;             /* the term is a product; products that are zero are drawn together */
+  bool rounds_down;         /* the term is rounded down instead of toward zero */
+  int64_t aligned;          /* the aligned term: a multiple of 2^cut */
+  int cut;                  /* exponent of the last retained bit */
+  bool is_first_difference; /* the first difference between two compared computations is here */
+} smma_explain_line;
 
 /* One operation with one rounding. */
 typedef struct {
@@ -32,7 +32,7 @@ typedef struct {
   smma_number factor[2], addend[2]; /* values before flushing */
   int factors, addends;             /* 0 or 2; 0 to 2 */
   bool product_flushed, addend_flushed, result_flushed;
-  bool marked; /* as in a row */
+  bool is_first_difference; /* the first difference is here */
   smma_format format;
   uint64_t result;
   double lost;        /* the exact value minus the result; NaN if either is not finite */
@@ -40,18 +40,18 @@ typedef struct {
 } smma_explain_step;
 
 typedef enum {
-  SMMA_STAGE_ALIGN, /* rows truncated under emax, and their sum */
-  SMMA_STAGE_EXACT, /* rows summed exactly */
+  SMMA_STAGE_ALIGN, /* lines truncated under emax, and their sum */
+  SMMA_STAGE_EXACT, /* lines summed exactly */
   SMMA_STAGE_STEPS, /* operations with one rounding each */
   SMMA_STAGE_NOTE   /* nothing to draw: special values, an empty sum */
 } smma_stage_kind;
 
-/* One step of the computation. */
+/* One stage of the drawing. */
 typedef struct {
   smma_stage_kind kind;
   char title[224], note[352];
-  int row_count, step_count;
-  smma_explain_row *row;
+  int line_count, step_count;
+  smma_explain_line *line;
   smma_explain_step *step;
   int emax;             /* SMMA_STAGE_ALIGN: the greatest exponent */
   const char *sum_name; /* "sum", "t" */
@@ -62,19 +62,19 @@ typedef struct {
   char rounding[96];         /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
   smma_format result_format; /* SMMA_NO_FORMAT if the sum itself is passed to the next stage */
   uint64_t result;
-  bool marked; /* as in a row */
+  bool is_first_difference; /* the first difference is here */
 } smma_stage;
 
 typedef struct {
   size_t count;
   smma_stage *stage;
-  smma_explain_row *rows;   /* of all stages */
+  smma_explain_line *lines; /* of all stages */
   smma_explain_step *steps; /* of all stages */
   smma_format result_format;
-  uint64_t result; /* equals smma_dot_add's, which the tests check */
-  bool finite;     /* no operand is infinity or NaN; only then `exact` and `lost` are valid */
-  uint64_t exact;  /* the exact c + sum a_k b_k (with scales), rounded once to nearest even */
-  double lost;     /* the exact sum minus the result; NaN if the result is infinite */
+  uint64_t result;            /* equals smma_dot_add's, which the tests check */
+  bool finite;                /* no operand is infinity or NaN; only then `correctly_rounded` and `lost` are valid */
+  uint64_t correctly_rounded; /* the exact c + sum a_k b_k (with scale factors), rounded once to nearest even */
+  double lost;                /* the exact sum minus the result; NaN if the result is infinite */
   bool lost_is_exact;
 } smma_explanation;
 

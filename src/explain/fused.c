@@ -17,12 +17,12 @@ static void add_truncated_block(smma_explain_builder *b, int block, const smma_n
   snprintf(stage->title, sizeof stage->title, "%s: emax = %d; %s truncated toward zero at F = %d bits below it (%s)",
            where, emax, terms, p->alignment_bits, smma_text_of_power(cut).text);
   for (int i = 0; i < count; i++) {
-    smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
-    smma_explain_describe_term(b, block, i, count, row);
-    row->exponent = smma_t_fdpa_exponent(p, term[i]);
-    row->kept = smma_align(term[i], emax, p->alignment_bits);
-    row->cut = cut;
-    stage->sum += row->kept;
+    smma_explain_line *line = smma_explain_add_line(b, "", term[i]);
+    smma_explain_describe_term(b, block, i, count, line);
+    line->exponent = smma_t_fdpa_exponent(p, term[i]);
+    line->aligned = smma_align(term[i], emax, p->alignment_bits);
+    line->cut = cut;
+    stage->sum += line->aligned;
   }
   stage->emax = emax;
   stage->sum_exponent = cut;
@@ -61,8 +61,8 @@ static smma_stage *add_exact_block(smma_explain_builder *b, int block, const smm
   snprintf(stage->title, sizeof stage->title, "%s: %s and c added exactly, the sum %s", where,
            smma_products_of(&b->operation->rule) == SMMA_PRODUCT_XOR ? "bits of a xor b" : "products", then);
   for (int i = 0; i < count; i++) {
-    smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
-    smma_explain_describe_term(b, block, i, count, row);
+    smma_explain_line *line = smma_explain_add_line(b, "", term[i]);
+    smma_explain_describe_term(b, block, i, count, line);
   }
   stage->result_format = b->operation->d;
   stage->result = result;
@@ -79,7 +79,7 @@ static void add_integer_block(smma_explain_builder *b, int block, const smma_num
   const bool wraps = b->operation->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   smma_stage *stage = add_exact_block(b, block, term, count, wraps ? "modulo 2^32" : "clamped to 32 bits", result);
   snprintf(stage->rounding, sizeof stage->rounding, "%s", wraps ? "modulo 2^32" : "clamped");
-  for (int i = 0; i < stage->row_count; i++) stage->row[i].counts = false;
+  for (int i = 0; i < stage->line_count; i++) stage->line[i].has_exponent = false;
 }
 
 static void add_special_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {

@@ -123,17 +123,17 @@ static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value,
 /* ---- Stages with rows ---- */
 
 static void add_term(smma_lines *l, const smma_stage *stage, const smma_shown_term *t) {
-  const smma_explain_row *row = t->row;
+  const smma_explain_line *row = t->line;
   smma_line *line = add_number(l, SMMA_LINE_TERM, t->label, t->value, t->value_is_exact, &t->exact);
-  line->marked = row->marked;
+  line->marked = row->is_first_difference;
   snprintf(line->factors, sizeof line->factors, "%s", t->factors);
   snprintf(line->exponent, sizeof line->exponent, "%s", t->exponent);
   snprintf(line->remark, sizeof line->remark, "%s", t->remark);
   if (stage->kind != SMMA_STAGE_ALIGN) return;
   set_limit(l, line, stage->emax, row->cut);
   if (t->exact.zero || is_truncation(&t->exact, &t->kept, row->cut)) return;
-  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", t->kept_value, t->kept_is_exact,
-                    &t->kept);
+  line = add_number(l, SMMA_LINE_TERM, row->rounds_down ? "  rounded down" : "  rounded", t->kept_value,
+                    t->kept_is_exact, &t->kept);
   set_limit(l, line, stage->emax, row->cut);
 }
 
@@ -150,18 +150,18 @@ static void add_axis(smma_lines *l, const smma_stage *stage) {
   if (stage->kind != SMMA_STAGE_STEPS) snprintf(line->exponent, sizeof line->exponent, "e");
   if (stage->kind != SMMA_STAGE_ALIGN) return;
   line->marks[line->mark_count++] = stage->emax;
-  for (int i = 0; i < stage->row_count && line->mark_count < 3; i++)
-    if (line->mark_count == 1 || stage->row[i].cut != line->marks[1])
-      line->marks[line->mark_count++] = stage->row[i].cut;
+  for (int i = 0; i < stage->line_count && line->mark_count < 3; i++)
+    if (line->mark_count == 1 || stage->line[i].cut != line->marks[1])
+      line->marks[line->mark_count++] = stage->line[i].cut;
 }
 
 /* Returns the highest bit of the aligned terms. */
 static int highest_bit(const smma_stage *stage) {
   int highest = SMMA_WIDE_LEAST;
-  for (int i = 0; i < stage->row_count; i++) {
-    const smma_explain_row *row = &stage->row[i];
+  for (int i = 0; i < stage->line_count; i++) {
+    const smma_explain_line *row = &stage->line[i];
     smma_drawn x =
-        stage->kind == SMMA_STAGE_ALIGN ? smma_drawn_sum(row->kept, row->cut) : smma_drawn_number(row->exact);
+        stage->kind == SMMA_STAGE_ALIGN ? smma_drawn_sum(row->aligned, row->cut) : smma_drawn_number(row->exact);
     if (!x.zero && x.top > highest) highest = x.top;
   }
   return highest;
@@ -263,7 +263,7 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   bool exact;
   char text[40];
   add_text(l, SMMA_LINE_NOTE, "%s = %s%s%s", step->text, step->operands, step->note[0] ? ": " : "", step->note)
-      ->marked = step->marked;
+      ->marked = step->is_first_difference;
   smma_wide_clear(&sum);
   if (is_special(step)) {
     smma_encoding_text(text, sizeof text, step->format, step->result);
@@ -285,7 +285,7 @@ static void add_steps(smma_lines *l, const smma_stage *stage) {
   int idle = 0;
   for (int i = 0; i <= stage->step_count; i++) {
     const smma_explain_step *step = &stage->step[i];
-    if (i < stage->step_count && !step->marked && is_idle(step)) {
+    if (i < stage->step_count && !step->is_first_difference && is_idle(step)) {
       idle++;
       continue;
     }
@@ -301,7 +301,7 @@ static void add_steps(smma_lines *l, const smma_stage *stage) {
 
 static void add_stage(smma_lines *l, const smma_stage *stage) {
   l->digits = smma_is_integer(stage->result_format) ? DIGITS_OF_INTEGERS : DIGITS;
-  add_text(l, SMMA_LINE_TITLE, "%s", stage->title)->marked = stage->marked;
+  add_text(l, SMMA_LINE_TITLE, "%s", stage->title)->marked = stage->is_first_difference;
   add_note(l, stage->note);
   if (stage->kind == SMMA_STAGE_STEPS) {
     add_axis(l, stage);
@@ -332,7 +332,9 @@ static void add_results(smma_lines *l, const smma_explained *unit, int count) {
            count > 1 ? "both results" : "the result");
   for (int u = 0; u < count; u++)
     add_encoding(l, unit[u].unit, format, unit[u].explanation->result, unit[count > 1 ? 1 - u : 0].explanation->result);
-  if (first->finite) add_encoding(l, "exact sum", format, first->exact, count > 1 ? first->exact : first->result);
+  if (first->finite)
+    add_encoding(l, "exact sum", format, first->correctly_rounded,
+                 count > 1 ? first->correctly_rounded : first->result);
 }
 
 static void add_difference(smma_lines *l, const smma_explained unit[2]) {

@@ -30,7 +30,7 @@ typedef struct {
   int top;      /* TERM with a limit: the greatest exponent; NORMALISED: exponent of the significand */
   int limit;    /* TERM: exponent of the last retained bit; NORMALISED: exponent of the last bit of the significand */
   int floor;    /* bits below this exponent are described, not drawn */
-  int highest;  /* SUM: the highest bit of a term; bits above it are carries */
+  int highest;  /* SUM: exponent of the highest bit of all terms; bits of the sum above it are carries */
   int marks[3]; /* AXIS: exponents to label first */
   int mark_count;
   smma_format format; /* ENCODING */

@@ -8,38 +8,40 @@ double smma_sum_value(int64_t sum, int exponent) { return ldexp((double)sum, exp
 
 bool smma_fits_double(uint64_t significand) { return smma_bit_length(significand) <= 53; }
 
-static bool is_zero_product(const smma_explain_row *row) { return row->product && row->exact.kind == SMMA_ZERO; }
+static bool is_zero_product(const smma_explain_line *line) { return line->product && line->exact.kind == SMMA_ZERO; }
 
-/* Returns the number of zero products without a mark of their own. */
+/* Returns the number of zero products that are not marked as the first difference. They share one line. */
 static int count_shared_zeros(const smma_stage *stage) {
   int count = 0;
-  for (int i = 0; i < stage->row_count; i++) count += is_zero_product(&stage->row[i]) && !stage->row[i].marked;
+  for (int i = 0; i < stage->line_count; i++)
+    count += is_zero_product(&stage->line[i]) && !stage->line[i].is_first_difference;
   return count;
 }
 
 /* Reports whether only a zero term has the greatest exponent. */
-static bool zero_decides(const smma_stage *stage, const smma_explain_row *row) {
-  if (stage->kind != SMMA_STAGE_ALIGN || row->exact.kind != SMMA_ZERO || !row->counts || row->exponent != stage->emax)
+static bool zero_decides(const smma_stage *stage, const smma_explain_line *line) {
+  if (stage->kind != SMMA_STAGE_ALIGN || line->exact.kind != SMMA_ZERO || !line->has_exponent ||
+      line->exponent != stage->emax)
     return false;
-  for (int i = 0; i < stage->row_count; i++)
-    if (stage->row[i].exact.kind == SMMA_FINITE && stage->row[i].exponent == stage->emax) return false;
+  for (int i = 0; i < stage->line_count; i++)
+    if (stage->line[i].exact.kind == SMMA_FINITE && stage->line[i].exponent == stage->emax) return false;
   return true;
 }
 
-static smma_shown_term shown_term(const smma_stage *stage, const smma_explain_row *row) {
+static smma_shown_term shown_term(const smma_stage *stage, const smma_explain_line *line) {
   const bool align = stage->kind == SMMA_STAGE_ALIGN;
-  smma_shown_term t = {.factors = row->factors,
-                       .remark = zero_decides(stage, row) ? "decides the exponent" : "",
-                       .row = row,
-                       .exact = smma_drawn_number(row->exact),
-                       .kept = smma_drawn_sum(row->kept, row->cut),
-                       .value = smma_number_value(row->exact),
-                       .kept_value = smma_sum_value(row->kept, row->cut),
-                       .value_is_exact = smma_fits_double(row->exact.significand),
-                       .kept_is_exact = smma_fits_double(smma_magnitude(row->kept))};
-  snprintf(t.label, sizeof t.label, "%s", row->label);
-  if (row->counts && (align || !t.exact.zero)) snprintf(t.exponent, sizeof t.exponent, "%d", row->exponent);
-  t.is_cut = align && !t.exact.zero && t.exact.bottom < row->cut;
+  smma_shown_term t = {.factors = line->factors,
+                       .remark = zero_decides(stage, line) ? "decides the exponent" : "",
+                       .line = line,
+                       .exact = smma_drawn_number(line->exact),
+                       .kept = smma_drawn_sum(line->aligned, line->cut),
+                       .value = smma_number_value(line->exact),
+                       .kept_value = smma_sum_value(line->aligned, line->cut),
+                       .value_is_exact = smma_fits_double(line->exact.significand),
+                       .kept_is_exact = smma_fits_double(smma_magnitude(line->aligned))};
+  snprintf(t.label, sizeof t.label, "%s", line->label);
+  if (line->has_exponent && (align || !t.exact.zero)) snprintf(t.exponent, sizeof t.exponent, "%d", line->exponent);
+  t.is_cut = align && !t.exact.zero && t.exact.bottom < line->cut;
   return t;
 }
 
@@ -47,14 +49,14 @@ int smma_shown_terms(const smma_stage *stage, smma_shown_term *term) {
   const int zeros = count_shared_zeros(stage);
   bool shared = false;
   int count = 0;
-  for (int i = 0; i < stage->row_count; i++) {
-    const smma_explain_row *row = &stage->row[i];
-    const bool shares = zeros > 1 && is_zero_product(row) && !row->marked;
+  for (int i = 0; i < stage->line_count; i++) {
+    const smma_explain_line *line = &stage->line[i];
+    const bool shares = zeros > 1 && is_zero_product(line) && !line->is_first_difference;
     if (shares && shared) continue;
-    term[count] = shown_term(stage, row);
+    term[count] = shown_term(stage, line);
     if (shares) {
       snprintf(term[count].label, sizeof term->label, "%d zero %s", zeros,
-               strncmp(row->label, "group", 5) ? "products" : "groups");
+               strncmp(line->label, "group", 5) ? "products" : "groups");
       term[count].factors = "";
       term[count].value = 0;
       shared = true;
@@ -67,7 +69,7 @@ int smma_shown_terms(const smma_stage *stage, smma_shown_term *term) {
 smma_wide smma_stage_exact_sum(const smma_stage *stage) {
   smma_wide sum;
   smma_wide_clear(&sum);
-  for (int i = 0; i < stage->row_count; i++) smma_wide_add_number(&sum, stage->row[i].exact, false);
+  for (int i = 0; i < stage->line_count; i++) smma_wide_add_number(&sum, stage->line[i].exact, false);
   return sum;
 }
 

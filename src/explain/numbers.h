@@ -12,8 +12,8 @@ bool smma_fits_double(uint64_t significand);
 /* One line of a stage's terms. */
 typedef struct {
   char label[40], exponent[8];
-  const char *factors, *remark; /* empty: none */
-  const smma_explain_row *row;  /* the first row, if zeros share the line */
+  const char *factors, *remark;  /* empty: none */
+  const smma_explain_line *line; /* the first line, if zeros share the line */
   smma_drawn exact, kept;
   double value, kept_value;
   bool value_is_exact, kept_is_exact;

@@ -39,7 +39,7 @@ static const picture_detail details[] = {{true, true, true}, {false, true, true}
 
 typedef struct {
   smma_svg *svg;
-  double width; /* where everything ends, before the right margin; 0 if there is no limit */
+  double width; /* maximum x of everything that is drawn, without the right margin; 0 if there is no limit */
   picture_detail with;
   const smma_lines *lines;
   smma_axis axis;
@@ -354,7 +354,7 @@ static void draw_encoding(picture *p, const smma_line *line) {
   p->y += p->row;
 }
 
-/* Draws a text below p->y, on several lines if it is wider than the picture may be. */
+/* Draws a text below p->y, on several lines if it is wider than the picture's maximum width. */
 static void draw_wrapped(picture *p, double x, const smma_svg_font *font, const char *text) {
   char line[512] = "";
   for (size_t length; *text; text += length + strspn(text + length, " ")) {

@@ -47,8 +47,9 @@ static void print_conclusion(FILE *stream, const smma_explanation *e) {
   char lost[32];
   print_result(stream, "d = ", e->result_format, e->result);
   if (!e->finite) return;
-  print_result(stream, e->exact == e->result ? "exact sum rounded once: the same, " : "exact sum rounded once: ",
-               e->result_format, e->exact);
+  print_result(stream,
+               e->correctly_rounded == e->result ? "exact sum rounded once: the same, " : "exact sum rounded once: ",
+               e->result_format, e->correctly_rounded);
   if (!isfinite(e->lost) || e->lost == 0) return;
   smma_lost_text(lost, sizeof lost, e->lost, e->lost_is_exact, 8);
   fprintf(stream, "exact sum - d = %s\n", lost);
@@ -97,8 +98,8 @@ static void print_note(FILE *stream, const char *note, int width) {
 }
 
 static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
-  fprintf(stream, "\n%s", stage->marked ? "> " : "");
-  print_wrapped(stream, stage->marked ? 2 : 0, stage->title, width);
+  fprintf(stream, "\n%s", stage->is_first_difference ? "> " : "");
+  print_wrapped(stream, stage->is_first_difference ? 2 : 0, stage->title, width);
   if (stage->note[0]) print_note(stream, stage->note, width);
   if (stage->kind == SMMA_STAGE_STEPS)
     smma_print_steps(stream, stage, width);
@@ -144,7 +145,7 @@ static void print_difference(FILE *stream, const smma_difference *d, int width) 
 void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width) {
   const smma_explanation *const e[2] = {unit[0].explanation, unit[1].explanation};
   const char *name[3] = {unit[0].unit, unit[1].unit, "exact sum"};
-  const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->exact};
+  const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->correctly_rounded};
   smma_difference d = smma_find_difference(unit);
   smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
   const smma_locale locale = smma_locale_enter();

@@ -49,7 +49,7 @@ void smma_ruler_label(const smma_ruler *r, const int *emax, char *labels, char *
 /* Writes the number's bits in their columns, with a bar at 2^*cut if `cut` is not NULL. */
 void smma_ruler_draw(const smma_ruler *r, const smma_drawn *x, const int *cut, char *text);
 
-/* Writes the bits to the right of the last bar, at most `most` of them. */
+/* Writes the bits that lie to the right of the last bar, but at most `most` bits. */
 void smma_ruler_draw_rest(const smma_ruler *r, const smma_drawn *x, int most, char *text, size_t size);
 
 #endif

@@ -17,8 +17,8 @@ static void operands_text(char *text, size_t size, smma_number a, smma_number b,
   snprintf(text + strlen(text), size - strlen(text), " + %s", addend);
 }
 
-/* Sets the terms of a step, a * b + c (either part may be missing), and the amount lost in the rounding to its
-   result. */
+/* Sets the terms of a step, a * b + c (the product or c may be missing), and the amount that rounding to its result
+   loses. */
 static void set_terms(smma_explain_step *step, const smma_number *factor, const smma_number *addend, int addends) {
   smma_number term[3] = {smma_zero(), smma_zero(), smma_zero()};
   smma_wide exact;

@@ -38,7 +38,7 @@ void smma_print_steps(FILE *stream, const smma_stage *stage, int width) {
   total = 2 + text_width + 3 + value_width + 2 + (int)strlen(text.hex) + 2 + remark_width;
   for (int i = 0; i < stage->step_count; i++) {
     describe_step(&stage->step[i], &text);
-    fprintf(stream, "%c %-*s", stage->step[i].marked ? '>' : ' ', text_width, stage->step[i].text);
+    fprintf(stream, "%c %-*s", stage->step[i].is_first_difference ? '>' : ' ', text_width, stage->step[i].text);
     if (total + 3 + operands_width <= width) fprintf(stream, " = %-*s", operands_width, stage->step[i].operands);
     fprintf(stream, " = %-*s  %s%s%s\n", value_width, text.value, text.hex, text.remark[0] ? "  " : "", text.remark);
   }

@@ -26,11 +26,11 @@ void smma_explain_block_text(const smma_explain_builder *b, int block, char *tex
     snprintf(text, size, "block %d of %d, k = %d..%d", block + 1, blocks, first, last);
 }
 
-static void describe_accumulator(const smma_explain_builder *b, int block, smma_explain_row *row) {
+static void describe_accumulator(const smma_explain_builder *b, int block, smma_explain_line *line) {
   if (block)
-    snprintf(row->label, sizeof row->label, "c = block %d", block);
+    snprintf(line->label, sizeof line->label, "c = block %d", block);
   else
-    snprintf(row->label, sizeof row->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
+    snprintf(line->label, sizeof line->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
 }
 
 /* Returns the exact sum of a group, as the same group with scales of one. */
@@ -39,35 +39,35 @@ static smma_number unscaled_group(const smma_explain_builder *b, int k) {
   return smma_gst_fdpa_group(b->x.a + k, b->x.b + k, b->operation->rule.with.gst_fdpa.group, one, one);
 }
 
-static void describe_group(const smma_explain_builder *b, int group, smma_explain_row *row) {
+static void describe_group(const smma_explain_builder *b, int group, smma_explain_line *line) {
   const smma_operation *o = b->operation;
   int k = group * o->rule.with.gst_fdpa.group, s = k / o->scale_block;
   smma_number factor[3] = {unscaled_group(b, k), b->x.scale_a[s], b->x.scale_b[s]};
-  snprintf(row->label, sizeof row->label, "group %d", group);
-  smma_explain_factors(row->factors, sizeof row->factors, factor, 3);
+  snprintf(line->label, sizeof line->label, "group %d", group);
+  smma_explain_factors(line->factors, sizeof line->factors, factor, 3);
 }
 
-void smma_explain_describe_term(const smma_explain_builder *b, int block, int i, int count, smma_explain_row *row) {
+void smma_explain_describe_term(const smma_explain_builder *b, int block, int i, int count, smma_explain_line *line) {
   const smma_operation *o = b->operation;
   int k;
   if (i == count - 1) {
-    describe_accumulator(b, block, row);
+    describe_accumulator(b, block, line);
     return;
   }
-  row->product = true;
+  line->product = true;
   if (o->rule.algorithm == SMMA_GST_FDPA) {
-    describe_group(b, i, row);
+    describe_group(b, i, line);
     return;
   }
   k = smma_product_index(o, block, i);
   smma_number factor[2] = {b->x.a[k], b->x.b[k]};
   if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* single bits */
-    snprintf(row->label, sizeof row->label, "a[%d]^b[%d]", k, k);
-    snprintf(row->factors, sizeof row->factors, "%d xor %d", (int)factor[0].significand, (int)factor[1].significand);
+    snprintf(line->label, sizeof line->label, "a[%d]^b[%d]", k, k);
+    snprintf(line->factors, sizeof line->factors, "%d xor %d", (int)factor[0].significand, (int)factor[1].significand);
     return;
   }
-  snprintf(row->label, sizeof row->label, "a[%d]*b[%d]", k, k);
-  smma_explain_factors(row->factors, sizeof row->factors, factor, 2);
+  snprintf(line->label, sizeof line->label, "a[%d]*b[%d]", k, k);
+  smma_explain_factors(line->factors, sizeof line->factors, factor, 2);
 }
 
 /* Writes "scale_a[1] is NaN"; writes nothing if no scale of the term is NaN. */
@@ -82,31 +82,32 @@ static void scale_reason(const smma_explain_builder *b, int k, char *text, size_
 }
 
 /* Writes the reason why a product is not finite: "a[1]*b[1] = 0 * +infinity". */
-static void product_reason(const smma_explain_builder *b, int k, const smma_explain_row *row, char *text, size_t size) {
+static void product_reason(const smma_explain_builder *b, int k, const smma_explain_line *line, char *text,
+                           size_t size) {
   scale_reason(b, k, text, size);
   if (b->x.a[k].kind == SMMA_NAN)
     snprintf(text, size, "a[%d] is NaN", k);
   else if (b->x.b[k].kind == SMMA_NAN)
     snprintf(text, size, "b[%d] is NaN", k);
   else if (!text[0] && b->x.a[k].kind <= SMMA_FINITE && b->x.b[k].kind <= SMMA_FINITE)
-    snprintf(text, size, "%s = %s counts as infinity: 2^128 or more", row->label, row->factors);
+    snprintf(text, size, "%s = %s counts as infinity: 2^128 or more", line->label, line->factors);
   else if (!text[0])
-    snprintf(text, size, "%s = %s", row->label, row->factors);
+    snprintf(text, size, "%s = %s", line->label, line->factors);
 }
 
 static void term_reason(const smma_explain_builder *b, int block, int i, const smma_number *term, int count, char *text,
                         size_t size) {
-  smma_explain_row row = {.product = false};
-  smma_explain_describe_term(b, block, i, count, &row);
+  smma_explain_line line = {.product = false};
+  smma_explain_describe_term(b, block, i, count, &line);
   if (i == count - 1)
-    snprintf(text, size, "%s is %s", row.label,
+    snprintf(text, size, "%s is %s", line.label,
              term[i].kind == SMMA_NAN ? "NaN"
              : term[i].negative       ? "-infinity"
                                       : "+infinity");
   else if (b->operation->rule.algorithm == SMMA_GST_FDPA)
     scale_reason(b, i * b->operation->rule.with.gst_fdpa.group, text, size);
   else
-    product_reason(b, smma_product_index(b->operation, block, i), &row, text, size);
+    product_reason(b, smma_product_index(b->operation, block, i), &line, text, size);
 }
 
 /* Returns the first term of that kind, and of that sign unless it is NaN; -1 if there is no such term. */

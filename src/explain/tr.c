@@ -19,11 +19,11 @@ static smma_partial_sum add_products(smma_explain_builder *b, int block, const s
   snprintf(stage->title, sizeof stage->title, "%s, %s: edot = %d; truncated toward zero at F = %d bits below it (%s)",
            where, what, t.exponent, bits, smma_text_of_power(t.exponent - bits).text);
   for (int i = first; i < count - 1; i += stride) {
-    smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
-    smma_explain_describe_term(b, block, i, count, row);
-    row->counts = term[i].kind == SMMA_FINITE;
-    row->cut = t.exponent - bits;
-    if (row->counts) row->kept = smma_align(term[i], t.exponent, bits);
+    smma_explain_line *line = smma_explain_add_line(b, "", term[i]);
+    smma_explain_describe_term(b, block, i, count, line);
+    line->has_exponent = term[i].kind == SMMA_FINITE;
+    line->cut = t.exponent - bits;
+    if (line->has_exponent) line->aligned = smma_align(term[i], t.exponent, bits);
   }
   stage->emax = t.exponent;
   stage->sum = t.sum;
@@ -43,11 +43,11 @@ static smma_number as_number(smma_partial_sum t, int bits) {
   return x;
 }
 
-static smma_explain_row *add_partial_sum(smma_explain_builder *b, const char *name, smma_partial_sum t, int bits) {
-  smma_explain_row *row = smma_explain_add_row(b, name, as_number(t, bits));
-  row->counts = t.exponent != SMMA_NO_EXPONENT;
-  row->down = true;
-  return row;
+static smma_explain_line *add_partial_sum(smma_explain_builder *b, const char *name, smma_partial_sum t, int bits) {
+  smma_explain_line *line = smma_explain_add_line(b, name, as_number(t, bits));
+  line->has_exponent = t.exponent != SMMA_NO_EXPONENT;
+  line->rounds_down = true;
+  return line;
 }
 
 static smma_partial_sum add_join(smma_explain_builder *b, int block, smma_partial_sum even, smma_partial_sum odd) {
@@ -65,9 +65,9 @@ static smma_partial_sum add_join(smma_explain_builder *b, int block, smma_partia
            smma_text_of_power(t.exponent - bits).text);
   for (int i = 0; i < 2; i++) {
     smma_partial_sum nothing = {0, t.exponent};
-    smma_explain_row *row = add_partial_sum(b, i ? "odd" : "even", half[i], bits);
-    row->kept = smma_join_down(half[i], nothing).sum;
-    row->cut = t.exponent - bits;
+    smma_explain_line *line = add_partial_sum(b, i ? "odd" : "even", half[i], bits);
+    line->aligned = smma_join_down(half[i], nothing).sum;
+    line->cut = t.exponent - bits;
   }
   stage->emax = t.exponent;
   stage->sum_name = "t";
@@ -79,15 +79,15 @@ static smma_partial_sum add_join(smma_explain_builder *b, int block, smma_partia
 static void finish_with_c(smma_explain_builder *b, smma_stage *stage, smma_partial_sum t, smma_number c, bool ignored) {
   const smma_tr_fdpa *p = &b->operation->rule.with.tr_fdpa;
   int t_bits = p->sum_bits + (p->revision > 1), bits = p->alignment_bits;
-  smma_explain_row *row = add_partial_sum(b, "t", t, bits);
-  row->kept = smma_tr_fdpa_align_products(p, t, stage->emax);
-  row->cut = stage->emax - t_bits;
-  stage->sum = row->kept;
-  row = smma_explain_add_row(b, "c", c);
-  row->down = true;
-  row->kept = ignored ? 0 : smma_align_down(c, stage->emax, bits);
-  row->cut = stage->emax - bits;
-  stage->sum += row->kept * ((int64_t)1 << (t_bits - bits));
+  smma_explain_line *line = add_partial_sum(b, "t", t, bits);
+  line->aligned = smma_tr_fdpa_align_products(p, t, stage->emax);
+  line->cut = stage->emax - t_bits;
+  stage->sum = line->aligned;
+  line = smma_explain_add_line(b, "c", c);
+  line->rounds_down = true;
+  line->aligned = ignored ? 0 : smma_align_down(c, stage->emax, bits);
+  line->cut = stage->emax - bits;
+  stage->sum += line->aligned * ((int64_t)1 << (t_bits - bits));
   stage->sum_exponent = stage->emax - t_bits;
 }
 
@@ -105,7 +105,7 @@ static void add_c(smma_explain_builder *b, int block, smma_partial_sum t, smma_n
            smma_text_of_power(emax - p->alignment_bits).text);
   stage->emax = emax;
   finish_with_c(b, stage, t, c, ignored);
-  if (block) snprintf(stage->row[1].label, sizeof stage->row[1].label, "c = block %d", block);
+  if (block) snprintf(stage->line[1].label, sizeof stage->line[1].label, "c = block %d", block);
   if (ignored)
     snprintf(stage->note, sizeof stage->note, "c counts as 0: its exponent %d is below E - F - 1 = %d", c.exponent,
              emax - p->alignment_bits - 1);

@@ -6,7 +6,8 @@
 #include "isa/formats.h"
 #include "isa/sum.h"
 
-enum { MOST_SUMS = 128 }; /* no GPU has a fifth of these; test_units.py finds instructions that are missing */
+/* More than five times as many as any GPU has. test_units.py would find missing instructions. */
+enum { MOST_SUMS = 128 };
 
 /* All instructions with the same sum and format of D. */
 typedef struct {
@@ -27,7 +28,8 @@ static void add_texts(smma_datum *list, const char *const *text) {
   for (; *text; text++) add_text(list, *text);
 }
 
-/* Adds an instruction to those that sum as it does. Returns the number of different sums. */
+/* Adds an instruction to the list of its kind of sum; starts a new list if there is none. Returns the number of
+   different sums. */
 static size_t add_instruction(instruction_sum *sum, size_t count, const smma_instruction *i) {
   char words[SMMA_SUM_WORDS_SIZE], inputs[SMMA_INPUTS_TEXT_SIZE];
   size_t n = 0;

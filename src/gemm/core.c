@@ -7,7 +7,7 @@
 /* The most rows and columns, and the most elements of K, that are decoded at a time. */
 enum { TILE = 32, DEPTH = 512 };
 
-/* Decoded rows and columns: elements, then scale factors. Those of one row or column are contiguous. */
+/* Decoded rows and columns. Arrays hold the elements and the scale factors; all of one row or column are contiguous. */
 typedef struct {
   size_t steps, depth, scales; /* steps decoded at a time; their elements; their scale factors */
   smma_number *a, *b, *scale_a, *scale_b;
@@ -51,7 +51,7 @@ static void count_blocks(const smma_multiplier *p, size_t blocks) {
   *p->core_blocks += blocks;
 }
 
-/* Computes `steps` decoded steps of element (i, j), whose operands are row x and column y of the decoded ones. */
+/* Computes `steps` steps of element (i, j). Its operands are decoded row x and decoded column y. */
 static void run_element(const smma_core_run *r, const decoded *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
   const smma_operation *o = &r->multiplier->operation;

@@ -51,7 +51,8 @@ typedef struct {
   smma_resident matrices;
   part *parts;
   size_t count;
-  int threads; /* on the host; 1 if the device is this CPU, because waiting threads would take its time */
+  int threads; /* number of threads of the host; 1 if the device is this CPU, because waiting threads would slow it down
+                */
   char message[SMMA_DEVICE_MESSAGE];
   buffers b;
 } job;
@@ -94,7 +95,7 @@ static size_t exponent_bytes(const job *j, size_t lines) {
   return value_bytes(j, lines) / sizeof(float) * sizeof(int);
 }
 
-/* Returns the bytes of all buffers of a section; `largest` becomes those of the largest buffer. */
+/* Returns the bytes of all buffers of a section. Sets `*largest` to the bytes of the largest buffer. */
 static double part_bytes(const job *j, size_t rows, size_t columns, double *largest) {
   const double sums = (double)apart_of(rows) * (double)apart_of(columns),
                depth = (double)(j->steps * (size_t)j->multiplier->operation.k);

@@ -6,7 +6,8 @@ static bool is_factor(smma_format format) {
   return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
 }
 
-/* Reports whether both factors have exponents of the same class, narrow or wide: see smma_has_narrow_exponents. */
+/* Reports whether the exponents of both factors are narrow, or those of both are wide (see
+   smma_has_narrow_exponents). */
 static bool are_factors_alike(const smma_operation *o) {
   const bool narrow[] = {smma_encoding_of(o->a).exponent_bits <= 5, smma_encoding_of(o->b).exponent_bits <= 5};
   return is_factor(o->a) && is_factor(o->b) && narrow[0] == narrow[1];
@@ -45,8 +46,8 @@ static bool takes_tr_fdpa(const smma_operation *o) {
   return truncates && are_factors_alike(o) && p->alignment_bits == 24 && p->sum_bits == 31 && p->block <= 16;
 }
 
-/* Requires FP4 groups whose flags of nonzero elements fit in one word, and whose sums with two scale factors fit in
-   binary32. */
+/* Reports whether the fast kernels can compute GST-FDPA. They need FP4 groups whose flags of nonzero elements fit in
+   one word, and whose sums with two scale factors fit in binary32. */
 static bool takes_gst_fdpa(const smma_operation *o) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   return o->rule.algorithm == SMMA_GST_FDPA && o->a == SMMA_E2M1 && o->b == SMMA_E2M1 && p->group == 16 &&

@@ -36,7 +36,8 @@ static inline int32_t smma_integer_value(smma_integer_code f, uint32_t code) {
 uint64_t smma_integer_of(const smma_integer *integer, double x);
 
 /* smma_code_at returns the encoding of element k of row i of A or column i of B, scaled by alpha if alpha applies to
-   operands; +0 outside the matrix. smma_scale_code_at returns the line's scale factor `index`; 1 outside. */
+   operands; +0 outside the matrix. smma_scale_code_at returns the encoding of scale factor number `index` of that row
+   or column; the encoding of 1 outside the matrix. */
 uint64_t smma_code_at(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k);
 uint64_t smma_scale_code_at(const smma_multiplier *multiplier, bool of_a, size_t i, size_t index);
 

@@ -10,7 +10,8 @@
 #define ALWAYS __attribute__((always_inline))
 #define SHUFFLE __builtin_shufflevector
 
-/* Prefetch distance in lines or elements along K: they are too far apart for hardware prefetching. */
+/* Prefetch distance, in lines or in elements along K. These are so far apart that hardware prefetching does not
+   help. */
 enum { AHEAD = 16, CACHE_LINE = 64 };
 
 /* The section of K from `k` on, and its destination: element i of the v-th line becomes out[(v / panel * depth + i)
@@ -57,8 +58,8 @@ static inline ALWAYS bytes upper(size_t size, bytes x, bytes y) {
   }
 }
 
-/* Transposes a square of elements of `size` bytes, one line per 16 bytes. Each round rotates the concatenated
-   indices of the elements (line, position) by one bit. */
+/* Transposes a square block of `16 / size` lines, each with `16 / size` elements of `size` bytes. Each round rotates
+   the concatenated indices of the elements (line, position) by one bit. */
 static inline ALWAYS void transpose(size_t size, bytes *x) {
   const size_t square = sizeof *x / size;
   for (size_t round = 1; round < square; round *= 2) {
@@ -71,8 +72,8 @@ static inline ALWAYS void transpose(size_t size, bytes *x) {
   }
 }
 
-/* Gathers a square of lines from the v-th on: as many lines as 16 bytes have elements. `count` is a multiple of that
-   number; `size` equals the target's bytes. */
+/* Copies and transposes a block of `16 / size` lines, starting at line `v`. `count` (elements per line) is a multiple
+   of `16 / size`; `size` equals `t->bytes`. */
 static inline ALWAYS void gather_square(const target *t, size_t size, size_t v, size_t count) {
   const size_t square = sizeof(bytes) / size, apart = t->panel * size;
   const unsigned char *from[sizeof(bytes)];

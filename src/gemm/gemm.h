@@ -11,8 +11,8 @@
 typedef struct smma_kernel smma_kernel;
 typedef struct smma_kernel_family smma_kernel_family;
 
-/* A view of A or B as lines along K: the rows of A or the columns of B. `count` elements of each line are present;
-   elements beyond are +0. smma_element gives the position of an element. */
+/* A view of A or B as lines along K: the rows of A or the columns of B. Each line has `count` elements in memory;
+   elements after them are +0. smma_element returns the index of an element in memory. */
 typedef struct {
   const void *data;
   smma_format format;
@@ -30,7 +30,7 @@ struct smma_multiplier {
   smma_gemm_arguments with; /* leading dimensions filled in */
   smma_view a, b;
   size_t steps;  /* instruction steps along K */
-  size_t part_k; /* products per scaled block of K; 0: no scale factors of blocks */
+  size_t part_k; /* number of products in a block of K that has scale factors; 0: blocks have no scale factors */
   bool starts_from_c;
   bool turned;                                /* computes B^T A^T: see smma_turn_product */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE]; /* operations on the final sums, in the outer format */
@@ -45,10 +45,11 @@ struct smma_multiplier {
   const smma_kernel_family *few;     /* computes the steps if there are few rows; NULL: `family` does */
   const smma_kernel_family *small;   /* computes the steps of small products; NULL: `family` does */
   const smma_kernel_family *classes; /* multiplies classes of special operands (special.h); or NULL */
-  smma_lane_function *lanes;         /* computes single results that the family does not; NULL: the core does */
-  unsigned char *kept;               /* the multiplier's copy of B: see smma_multiplier_keep_columns; else NULL */
-  const struct smma_device *device;  /* computes the steps; NULL: the CPU does */
-  size_t *core_blocks; /* counts the fused blocks (or steps) that the family does not compute; NULL: not counted */
+  smma_lane_function *lanes; /* computes single results that the family cannot compute; NULL: the core computes them */
+  unsigned char *kept;       /* the multiplier's copy of B: see smma_multiplier_keep_columns; else NULL */
+  const struct smma_device *device; /* computes the steps; NULL: the CPU does */
+  size_t *core_blocks; /* counter of the fused blocks (or steps) that the family does not compute; NULL: they are not
+                          counted */
 };
 
 /* Returns the view of A if `of_a`, else of B. */

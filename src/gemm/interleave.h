@@ -1,5 +1,5 @@
-/* Packs for kernels that read unmodified elements, one after another along K: interleaves those of several rows of
-   A, or columns of B. The kernels include this file, so that each instruction set has its own compiled copy. */
+/* Packs for kernels that read elements along K without conversion: interleaves the elements of several rows of A, or of
+   several columns of B. The kernels include this file, so that each instruction set has its own compiled copy. */
 #ifndef SMMA_GEMM_INTERLEAVE_H
 #define SMMA_GEMM_INTERLEAVE_H
 
@@ -7,8 +7,9 @@
 #include "gemm/kernel.h"
 #include "host/load.h"
 
-/* Encodings moved at a time, and the number of vectors at a time if these lie along K: as many as a cache has ways,
-   because they compete for its lines if the leading dimension is a power of two. */
+/* Number of encodings that are moved at a time, and of vectors at a time if vectors lie along K. The latter is the
+   number of ways of a cache, because vectors compete for the same cache lines if the leading dimension is a power of
+   two. */
 enum { SMMA_STRIP = 2048, SMMA_STRIP_VECTORS = 8 };
 
 /* Converts an encoding, widened to 32 bits, to binary32. */
@@ -43,7 +44,7 @@ static inline __attribute__((always_inline)) void smma_move(smma_source in, smma
   }
 }
 
-/* A strip: `count` elements along K, from k on, of the view's lines from `first` on. */
+/* A strip of the view: its lines from `first` on, with `count` elements along K each, starting at k. */
 typedef struct {
   const smma_view *view;
   size_t first, k, count;

@@ -31,7 +31,7 @@ typedef struct {
   const smma_multiplier *multiplier;
   const smma_view *view; /* of A or B, or a gathered copy of the section to pack */
   bool of_a;
-  size_t first, count; /* count is a multiple of 16 for rows, of the family's columns for columns */
+  size_t first, count; /* count is a multiple of 16 for rows, and of the family's `columns` for columns */
   size_t step, steps;
   void *out; /* 64-byte aligned */
   unsigned char
@@ -54,7 +54,7 @@ typedef struct {
 struct smma_kernel_family {
   bool (*takes)(const smma_operation *operation);
   size_t columns; /* per panel */
-  /* Bytes of one packed row and of one packed column per step. */
+  /* Bytes that one step of a packed row, or of a packed column, occupies. */
   size_t (*row_bytes)(const smma_operation *operation), (*column_bytes)(const smma_operation *operation);
   /* pack_columns is NULL if `run` reads the columns without packing. */
   void (*pack_rows)(const smma_pack *pack), (*pack_columns)(const smma_pack *pack);
@@ -84,8 +84,8 @@ extern const smma_kernel *const smma_kernels[];
 bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
                         const char **kernel);
 
-/* Return the family for few rows, whose panels have the same width, and the family for small products; NULL if the
-   kernel has no such family. */
+/* smma_few_family returns the family for few rows, whose panels have the same width. smma_small_family returns the
+   family for small products. Both return NULL if the kernel has no such family. */
 const smma_kernel_family *smma_few_family(const smma_operation *operation, const char *name);
 const smma_kernel_family *smma_small_family(const smma_operation *operation, const char *name);
 

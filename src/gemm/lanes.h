@@ -25,7 +25,8 @@ typedef struct {
 typedef struct {
   const smma_operation *operation;
   int block;              /* the fused block, or SMMA_ALL_BLOCKS for the whole dot-product-add */
-  smma_format start, end; /* formats of c and d: the operation's, or formats that hold them without loss */
+  smma_format start, end; /* formats of c (start) and d (end): those of the operation, or formats that hold their
+                             numbers without loss */
 } smma_lane_task;
 
 enum { SMMA_ALL_BLOCKS = -1 };

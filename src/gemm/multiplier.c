@@ -31,7 +31,7 @@ static bool missing_pointer(const smma_gemm_arguments *g) {
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
 }
 
-/* Reports whether scale factors are missing or superfluous: those of blocks, or those of a plan's blocks of K. */
+/* Reports whether scale factors, of the instruction's blocks or of a plan's blocks of K, are missing or superfluous. */
 static bool lacks_scales(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const bool scaled = multiplier->operation.scale_block || multiplier->part_k;

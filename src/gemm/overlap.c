@@ -40,7 +40,8 @@ static bool overlap(const region *x, const region *y) {
   return false;
 }
 
-/* Reports whether C needs no memory of its own: it is not read, or each element has the address of its element of D. */
+/* Reports whether C may share D's memory: C is not read, or each of its elements has the address of the same element of
+   D. */
 static bool takes_c_in_place(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   if (!g->c || g->beta == 0) return true;

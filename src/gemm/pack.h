@@ -24,8 +24,8 @@ typedef struct {
   int block, length; /* block: index within the step; length: its number of products */
 } smma_fetch;
 
-/* Prefetches into the second-level cache, for `length` indices along K that are `step` bytes apart, `width` bytes
-   each: the vectors after the next ones, or later indices of a panel. */
+/* Prefetches into the second-level cache `width` bytes for each of `length` indices along K, which are `step` bytes
+   apart. Prefetches the vectors after the next ones; in a panel, later indices. */
 static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view *x, const unsigned char *from,
                                                                  size_t length, size_t step, size_t width) {
   const uintptr_t ahead = (uintptr_t)from + (x->panel != SIZE_MAX ? FETCH_AHEAD : 2 * (width < 64 ? 64 : width));
@@ -48,7 +48,7 @@ static inline float smma_power_of_two(int exponent) {
 /* Constants for decoding a format of at most 32 bits. */
 typedef struct {
   uint32_t fields_mask, largest,
-      nan; /* nan: the code that is NaN although its fields are 0; all ones if the format has no such code */
+      nan; /* nan: the code of a NaN whose fields are 0; all ones if the format has no such code */
   int ignored, sign_at, fraction_bits;
   float unit; /* scale factor to the value from a float that has the format's exponent and fraction fields at its top */
 } smma_decoder;

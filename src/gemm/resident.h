@@ -11,7 +11,7 @@ typedef struct {
   const smma_multiplier *multiplier;
   void *program;
   char *message;
-  void *order; /* on the device: the plan's indices k, if it visits them in another order; else NULL */
+  void *order; /* on the device: the plan's order of the indices k; NULL if it is ascending */
 } smma_resident;
 
 /* A section of D, and the layout of accumulators. */
@@ -27,9 +27,9 @@ smma_status smma_resident_check(const smma_multiplier *multiplier, char message[
 /* Uploads the plan's order of k to `order`, which the caller frees. On failure returns false and sets the message. */
 bool smma_resident_begin(smma_resident *work);
 
-/* Gathers operands of `lines` lines from `line` on into `to`, for kernels. From each line takes `count` elements along
-   K, `count` scale factors, or the factors of one block of K, from index `first` on. Values of one index are `apart`
-   elements after those of the previous index. */
+/* Gathers operands of `lines` lines, starting at line `line`, into `to`. From each line it copies `count` elements
+   along K or `count` scale factors, starting at index `first`, or the factor of block `first` of K. In `to`, the values
+   of an index begin `apart` elements after those of the previous index. */
 typedef enum { SMMA_RESIDENT_CODES, SMMA_RESIDENT_SCALES, SMMA_RESIDENT_FACTORS } smma_resident_what;
 bool smma_resident_gather(const smma_resident *work, smma_resident_what what, bool of_a, size_t line, size_t lines,
                           size_t apart, size_t first, size_t count, void *to);

@@ -129,7 +129,8 @@ static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_
   return sums + (j * t->packed_rows + i * t->l->panel) * t->l->element_bytes;
 }
 
-/* An action on `count` elements from (i, j) on, which are the section of a row in one panel, and on their sums. */
+/* Processes `count` consecutive elements of row i of C or D, from column j to the end of the panel, together with their
+   accumulators `sums`. */
 typedef void row_action(const smma_multiplier *multiplier, size_t i, size_t j, size_t count, void *sums);
 
 /* Applies an action to all rows, in the memory order of C or D. */
@@ -143,7 +144,7 @@ static void for_rows(const tile *t, smma_order order, row_action *act, unsigned 
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
-/* Returns the sums of one of the schedule's places: accumulator or register. */
+/* Returns the sums that the schedule calls `place`: the accumulator, or a register. */
 static unsigned char *place_of(const tile *t, int place) {
   return place == SMMA_IN_ACCUMULATOR ? t->w->accumulator : t->w->registers + (size_t)place * t->l->sums;
 }

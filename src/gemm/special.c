@@ -22,15 +22,16 @@ const smma_kernel_family *smma_special_family(const smma_operation *o, const cha
 
 /* ---- Working memory ---- */
 
-/* Returns how many elements of K share a class: those of one scale factor if only the scale factor can be NaN, else
-   1. */
+/* Returns the number of elements along K that share a class. It is the number that share a scale factor if only scale
+   factors can be NaN, otherwise 1. */
 static size_t elements_of_class(const smma_operation *o) {
   const bool finite = smma_encoding_of(o->a).specials == SMMA_SPECIALS_FINITE &&
                       smma_encoding_of(o->b).specials == SMMA_SPECIALS_FINITE;
   return finite && o->scale_block ? (size_t)o->scale_block : 1;
 }
 
-/* The classes of 64 elements of a line along K, in the order in which they are multiplied, one bit each. */
+/* The classes of 64 elements of a line along K, in the order in which they are multiplied. Each element has one bit in
+   each member. */
 typedef struct {
   uint64_t nan, infinite, zero, negative;
 } class_bits;
@@ -39,9 +40,9 @@ typedef struct {
 typedef enum { SOURCE_NONE, SOURCE_MADE, SOURCE_FACTOR } nan_source;
 
 /* Working memory: `sum` holds the sums of products of classes, in panels of columns like a family's accumulators.
-   `line` holds classes of one line along K; `a` and `b` hold packed classes. Only if the NaN of factors differs from
-   other NaN: `bits` holds the `words` classes of each row and then of each column; `source` a nan_source for each
-   element, row by row. */
+   `line` holds classes of one line along K; `a` and `b` hold packed classes. The last two members are used only if NaN
+   from factors differs from other NaN: `bits` holds `words` words of classes for each row and then for each column, and
+   `source` holds a nan_source for each element, row by row. */
 typedef struct {
   size_t rows, columns, unit, depth; /* depth: classes in a section of K; unit: elements per class */
   size_t words;
@@ -124,8 +125,8 @@ static inline __attribute__((always_inline)) void classify_as(const classifier *
   for (size_t i = 0; i < count; i++) out[i] = class_of(&f, (uint32_t)smma_load(bytes, data, first + i * step));
 }
 
-/* Stores the classes of `count` elements of a line, from k on; 0 outside the matrix. `flushes`: subnormals count as
-   zero. */
+/* Stores the classes of `count` elements of a line, starting at k. The class is 0 outside the matrix, and for
+   subnormals if `flushes`. */
 static void classify(const smma_view *x, bool flushes, size_t line, size_t k, size_t count, float *out) {
   const smma_encoding e = smma_encoding_of(x->format);
   classifier c = {smma_decoder_of(x->format), ~UINT32_C(0), flushes ? UINT32_C(1) << e.fraction_bits : 1};
@@ -318,7 +319,7 @@ static float float_of(uint32_t bits) {
   return x;
 }
 
-/* The NaN of products in the outer format, by nan_source; the third is that of factors. */
+/* The NaN that products make, in the outer format, indexed by nan_source. */
 typedef struct {
   float nan[SOURCE_FACTOR + 1];
 } marked_nans;
@@ -329,8 +330,9 @@ static marked_nans marked_nans_of(const smma_multiplier *p) {
   return (marked_nans){{made, made, float_of((uint32_t)smma_widen(p, smma_marked_nan(d)))}};
 }
 
-/* Determines which NaN element (i, j) is, if NaN of factors differ from NaN of accumulators. The last block whose
-   products make a NaN decides; if there is no such block, c or infinities of both signs do. */
+/* Determines which NaN element (i, j) becomes, for rules in which NaN from factors differ from NaN of accumulators. The
+   last block whose products make a NaN decides. If there is no such block, c is NaN or infinities of both signs were
+   added. */
 static void settle_marked(const smma_special *s, const marked_nans *nans, size_t i, size_t j, nan_source source,
                           float *accumulator) {
   uint32_t bits;

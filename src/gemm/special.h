@@ -1,9 +1,9 @@
 /* Adds the effect of NaN and infinite operands, alike for all families.
 
-   A family counts such an operand as zero, also an accumulator that starts as one. In every rule NaN and infinities
-   take precedence over everything else. Their effect on an element of D is therefore the sum of the products of classes
-   in IEEE arithmetic, where the class of a number is 0, 1 or -1, an infinity, or NaN. These sums are FP32 chains,
-   computed by the FP32 FMA family of the same kernel. */
+   A family counts a NaN or infinite operand as zero, also an accumulator that starts with such a value. In every rule
+   NaN and infinities take precedence over everything else. Their effect on an element of D is therefore the sum of the
+   products of classes in IEEE arithmetic, where the class of a number is 0, 1 or -1, an infinity, or NaN. These sums
+   are FP32 chains, computed by the FP32 FMA family of the same kernel. */
 #ifndef SMMA_GEMM_SPECIAL_H
 #define SMMA_GEMM_SPECIAL_H
 

@@ -54,7 +54,8 @@ static int greatest_left(void) {
   return -1;
 }
 
-/* Returns greatest_left(), read once. Threads that call it first at the same time get the same value. */
+/* Returns the value of greatest_left(), which is called only once. If several threads make the first call at the same
+   time, all get the same value. */
 static int left_here(void) {
   enum { NOT_READ = -2 };
   static atomic_int left = NOT_READ;

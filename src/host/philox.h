@@ -61,7 +61,7 @@ static inline void smma_philox_portable(const smma_philox_keys *keys, smma_philo
    only these. The last round leaves words 0 and 1 in the two halves of one lane, and words 2 and 3 in those of another.
  */
 
-/* Number of vectors that fit in registers. */
+/* Number of SIMD vectors that are computed at once; more would not fit in registers. */
 enum { SMMA_PHILOX_VECTORS = 5 };
 
 /* Computes `vectors` vectors of eight blocks each; `vectors` is a compile-time constant. */
@@ -69,9 +69,10 @@ __attribute__((target("avx512f"), always_inline)) static inline void smma_philox
                                                                                         smma_philox_block x,
                                                                                         int vectors, uint32_t *words,
                                                                                         uint64_t *sums) {
-  enum { XOR = 0x96 /* of three operands */, LOWER = 0x5555, LAST = SMMA_PHILOX_ROUNDS - 1 };
+  enum { XOR = 0x96 /* of three operands */, EVEN_LANES = 0x5555, LAST = SMMA_PHILOX_ROUNDS - 1 };
   const __m512i first = _mm512_set1_epi64(0xd2511f53), second = _mm512_set1_epi64(0xcd9e8d57);
-  const __m512i left = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), right = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+  const __m512i first_half = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0),
+                second_half = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
   const __m512i numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   __m512i word[SMMA_PHILOX_VECTORS][4];
 #pragma GCC unroll 5
@@ -94,16 +95,16 @@ __attribute__((target("avx512f"), always_inline)) static inline void smma_philox
 #pragma GCC unroll 5
   for (int v = 0; v < vectors; v++) {
     const __m512i p = _mm512_mul_epu32(first, word[v][0]), q = _mm512_mul_epu32(second, word[v][2]);
-    const __m512i front = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(q, 32), LOWER, word[v][1], low, XOR);
-    const __m512i back = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(p, 32), LOWER, word[v][3], high, XOR);
+    const __m512i words_01 = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(q, 32), EVEN_LANES, word[v][1], low, XOR);
+    const __m512i words_23 = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(p, 32), EVEN_LANES, word[v][3], high, XOR);
     if (sums) {
       const __m512i lower = _mm512_set1_epi64(0xffffffff);
-      const __m512i two = _mm512_add_epi64(_mm512_and_si512(front, lower), _mm512_srli_epi64(front, 32));
-      const __m512i others = _mm512_add_epi64(_mm512_and_si512(back, lower), _mm512_srli_epi64(back, 32));
-      _mm512_storeu_si512(sums + 8 * v, _mm512_add_epi64(two, others));
+      const __m512i sum_01 = _mm512_add_epi64(_mm512_and_si512(words_01, lower), _mm512_srli_epi64(words_01, 32));
+      const __m512i sum_23 = _mm512_add_epi64(_mm512_and_si512(words_23, lower), _mm512_srli_epi64(words_23, 32));
+      _mm512_storeu_si512(sums + 8 * v, _mm512_add_epi64(sum_01, sum_23));
     } else {
-      _mm512_storeu_si512(words + 32 * v, _mm512_permutex2var_epi64(front, left, back));
-      _mm512_storeu_si512(words + 32 * v + 16, _mm512_permutex2var_epi64(front, right, back));
+      _mm512_storeu_si512(words + 32 * v, _mm512_permutex2var_epi64(words_01, first_half, words_23));
+      _mm512_storeu_si512(words + 32 * v + 16, _mm512_permutex2var_epi64(words_01, second_half, words_23));
     }
   }
 }
@@ -112,26 +113,26 @@ __attribute__((target("avx512f"))) static inline void smma_philox_avx512(const s
                                                                          smma_philox_block x, size_t blocks,
                                                                          uint32_t *words, uint64_t *sums) {
   while (blocks > 0) {
-    /* Divides the blocks into parts of nearly equal size, because too few vectors in a part cannot hide the latency of
-       a round. */
-    const size_t left = blocks / 8, parts = (left + SMMA_PHILOX_VECTORS - 1) / SMMA_PHILOX_VECTORS,
-                 now = (left + parts - 1) / parts;
-    switch (now) {
+    /* Divides the remaining vectors into parts of nearly equal size, because a part of few vectors cannot hide the
+       latency of a round. */
+    const size_t remaining = blocks / 8, parts = (remaining + SMMA_PHILOX_VECTORS - 1) / SMMA_PHILOX_VECTORS,
+                 count = (remaining + parts - 1) / parts;
+    switch (count) {
       case 1: smma_philox_eights(keys, x, 1, words, sums); break;
       case 2: smma_philox_eights(keys, x, 2, words, sums); break;
       case 3: smma_philox_eights(keys, x, 3, words, sums); break;
       case 4: smma_philox_eights(keys, x, 4, words, sums); break;
       default: smma_philox_eights(keys, x, 5, words, sums); break;
     }
-    blocks -= 8 * now, x.word[2] += 8 * (uint32_t)now;
+    blocks -= 8 * count, x.word[2] += 8 * (uint32_t)count;
     if (sums)
-      sums += 8 * now;
+      sums += 8 * count;
     else
-      words += 32 * now;
+      words += 32 * count;
   }
 }
 
-/* Like smma_philox_eights, with four blocks a vector. */
+/* Like smma_philox_eights, with four blocks per vector. */
 __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_philox_keys *keys, smma_philox_block x,
                                                                     size_t blocks, uint32_t *words, uint64_t *sums) {
   enum { VECTORS = SMMA_PHILOX_STEP / 4, LAST = SMMA_PHILOX_ROUNDS - 1 };
@@ -160,14 +161,14 @@ __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_p
     for (int v = 0; v < VECTORS; v++) {
       const __m256i p = _mm256_mul_epu32(first, word[v][0]), q = _mm256_mul_epu32(second, word[v][2]);
       const __m256i word_1 = _mm256_and_si256(word[v][1], lower), word_3 = _mm256_and_si256(word[v][3], lower);
-      const __m256i front = _mm256_xor_si256(_mm256_shuffle_epi32(q, 0xb1), _mm256_xor_si256(word_1, low));
-      const __m256i back = _mm256_xor_si256(_mm256_shuffle_epi32(p, 0xb1), _mm256_xor_si256(word_3, high));
+      const __m256i words_01 = _mm256_xor_si256(_mm256_shuffle_epi32(q, 0xb1), _mm256_xor_si256(word_1, low));
+      const __m256i words_23 = _mm256_xor_si256(_mm256_shuffle_epi32(p, 0xb1), _mm256_xor_si256(word_3, high));
       if (sums) {
-        const __m256i two = _mm256_add_epi64(_mm256_and_si256(front, lower), _mm256_srli_epi64(front, 32));
-        const __m256i others = _mm256_add_epi64(_mm256_and_si256(back, lower), _mm256_srli_epi64(back, 32));
-        _mm256_storeu_si256((__m256i *)(sums + done + 4 * v), _mm256_add_epi64(two, others));
+        const __m256i sum_01 = _mm256_add_epi64(_mm256_and_si256(words_01, lower), _mm256_srli_epi64(words_01, 32));
+        const __m256i sum_23 = _mm256_add_epi64(_mm256_and_si256(words_23, lower), _mm256_srli_epi64(words_23, 32));
+        _mm256_storeu_si256((__m256i *)(sums + done + 4 * v), _mm256_add_epi64(sum_01, sum_23));
       } else {
-        const __m256i even = _mm256_unpacklo_epi64(front, back), odd = _mm256_unpackhi_epi64(front, back);
+        const __m256i even = _mm256_unpacklo_epi64(words_01, words_23), odd = _mm256_unpackhi_epi64(words_01, words_23);
         __m256i *to = (__m256i *)(words + 4 * done + 16 * v);
         _mm256_storeu_si256(to, _mm256_permute2x128_si256(even, odd, 0x20));
         _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(even, odd, 0x31));
@@ -178,7 +179,7 @@ __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_p
 #endif
 
 /* Returns the function for the widest vectors of this CPU. */
-static inline smma_philox_function *smma_philox_function_here(void) {
+static inline smma_philox_function *smma_philox_function_for_cpu(void) {
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX512)) return smma_philox_avx512;
   if (smma_cpu_has(SMMA_CPU_AVX2)) return smma_philox_avx2;

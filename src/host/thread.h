@@ -5,7 +5,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 static inline int smma_this_thread(void) { return omp_get_thread_num(); }
-/* Returns the largest useful number of threads: more of them would only wait for each other. */
+/* Returns the largest useful number of threads. With more threads, some would only wait. */
 static inline int smma_most_threads(void) {
   return omp_get_num_procs() > omp_get_max_threads() ? omp_get_num_procs() : omp_get_max_threads();
 }

@@ -14,7 +14,7 @@
 #include "io/file.h"
 #include "rows/text.h"
 
-/* The line after each batch of answers: the checksum of all bytes of the record before this line. */
+/* The line that ends each batch of answers. It has the checksum of all bytes of the record before it. */
 static const char checksum_format[] = "# crc32c: %08" PRIx32 "\n";
 
 enum {
@@ -37,8 +37,8 @@ static uint32_t add_checksum_line(uint32_t checksum) {
   return smma_crc32c(checksum, line, (size_t)length);
 }
 
-/* Takes results of the next vectors from the record, and sets `*taken` to their number. Fails if the record has
-   different vectors there. */
+/* Copies the results of the next vectors from the record, as far as the record has them, and sets `*taken` to their
+   number. Fails if the record's vectors differ from the search's. */
 static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *taken) {
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
   for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
@@ -179,8 +179,9 @@ static bool read_rows(smma_asking *a, const record_text *r) {
   return good && status == SMMA_VECTOR_END;
 }
 
-/* Takes the answers of a record. Answers after the last checksum line belong to an interrupted batch, so they are
-   asked again; only the last line may be incomplete. Sets `*good` to the size of the part to keep. */
+/* Reads the answers of a record. Answers after the last checksum line belong to an interrupted batch and are ignored;
+   the unit will compute them again. Only the last line of the file may be incomplete. Sets `*good` to the size of the
+   part that remains valid. */
 static bool take_record(smma_asking *a, const char *path, const smma_file_bytes *file, const char *header,
                         size_t *good) {
   record_text r = {path, file->bytes, strlen(header), file->size, 0};

@@ -14,13 +14,14 @@ typedef struct {
   uint64_t seed;        /* the search's seed, for the record's header */
   FILE *record;         /* answers are appended to this file; NULL: no record */
   uint32_t checksum;    /* CRC-32C of all bytes of the record */
-  smma_rows known; /* answers that the record had when the search began; the search begins with these test vectors */
+  smma_rows known; /* vectors with answers that the record had when the search began; they are the first vectors of the
+                      search */
   size_t known_count;
   smma_error *error;
 } smma_asking;
 
-/* Fills in d of the first `count` test vectors. A search uses the same test vectors in the same order each time it
-   runs, so recorded answers need no further call. Returns false with a message if the unit fails, or if the record
+/* Sets d of the first `count` test vectors. A search that is repeated uses the same test vectors in the same order, so
+   answers from the record replace calls of the unit. Returns false with a message if the unit fails, or if the record
    belongs to another search. */
 bool smma_asking_run(smma_asking *asking, smma_rows *rows, size_t count);
 

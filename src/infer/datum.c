@@ -50,7 +50,8 @@ static smma_datum *parameters_datum(const smma_instruction *i, const smma_infere
   return list;
 }
 
-/* Returns [wrong, asked] for each kind of generated vectors; empty for a recording. */
+/* Returns a record with [mismatches, vectors] for each kind of generated vectors. It is empty if the unit is a
+   recording. */
 static smma_datum *kinds_datum(const smma_inference *f) {
   smma_datum *kinds = smma_datum_record();
   for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)

@@ -59,9 +59,9 @@ static void note_computed(const smma_fit *f, size_t count) {
   f->models->computed += count;
 }
 
-/* Counts the vectors that disagree with `p`. Returns SIZE_MAX unless they are fewer than the current model's.
-   Vectors that disagree with the current model come first in the order: if `p` corrects none of the first GLANCE of
-   them, the count ends there. */
+/* Counts the vectors that disagree with `p`. Returns SIZE_MAX if they are not fewer than those that disagree with the
+   current model. The latter come first in the order; if `p` is wrong for the first GLANCE of them, too, the count ends
+   early. */
 static size_t count_fewer(const smma_fit *f, const smma_composition *p) {
   const smma_operation o = smma_fit_operation(f, p);
   const size_t glance = f->wrong < GLANCE ? f->wrong : GLANCE;

@@ -26,14 +26,14 @@ typedef struct {
 bool smma_fit_open(const smma_samples *samples, const smma_instruction *instruction, smma_fit *fit);
 void smma_fit_close(smma_fit *fit);
 
-/* Selects `looked` of the samples: remembered ones, at most half, and others evenly spread. Selects all samples if
-   there are fewer. Returns false if memory runs out. */
+/* Selects `looked` samples. At most half of them are remembered samples; the rest are spread evenly over all samples.
+   If there are fewer samples than `looked`, selects all. Returns false if memory runs out. */
 bool smma_fit_look_at(smma_fit *fit, size_t looked);
 
 /* Remembers some of the selected samples that disagree with the model. */
 void smma_fit_remember_misfits(smma_fit *fit);
 
-/* Sets the model; false if the composition is not possible with these formats. */
+/* Sets the model. Returns false if the composition is not possible with the instruction's formats. */
 bool smma_fit_start(smma_fit *fit, const smma_composition *composition);
 
 /* Resets keys to their defaults as long as no more vectors disagree. If terms and accumulator of a step have the

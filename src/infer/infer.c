@@ -14,9 +14,9 @@
 #include "rows/generate.h"
 #include "unit/recording.h"
 
-/* The first vectors are FIRST_ROWS generated ones, then ROWS_OF_GUESS directed ones for each of GUESSES alignment
-   lengths. Each of at most MOST_ROUNDS rounds has ROUND_ROWS vectors, of which at most MOST_JOINING mismatches become
-   samples. */
+/* A search begins with FIRST_ROWS generated vectors and ROWS_OF_GUESS directed vectors for each of GUESSES alignment
+   lengths. Then come at most MOST_ROUNDS rounds of ROUND_ROWS vectors. In each round at most MOST_JOINING mismatches
+   become samples. */
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
 /* If at most one vector in FEW_MISMATCHES_DIVISOR disagrees, the structure may be a different one that only few
    vectors show. */
@@ -75,7 +75,7 @@ static void make_directed(const smma_inference_work *x, const smma_rule *rule, u
   }
 }
 
-/* Fills in `count` vectors for each guess: sums truncated after 4, 8, ... bits. */
+/* Fills in `count` vectors for each guess. They suit sums that are truncated after 4, 8, ... bits. */
 static void make_guesses(const smma_inference_work *x, uint64_t seed, size_t count, smma_rows *rows, size_t at) {
   for (int guess = 0; guess < GUESSES; guess++) {
     smma_rule rule = {.algorithm = SMMA_T_FDPA};
@@ -162,8 +162,8 @@ static bool search(smma_inference_work *x, bool thoroughly) {
   return true;
 }
 
-/* Sets the model to the rule of the catalogue with the fewest mismatches, if these are at most `least`: most units
-   are known ones. */
+/* Sets the model to the rule of the catalogue that has the fewest mismatches, if it has at most `least`. This is tried
+   because most units compute a rule of the catalogue. */
 static bool try_known(smma_inference_work *x, size_t least) {
   smma_fit *f = &x->fit;
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
@@ -280,7 +280,7 @@ static bool operation_with_nan(const smma_inference_work *x, smma_nan_policy pol
   return smma_custom_check(&custom, &fault);
 }
 
-/* Compares the NaN results of the first `count` vectors with each policy's. */
+/* Compares the NaN results of the first `count` vectors with the NaN of each policy. */
 static void count_nan(smma_inference_work *x, const smma_rows *rows, size_t count) {
   uint64_t *different = x->nan_different, both = 0;
   smma_operation o[SMMA_NAN_POLICIES];

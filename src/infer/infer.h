@@ -14,14 +14,16 @@ typedef enum {
   SMMA_INFERRED,        /* the model reproduces every queried vector bit for bit */
   SMMA_NOT_INFERRED,    /* no model tried reproduces every vector; holds the best model and the reason */
   SMMA_IS_NO_FUNCTION,  /* the same vector had two different results */
-  SMMA_INFER_STOPPED,   /* stopped by smma_units_stopped; holds the best model so far, if the search had begun */
-  SMMA_INFERRED_BUT_NAN /* like SMMA_INFERRED, except NaN encodings: no known policy has the unit's */
+  SMMA_INFER_STOPPED,   /* the user stopped the search (smma_units_stopped); holds the best model so far, if the search
+                           had begun */
+  SMMA_INFERRED_BUT_NAN /* like SMMA_INFERRED, except that no known policy gives the unit's NaN encodings */
 } smma_infer_outcome;
 
 /* Why a search ended without a model that reproduces every vector. */
 typedef enum {
   SMMA_INFER_SEARCHED_ALL, /* every structure that no vector refutes was searched */
-  SMMA_INFER_ODD_PRODUCT,  /* one product is treated unlike the others, which no composition can do */
+  SMMA_INFER_ODD_PRODUCT,  /* the unit treats one product differently from all other products, which no composition can
+                              do */
   SMMA_INFER_BUDGET_SPENT,
   SMMA_INFER_ROWS_ASKED,  /* the request's limit of vectors is reached */
   SMMA_INFER_ROUNDS_ENDED /* new vectors refuted every model */
@@ -36,9 +38,10 @@ typedef struct {
   const char *record;                  /* path of the file with answers, or NULL */
   uint64_t seed;
   uint64_t fresh;      /* new vectors, from another seed, that the model must reproduce at the end */
-  uint64_t neighbours; /* vectors to search for one that tells a neighbouring value from the model's */
-  uint64_t budget;     /* limit of vectors that models compute until structure and parameters are found */
-  uint64_t most_rows;  /* limit of vectors asked, after which no new stage begins; 0: no limit */
+  uint64_t neighbours; /* number of vectors to search for one that distinguishes the model's value from a neighbouring
+                          value */
+  uint64_t budget;     /* maximum number of vectors that models compute until structure and parameters are found */
+  uint64_t most_rows;  /* number of vectors computed by the unit after which no new stage begins; 0: no limit */
   void (*tell)(const char *line, void *context); /* receives a line of progress; may be NULL */
   void *context;
 } smma_infer_request;
@@ -50,15 +53,15 @@ typedef struct {
   int value, other;
   enum {
     SMMA_EXCLUDED, /* ruled out by vector `row` of the proof: the unit gives the model's d */
-    SMMA_FREE,     /* no vector searched tells the two values apart */
-    SMMA_UNDECIDED /* not in the recording, but vector `row` of the proof would decide; its d is the model's */
+    SMMA_FREE,     /* none of the searched vectors distinguishes the two values */
+    SMMA_UNDECIDED /* the recording does not decide, but vector `row` of the proof would; its d is the model's result */
   } is;
   size_t row;
   uint64_t other_d; /* the result of that vector with the other value */
 } smma_infer_neighbour;
 
-/* Another model that agrees with all vectors of a recording. Vector `row` of the proof would tell the two models
-   apart: its d is the model's result, other_d the rival's. */
+/* Another model that agrees with all vectors of a recording. Vector `row` of the proof distinguishes the two models:
+   its d is the model's result, and other_d is the rival's. */
 typedef struct {
   smma_composition model;
   size_t row;
@@ -84,14 +87,15 @@ typedef struct {
   uint64_t asked, wrong; /* new vectors of all kinds */
   uint64_t of_kind[SMMA_ROWS_IN_TURN], wrong_of[SMMA_ROWS_IN_TURN];
   uint64_t wrong_with[SMMA_HOLDINGS];
-  int odd; /* the one product that the unit treats unlike the others, which refutes every shape; -1: none */
+  int odd; /* k of the product that the unit treats differently from all other products, which refutes every shape; -1:
+              none */
   int examples;
   smma_row example[16];  /* minimised, the simplest first; d is the unit's result */
   uint64_t expected[16]; /* the model's results */
 } smma_infer_misfit;
 
-/* Two vectors with the same products in different places. The unit's results differ, which rules out structures
-   whose results cannot. */
+/* Two vectors with the same products at different k. The unit's results differ. This rules out every structure that
+   returns the same result for both. */
 typedef struct {
   smma_row row[2];
   int structures;
@@ -101,26 +105,26 @@ typedef struct {
   smma_infer_outcome outcome;
   smma_infer_reason reason; /* for SMMA_NOT_INFERRED */
   smma_custom model;        /* its rule is a composition; its instruction has the formats, and "inferred" for a name */
-  size_t samples, wrong;    /* vectors that the model was fitted to; how many of them disagree with it */
-  uint64_t rows, calls;     /* vectors asked and calls made, without the final check */
+  size_t samples, wrong;    /* vectors to which the model was fitted; how many of these disagree with it */
+  uint64_t rows, calls;     /* vectors that the unit computed, and its calls, without the final check */
   uint64_t fresh;           /* vectors of another seed, all reproduced by the model */
   int rounds;               /* rounds that found counterexamples */
   uint64_t tries, computed; /* models tried; vectors they computed */
-  int structures, left;     /* structures listed for this K; how many of them no vector rules out */
+  int structures, left; /* structures: number of structures for this K; left: how many of them no vector rules out */
   smma_infer_evidence *evidence; /* vectors that rule out structures, the most effective first */
   size_t evidences;
   bool nan_known;                  /* whether sign and payload of every NaN result are the model's */
   uint64_t compared, nan_compared; /* vectors computed by both; those with NaN from both */
-  uint64_t nan_different;  /* of nan_compared, those with a different encoding than the nearest policy gives; the model
-                              has that policy unless the vectors' own rule leaves NaN open */
-  uint64_t same_different; /* of nan_compared, those with a different encoding than `same` gives */
+  uint64_t nan_different;  /* of nan_compared, the vectors whose encoding differs from that of the nearest NaN policy.
+                              The model has this policy, unless the rule of the request's instruction leaves NaN open */
+  uint64_t same_different; /* of nan_compared, the vectors whose encoding differs from that of `same` */
   bool recording;
   const smma_instruction *same; /* equivalent instruction of the catalogue, as far as searched; or NULL */
   smma_infer_neighbour *neighbour;
   size_t neighbours;
   smma_infer_rival *rival; /* rivals of a recording's model: other shapes, or rules of the catalogue */
   size_t rivals;
-  bool more_rivals; /* there may be more: the list is full, or the budget was spent */
+  bool more_rivals; /* the list may be incomplete: it is full, or the budget was spent */
   smma_rows proof;  /* vectors with the unit's d */
   size_t proof_count;
   smma_infer_misfit misfit;

@@ -30,7 +30,8 @@ typedef struct {
 /* Returns a watch that ends a fit when the budget is spent or smma_inference_must_end is true. */
 smma_fit_watch smma_inference_watch(smma_inference_work *work);
 
-/* Reports whether the search was interrupted, or has asked as many vectors as the request allows. */
+/* Reports whether the search must end: it was interrupted, or the unit has computed as many vectors as the request
+   allows. */
 bool smma_inference_must_end(const smma_inference_work *work);
 void smma_inference_tell(const smma_inference_work *work, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -39,15 +40,14 @@ void smma_inference_tell(const smma_inference_work *work, const char *format, ..
 bool smma_inference_ask(smma_inference_work *work, smma_rows *rows, size_t count);
 bool smma_inference_learn(smma_inference_work *work, smma_rows *rows, size_t count);
 
-/* Asks the unit for vectors whose products change places. The results refute shapes; the remaining shapes are
-   sorted, the likely ones first. If there is a model, starts from vectors that disagree with it, because these show
-   more of the structure. */
+/* Runs vectors whose products are exchanged. The results refute shapes; the remaining shapes are sorted, likely shapes
+   first. If there is a model, uses vectors that disagree with it, because these show more of the structure. */
 bool smma_inference_weigh_shapes(smma_inference_work *work);
 
-/* Searches for a vector that tells a composition from the model; d is the model's result. */
+/* Searches for a vector that distinguishes `other` from the model; the vector's d is the model's result. */
 bool smma_inference_find_witness(smma_inference_work *work, const smma_composition *other, smma_witness *witness);
 
-/* Searches for other models that agree with all samples, and asks the unit for a vector that tells each from the
+/* Searches for other models that agree with all samples. For each of them runs a vector that distinguishes it from the
    model. Sets `*wrong` to the number of samples that now disagree with the model. */
 bool smma_inference_ask_rivals(smma_inference_work *work, size_t *wrong);
 

@@ -1,4 +1,4 @@
-/* Describes how a model fails: counts mismatches by kind of vector, and lists the simplest. */
+/* Describes how a model fails: counts mismatches by kind of vector, and lists the simplest vectors with a mismatch. */
 #include <string.h>
 
 #include "campaign/campaign.h"
@@ -93,7 +93,8 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit
   return true;
 }
 
-/* Counts the vectors of a recording that disagree; they cannot be minimised. */
+/* Counts the vectors of a recording that disagree with the model. They cannot be minimised, because a recording has no
+   other vectors. */
 static void count_recorded(smma_inference_work *x) {
   smma_infer_misfit *m = &x->found->misfit;
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));

@@ -100,7 +100,7 @@ static bool move_flushes(smma_fit *f) {
 
 /* ---- Sweeps ---- */
 
-/* Reports whether few units need the key; such keys are tried when the others do not help. */
+/* Reports whether only few units need the key. Such keys are tried only if changing all other keys does not help. */
 static bool is_rare(const smma_key *key) {
   static const size_t rare[] = {offsetof(smma_step, term.offset),
                                 offsetof(smma_step, accumulator.offset),
@@ -178,8 +178,8 @@ static void descend(smma_fit *f, smma_fit_watch watch) {
   } while (f->wrong && !smma_fit_is_stopped(watch) && sweep_together(f, watch));
 }
 
-/* If few vectors disagree, unusual values may only compensate for one another: simplifying resets the values that do
-   not help, and the descent may then get further. */
+/* Improves the model step by step. If only few vectors disagree at the end, unusual values may compensate for each
+   other. Simplifying then resets values that do not help, and a second descent may find a better model. */
 void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
   size_t before;
   descend(f, watch);

@@ -25,13 +25,14 @@ void smma_fit_improve(smma_fit *fit, smma_fit_watch watch);
 
 enum { SMMA_MOST_MODELS = 4096 };
 
-/* The list of models to try: empty it; report whether it has room; append a model if it has. */
+/* The list of models to try. smma_fit_clear empties it, smma_fit_has_room reports whether it has room, and
+   smma_fit_propose appends a model if it has room. */
 void smma_fit_clear(smma_fit *fit);
 bool smma_fit_has_room(const smma_fit *fit);
 void smma_fit_propose(smma_fit *fit, const smma_composition *composition);
 
-/* Takes the best model of the list, the first one of several, if fewer vectors disagree with it than with the
-   current model. Reports whether it did. */
+/* Replaces the model by the best model of the list (the first of several equally good ones) if fewer vectors disagree
+   with it than with the current model. Reports whether it was replaced. */
 bool smma_fit_take_best(smma_fit *fit);
 
 bool smma_fit_is_stopped(smma_fit_watch watch);

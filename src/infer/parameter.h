@@ -1,4 +1,5 @@
-/* Parameters of a composition's steps, without those that define the shape: lists them, and the values worth trying. */
+/* Lists the parameters of a composition's steps, except those that define the shape, and the values worth trying for
+   each parameter. */
 #ifndef SMMA_INFER_PARAMETER_H
 #define SMMA_INFER_PARAMETER_H
 
@@ -11,7 +12,8 @@
 const smma_key *smma_parameter_next(const smma_key *previous);
 const smma_key *smma_parameter_next_of_whole(const smma_key *previous);
 
-/* Returns the accumulator's key that corresponds to a key of terms; NULL if there is none. */
+/* Returns the key of the accumulator that corresponds to a key of the terms; NULL if the accumulator has no such
+   key. */
 const smma_key *smma_parameter_of_accumulator(const smma_key *key);
 bool smma_parameter_is_of_accumulator(const smma_key *key);
 
@@ -43,8 +45,8 @@ int smma_parameter_add_value(int *value, int count, const smma_key *key, int now
 int smma_parameter_add_choices(int *value, int count, const smma_key *key, int now);
 int smma_parameter_add_words(int *value, int count, const smma_key *key, int now);
 
-/* Lists values worth trying instead of `now`: all if the key has few; otherwise `now` plus or minus powers of two,
-   and values near the limits of the exponents. */
+/* Lists values worth trying instead of `now`. If the key has few values, lists all of them. Otherwise lists `now` plus
+   and minus powers of two, and values near the limits of the exponents. */
 int smma_parameter_values(const smma_instruction *instruction, const smma_key *key, int now, int *value);
 
 /* Lists the limits of the exponents of these formats. */

@@ -132,7 +132,7 @@ static bool examine_key(smma_inference_work *x, int step, const smma_key *key) {
 
 /* ---- All neighbours ---- */
 
-/* Asks the unit for the vectors of the proof. Vectors whose result is not the model's become samples. */
+/* Lets the unit compute the vectors of the proof. If its result is not the model's, the vector becomes a sample. */
 static bool ask(smma_inference_work *x, size_t *wrong) {
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   smma_rows *proof = &x->found->proof;

@@ -40,9 +40,9 @@ const char *smma_infer_neighbour_text(int is);
    the index of one of them. */
 size_t smma_next_inferred_key(const smma_inference *found, size_t at);
 
-/* Lists the values in state `is` of the parameter whose first neighbour is at `at`, for example "24, 26"; "all
-   others" if all values of a key that is not a number are in this state, "-" if there are no values. Returns `text`
-   or a constant. */
+/* Lists the values in state `is` of the parameter whose first neighbour has index `at`, for example "24, 26". Returns
+   "all others" if the key is not a number and all its other values are in this state, and "-" if no value is. Returns
+   `text` or a constant. */
 enum { SMMA_INFER_VALUES_SIZE = 400 };
 const char *smma_infer_values(const smma_inference *found, size_t at, int is, char text[SMMA_INFER_VALUES_SIZE]);
 
@@ -59,8 +59,8 @@ enum { SMMA_MISFIT_SIZE = 1000 };
 /* Returns a property of vectors in words, for example "a NaN among operands". */
 const char *smma_infer_holding_text(smma_infer_holding holding);
 
-/* Writes how many of the vectors have which property, for example "every one of them: a subnormal factor". Writes an
-   empty text if none has any. */
+/* Writes how many of the vectors have each property, for example "every one of them: a subnormal factor". Writes an
+   empty text if no vector has a property. */
 void smma_describe_holdings(const smma_infer_misfit *misfit, char text[SMMA_MISFIT_SIZE]);
 
 /* Writes the common properties of the simplest vectors: places of products, exponents of the largest products, and
@@ -73,7 +73,8 @@ void smma_describe_misfit(const smma_instruction *instruction, const smma_infer_
 /* Returns the outcome as the record that --json prints. */
 smma_datum *smma_inference_datum(const smma_infer_request *request, const smma_inference *found);
 
-/* Prints the outcome without the parameters, or all of it. `datum` is the complete record of the outcome. */
+/* smma_print_inference_summary prints the outcome without the parameters; smma_print_inference prints all of it.
+   `datum` is the complete record of the outcome. */
 void smma_print_inference_summary(FILE *stream, const smma_infer_request *request, const smma_inference *found,
                                   const smma_datum *datum);
 void smma_print_inference(FILE *stream, const smma_infer_request *request, const smma_inference *found,

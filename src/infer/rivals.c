@@ -6,8 +6,9 @@
 #include "infer/known.h"
 #include "infer/shape.h"
 
-/* Limits: rivals fitted before asking; rivals asked about or listed; rivals for which a vector is searched;
-   candidates. */
+/* Limits: MOST_FITTED is the number of rivals that are fitted before the unit is called, MOST_RIVALS the number that
+   are listed or tested on the unit, MOST_SOUGHT the number for which a distinguishing vector is searched, and
+   MOST_CANDIDATES the number of models from which rivals are taken. */
 enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_SOUGHT = 2 * MOST_RIVALS, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
 
 typedef struct {
@@ -42,7 +43,7 @@ static bool add_known(const smma_inference_work *x, rival *all, int *count) {
   return known || smma_no_memory(x->error);
 }
 
-/* Adds the other likely shapes with the values of the model's last step. */
+/* Adds all likely shapes except the model's own, with the parameter values of the model's last step. */
 static int add_shapes(const smma_inference_work *x, rival *all, int count) {
   const smma_composition *model = smma_fit_composition(&x->fit);
   const smma_step *last = &model->step[model->steps - 1];

@@ -22,8 +22,8 @@ bool smma_samples_add(smma_samples *samples, const smma_rows *rows, size_t first
 /* Returns d of vector i as computed by an operation with the same formats and K. */
 uint64_t smma_sample_computed(const smma_samples *samples, const smma_operation *operation, size_t i);
 
-/* Reports whether smma_sample_computed gives the unit's result. Treats all NaNs as equal: which NaN a unit returns
-   is a separate question. */
+/* Reports whether smma_sample_computed gives the unit's result. All NaNs count as equal, because NaN policies are
+   determined separately. */
 bool smma_sample_agrees(const smma_samples *samples, const smma_operation *operation, size_t i);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct {
 
 static bool has_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
 
-/* Sorts by mismatches; if these are equal, the simpler shape comes first. */
+/* Sorts trials by their number of mismatches. Among equal numbers the simpler shape comes first. */
 static int compare_trials(const void *one, const void *other) {
   const shape_trial *x = one, *y = other;
   if (x->start->wrong != y->start->wrong) return x->start->wrong < y->start->wrong ? -1 : 1;
@@ -107,7 +107,8 @@ static int count_perfect(const shape_trial *trial, int count) {
   return n;
 }
 
-/* Returns the end of the group that starts at `first`: at most GROUP_SHAPES shapes with the same count against them. */
+/* Returns the end of the group of shapes that starts at `first`. A group has at most GROUP_SHAPES shapes, all with the
+   same amount of evidence against them. */
 static int end_of_group(const smma_shapes *shapes, int first) {
   int end = first + 1;
   while (end < shapes->count && end < first + GROUP_SHAPES && shapes->against[end] == shapes->against[first]) end++;

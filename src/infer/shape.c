@@ -108,7 +108,7 @@ static smma_step chain(int nodes, int take, smma_start start, smma_format output
 
 /* ---- Shapes ---- */
 
-/* Adds a hash to those of the list; false if it is there already. */
+/* Adds a hash to the list's hashes. Returns false if the list already has it. */
 static bool add_hash(maker *m, uint64_t hash) {
   for (size_t at = hash % HASHES;; at = (at + 1) % HASHES) {
     if (m->hash[at] == hash) return false;
@@ -175,7 +175,7 @@ static void put_with_c_last(maker *m, const smma_step *before, int steps, int no
   }
 }
 
-/* Adds chains whose groups take products in turns: even and odd ones, or every n-th one. */
+/* Adds chains whose groups take products in turn, for example the even and the odd products, or every n-th product. */
 static void put_dealt(maker *m) {
   for (int take = m->k / 2; take > 1; take--) {
     smma_step step[] = {chain(m->k, take, SMMA_START_C, m->d), chain(1, 1, SMMA_START_C, m->d)};
@@ -209,7 +209,7 @@ static void put_unrounded(maker *m) {
   }
 }
 
-/* Adds trees of rounded sums of `take` products (of rounded products for take = 1). */
+/* Adds trees whose leaves are rounded sums of `take` products. If `take` is 1, the leaves are rounded products. */
 static void put_trees(maker *m) {
   smma_step step[SMMA_MAXIMUM_STEPS + 1];
   for (int take = 1; take <= m->k; take++) {
@@ -269,8 +269,8 @@ static void put_lanes(maker *m) {
 
 /* ---- Every shape of up to two steps that a custom unit can have ---- */
 
-/* Limits of derived shapes: steps and marks. A mark is any deviation from a plain step: nodes dealt in turns, a
-   window, several chains, a stride, or descending order. */
+/* Limits of derived shapes: number of steps, and number of marks. A mark is a deviation from a plain step: nodes given
+   to groups in turn, a window, several chains, a stride, or descending order. */
 enum { DERIVED_STEPS = 2, MOST_MARKS = 3 };
 
 typedef struct {
@@ -330,7 +330,8 @@ static void derive(const derivation *from, int nodes, int marks) {
       }
 }
 
-/* Adds all shapes with `marks` marks. Returns false, with the list as it was, if there is no room for all of them. */
+/* Adds all shapes that have exactly `marks` marks, which are deviations from plain steps (see MOST_MARKS). Returns
+   false and leaves the list unchanged if it has no room for all of them. */
 static bool put_derived(maker *m, int marks) {
   const int before = m->shapes->count;
   const derivation nothing = {.maker = m};

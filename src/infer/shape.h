@@ -1,5 +1,5 @@
-/* Shapes, which are the structures that a search tries: compositions of which only groups, order and the choice of
-   rounded sums are fixed. */
+/* Shapes: the structures that a search tries. A shape is a composition in which only the groups, their order and the
+   choice of rounded sums are fixed. */
 #ifndef SMMA_INFER_SHAPE_H
 #define SMMA_INFER_SHAPE_H
 
@@ -39,10 +39,10 @@ typedef struct {
    against all shapes is 0. Returns false if memory runs out. */
 bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes);
 
-/* Returns a hash of the tree of a shape's sums. The terms of a sum have no order; product i stands at place from[i],
-   or at its own place if `from` is NULL. `strictly`: sums are equal only if no parameters can tell them apart.
-   Otherwise they are equal if some parameters make them so: an accumulator then counts as a term like others, and a
-   step with a single term has no effect. */
+/* Returns a hash of the tree of a shape's sums. The terms of a sum have no order. Product i is at k = from[i], or at k
+   = i if `from` is NULL. If `strictly`, two trees have the same hash only if they are equal for all parameters.
+   Otherwise they have the same hash if they are equal for some parameters: then an accumulator counts as an ordinary
+   term, and a step with a single term has no effect. */
 uint64_t smma_shape_hash(const smma_composition *shape, int k, const unsigned char *from, bool strictly);
 
 /* Returns the shape with these values in every step. */

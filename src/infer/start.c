@@ -7,8 +7,8 @@
 #include "infer/parameter.h"
 #include "unit/unit.h"
 
-/* Limits: uniform settings (all steps of a shape truncate and round alike); families of settings; candidates taken
-   of each family. */
+/* Limits: number of uniform settings (in which all steps of a shape truncate and round alike), of families of settings,
+   and of candidates from each family. */
 enum { MOST_SETTINGS = 4096, FAMILIES = 5, STARTS_PER_FAMILY = 2 };
 
 /* The number of candidates whose steps get separate values, the fraction of the vectors (1 / SUBSET_DIVISOR) used for
@@ -135,7 +135,8 @@ static int compare(const void *one, const void *other) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Takes the STARTS_PER_FAMILY best settings of each family as candidates; the list is sorted, best first. */
+/* Makes candidates from the STARTS_PER_FAMILY best settings of each family. The list of settings must be sorted, best
+   first. */
 static int take_best(const smma_fit *f, const smma_composition *shape, const setting_list *w,
                      smma_candidate best[SMMA_MOST_STARTS]) {
   int taken[FAMILIES] = {0}, count = 0;
@@ -147,7 +148,8 @@ static int take_best(const smma_fit *f, const smma_composition *shape, const set
   return count;
 }
 
-/* Counts the vectors of the first `looked` that disagree with each setting, then sorts the settings, best first. */
+/* Counts for each setting how many of the first `looked` vectors disagree with it. Then sorts the settings, best
+   first. */
 static void count_wrong(const smma_fit *f, const smma_composition *shape, setting_list *w, size_t looked) {
   smma_fit some = *f;
   some.looked = looked;
@@ -159,7 +161,7 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, settin
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }
 
-/* Keeps the first `of_family` settings of each family, and all settings that agree with every vector. */
+/* Removes all settings except the first `of_family` of each family and those that agree with every vector. */
 static void keep_best(setting_list *w, int of_family) {
   int taken[FAMILIES] = {0}, kept = 0;
   for (int n = 0; n < w->count; n++)

@@ -1,5 +1,5 @@
-/* Finds where to start the search in a shape: the best of several thousand compositions whose steps all truncate and
-   round alike. */
+/* Finds the starting points of the search in a shape. They are the best of several thousand compositions whose steps
+   all truncate and round alike. */
 #ifndef SMMA_INFER_START_H
 #define SMMA_INFER_START_H
 

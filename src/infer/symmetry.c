@@ -9,7 +9,8 @@
 #include "infer/inference.h"
 #include "rows/generate.h"
 
-/* Number of base vectors for each permutation; permutations in one call; limit of calls; limit of permutations. */
+/* Number of base vectors for each permutation, maximum number of permutations in one call, of calls, and of
+   permutations. */
 enum { BASE_ROWS = 96, MOST_PER_CALL = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
 
 /* A permutation of products, and whether the unit's results change with it. */
@@ -59,7 +60,7 @@ static int add(permutation *all, int count, const permutation *x, int k) {
 }
 
 /* Adds the permutation that exchanges parts `one` and `other`. There are k / size parts of `size` products. The
-   products of a part are adjacent or, if `apart`, k / size places apart. */
+   products of a part are adjacent; if `apart`, they have a distance of k / size. */
 static int add_parts(permutation *all, int have, int k, int size, bool apart, int one, int other) {
   permutation x = identity(k);
   const int count = k / size;
@@ -192,8 +193,8 @@ static void note_change(const smma_operation *o, const smma_rows *base, const sm
   }
 }
 
-/* Returns how many likely shapes the answer makes less likely, or refutes, at least, whichever answer the unit
-   gives. */
+/* Returns the least number of likely shapes that the result refutes or makes less likely, over both possible results of
+   the unit. */
 static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   const int most = smma_shapes_likely(shapes);
   int likely = 0, can_stay = 0, can_change = 0;
@@ -204,7 +205,8 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
-/* Refutes shapes whose result cannot change as the unit's did; counts evidence against shapes that can only change. */
+/* If the permutation changed the unit's results, refutes the shapes whose results it cannot change. If not, adds
+   evidence against the shapes whose results it can change. */
 static void judge(smma_shapes *shapes, knowledge *known, int at) {
   const bool changed = known->permutation[at].changes;
   for (int n = 0; n < shapes->count; n++) {
@@ -216,7 +218,8 @@ static void judge(smma_shapes *shapes, knowledge *known, int at) {
   }
 }
 
-/* Returns the permutation not yet asked that tells the shapes apart best; -1 if no permutation does. */
+/* Returns the permutation, among those that the unit has not computed, that distinguishes the shapes best; -1 if none
+   distinguishes them. */
 static int best_of(const smma_shapes *shapes, const knowledge *known) {
   int best = -1, most = 0;
   for (int n = 0; n < known->permutations; n++) {
@@ -274,8 +277,8 @@ static bool ask_best(smma_inference_work *x, knowledge *known, const smma_rows *
 
 /* ---- A product that the unit treats unlike the others ---- */
 
-/* Judges all shapes from the permutations that leave product k in its place (NONE: from all permutations). Returns
-   the least evidence against any shape that is not refuted. */
+/* Judges all shapes again, using only the permutations that do not move product k (NONE: all permutations). Returns the
+   least evidence against any shape that is not refuted. */
 enum { NONE = -1 };
 
 static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
@@ -296,7 +299,8 @@ static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
   return least;
 }
 
-/* Returns the one product without which shapes become likely; NONE if there is no such product, or more than one. */
+/* Returns k of the product without which some shape becomes likely; NONE if there is no such product, or more than
+   one. */
 static int find_odd(smma_shapes *shapes, knowledge *known, int products, int least) {
   int odd = NONE;
   for (int k = 0; k < products; k++) {
@@ -333,7 +337,7 @@ static bool excludes(const knowledge *known, int at, int shape, int odd) {
          !(known->effect[at][shape] & CAN_CHANGE);
 }
 
-/* Counts the shapes that a permutation's vectors rule out, without those already accounted for. */
+/* Counts the shapes that a permutation's vectors rule out, except the shapes in `accounted`. */
 static int count_excluded(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
   int count = 0;
   for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && excludes(known, at, n, x->odd);
@@ -369,8 +373,8 @@ static bool list_evidence(smma_inference_work *x, const knowledge *known, const 
   }
 }
 
-/* Removes refuted shapes. Vectors that show nothing of a shape speak against it without reason, so the smaller of
-   old and new evidence counts. */
+/* Removes refuted shapes. Vectors that show nothing of a shape wrongly count against it, so each shape keeps the
+   smaller of its old and its new evidence. */
 static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   int kept = 0;
   for (int n = 0; n < shapes->count; n++) {
@@ -382,7 +386,8 @@ static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   if (kept) shapes->count = kept;
 }
 
-/* Sorts shapes by the evidence against them; equal ones keep their order. Returns false if memory runs out. */
+/* Sorts shapes by the evidence against them. Shapes with equal evidence keep their order. Returns false if memory runs
+   out. */
 static bool put_likely_first(smma_shapes *shapes) {
   smma_shapes *before = malloc(sizeof *before);
   int most = 0, at = 0;

@@ -24,13 +24,13 @@ typedef struct {
   char *temporary; /* in the same directory; NULL if path is a device or a pipe, which is written directly */
 } smma_output;
 
-/* Opens an output. An existing file keeps its permissions, and its owner if that is permitted; a symbolic link is
-   followed and its target replaced. After success call exactly one of commit and abandon; both free everything that
-   `output` holds. */
+/* Opens an output. If the file exists, the new file gets its permissions, and its owner if the system permits this. If
+   the path is a symbolic link, its target is replaced. After success call either smma_output_commit or
+   smma_output_abandon; both free everything that `output` holds. */
 bool smma_output_open(const char *path, smma_output *output, smma_error *error);
 
-/* Puts the data on the disk and then the file in place. Fails, and leaves nothing behind, if an earlier write failed or
-   the file cannot be put in place. */
+/* Writes the data to the disk, and then gives the temporary file its final name. Fails, and leaves no file behind, if
+   an earlier write failed or the file cannot be renamed. */
 bool smma_output_commit(smma_output *output, smma_error *error);
 
 void smma_output_abandon(smma_output *output);

@@ -27,8 +27,8 @@ bool smma_input_open(const char *path, smma_input *input, smma_error *error);
 bool smma_input_memory(const void *bytes, size_t size, const char *path, smma_input *input, smma_error *error);
 void smma_input_close(smma_input *input);
 
-/* Returns the next bytes without taking them: at most SMMA_INPUT_HEAD, fewer at the end of the file. May only be called
-   before any byte is taken. */
+/* Reads ahead: makes the first `count` bytes visible (at most SMMA_INPUT_HEAD; fewer if the file is shorter) and leaves
+   them unread. May only be called before any byte is read. */
 bool smma_input_peek(smma_input *input, size_t count, size_t *got, smma_error *error);
 
 /* Takes `count` bytes, fewer at the end of the file. Fails if the file cannot be read or has become shorter. */

@@ -126,9 +126,9 @@ static bool sass_bits(const smma_instruction *i, const char *shape, const visito
   return !(is_xor && i->arch == SMMA_ARCH_hopper) && say(v, "BMMA.%s.%s.POPC", shape, is_xor ? "XOR" : "AND");
 }
 
-/* Visits SASS names, which join M, N and K: 16816 is 16x8x16. Architectures that compute FP8 by the FP16 unit have no
-   FP8 instruction, and those that compute 4-bit integers by the 8-bit unit have no 4-bit one. (For m8n8k16 CUDA 13 uses
-   IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on.) */
+/* Visits SASS names, in which M, N and K are joined: 16816 is 16x8x16. An architecture that computes FP8 on the FP16
+   unit has no FP8 instruction in SASS. An architecture that computes 4-bit integers on the 8-bit unit has no 4-bit
+   instruction. (For m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on.) */
 static bool sass_mma(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], c[16], shape[16], direction[4] = "";
   size_t n;
@@ -155,8 +155,9 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
   return say(v, "HMMA.%s.%s.%s", shape, d, c) || (i->c == i->d && say(v, "HMMA.%s.%s", shape, d));
 }
 
-/* Returns the shapes of wmma.mma whose K is a chain of this instruction; NULL ends the list. The mapping is that of
-   CUDA's assembler; for Volta, of Jia et al. (2018). Only Volta allows c and d of different formats. */
+/* Returns the shapes of wmma.mma that the compiler computes as a chain of this instruction along K; NULL ends the list.
+   The mapping is that of CUDA's assembler; for Volta, of Jia et al. (2018). Only Volta allows c and d of different
+   formats. */
 static const char *const *wmma_shapes(const smma_instruction *i) {
   static const char *const usual[] = {"m16n16k16", "m32n8k16", "m8n32k16", NULL}, *const tf32[] = {"m16n16k8", NULL},
                            *const s4[] = {"m8n8k32", NULL}, *const b1[] = {"m8n8k128", NULL},

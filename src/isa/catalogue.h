@@ -7,8 +7,8 @@
 #include "isa/instruction.h"
 #include "softmma/status.h"
 
-/* Counts the instructions of all architectures; the next function returns one of them, in the order of architectures,
-   or NULL past the last. */
+/* smma_catalogue_count returns the number of instructions of all architectures. smma_catalogue_at returns one of them,
+   in the order of architectures, or NULL if the index is too large. */
 size_t smma_catalogue_count(void);
 const smma_instruction *smma_catalogue_at(size_t index);
 

@@ -265,7 +265,8 @@ static smma_tr_fdpa rounding_down_of(const smma_composition *p) {
   return (smma_tr_fdpa){p->step[0].term.bits, last->term.bits - (revision > 1), p->step[0].window, revision};
 }
 
-/* Reads from the steps the parameters that the algorithm has if these steps are its own. */
+/* Guesses the parameters of the rule's algorithm: those that it must have if it composes to these steps. The caller
+   checks the guess. */
 static void guess(const smma_composition *p, smma_rule *rule) {
   switch (rule->algorithm) {
     case SMMA_T_FDPA:

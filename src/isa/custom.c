@@ -209,7 +209,8 @@ static bool check_dealing(const smma_step *s, int count, smma_custom_fault *faul
 
 static bool is_cut(const smma_cut *cut) { return cut->bits != SMMA_EXACT_ALIGNMENT; }
 
-/* Checks that keys without effect have their defaults: those of the accumulator in a step without one. */
+/* Checks that keys without effect have their default values. Keys of the accumulator have no effect in a step without
+   an accumulator. */
 static bool check_idle(const smma_step *s, smma_custom_fault *fault) {
   for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
     if (s->join != SMMA_JOIN_CHAIN && key->like && strncmp(key->key, "accumulator_", strlen("accumulator_")) == 0 &&
@@ -464,8 +465,8 @@ smma_custom smma_custom_of(const smma_instruction *i) {
   return custom;
 }
 
-/* Sets values that follow from others: the number of groups that GST-FDPA fuses; the NaN of integers, which have none,
-   and of FTZ-FMA, which is the operand's. */
+/* Sets values that follow from other values: the number of groups that GST-FDPA fuses; the NaN policy of integers,
+   which have no NaN; and that of FTZ-FMA, which returns the operand's NaN. */
 static void settle(smma_custom *c) {
   smma_rule *rule = &c->named.rule;
   if (rule->algorithm == SMMA_INTEGER) rule->nan = SMMA_NAN_QUIET;
@@ -550,7 +551,8 @@ static bool read_value(const smma_key *key, const char *text, int *value) {
   return key->kind == SMMA_KEY_INTEGER && *text && !*end && smma_key_allows(key, *value);
 }
 
-/* Sets a parameter of a composition that is G-FDPA. Blocks that take k in order keep doing so. */
+/* Sets a parameter of a composition that is G-FDPA. If blocks take k in order, they still do so after a change of the
+   block's length. */
 static bool set_of_chain(smma_custom *c, smma_g_fdpa *g, const smma_key *key, int value, smma_custom_fault *fault) {
   const bool in_order = g->interleave == g->block;
   smma_set_key_of_chain(g, key, value);

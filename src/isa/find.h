@@ -30,7 +30,8 @@ bool smma_each_alias(const smma_instruction *instruction, smma_alias_visitor *vi
    end, so that both orders in use match. Writes at most `size` bytes; the form is empty if the name is too long. */
 void smma_normal_form(const char *name, char *form, size_t size);
 
-/* How a query fits an instruction: it is its name or one of its aliases, or the beginning of one ("HMMA.16816"). */
+/* How a query fits an instruction. The query may be the instruction's name or one of its aliases, or the beginning of a
+   name or alias ("HMMA.16816"). */
 typedef enum { SMMA_FITS_NOTHING, SMMA_FITS_BEGINNING, SMMA_FITS_NAME } smma_name_fit;
 
 /* The normal form of a name to be found, and the best fit that smma_find_index found. */

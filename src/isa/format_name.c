@@ -144,8 +144,9 @@ static bool has_shape(smma_format format, smma_encoding x) {
          y.exponent_bits == x.exponent_bits && y.fraction_bits == x.fraction_bits;
 }
 
-/* Returns the meaning of a name without a suffix: that of the same shape in the table, otherwise IEEE 754. A row after
-   B1 does not change the meaning of a name. */
+/* Returns which special values a format has whose name has no suffix. If a format in the table has the same numbers of
+   bits, it has that format's special values, otherwise those of IEEE 754. Formats after B1 in the table are not
+   considered. */
 static smma_specials usual_specials(smma_encoding x) {
   for (int row = 0; row <= (int)SMMA_ROW_OF_B1; row++)
     if (has_shape(formats[row], x)) return smma_encoding_of(formats[row]).specials;

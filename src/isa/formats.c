@@ -127,13 +127,14 @@ static bool takes_scales(const smma_instruction_table *table) {
   return false;
 }
 
-/* Reports whether D is A B + C. Some single-bit instructions count a xor b instead; they are found only by name. */
+/* Reports whether D is A B + C. Some single-bit instructions count the bits of a xor b instead; such instructions can
+   only be selected by name. */
 static bool multiplies(const smma_instruction *i) {
   return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_MULTIPLIED;
 }
 
-/* Lists "e4m3->f32, e4m3->f16, ...": what the architecture multiplies, with or without scale factors, where A and B
-   have the same format. */
+/* Lists the formats that the architecture multiplies, with or without scale factors, as "e4m3->f32, e4m3->f16, ...".
+   Lists only products in which A and B have the same format. */
 static void list_formats(const smma_instruction_table *table, bool scaled, char *text, size_t size) {
   size_t used = 0;
   text[0] = 0;

@@ -7,8 +7,8 @@
 #include "isa/type.h"
 #include "softmma/softmma.h"
 
-/* Each rule also has a variant for sparse instructions, which applies the rule to the selected products, with evidence
-   and questions of its own. */
+/* Each rule also has a variant for sparse instructions. It applies the same rule to the selected products, but has its
+   own evidence and questions. */
 #define SMMA_RULE(name, ...) extern const smma_named_rule smma_rule_##name, smma_sparse_rule_##name;
 #include "isa/rules.def"
 #undef SMMA_RULE
@@ -23,8 +23,8 @@ struct smma_instruction_table {
   size_t count;
 };
 
-/* Returns the row of that index. In the single header a row stands for several instructions; there the instruction is
-   built in `room`. */
+/* Returns the instruction with this index. In the single header a row of the table can stand for several instructions;
+   there the function builds the instruction in `room`. */
 typedef char smma_row_room;
 static inline const smma_instruction *smma_row_at(const smma_instruction_table *table, size_t index,
                                                   smma_row_room *room) {
@@ -44,8 +44,8 @@ const char *smma_arch_name(const smma_instruction *instruction);
 /* Returns the part of an instruction that the core needs. */
 smma_operation smma_operation_of(const smma_instruction *instruction);
 
-/* Like smma_operation_of, into memory that need not be zero; copies only the members of the rule that its algorithm
-   uses. Compositions are long, so this saves time where nanoseconds count. */
+/* Like smma_operation_of, but writes to existing memory, which need not be zero, and copies only those members of the
+   rule that its algorithm uses. This saves time in small products, because compositions are large. */
 void smma_set_operation(smma_operation *operation, const smma_instruction *instruction);
 
 /* Reports whether two rules have the same algorithm and parameters. */

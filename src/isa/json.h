@@ -46,7 +46,8 @@ bool smma_json_fail(const smma_json *json, const char *at, const char *format, .
 /* Returns the closing character of an object or list. */
 const char *smma_json_end(const smma_json_value *value);
 
-/* Returns the first member or element; the next function returns the one after `behind`. NULL if there is none. */
+/* smma_json_first returns the first member or element of a value; smma_json_next returns the one after `behind`. Both
+   return NULL if there is none. */
 const smma_json_value *smma_json_first(const smma_json *json, const smma_json_value *of);
 const smma_json_value *smma_json_next(const smma_json *json, const smma_json_value *behind);
 

@@ -16,8 +16,8 @@
 #define CHAIN (1u << SMMA_KEYS_OF_G_FDPA)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
-/* Bits in sets of formats. The formats up to SMMA_B1 have one each. All others have that of their kind: integers;
-   floating point whose values f32 contains, signed or unsigned; floating point that needs f64. */
+/* Bits in sets of formats. Each format up to SMMA_B1 has its own bit. All other formats share one bit per kind:
+   integers, signed floating point whose values f32 contains, the same unsigned, and floating point that needs f64. */
 enum { SPELLED_INTEGER = SMMA_B1 + 1, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
 
 #define F(name) (1u << SMMA_FORMAT_##name)
@@ -84,9 +84,9 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define TOLD(name) .symbol = name
 #define TOLD_IF_OTHER(name) .symbol = name, .told_if_other = true
 
-/* In the order of descriptions and of written units. If several rows have the same key, an algorithm uses the first row
-   that includes it. The limits of an algorithm's numbers follow from the integers in which it computes: see the bounds
-   in its header. */
+/* All keys, in the order in which descriptions and custom units list them. If several rows have the same key, an
+   algorithm uses the first row whose set of algorithms contains it. The limits of an algorithm's numbers follow from
+   the integers in which it computes: see the bounds in its header. */
 static const smma_key keys[] = {
     NUMBER("m", EVERY, OF_INSTRUCTION(m), 1, 1024, ELSE(16)),
     NUMBER("n", EVERY, OF_INSTRUCTION(n), 1, 1024, ELSE(8)),

@@ -21,7 +21,7 @@ typedef struct {
   bool of_chain; /* a parameter of G-FDPA */
   size_t member; /* offset of its int or enumeration in smma_rule, smma_instruction, smma_step or smma_g_fdpa */
   int least, most;
-  const char *word; /* a word permitted instead of a number or format, which stands for `meaning`; or NULL */
+  const char *word; /* a word that is permitted instead of a number or format, and means the value `meaning`; or NULL */
   int meaning;
   const char *other_word; /* another such word; or NULL */
   int other_meaning;
@@ -33,7 +33,7 @@ typedef struct {
   const char *symbol;     /* symbol in descriptions of a rule, as in docs/algorithms; NULL: not described */
   bool told_if_other;     /* described only if the value is not the default */
   const char *told_where; /* the key whose description includes this key; or NULL */
-  const char *told_with;  /* for a rounding: the key of the format that is described with it; or NULL */
+  const char *told_with;  /* for a rounding: the key of the format that descriptions join to it ("RZ-FP32"); or NULL */
 } smma_key;
 
 #define SMMA_KEY_REQUIRED (-1000000)

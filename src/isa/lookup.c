@@ -251,7 +251,8 @@ static void append_gpus(int arch, smma_error *error) {
   if (*before == ',') smma_append_text(error->text, sizeof error->text, ")");
 }
 
-/* Sets the error that names the architectures and GPUs with this instruction; returns false if none has it. */
+/* Sets the error that names the architectures and GPUs with this instruction. Returns false if no architecture has
+   it. */
 static bool explain_elsewhere(const char *gpu, const char *name, smma_query *q, smma_error *error) {
   bool any = false, ambiguous;
   smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; it is on: ", gpu, name);

@@ -30,7 +30,7 @@
 #define MMA_INTEGER(...) MMA_INTEGER_BY(nvidia_integer, __VA_ARGS__)
 #define MMA_S4_BY_S8(...) MMA_INTEGER_BY(nvidia_s4_by_s8, __VA_ARGS__)
 
-/* Single bits: population counts of a and b (their product), and of a xor b. */
+/* Instructions on single bits. They count the bits of a and b (the product), or the bits of a xor b. */
 #define MMA_B1(operation, arch, m, n, k)                                                                              \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".s32.b1.b1.s32." #operation ".popc", NULL, m, n, k, s32, b1, b1, s32, \
            none, 0, nvidia_b1_##operation)

@@ -77,7 +77,8 @@
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 
-/* A composition of `count` steps whose products or sums (of step number `scaled`) have scale factors. */
+/* A composition of `count` steps with scale factors. They multiply the products if `scaled` is 0, otherwise the sums of
+   step number `scaled`. */
 #define COMPOSED(nan_policy, of_a, of_b, of_c, scaled, count, ...)                     \
   {                                                                                    \
     .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_##nan_policy, .with.composition = { \
@@ -201,7 +202,8 @@
 #define TENSIX_F32(phases, shift)                                          \
   TENSIX(phases, SMMA_OWN_EXPONENT, TENSIX_GROUPS(SMMA_NO_EXPONENT, -126), \
          TENSIX_SUM(SMMA_NO_EXPONENT, -126, 0, shift, 23, f32, TO_INFINITY))
-/* The exponent of a zero factor in FP16 is -15; a group of zeros brings that of its products to the alignment. */
+/* A zero factor in FP16 has the exponent -15. A group of zeros takes part in the alignment with the exponent of its
+   products. */
 #define TENSIX_F32_OF_F16(phases, shift)                      \
   TENSIX(phases, -30, TENSIX_GROUPS(SMMA_OWN_EXPONENT, -126), \
          TENSIX_SUM(SMMA_OWN_EXPONENT, -126, 0, shift, 23, f32, TO_INFINITY))

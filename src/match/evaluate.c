@@ -120,7 +120,7 @@ static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *
   g->bias = w->bias;
 }
 
-/* Returns the format of all classes' sums if all are chains of FMAs; otherwise SMMA_NO_FORMAT. */
+/* Returns the format of sums if every class computes chains of FMAs in the same format; otherwise SMMA_NO_FORMAT. */
 static smma_format format_of_fmas(const smma_evaluator *e) {
   const smma_format d = e->worker[0].step.d;
   for (size_t i = 0; i < e->workers; i++) {
@@ -496,7 +496,8 @@ static void do_task(smma_evaluator *e, worker *w, const smma_task *t, sums *from
   round_to(w, t->total, to);
 }
 
-/* Returns the values of the plan's chain number `chain`; limits `elements` to those that are computed. */
+/* Returns the values of chain number `chain` of the plan. Lowers `*elements` to the number of elements that are
+   computed. */
 static sums chain_of(const smma_evaluator *e, size_t chain, size_t of, size_t *elements) {
   const chain_sums *sum = &e->table[e->segment[chain].chain].sum[of];
   *elements = smma_least(*elements, sum->elements);

@@ -24,7 +24,8 @@ enum {
   MOST_WHOLE = 256, /* limit of whole products computed */
   BLOCK = 128,      /* rows and columns compared before the whole product */
   SAMPLES = SMMA_MATCH_SAMPLES,
-  MOST_THREADS = 64 /* in one process; more threads would repeat more work than they share */
+  MOST_THREADS = 64 /* maximum number of threads in one process; with more threads, the work that each repeats exceeds
+                       the work that they share */
 };
 
 /* A recipe that was tried with the instructions of one K, and its key. */
@@ -69,7 +70,7 @@ typedef struct {
   bool signed_zeros;      /* D has -0, so signs of zeros are compared from the start */
   size_t worker, workers; /* each worker tries all recipes with some of the classes */
   bool watches;           /* this is the caller's thread, the only one that checks smma_units_stopped */
-  size_t recipes, passed; /* all recipes of the search space, and those that this worker has done; for the progress */
+  size_t recipes, passed; /* recipes in the search space; recipes that this worker has done; for the progress line */
   atomic_bool *stopped;   /* shared by all workers of the process */
   worker_counts counts;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
@@ -83,8 +84,8 @@ static bool may_compute(const smma_match_data *data, const smma_instruction *i) 
   return i->d == data->d_format || (i->d == SMMA_F32 && d.specials != SMMA_SPECIALS_INTEGER && d.bits < 32);
 }
 
-/* Reports whether both instructions, as links of a chain whose c has D's format, are proved to be the same function
-   for every K. */
+/* Reports whether a proof exists that chains of the two instructions compute the same function for every K. In such a
+   chain c has D's format. */
 static bool are_one(const smma_match_data *data, const smma_instruction *x, const smma_instruction *y) {
   smma_instruction link[2] = {*x, *y};
   int multiple;
@@ -93,8 +94,8 @@ static bool are_one(const smma_match_data *data, const smma_instruction *x, cons
   return smma_prove_equal(&link[0], &link[1], &multiple) && multiple == 1;
 }
 
-/* Adds an instruction to a class. The one with the greatest K represents the class, because it can be called with
-   the others' groups. */
+/* Adds an instruction to a class. The instruction with the greatest K represents the class, because it can also compute
+   the shorter groups of the other instructions. */
 static bool add_member(smma_match_class *class, const smma_instruction *i) {
   const smma_instruction **more = realloc(class->member, (class->members + 1) * sizeof *more);
   if (!more) return false;
@@ -116,7 +117,8 @@ static bool classify(search *s, const smma_instruction *i) {
   return add_member(&m->class[m->classes++], i);
 }
 
-/* Notes one instruction of each architecture and family, because libraries' rules depend on these. */
+/* Stores one instruction of each architecture and family, because the plans of libraries depend on architecture and
+   family. */
 static void note_kind(search *s, const smma_instruction *i) {
   for (size_t x = 0; x < s->of_libraries; x++)
     if (s->of_library[x]->arch == i->arch && s->of_library[x]->family == i->family) return;
@@ -322,8 +324,8 @@ static int in_order_of_trial(const void *x, const void *y) {
   return a->set != b->set ? (a->set < b->set ? -1 : 1) : in_order_of_recipes(x, y);
 }
 
-/* Adds another worker's results. Keeps the first candidates that match the whole sample, the same ones as a single
-   worker would. */
+/* Adds another worker's results. Keeps the first candidates that match the whole sample, so that the result is that of
+   a single worker. */
 static void add(search *s, const worker_counts *t, const candidate *full, const candidate *near) {
   const size_t all = s->counts.full_count + t->full_count;
   candidate *list = malloc((all + 1) * sizeof *list);
@@ -537,8 +539,8 @@ static void describe(const search *s, const candidate *c, const smma_match_diffe
       note_library(found, &x->entry[i].recipe);
 }
 
-/* Elements where candidates that were computed as a whole differ from D; other candidates are likely to differ
-   there, too. */
+/* Elements at which fully computed candidates differ from D. They are tested first, because other candidates are likely
+   to differ at the same elements. */
 typedef struct {
   smma_match_elements elements;
   size_t count;

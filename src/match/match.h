@@ -1,5 +1,5 @@
-/* Finds the instruction and plan that give exactly the bits of D: searches instructions and the space of plans, or
-   compares D with one of them. */
+/* Finds the instruction and plan that give exactly the bits of D. Either searches all instructions and plans, or
+   compares D with one instruction and plan. */
 #ifndef SMMA_MATCH_MATCH_H
 #define SMMA_MATCH_MATCH_H
 
@@ -72,7 +72,8 @@ typedef struct {
   size_t untried;            /* candidates that match all samples but were not computed as a whole */
   smma_match_candidate near; /* if there is no fit: the candidate with the fewest mismatches */
   bool has_near;
-  size_t plans, candidates; /* plans tried; of these, combinations with a class that differ for this K */
+  size_t plans, candidates; /* plans: number of plans tried; candidates: number of combinations of these with a class
+                               that differ for this K */
   size_t products;          /* products of all chains computed, each for a sample of elements */
   bool exact; /* every partial sum of A B, in any order, is exact in FP32 (in FP64 or s32 if D has these formats) */
   double distance; /* ||D - Y|| / ||Y|| in the Frobenius norm over many elements, where Y is A B with everything that

@@ -18,7 +18,7 @@ static smma_plan_level *add_level(smma_plan *p, smma_deal deal, size_t count, si
   return l;
 }
 
-/* Adds a level that takes tiles from the last to the first, as one part. */
+/* Adds a level with one part, which takes the tiles in descending order. */
 static bool reverse(smma_plan *p, size_t k, size_t tile) {
   smma_plan_level *l = add_level(p, SMMA_DEAL_LIST, 0, 0);
   const size_t tiles = smma_divide_up(k, tile);
@@ -59,8 +59,8 @@ static int choice_of(int *number, int count) {
   return choice;
 }
 
-/* Adds the `number`-th combination of ways in which alpha, C, bias and scale_d may enter; false after the last
-   combination. */
+/* Adds an epilogue: combination number `number` of the ways in which alpha, C, bias and scale_d can be applied. Returns
+   false after the last combination. */
 static bool add_epilogue(smma_plan *p, const smma_match_data *data, int number) {
   const bool narrow = smma_encoding_of(data->d_format).bits <= 8, plain = data->alpha == 1 && data->beta == 1;
   if (data->c) {
@@ -94,7 +94,7 @@ static bool fill(smma_plan *p, const smma_recipe *r, const smma_match_data *data
   return add_epilogue(p, data, r->epilogue);
 }
 
-/* Reports whether a library's plan uses all that was given, and nothing else: it has an epilogue of its own. */
+/* Reports whether a library's plan, which has its own epilogue, uses exactly the arguments of this product. */
 static bool takes_all(const smma_plan *p, const smma_match_data *data) {
   const bool linear = smma_plan_has(p, SMMA_EPILOGUE_LINEAR);
   if (data->c || data->bias || data->scale_d != 1) return false;
@@ -299,7 +299,7 @@ static bool emit_groups(const space *s, const smma_recipe *outer) {
   return true;
 }
 
-/* Passes recipes to `take` with partitions within slices: warps that take stripes of a tile. */
+/* Passes recipes to `take` in which slices are divided again: each warp takes a stripe of every tile. */
 static bool emit_partitions(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   if (r.outer != SMMA_OUTER_NONE && (r.outer != SMMA_OUTER_CONTIGUOUS || r.parts > 16)) return true;
@@ -333,7 +333,8 @@ static bool is_known(const space *s, const smma_recipe *r) {
   return plan;
 }
 
-/* Passes a library configuration to `take` with each reduction and option that it needs. */
+/* Passes a library configuration to `take`, once for each reduction mode and option that the library can combine with
+   it. */
 static bool emit_configuration(const space *s, smma_recipe r) {
   static const int reductions[] = {2, 4, 1};
   if (is_known(s, &r)) return s->take(&r, s->context);

@@ -31,14 +31,14 @@ typedef struct {
   int epilogue; /* number of a choice: how alpha, beta, C and bias enter */
 } smma_recipe;
 
-/* Passes all recipes for the data to `take`, simple ones first, until `take` returns false; returns false then.
-   Includes library recipes that fit one of the instructions. */
+/* Passes all recipes for the data to `take`, simple recipes first. Stops and returns false if `take` returns false.
+   Includes recipes of libraries if they fit one of the instructions. */
 typedef bool smma_recipe_taker(const smma_recipe *recipe, void *context);
 bool smma_each_recipe(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
                       smma_recipe_taker *take, void *context);
 
-/* Returns the plan of a recipe for the first instruction that it fits. The caller owns the plan. Returns NULL if it
-   fits none of them, or if memory runs out. */
+/* Returns the plan of a recipe for the first instruction that the recipe fits. The caller owns the plan. Returns NULL
+   if the recipe fits none of the instructions, or if memory runs out. */
 smma_plan *smma_recipe_plan(const smma_recipe *recipe, const smma_match_data *data,
                             const smma_instruction *const *instruction, size_t instructions);
 

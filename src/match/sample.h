@@ -5,7 +5,8 @@
 
 #include "match/evaluate.h"
 
-/* The first sample is for all candidates, the others for those that match most of it. */
+/* Every candidate is tested on the first sample. Candidates that match most of it are also tested on the other
+   samples. */
 enum { SMMA_MATCH_SAMPLES = 5 };
 
 /* Chooses elements whose exact values are near a tie of D's format, because small errors show there. `*samples` is the

@@ -170,8 +170,8 @@ static bool note_rounded(smma_match_study *x, int which, smma_format format, smm
   return true;
 }
 
-/* Chooses the rounding modes to try: the one in round_in; otherwise all, the usual mode of the format's library
-   first, then by how many libraries use them. */
+/* Chooses the rounding modes to try. If round_in names a mode, only this mode is tried. Otherwise all modes are tried:
+   first the default of the format's library, then the others in the order of how many libraries use them. */
 static bool choose_modes(smma_match_study *x, smma_error *error) {
   static const smma_rounding others[] = {SMMA_ROUND_NEAREST_AWAY, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_NEAREST_EVEN,
                                          SMMA_ROUND_DOWN, SMMA_ROUND_UP};
@@ -375,7 +375,8 @@ static bool is_nearer(const smma_match *m, const smma_match *best) {
   return m->has_near && best->has_near && m->near.difference.different < best->near.difference.different;
 }
 
-/* Searches with one more rounding mode; keeps the result if something fits or comes nearer. `m` is workspace. */
+/* Repeats the search with another rounding mode. Keeps its result if a candidate fits, or comes nearer than before. `m`
+   is workspace. */
 static bool search_mode(smma_match_study *x, size_t mode, const smma_group *group, smma_match *m, bool *fits,
                         smma_error *error) {
   if (!take_rounded(x, x->mode[mode], error) ||

@@ -50,7 +50,8 @@ typedef struct {
   smma_match_data data;
   const smma_instruction **instruction; /* the instructions to search */
   size_t instructions, room;
-  /* The FP32 FMA of CUDA cores, which libraries use for small products; NULL if it does not have these formats. */
+  /* The FP32 FMA of CUDA cores, which libraries use for small products; NULL if it cannot compute the product's
+     formats. */
   const smma_instruction *cuda_cores;
   smma_match found; /* result of a search */
   const smma_match_claim *claim;

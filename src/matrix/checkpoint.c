@@ -98,8 +98,8 @@ static bool is_part(const smma_archive *file, const char *name) {
   return false;
 }
 
-/* Reports whether the tensor can be a weight: it has two axes or more, and is not a part of another one. An index tells
-   no shapes; there the name decides. */
+/* Reports whether the tensor can be a weight: it has at least two axes, and is not a part of another tensor. An index
+   has no shapes, so there only the name decides. */
 static bool is_weight(const smma_archive *file, const char *name) {
   const smma_datum *tensor = smma_datum_get(file->tensors, name);
   size_t length;
@@ -148,8 +148,8 @@ static bool find_end(checkpoint *c, const char *query) {
   return count == 1;
 }
 
-/* Finds the weights whose names begin with `query`. Returns their number, or one more than MOST_LISTED; the name of
-   the first is the elements'. */
+/* Finds the weights whose names begin with `query`. Returns their number, but at most MOST_LISTED + 1. Takes the first
+   of them as the tensor of elements. */
 static size_t find_beginning(checkpoint *c, const char *query, bool whole) {
   size_t count = 0, at = 0;
   for (const char *name; count <= MOST_LISTED && (name = smma_archive_next(&c->archive, &at));)
@@ -173,8 +173,8 @@ static void write_form(const char *name, const char *query, char form[MOST_NAME]
   memmove(form, at, strlen(at) + 1);
 }
 
-/* Writes a list such as "a, b, c and 5 more" of tensors that are not parts of others: the names that begin with
-   `query`, or the names nearest to it. */
+/* Writes a list of names such as "a, b, c and 5 more": the names that begin with `query`, or the names nearest to it.
+   Leaves out tensors that are parts of other tensors. */
 static void list_names(const smma_archive *file, const char *query, bool beginning, char *text, size_t size) {
   const bool is_long = smma_archive_count(file) > MOST_LISTED; /* looking for parts then takes too long */
   size_t total = 0, length, at = 0;
@@ -251,7 +251,7 @@ static bool fail_part(const checkpoint *c, part p, const char *what) {
   return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], what);
 }
 
-/* Reports whether elements of this type need the other parts: they are narrow, or packed integers. */
+/* Reports whether elements of this type are useless without scale factors: they are narrow, or packed integers. */
 static bool is_narrow(const checkpoint *c) {
   const smma_archive_type *type = c->part[ELEMENTS].type;
   return (type->bits <= 8 && type->format != SMMA_B1) || type->format == SMMA_S32;
@@ -440,7 +440,8 @@ static bool is_power_of_two_scale(const checkpoint *c) {
   return type->format == SMMA_UE8M0 || type->format == SMMA_U8;
 }
 
-/* Reports whether rows of bytes hold 32 elements of 6 bits for each scale factor; of FP4 they hold 16 bytes. */
+/* Reports whether the elements, stored as bytes, are FP6: each scale factor then has 24 bytes, which hold 32 elements.
+   (In FP4 it has 16 bytes.) */
 static bool is_fp6(const checkpoint *c, size_t bytes) {
   const smma_shape *scales = &c->part[SCALES].shape;
   return is_power_of_two_scale(c) && bytes && bytes % 24 == 0 && scales->count &&
@@ -498,8 +499,8 @@ static bool read_elements(checkpoint *c, smma_stored *s) {
   return true;
 }
 
-/* Returns the number of elements along an axis that share a factor: all, or a power of two; 0 if the number of factors
-   fits neither. */
+/* Returns the number of elements along an axis that share a factor. It is the whole axis or a power of two; 0 if the
+   number of factors fits neither. */
 static size_t share(size_t extent, size_t factors) {
   if (factors == 1) return extent ? extent : 1;
   for (size_t n = 1; n && n <= extent; n *= 2)
@@ -507,7 +508,8 @@ static size_t share(size_t extent, size_t factors) {
   return 0;
 }
 
-/* Takes the shape of the scale factors: two axes, one for each row, or one for all. */
+/* Determines the blocks from the shape of the scale factors. They have two axes, or there is one factor for each row,
+   or one for the whole matrix. */
 static bool take_blocks(checkpoint *c, smma_stored *s) {
   const smma_shape *shape = &c->part[SCALES].shape;
   char of_scales[SMMA_SHAPE_TEXT], what[4 * SMMA_SHAPE_TEXT];

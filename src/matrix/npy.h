@@ -33,7 +33,8 @@ typedef struct {
 bool smma_npy_open(const char *path, smma_npy_file *file, smma_error *error);
 void smma_npy_close(smma_npy_file *file);
 
-/* Reads `columns` columns, from `column`, of rows `row` to row + rows - 1. On failure nothing is allocated. */
+/* Reads part of a matrix: `rows` rows starting at `row`, and in them `columns` columns starting at `column`. If it
+   fails, nothing is allocated. */
 bool smma_npy_read_part(const smma_npy_file *file, size_t row, size_t rows, size_t column, size_t columns,
                         smma_tensor *part, smma_error *error);
 

@@ -12,8 +12,8 @@
    `encodings`. */
 typedef enum { SMMA_NO_INTEGERS, SMMA_SIGNED_INTEGERS, SMMA_UNSIGNED_INTEGERS } smma_integer_type;
 
-/* The element type of a file. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings, whose
-   format the reader's caller must know. */
+/* The type of integers in a file. NumPy has no names for FP8 and bfloat16, so files with these formats hold raw
+   encodings. The caller of the reader must know their format. */
 typedef struct {
   smma_format format; /* SMMA_NO_FORMAT: raw encodings, or integers of `bytes` bytes that are not one of the formats */
   int bytes;          /* bytes of one element in `data`: 1, 2, 4 or 8 */
@@ -21,7 +21,8 @@ typedef struct {
   void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
   smma_integer_type integers;
   bool encodings;             /* set by the reader's caller: integers are encodings of a format, not numbers */
-  struct smma_stored *stored; /* quantised form; `data` has its numbers (matrix/stored.h). Owned; or NULL */
+  struct smma_stored *stored; /* quantised form, whose numbers `data` has (matrix/stored.h); NULL if there is none. The
+                                 tensor owns it */
 } smma_tensor;
 
 /* Reads a tensor of one or two dimensions, and of further leading dimensions of 1; one dimension of n becomes 1 x n.

@@ -8,9 +8,9 @@
 
 typedef struct {
   size_t different;          /* results that are not bit for bit equal; two NaNs count as equal */
-  size_t special;            /* of these, results where one is NaN or only one is infinite */
-  uint64_t largest_ulps;     /* among the other results: number of encodings between them; -0 and +0 are neighbours */
-  double largest_difference; /* among the other results: the largest |x - y| */
+  size_t special;            /* number of `different` results in which one is NaN or only one is infinite */
+  uint64_t largest_ulps;     /* greatest distance of finite results in encodings; -0 and +0 are neighbours */
+  double largest_difference; /* greatest |x - y| of finite results */
   double largest;            /* the largest finite |x| of all results */
 } smma_comparison;
 
@@ -25,7 +25,7 @@ smma_comparison smma_compare_results(smma_format format, const void *x, const vo
    omitted and counted; if all are omitted, the errors are NaN. */
 typedef struct {
   double largest;          /* the largest |d - exact|, divided by the largest |exact| */
-  double root_mean_square; /* the Frobenius norm of d - exact, divided by that of exact */
+  double root_mean_square; /* the Frobenius norm of d - exact, divided by the Frobenius norm of exact */
   size_t left_out;
 } smma_product_error;
 

@@ -23,9 +23,9 @@ typedef struct {
   int edges;
 } smma_envelope;
 
-/* Sorts the points, whose errors are finite, and returns their envelope. If the hull has more edges than there is
-   room for, the envelope lies above it. A share `near` of the points, those with the least |exact|, is treated as
-   possibly at 0: the tolerance at 0 accepts the greatest of their errors. */
+/* Sorts the points, whose errors are finite, and returns their envelope. If the hull has more edges than an envelope
+   can hold, the envelope lies above the hull. The share `near` of points with the least |exact| count as points at 0.
+   So the tolerance at 0 accepts the greatest of their errors. */
 smma_envelope smma_envelope_of(smma_error_point *points, size_t count, double near);
 
 /* Reports whether a tolerance that accepts all points of the envelope rejects this point. */

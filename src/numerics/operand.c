@@ -48,7 +48,8 @@ static inline float unless_nan(float x, float result) {
 
 static inline double times_f64(double x, double scale) { return isnan(x) ? x : x * scale; }
 
-/* Multiplies elements by scales: each element by its own scale (`own`), or all elements by the first scale. */
+/* Multiplies elements by scales. If `own`, each element has its own scale; otherwise the first scale multiplies all
+   elements. */
 static void multiply_f32(const float *x, const float *scale, bool own, size_t count, float *y) {
   const float common = *scale;
   if (own)
@@ -65,7 +66,8 @@ static void multiply_f64(const double *x, const float *scale, bool own, size_t c
   for (size_t i = 0; i < count; i++) y[i] = times_f64(x[i], scale[own ? i : 0]);
 }
 
-/* Returns the elements of a row in the format of scaled elements: in place, or converted into y. */
+/* Returns the elements of a row in the type in which scaled elements are held. Returns their address in x if no
+   conversion is necessary; otherwise converts them into y. */
 static const void *numbers(const smma_operand_work *w, size_t at, void *y) {
   const float *x = (const float *)w->operand->x + at;
   const double *wide = (const double *)w->operand->x + at;
@@ -139,9 +141,8 @@ static neighbours neighbours_of(const smma_operand_work *w, double exact) {
   return (neighbours){low, high, smma_format_decode(w->rule->format, low), smma_format_decode(w->rule->format, high)};
 }
 
-/* Returns the neighbours of a number whose nearest encoding is known, in a sign-magnitude format: the other
-   neighbour has an adjacent magnitude. A number that the format holds exactly, or that is out of range, has no
-   neighbours. */
+/* Returns the two encodings between which a number lies, in a sign-magnitude format, given the nearest one; the other
+   has an adjacent magnitude. A number that the format holds exactly, or that is out of range, has no neighbours. */
 static neighbours neighbours_by_nearest(const smma_operand_work *w, double exact, uint64_t nearest) {
   const double value = w->value[nearest];
   const bool between = value != exact && fabs(exact) < w->max;
@@ -155,7 +156,8 @@ static void round_to_nearest(const smma_operand_work *w, const void *y, void *va
                w->rule->random ? SMMA_ROUND_NEAREST_EVEN : w->rule->rounding, w->rule->overflow, NULL);
 }
 
-/* Rounds each element to one of its two neighbours, by the random number at the element's place in its line. */
+/* Rounds each element of a row to one of its two neighbours. The random number with the element's line and k
+   decides. */
 static void round_randomly(const smma_operand_work *w, size_t row, const void *y, unsigned char *values) {
   const size_t outer = w->operand->outer, matrix = row / outer * outer * w->inner, r = row % outer;
   if (w->narrow) round_to_nearest(w, y, values);

@@ -22,7 +22,8 @@ typedef enum {
   SMMA_FORMULA_COMPRESSED_TENSORS,
   SMMA_FORMULA_QWIX,
   SMMA_FORMULA_MODELOPT,
-  SMMA_FORMULA_TE_4OVER6, /* Transformer Engine's NVFP4 whose blocks map to 4 or 6; the error is absolute */
+  SMMA_FORMULA_TE_4OVER6, /* Transformer Engine's NVFP4, in which the greatest element of a block becomes 4 or 6,
+                             whichever has the smaller sum of absolute errors */
   SMMA_FORMULA_TE_4OVER6_MSE,
   SMMA_FORMULA_TE_4OVER6_448, /* UE4M3 factors up to 448 instead of 256 */
   SMMA_FORMULA_TE_4OVER6_MSE_448
@@ -32,7 +33,7 @@ typedef enum {
 typedef enum {
   SMMA_SCALE_FLOOR, /* floor(log2 amax) - floor(log2 max) */
   SMMA_SCALE_CEIL,  /* ceil(log2 amax) - floor(log2 max) */
-  SMMA_SCALE_EVEN,  /* as FLOOR, after amax is rounded to the significand of the elements' format */
+  SMMA_SCALE_EVEN,  /* like SMMA_SCALE_FLOOR, but amax is first rounded to the significand of the elements' format */
   SMMA_SCALE_RCEIL  /* ceil(log2(amax / max)) */
 } smma_scale_rounding;
 
@@ -42,27 +43,31 @@ extern const char *const smma_scale_formulas[], *const smma_scale_roundings[];
 /* How a recipe converts the elements of one operand. */
 typedef struct {
   smma_format format;
-  smma_format factor;   /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 (with an FP32 factor per tensor), or SMMA_NO_FORMAT: none */
-  size_t rows, columns; /* number of lines, and of elements along K, that share a factor; 0: all; both 0: the tensor */
+  smma_format factor;   /* format of scale factors: SMMA_F32, SMMA_UE8M0 or SMMA_UE4M3 (with an FP32 factor per tensor);
+                           SMMA_NO_FORMAT: no factors */
+  size_t rows, columns; /* number of lines, and of elements along K, that share a factor; 0: all lines, or the whole K;
+                           both 0: the tensor has one factor */
   smma_scale_formula formula;
   smma_scale_rounding scale_rounding; /* of factors of SMMA_UE8M0 */
   bool power_of_two;                  /* factors of SMMA_F32 are powers of two */
   bool zero_points;   /* integers: the least and the greatest element become the ends of the format's range */
-  bool line_factors;  /* each line has its own FP32 factor next to those of SMMA_UE4M3; `rows` is 1 */
-  bool keeps_nan;     /* a NaN counts in `amax` of its block where SMMA_FORMULA_TE ignores it */
+  bool line_factors;  /* each line has its own FP32 factor in addition to its SMMA_UE4M3 factors; `rows` is 1 */
+  bool keeps_nan;     /* amax of a block with a NaN is NaN; otherwise SMMA_FORMULA_TE ignores NaN in amax */
   smma_format tensor; /* SMMA_BF16 or SMMA_F16 if the tensor has that format; some formulas compute in it */
   smma_overflow overflow;
-  smma_format compute;  /* results are elements times factors in this format; SMMA_NO_FORMAT: results are elements */
-  float given;          /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: computed from the elements */
-  const double *random; /* stochastic rounding: a number in [0, 1) for each element of each line, compared with the
-                           upper neighbour's share; NULL: use `rounding` */
+  smma_format compute; /* if it is a format, the results are elements times factors, rounded to it; SMMA_NO_FORMAT: the
+                          results are elements */
+  float given; /* the caller's value of the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: computed from the
+                  elements */
+  const double *random; /* for stochastic rounding: a number in [0, 1) for each element of each line; an element is
+                           rounded up if its number is below the upper neighbour's probability. NULL: use `rounding` */
   smma_rounding rounding;
 } smma_operand_rule;
 
 /* Statistics of the conversion of elements. */
 typedef struct {
   size_t zeros, saturated, infinite, nan;
-  double error, norm; /* sums of squares over finite elements: of the errors, and of the elements */
+  double error, norm; /* error: sum of the squared errors of finite elements; norm: sum of their squares */
 } smma_operand_statistics;
 
 /* A tensor of `batch` matrices of `outer` times `inner` elements without gaps. A line along K is a row or a column
@@ -76,7 +81,7 @@ typedef struct {
   void *scales;  /* scale factors of each line's blocks along K: FP32 if `columns` gives a number of elements, UE8M0 or
                     UE4M3; or NULL */
   float *factor; /* the factor of each line (`rows` = 1 or `line_factors`), or of the tensor; or NULL */
-  int32_t *zero_points; /* of each line's blocks along K, if the rule has them; or NULL */
+  int32_t *zero_points; /* zero points of each line's blocks along K; NULL if the rule has none */
   float greatest;       /* the tensor's greatest magnitude, if one SMMA_F32 factor applies to the whole tensor */
   bool measure;
   smma_operand_statistics statistics; /* zero unless `measure` */

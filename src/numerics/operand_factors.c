@@ -55,7 +55,7 @@ static const smma_number_formula *number_formula_of(smma_scale_formula formula, 
   }
 }
 
-/* ---- Greatest magnitudes: NaN is greater than infinity, or counts as zero ---- */
+/* ---- Greatest magnitudes. A NaN is greater than infinity, or, if `no_nan`, counts as zero ---- */
 
 static void magnitudes_f32(const float *x, size_t rows, size_t pitch, size_t count, bool no_nan, uint32_t *greatest) {
   const uint32_t most = no_nan ? 0x7f800000 : INT32_MAX;
@@ -128,7 +128,8 @@ static double greatest_of_all(const smma_operand_work *w) {
   return greatest;
 }
 
-/* Finds the least and the greatest number of a block, each of them at least as far as zero; NaN if a number is NaN. */
+/* Finds the range of a block: its least and its greatest number, extended to include zero. Both are NaN if a number is
+   NaN. */
 static void find_range(const smma_operand_work *w, size_t block, void *memory) {
   const size_t strip = block / w->blocks, top = strip % w->strips * w->block_outer;
   const size_t left = block % w->blocks * w->block_inner, right = smma_smaller(left + w->block_inner, w->inner);
@@ -261,7 +262,7 @@ static int exponent_of_quotient(const smma_operand_work *w, double amax) {
   return frexp(quotient, &exponent) == 0.5 ? exponent - 1 : exponent;
 }
 
-/* Returns 1 if amax, after it is rounded as the rule says, reaches the next power of two; otherwise 0. */
+/* Returns 1 if the rule's rounding of amax raises it to the next power of two; otherwise 0. */
 static int reaches_next_power(const smma_operand_work *w, double amax) {
   /* compressed-tensors rounds to E2M1 for elements of E4M3, too. */
   const bool narrow = w->rule->formula == SMMA_FORMULA_COMPRESSED_TENSORS && w->rule->format == SMMA_E4M3;
@@ -293,8 +294,8 @@ static float power(int exponent) {
   return x;
 }
 
-/* Returns what torchao multiplies elements by: its least divisor is 2^-126; RCEIL leaves elements of the least factor
-   alone. */
+/* Returns the number by which torchao multiplies elements. Its least divisor is 2^-126. With RCEIL, elements with the
+   least factor are not scaled. */
 static float scale_of_torchao(const smma_operand_work *w, int exponent) {
   if (exponent > -127) return power(-exponent);
   return w->rule->scale_rounding == SMMA_SCALE_RCEIL ? 1 : power(126);

@@ -5,7 +5,7 @@
 #include "core/format.h"
 #include "numerics/operand_work.h"
 
-/* Returns the line of a block, if each line has a factor of its own; otherwise 0. */
+/* Returns the index of the FP32 factor of a block: the block's line if each line has its own factor, otherwise 0. */
 static size_t line_of(const smma_operand_work *w, size_t block) {
   const size_t matrix = block / w->blocks / w->strips;
   if (!w->rule->line_factors) return 0;

@@ -65,7 +65,7 @@ static inline double smma_element_at(const smma_operand_work *w, size_t i) {
 
 static inline size_t smma_count_blocks(const smma_operand_work *w) { return w->batch * w->strips * w->blocks; }
 
-/* Returns the block whose factor applies to an element, given its matrix, row and column. */
+/* Returns the index of the block to which an element belongs. */
 static inline size_t smma_block_at(const smma_operand_work *w, size_t matrix, size_t row, size_t column) {
   return (matrix * w->strips + row / w->block_outer) * w->blocks + column / w->block_inner;
 }
@@ -113,7 +113,8 @@ size_t smma_count_first_levels(const smma_operand_work *);
 /* Computes the first level from the greatest magnitudes of the blocks. */
 void smma_find_first_level(smma_operand_work *);
 
-/* Computes the factors of `count` blocks, at most SMMA_OPERAND_CHUNK. `memory` holds a number for each. */
+/* Computes the factors of `count` blocks, at most SMMA_OPERAND_CHUNK, starting at block `first`. `memory` has room for
+   one number per block. */
 void smma_find_second_level(const smma_operand_work *, size_t first, size_t count, float *memory);
 
 #endif

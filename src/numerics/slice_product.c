@@ -125,7 +125,7 @@ static void take_result(slices_product *p, int level) {
     for (size_t e = 0; e < count; e++) p->sum[e] += ldexp(p->result[e], -p->how.bits * level);
 }
 
-/* Completes a level's exact sum: stores its low bits and carries the others to the next level. */
+/* Completes the exact sum of a level: stores its low bits, and adds the higher bits to the next level. */
 static void carry(slices_product *p, int level) {
   size_t count = p->with.m * p->with.n;
   unsigned char *low = p->low + (size_t)(p->first_level - level) * count;

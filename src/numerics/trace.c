@@ -121,10 +121,10 @@ typedef struct {
   uint32_t *part_a, *part_b;
   size_t *step_part, *task_part; /* parts of the registers that instructions and tasks change */
   place *places;                 /* the accumulator, then registers */
-  exact_sum live, exact;         /* the sum of all accumulators and registers; the exact sum of the same products */
-  size_t used;                   /* places that are not +0 */
-  size_t products, most;         /* the number of products summed, and their greatest k plus 1 */
-  size_t task;                   /* the next task of the schedule */
+  exact_sum live, exact; /* live: sum of all accumulators and registers; exact: exact sum of the products in them */
+  size_t used;           /* places that are not +0 */
+  size_t products, most; /* the number of products summed, and their greatest k plus 1 */
+  size_t task;           /* the next task of the schedule */
 } tracer;
 
 static void *zeroed(tracer *t, size_t count, size_t size) {
@@ -228,7 +228,7 @@ static void watch(void *context, size_t steps, int at, uint64_t value) {
   t->trace->folds++;
 }
 
-/* Finds the part whose scale factors will multiply each register, going backward from the result. */
+/* Finds for each register the part whose scale factors will multiply it. Goes backward from the result. */
 static void find_parts(tracer *t) {
   const smma_schedule *s = &t->trace->schedule;
   size_t task = s->tasks;
@@ -378,7 +378,8 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
   return smma_multiplier_make(o, &g, &t->multiplier);
 }
 
-/* Takes the schedule. A product with a single chain has no schedule, so one is made. */
+/* Copies the multiplier's schedule. If the product is a single chain, the multiplier has no schedule, so this function
+   makes it. */
 static smma_status take_schedule(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   const smma_plan chain = {.d = SMMA_NO_FORMAT};

@@ -53,10 +53,10 @@ uint64_t smma_trace_addend(const smma_trace *trace, size_t event);
    different values. */
 typedef struct {
   bool diverges;
-  smma_trace_kind kind; /* INSTRUCTION; FOLD: after the plans' folds; EPILOGUE: in the steps after the sum */
-  size_t before;        /* number of products at which they last held the same value */
+  smma_trace_kind kind; /* INSTRUCTION: in the chains; FOLD: after the plans' folds; EPILOGUE: after the sum */
+  size_t before;        /* number of products after which both traces last held the same value */
   size_t products;
-  size_t first[2], last[2]; /* the events between, for each */
+  size_t first[2], last[2]; /* for each trace, its events from `before` to `products` */
 } smma_divergence;
 
 smma_divergence smma_find_divergence(const smma_trace *first, const smma_trace *second);

@@ -66,8 +66,8 @@ static unsigned char *word_matrix(const operand *x, int i) {
 
 /* ---- Products of words ---- */
 
-/* Lists the pairs. SMMA_SUM_UNIT takes them in order of i and j, as the published program does; other modes take the
-   smallest first. */
+/* Lists the pairs of words to multiply. In mode SMMA_SUM_UNIT they are in the order of i and j, as in the published
+   program; in other modes the smallest products come first. */
 static void list_pairs(words_product *p) {
   const smma_words *how = &p->how;
   for (int i = 0; i < how->words; i++) {

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Writes the settings for one format, "svg" or "pngcairo", of a picture of this many pixels (PNG: twice as many). Axes
-   are labelled with powers of ten. Line types 1 to 10 each have a mark, dashes, and a colour that is distinct for
-   colour-blind readers (Okabe and Ito's without the yellow; grey, indigo, wine). */
+/* Writes the settings of a picture. `terminal` is its format, "svg" or "pngcairo"; width and height are in pixels (PNG
+   has twice as many). Axes are labelled with powers of ten. Each of line types 1 to 10 has its own mark, dashes and
+   colour. Colour-blind readers can distinguish the colours: Okabe and Ito's without the yellow, and grey, indigo and
+   wine. */
 void smma_gnuplot_head(FILE *script, const char *terminal, int width, int height);
 
 #endif

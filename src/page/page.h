@@ -5,14 +5,14 @@
 
 #include "datum/datum.h"
 
-/* Appends a part to a list of them. The kinds, each with its content:
+/* Appends a part to a list of parts. The kinds of parts, with the content of each:
    "title", "heading", "subheading", "paragraph": a text
-   "lines": a text whose line ends are kept
-   "table": a list of rows, each a list of texts or numbers; the first one is the header
+   "lines": a text whose line ends are preserved
+   "table": a list of rows, each a list of texts or numbers; the first row is the header
    "drawing": a text, an SVG picture
    "squares": a list of rows, each a list of records with "event", "state", "hits" and perhaps "because"
-   "legend": a list of states of such squares, which the page explains
-   "data": anything, folded away as JSON */
+   "legend": a list of the states of squares, which the page explains
+   "data": anything, shown folded as JSON */
 void smma_page_add(smma_datum *parts, const char *kind, smma_datum *content);
 
 /* Writes the page. Returns false if memory runs out, or if the stream has failed. */

@@ -101,7 +101,7 @@ uint64_t smma_plan_sum(const smma_plan_element *e, uint64_t *registers, smma_pla
 
 /* ---- The epilogue ---- */
 
-/* Maps a binary32 number to an integer in the same order; both zeros become 0. */
+/* Maps a binary32 number to an integer such that integers have the order of the numbers. Both zeros become 0. */
 static int32_t ordered(uint64_t x) {
   const int32_t magnitude = (int32_t)(x & 0x7fffffff);
   return x >> 31 ? -magnitude : magnitude;

@@ -40,19 +40,20 @@ typedef enum {
 
 /* How a kernel sums; its parameters are in brackets. */
 typedef enum {
-  NVJET,   /* one chain (stage, restart): slices are multiples of stages; FP8 without fast accumulation restarts */
-  CHAIN,   /* one chain of wgmma, K not split */
+  NVJET, /* (stage, restart): one chain; slices are multiples of `stage`; FP8 without fast accumulation begins a new sum
+            every `restart` k */
+  CHAIN, /* one chain of wgmma, K not split */
   CUTLASS, /* (tile, group or 0, bytes of an element of A): the first tile takes the residue, in separate groups */
-  XMMA,    /* (tile, restart): slices take tiles in turn */
+  XMMA,    /* (tile, restart): tiles are given to slices in turn */
   EXACT,   /* integers: the order has no effect on the result */
-  GEMMSN,  /* (parts, products, lanes, products): K is divided into parts, and each part into parts of `products`
-              products, 0 for a single one. But if A and B are contiguous along K and lanes is not 0, products go to
-              lanes in turn, and each lane sums chunks of the second `products` */
+  GEMMSN, /* (parts, products, lanes, products): K is divided into parts, and each part into smaller parts of `products`
+             products (0: no smaller parts). But if A and B are contiguous along K and `lanes` is not 0, products are
+             given to lanes in turn, and each lane sums chunks of the second number of products */
   GEMV, /* (products, lanes, tiles, halved): products that a lane loads, at most -x for negative x, half of that in f64;
            tiles of a chunk or 0 */
   GEMV_SLICES, /* (lanes, products): each lane has a slice of K, in chunks */
-  DOT /* (products or 0): blocks take tiles of 128 threads in turn. Each thread takes this number of products, but one
-         if A or B is strided along K. 0: two products if N is 1, otherwise one */
+  DOT /* (products or 0): tiles of 128 threads are given to blocks in turn. Each thread takes this number of products
+         (0: two if N is 1, otherwise one), or one product if A or B is strided along K */
 } way;
 
 typedef struct {
@@ -120,7 +121,8 @@ typedef struct {
   smma_error *error;
 } maker;
 
-/* UNKNOWN: no plan is known, with the reason. MISSING: the request lacks an argument. Both are false. */
+/* UNKNOWN sets the error that no plan is known, with the reason. MISSING sets the error that the request lacks an
+   argument. Both evaluate to false. */
 #define UNKNOWN(m, ...) smma_fail_as((m)->error, SMMA_NOT_FOUND, __VA_ARGS__)
 #define MISSING(m, ...) smma_fail_as((m)->error, SMMA_INVALID_ARGUMENT, __VA_ARGS__)
 
@@ -397,9 +399,9 @@ static bool find_kernel(maker *m) {
   return UNKNOWN(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
 }
 
-/* Checks the instruction: a tensor-core instruction of the library's GPU, or FP32 FMA for kernels that use CUDA cores.
-   nvjet's kernels need instructions of the GPU's own generation. Those of CUTLASS 2.x need mma.sync, whose groups other
-   instructions can also take. */
+/* Checks the instruction. It must be a tensor-core instruction of the library's GPU, or FP32 FMA for kernels that use
+   CUDA cores. Kernels of nvjet use instructions that are new in the GPU's generation. Kernels of CUTLASS 2.x use
+   mma.sync; an instruction that can compute the same groups is also accepted. */
 static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
   const inputs of = m->kernel->of;
@@ -472,7 +474,7 @@ static bool finish(maker *m) {
 static bool fill(maker *m) {
   const smma_plan_request *w = m->with;
   char name[100], stages[24] = "";
-  /* Recorded choices do not say which of several stages is used; all stages of such a kernel sum alike. */
+  /* A recorded choice does not name the stages if the kernel has several; all of them sum in the same way. */
   if (w != &m->recorded || m->kernel->first_stages == m->kernel->last_stages)
     snprintf(stages, sizeof stages, " stages %d", w->stages);
   snprintf(name, sizeof name, "%s algo %d%s splitk %d reduction %d custom %d", m->from->name, w->algo, stages,

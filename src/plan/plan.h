@@ -14,7 +14,7 @@ typedef enum {
   SMMA_DEAL_CONTIGUOUS,  /* `count` parts of equal length, a multiple of `grain`, and a last part with the remaining
                             indices; empty parts are omitted */
   SMMA_DEAL_EVERY,       /* parts of `grain` indices; the last part has the remaining ones */
-  SMMA_DEAL_INTERLEAVED, /* tiles of `grain` indices go to `count` parts in turn; a part without tiles is +0 */
+  SMMA_DEAL_INTERLEAVED, /* tiles of `grain` indices are given to `count` parts in turn; a part without tiles is +0 */
   SMMA_DEAL_LIST         /* given ranges of the whole K */
 } smma_deal;
 
@@ -24,8 +24,8 @@ typedef enum {
   SMMA_FOLD_SERIAL,     /* stride 1 */
   SMMA_FOLD_HALVING,    /* stride of half the number of sums (rounded up), repeated */
   SMMA_FOLD_NEIGHBOURS, /* adds pairs of neighbours, repeated */
-  SMMA_FOLD_LAST_FIRST, /* p_i + p_(i + ceil(n / 2)) if there are two before the last; then these sums in order onto the
-                           last part */
+  SMMA_FOLD_LAST_FIRST, /* adds p_(i + ceil(n / 2)) to each p_i with i < ceil(n / 2), unless it is the last part or does
+                           not exist; then adds these sums in order to the last part */
   SMMA_FOLD_STRIDES     /* the given strides in order; the last is 1 */
 } smma_fold;
 
@@ -51,15 +51,17 @@ typedef struct {
 typedef struct {
   smma_deal deal;
   size_t count, grain;
-  bool fits;                    /* INTERLEAVED: for a shorter sequence, a tile is at most each part's share */
-  bool whole;                   /* INTERLEAVED: no rule is known for a length that is not a multiple of count * grain */
+  bool fits;  /* INTERLEAVED: if the sequence is too short for a whole tile in each part, tiles are as long as each
+                 part's share */
+  bool whole; /* INTERLEAVED: no rule is known for a length that is not a multiple of count * grain */
   const smma_plan_range *range; /* LIST: the ranges of each part in order */
   size_t ranges;
   smma_fold fold;
   size_t stride[SMMA_MOST_STRIDES], strides;
   smma_with with;
   bool from_zero;    /* the total starts from +0 (or C, see smma_plan_text); otherwise it starts from the first part */
-  int stored, total; /* rounding of each part, and of each total: a smma_format or one of the values above */
+  int stored, total; /* formats to which each part (stored) and each total are rounded: a smma_format or one of the
+                        values above */
 } smma_plan_level;
 
 /* Which group of a sequence of n indices is shorter, if n is not a multiple of the group size. */
@@ -95,11 +97,11 @@ typedef struct smma_plan {
   size_t levels;
   size_t group; /* products per instruction; 0: the maximum */
   smma_residue residue;
-  size_t tile;      /* SMMA_RESIDUE_TILE */
-  size_t lost_tail; /* block size in k; for some numbers of parts the kernel omits an incomplete last block; 0: nothing
-                       is omitted */
-  bool starts_from_c;        /* C starts the first chain, or the outermost total that would otherwise start from +0 */
-  bool has_operand_rounding; /* the plan defines how A and B are rounded to the instruction's formats */
+  size_t tile;        /* SMMA_RESIDUE_TILE */
+  size_t lost_tail;   /* block size in k. For some numbers of parts the kernel omits a last block that is incomplete. 0:
+                         it omits nothing */
+  bool starts_from_c; /* C starts the first chain, or the outermost total that would otherwise start from +0 */
+  bool has_operand_rounding;      /* the plan defines how A and B are rounded to the instruction's formats */
   smma_rounding operand_rounding; /* the rounding of A and B */
   smma_format d;                  /* format of D; SMMA_NO_FORMAT: the instruction's */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE];

@@ -10,8 +10,8 @@ typedef struct {
   size_t each; /* number of products of a sum that share one factor; 0: there are no scale factors */
 } smma_scales;
 
-/* Returns the scale factors of a plan's parts, of `part_k` each along K; if `part_k` is 0, those of blocks of `block`
-   in `format`. */
+/* Returns the kind of scale factors: FP32 factors of a plan's parts of `part_k` products each. If `part_k` is 0,
+   returns factors in `format` of blocks of `block` products. */
 static inline smma_scales smma_scales_from(size_t part_k, size_t block, smma_format format) {
   return part_k ? (smma_scales){SMMA_F32, part_k} : (smma_scales){format, block};
 }

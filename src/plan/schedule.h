@@ -22,7 +22,8 @@ typedef struct {
   smma_task_kind kind;
   int to, from;
   smma_with with;
-  int stored, total; /* formats to which `from` is rounded before the task and `to` after it, or SMMA_STORED_AS_IS */
+  int stored, total; /* stored: format to which `from` is rounded before the task; total: format to which `to` is
+                        rounded after it; or SMMA_STORED_AS_IS */
   size_t k;          /* the first index k in the sum `from`; selects its scale factors */
 } smma_task;
 
@@ -45,7 +46,7 @@ typedef struct {
 smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *operation, size_t k,
                                smma_schedule *schedule, smma_error *error);
 
-/* Returns the format in which accumulators are held and added: f64 and s32 for these formats, otherwise f32. */
+/* Returns the format in which accumulators are held and added: f64 if d is f64, s32 if d is s32, otherwise f32. */
 smma_format smma_outer_format(smma_format d);
 void smma_schedule_free(smma_schedule *schedule);
 

@@ -114,8 +114,8 @@ static int longest(const questions *q) {
   return smma_minimum(smma_encoding_of(q->k == i->k ? i->c : i->a).fraction_bits, 32);
 }
 
-/* Adds vectors whose small numbers are sixteenths of the last retained bit, and vectors whose small numbers have the
-   longest possible significand, with bits above and below that bit. */
+/* Adds vectors with two kinds of small numbers: multiples of a sixteenth of the last retained bit, and numbers with the
+   longest possible significand, with bits above and below the last retained bit. */
 static void add_around(questions *q, int large, int bits) {
   static const int parts[] = {1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31};
   const smma_instruction *i = q->s->instruction;
@@ -208,8 +208,8 @@ static bool explains_all(const hypothesis *t, const questions *q) {
   return true;
 }
 
-/* Returns the greatest number of bits below X at which a power of two, and every greater one, is retained with both
-   signs. Sets `*lost` if the next power of two is lost. */
+/* Returns the number of retained bits below X: the greatest n such that the powers of two down to X * 2^-n are retained
+   with both signs. Sets `*lost` if the next smaller power of two is lost. */
 static int count_bits(const questions *q, int large, bool *lost, smma_row *witness) {
   int bits = 0;
   *lost = false;
@@ -225,8 +225,8 @@ static int count_bits(const questions *q, int large, bool *lost, smma_row *witne
    alignment to X itself. */
 enum { FLOOR_MARGIN = 3 };
 
-/* Searches hypotheses that explain every result: each rounding, without a floor or with each floor. Returns how many
-   roundings explain them, and sets `t` to one such hypothesis. */
+/* Searches hypotheses that explain every result. Tries each rounding mode without a floor and with each floor. Returns
+   how many rounding modes explain the results, and sets `t` to one of these hypotheses. */
 static int find_hypotheses(const questions *q, smma_span span, int bits, bool lost, hypothesis *t) {
   static const smma_rounding_mode exact = {"not rounded", NULL, false};
   int found = 0;
@@ -244,8 +244,8 @@ static int find_hypotheses(const questions *q, smma_span span, int bits, bool lo
 
 enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, MOVED_LEVELS = 3 };
 
-/* Adds vectors with smaller X and runs all vectors. Takes every smaller X (at most MOST_LEVELS), or MOVED_LEVELS of
-   them if the terms were moved. */
+/* Adds vectors with smaller X and runs all vectors. Uses every smaller X (at most MOST_LEVELS of them), but only
+   MOVED_LEVELS if the terms were moved. */
 static bool ask_levels(smma_examination *x, questions *q, int bits) {
   const int levels = q->span.large - FLOOR_MARGIN - q->span.least;
   const int count = smma_minimum(levels, x->moved ? MOVED_LEVELS : MOST_LEVELS);

@@ -6,7 +6,8 @@
 
 enum { MOST_VALUES = 8 };
 
-/* Values that one probe found, and the products at which it found them; the first value is that of the first place. */
+/* The different values that one probe found, and the products at which it found each. The first value is the one that
+   was found first. */
 typedef struct {
   struct {
     const smma_finding *finding; /* the first finding with this value */
@@ -54,7 +55,7 @@ static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
   return alike;
 }
 
-/* Moves every product by `rotation` places within its block, then each block by `blocks` blocks. */
+/* Rotates the products within each block by `rotation`, then rotates the blocks by `blocks`. */
 static void place(smma_examination *x, int rotation, int blocks) {
   const int k = x->subject.instruction->k;
   for (int b = 0; b < x->first.blocks; b++) {
@@ -79,7 +80,8 @@ static bool same_value(const smma_finding *x, const smma_finding *y) {
   return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
 }
 
-/* Adds a finding to the values; a new value is copied to `kept`, to which the list then points. */
+/* Adds a finding, found at product `at`, to the values. If its value is new, copies the finding to `kept`; the list
+   then points to the copy. */
 static void add_value(values *v, const smma_finding *finding, int at, smma_finding *kept) {
   int i = 0;
   while (i < v->count && !same_value(v->value[i].finding, finding)) i++;
@@ -102,8 +104,8 @@ static int most_common(const values *v) {
   return most;
 }
 
-/* Writes the value found at most places first, then each other value with its places. The first place is examined
-   more thoroughly than the others: what is unknown there is unknown everywhere. */
+/* Writes the most frequent value, then each other value with the products at which it was found. The first product is
+   examined more thoroughly than the others, so if the value there is unknown, it is unknown for all. */
 static void tell_values(const values *v, int k, smma_finding *f) {
   char text[sizeof f->value];
   size_t length;
@@ -146,7 +148,8 @@ static void take(findings_by_place *e, const smma_examination *x, int probe) {
             &e->kept[probe][smma_minimum(v->count, MOST_VALUES - 1)]);
 }
 
-/* Reports whether a probe is about alignment; these run first because others rely on their findings. */
+/* Reports whether a probe examines alignment. Such probes run at all products first, because other probes rely on their
+   findings. */
 static bool is_of_alignment(int probe) { return smma_probes[probe].focus == SMMA_AT_LAST; }
 
 bool smma_normal_c_passes(const smma_examination *x) {
@@ -171,7 +174,7 @@ static bool examine_at(findings_by_place *e, smma_examination *x, bool alignment
   return true;
 }
 
-/* Repeats the probes at the natural places, because alignment turned out to differ between places. */
+/* Repeats the probes without moving products, because alignment has turned out to differ between products. */
 static bool examine_again(smma_examination *x, smma_error *error) {
   for (int i = SMMA_PROBE_alignment_bits; i < SMMA_PROBE_COUNT; i++)
     if (!is_of_alignment(i) && !smma_run_probe(x, i, error)) return false;

@@ -1,7 +1,7 @@
 /* Two tests as FTTN defines them, with ulp as the output's unit. If they mislead, other probes know better. */
 #include "probe/probe.h"
 
-/* Asks for 1 - 2^-1 ulp with c = 1: the result has the extra bit only if it was not truncated. */
+/* Computes 1 - 2^-1 ulp with c = 1. The result is exact only if the unit retains one bit below the last bit of 1. */
 bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
@@ -13,8 +13,8 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
                    smma_is_exactly(smma_result(s, &row), ((int64_t)1 << -half) - 1, half) ? "yes" : "no");
 }
 
-/* Places c = 1, half a unit at product 0 and half a unit at another product: finds the first place at which the
-   halves no longer add up. */
+/* Adds c = 1, half a unit in product 0 and half a unit in another product. Finds the first product for which the two
+   halves no longer sum to a unit. */
 bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k, half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;

@@ -11,8 +11,8 @@ enum { LEAST_FRACTION_BITS = 3 };
 
 enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
 
-/* Terms of one sum: `count` terms of 2^exponent each, called the ones, and a small term. A later sum may subtract the
-   ones again. */
+/* The terms of one sum: `count` terms of 2^exponent each, which are called the ones, and a small term. A later sum can
+   subtract the ones. */
 typedef struct {
   int ones[MOST_ONES], count, small;
   int tiny;     /* a second small term, or -1 */
@@ -54,8 +54,8 @@ static int carries_for(const smma_examination *x, int bits) {
   return smma_maximum(0, bits + 2 - x->alignment.bits);
 }
 
-/* Finds the lowest bit that d still retains next to 2^log ones: sets `*bits` to its distance from the leading bit. Sets
-   `*limited` if the bit below it is lost although alignment retains it. */
+/* Finds the lowest bit that d retains in a sum with 2^log ones. Sets `*bits` to its distance from the leading bit. Sets
+   `*limited` if the next lower bit is lost although alignment retains it. */
 static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_row *witness) {
   smma_subject *s = &x->subject;
   sum t;
@@ -287,8 +287,8 @@ bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
   return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false, &x->output_rounding);
 }
 
-/* Finds how many fraction bits the first sum retains: it adds 2^log ones and one low bit, and a later sum subtracts the
-   ones. Sets `*lost` if the bit below is lost although alignment retains it. */
+/* Finds how many fraction bits the first sum retains. The first sum adds 2^log ones and one low bit, and a later sum
+   subtracts the ones. Sets `*lost` if the next lower bit is lost although alignment retains it. */
 static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) {
   smma_subject *s = &x->subject;
   sum t;

@@ -1,5 +1,5 @@
-/* Numerical features of a unit, measured from its results alone. Each probe is a function; it may use findings of
-   earlier probes in probe.def, and says "cannot tell" rather than guess. */
+/* Numerical features of a unit, measured only from its results. Each probe is a function. It may use findings of probes
+   that come earlier in probe.def. If results do not determine a feature, the finding is "cannot tell". */
 #ifndef SMMA_PROBE_PROBE_H
 #define SMMA_PROBE_PROBE_H
 
@@ -22,10 +22,10 @@ typedef struct {
   smma_row witness; /* a vector that shows the value, with the unit's d */
 } smma_finding;
 
-/* The places at which a probe runs. Products change places in turn: within each block, and as whole blocks if all
-   blocks are alike. Different findings at other places are listed with these places, for example "25; 23 at k = 5". */
+/* The products at which a probe runs. The probe is repeated with products exchanged, within each block, and by whole
+   blocks if all blocks are alike. If findings differ, they are listed with their k, for example "25; 23 at k = 5". */
 typedef enum {
-  SMMA_OWN_PLACES_ONLY, /* only at the probe's own places */
+  SMMA_OWN_PLACES_ONLY, /* only at the products that the probe itself chooses */
   SMMA_AT_FIRST,        /* smma_first_product moves to every product */
   SMMA_WITH_C,          /* smma_first_product moves to every product, but only in blocks that receive c unchanged */
   SMMA_AT_LAST,         /* the last product of the first sum moves to every product */
@@ -40,11 +40,12 @@ typedef struct {
   bool has_c;
   bool c_is_apart;     /* the products are aligned without c */
   bool c_may_be_apart; /* results do not show whether the products are aligned without c */
-  bool fused;          /* more than two terms, in no order: no partial sum is rounded before the other terms join */
+  bool fused;          /* more than two terms without an order: no partial sum is rounded before all terms are added */
   bool exact;          /* no term loses bits within the range of the formats */
   int other;           /* a product of the last sum, or -1 if the first sum is the last */
   bool last[SMMA_MAXIMUM_ROUNDED_K]; /* all products of the last sum */
-  int block[SMMA_MAXIMUM_ROUNDED_K]; /* products with the same number join the first sum at once; 0: the first sum */
+  int block[SMMA_MAXIMUM_ROUNDED_K]; /* number of each product's block: products with the same number are added to the
+                                        first sum together; 0: the first sum itself */
   int blocks;
 } smma_first_sum;
 
@@ -62,18 +63,20 @@ typedef struct {
 typedef struct {
   smma_subject subject;
   smma_first_sum first;
-  int left; /* X and -X may leave multiples of 2^-left X, with X at least as great as the small number needs; 0: they
-               cancel */
+  int left; /* X and -X may leave a remainder, a multiple of 2^-left X, if X is as great as the small number requires;
+               0: they cancel exactly */
   smma_alignment alignment, alignment_c;
-  bool aligned_otherwise[SMMA_MAXIMUM_ROUNDED_K]; /* products whose alignment keeps other bits, by place in vectors */
-  size_t long_products; /* number of products of long significands asked for whose values sums represent exactly */
-  bool inexact;         /* the unit computed one of them inexactly */
+  bool aligned_otherwise[SMMA_MAXIMUM_ROUNDED_K]; /* for each k in vectors: whether alignment retains other bits of the
+                                                     product there than of the examined one */
+  size_t long_products; /* number of tested products with long significands whose values sums can represent exactly */
+  bool inexact;         /* the unit computed one of the long_products inexactly */
   smma_row inexact_row;
   bool repeats; /* results repeat; otherwise no other probe runs */
   bool output_known;
   int output_bits;                           /* fraction bits of d */
   const smma_rounding_mode *output_rounding; /* NULL: not known */
-  int rounded_bits; /* bits below the last that decide its rounding; -1: all bits that alignment keeps */
+  int rounded_bits; /* number of bits below the last bit of d that decide its rounding; -1: all bits that alignment
+                       retains */
   bool subnormal_c_is_kept, c_alone_is_kept;
   bool c_is_late; /* c joins after all products */
   bool moved;     /* products were moved from their natural places */
@@ -98,8 +101,8 @@ extern const smma_probe smma_probes[SMMA_PROBE_COUNT];
 /* Default number of vectors that are asked again to check that results repeat. */
 enum { SMMA_REPEATED_ROWS = 16384 };
 
-/* Runs all probes in order; asks `repeated` vectors again, about six times. Returns false with a message if the unit
-   fails. */
+/* Runs all probes in order. Runs `repeated` vectors about six times to check that results repeat. Returns false with a
+   message if the unit fails. */
 bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t repeated, smma_examination *examination,
                   smma_error *error);
 

@@ -16,8 +16,9 @@ static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bo
 
 static const char out_of_reach[] = "the last retained bit is out of the formats' range";
 
-/* Places the products 2.25 and -2.25 and a small product at the last bit kept below 1. The small one survives if
-   2.25 is aligned by its factors' exponents, and is lost if it is aligned by its own exponent. */
+/* Adds the products 2.25 and -2.25 and a small product at the last bit that is retained below 1. The small product is
+   retained if 2.25 is aligned by the sum of its factors' exponents, and lost if it is aligned by the exponent of its
+   leading bit. */
 bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], products = 0;
@@ -41,7 +42,8 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "normalised");
 }
 
-/* Adds 1 + 1 - 1 - 1 and the last bit kept below 1: a normalised partial sum of 2 would lose it. */
+/* Adds 1 + 1 - 1 - 1 and the last bit that is retained below 1. If the partial sum 2 were normalised, this bit would be
+   lost. */
 bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
@@ -64,7 +66,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "early");
 }
 
-/* Adds as many equal terms as give the greatest power of two. */
+/* Adds 2^n equal terms, with the greatest n for which the sum has enough terms. */
 bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], carries = 0;
@@ -88,7 +90,7 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
 
 enum { MOST_WIDTHS = 6, PATTERNS = 3, MOST_PRODUCTS = 2 * MOST_WIDTHS * MOST_WIDTHS * PATTERNS * PATTERNS };
 
-/* Returns a significand of this width: ones at both ends, all ones, or every second bit. */
+/* Returns one of three significands of this width: ones only at both ends, all ones, or ones at every second bit. */
 static uint64_t pattern(int width, int number) {
   const uint64_t all = ((uint64_t)1 << width) - 1;
   if (width == 1) return 1;
@@ -164,8 +166,8 @@ static bool is_product(const smma_subject *s, const smma_row *row, const long_pr
   return smma_is_exactly(smma_result(s, row), p->significand, p->exponent);
 }
 
-/* Asks for the numbers as sums and as products. A number that is exact as a sum, with either sign, must be exact as
-   a product; otherwise x->inexact is set, with a vector that shows it. */
+/* Computes the numbers as sums and as products. If a sum gives a number exactly with both signs, the product must give
+   it exactly, too; otherwise sets x->inexact and stores a vector that shows it. */
 static bool ask_long_products(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   static _Thread_local long_product list[MOST_PRODUCTS];
@@ -194,8 +196,8 @@ bool smma_ask_long_products(smma_examination *x) {
   return smma_with_rows(x, NULL, 2 * MOST_PRODUCTS, ask_long_products);
 }
 
-/* Asks for (1 + u)^2 = 1 + 2 u + u^2, where u is the last bit of 1, with c = -(1 + 2 u). The result is u^2 if the
-   product was neither rounded nor truncated before it was added to c. */
+/* Computes (1 + u)^2 - (1 + 2 u), where u is the last bit of 1 and c = -(1 + 2 u). The result is u^2 if the product was
+   neither rounded nor truncated before c was added. */
 static bool ask_whether_rounded(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;

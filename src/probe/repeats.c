@@ -1,4 +1,4 @@
-/* Tests whether a unit is a function of its operands: asks vectors of all kinds again, in other orders and among
+/* Tests whether a unit is a function of its operands: computes vectors of all kinds again, in other orders and among
    other vectors. */
 #include "probe/probe.h"
 #include "rows/generate.h"

@@ -62,7 +62,8 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
 
-/* Places three numbers: the first two overflow the output's range, the third subtracts one of them. */
+/* Makes a vector of three numbers. The sum of the first two is out of the output's range, and the third subtracts one
+   of them. */
 static bool place_overflow(const smma_subject *s, smma_row *row, const int terms[3], int sign) {
   const int greatest = smma_range_of_d(s).greatest;
   *row = smma_blank_row(s);
@@ -70,8 +71,8 @@ static bool place_overflow(const smma_subject *s, smma_row *row, const int terms
          smma_place(s, row, terms[2], -sign, greatest);
 }
 
-/* Lists three products of each block, as far as there is room, and c, so that these include terms of every sum where
-   they may meet. */
+/* Lists c and up to three products of each block. So for every sum at which terms may meet, there are terms that meet
+   at it. */
 static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
   int count = 0, seen[SMMA_MAXIMUM_ROUNDED_K] = {0};
@@ -148,8 +149,8 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
 
 /* ---- NaN ---- */
 
-/* Writes the results of vectors whose special operand stands at every place in turn: the first vector's result, and
-   how many others differ from it. */
+/* Writes a finding about vectors that have a special operand at each k in turn: the result of the first vector, and how
+   many of the other results differ from it. */
 static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t count) {
   const smma_encoding d = smma_encoding_of(s->instruction->d);
   const int digits = (d.bits + 3) / 4;

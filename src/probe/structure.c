@@ -11,7 +11,7 @@ enum { SUMMANDS = SMMA_MAXIMUM_ROUNDED_K + 1 };
 /* survives[j][k]: whether a small number at k is in the result after X at product `base` and -X at j have cancelled. */
 typedef struct {
   int base, count;
-  bool unclear; /* the result shows neither that a small number survives nor that it is lost */
+  bool unclear; /* some result shows neither that the small number survives nor that it is lost */
   bool survives[SUMMANDS][SUMMANDS];
   int outside[SUMMANDS]; /* for each j, how many small numbers survive */
 } relations;
@@ -50,7 +50,8 @@ static void place_signed(const smma_subject *s, smma_row *row, const int at[3], 
   smma_place(s, row, at[2], sign, span.least);
 }
 
-/* Asks for every j and k. `swapped` puts -X at k and the small number at j; `negative` inverts all signs. */
+/* Computes the relation for every j and k. If `swapped`, -X is at k and the small number at j. If `negative`, all signs
+   are inverted. */
 static bool ask_relations(smma_examination *x, int base, bool swapped, bool negative, relations *r) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
@@ -77,8 +78,8 @@ static bool ask_relations(smma_examination *x, int base, bool swapped, bool nega
   return good;
 }
 
-/* Numbers the blocks: products that leave equally many summands outside join the base at once; those that leave more
-   join earlier. */
+/* Numbers the blocks. For -X at some product, count the small numbers that survive: products with equal counts are
+   added to the base together, and a greater count means that the product is added earlier. */
 static void number_blocks(const relations *r, smma_first_sum *first) {
   const int k = r->count - 1;
   first->blocks = 0;
@@ -111,7 +112,8 @@ static void find_first_sum(const relations *r, smma_first_sum *first) {
   for (int j = 0; first->other >= 0 && j < k; j++) first->last[j] = j != r->base && r->outside[j] == least;
 }
 
-/* Determines whether the first sum is fused: of three terms in no order, either no small number survives, or all do. */
+/* Determines whether the first sum is fused. If three terms have no order, then for X, -X and the small number among
+   them either no small number survives or all do. */
 static void find_whether_fused(const smma_examination *x, const relations *r, const relations *swapped,
                                smma_first_sum *first) {
   int terms[SUMMANDS];
@@ -226,8 +228,8 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
   return good;
 }
 
-/* Writes which products are added first. Discards everything else about the sum unless each product keeps the same
-   bits beside all others. */
+/* Writes which products are added first. Discards all other findings about the sum unless each product retains the same
+   bits next to every other product. */
 static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_finding *f) {
   const int products = x->first.products, c = x->first.has_c;
   bool group[SMMA_MAXIMUM_ROUNDED_K] = {false};
@@ -301,8 +303,8 @@ static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t
   return true;
 }
 
-/* Measures what X and -X leave at any two places, with the first or last product among them, and sets x->left.
-   Clears `*good` if results are not numbers, or if small numbers do not survive beside the remainder. */
+/* Measures the remainder of X and -X for all pairs of summands that contain the first or the last product, and sets
+   x->left. Clears `*good` if results are not numbers, or if small numbers do not survive next to the remainder. */
 static bool ask_what_is_left(smma_examination *x, bool *good) {
   smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1, precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
@@ -327,8 +329,8 @@ static bool ask_what_is_left(smma_examination *x, bool *good) {
   return !x->left || !*good || ask_whether_beside(x, rows, count, good);
 }
 
-/* Examines the first and the last product and takes the one with the smaller first sum: the other may join at the
-   very end. */
+/* Examines the first sum of the first product and that of the last product, and uses the smaller one, because the other
+   product may be added at the very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;

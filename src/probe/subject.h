@@ -1,4 +1,4 @@
-/* A unit under examination: places numbers in a vector, asks for results, and reads them. */
+/* A unit under examination. The functions write numbers into a vector, let the unit compute it, and read the result. */
 #ifndef SMMA_PROBE_SUBJECT_H
 #define SMMA_PROBE_SUBJECT_H
 
@@ -8,13 +8,13 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  int place[SMMA_MAXIMUM_ROUNDED_K]; /* place of each product in the vectors that the unit is asked */
-  size_t repeated;                   /* number of vectors that are asked again */
+  int place[SMMA_MAXIMUM_ROUNDED_K]; /* the k of each product in the vectors that the unit computes */
+  size_t repeated;                   /* number of vectors that the unit computes again */
   unsigned long long rows, calls;    /* asked so far */
   smma_error error;                  /* why the unit failed, after smma_ask_subject returned false */
 } smma_subject;
 
-/* Returns a subject with every product at its own place, and nothing asked yet. */
+/* Returns a subject whose products are not moved, and whose unit has computed nothing yet. */
 smma_subject smma_subject_of(smma_unit *unit, const smma_instruction *instruction);
 
 /* Functions of rows/place.h for the subject's instruction. */

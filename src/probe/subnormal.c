@@ -1,5 +1,6 @@
-/* Finds where subnormal numbers are kept and where they become zero: operands, products, results. Each test has a
-   control with the same bits as a normal number, because truncation by alignment is a separate matter. */
+/* Finds whether subnormal operands, products and results are retained or become zero. Each test has a control vector
+   with the same bits in a normal number. It shows whether alignment truncates these bits, which is a different
+   cause. */
 #include "probe/elsewhere.h"
 #include "probe/probe.h"
 
@@ -8,7 +9,7 @@ static const char few_bits[] = "alignment may retain too few bits to show a subn
 /* Vectors of one test with the expected results. */
 typedef struct {
   smma_row row, control;
-  int64_t significand, lost; /* of d: if the number is kept, and if it becomes zero */
+  int64_t significand, lost; /* significand of d if the number is retained, and if it becomes zero */
   int64_t control_significand;
   int exponent;
   bool has_depth; /* `depth` is a normal number as long as the subnormal number is below the least normal number;
@@ -26,7 +27,7 @@ typedef struct {
 
 static uint64_t sign_of(smma_format format) { return smma_sign_and_fields(smma_encoding_of(format), true, 0); }
 
-/* Adds the last question with all signs inverted; for products, in the factor that has a sign. */
+/* Adds a copy of the last test with all signs inverted. In products the factor whose format has a sign is negated. */
 static void add_negative(const smma_examination *x, questions *q) {
   const smma_instruction *i = x->subject.instruction;
   const uint64_t of_a = sign_of(i->a), of_b = of_a ? 0 : sign_of(i->b);
@@ -46,8 +47,8 @@ static void add_negative(const smma_examination *x, questions *q) {
   if (q->count < MOST_QUESTIONS) q->list[q->count++] = n;
 }
 
-/* Writes the finding: whether the numbers are kept. The first number and its negative must have an answer; another
-   number counts only if its control is exact. */
+/* Writes the finding: whether the numbers are retained. Results for the first number and its negative must be
+   conclusive. Any other number counts only if its control vector gives the exact result. */
 static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
   smma_subject *s = &x->subject;
   smma_row rows[3 * MOST_QUESTIONS];
@@ -170,7 +171,7 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &x->subnormal_c_is_kept);
 }
 
-/* Examines c alone: half the least normal number, each single bit, and all bits. */
+/* Examines c with products of zero. c is half the least normal number, each single bit, and all bits. */
 bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
@@ -227,8 +228,9 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &unused);
 }
 
-/* Subtracts the least normal result from 3/2 of it; the control subtracts it from 5/2 of it. Both terms are products of
-   one sum, so that every block can be examined. If no two products are added at once, one term is c. */
+/* Subtracts the least normal result from 3/2 of it; the control vector subtracts it from 5/2 of it. Both terms are
+   products of the same sum, so that every block can be examined. If the unit never adds two products at once, one of
+   the terms is c. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least, k = s->instruction->k;

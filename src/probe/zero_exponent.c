@@ -1,6 +1,6 @@
-/* Measures the exponent of a zero in the alignment into the maximum: adds only many small products, the least of which
-   is truncated if it lies too far below that exponent. Source: MMA-Sim, IV-C; the vector recorded on an H100 that
-   determines this exponent is of this kind. */
+/* Measures the exponent with which a zero takes part in the maximum for alignment. Adds only small products. The least
+   of them is truncated if it lies too far below the exponent of a zero. Source: MMA-Sim, IV-C; the vector recorded on
+   an H100 that determines this exponent is of this kind. */
 #include "probe/probe.h"
 
 /* Adds, for FP32, 2^-(149 + 1) + ... + 2^-m + 2^-m: the result is the least number if every bit is kept, zero if the

@@ -65,7 +65,8 @@ static bool choose_words(const smma_method_options *o, const smma_instruction *i
                              smma_format_text(i->a));
 }
 
-/* Sets up three shifted words of BF16, whose nine products are added for one instruction's K after the other. */
+/* Sets up the method bf16x9: three shifted BF16 words per number. The nine products are added for the K of one
+   instruction, then for the next K, and so on. */
 static bool take_bf16x9(const smma_instruction *i, smma_words *how, smma_error *error) {
   smma_words_defaults(how, sizeof *how);
   how->method = SMMA_WORDS_SHIFTED, how->words = 3, how->sum = SMMA_SUM_BLOCKS;

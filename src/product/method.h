@@ -15,8 +15,8 @@ typedef struct {
 
 typedef enum { SMMA_METHOD_NONE, SMMA_METHOD_WORDS, SMMA_METHOD_SLICES } smma_method_kind;
 
-/* The accurate product of a method, if it has one. The methods two-level and fallback have none: they only change the
-   arguments or the instruction of an ordinary product. */
+/* The accurate product that a method computes. The methods two-level and fallback compute no accurate product; they
+   only change the arguments or the instruction of an ordinary product. */
 typedef struct {
   smma_method_kind kind;
   smma_words words;

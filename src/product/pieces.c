@@ -14,7 +14,8 @@
 
 enum { EVEN = 64, MOST_PATH = 4096 };
 
-/* The axis of D that an axis of a file follows. ALL: neither, so every piece needs the whole axis of the file. */
+/* The axis of D to which an axis of a file corresponds. ALL: it corresponds to neither, so every piece needs the whole
+   axis. */
 typedef enum { ROWS, COLUMNS, ALL } axis;
 
 typedef struct {
@@ -169,8 +170,8 @@ static void range_of(axis along, const region *r, size_t all, size_t *first, siz
 
 static bool goes_along(const source *s, axis along) { return s->down == along || s->across == along; }
 
-/* Reports whether this piece counts the changed values of a file. Several pieces read the same element; the piece at
-   the start of the axis that the file does not follow counts it. */
+/* Reports whether this piece counts the changed values of a file. Several pieces read the same element if the file has
+   no axis along rows or columns of D. Only the first piece along such an axis counts the values. */
 static bool counts(const source *s, const region *r) {
   return (goes_along(s, ROWS) || r->first[ROWS] == 0) && (goes_along(s, COLUMNS) || r->first[COLUMNS] == 0);
 }
@@ -277,7 +278,7 @@ static bool begin_d(job *j, smma_error *error) {
              j->temporary, strerror(errno));
 }
 
-/* Adds up the counts of all ranks. A rank sends its counts after its pieces are on the disk. */
+/* Adds up the counts of all ranks. Each rank sends its counts after it has written its pieces to the disk. */
 static bool gather(job *j, smma_error *error) {
   const smma_group *group = j->with->group;
   smma_conversion own[SMMA_PRODUCT_MATRICES];

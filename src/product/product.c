@@ -236,15 +236,15 @@ bool smma_product_size(smma_matrix_product *p, const smma_tensor *a, const smma_
 
 static bool is_along_rows(const smma_product_request *r, bool of_a) { return of_a ? !r->transpose_a : r->transpose_b; }
 
-/* Returns the scale factors along K of the matrix as it is given. With a sparse A they count stored elements, and a
-   block of B has twice as many. */
+/* Returns the kind of scale factors of the caller's matrix along K. If A is sparse, its blocks are counted in stored
+   elements, so a block of B has twice as many elements. */
 static smma_scales scales_of(const smma_product_request *r, bool of_a) {
   smma_scales scales = smma_scales_of(r->plan, r->instruction);
   if (r->instruction->sparse && !of_a) scales.each *= 2;
   return scales;
 }
 
-/* Reports whether a given matrix enters the product as it is stored. */
+/* Reports whether the product uses the stored (quantised) form of the caller's matrix. */
 static bool enters_stored(const smma_product_request *r, bool of_a, const smma_tensor *matrix) {
   const smma_format element = of_a ? r->instruction->a : r->instruction->b;
   return !given(r, of_a ? SMMA_OF_SCALE_A : SMMA_OF_SCALE_B) && r->narrow == SMMA_NO_FORMAT &&

@@ -26,7 +26,7 @@ typedef struct {
   const char *plan_name; /* name of the plan in error messages */
   smma_source of[SMMA_PRODUCT_MATRICES];
   bool transpose_a, transpose_b, raw; /* raw: integers in files are encodings */
-  smma_format narrow;                 /* A and B are first rounded to this format; SMMA_NO_FORMAT: they are not */
+  smma_format narrow; /* format to which A and B are first rounded; SMMA_NO_FORMAT: they are not rounded */
   smma_method_options method;
   const char *round_in, *scaling, *kernel; /* NULL: the default */
   double alpha, beta, scale_d;
@@ -34,7 +34,7 @@ typedef struct {
   int threads;
 } smma_product_request;
 
-/* Returns a request with alpha, beta, scale_d and split_k equal to 1, and nothing else given. */
+/* Returns a request in which alpha, beta, scale_d and split_k are 1, and all other members have their defaults. */
 smma_product_request smma_product_defaults(void);
 
 /* The product, with its matrices in the formats in which they are multiplied. The request must outlive it. */
@@ -63,7 +63,7 @@ smma_matrix_need smma_product_needs(const smma_product_request *request, smma_pr
 /* Makes a product without matrices, and checks everything that can be checked before a matrix is read. */
 bool smma_product_begin(const smma_product_request *request, smma_matrix_product *product, smma_error *error);
 
-/* Fails if scale factors that the product needs are neither given nor stored with A and B. */
+/* Fails if the product needs scale factors that the caller has not passed and that are not stored with A and B. */
 bool smma_product_check_scales(const smma_matrix_product *product, const smma_tensor *a, const smma_tensor *b,
                                smma_error *error);
 
@@ -90,8 +90,8 @@ void smma_product_free(smma_matrix_product *product);
 /* Returns the summary of a product that has been computed. `d` is the file of D; NULL if D is not written. */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
 
-/* Reports whether a product with this plan (NULL: without a plan) has a place for alpha, and so for factors of A and B.
- */
+/* Reports whether the plan has an epilogue step that multiplies by alpha, which can then include the factors of A and
+   B. NULL means no plan, which has this step. */
 bool smma_takes_factor(const smma_plan *plan);
 
 /* Checks that A and B may be quantised for the instruction: the factors that NVFP4 has for each tensor multiply the
@@ -103,7 +103,8 @@ bool smma_check_quantised(const smma_instruction *instruction, const smma_plan *
    arguments that are not neutral, and C and the bias if they are given. */
 const char *smma_plan_refuses(const smma_plan *plan, const smma_gemm_arguments *arguments, bool has_c, bool has_bias);
 
-/* Fails because the plan does not use an option; the message says what to write into the plan. */
+/* Sets the error that the plan does not use an option, and returns false. The message says what to write into the
+   plan. */
 bool smma_fail_no_place(const char *option, const char *plan, smma_error *error);
 
 #endif

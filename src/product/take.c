@@ -120,7 +120,8 @@ static bool check_raw(const smma_tensor *t, size_t row, size_t column, smma_form
   return true;
 }
 
-/* Writes ": 16 became infinite, 1 became zero"; nothing if values were only rounded. */
+/* Writes the losses of a conversion, for example ": 16 became infinite, 1 became zero". Writes nothing if values were
+   only rounded. */
 static const char *loss_text(const smma_conversion *lost, char *text, size_t size) {
   const struct {
     size_t count;

@@ -14,7 +14,7 @@ typedef struct {
   const char *what, *path;
 } smma_label;
 
-/* A given matrix: its elements, or the file that has them. */
+/* A matrix that the caller passes: its elements, or the file that has them. */
 typedef struct {
   const char *path;   /* the file, or the name of the matrix in errors; NULL: not given */
   smma_tensor tensor; /* if its data is NULL, the elements are in the file */
@@ -42,9 +42,8 @@ bool smma_take_numbers(const smma_tensor *tensor, smma_format target_format, smm
                        smma_tensor *numbers, smma_error *error);
 
 /* Makes a copy of part of a matrix, in the wanted format. The part begins at `row`, `column` of the matrix that the
-   label names. Values that the format does not have are rounded (saturating in formats of at most 8 bits) and counted
-   in
-   `*lost`. Raw encodings must fit. */
+   label names. Values that the format cannot hold are rounded, and saturate in formats of at most 8 bits. They are
+   counted in `*lost`. Raw encodings must fit. */
 bool smma_take_part(const smma_tensor *part, size_t row, size_t column, smma_format target_format,
                     smma_rounding rounding, smma_label label, smma_tensor *taken, smma_conversion *lost,
                     smma_error *error);
@@ -63,11 +62,12 @@ bool smma_take_matrix(const smma_tensor *from, smma_format target_format, smma_r
 /* A matrix of numbers in blocks along K, each with a scale factor. */
 typedef struct {
   smma_tensor values, scales; /* scales: in the layout of smma_gemm */
-  float factor;               /* of the tensor: the result is multiplied by it; 1 if the format has one level */
+  float factor; /* the tensor's factor, by which the result is multiplied; 1 if the format has only one level of factors
+                 */
 } smma_blocks;
 
-/* Quantises (numerics/blocks.h); K goes along the rows of the matrix, or down its columns. Before the call
-   `blocks->factor` is the tensor's factor, or 0 to compute it. Refuses raw encodings. */
+/* Quantises a matrix (numerics/blocks.h). K runs along its rows if `along_rows`, otherwise along its columns. The
+   caller sets `blocks->factor` to the tensor's factor, or to 0 if it is to be computed. Fails for raw encodings. */
 bool smma_take_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format, smma_label label,
                       const smma_notes *notes, smma_blocks *blocks, smma_error *error);
 

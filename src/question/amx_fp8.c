@@ -7,7 +7,8 @@ static bool is_amx_fp8(const smma_instruction *i) {
          i->rule == &smma_rule_x86_amx_hbf8 || i->rule == &smma_rule_x86_amx_hf8;
 }
 
-/* Sums `count` products exactly, rounds, and adds the sum to c; then the next ones. */
+/* Sums `count` products exactly, rounds the sum and adds it to c. Then does the same with the next `count` products,
+   and so on. */
 static uint64_t with_exact_sums(const smma_operation *model, smma_operands x, uint64_t c, int count) {
   smma_operation o = *model;
   smma_composition *p = &o.rule.with.composition;

@@ -102,20 +102,22 @@ static bool ask(run *x, const smma_trial *t) {
 
 /* ---- Choice of instructions ---- */
 
-/* Reports whether an instruction with the same rule and family was asked. */
+/* Reports whether the question was already put to an instruction with the same rule and family. */
 static bool is_asked(const run *x, const smma_instruction *i) {
   for (size_t n = 0; n < x->asked_count; n++)
     if (x->asked[n]->family == i->family && x->asked[n]->rule == i->rule) return true;
   return false;
 }
 
-/* Reports whether a row of the table computes the same as the previous row; only N differs. */
+/* Reports whether a row of the table differs from the previous row only in N and therefore computes the same
+   function. */
 static bool is_repeated(const smma_instruction_table *table, size_t i) {
   return i > 0 && table->row[i - 1].family == table->row[i].family &&
          smma_same_operation(&table->row[i - 1], &table->row[i]);
 }
 
-/* Asks about an instruction unless one that computes the same function was asked: their trials are the same. */
+/* Puts a question to an instruction. If an instruction that computes the same function was already tested, its trial is
+   used again. */
 static bool consider(run *x, const smma_question *e, const smma_instruction *i) {
   smma_trial *t = &x->trial;
   if (t->question == e && smma_same_operation(t->instruction, i))

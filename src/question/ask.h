@@ -7,7 +7,7 @@
 typedef struct {
   smma_unit *unit;
   smma_arch_id arch;                   /* SMMA_ARCH_COUNT: every listed architecture */
-  const smma_instruction *instruction; /* NULL: of each architecture, the first instruction of each rule and family */
+  const smma_instruction *instruction; /* NULL: the first instruction of each rule and family, in each architecture */
   bool every;                          /* every instruction instead of only the first ones */
   const smma_question *only;           /* NULL: every question */
   /* Called for each answer; the result then has no list of answers. May be NULL. */
@@ -28,17 +28,17 @@ void smma_free_open_answers(smma_open_answers *answers);
 /* Returns {"softmma", "date", "unit", "answers", "others", "experiments"}. Moves the list into it. */
 smma_datum *smma_open_answers_datum(smma_open_answers *answers, const smma_unit *unit);
 
-/* The first returns the answer in words. The second returns the description of result `index`; `row` receives its
-   operands, except in a chain. */
+/* smma_answer_text returns the answer in words. smma_result_name returns the description of result `index`; `row`
+   receives its operands, except in a chain. */
 const char *smma_answer_text(const smma_trial *trial, const smma_trial_result *answer);
 const char *smma_result_name(const smma_trial *trial, int index, smma_row *row);
 
 /* Returns the question of that name; NULL with one error line that lists all names. */
 const smma_question *smma_require_question(const char *name, smma_error *error);
 
-/* Sets, for a GPU without a model, `*only` to the name of its question and `*nearest` to the architecture through whose
-   instructions the question is asked. Leaves both unchanged for any other GPU. Returns false with one error line if
-   `*only` already names another question. */
+/* If `gpu` has no model, sets `*only` to the name of the question about it, and `*nearest` to the architecture whose
+   instructions the question uses. Leaves both unchanged for any other GPU. Returns false with one error line if `*only`
+   already names another question. */
 bool smma_question_of_gpu(const char *gpu, const char **only, smma_arch_id *nearest, smma_error *error);
 
 #endif

@@ -40,7 +40,8 @@ static const smma_candidate directions[] = {{"to nearest even", in_direction, SM
 
 enum { BELOW = -60, LARGE = 600 };
 
-/* Rows of c and one product: a bit that is rounded off, for both signs; overflow; an exact zero. */
+/* Makes test vectors with c and one product. They show the direction in which a bit is rounded off, for both signs;
+   overflow; and the sign of an exact zero. */
 static const char *row_of_directions(const smma_operation *o, int index, smma_row *row) {
   static const char *const what[] = {"1 + 2^-60", "-1 - 2^-60", "1 - 2^-60", "-1 + 2^-60",
                                      "overflow",  "-overflow",  "1 - 1"};

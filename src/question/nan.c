@@ -2,7 +2,8 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* Reports whether the NaN is unknown, or recorded on Hopper only: that of FP64, and that of FP8 computed by FP16. */
+/* Reports whether the encoding of NaN results is unknown, or known only from recordings on Hopper (FP64, and FP8
+   computed on the FP16 unit). */
 static bool has_unknown_nan(const smma_instruction *i) {
   const smma_rule *rule = &i->rule->rule;
   return rule->nan == SMMA_NAN_QUIET || rule->nan == SMMA_NAN_B_SUM_A || rule->algorithm == SMMA_FP8_BY_FP16;

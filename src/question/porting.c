@@ -2,8 +2,9 @@
 #include "question/operands.h"
 #include "question/question.h"
 
-/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] are
-   -2^-2 for odd k and -2^-3 for even k, the other B[k][j] are 2^-3. The signs are those of its formula for D. */
+/* The example of FTTN, section V: D = C - A B with K = 2^13 and C = 2^20. A[i][0] and B[0][j] are 2^10. For k > 0,
+   A[i][k] is -2^-2 if k is odd and -2^-3 if k is even, and B[k][j] is 2^-3. The signs follow the paper's formula for
+   D. */
 enum { FTTN_K = 8192 };
 
 /* Fills in the example's row; with `negated`, for -A B. */

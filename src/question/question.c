@@ -54,8 +54,8 @@ static bool told_apart(const smma_trial *t, int x, int y) {
   return memcmp(t->expected[x], t->expected[y], (size_t)t->results * sizeof(uint64_t)) != 0;
 }
 
-/* Reports whether results d distinguish two answers that the rows so far do not distinguish. Sets `*left` if such a
-   pair of answers exists. */
+/* Reports whether the results d distinguish two answers that no row so far distinguishes. Sets `*left` if there are two
+   answers that no row so far distinguishes. */
 static bool is_new(const smma_trial *t, const uint64_t *d, bool *left) {
   bool found = false;
   *left = false;
@@ -95,8 +95,8 @@ static void take_rows(smma_trial *t, const smma_operation *o) {
   }
 }
 
-/* Computes the results of a chain. Only the last result counts: the model's is computed step by step; the other
-   answers' is the same for any operands. */
+/* Computes the results of a chain, of which only the last one counts. The model's result is computed step by step. The
+   result of any other answer does not depend on the operands. */
 static void take_chain(smma_trial *t, const smma_operation *o) {
   smma_row row;
   uint64_t d[SMMA_MOST_ANSWERS] = {0};
@@ -144,8 +144,8 @@ const char *smma_trial_row(const smma_trial *t, int index, smma_row *row) {
 
 /* ---- Asking ---- */
 
-/* Computes rows first .. first + count - 1 in one batch. Unless the trial begins at `first`, `c` replaces the c of that
-   row. */
+/* Computes rows first .. first + count - 1 in one batch. If `first` is not the trial's first row, `c` replaces the c of
+   row `first`. */
 static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first, int count, uint64_t c,
                 smma_error *error) {
   for (int n = 0; n < count; n++) {

@@ -1,8 +1,8 @@
-/* Open questions about a unit. Each has operands for which the candidate answers differ, so that the unit's results
-   show which answer holds. The command calls them experiments. A question has candidate answers, each a function of the
-   operands. Its trial on an instruction consists of rows of operands, with the result that each answer gives. Answer 0
-   is the model's. A trial omits an answer if no row distinguishes it from an earlier one; if only the model's answer
-   remains, there is no trial. */
+/* Open questions about a unit. For each question there are operands for which the candidate answers differ, so that the
+   unit's results show which answer is correct. The command calls them experiments. A question has candidate answers,
+   each a function of the operands. Its trial on an instruction consists of rows of operands, with the result that each
+   answer gives. Answer 0 is the model's. A trial omits an answer if no row distinguishes it from an earlier one; if
+   only the model's answer remains, there is no trial. */
 #ifndef SMMA_QUESTION_QUESTION_H
 #define SMMA_QUESTION_QUESTION_H
 
@@ -41,7 +41,8 @@ extern const smma_question *const smma_questions[SMMA_QUESTION_COUNT];
 #include "question/questions.def"
 #undef SMMA_QUESTION
 
-/* Reports whether the question is only for machines without a model; then it is asked only of these, or by name. */
+/* Reports whether the question is only for machines without a model. Such a question is put to other machines only if
+   the user names it. */
 bool smma_question_is_of_unmodelled(const smma_question *question);
 
 /* Returns the question of that name, or NULL. */

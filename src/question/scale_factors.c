@@ -4,7 +4,8 @@
 
 static bool is_gst_fdpa(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_GST_FDPA; }
 
-/* Reports whether the rule is ST-FDPA with inputs that have no exponent below zero; scaled_sums sums these exactly. */
+/* Reports whether the rule is ST-FDPA with input formats whose least exponent is at least 0. scaled_sums can sum
+   products of such inputs exactly. */
 static bool is_st_fdpa_of_e2(const smma_instruction *i) {
   return i->rule->rule.algorithm == SMMA_ST_FDPA && smma_minimum_exponent(smma_encoding_of(i->a)) >= 0 &&
          smma_minimum_exponent(smma_encoding_of(i->b)) >= 0;

@@ -30,7 +30,8 @@ static const smma_candidate signs_of_zero[] = {
     {"the sign of c", with_sign_of_zero, SIGN_OF_C},
     {0}};
 
-/* A summand of a sum that is exactly zero: c, the first two products, or all others. */
+/* The value of a summand in a sum that is exactly zero. The table has one value for c, one for each of the first two
+   products, and one for all other products. */
 typedef enum { MINUS_ONE, MINUS_ZERO, PLUS_ZERO, PLUS_ONE, ZERO_BY_ZERO } zero_term;
 typedef struct {
   const char *what;

@@ -44,7 +44,8 @@ static bool ends_temporary(const char *at) {
   return at && at[0] && strcmp(at + strspn(at, "0123456789"), ".tmp") == 0;
 }
 
-/* Handles one file of the folder, whose name ends with a slash or is empty. */
+/* Checks one file of the folder. Removes it if it is an unfinished state of an earlier run, and fails if it is the
+   state of a run with another number of ranks. `folder` ends with a slash or is empty. */
 static bool check_state(const char *folder, const char *name, const char *base, size_t ranks, smma_error *error) {
   unsigned long of;
   const char *end = skip_shard_name(name, base, &of);

@@ -94,8 +94,8 @@ static smma_datum *example_datum(const smma_report_result *r) {
   return d;
 }
 
-/* Returns the retained rows, one entry for each sort of mismatch. An entry's row numbers are one text, because there
-   can be many. */
+/* Returns the sampled rows, with one entry for each sort of mismatch. The row numbers of an entry are joined into one
+   string, because there can be many. */
 static smma_datum *kept_datum(const smma_sample *kept) {
   smma_datum *list = smma_datum_list();
   for (size_t n = 0; n < kept->count; n++) {
@@ -218,7 +218,7 @@ static bool read_rows(const char *text, const smma_share *share, uint64_t rows, 
   return s->kept > 0;
 }
 
-/* Reads the retained rows. Reports of versions that retained none lack the list. */
+/* Reads the sampled rows. The list may be missing, because earlier versions of reports had no sample. */
 static bool read_kept(const smma_datum *list, const smma_share *share, const smma_campaign_result *r,
                       smma_sample *kept) {
   uint64_t all = 0;
@@ -237,9 +237,9 @@ static bool read_kept(const smma_datum *list, const smma_share *share, const smm
   return true;
 }
 
-/* Reports whether a campaign can have counted these numbers: an entry has rows; the first batch was checked if it is
-   part of the share; there are mismatches if and only if there is an example, and the example differs. Only a shard may
-   lack rows of an instruction. */
+/* Reports whether these numbers can be those of a campaign. Unless it is a shard, it has rows of every instruction. If
+   the share contains the first batch, this batch was checked. There is an example if and only if there are mismatches,
+   and its two results differ. */
 static bool is_possible(const smma_campaign_result *r, const smma_instruction *i, const smma_share *share,
                         uint64_t most_rows) {
   const smma_operation o = smma_operation_of(i);

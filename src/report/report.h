@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
   const smma_campaign *campaign;
-  smma_share shard; /* of all parts of all instructions; count 0: the report is not sharded */
+  smma_share shard; /* the shard, counted in parts over all instructions; its count is 0 if the report is not sharded */
   smma_report_result *results;
   size_t count;
   bool complete;
@@ -38,14 +38,14 @@ bool smma_report_start(smma_report *report, const smma_campaign *campaign, const
 /* Begins a report with the campaign and instructions of another report. */
 bool smma_report_start_like(smma_report *report, const smma_report *other, smma_error *error);
 
-/* Begins a report of one instruction, of an architecture's instructions, or (SMMA_ARCH_COUNT) of all listed
-   architectures; omits instructions that one of the units does not compute. Returns false with one error line if none
-   remain. */
+/* Begins a report of the instruction `only`. If `only` is NULL, the report has all instructions of the architecture, or
+   of all listed architectures if `arch` is SMMA_ARCH_COUNT. Instructions that one of the units does not compute are
+   omitted. Returns false with one error line if no instruction remains. */
 bool smma_report_choose(smma_report *report, const smma_campaign *campaign, smma_arch_id arch,
                         const smma_instruction *only, smma_error *error);
 void smma_report_free(smma_report *report);
 
-/* Makes it the report of shard `index` (from 0) of `count`. */
+/* Makes the report that of one shard: number `index`, from 0, of `count`. */
 void smma_report_set_shard(smma_report *report, uint64_t index, uint64_t count);
 
 /* Returns the shard's share of the rows of result number `n`. Instructions that have only one part are distributed over
@@ -74,7 +74,7 @@ bool smma_report_classify(smma_report *report, smma_error *error);
 typedef struct {
   uint64_t rows, mismatches;
   size_t instructions;
-  bool is_clean; /* nothing differs, and no unit gave a different result when it was asked again */
+  bool is_clean; /* the units agree on all rows, and no unit returned a different result when it computed a row again */
 } smma_report_totals;
 
 smma_report_totals smma_report_sum(const smma_report *report);
@@ -100,7 +100,7 @@ bool smma_report_take(smma_report *report, const smma_datum *data, const char *o
 /* Reads a report's file as data; returns NULL with one error line. */
 smma_datum *smma_report_parse(const char *path, smma_error *error);
 
-/* Resumes from a file. A missing or empty file counts as one without results. */
+/* Resumes from a file. If the file is missing or empty, there are no results to resume from. */
 bool smma_report_load(smma_report *report, const char *path, smma_error *error);
 bool smma_report_save(const smma_report *report, const char *path, smma_error *error);
 

@@ -15,7 +15,7 @@ enum { MOST_ASKED = 1000000 };
 
 /* ---- Choice of instructions ---- */
 
-/* Keeps the instructions that both units compute; `*why` receives the reason for the last omission. */
+/* Removes the instructions that one of the units does not compute. `*why` receives the reason for the last removal. */
 static size_t keep_computed(const smma_campaign *c, const smma_instruction **list, size_t count, smma_error *why) {
   size_t kept = 0;
   for (size_t n = 0; n < count; n++)

@@ -32,7 +32,7 @@ typedef struct {
   void *context;
 } smma_verify_request;
 
-/* The mismatches of one instruction, under the name that the headers use. */
+/* The mismatches of one instruction, under the name that the headers of the vector files use. */
 typedef struct {
   smma_vector_header header;
   smma_collection collection;

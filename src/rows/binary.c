@@ -357,8 +357,8 @@ void smma_binary_close(smma_binary_reader *r) {
 uint64_t smma_binary_rows(const smma_binary_reader *r) { return r->rows; }
 uint64_t smma_binary_row(const smma_binary_reader *r) { return r->next; }
 
-/* Returns the index of the first element with a bit outside its format; `count` if there is none. `bytes` is a constant
-   at each call. */
+/* Returns the index of the first element that has a bit outside its format, or `count` if no element has. `bytes` is a
+   compile-time constant in each call. */
 static inline size_t first_too_wide(size_t bytes, const void *array, size_t count, int bits) {
   uint64_t surplus = 0;
   for (size_t i = 0; i < count; i++) surplus |= smma_load(bytes, array, i);
@@ -385,8 +385,8 @@ static size_t first_wrong_row(const smma_rows *rows, size_t first, size_t end) {
   return wrong;
 }
 
-/* Reads one of the blocks that are read together. `*wrong` receives the first row whose element is too wide, or errno.
- */
+/* Reads one of several blocks that threads read at the same time. If an element is too wide, `*wrong` receives its row;
+   if reading fails, `*wrong` receives errno. */
 static block_state read_block(smma_binary_reader *r, size_t index, size_t first, size_t end, size_t *wrong) {
   const size_t row_bytes = r->layout.row_bytes, size = (end - first) * row_bytes;
   const uint64_t position = r->start + r->first_row + (r->next + first) * row_bytes;

@@ -9,7 +9,8 @@
 enum { SMMA_BINARY_MAGIC_BYTES = 12, SMMA_BINARY_VERSION = 1 };
 extern const unsigned char smma_binary_magic[SMMA_BINARY_MAGIC_BYTES];
 
-/* The layout of one row: that of a C struct whose members are the row's parts in the order of smma_part_id. */
+/* The layout of one row. It is that of a C struct whose members are the parts of the row, in the order of
+   smma_part_id. */
 typedef struct {
   size_t offset[SMMA_PARTS], row_bytes;
 } smma_binary_layout;

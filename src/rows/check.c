@@ -6,8 +6,8 @@
 #include "host/load.h"
 #include "rows/rows.h"
 
-/* Rows computed in one call; rows compared with one memcmp; greatest number of rows of a batch that are examined as
-   examples of correct rows. */
+/* BATCH rows are computed in one call, and PIECE rows are compared with one memcmp. At most MOST_EXAMPLES correct rows
+   of a batch are passed on as examples. */
 enum { BATCH = 8192, PIECE = 64, MOST_EXAMPLES = 1024 };
 
 /* A batch of rows, with their positions in the file. */

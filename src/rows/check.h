@@ -40,7 +40,7 @@ bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals
                        smma_error *error);
 
 /* Checks the first `count` rows in memory against the instruction that the header names. `name` begins the error
-   messages; a row's position is its number from 1. */
+   messages. Messages number the rows from 1. */
 bool smma_check_rows(const smma_rows *rows, size_t count, const smma_vector_header *header, const char *name,
                      smma_check_totals *totals, const smma_check_watcher *watcher, smma_error *error);
 

@@ -1,6 +1,6 @@
 #include "rows/copy.h"
 
-/* Rows that are read together; the output is checked after each batch. */
+/* Number of rows in a batch. The output stream is checked for errors after each batch. */
 enum { BATCH = 1 << 15 };
 _Static_assert(BATCH % SMMA_VECTOR_PART == 0, "batches are whole parts");
 

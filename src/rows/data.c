@@ -119,8 +119,8 @@ static uint64_t at_exponent(smma_encoding f, const dice *x, int exponent) {
   return (fields << f.ignored_bits) | sign_of(f, x);
 }
 
-/* Returns a random finite encoding. In an infinity or NaN, clears the highest exponent bit; in formats whose NaN is in
-   place of negative zero, returns zero. */
+/* Returns a random finite encoding. If the drawn encoding is an infinity or NaN, clears its highest exponent bit. In
+   formats whose NaN has the encoding of negative zero, returns zero instead. */
 static uint64_t finite(smma_encoding f, const dice *x) {
   const uint64_t encoding = smma_low_bits(x->bits, f.bits);
   if (smma_decode(f, encoding).kind <= SMMA_FINITE) return encoding;

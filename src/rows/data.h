@@ -1,6 +1,6 @@
 /* Kinds of operand data on which products are measured and tested: the contents of A, B, C and the scale factors. The
-   numbers are the same on every machine and for every matrix, except for `overflow`, whose factor is computed in native
-   arithmetic, and for `lognormal`. */
+   numbers are the same on every machine, except those of `lognormal` and of `overflow`, because these use native
+   arithmetic. */
 #ifndef SMMA_ROWS_DATA_H
 #define SMMA_ROWS_DATA_H
 
@@ -16,7 +16,7 @@ typedef enum {
 
 typedef struct {
   const char *name, *what;
-  double amount, greatest; /* the default amount and the greatest one; 0 if the kind has no amount */
+  double amount, greatest; /* the default amount and the greatest amount; both 0 if the kind has no amount */
 } smma_data_info;
 
 extern const smma_data_info smma_data_infos[SMMA_DATA_KINDS];
@@ -32,7 +32,8 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error);
 /* Writes the kind with its amount: "nan=0.01". The reverse of smma_data_from_text. */
 const char *smma_data_text(smma_data data, char text[32]);
 
-/* Reports whether the operation's formats can hold such data: NaN, infinity, subnormals, FP16 sums, scale factors. */
+/* Reports whether the operation's formats can hold data of this kind, which may need NaN, infinities, subnormals, FP16
+   sums or scale factors. */
 bool smma_data_fits(smma_data data, const smma_operation *operation);
 
 /* Reports whether C has values; otherwise it is zero. */

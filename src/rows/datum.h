@@ -28,8 +28,8 @@ void smma_put_operands(smma_datum *record, const smma_instruction *instruction, 
 /* Reads these members of a record. Returns false if one of them does not fit the instruction. */
 bool smma_get_operands(const smma_datum *record, const smma_instruction *instruction, smma_row *row);
 
-/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b" if
-   the instruction has scale factors. c and d are texts. */
+/* Returns a test vector with its result as a record: {"arch", "instruction", "a", "b", "c", "d", "value"}, and
+   "scale_a" and "scale_b" if the instruction has scale factors. "c" and "d" are strings. */
 smma_datum *smma_row_datum(const smma_instruction *instruction, const smma_row *row);
 
 #endif

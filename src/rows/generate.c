@@ -13,7 +13,8 @@
 enum {
   PART = 256, /* number of rows that a thread generates at a time */
   NORMAL_BLOCKS = SMMA_NORMAL_WORDS / 4,
-  MOST_WORDS = 13 * (5 * SMMA_MAXIMUM_K + 2) /* a number takes at most 13; ill-conditioned rows draw a and b twice */
+  /* A number uses at most 13 random words; ill-conditioned rows draw a and b twice. */
+  MOST_WORDS = 13 * (5 * SMMA_MAXIMUM_K + 2)
 };
 
 /* ---- Random numbers, generated in bulk for one test vector at a time ---- */
@@ -35,7 +36,7 @@ typedef struct {
 } smma_draws;
 
 static void open_stream(stream *s, uint64_t seed) {
-  s->philox = smma_philox_function_here();
+  s->philox = smma_philox_function_for_cpu();
   s->keys = smma_philox_keys_of(seed);
 }
 

@@ -18,8 +18,8 @@ smma_row_kind smma_row_kind_from_text(const char *text);
 void smma_generate_row(const smma_operation *operation, uint64_t seed, uint64_t index, smma_row_kind kind,
                        smma_row *row);
 
-/* Generates rows `first` to first + count - 1 into the start of `rows`, with d zero, on all cores. Takes the first
-   `kinds` kinds in turn, or only kind `one` if `kinds` is 0. */
+/* Generates rows `first` to first + count - 1, and stores them from index 0 of `rows`, with d zero. Uses all cores. The
+   rows are of the first `kinds` kinds in turn, or all of kind `one` if `kinds` is 0. */
 void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t count, int kinds, smma_row_kind one);
 
 #endif

@@ -7,7 +7,8 @@
 #include "isa/key.h"
 #include "rows/vectors.h"
 
-/* Sets an error for the first key whose format differs between header and instruction; returns false if all agree. */
+/* If a format differs between header and instruction, sets the error for the first such key and returns true. Otherwise
+   returns false. */
 static bool formats_disagree(const smma_vector_header *h, const smma_instruction *i, const char *path,
                              smma_error *error) {
   const struct {

@@ -44,7 +44,7 @@ bool smma_place_subnormal_c_in(const smma_instruction *i, smma_row *row, int64_t
   return encode(i->c, significand, exponent, true, &row->c);
 }
 
-/* Distributes the exponent over a and b as evenly as both formats allow; b takes the sign if a is unsigned. */
+/* Divides the exponent between a and b as evenly as their formats allow. a gets the sign, or b if a is unsigned. */
 bool smma_place_product_in(const smma_instruction *i, smma_row *row, int k, int64_t significand_a,
                            int64_t significand_b, int exponent) {
   const smma_encoding b = smma_encoding_of(i->b);

@@ -30,7 +30,8 @@ typedef struct {
   smma_part part[SMMA_PARTS];
 } smma_row_layout;
 
-/* Returns the layout of an instruction's rows, without flags; the next function adds them. */
+/* smma_row_layout_of returns the layout of an instruction's rows without flags; smma_row_layout_add_flags adds the
+   flags. */
 smma_row_layout smma_row_layout_of(const smma_instruction *instruction);
 void smma_row_layout_add_flags(smma_row_layout *layout);
 

@@ -23,8 +23,8 @@ bool smma_rows_allocate_as(const smma_instruction *instruction, const smma_row_l
                            smma_rows *rows);
 void smma_rows_free(smma_rows *rows);
 
-/* Enlarges the room to `capacity` rows without flags and keeps the existing ones. Returns false when memory is short;
-   then nothing changes. */
+/* Enlarges the memory to `capacity` rows without flags. Existing rows are preserved. Returns false and changes nothing
+   when memory is short. */
 bool smma_rows_grow(smma_rows *rows, size_t capacity);
 
 /* Returns the number of bytes that a part takes in one row. */
@@ -36,7 +36,7 @@ static inline void smma_narrow(size_t bytes, const uint64_t *x, size_t count, un
   for (size_t i = 0; i < count; i++) smma_store(bytes, out, i, x[i]);
 }
 
-/* Stores a row, including d, at `index`. Defined here so that row generators inline and vectorise it. */
+/* Stores a row, including d, at `index`. The function is inline, so that compilers vectorise it in row generators. */
 static inline void smma_rows_put(smma_rows *rows, size_t index, const smma_row *row) {
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &rows->layout.part[p];
@@ -56,15 +56,15 @@ static inline void smma_rows_put(smma_rows *rows, size_t index, const smma_row *
 /* Loads the row at `index`. */
 void smma_rows_get(const smma_rows *rows, size_t index, smma_row *row);
 
-/* Copies `count` rows, from row `from` of other rows of the same instruction on, to `index`. Other rows may have flags
-   that these rows lack. */
+/* Copies `count` rows of `other`, starting at row `from`, to row `index`. Both have the same instruction. Flags of
+   `other` are not copied if `rows` has no flags. */
 void smma_rows_copy(smma_rows *rows, size_t index, const smma_rows *other, size_t from, size_t count);
 
 /* Returns d of one row. */
 uint64_t smma_rows_result(const smma_rows *rows, size_t index);
 
-/* Returns `count` rows starting at `first` as a unit's batch. `d` receives the results, from its start on; if it is
-   NULL, the rows' own d receives them. */
+/* Returns `count` rows, starting at `first`, as a unit's batch. The batch's results go to the array `d`, or, if `d` is
+   NULL, to the d of the rows. */
 smma_batch smma_rows_batch(const smma_rows *rows, size_t first, size_t count, void *d);
 
 /* Returns a unit's batch as rows of an instruction. The rows are a read-only view of the batch's memory; do not free

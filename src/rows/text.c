@@ -60,7 +60,7 @@ struct smma_text_reader {
   char values[KEY_COUNT][VALUE_LIMIT]; /* as written; empty: not seen */
   bool in_rows;                        /* the header is complete */
   bool pending;                        /* `text` holds a row that was not returned yet */
-  bool ended;                          /* the line had a line end; the last line of a file may lack it */
+  bool ended;                          /* the line ended with a newline; the last line of a file may lack it */
   bool too_long;                       /* no line end within the limit; reading stops there */
   unsigned long long line;
   size_t length;

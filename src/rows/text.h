@@ -22,8 +22,8 @@ typedef struct smma_text_reader smma_text_reader;
 smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error);
 smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_error *error);
 
-/* Like smma_vector_take_rows, for rows in the form in which they are written: every number has all its digits, one
-   blank separates numbers, and there are no comments. */
+/* Like smma_vector_take_rows, but only for rows in the form that this library writes: every number has all its digits,
+   one blank separates numbers, and there are no comments. */
 size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t first, size_t most);
 unsigned long long smma_text_line(const smma_text_reader *reader);
 void smma_text_close(smma_text_reader *reader);
@@ -33,7 +33,8 @@ void smma_text_close(smma_text_reader *reader);
 void smma_text_write_header(FILE *stream, const smma_vector_header *header);
 void smma_text_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
-/* Returns the length of a row's line; the next function writes the first `count` rows in lines of this length. */
+/* smma_text_line_length returns the length of a row's line. smma_text_put_rows writes the first `count` rows in lines
+   of this length. */
 size_t smma_text_line_length(const smma_row_layout *layout);
 void smma_text_put_rows(char *text, const smma_rows *rows, size_t count);
 

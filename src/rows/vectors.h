@@ -44,7 +44,8 @@ typedef struct smma_vector_reader smma_vector_reader;
 smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error);
 void smma_vector_close(smma_vector_reader *reader);
 
-/* Sets `*rows` to the number of rows if the file is binary; returns false for text, whose header does not say. */
+/* Sets `*rows` to the number of rows of a binary file. Returns false for a text file, whose header does not have the
+   number. */
 bool smma_vector_count(const smma_vector_reader *reader, uint64_t *rows);
 
 typedef enum { SMMA_VECTOR_ROW, SMMA_VECTOR_END, SMMA_VECTOR_ERROR } smma_vector_status;
@@ -100,8 +101,8 @@ smma_vector_writer *smma_vector_create(FILE *stream, smma_vector_format format, 
    any thread. */
 typedef void smma_vector_source(void *context, uint64_t first, size_t count, smma_rows *rows);
 
-/* Generates rows `first` to first + count - 1 and writes them, on all cores; returns false with one error line when
-   memory is short. */
+/* Generates rows `first` to first + count - 1 with `source` and writes them, on all cores. Returns false with one error
+   line when memory is short. */
 bool smma_vector_produce(smma_vector_writer *writer, const smma_instruction *instruction, uint64_t first, size_t count,
                          smma_vector_source *source, void *context, smma_error *error);
 

@@ -226,8 +226,8 @@ static void put_code(smma_rtl_unit *u, const smma_rtl_rounding *r, smma_encoding
   const int x = u->exponent_bits, wide = x + f.fraction_bits, bits = f.exponent_bits + f.fraction_bits;
   uint64_t code[2];
   for (int negative = 0; negative < 2; negative++) {
-    const bool saturates = r->overflow == SMMA_SUM_SATURATES ||
-                           (r->overflow == SMMA_SUM_BY_DIRECTION && smma_leads_from_infinity(r->rounding, negative));
+    const bool saturates = r->overflow == SMMA_SUM_SATURATES || (r->overflow == SMMA_SUM_BY_DIRECTION &&
+                                                                 smma_rounds_away_from_infinity(r->rounding, negative));
     code[negative] = smma_overflowed(f, negative, saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
   }
   smma_rtl_put(w, "  logic overflows, tiny;\n  logic [%d:0] finite_fields;\n", bits - 1);

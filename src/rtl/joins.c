@@ -5,7 +5,7 @@
 #include "isa/compose.h"
 #include "rtl/unit.h"
 
-/* A vector of the unit's module, and the clock cycle in which it has its value. */
+/* A vector (a signal of several bits) of the unit's module, and the clock cycle in which it has its value. */
 typedef struct {
   smma_rtl_words name;
   int bits, stage;
@@ -22,18 +22,18 @@ typedef struct {
 
 typedef struct {
   smma_rtl_unit *u;
-  int stages, points; /* registers, and the places where they may be in the previous pass */
-  int level;          /* the level that is being written, from 0 */
+  int stages, register_positions; /* number of registers, and of the positions for them that the first pass found */
+  int level;                      /* the level that is being written, from 0 */
   net a, b, c, scale_a, scale_b;
   node_list nodes;
 } unit_writer;
 
 /* ---- Stages ---- */
 
-/* Returns the number of registers before a level. Register j of n follows level ceil(j * points / n). */
+/* Returns the number of registers before a level. Register j of n follows level ceil(j * register_positions / n). */
 static int stage_of(const unit_writer *g, int level) {
   int stage = 0;
-  for (int j = 1; j <= g->stages; j++) stage += (j * g->points + g->stages - 1) / g->stages <= level;
+  for (int j = 1; j <= g->stages; j++) stage += (j * g->register_positions + g->stages - 1) / g->stages <= level;
   return stage;
 }
 
@@ -187,7 +187,8 @@ static smma_rtl_words c_of_d(unit_writer *g) {
   return converted.name;
 }
 
-/* Returns the node that a chain starts from, in the present stage; false if it starts from nothing. */
+/* Sets `*start` to the node with which a chain starts, in the present stage. Returns false if the chain starts without
+   a node. */
 static bool put_start(unit_writer *g, const smma_step *s, const char *name, int chain, smma_rtl_shape shape,
                       net *start) {
   smma_rtl_unit *u = g->u;
@@ -400,7 +401,7 @@ static net port(const char *name, int bits) { return (net){smma_rtl_print("%s", 
 
 int smma_rtl_put_unit(smma_rtl_unit *u, int stages) {
   const smma_operation *o = &u->o;
-  unit_writer g = {.u = u, .stages = stages, .points = u->points};
+  unit_writer g = {.u = u, .stages = stages, .register_positions = u->register_positions};
   g.a = port("a", o->k * smma_encoding_of(o->a).bits);
   g.b = port("b", o->k * smma_encoding_of(o->b).bits);
   g.c = port("c", smma_encoding_of(o->c).bits);

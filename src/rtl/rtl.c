@@ -11,12 +11,12 @@
 
 /* ---- The rule as steps ---- */
 
-/* Returns the bits of a NaN's payload that the unit must keep. */
+/* Returns how many bits of a NaN's payload the unit must keep. */
 static int payload_bits(const smma_rtl_unit *u) {
-  const smma_format of[] = {u->o.a, u->o.b, u->o.c, u->o.d, u->o.scale, u->p.widen};
+  const smma_format formats[] = {u->o.a, u->o.b, u->o.c, u->o.d, u->o.scale, u->p.widen};
   int bits = 1;
   if (smma_has_one_nan(u->o.rule.nan)) return 0;
-  for (int i = 0; i < 6; i++) bits = smma_maximum(bits, smma_encoding_of(of[i]).fraction_bits);
+  for (int i = 0; i < 6; i++) bits = smma_maximum(bits, smma_encoding_of(formats[i]).fraction_bits);
   for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
     bits = smma_maximum(bits, smma_encoding_of(s->output).fraction_bits);
   return bits;
@@ -47,7 +47,7 @@ static void name_module(smma_rtl_unit *u, const char *name, bool lower) {
 
 /* ---- The text ---- */
 
-static void put_parameters(smma_rtl_writer *w, const smma_instruction *i) {
+static void put_header_comment(smma_rtl_writer *w, const smma_instruction *i) {
   char words[SMMA_RULE_WORDS_SIZE];
   const smma_operation o = smma_operation_of(i);
   smma_rtl_put(w, "// %s (%s): d = c + the sum of a[k] * b[k], k < %d.\n", i->name, smma_arch_name(i), o.k);
@@ -73,7 +73,7 @@ static void put_ports(smma_rtl_writer *w, const smma_rtl_unit *u, int stages) {
 }
 
 static void put_text(smma_rtl_writer *w, const smma_instruction *i, const smma_rtl_unit *u, int stages) {
-  put_parameters(w, i);
+  put_header_comment(w, i);
   if (stages)
     smma_rtl_put(w, "// d follows the operands after %d clock cycle%s.\n", stages, stages > 1 ? "s" : "");
   else
@@ -118,16 +118,16 @@ static void put_assertion(smma_rtl_writer *w, const smma_rtl_unit *u, int stages
 
 static bool has_failed(const smma_rtl_unit *u) { return u->body.failed || u->modules.failed; }
 
-/* Writes the unit. An earlier pass finds the number of steps and the ranges of exponents. Returns the number of places
-   for registers. */
+/* Writes the unit twice. The first pass finds the positions for registers and the range of exponents; the second writes
+   the text. Returns the number of positions for registers. */
 static int write_unit(smma_rtl_unit *u, int stages) {
-  const int points = smma_rtl_put_unit(u, stages);
+  const int register_positions = smma_rtl_put_unit(u, stages);
   smma_rtl_free(&u->body);
   smma_rtl_free(&u->modules);
-  u->points = points;
+  u->register_positions = register_positions;
   u->exponent_bits = smma_rtl_bits_for(u->reach) + 2;
   smma_rtl_put_unit(u, stages);
-  return points;
+  return register_positions;
 }
 
 static bool is_identifier(const char *name) {
@@ -137,7 +137,7 @@ static bool is_identifier(const char *name) {
   return length > 0 && length <= 100;
 }
 
-/* Reports whether all keys of the steps can be written. */
+/* Reports whether SystemVerilog exists for every feature that the steps use. */
 static bool is_writable(const smma_rtl_unit *u) {
   if (!smma_has_whole_products(&u->p) || u->o.rule.nan == SMMA_NAN_NUMBERS) return false;
   for (const smma_step *s = u->p.step; s < u->p.step + u->p.steps; s++)
@@ -145,12 +145,11 @@ static bool is_writable(const smma_rtl_unit *u) {
   return true;
 }
 
-static bool begin(smma_rtl_unit *u, const smma_instruction *i, const char *name, smma_error *error) {
+static bool init_unit(smma_rtl_unit *u, const smma_instruction *i, const char *name, smma_error *error) {
   if (!i) return smma_fail_as(error, SMMA_INVALID_ARGUMENT, "the instruction is missing");
   if (name && !is_identifier(name))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
-                        "'%s' is no name of a module; allowed: 1 to 100 letters, digits and _, not a digit first",
-                        name);
+                        "'%s' is not a module name; allowed: 1 to 100 letters, digits and _, not a digit first", name);
   u->o = smma_operation_of(i);
   if (!smma_compose(&u->o, &u->p))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
@@ -162,7 +161,7 @@ static bool begin(smma_rtl_unit *u, const smma_instruction *i, const char *name,
         "rounding of terms, \"least_reference\" and \"minus_one_shift\"",
         i->name);
   name_module(u, name ? name : i->name, !name);
-  u->exponent_bits = 24;
+  u->exponent_bits = 24; /* provisional, for the first pass */
   u->payload_bits = payload_bits(u);
   u->no_exponent = reads_exponents_of_zeros(&u->p);
   return true;
@@ -173,15 +172,15 @@ size_t smma_rtl_text(const smma_instruction *i, const char *name, int stages, in
   smma_rtl_unit u = {.payload_bits = 0};
   smma_rtl_writer w = {.text = NULL};
   size_t length = 0;
-  int points;
+  int register_positions;
   smma_clear_error(error);
-  if (!begin(&u, i, name, error)) return 0;
-  points = write_unit(&u, stages < 0 ? 0 : stages);
+  if (!init_unit(&u, i, name, error)) return 0;
+  register_positions = write_unit(&u, stages < 0 ? 0 : stages);
   put_text(&w, i, &u, stages);
   if (assertion) put_assertion(&w, &u, stages);
-  if (stages < 0 || stages > points)
+  if (stages < 0 || stages > register_positions)
     smma_fail_as(error, SMMA_INVALID_ARGUMENT, "%d stages: the rule of %s has places for 0 to %d registers", stages,
-                 i->name, points);
+                 i->name, register_positions);
   else if (has_failed(&u) || w.failed)
     smma_no_memory(error);
   else

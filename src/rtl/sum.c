@@ -89,7 +89,7 @@ static int bound_leading(const sum_plan *p, const class_of_terms *c) {
   return smma_minimum(any, (c->cut->brings == SMMA_BRINGS_OWN ? s.width - 1 - s.fraction : 0) - c->cut->offset);
 }
 
-/* Returns an upper bound of the places by which a significand moves to the left. */
+/* Returns an upper bound on the number of bits by which a significand is shifted to the left. */
 static int bound_left(const sum_plan *p, const class_of_terms *c) {
   const smma_rtl_shape s = c->shape;
   int places = s.most - s.fraction - p->reference_least + c->cut->bits;
@@ -187,7 +187,8 @@ smma_rtl_shape smma_rtl_sum_shape(smma_rtl_unit *u, const smma_step *s, smma_rtl
 
 /* ---- Special values ---- */
 
-/* Declares the flags of all terms, the group's first: nan, infinite, zero, negative; also beyond, invalid, of_a. */
+/* Declares vectors with the flags of all terms: nan, infinite, zero and negative, and, if needed, beyond, invalid and
+   of_a. The terms of the group come first. */
 static void put_flags(smma_rtl_unit *u, const sum_plan *p) {
   smma_rtl_writer *w = &u->modules;
   const int take = p->s->take, bits = smma_rtl_node_bits(u, p->of[0].shape);
@@ -310,7 +311,8 @@ static void put_special_code(smma_rtl_unit *u, const sum_plan *p) {
 
 /* ---- The reference exponent ---- */
 
-/* Writes the module that finds the exponent which a term brings; ports `x`, `brings` and `e`. */
+/* Writes the module that computes a term's exponent for the alignment. Its ports are the term `x`, whether it has such
+   an exponent (`brings`), and the exponent `e`. */
 static smma_rtl_words put_exponent_module(smma_rtl_unit *u, const char *name, const class_of_terms *c) {
   const smma_rtl_words module = smma_rtl_print("%s_exponent_of_%s", name, c->name);
   const smma_rtl_shape s = c->shape;
@@ -445,7 +447,7 @@ static void put_reference(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
 
 /* ---- Alignment ---- */
 
-/* Writes what an alignment module adds to `kept`: declares `rounded` of `bits` bits. */
+/* Writes the part of an alignment module that rounds `kept`: declares `rounded`, of `bits` bits. */
 static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, int lost) {
   smma_rtl_writer *w = &u->modules;
   smma_rtl_put(w, "  logic [%d:0] rounded;\n", bits - 1);
@@ -460,8 +462,8 @@ static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, in
                smma_rtl_rounds_up(cut->rounding, "").text);
 }
 
-/* Declares `kept`, a significand of `from` bits moved by `right` places (from `before` zeros on its right), and `lost`,
-   the bits below, unless they do not matter. */
+/* Declares `kept`, a significand of `from` bits that has `before` zeros appended and is then shifted to the right by
+   `right` bits. Also declares `lost`, the bits that the shift drops, if they matter. */
 static void put_shift(smma_rtl_unit *u, const smma_cut *cut, int from, int before, int *lost) {
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits, bits = from + before;

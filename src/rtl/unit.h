@@ -15,16 +15,16 @@ typedef struct {
   int fraction;    /* fraction bits of the significand */
   int width;       /* bits of the significand */
   int least, most; /* range of the own exponent */
-  int zero_least;  /* the least exponent of a node that is zero; SMMA_NO_EXPONENT if it may have none */
+  int zero_least;  /* the least exponent of a node that is zero; SMMA_NO_EXPONENT if such a node may lack an exponent */
   bool special;    /* the node may be infinite or NaN */
 } smma_rtl_shape;
 
-/* What a sum passes to its rounding: {special, special code, negative zero, negative, exponent, magnitude}. The
-   exponent is that of the magnitude's last bit. */
+/* The vector that a sum passes to its rounding: {special, special code, negative zero, negative, exponent, magnitude}.
+   The exponent is that of the magnitude's last bit. */
 typedef struct {
   int width;       /* bits of the magnitude */
   int least, most; /* range of the exponent */
-  bool special;    /* without: the first two fields are absent */
+  bool special;    /* if false, the first two fields are absent */
 } smma_rtl_total;
 
 typedef struct {
@@ -32,10 +32,10 @@ typedef struct {
   smma_composition p;
   char name[128]; /* of the module */
   int exponent_bits;
-  int reach;        /* the greatest magnitude of an exponent, or of a difference of exponents, so far */
-  int payload_bits; /* 0: the unit returns only one NaN */
-  int points;       /* places where registers may be, from an earlier pass */
-  bool no_exponent; /* SMMA_NO_EXPONENT is a value of exponents, because the exponents of zeros matter */
+  int reach;              /* the greatest magnitude of an exponent, or of a difference of exponents, so far */
+  int payload_bits;       /* 0: the unit returns only one NaN */
+  int register_positions; /* positions where registers may be, from the first pass */
+  bool no_exponent;       /* SMMA_NO_EXPONENT is a value of exponents, because the exponents of zeros matter */
   smma_rtl_writer body, modules;
 } smma_rtl_unit;
 
@@ -65,7 +65,7 @@ int smma_rtl_leading(smma_rtl_shape s);
 
 /* ---- Modules. Each function writes a module unless it is there, and returns its name. ---- */
 
-/* Returns the part of a module's name after that of the unit: "step1". */
+/* Returns a module's name without the unit's name at its beginning, for example "step1". */
 const char *smma_rtl_step(const smma_rtl_unit *u, const char *name);
 
 /* Begins a module: returns false if it is there. */
@@ -87,12 +87,13 @@ smma_rtl_words smma_rtl_scale(smma_rtl_unit *u, smma_rtl_shape x, smma_rtl_shape
 smma_rtl_shape smma_rtl_sum_shape(smma_rtl_unit *u, const smma_step *s, smma_rtl_shape term,
                                   const smma_rtl_shape *accumulator);
 
-/* Aligns and adds the terms of one group, and the accumulator if there is one; ports `terms`, `accumulator` and `sum`.
-   The sum is a node of the shape `node` if the step does not round; otherwise it is what `*total` describes. */
+/* Writes the module that aligns and adds the terms of one group, and the accumulator if there is one. Its ports are
+   `terms`, `accumulator` and `sum`. If the step does not round, the sum is a node of the shape `node`; otherwise
+   `*total` describes it. */
 smma_rtl_words smma_rtl_sum(smma_rtl_unit *u, const char *name, int step, smma_rtl_shape term,
                             const smma_rtl_shape *accumulator, smma_rtl_shape node, smma_rtl_total *total);
 
-/* Rounds a sum; ports `sum` and `code`. */
+/* Writes the module that rounds a sum. Its ports are `sum` and `code`. */
 smma_rtl_words smma_rtl_round(smma_rtl_unit *u, const char *name, int step, smma_rtl_total total);
 
 int smma_rtl_total_bits(const smma_rtl_unit *u, smma_format output, smma_rtl_total total);
@@ -113,8 +114,8 @@ typedef struct {
    `width` bits, declares and assigns `finite_code`. */
 void smma_rtl_put_encode(smma_rtl_unit *u, const smma_rtl_rounding *r, int width, int least, int most);
 
-/* Writes statements that round `magnitude` to narrow_bits; assigns `narrowed` and `narrowed_exponent`, whose bounds it
-   returns. */
+/* Writes statements that round `magnitude` to narrow_bits and assign `narrowed` and `narrowed_exponent`. Returns the
+   bounds of these two. */
 smma_rtl_total smma_rtl_put_narrow(smma_rtl_unit *u, const smma_step *s, smma_rtl_total total);
 
 /* Returns the condition under which rounding adds a unit: of the signals `negative`, and, with the prefix, `odd` (the

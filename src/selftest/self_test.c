@@ -30,9 +30,9 @@ const smma_self_test_data smma_self_test_shipped = {digests, sizeof digests / si
 /* ---- Products of rows ---- */
 
 /* Computes D = A B + C from rows' operands. Each row of A, and each column of B, consists of the operands of `steps`
-   rows, one after the other along K. Element (i, j) of C is c of row 2 i - j, so that with one step each element of D's
-   diagonal is the result of a row. Rows of sparse instructions hold only the selected products, so the dense
-   instruction computes them. */
+   rows, one after the other along K. Element (i, j) of C is the c of row 2 i - j. With one step, each element on D's
+   diagonal is therefore the result of a row. Rows of sparse instructions hold only the selected products, so the dense
+   instruction is used for them. */
 static smma_status multiply(const smma_instruction *instruction, const char *kernel, const smma_batch *rows, size_t m,
                             size_t n, size_t steps, void *d, smma_error *error) {
   smma_instruction dense = *instruction;

@@ -109,7 +109,7 @@ static bool multiply(const smma_sweep_request *r, const smma_instruction *i, int
 static void measure(sample *x, smma_sweep_row *row) {
   size_t finite = 0;
   row->error.unbounded = x->m * x->n; /* no bound is proved for accurate products */
-  double *magnitudes = x->d;          /* each takes the place of an element that is no longer needed */
+  double *magnitudes = x->d;          /* each magnitude overwrites an element of d that is no longer needed */
   for (size_t e = 0; e < x->m * x->n; e++) {
     const smma_double_double exact = smma_exact_dot(x->a + e / x->n * x->k, x->b + e % x->n * x->k, x->k);
     const double off = fabs(smma_difference_from(x->d[e], exact));

@@ -14,13 +14,14 @@ typedef struct {
   double *values;      /* the target's */
 } smma_measured;
 
-/* Sets the numbers of rows and columns that are measured of an M x N product; `given`: of the caller's matrices. */
+/* Sets the numbers of rows and columns of an M x N product that are measured. `given` is true if the caller has passed
+   matrices. */
 void smma_measured_part(bool given, size_t m, size_t n, size_t *rows, size_t *columns);
 
 /* Sets M, N and K of the result, and the numbers of rows and columns that are measured. */
 void smma_measured_sizes(const smma_tolerance_request *request, smma_tolerance_result *result);
 
-/* Sorts the values and takes their quantiles: NaN if `count` is 0. */
+/* Sorts the values and computes their quantiles, which are NaN if `count` is 0. */
 void smma_take_quantiles(double *values, size_t count, double result[SMMA_QUANTILES]);
 
 /* Returns a record of quantiles, by "50", "90", ..., "max". */

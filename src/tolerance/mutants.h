@@ -15,8 +15,8 @@ typedef enum {
 
 const char *smma_mutant_name(smma_mutant mutant);
 
-/* Reports whether the mutant can differ from the product: dropping a tile of K needs a larger K, another storage order
-   more than one row. */
+/* Reports whether the mutant can differ from the product. A mutant that drops a tile of K needs a K larger than a tile,
+   and another storage order needs more than one row. */
 bool smma_mutant_applies(smma_mutant mutant, const smma_gemm_arguments *product);
 
 /* Computes the values of D that the faulty kernel stores, in the format `stored`. `right` has those of the correct

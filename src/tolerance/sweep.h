@@ -59,7 +59,7 @@ typedef struct {
   size_t m, n, rows, columns;        /* of the product, and of the measured part */
   smma_sweep_row *row;               /* target by target */
   size_t count;
-  int automatic[2]; /* slices: the numbers that `auto` takes for A and for B; otherwise 0 */
+  int automatic[2]; /* in a sweep over slices: the numbers of slices of A and of B that `auto` chooses; otherwise 0 */
 } smma_sweep_result;
 
 /* Runs the sweep. Returns false with an error message, which begins with the name of an invalid member. Release the
@@ -67,7 +67,8 @@ typedef struct {
 bool smma_sweep_run(const smma_sweep_request *request, smma_sweep_result *result, smma_error *error);
 void smma_sweep_free(smma_sweep_result *result);
 
-/* Reports whether the target has results for the value. In a sweep over formats, it has them for its own format. */
+/* Reports whether the target has results for the value. In a sweep over formats, each target has results only for its
+   own format. */
 bool smma_sweep_has(const smma_sweep_request *request, size_t value, size_t target);
 
 /* Writes a description of the operands, like smma_tolerance_operands. */

@@ -61,7 +61,8 @@ smma_datum *smma_sweep_datum(const smma_sweep_result *x) {
 
 /* ---- The picture ---- */
 
-/* Reports whether all values are numbers; others stand at equal distances, with their text. */
+/* Reports whether all values are numbers. If not, the picture shows them at equal distances, labelled with their
+   text. */
 static bool are_numbers(const smma_sweep *s) {
   double number;
   for (size_t v = 0; v < s->values; v++)

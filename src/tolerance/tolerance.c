@@ -82,7 +82,7 @@ static smma_error_point point_of(const smma_bounded *b, double value) {
   return (smma_error_point){fabs(b->exact), isfinite(b->exact) && isnan(error) ? INFINITY : error};
 }
 
-/* Elements this near 0 (one in twenty) count as 0, because they may be 0 in other data. */
+/* This share of elements, those nearest to 0, count as 0, because with other data they may be 0. */
 #define NEAR_ZERO 0.05
 
 /* Sets the envelope of the measured errors times `margin`, or of the bounds. Leaves out elements that have no finite
@@ -102,13 +102,14 @@ static bool envelope_of(const study *x, double margin, bool bounds, double near,
   return true;
 }
 
-/* The candidate tolerances: the least ones that accept the measured errors, and those with a margin for measured errors
-   and for bounds. */
+/* Three envelopes, whose edges are candidate tolerances: `least` accepts the measured errors, `measured` accepts them
+   with the margin, and `proven` accepts the bounds. */
 typedef struct {
   smma_envelope least, measured, proven;
 } envelopes;
 
-/* Shares of refused elements of one mutant on one target: for each tolerance, for the bound, and for any tolerance. */
+/* Shares of the elements of one mutant, on one target, that are refused: by each tolerance, by the elements' bounds,
+   and by any tolerance. */
 typedef struct {
   double by_measured[SMMA_MOST_TOLERANCES], by_proven[SMMA_MOST_TOLERANCES], by_bound, by_any;
 } refusals;

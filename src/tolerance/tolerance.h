@@ -1,5 +1,5 @@
 /* Measures and bounds the distance of targets' products from the exact product. Chooses the rtol and atol that accept
-   all of them, and determines which wrong results these refuse (docs/tolerance.md). */
+   all these distances, and determines which wrong results the chosen tolerances refuse (docs/tolerance.md). */
 #ifndef SMMA_TOLERANCE_TOLERANCE_H
 #define SMMA_TOLERANCE_TOLERANCE_H
 
@@ -55,7 +55,7 @@ typedef struct {
  */
 bool smma_tolerance_run(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error);
 
-/* Like smma_tolerance_run, but measures and bounds only the errors: the result has no tolerances and verdicts. */
+/* Like smma_tolerance_run, but only measures and bounds the errors. The result has no tolerances and no verdicts. */
 bool smma_tolerance_measure(const smma_tolerance_request *request, smma_tolerance_result *result, smma_error *error);
 
 /* Checks everything that can be wrong in a request before products are computed. */

@@ -24,7 +24,7 @@ static smma_datum *event_datum(const smma_trace *t, const smma_trace_event *e) {
   return record;
 }
 
-/* Puts an amount and the number of products after which it occurred; null if there is no event. */
+/* Puts a record with an amount and the number of products after which it occurred. Puts null if there is no event. */
 static void put_extreme(smma_datum *record, const char *key, const smma_trace *t, size_t event, double amount) {
   smma_datum *extreme = event == SMMA_NO_EVENT ? smma_datum_null() : smma_datum_record();
   if (event != SMMA_NO_EVENT) {

@@ -61,8 +61,8 @@ static void rows_of(const side *s, size_t event, size_t count, smma_operation *o
   row->c = smma_trace_addend(t, event);
 }
 
-/* Reports whether `count` consecutive instructions equal one instruction with `count` times the products: its blocks or
-   operations continue in order of k. */
+/* Reports whether consecutive instructions equal one longer instruction, whose K is `count` times theirs. This is so if
+   the longer instruction's blocks or operations simply continue in order of k. */
 static bool is_chain(const smma_operation *o, const smma_operation *longer) {
   const int count = longer->k / o->k, blocks = smma_blocks_per_step(o), block = smma_block_of(o);
   if (count == 1 || o->rule.algorithm == SMMA_FMA) return true;

@@ -1,4 +1,4 @@
-/* A test vector with more products than one call of the instruction takes, summed as a plan does. Each call is
+/* Explains how a plan sums a test vector that has more products than one call of the instruction. Each call is
    explained, and each addition is listed. */
 #ifndef SMMA_TRACE_PLANNED_H
 #define SMMA_TRACE_PLANNED_H
@@ -39,11 +39,11 @@ typedef struct {
   smma_schedule schedule;
   smma_planned_event *event;
   size_t events;
-  uint64_t sum, d; /* the sum before, and d after the epilogue, whose factors are 1 and whose bias is 0 */
+  uint64_t sum, d; /* sum: the sum before the epilogue; d: the result after it (its factors are 1 and its bias is 0) */
 } smma_planned_result;
 
-/* Computes the events. Returns false with an error message, also if the test vector has scale factors, or if one call
-   takes all of its products. Call smma_planned_free in either case. */
+/* Computes the events. Returns false with an error message on failure, if the test vector has scale factors, or if one
+   call takes all of its products. Call smma_planned_free in either case. */
 bool smma_planned_run(const smma_planned_request *request, smma_planned_result *result, smma_error *error);
 void smma_planned_free(smma_planned_result *result);
 

@@ -19,8 +19,8 @@ smma_trace_extremes smma_trace_extremes_of(const smma_trace *trace);
 /* Returns the change of the error at an event. */
 double smma_trace_loss(const smma_trace *trace, size_t event);
 
-/* Sets `*ulps` to the distance, in encodings, between D and the exact result rounded once. Returns false if there is no
-   distance, because one of them is not finite. */
+/* Sets `*ulps` to the distance, in encodings, between D and the exact result rounded once. Returns false if one of them
+   is not finite. */
 bool smma_trace_ulps(const smma_trace *trace, uint64_t *ulps);
 
 /* Returns the event after which a target has summed this many products, or SMMA_NO_EVENT. With `folded`, returns the
@@ -36,8 +36,8 @@ typedef struct {
   bool follows_gap; /* lines before it are left out */
 } smma_trace_line;
 
-/* The lines, in ascending order: all, if there are few; otherwise the first and the last, those at powers of two,
-   around the point where the targets diverge, and at each target's extremes. */
+/* The lines in ascending order. If there are many, only some are shown: the first and the last, those at powers of two,
+   those near the point at which the targets diverge, and those with each target's extremes. */
 typedef struct {
   smma_trace_line *line;
   size_t count;

@@ -92,7 +92,7 @@ typedef struct {
   const void *d;
 } named_result;
 
-/* Takes the worst element of two results if it is worse than `*most`. */
+/* Chooses the worst element of two results if it is worse than `*most`. */
 static void take_worst(study *x, named_result one, named_result other, worst *most) {
   smma_trace_result *r = x->result;
   const worst w = find_worst(x, one.d, other.d);
@@ -109,8 +109,8 @@ static void take_worst(study *x, named_result one, named_result other, worst *mo
   smma_locale_leave(locale);
 }
 
-/* Chooses the element in which two results differ most. The results are: the two supplied ones; or the supplied one and
-   that of the first target; or those of any two targets. */
+/* Chooses the element in which two results differ most. If the user supplied two results, these are compared. If the
+   user supplied one, it is compared with the first target's. Otherwise every two targets are compared. */
 static void choose_worst(study *x) {
   const smma_own_result *own = x->request->own;
   smma_trace_result *r = x->result;

@@ -1,4 +1,4 @@
-/* Traces one element of a product on several targets: the sums of each target step by step, and the place where two
+/* Traces one element of a product on several targets: the sums of each target step by step, and the point at which two
    targets diverge (docs/trace.md). */
 #ifndef SMMA_TRACE_TRACE_H
 #define SMMA_TRACE_TRACE_H
@@ -36,7 +36,7 @@ typedef struct {
   smma_explained explained;
 } smma_explained_step;
 
-/* The place where the first two targets diverge, with explanations of the last instructions before it. */
+/* The point at which the first two targets diverge, with explanations of the last instructions before it. */
 typedef struct {
   smma_divergence found;
   size_t target[2];
@@ -72,7 +72,8 @@ bool smma_same_element(smma_format format, uint64_t x, uint64_t y);
 
 /* ---- Words ---- */
 
-/* Writes which k an instruction takes: "64..79, 128..143"; "-" for an instruction without products. */
+/* Writes the k that an instruction sums, for example "64..79, 128..143"; writes "-" for an instruction without
+   products. */
 void smma_k_text(const smma_trace *trace, size_t instruction, char *text, size_t size);
 
 /* Writes an event's name: "instruction 3", "part added", "alpha". */

@@ -8,7 +8,7 @@ enum { RANDOM_BATCHES = 4, RANDOM_ROWS = 64, MOST_PAIRS = 3, MOST_LEAN = 16 };
 
 /* ---- Properties of every order ---- */
 
-/* Writes one test vector for each summand: that summand is `what`, all others are zero. */
+/* Writes one test vector for each summand. In it this summand is `what`, and all other summands are zero. */
 static void write_alone(const smma_summands *m, smma_summand what, smma_tree_question *q) {
   for (int n = 0; n < m->count; n++) {
     q[n] = (smma_tree_question){.what = {SMMA_SUMMAND_ZERO}};
@@ -139,7 +139,7 @@ static smma_tree_status settle_beside(smma_asker *asker, smma_summands *m, const
   return status == SMMA_TREE_FOUND ? check_beside(asker, &negative, r) : status;
 }
 
-/* Checks that the formats hold the greatest ones, if M and -M leave a remainder. */
+/* If M and -M leave a remainder, checks that the formats can hold ones of the size `greatest`. */
 static smma_tree_status check_reach(smma_asker *asker, const smma_summands *m, int greatest) {
   if (!m->left || greatest >= m->one) return SMMA_TREE_FOUND;
   smma_fail(asker->error,

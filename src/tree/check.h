@@ -5,8 +5,9 @@
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* Checks what holds in every order: M, -M and a one each reach d alone, and so do ones at all summands at once.
-   Increases the ones if that requires it. Returns HIDDEN with the reason if the ones would then be too close to M. */
+/* Checks what must be true in every order: M alone, -M alone, one one alone, and ones at all summands together reach d.
+   Increases the size of the ones if that is necessary. Returns HIDDEN with the reason if the ones would then be too
+   close to M. */
 smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *summands);
 
 /* Checks every pair of +M and -M, and random test vectors with up to six of them and with ones. Returns HIDDEN if

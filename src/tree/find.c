@@ -11,7 +11,8 @@ static smma_tree_status build_and_check(smma_asker *asker, smma_tree *t) {
   return status == SMMA_TREE_FOUND ? smma_check_tree(asker, t) : status;
 }
 
-/* Finds the tree with ones of either sign: units that round down, or up, lose ones of one sign only. */
+/* Finds the tree with positive ones, then with negative ones, because units that round down or up lose ones of only one
+   sign. */
 static smma_tree_status find_with_signs(smma_asker *asker, smma_tree *t) {
   smma_tree negative = {.summands = t->summands};
   smma_error *error = asker->error, second;
@@ -49,8 +50,8 @@ static smma_tree_status confirm_at(smma_asker *asker, const smma_tree *t, int hu
   return SMMA_TREE_HIDDEN;
 }
 
-/* Confirms the tree with smaller M and ones: the smallest possible, and halfway. A remainder of M and -M keeps its
-   distance from M, and so do the ones. */
+/* Confirms the tree with smaller M and ones: the smallest possible M, and one halfway. If M and -M leave a remainder,
+   the ones have the same distance from M as before. */
 static smma_tree_status confirm_smaller(smma_asker *asker, const smma_tree *t) {
   smma_summands least;
   smma_error nowhere;

@@ -40,8 +40,8 @@ static smma_tree_status hide(const asker *s, const char *why) {
   return SMMA_TREE_HIDDEN;
 }
 
-/* Writes operands with M as in s->what, and with as many ones as one call may have, starting at product `from`.
-   Returns the product after the last of these ones; `*ones` is their number. */
+/* Writes the operands of one call: +M and -M as in s->what, and ones from product `from` on, as many as one call may
+   have. Sets `*ones` to their number, and returns the product after the last of them. */
 static int put(asker *s, int from, int *ones) {
   int end = s->function->k;
   *ones = 0;
@@ -72,7 +72,7 @@ static smma_tree_status refuse_count(const asker *s, int ones, double found) {
   return SMMA_TREE_HIDDEN;
 }
 
-/* Counts the ones of s->what that reach d, in several calls if d's format cannot count them all at once. */
+/* Counts the ones of s->what that reach d. Needs several calls if d's format cannot hold the sum of all ones. */
 static smma_tree_status count(asker *s, int *left) {
   *left = 0;
   for (int from = 0, ones; from < s->function->k;) {
@@ -137,7 +137,8 @@ static smma_tree_status comes_through(asker *s, double expected, bool *good) {
   return status;
 }
 
-/* Reports whether M and ones reach d: each alone at three products, and s->ones of them at once. */
+/* Tests whether M and ones reach d: M alone and a one alone at three products, and s->ones ones together. Sets
+   `*good`. */
 static smma_tree_status try_range(asker *s, bool *good) {
   const int k = s->function->k, alone[] = {0, k / 2, k - 1};
   smma_tree_status status;
@@ -182,8 +183,8 @@ static smma_tree_status try_reach(asker *s, int least, int greatest, int bits, b
   return 2 * reach - bits - 1 > LEAST_BITS ? try_range(s, good) : SMMA_TREE_FOUND;
 }
 
-/* Chooses M and ones. A sum of three M is in d's range. A call has as many ones as possible, so that a question takes
-   few calls. Ones are normal numbers if that does not reduce their number. */
+/* Chooses the sizes of M and ones. The sum of three M is in d's range. A call has as many ones as possible, so that a
+   query needs few calls. Ones are normal numbers unless that would reduce their number. */
 static smma_tree_status settle(asker *s) {
   const smma_function *f = s->function;
   const int product = smma_summand_range(&s->formats, 0).greatest, d = smma_range_of_format(f->d).greatest;
@@ -202,7 +203,7 @@ static smma_tree_status settle(asker *s) {
 
 /* ---- Finding and checking ---- */
 
-/* Makes a question with one to three pairs of +M and -M, and ones, at random products. */
+/* Makes a query with one to three pairs of +M and -M and with ones, all at random products. */
 static void make_question(asker *s) {
   const int k = s->function->k;
   const int huge = 2 * (k < PRODUCTS_FOR_MORE_PAIRS ? 1 : 1 + smma_draw_below(&s->random, MOST_PAIRS));

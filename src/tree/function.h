@@ -1,6 +1,7 @@
-/* Finds the order in which a function, such as a library's matrix product or a kernel, sums K products. Uses the
-   search for units (tree/order.h). A function differs from a unit in three points: K may be thousands, there is no
-   c, and each question is a call. Therefore M and ones are chosen, and the order is checked, on samples. */
+/* Finds the order in which a function, such as a library's matrix product or a kernel, sums K products. Uses the search
+   for units (tree/order.h). A function differs from a unit in three points: K may be thousands, there is no c, and each
+   query is a separate call. Therefore only samples of queries are used to choose M and the ones, and to check the
+   order. */
 #ifndef SMMA_TREE_FUNCTION_H
 #define SMMA_TREE_FUNCTION_H
 

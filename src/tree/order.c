@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-/* A summand that is paired with another summand, one as M and the other as -M. `vanishing` is the number of summands
-   that do not reach d then: these two and all lost ones. `rank` decides between equal numbers. */
+/* A summand that is paired with a certain other summand: one of them is M and the other is -M. `vanishing` is the
+   number of summands that do not reach d in this query: the pair and all lost ones. Partners with equal numbers are
+   ordered by `rank`. */
 typedef struct {
   int summand, rank, vanishing;
 } partner;
@@ -15,7 +16,8 @@ typedef struct {
   int *minus, *left;
 } search;
 
-/* Asks about the first partner paired with each of the others, with ones everywhere else. */
+/* Runs queries in which the first partner is paired with each of the other partners. All remaining summands are
+   ones. */
 static smma_tree_status ask_partners(search *s, partner *p, int count) {
   smma_tree_status status;
   for (int i = 1; i < count; i++) s->minus[i - 1] = p[i].summand;
@@ -67,8 +69,9 @@ static smma_tree_status belongs(search *s, const partner *p, int other, int size
 
 static smma_tree_status build(search *s, partner *p, int count, int *root);
 
-/* Makes children of `sum` from partners that meet the same other summands at that sum. Two partners of one child
-   meet below it, so at most `limit` summands vanish; partners of different children meet at the sum. */
+/* Makes the children of `sum` from partners that are first added to the other summands at this sum. Two partners that
+   belong to one child meet below the sum, so at most `limit` summands vanish. Partners of different children meet at
+   the sum. */
 static smma_tree_status attach(search *s, int sum, partner *p, int count, int limit) {
   while (count > 0) {
     int size = 1, child;
@@ -156,7 +159,8 @@ static smma_sum_of_ones summand_of(smma_summand what) {
   return (smma_sum_of_ones){(what == SMMA_SUMMAND_HUGE) - (what == SMMA_SUMMAND_MINUS_HUGE), what == SMMA_SUMMAND_ONE};
 }
 
-/* Predicts d: ones added to M are lost if the sum is not exact, and in every sum that is rounded. */
+/* Predicts d. A sum with M among its terms loses its ones, unless it is marked `exact` and the multiples of M cancel in
+   it. */
 smma_sum_of_ones smma_predict(const smma_sum_order *o, smma_order_entry *e, const smma_summand *what, int *greatest) {
   *greatest = 0;
   for (int n = 0; n < o->nodes; n++) {

@@ -1,7 +1,7 @@
 /* Predicts which ones survive +M and -M in an order of additions, and finds an unknown order from such results.
 
-   A question sets +M and -M at two summands and ones at all others. The ones that reach d are those added after M
-   and -M have cancelled; all others vanish when they are added to M. M, and the algorithm for binary trees and trees
+   A query sets one summand to +M, another to -M, and all others to ones. A one that is added after M and -M have
+   cancelled reaches d. All other ones vanish when they are added to M. M, and the algorithm for binary trees and trees
    of fused sums, are those of MMA-Sim, section III-C, and of FPRev (Xie, Gao, Wang, Xue, USENIX ATC 2025). */
 #ifndef SMMA_TREE_ORDER_H
 #define SMMA_TREE_ORDER_H
@@ -19,25 +19,25 @@ typedef enum {
 /* An order of summation as a tree. Nodes are the summands, then the sums. A sum of two terms is an addition. A sum
    of more terms is a fused sum, whose terms have no order. */
 typedef struct {
-  int count;       /* number of summands; the arrays have room for 2 count - 1 nodes */
+  int count;       /* number of summands; the arrays must have room for 2 count - 1 nodes */
   int nodes, root; /* nodes: number of summands and sums, so far */
   int *parent;     /* SMMA_NO_PARENT for the root */
   bool *exact;     /* a fused sum that adds ones to M without loss */
 } smma_sum_order;
 
-/* The source of answers to questions about an order. */
+/* The source of results for queries about an order. */
 typedef struct {
   void *context;
-  /* Computes d with +M at `plus` and -M at each of `count` other summands in turn, and with ones at all remaining
-     summands, or at `one` alone. left[i] becomes the number of ones that reach d with -M at minus[i]. */
+  /* Computes d for `count` queries: +M at `plus`, -M at minus[i], and ones at all remaining summands (or only at
+     `one`). left[i] becomes the number of ones that reach d in query i. */
   smma_tree_status (*ask)(void *context, int plus, const int *minus, int count, int one, int *left);
-  /* Returns HIDDEN with the reason: no order explains the result with M at these two summands. */
+  /* Returns HIDDEN with the reason that no order explains the result with +M and -M at these two summands. */
   smma_tree_status (*refuse)(void *context, int plus, int minus);
 } smma_order_asker;
 
-/* Finds the reduction order of `order->count` summands. The caller has to check it. `rank` gives each summand's
-   position in the sequence in which summands are paired; if it is NULL, this is the sequence of their numbers. A chain
-   of K summands takes about 2 K questions, a balanced binary tree K/2 log2 K, a fused sum K^2/2. */
+/* Finds the reduction order of `order->count` summands. The caller has to check it. Summands are paired in the order of
+   `rank`, or of their numbers if `rank` is NULL. A chain of K summands needs about 2 K queries, a balanced binary tree
+   K/2 log2 K, and a fused sum K^2/2. */
 smma_tree_status smma_find_order(const smma_order_asker *asker, const int *rank, smma_sum_order *order);
 
 /* The value of a sum: a multiple of M or, if that multiple is zero, a number of ones. */

@@ -122,8 +122,8 @@ static bool confirm_first_part(fused_sum *s, int y) {
   return true;
 }
 
-/* Finds part 0, the part of the last term: the terms truncated both with M at it and y, and with M at it and z,
-   where z is in neither's part. */
+/* Finds part 0, the part of the last term x. Its terms are truncated both if M is at x and y, and if M is at x and z,
+   where z is a term in neither part. */
 static bool find_first_part(fused_sum *s, bool *found) {
   const int x = s->count - 1;
   bool with_y[SMMA_MOST_SUMMANDS], with_z[SMMA_MOST_SUMMANDS];
@@ -236,7 +236,8 @@ smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
     int child[SMMA_MOST_SUMMANDS];
     if (smma_tree_children(t, sum, child) < 3 || t->exact[sum]) continue;
     if (t->summands.left) {
-      t->hidden[sum] = true; /* +M and -M leave a remainder, so that no further question is possible */
+      /* +M and -M leave a remainder when they cancel, so no further query can distinguish orders */
+      t->hidden[sum] = true;
       continue;
     }
     if (!find_stages_or_parts(asker, t, sum, &nodes, &checks)) return SMMA_TREE_FAILED;

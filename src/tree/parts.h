@@ -1,7 +1,7 @@
-/* Finds the parts of a fused sum: products that are aligned and truncated together, separately from other products,
-   as even and odd products on CDNA 3. All parts are then aligned to one greatest exponent, so +M and -M in one part
-   also remove the ones of all other parts. But if the other parts are rounded in one direction, their ones show in
-   the result, and ones truncated within the part do not. */
+/* Finds the parts of a fused sum. A part is a set of products that are aligned and truncated separately from the other
+   products, such as the even products on CDNA 3. All parts are then aligned to one greatest exponent, so +M and -M in
+   one part also remove the ones of all other parts. But if the other parts are rounded in one direction, their ones
+   show in the result, and ones truncated within the part do not. */
 #ifndef SMMA_TREE_PARTS_H
 #define SMMA_TREE_PARTS_H
 

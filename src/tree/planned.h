@@ -10,8 +10,8 @@
 typedef enum {
   SMMA_PLANNED_ZERO, /* +0 */
   SMMA_PLANNED_C,
-  SMMA_PLANNED_CHAIN,  /* calls in sequence, each starting from the result of the previous call; the first starts from
-                          the child, if any */
+  SMMA_PLANNED_CHAIN,  /* calls in sequence, each starting from the previous result; the first call starts from the
+                          child, if there is one */
   SMMA_PLANNED_SUM,    /* adds its children in order: the first two, then their sum and the third, ... */
   SMMA_PLANNED_ROUNDED /* rounds its child to `stored` */
 } smma_planned_kind;
@@ -25,7 +25,8 @@ typedef struct {
   size_t height;            /* nesting depth of sums */
   size_t step, steps;       /* of a chain: its first step in the schedule, and its number of steps */
   smma_with with;           /* of a sum: its operation */
-  int stored, total; /* formats to which summands except the first, and totals, are rounded; or SMMA_STORED_AS_IS */
+  int stored, total; /* stored: format to which summands except the first are rounded; total: format to which totals are
+                        rounded; or SMMA_STORED_AS_IS */
 } smma_planned_node;
 
 typedef struct {

@@ -20,8 +20,8 @@ typedef struct {
   int lost[SMMA_MOST_SUMMANDS]; /* exponents of the greatest ones that vanish, by term */
   place at[MOST_PLACES];
   int places;
-  int other, with; /* `other`: a term in the group of the first product; `with`: the first term of another group; 0:
-                      does not exist */
+  int other, with; /* other: a term in the group of the first product; with: the first term of another group; both 0 if
+                      there is no such term */
 } search;
 
 /* Returns a test vector with +M and -M at one place. */
@@ -51,9 +51,9 @@ static bool is_zero(const search *s, uint64_t d) {
 
 /* ---- Loss next to M ---- */
 
-/* Sets lost[i] to whether test vector i gives zero, unchanged or with M and -M exchanged. A one in the group of the M
-   of its own sign is lost. A one in the group of the M of the opposite sign reduces M, and rounding may turn that into
-   a whole unit. */
+/* Runs each test vector also with M and -M exchanged, and sets lost[i] if either result is zero. Both are necessary: a
+   one in the group of the M with the same sign is lost, but a one in the group of the M with the opposite sign reduces
+   M, which rounding may turn into a whole unit. */
 static bool ask_lost(search *s, const int *one, const smma_tree_question *q, size_t count, bool *lost) {
   smma_tree_question turned[SMMA_MOST_QUESTIONS];
   uint64_t d[SMMA_MOST_QUESTIONS], d_turned[SMMA_MOST_QUESTIONS];
@@ -70,8 +70,8 @@ static bool ask_lost(search *s, const int *one, const smma_tree_question *q, siz
 
 static bool is_at(place at, int term) { return at.plus == term || at.minus == term; }
 
-/* Fills s->lost: for each term the least loss over all places. Bisects between the original ones, which vanish, and
-   M. */
+/* Fills s->lost: for each term the exponent of the greatest ones that vanish, and of these the least over all places of
+   M and -M. Bisects between the original ones, which vanish, and M. */
 static bool find_lost(search *s) {
   smma_tree_question q[SMMA_MOST_SUMMANDS];
   int least[SMMA_MOST_SUMMANDS], greatest[SMMA_MOST_SUMMANDS], middle[SMMA_MOST_SUMMANDS];
@@ -98,9 +98,9 @@ static bool find_lost(search *s) {
   return true;
 }
 
-/* Chooses places so that for any group, and any pair of terms other than c, both terms of at least one place are
-   outside. If c is a term, every place has M at c. Otherwise the places are the first, last and middle terms, as
-   neighbours and at distance two; for four terms, every pair. */
+/* Chooses places, which are pairs of terms for M and -M. For any group, and for any pair of terms other than c, at
+   least one place lies outside of it. If c is a term, every place has M at c. Otherwise the places are the first, last
+   and middle terms, as neighbours and at distance two; for four terms, every pair. */
 static void choose_places(search *s) {
   const int n = s->count, middle = n / 2;
   const place with_c[] = {{0, 1}, {0, 2}, {0, n - 1}, {0, middle}, {0, middle + 1}};
@@ -118,8 +118,8 @@ static void choose_places(search *s) {
 
 /* ---- Pairs ---- */
 
-/* Finds out for each y of the list whether ones at terms x and y, which are both lost alone, reach d together at any
-   place. */
+/* Determines for each y of the list whether ones at terms x and y reach d together, for any place of M and -M, although
+   each of them alone is lost. */
 static bool ask_pairs(search *s, int x, const int *y, int count, bool *together) {
   for (int i = 0; i < count; i++) together[i] = false;
   for (int p = 0; p < s->places; p++) {
@@ -163,8 +163,8 @@ static bool find_groups(search *s, smma_stages *stages) {
   return true;
 }
 
-/* Checks that the loss of a term is the same for every position of M: M at the first term and at each other one in
-   turn. Next to a term of its own group a larger loss is allowed. */
+/* Checks that a term has the same loss for every position of M. +M and -M are at the first term and at each other term
+   in turn. If M is at a term of the same group, a larger loss is allowed. */
 static bool check_evenness(search *s, smma_stages *stages) {
   const int *group = stages->group;
   for (int minus = 1; minus < s->count; minus++)
@@ -243,9 +243,9 @@ static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) 
   return true;
 }
 
-/* Judges whether c is apart if every one changes d, because alignment may round it to a unit. If a one at another
-   term undoes the change, the two are added first. But if c undoes it in the same way with M at that term, the
-   rounding is that of the sum. */
+/* Judges whether c is apart, in the case that ones of every size change d, because alignment may round a one to a unit.
+   If a one at another term undoes the change, the two ones are added before they are aligned with c. But if c undoes
+   the change in the same way when M is at that term, the whole sum is rounded. */
 static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   beside_c turned = *b;
   bool by_other, by_c;
@@ -256,9 +256,9 @@ static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   return true;
 }
 
-/* Judges whether c is apart if ones up to 2^lost do not change d. Adds another one of 2^lost at s->other. If each is
-   truncated, the limit stays. If both are added first, ones of 2^lost now change d, and smaller ones do not. Any
-   other result may come from the rounding of d. */
+/* Judges whether c is apart, in the case that ones up to 2^lost do not change d. Adds a second one of 2^lost at
+   s->other. If each one is truncated separately, the limit remains the same. If the two are added first, ones of 2^lost
+   now change d, and smaller ones do not. Any other result may come from the rounding of d. */
 static bool judge_lost(search *s, const beside_c *b, int lost, judgement *j) {
   beside_c both = *b;
   int now;
@@ -281,8 +281,9 @@ static bool judge_row(search *s, const beside_c *b, judgement *j) {
   return lost > s->lost[b->term] || judge_lost(s, b, lost, j);
 }
 
-/* Judges c alone, and c with half or a quarter of a unit of d's last place, of either sign, at s->with, which makes
-   ties. A finding of one test vector holds unless another one contradicts it. */
+/* Judges whether c is apart with several test vectors: c alone, and c with half or a quarter of a unit in d's last
+   place at s->with, of either sign, which makes ties. A finding of one test vector is valid unless another test vector
+   contradicts it. */
 static bool judge_rows(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   const int near[] = {0, fraction + 1, fraction + 2};
@@ -370,7 +371,7 @@ static bool ask_halves(search *s, const int *group, bool *asked, bool *more) {
   return true;
 }
 
-/* Finds out whether the other terms are added before they are aligned with c. */
+/* Determines whether the terms other than c are added before they are aligned with c. */
 static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   bool asked;
   if (!s->has_c) return true;
@@ -382,7 +383,7 @@ static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   return s->other == s->count || (judge_rows(s, stages) && (s->count > MOST_WITHOUT_ROOM || judge_two(s, stages)));
 }
 
-/* Finds out whether the ones vanish at every term, with M at every place. */
+/* Determines whether the ones vanish at every term, for all places of M and -M. */
 static bool ask_whether_lost(search *s, bool *all) {
   *all = true;
   for (int p = 0; p < s->places; p++) {

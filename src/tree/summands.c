@@ -151,8 +151,8 @@ int smma_greatest_one(const smma_summands *s) {
   return s->left ? smma_minimum(lost, s->huge - s->left - smma_bit_length((uint64_t)s->count)) : lost;
 }
 
-/* Counts the ones of d if M and -M leave a remainder. The ones have one sign, and their sum is less than a unit of
-   the remainder. */
+/* Counts the ones in d in the case that M and -M leave a remainder. All ones have the same sign, and their sum is less
+   than a unit of the remainder. */
 static int count_beside_units(const smma_summands *s, smma_number x) {
   const double units = ldexp(1, s->huge - s->left - s->one);
   const double ones = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->one);
@@ -189,7 +189,8 @@ const char *smma_summand_name(const smma_summands *s, int index, char text[32]) 
   return text;
 }
 
-/* Appends ", 2^30 at c" for each summand with the value `what`. For many ones, appends their number instead. */
+/* Appends ", 2^30 at c" for each summand with the value `what`. If there are many ones, appends their number
+   instead. */
 static void append_summands(const smma_summands *s, const smma_tree_question *q, smma_summand what, char text[256]) {
   const bool negative = what == SMMA_SUMMAND_ONE ? s->negative_ones : what == SMMA_SUMMAND_MINUS_HUGE;
   const int exponent = what == SMMA_SUMMAND_ONE ? s->one : s->huge;

@@ -18,8 +18,8 @@ typedef struct {
   int products; /* products per summand: 1, or the size of a scale block, with one nonzero product */
   int huge, one;
   bool negative_ones;
-  int left; /* M and -M may leave a remainder, a multiple of 2^(huge - left), which does not count as ones; 0: no
-               remainder */
+  int left; /* M and -M may leave a remainder, which is a multiple of 2^(huge - left) and does not count as ones; 0:
+               they leave none */
 } smma_summands;
 
 /* Chooses M and ones from the ranges of the formats. M + K ones rounds to M in FP32 (FP64), and in any accumulator
@@ -30,16 +30,16 @@ bool smma_choose_summands(const smma_instruction *instruction, smma_summands *su
 /* Returns the least sufficient log2 M/one. */
 int smma_necessary_bits(const smma_summands *summands);
 
-/* One question: the summands of a test vector. */
+/* One query: the summands of a test vector. */
 typedef struct {
   smma_summand what[SMMA_MOST_SUMMANDS];
-  int smaller[SMMA_MOST_SUMMANDS]; /* size of a summand below M or a one, in binades */
+  int smaller[SMMA_MOST_SUMMANDS]; /* for each summand, by how many binades it is smaller than M or a one */
   int product[SMMA_MOST_SUMMANDS]; /* index of the product within a summand */
   int lean[SMMA_MOST_SUMMANDS];    /* exponent of the second factor beyond half of the product's exponent */
   bool odd_c;                      /* c is greater by one unit of d's last place */
 } smma_tree_question;
 
-/* Returns a question with M at one summand, -M at another, and the same value at all others. */
+/* Returns a query with M at summand `plus`, -M at summand `minus`, and the value `others` at all other summands. */
 smma_tree_question smma_pair_question(const smma_summands *summands, int plus, int minus, smma_summand others);
 
 void smma_put_summands(const smma_summands *summands, const smma_tree_question *question, smma_rows *rows,
@@ -49,8 +49,8 @@ void smma_put_summands(const smma_summands *summands, const smma_tree_question *
 void smma_split_product(const smma_instruction *instruction, int exponent, int lean, bool negative, uint64_t *a,
                         uint64_t *b);
 
-/* Returns the exponent of the greatest ones that are lost when added to M and whose sum is less than the remainder
-   of M and -M, if any. */
+/* Returns the exponent of the greatest ones that satisfy two conditions: they are lost when they are added to M, and
+   their sum is less than the remainder of M and -M if there is one. */
 int smma_greatest_one(const smma_summands *summands);
 
 /* Returns d as a number of ones, without the remainder of M and -M; -1 if d is not a number of ones. */
@@ -63,7 +63,7 @@ bool smma_is_huge(const smma_summands *summands, uint64_t d, bool negative);
 /* Returns the name of a summand: "c", "k = 3", "k = 16..31". */
 const char *smma_summand_name(const smma_summands *summands, int index, char text[32]);
 
-/* Describes a question: "2^30 at c, -2^30 at k = 3, 2^-28 at 15 others". */
+/* Describes a query: "2^30 at c, -2^30 at k = 3, 2^-28 at 15 others". */
 const char *smma_question_text(const smma_summands *summands, const smma_tree_question *question, char text[256]);
 
 #endif

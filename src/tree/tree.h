@@ -12,8 +12,9 @@ typedef struct {
   int nodes, root;
   int parent[SMMA_MOST_TREE_NODES];  /* SMMA_NO_PARENT for the root */
   bool exact[SMMA_MOST_TREE_NODES];  /* a fused sum that adds ones to M without loss */
-  bool uneven[SMMA_MOST_TREE_NODES]; /* a fused sum: which other terms are large decides how much a term loses */
-  bool hidden[SMMA_MOST_TREE_NODES]; /* a fused sum within another one with the same loss: its stages are not visible */
+  bool uneven[SMMA_MOST_TREE_NODES]; /* a fused sum: the loss of a term depends on which other terms are large */
+  bool hidden[SMMA_MOST_TREE_NODES]; /* a fused sum whose stages the results hide, for example because it lies within
+                                        another fused sum with the same loss */
   size_t rows, checks;               /* number of test vectors used to find the tree, and to check it */
 } smma_tree;
 

@@ -27,8 +27,9 @@ typedef struct {
   size_t lines;
 } smma_unit_order;
 
-/* Finds the order. Returns false with a one-line message if the plan has no such K, the results do not determine an
-   order, or the unit fails. Call smma_unit_order_free in both cases. */
+/* Finds the reduction order of the unit, and with a plan the order of its calls. Returns false with a one-line message
+   if the plan is not defined for the request's K, the results do not determine an order, or the unit fails. Call
+   smma_unit_order_free in both cases. */
 bool smma_find_unit_order(const smma_unit_order_request *request, smma_unit_order *order, smma_error *error);
 void smma_unit_order_free(smma_unit_order *order);
 

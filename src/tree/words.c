@@ -48,9 +48,9 @@ static int inner_sum(const smma_tree *t, int node, int *leaves) {
   return inner;
 }
 
-/* Returns the number of sums of a chain without c; 0 if the node is not a chain. In a chain each sum adds as many
-   products as the others to the previous result. The first sum has products only: as many as the others, or two if
-   the others add single products. */
+/* Returns the number of sums of a chain without c; 0 if the node is not a chain. In a chain each sum adds the same
+   number of products to the previous result. The first sum consists of products only: of the same number, or of two if
+   the other sums add single products. */
 static int chain_length(const smma_tree *t, int node, int *products) {
   int length = 1, leaves, inner = inner_sum(t, node, products);
   for (; inner >= 0; length++) {

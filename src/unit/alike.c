@@ -33,7 +33,8 @@ static bool are_alike(const checker *c, uint64_t one, uint64_t other) {
   return one == other || (smma_decode(d, one).kind == SMMA_NAN && smma_decode(d, other).kind == SMMA_NAN);
 }
 
-/* Runs the batch and compares its results with the first results; `again`: the vectors are at their original places. */
+/* Runs the batch and compares its results with the vectors' first results. `again` is true if the batch is the original
+   one. */
 static bool ask(checker *c, size_t batch, bool again) {
   smma_alikeness *a = c->alikeness;
   if (!run(c, c->order, batch)) return false;
@@ -87,8 +88,8 @@ static bool ask_small(checker *c) {
   return true;
 }
 
-/* Runs batches with one vector at every second place and other vectors between, then with the places exchanged; the
-   last vector is next to itself. */
+/* Runs batches that have one vector at every second position and other vectors between, then with odd and even
+   positions exchanged. For the last of these vectors, all positions have this vector. */
 static bool ask_everywhere(checker *c) {
   const size_t places = c->count < EVERYWHERE_ROWS ? c->count : EVERYWHERE_ROWS;
   for (size_t n = 0; n < EVERYWHERE; n++) {
@@ -104,8 +105,8 @@ static bool ask_everywhere(checker *c) {
 
 /* ---- Cause of a second result ---- */
 
-/* A batch with vectors `from` to `to` at their places in an order. The vector with two results is at `place`; its
-   copies fill all other places. */
+/* A batch that has the vectors from position `from` to position `to` of an order. The vector with two results is at
+   `place`, and copies of it fill all other positions. */
 typedef struct {
   const size_t *order;
   size_t batch, place;
@@ -140,8 +141,7 @@ static bool differ(checker *c, const setting *one, const setting *other, bool *a
   return true;
 }
 
-/* In a setting that changes the vector's result, finds the other vector that causes the change alone, if there is such
-   a vector. */
+/* In a setting that changes the vector's result, searches for a single other vector that causes the change. */
 static bool find_neighbour(checker *c, setting s) {
   smma_alikeness *a = c->alikeness;
   const setting alone = {s.order, s.batch, s.place, 0, 0};

@@ -6,27 +6,28 @@
 #include "rows/rows.h"
 #include "unit/unit.h"
 
-/* The cause of a vector's second result, as far as further batches show. */
+/* The cause of a vector's second result, as determined by further batches. */
 typedef enum {
   SMMA_UNLIKE_BY_CHANCE,    /* cause unknown: repeating the batch did not repeat the result */
-  SMMA_UNLIKE_BY_PLACE,     /* among copies of itself the vector has both results, at both places */
-  SMMA_UNLIKE_BY_NEIGHBOUR, /* among copies of itself the vector has one result; with a single other vector it has the
-                               other */
-  SMMA_UNLIKE_BY_SEVERAL    /* as above, but several other vectors are needed */
+  SMMA_UNLIKE_BY_PLACE,     /* in batches of copies of itself the vector has both results, each at its position */
+  SMMA_UNLIKE_BY_NEIGHBOUR, /* in batches of copies of itself the vector has one of the results; one other vector in the
+                               batch causes the other result */
+  SMMA_UNLIKE_BY_SEVERAL    /* as SMMA_UNLIKE_BY_NEIGHBOUR, but several other vectors together cause the other result */
 } smma_unlike_by;
 
 typedef struct {
   uint64_t asked;        /* results compared with a vector's first result */
-  uint64_t not_repeated; /* of these, different results when the same batch was repeated */
-  uint64_t not_alike;    /* different results with the vector at another place or among other vectors */
-  uint64_t other_nans;   /* a NaN again, with another sign or payload: counted only here */
-  bool at_once;          /* the first different result came from repeating the same batch */
-  size_t row, place;     /* the vector with the first different result, and its place in the batch, from 0 */
-  size_t batch;          /* size of that batch */
-  uint64_t asked_why;    /* further results, computed only to find the cause */
+  uint64_t not_repeated; /* number of different results when the same batch was repeated */
+  uint64_t not_alike;    /* number of different results with the vector at another position or among other vectors */
+  uint64_t other_nans; /* number of results that are NaN again, but with another sign or payload; these are counted only
+                          here */
+  bool at_once;        /* the first different result came from repeating the same batch */
+  size_t row, place;   /* the vector with the first different result, and its place in the batch, from 0 */
+  size_t batch;        /* size of that batch */
+  uint64_t asked_why;  /* further results, computed only to find the cause */
   smma_unlike_by by;
-  /* For BY_NEIGHBOUR: the other vector, and its place in the batch of the first or of the second result, whichever of
-     these results it causes. */
+  /* For BY_NEIGHBOUR: the other vector, and its position in the batch. It is the batch of the vector's first or second
+     result, depending on which of them the neighbour causes. */
   size_t neighbour, neighbour_place;
 } smma_alikeness;
 

@@ -13,8 +13,8 @@ pid_t smma_child_start(void);
 /* Reports whether the child has ended and waits for smma_child_end. */
 bool smma_child_has_ended(pid_t child);
 
-/* Waits at most `seconds` for the child to end, or less after a stop request (smma_units_stop_when), then ends it.
-   Also ends all processes that it started. `*status` is that of waitpid. Returns whether the child ended by itself. */
+/* Waits at most `seconds` for the child to end; a stop request (smma_units_stop_when) shortens the wait. Then ends the
+   child, and all processes that it started. `*status` is that of waitpid. Returns whether the child ended by itself. */
 bool smma_child_end(pid_t child, double seconds, int *status);
 
 /* Describes how a child ended: "called exit(0)", "was ended by signal 11 (Segmentation fault)". */

@@ -12,7 +12,8 @@ typedef struct {
   smma_rows rows;
   size_t count;
   char recorded_on[128];
-  size_t *table, places; /* hash table: index of a vector plus one, by the hash of its operands; 0: empty */
+  size_t *table, places; /* table: hash table of `places` entries. An entry is the index of a vector plus one, at the
+                            hash of its operands; 0: empty */
 } recording;
 
 enum { MOST_ROWS = 1 << 24 /* most vectors held in memory, with their table; a recording has some 10,000 */ };
@@ -27,7 +28,8 @@ static uint64_t hash_row(const smma_row_layout *layout, const smma_row *row) {
   return hash ^ hash >> 32;
 }
 
-/* Returns the table place of the vector with these operands, or the empty place for it. */
+/* Returns the table's entry for the vector with these operands. If the table does not have the vector, the entry is
+   empty. */
 static size_t *find(const recording *r, const smma_row *row) {
   size_t at = (size_t)hash_row(&r->rows.layout, row) & (r->places - 1);
   smma_row other;

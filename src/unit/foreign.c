@@ -1,8 +1,8 @@
-/* Units with foreign code: plug-ins and the modules of GPUs. Each computes in a child process.
+/* Units with foreign code, which are plug-ins and the modules of GPUs. Each unit computes in its own child process.
 
-   The child is a plain fork, without exec. It needs no program of its own, so that this also works in Python's
-   process, and shared memory has the same address in both. The rules of fork hold: the child has only one of this
-   process's threads and does not use OpenMP; a GPU's context is created in the child, never before. A plug-in that
+   The child is a plain fork, without exec. So no separate program is needed, which would be missing in Python's
+   process, and shared memory has the same address in both processes. The rules of fork apply: the child has only one of
+   this process's threads and does not use OpenMP, and the context of a GPU is only created in the child. A plug-in that
    uses OpenMP itself must be opened before this process uses OpenMP, which the command ensures. */
 #include <ctype.h>
 #include <errno.h>

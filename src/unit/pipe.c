@@ -71,7 +71,7 @@ static void pipe_describe(void *unit, smma_unit_description *description) {
   snprintf(description->device, sizeof description->device, "%s", ((pipe_unit *)unit)->command);
 }
 
-/* Accepts every instruction: only a run of the program shows whether it computes it. */
+/* Accepts every instruction, because only running the program shows whether it can compute the instruction. */
 static int pipe_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
   (void)unit, (void)i, (void)message, (void)size;
   return 0;

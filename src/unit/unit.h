@@ -60,7 +60,8 @@ bool smma_unit_generate(const smma_unit *unit, const smma_row_selection *selecti
    one device; otherwise 0. */
 size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y);
 
-/* The number of test vectors with different results, by the instruction's smma_same_result, and the first of them. */
+/* The number of test vectors for which two units have different results (smma_same_result), and the index of the first
+   of these vectors. */
 typedef struct {
   size_t rows, first;
 } smma_rows_difference;
@@ -75,7 +76,7 @@ bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instr
 bool smma_units_check_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
                               const smma_row_selection *selection, size_t count, smma_error *error);
 
-/* Reports whether the unit is a recording, which knows only its own test vectors. */
+/* Reports whether the unit is a recording. A recording has results only for its own test vectors. */
 bool smma_unit_is_recording(const smma_unit *unit);
 
 /* For a program's signal handlers: after this call every smma_unit_run, including one in progress, fails within a

@@ -11,7 +11,8 @@ typedef enum { SMMA_ASK_OPEN, SMMA_ASK_COMPUTES, SMMA_ASK_RUN, SMMA_ASK_CLOSE } 
    and sends a byte back. */
 typedef struct {
   smma_request request;
-  const smma_instruction *instruction; /* of the catalogue, which both processes have; NULL: the one of `custom` */
+  const smma_instruction *instruction; /* an instruction of the catalogue, which has the same address in both processes;
+                                          NULL: the custom unit `custom` */
   char custom[16384], origin[512];
   smma_batch batch; /* points into operands and results */
   int status;       /* status of the method */

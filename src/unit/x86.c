@@ -46,8 +46,8 @@ static bool system_keeps(unsigned parts) {
   return (low & parts) == parts;
 }
 
-/* Requests permission to use tiles, which Linux grants to processes that ask for it; returns false if it is refused.
-   Source: Linux documentation, x86/xstate. */
+/* Requests Linux's permission to use tiles, which a process needs. Returns false if it is refused. Source: Linux
+   documentation, x86/xstate. */
 static bool may_use_tiles(void) {
 #ifdef __linux__
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
@@ -63,8 +63,8 @@ enum { LANES = 4 };
 
 typedef __m128i lanes_function(__m128i a, __m128i b, __m128i c);
 
-/* Machine code in bytes, because not every assembler knows these instructions: `code` computes xmm0 from xmm0, xmm1
-   and xmm2. */
+/* A function that runs one instruction, which computes xmm0 from xmm0, xmm1 and xmm2. `code` is its machine code in
+   bytes, because not every assembler knows these instructions. */
 #define ON_LANES(name, code)                             \
   static __m128i name(__m128i a, __m128i b, __m128i c) { \
     register __m128i d __asm__("xmm0") = c;              \
@@ -157,8 +157,8 @@ static void run_tiles(tiles_function *compute, const smma_batch *batch) {
 
 /* ---- Instructions and their CPUID bits ---- */
 
-/* Instructions that share CPUID bits; `keeps`: registers that the operating system must save. Source: Intel's manual,
-   CPUID. */
+/* Instructions whose presence the same CPUID bits show. `keeps` has the registers that the operating system must save.
+   Source: Intel's manual, CPUID. */
 typedef struct {
   const char *name;
   cpuid_flag flag[2];
@@ -180,8 +180,8 @@ static const extension avx512_bf16 = {"AVX512_BF16", {{7, 1, EAX, 5}, AVX512VL},
                        amx_fp16 = {"AMX-FP16", {{7, 1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES},
                        amx_fp8 = {"AMX-FP8", {{0x1e, 1, EAX, 4}, AMX_TILE}, 2, KEEPS_TILES};
 
-/* Reports whether the CPU has the extension. If SOFTMMA_CPU hides AVX-512, it also hides all of these, which are
-   newer than AVX2. */
+/* Reports whether the CPU has the extension. All extensions here are newer than AVX2, so they count as missing if
+   SOFTMMA_CPU hides AVX-512. */
 static bool has(const extension *x) {
   if (smma_cpu_hides(SMMA_CPU_AVX512)) return false;
   for (int i = 0; i < x->flags; i++)

@@ -159,7 +159,7 @@ static inline uint64_t bits_at(const registers &r, int index, int bits) {
   return bits == 64 ? word : word >> index % in_register * bits & (((uint64_t)1 << bits) - 1);
 }
 
-/* Copies element `index` of a lane, whose elements have `bits` bits each. */
+/* Copies element `index` of a lane's registers to element k of `to`. In registers each element has `bits` bits. */
 static inline void take(unsigned char *to, int k, const registers &r, int index, int bits, smma_format format) {
   const size_t bytes = smma_format_bytes(format);
   uint64_t element = bits_at(r, index, bits);
@@ -174,14 +174,15 @@ struct place {
   int lane, index; /* index among the elements of the lane */
 };
 
-/* Returns the place of an element of A or B in row or column g. A register holds E elements, and four lanes hold
-   consecutive registers; the next register of a row is `step` registers further. */
+/* Returns the location of element k of row g of A or of column g of B. A register holds `e` elements. Four lanes hold
+   consecutive elements of the row; the next elements are `step` registers further. */
 static inline place locate_operand(int g, int k, int e, int step, int skipped) {
   return {4 * (g % 8) + k / e % 4, (k / (4 * e) * step + skipped) * e + k % e};
 }
 
-/* Returns the four bits of a group of A. For 8 or 4 bits with half of the largest K, only a figure shows whether two
-   threads have eight groups of one row each, or four groups of two rows each: the metadata must satisfy both. */
+/* Returns the four metadata bits of a group of A. For elements of 8 or 4 bits and half of the largest K, the PTX ISA
+   has only a figure. It does not show whether two threads have eight groups of one row each, or four groups of two rows
+   each. So the metadata must be correct for both. */
 static inline uint32_t metadata_of(const operands *warp, int row, int group, int groups, bool narrow) {
   const auto at = [=](int thread, int nibble) { return warp[4 * (row % 8) + thread].metadata >> 4 * nibble & 15; };
   const uint32_t by_halves = at(group / 4, 4 * (row / 8) + group % 4);
@@ -326,7 +327,7 @@ static inline uint64_t __cvta_generic_to_shared(const void *at) {
   return slot << SLOT;
 }
 
-/* Returns byte `byte` of row `row` (for B: column) of a matrix without swizzling. */
+/* Returns byte number `byte` of row `row` of A, or of column `row` of B, in a matrix without swizzling. */
 static inline const unsigned char *byte_of(uint64_t descriptor, int row, int byte) {
   const auto field = [descriptor](int bit) { return (size_t)(descriptor >> bit & 0x3fff) << 4; };
   const size_t inside = field(0) % ((size_t)1 << SLOT) + (size_t)(row / 8) * field(32) +

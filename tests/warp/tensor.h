@@ -1,7 +1,7 @@
 /* Replaces tensor_memory.h of src/unit/cuda on the CPU: tensor memory, and tcgen05.mma as its model. Part of cuda.h.
 
-   Positions of elements follow the PTX ISA; positions of metadata, whose figures have no text, follow CUTLASS
-   (tmem_e_frg). */
+   Positions of elements follow the PTX ISA. Positions of metadata follow CUTLASS (tmem_e_frg), because the PTX ISA
+   shows them only in figures. */
 #ifndef SOFTMMA_TESTS_TENSOR_H
 #define SOFTMMA_TESTS_TENSOR_H
 
@@ -27,7 +27,7 @@ struct tensor_state {
 };
 inline tensor_state tensor;
 
-/* Returns element k of a row. 16 bytes hold `in_piece` elements, one after another. */
+/* Returns element k of a row. Each 16 bytes hold `in_piece` consecutive elements. */
 static inline uint64_t packed_element(uint64_t descriptor, int row, int k, int in_piece, int bits) {
   uint64_t word = 0;
   const int bit = k % in_piece * bits, first = k / in_piece * 16 + bit / 8;

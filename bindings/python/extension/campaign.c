@@ -10,7 +10,8 @@
 #include "report/merge.h"
 #include "report/verify.h"
 
-/* Gets the recipe for vectors of a kind, or for NULL a campaign's default; false with an exception. */
+/* Sets the recipe for vectors of a kind. If `kind` is NULL, it is a campaign's default recipe. Returns false with an
+   exception if there is no such kind. */
 static bool recipe_of(const char *kind, unsigned long long seed, smma_campaign_recipe *recipe) {
   *recipe = smma_campaign_best(seed);
   if (!kind) return true;

@@ -360,7 +360,7 @@ static PyObject *results_of(const explained *x) {
   PyObject *tuple = PyTuple_New(x->count);
   for (int n = 0; tuple && n < x->count; n++) {
     const smma_explanation *e = &x->explanation[n];
-    PyObject *exact = e->finite ? PyLong_FromUnsignedLongLong(e->exact) : Py_None;
+    PyObject *exact = e->finite ? PyLong_FromUnsignedLongLong(e->correctly_rounded) : Py_None;
     if (!e->finite) Py_INCREF(exact);
     PyTuple_SetItem(tuple, n,
                     Py_BuildValue("(sKN)", smma_format_text(e->result_format), (unsigned long long)e->result, exact));

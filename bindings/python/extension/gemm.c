@@ -61,7 +61,8 @@ static bool choose(call *c) {
   return true;
 }
 
-/* Reads arrays as encodings of the formats that are multiplied, unless the method makes these itself. */
+/* Reads the arrays as encodings of the formats in which they are multiplied. Methods that convert the numbers
+   themselves get them unchanged. */
 static bool take_arrays(call *c) {
   smma_product_request *r = &c->request;
   const bool converts = smma_method_is(&r->method, "words") || smma_method_is(&r->method, "markidis") ||

@@ -107,7 +107,8 @@ smma_arch_id arch_of(PyObject *gpu) {
   return arch;
 }
 
-/* Returns handles of a GPU's instructions in order of preference; for None those of all listed architectures. */
+/* Returns the handles of a GPU's instructions in order of preference. If `gpu` is None, returns the instructions of all
+   listed architectures. */
 PyObject *python_catalogue(PyObject *module, PyObject *gpu) {
   PyObject *list;
   smma_arch_id only = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
@@ -365,7 +366,8 @@ static const smma_instruction *find_by_name(PyObject *gpu, PyObject *name) {
   return PyErr_Occurred() ? NULL : found;
 }
 
-/* Returns the instruction given as an object or by name; NULL with an exception, or without one if none is given. */
+/* Returns the instruction that the caller has passed as an object or by name. Returns NULL with an exception if it is
+   invalid, and NULL without an exception if the caller has passed no instruction. */
 static const smma_instruction *find_named(const choice *x) {
   if (is_instruction(x->instr)) return instruction_of(x->instr);
   if (is_instruction(x->on)) {
@@ -395,7 +397,7 @@ static const smma_instruction *choose_of_gpu(const choice *x, const array_format
                                           : find_by_formats(x->on, &f, x->in != Py_None, x->rounded);
 }
 
-/* Returns the text after the colon of a target "GPU:MORE", and the GPU's name; NULL if there is none. */
+/* Splits a target "GPU:MORE": writes the GPU's name to `gpu` and returns MORE. Returns NULL if there is no colon. */
 static const char *split_target(PyObject *on, char gpu[SMMA_GPU_TEXT_SIZE]) {
   Py_ssize_t size;
   const char *text = PyUnicode_Check(on) ? PyUnicode_AsUTF8AndSize(on, &size) : NULL;
@@ -404,7 +406,7 @@ static const char *split_target(PyObject *on, char gpu[SMMA_GPU_TEXT_SIZE]) {
   return NULL;
 }
 
-/* Returns (gpu, more) for a target "GPU:MORE"; more is None if there is none. */
+/* Returns (gpu, more) for a target "GPU:MORE"; `more` is None if the target has no colon. */
 PyObject *python_split_target(PyObject *module, PyObject *on) {
   char gpu[SMMA_GPU_TEXT_SIZE];
   const char *more;

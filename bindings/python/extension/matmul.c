@@ -78,7 +78,8 @@ static bool is_laid_out(int operand, PyArrayObject *x) {
   return lines_fit(columns, along, rows, down, item, &leading) && leading == (size_t)rows;
 }
 
-/* Copies scale factors in their required order, and other operands in rows. Takes over `x`. */
+/* Returns an operand in the memory order that kernels require: scale factors in their own order, other operands
+   row-major. Copies it if necessary. Takes over `x`. */
 static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
   PyArrayObject *turned, *copy;
   if (is_laid_out(operand, x)) return x;
@@ -135,7 +136,8 @@ static bool make_matrix(product *p, int operand) {
   return p->operand[operand] != NULL;
 }
 
-/* Reports whether an operand holds two FP4 elements a byte: half as many along K as the other operand. */
+/* Reports whether an operand seems to hold two FP4 elements per byte: it has bytes, and half as many along K as the
+   other operand has elements. */
 static bool looks_packed(PyArrayObject *x, npy_intp along_k, npy_intp other) {
   return PyArray_ITEMSIZE(x) == 1 && PyArray_ISINTEGER(x) && 2 * along_k == other;
 }
@@ -185,7 +187,7 @@ static bool check_scales(product *p) {
   return true;
 }
 
-/* Computes the shapes of the batch and of the result; the result has no axis for a vector. */
+/* Computes the shapes of the batch and of the result. An operand that is a vector adds no axis to the result. */
 static bool find_batch(product *p) {
   PyArrayObject *const matrices[] = {p->operand[A], p->operand[B], p->operand[SCALE_A], p->operand[SCALE_B]};
   static const char *const matrix_names[] = {"a", "b", "scale_a", "scale_b"};
@@ -237,7 +239,7 @@ static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
   return dense;
 }
 
-/* Lays out the operands, except a multiplier's B, which has no elements here. */
+/* Lays out all operands. If a multiplier is used, skips B and its scale factors, which the multiplier already holds. */
 static bool lay_out_operands(product *p) {
   for (int i = 0; i < OPERANDS; i++) {
     PyArrayObject **x = &p->operand[i];
@@ -381,7 +383,8 @@ static bool compute(product *p) {
 
 /* ---- Conversion from and to Python ---- */
 
-/* Determines whether arrays are on a device; then all of them must be. */
+/* Determines whether the arrays are in a device's memory. Either all arrays or none must be there; otherwise returns
+   false with an exception. */
 static bool find_place(product *p, PyObject *const object[OPERANDS], PyObject *bias) {
   p->with.on_device = p->on_device = array_is_on_device(object[A]);
   for (int x = 0; x <= OPERANDS; x++) {
@@ -443,7 +446,8 @@ static bool choose(product *p, const choice *x) {
   return choose_and_round(p, x, &formats);
 }
 
-/* Checks the dtype of an array in a device's memory, where nothing is rounded. */
+/* Checks that the dtype of an array in a device's memory is the format that is multiplied, because such arrays are
+   never rounded. */
 static bool is_encoded(PyArrayObject *x, const char *name, smma_format format) {
   if (array_holds(x, format)) return true;
   PyErr_Format(PyExc_TypeError, "%s: on a device values are not rounded: its dtype is %S, and %s is multiplied", name,

@@ -19,7 +19,7 @@ PyObject *fail_with_error(const smma_error *error) {
   return NULL;
 }
 
-static bool forked; /* this process is the child of a fork; its parent may have had threads */
+static bool forked; /* this process is the child of a fork, and the parent may have had threads */
 
 int threads_allowed(int threads) { return forked ? 1 : threads; }
 
@@ -104,7 +104,7 @@ static PyMethodDef functions[] = {
     {"convert", python_convert, METH_VARARGS, NULL},
     {"experiment", python_experiment, METH_VARARGS, NULL},
     {"campaign", python_campaign, METH_VARARGS, NULL},
-    {"ask", python_ask, METH_VARARGS, NULL},
+    {"run_open_questions", python_ask, METH_VARARGS, NULL},
     {"merge", python_merge, METH_O, NULL},
     {"verify", python_verify, METH_VARARGS, NULL},
     {"record", python_record, METH_VARARGS, NULL},

@@ -202,7 +202,7 @@ def campaign(
     if open:
         if (against, rows, seed, kind, shard, resume) != ("model", 100000, 0, None, None, None):
             raise ValueError("open has rows of its own: it takes no against, rows, seed, kind, shard and resume")
-        return result(OpenAnswers, _core.ask(unit, gpu, instruction, bool(every), only))
+        return result(OpenAnswers, _core.run_open_questions(unit, gpu, instruction, bool(every), only))
     if only is not None or every:
         raise ValueError("only and every are of open=True")
     index, count = _shard(shard)

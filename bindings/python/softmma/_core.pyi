@@ -1,4 +1,4 @@
-"""The extension module: positional arguments, no defaults. The package's functions document what they do."""
+"""The extension module: positional arguments, no defaults. The package documents what these functions do."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -7,35 +7,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
-KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
+MultiplierHandle: TypeAlias = Any  # a capsule that holds a multiplier of the library
 PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
 RecordingHandle: TypeAlias = Any  # a capsule that holds rows with results
 
 def version() -> str: ...
 def forked() -> None: ...
 def register_instruction_type(type: type) -> None: ...
-def gpus() -> list[tuple[str, str, str, str]]: ...
-def formats() -> list[tuple[str, int, int, np.dtype[Any]]]: ...
-def block_formats() -> list[tuple[str, str, str, int]]: ...
+def gpus() -> list[tuple[str, str, str, str]]: ...  # the fields of Gpu
+def formats() -> list[tuple[str, int, int, np.dtype[Any]]]: ...  # the fields of Format
+def block_formats() -> list[tuple[str, str, str, int]]: ...  # name, element, scale, elements that share a scale
 def format(format: object) -> str: ...
 def dtype(format: object) -> np.dtype[Any]: ...
 def catalogue(gpu: str | None) -> list[Handle]: ...
 def find_instruction(gpu: str, name: str) -> Handle: ...
 def split_target(on: str) -> tuple[str, str | None]: ...
 def choose(on: str, instr: str | None, in_dtype: object, out_dtype: object) -> Handle: ...
-def describe(handle: Handle) -> tuple[Any, ...]: ...
+def describe(handle: Handle) -> tuple[Any, ...]: ...  # the fields of Instruction
 def aliases(handle: Handle) -> list[str]: ...
-def custom(origin: str, text: str) -> Handle: ...
+def custom(origin: str, description: str) -> Handle: ...
 def custom_text(handle: Handle) -> str: ...
 def rtl_text(instruction: object, name: str | None, stages: int, assertion: bool, /) -> str: ...
-def plan(origin: str, text: str) -> PlanHandle: ...
+def plan(origin: str, json_text: str) -> PlanHandle: ...
 def plan_text(plan: PlanHandle) -> str: ...
 def library_plan(
     name: str,
     instruction: object,
     d: object,
     sizes: tuple[int, int, int],
-    numbers: tuple[int, int, int, int, int, int, int, int, int],
+    # algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
+    algorithm: tuple[int, int, int, int, int, int, int, int, int],
     fast: bool,
     workspace: int,
     epilogue: int,
@@ -71,10 +72,11 @@ def matmul(
     kernel: str | None,
     round_in: str | None,
 ) -> NDArray[Any]: ...
-def sparse_matmul(metadata: NDArray[np.uint8], arguments: tuple[Any, ...], /) -> NDArray[Any]: ...  # as matmul
-def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int, str | None]: ...  # as matmul; a, c, scale_a None
+def sparse_matmul(metadata: NDArray[np.uint8], matmul_arguments: tuple[Any, ...], /) -> NDArray[Any]: ...
+# Arguments of matmul; a, c and scale_a are None. Returns handle, instruction, K, N, bytes, and the operands' rounding.
+def multiplier(*arguments: Any) -> tuple[MultiplierHandle, Any, int, int, int, str | None]: ...
 def multiplier_matmul(
-    multiplier: KeptB,
+    multiplier: MultiplierHandle,
     instruction: object,
     a: ArrayLike,
     c: ArrayLike | None,
@@ -82,10 +84,10 @@ def multiplier_matmul(
     round_in: str | None,
 ) -> NDArray[Any]: ...
 def bound(
-    stored: str | None, arguments: tuple[Any, ...], /
+    d_format: str | None, arguments: tuple[Any, ...], /
 ) -> tuple[NDArray[np.float64], str, bool]: ...  # bounds, instruction, whether A or B may be rounded
 
-# Studies; targets are (label, plan's text or None, arguments of matmul).
+# Studies. A target is a tuple: its label, the text of its plan or None, the arguments of matmul.
 def compare(
     a: ArrayLike, b: ArrayLike, targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...], /
 ) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, and each D
@@ -96,17 +98,17 @@ def tolerance(
     data: str,
     shape: tuple[int, int, int],
     with_c: bool,
-    stored: object,
+    d_format: object,
     margin: float,
     /,
 ) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
 def sweep(
-    text: str, a: ArrayLike | None, b: ArrayLike | None, arguments: tuple[Any, ...], /
-) -> dict[str, Any]: ...  # arguments: those of tolerance
-def sweep_is_accurate(text: str, /) -> bool: ...
+    assignment: str, a: ArrayLike | None, b: ArrayLike | None, arguments: tuple[Any, ...], /
+) -> dict[str, Any]: ...  # assignment: "k=16,64"; arguments: those of tolerance
+def sweep_is_accurate(assignment: str, /) -> bool: ...
 def trace(
     at: tuple[int, ...] | None,
-    own: tuple[tuple[str, ArrayLike], ...],
+    user_results: tuple[tuple[str, ArrayLike], ...],  # name, D
     shows_rounding: bool,
     every: int,
     targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
@@ -187,20 +189,20 @@ def operand(
     x: NDArray[Any],  # float32 or float64, (..., outer, inner), dense
     k_inner: bool,
     format: str,
-    factor: str | None,
-    rows: int,
-    columns: int,
-    formula: str,
+    factor_format: str | None,
+    block_rows: int,
+    block_columns: int,
+    scale_formula: str,  # "ocp", ...: the library whose formula computes the factors
     scale_rounding: str,
     power_of_two: bool,
     zero_points: bool,
     line_factors: bool,
     keeps_nan: bool,
     compute: str | None,
-    given: float,
-    tensor: str | None,
+    preset_scale: float,  # 0: computed from x
+    source_format: str | None,  # format that x was widened from
     random: NDArray[np.float64] | None,
-    measure: bool,
+    with_statistics: bool,
     threads: int,
     overflow: str,
     rounding: str,
@@ -212,19 +214,21 @@ def operand(
     NDArray[np.int32] | None,
     float,
     tuple[int, int, int, int, float, float] | None,
-]: ...
+]: ...  # elements, scale factors, second-level factors, zero points, amax, statistics
 def weight(
     path: str,
     name: str | None,
     archive: bytes | None,  # the contents of a .safetensors file; None: read the path
-) -> tuple[NDArray[Any], NDArray[Any] | None, float, int, int, str, NDArray[np.float32] | None]: ...
+) -> tuple[
+    NDArray[Any], NDArray[Any] | None, float, int, int, str, NDArray[np.float32] | None
+]: ...  # values, scale factors, the tensor's factor, rows, columns, the values' format, numbers
 def operand_scale(greatest: float, format: str) -> float: ...
 def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64], format: str) -> NDArray[np.float32]: ...
-def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
+def same_lines(x: NDArray[Any], y: NDArray[Any], threads: int) -> bool: ...
 def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
-    one: tuple[object, str, Callable[..., ArrayLike] | str | None],
-    other: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    target_1: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    target_2: tuple[object, str, Callable[..., ArrayLike] | str | None],
     rows: int,
     seed: int,
     /,
@@ -254,7 +258,9 @@ def campaign(
     report: str | None,
     /,
 ) -> dict[str, Any]: ...
-def ask(unit: object, gpu: str | None, instruction: object, every: bool, only: str | None, /) -> dict[str, Any]: ...
+def run_open_questions(
+    unit: object, gpu: str | None, instruction: object, every: bool, only: str | None, /
+) -> dict[str, Any]: ...
 def merge(reports: tuple[tuple[str, str | None], ...], /) -> dict[str, Any]: ...
 def verify(
     paths: tuple[str, ...], rows: tuple[Any, ...] | None, unit: object, show: int, /
@@ -316,6 +322,7 @@ def gemm(
     instr: object,
     in_dtype: object,
     out_dtype: object,
+    # method, sum, subnormals, slices, products, through, words, slice_bits, accuracy
     method: tuple[str | None, str | None, str | None, str | None, str | None, str | None, int, int, float],
     alpha: float,
     beta: float,

@@ -43,7 +43,8 @@ class Sums:
 
     @staticmethod
     def of_parents(k: int, parent: Sequence[int]) -> Sums:
-        """Returns the order given by each node's parent. A sum follows its terms; otherwise the least k comes first."""
+        """Returns the order that the list of parents defines. Each sum comes after its terms; apart from this, nodes
+        with the least k come first."""
         sums: list[list[int]] = [[] for _ in parent[k:]]
         for node, above in enumerate(parent):
             if above >= 0:
@@ -125,7 +126,8 @@ class Sums:
         return len(below) > 2 and all(x < self.k for x in below)
 
     def _run(self, node: int) -> tuple[int, list[list[int]]]:
-        """Returns the first term of a run of sums, and the terms each step adds: similar counts, fewer in the last."""
+        """Returns the first term of a chain of sums, and the terms that each step adds. All steps add similar numbers
+        of terms, except the last, which may add fewer."""
         steps: list[list[int]] = []
         while node >= self.k and not self._is_flat(node):
             below = sorted(self.parts[node - self.k], key=lambda x: (-self.size[x], self.first[x]))

@@ -12,15 +12,16 @@ from softmma._units import Instruction, chosen, text_of
 
 
 class Plan:
-    """A library's computation of an element of a product: parts of K, the order of their sums, an epilogue.
+    """How a library computes an element of a product: how K is divided into parts, the order in which their sums are
+    added, and the epilogue.
 
     ``description`` is the content of a plan's file (docs/plans.md): a mapping, its JSON text, or the path of such a
     file (a `Path`, or a str that ends in ".json"); or the name of a library with a single plan ("deepgemm"). `plan`
     makes the plans of cuBLASLt. Raises ValueError for an invalid description, with line and column in the JSON text and
     the allowed values.
 
-    ``text`` is the plan as JSON, and ``value`` is the same as a dict. ``name``, ``sources`` and ``d`` (the format of D,
-    or None) come from the description.
+    ``text`` is the plan as JSON, and ``value`` is the same content as a dict. ``name``, ``sources`` and ``d`` (the
+    format of D, or None) come from the description.
 
         >>> import numpy as np, softmma
         >>> x = np.float16([[1, 2**-14, 2**-14, 1]])
@@ -32,26 +33,27 @@ class Plan:
     """
 
     def __init__(self, description: Mapping[str, Any] | str | Path):
-        self._handle = _parsed(description)
+        self._handle = _parse(description)
         self.text = _core.plan_text(self._handle)
-        said = self.to_dict()
-        self.name: str = said["name"]
-        self.sources: tuple[str, ...] = tuple(said.get("sources", ()))
-        self.d: str | None = said.get("d")
+        description = self.to_dict()
+        self.name: str = description["name"]
+        self.sources: tuple[str, ...] = tuple(description.get("sources", ()))
+        self.d: str | None = description.get("d")
 
     @property
     def value(self) -> dict[str, Any]:
-        """The record that ``softmma plan`` prints."""
+        """The content of the plan's file as a dict, as ``softmma plan`` prints it."""
         return self.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the content of the plan's file, to be changed and passed to `Plan`."""
-        said: dict[str, Any] = json.loads(self.text)
-        return said
+        """Returns the content of the plan's file as a new dict, equal to ``value``. Change it and pass it to `Plan` to
+        make another plan."""
+        content: dict[str, Any] = json.loads(self.text)
+        return content
 
     def __repr__(self) -> str:
-        said = self.to_dict()
-        levels = [_level_text(level) for level in said["sum"]] or ["one chain"]
+        description = self.to_dict()
+        levels = [_level_text(level) for level in description["sum"]] or ["one chain"]
         return f"<plan {self.name}: {', '.join(levels)}>"
 
     def __eq__(self, other: object) -> bool:
@@ -64,7 +66,7 @@ class Plan:
         return Plan, (self.text,)
 
 
-def _parsed(description: Mapping[str, Any] | str | Path) -> Any:
+def _parse(description: Mapping[str, Any] | str | Path) -> Any:
     if isinstance(description, Mapping):
         return _core.plan("plan", json.dumps({"softmma-plan": 1, **description}, indent=2))
     if not isinstance(description, (str, Path)):
@@ -121,13 +123,14 @@ def plan(
     """Returns the plan of a library's product, by measured rules (docs/plans.md).
 
     ``as_`` is one of `plan_libraries`; "cublaslt:13.1" is the plan on the GPU ``on``. ``on``, ``instr`` and
-    ``in_dtype`` choose the instruction as in `matmul`; ``out_dtype`` is the format of D. The nine numbers are
-    cuBLASLt's choice for the product, as cublasLtMatmulAlgoConfigGetAttribute returns them; -1: not known. With
-    ``workspace``, in bytes, instead, cuBLASLt 12.8's choice is used if it is recorded for the shape. ``fast`` is FP8
-    with fast accumulation. ``epilogue`` is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c`` says
-    that beta is not 0, or, if there is no bias, that alpha is not 1. ``a_strided`` and ``b_strided`` say that elements
-    of A or B with successive k are not adjacent in memory. Raises ValueError if a number is missing that only the
-    library knows, or no plan is known.
+    ``in_dtype`` choose the instruction as in `matmul`; ``out_dtype`` is the format of D. ``algo``, ``tile``,
+    ``splitk``, ``reduction``, ``swizzle``, ``custom``, ``stages``, ``inner`` and ``cluster`` are cuBLASLt's choice for
+    the product, as cublasLtMatmulAlgoConfigGetAttribute returns them; -1: not known. A GPU's name ``on`` is ignored
+    unless ``instr`` or ``in_dtype`` is also given or the library is cuBLASLt. With ``workspace``, in bytes, instead,
+    cuBLASLt 12.8's choice is used if it is recorded for the shape. ``fast`` is FP8 with fast accumulation. ``epilogue``
+    is a cublasLtEpilogue_t: 4 for a bias, 6 for a bias and ReLU. ``with_c`` says that beta is not 0, or, if there is no
+    bias, that alpha is not 1. ``a_strided`` and ``b_strided`` say that elements of A or B with successive k are not
+    adjacent in memory. Raises ValueError if a number is missing that only the library knows, or no plan is known.
 
         >>> import softmma
         >>> softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).to_dict()["sum"]
@@ -138,7 +141,7 @@ def plan(
     instruction = on
     if isinstance(on, str):
         instruction = chosen(on, instr, in_dtype, None) if instr is not None or in_dtype is not None else None
-    numbers = algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
+    algorithm = algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
     return Plan(
         _core.plan_text(
             _core.library_plan(
@@ -146,7 +149,7 @@ def plan(
                 instruction,
                 out_dtype,
                 (m, n, k),
-                numbers,
+                algorithm,
                 fast,
                 -1 if workspace is None else workspace,
                 epilogue,

@@ -109,7 +109,8 @@ def matmul(
 
 
 def _seen(given: Mapping[str, Any], d: NDArray[Any], **of_a: Any) -> None:
-    """Records a product if someone asks for it. Empty `given`: nobody asked when the arguments were at hand."""
+    """Records a product if the list `products_seen` exists. If `given` is empty, the list did not exist when the
+    product's arguments were available, so the product is not recorded."""
     seen = products_seen.get()
     if seen is not None and given:
         seen.append(({name: given[name] for name in _ARGUMENTS if name in given} | of_a, d))

@@ -170,7 +170,8 @@ class Operand:
 
     @property
     def block(self) -> int:
-        """Returns the number of elements along K that share a factor applied by the unit: 16 or 32; 0 if none do."""
+        """Returns the number of elements along K that share a factor which the unit applies: 16 or 32. Returns 0 if the
+        unit applies no factors."""
         return {"ue4m3": 16, "ue8m0": 32}.get(self.factor or "", 0) if self.compute is None else 0
 
     @property
@@ -195,7 +196,7 @@ class Operand:
 
     @property
     def scaled_by(self) -> tuple[str, str]:
-        """Returns the formula and the scale rounding, where None stands for a default."""
+        """Returns the formula and the scale rounding; members that are None are replaced by their defaults."""
         formula = self.formula or ("ocp" if self.factor == "ue8m0" else "te")
         return formula, self.scale_rounding or FORMULAS[formula].get("ue8m0") or "floor"
 

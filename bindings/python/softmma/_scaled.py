@@ -64,7 +64,7 @@ def _bytes(scales: ArrayLike) -> NDArray[Any]:
 
 
 class Scaling(NamedTuple):
-    """How the factors of two operands act: a kind of `torch._scaled_mm`, and the factors as `matmul` takes them.
+    """The kind of scaling of two operands, as in `torch._scaled_mm`, and their factors in the form that `matmul` takes.
 
     ``kind`` is "tensor", "row", "128" or the name of a block-scaled format.
     """
@@ -143,7 +143,8 @@ def instruction_for(on: str | Instruction, kind: str, formats: tuple[str, ...]) 
 def scaled_product(
     x: Any, y: Any, scaling: Scaling, instruction: Instruction, fast: bool, **of_product: Any
 ) -> NDArray[Any]:
-    """Computes A B in FP32 with the factors of blocks; those of tensors and rows act afterwards (`times_factors`)."""
+    """Computes A B in FP32, including the factors of blocks. Factors of tensors and rows are applied afterwards, by
+    `times_factors`."""
     in_dtype = instruction.a, instruction.b
     if scaling.kind in ("tensor", "row"):
         plan = ("torch:_scaled_mm:fast" if fast else "torch:_scaled_mm") if instruction.keeps_13_bits else None
@@ -153,7 +154,8 @@ def scaled_product(
 
 
 def times_factors(d: Any, kind: str, scale_a: Any, scale_b: Any) -> Any:
-    """Multiplies a sum by the factors of tensors, which act as one, or of rows: first the column's, then the row's."""
+    """Multiplies a sum by the product of both tensors' factors, or by the factor of the column and then by that of the
+    row."""
     if kind == "tensor":
         return d * (scale_a * scale_b)
     return d * scale_b * scale_a if kind == "row" else d

@@ -26,7 +26,7 @@ def several(one: Any, what: str) -> Sequence[Any]:
 
 
 def completed(on: Sequence[Any]) -> list[Any]:
-    """Returns the units; a name that begins with a colon, as ":tf32", gets the GPU of the unit before it."""
+    """Returns the units. A name without a GPU, such as ":tf32", gets the GPU of the unit before it."""
     units: list[Any] = []
     for unit in on:
         before = units[-1] if units else None
@@ -37,7 +37,7 @@ def completed(on: Sequence[Any]) -> list[Any]:
 
 
 def label(unit: str | Instruction) -> str:
-    """Returns the name of a target: a GPU's as it is given, or the instruction's."""
+    """Returns the name of a target: the instruction's name, or the GPU's name as the caller wrote it."""
     return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")
 
 

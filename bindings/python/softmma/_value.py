@@ -10,7 +10,7 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 def result(kind: type[R], value: Mapping[str, Any], **others: Any) -> R:
     """Returns a named tuple whose fields are the members of the record ``value``; its field ``value`` is the record.
-    Lists become tuples. ``others`` are fields with other values than the member of their name."""
+    Lists become tuples. ``others`` are fields that the record lacks, or has with another value."""
     fields: dict[str, Any] = {"value": value}
     for name in kind._fields:  # type: ignore[attr-defined]
         if name in value and name not in others:

@@ -39,8 +39,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks each test with its tier: its own marker, otherwise the TIER of its module. A test without a tier ends the
-    run."""
+    """Marks each test with its tier: that of its own marker, otherwise the TIER of its module. If a test has no tier,
+    the run ends."""
     for item in items:
         tier = next((mark.name for mark in item.own_markers if mark.name in TIERS), None)
         if tier is None:
@@ -57,7 +57,8 @@ def generator():
 
 @pytest.fixture(scope="session")
 def command():
-    """Runs the softmma command: $SOFTMMA, otherwise one that was built here, otherwise the one on the PATH."""
+    """Returns a function that runs the softmma command: the file in $SOFTMMA, otherwise a build in this checkout,
+    otherwise the command on the PATH."""
     built = [REPOSITORY / folder / "bin" / "softmma" for folder in ("build", "build-tests")]
     candidates = [os.environ.get("SOFTMMA"), *(str(path) for path in built if path.exists()), shutil.which("softmma")]
     program = next((name for name in candidates if name), None)

@@ -56,7 +56,8 @@ F = np.float32
 MX = spread(2.0 ** (UE8M0.astype(F) - 127), 1, 32)
 NV = UE4M3.astype(F)
 
-# Form: its tensors, the numbers by the formula of its owner, and a target that takes the elements as they are stored.
+# For each form of weights: its tensors, the numbers that the formula of the form's library gives, and a target that
+# takes the elements unchanged.
 FORMS = {
     "nvfp4 of ModelOpt": (
         {".weight": PACKED, ".weight_scale": UE4M3, ".weight_scale_2": F(0.0123), ".input_scale": F(1), ".bias": F([0] * N)},
@@ -102,7 +103,8 @@ def gemm(command, tmp_path, *arguments):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_form(form, tmp_path, command):
-    """Numbers, and the product of the command on a unit that takes numbers, and on one that takes the stored form."""
+    """Checks the weight's numbers, and two products of the command: on a unit that takes numbers, and on a unit that
+    takes the stored elements."""
     parts, numbers, target = FORMS[form]
     file = write(tmp_path / "model.safetensors", {LAYER + end: x for end, x in parts.items()})
     w = softmma.load_weight(file, "layers.0.mlp.down_proj")
@@ -145,7 +147,7 @@ def test_experts(tmp_path, command):
 
 @pytest.mark.parametrize(("form", "plan"), [("fp8 of blocks", "deepgemm"), ("fp8 of rows", "torch:_scaled_mm:row")])
 def test_plan_takes_factors(form, plan, tmp_path, command):
-    """Plans with scale factors take the stored ones in the place of --scale-b."""
+    """A plan with scale factors uses the checkpoint's factors if --scale-b is missing."""
     parts, _, _ = FORMS[form]
     file = write(tmp_path / "m.safetensors", {LAYER + end: x for end, x in parts.items()})
     w = softmma.load_weight(file)
@@ -297,7 +299,8 @@ def test_npz(tmp_path, command):
 
 
 def test_index(tmp_path, command):
-    """Several files: the elements in one, their factors in another; names as in a single file."""
+    """A checkpoint of several files: the elements are in one file, their factors in another. Names are the same as in a
+    single file."""
     parts, numbers, target = FORMS["nvfp4 of ModelOpt"]
     names = {}
     for i, (end, x) in enumerate(parts.items()):

@@ -29,7 +29,8 @@ def tables(tmp_path):
 
 
 def test_drift(tables):
-    """Rounding: equal sums give equal bits, whatever is rounded; small causes are rounded away, large ones are not."""
+    """GPUs with equal sums have equal outputs in every way of rounding. If sums differ, rounding to 16 bits hides small
+    differences, but not large ones."""
     drift, errors, first, cause, trained = tables("drift.py")
     for row in drift:
         assert (row["logits"] == 0) == (row["pair"] == "H100, B200")
@@ -51,7 +52,7 @@ def test_drift(tables):
 
 
 def test_fp22(tables):
-    """The observations of the source, and recorded test vectors that its interpretation does not explain."""
+    """The measurements of the source are reproduced. Recorded test vectors contradict its interpretation (FP22)."""
     zero, judged, smallest, errors = tables("fp22.py")
     assert [row["D is C cut to FP22"] for row in zero[:2]] == [row["rows"] for row in zero[:2]]
     assert [row["D is C"] for row in zero[2:]] == [row["rows"] for row in zero[2:]]
@@ -66,7 +67,7 @@ def test_fp22(tables):
 
 
 def test_accumulator(tables):
-    """Finer formats need more bits, terms of one sign need more, longer blocks hardly fewer."""
+    """Finer formats and terms of one sign need more accumulator bits; longer blocks need at most one bit less."""
     knees, curves, over_k, network = tables("accumulator.py")
     least = {(row["product"], row["operands"]): row["F, the same, L = 4"] for row in knees}
     for product in {name for name, _ in least}:

@@ -202,8 +202,8 @@ def test_rounding_of_operands(mode):
 
 
 def test_usual_rounding_of_operands():
-    """cuBLAS rounds ties of tf32 away from zero (RTX 3090: 1025), on Hopper to even; XF32 is truncated; all other
-    formats round to nearest even; NaN stays NaN."""
+    """Default rounding of operands. TF32: cuBLAS rounds ties away from zero (RTX 3090: 1025), on Hopper to even. XF32
+    is truncated. All other formats are rounded to nearest even. NaN remains NaN."""
     one = np.ones((1, 1), np.float32)
 
     def product(x, gpu, format, **more):

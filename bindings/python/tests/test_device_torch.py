@@ -58,7 +58,7 @@ RECIPES = (
 
 @pytest.mark.parametrize(("on", "recipe", "stays"), RECIPES)
 def test_emulate(tensors, on, recipe, stays):
-    """Operands that are only rounded stay on the device; the others are prepared on the host."""
+    """Operands that are only rounded stay on the device; operands with scale factors are prepared on the host."""
     found, report = results("cuda", on, recipe)
     assert bool(tensors) == (not stays)
     expected, plain = results(None, on, recipe)

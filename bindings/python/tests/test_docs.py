@@ -62,7 +62,7 @@ def crc32c(data):
 
 
 def test_vector_file_checksums(tmp_path, command):
-    """Reads the file as the page describes it; the test vectors must equal those of the text."""
+    """Reads the binary file as the page describes it. Its test vectors must equal the test vectors of the text file."""
     asked = ["vectors", "gen", "--on", "B200", "--instr", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", "--rows", "1500"]
     command(*asked, "--format", "binary", "-o", tmp_path / "rows.bin")
     text = [line.split() for line in command(*asked).splitlines() if not line.startswith("#")]
@@ -128,7 +128,7 @@ def outputs(notebook):
 @pytest.mark.all
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks(path):
-    """Executed again, notebooks print what they show, and so does the page."""
+    """A notebook that is executed again prints the stored outputs, and its page in docs shows the same outputs."""
     nbformat = pytest.importorskip("nbformat", reason="nbconvert is not installed: notebooks are NOT executed")
     nbclient = pytest.importorskip("nbclient", reason="nbconvert is not installed: notebooks are NOT executed")
     stored, executed = (nbformat.read(path, as_version=4) for _ in range(2))

@@ -27,20 +27,21 @@ HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
 )
 def test_command(command, targets, options, arguments):
     found = softmma.equal(*targets, **options)
-    if "in_dtype" in options and "--in" not in arguments:
+    if "in_dtype" in options and "--in" not in arguments:  # cases may omit --in if it equals in_dtype
         arguments = [*arguments, "--in", options["in_dtype"]]
-    said = json.loads(command("diff", "--prove", *targets, *arguments, "--json", status=(0, 1, 2)))
-    assert found.answer == said["answer"] and bool(found) == (said["answer"] == "equal")
-    assert found.rows == said["rows"]
-    if found.row is not None and said["row"]:
+    report = json.loads(command("diff", "--prove", *targets, *arguments, "--json", status=(0, 1, 2)))
+    assert found.answer == report["answer"] and bool(found) == (report["answer"] == "equal")
+    assert found.rows == report["rows"]
+    if found.row is not None and report["row"]:
         assert [int(d.view(f"u{d.itemsize}")[0]) for d in found.row.results] == [
-            int(x[0], 16) for x in said["row"]["d"]
+            int(x[0], 16) for x in report["row"]["d"]
         ]
 
 
 @pytest.mark.parametrize(("x", "y"), [("H100:tf32", "H100:f16"), ("H100:bf16", "H100:f16"), ("B200:e2m1", "B200:e4m3")])
 def test_row_of_common_operands(x, y):
-    """The operands are numbers of both formats, and their products have the results that the counterexample states."""
+    """The operands of the test vector are numbers of both formats, and matmul returns the results that the
+    counterexample states."""
     row = softmma.equal(x, y).row
     for target, d in zip((x, y), row.results):
         gpu, inputs = target.split(":")
@@ -52,7 +53,7 @@ def test_row_of_common_operands(x, y):
 
 
 def test_row():
-    """The counterexample, computed by matmul, has the results that it states."""
+    """For the counterexample, matmul returns the two results that the counterexample states."""
     plan = softmma.Plan(HALVES)
     found = softmma.equal("H100", "H100", plan=[None, plan], k=40)
     assert found.answer == "different" and found.k == found.row.k == 40 and not found
@@ -69,7 +70,7 @@ def test_proved_for_multiples():
     assert found.row is not None and found.row.k % 16
 
 
-def test_complaints():
+def test_errors():
     with pytest.raises(ValueError, match="give one for both"):
         softmma.equal("H100", "B200", plan=[None] * 3)
     with pytest.raises(ValueError, match="rows is 0"):
@@ -85,7 +86,7 @@ def test_complaints():
 
 
 def test_permute():
-    """With k exchanged, the counterexample gives the other result that it states."""
+    """If the two k that the counterexample names are exchanged, matmul returns the second result that it states."""
     found = softmma.permute("A100")
     assert not found and found.order == "matters" and found.zeros == "change nothing" and found.k is None
     a, b = (np.array(x)[None, :] for x in (found.row.a, found.row.b))

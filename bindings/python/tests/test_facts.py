@@ -69,7 +69,8 @@ def test_names_are_unique_and_found(facts):
 
 
 def test_rules_keep_their_names(facts):
-    """Publications cite them: a rule of tests/rule_ids.txt, the list of 1.0.0, may be joined by others, and stays."""
+    """Publications cite rules by name. So every rule in tests/rule_ids.txt (the list of version 1.0.0) still exists;
+    new rules may be added."""
     kept = (REPOSITORY / "tests/rule_ids.txt").read_text().split()
     assert set(kept) <= {rule["id"] for rule in facts["rules"]}
 

@@ -206,7 +206,7 @@ def test_arguments():
 
 
 def test_units_by_name(tmp_path):
-    """A model from a file; it accepts only test vectors in its own formats."""
+    """A custom unit from a file is inferred by name. It accepts only test vectors in its own formats."""
     description = {"name": "two", "algorithm": "FMA", "k": 2, "a": "bf16", "b": "bf16", "d": "f32"}
     path = tmp_path / "unit.json"
     path.write_text(json.dumps({"softmma-unit": 1, **description}))
@@ -245,7 +245,8 @@ def test_record(tmp_path, found):
 
 
 def test_rivals(tmp_path):
-    """A few test vectors agree with several models; for each model there is a test vector that would distinguish it."""
+    """If a few recorded test vectors agree with several models, infer lists the models, each with a test vector that
+    would distinguish it."""
     path = tmp_path / "rows.txt"
     softmma.infer(volta, on=V100, **FEW, record=path)
     rows = [line for line in path.read_text().splitlines() if not line.startswith("#")]
@@ -273,7 +274,7 @@ def test_interrupt(unit):
 
 
 def test_inside_a_unit():
-    """A function may call units itself; exceptions that it catches do not affect the search."""
+    """A unit's function may itself call units of the package. Exceptions that it catches do not affect the search."""
     seen = []
 
     def unit(a, b, c):

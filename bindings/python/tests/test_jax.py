@@ -203,7 +203,8 @@ def integers(generator, shape):
 
 
 def derivatives(f, g=None):
-    """Returns a function for f's result and both gradients, for the cotangent g (without g: the result itself)."""
+    """Returns a function that computes f's result and both gradients. The cotangent is g, or f's result if g is
+    None."""
 
     def found(x, w):
         d, pull = jax.vjp(f, x, w)
@@ -279,8 +280,8 @@ def test_vmapped_convolutions(generator, recipe, axes, case):
 
 
 def test_order_of_a_convolution(generator):
-    """Order of K: positions, with channels innermost; for a filter's gradient the batch, with pixels innermost; without
-    the zeros of strides."""
+    """K runs over the filter's positions, with channels innermost. For the filter's gradient K runs over the batch,
+    with pixels innermost. Zeros from strides are not part of K."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((3, 40, 6, 5), (56, 40, 3, 2)))
     f = softmma.jax.emulate(lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID"), "V100", "fp16")
     d, pull = jax.vjp(f, x, w)
@@ -657,7 +658,8 @@ def network(w, x):
 
 
 def test_emulate(generator, weights):
-    """The bits are those of `dot_general` in the program as it is written; the report has each product."""
+    """The emulated program returns the same bits as a program that calls `dot_general`, and its report lists each
+    product."""
     x = jnp.asarray(generator.standard_normal((8, 32)), jnp.float32)
     emulated = softmma.jax.emulate(network, "H100", "fp8_rowwise", weights=0)
     forward = softmma.jax.dot_general("H100", "fp8_rowwise")
@@ -690,7 +692,7 @@ def test_emulated_gradients(generator, weights, recipe):
 
 
 def layers(w, x):
-    """Weights of all layers in one array, as in loops: slices of it are also weights."""
+    """A network whose layers share one array of weights, as in loops. Slices of this array are also weights."""
 
     def layer(h, w):
         return lax.cond(h.sum() > 0, lambda h: h @ w, lambda h: h @ (2 * w), h), None
@@ -773,8 +775,8 @@ def test_custom_derivatives(generator):
 
 
 def test_derivatives_inside(generator):
-    """If roles make no difference, the products of a gradient are emulated; otherwise a message says how to emulate
-    them."""
+    """A gradient is taken inside the emulated function. If the recipe treats all roles alike, its products are
+    emulated; otherwise the message says how to emulate them."""
     x, w = (jnp.asarray(generator.standard_normal(s), jnp.float32) for s in ((4, 32), (32, 8)))
     gradient = jax.grad(lambda w: (x @ w).sum())
     expected = softmma.matmul(np.asarray(x).T, np.ones((4, 8)), in_dtype="bf16")
@@ -816,8 +818,8 @@ def test_outside():
 
 
 def test_linear_solve(generator):
-    """JAX multiplies by the matrix only in derivatives, and the roles of that product cannot be seen: it counts as
-    outside if roles matter."""
+    """In a linear solve JAX multiplies by the matrix only in derivatives. The roles of this product are unknown, so it
+    is not emulated if the recipe depends on roles."""
     a, b = (jnp.asarray(generator.standard_normal((8, 8)), jnp.float32) for _ in range(2))
     for recipe, outside in ("fp8_rowwise", True), ("fp16", False):
         emulated = softmma.jax.emulate(jnp.linalg.solve, recipe=recipe, weights=0)
@@ -1014,8 +1016,8 @@ def test_convolutions_as_in_pytorch(generator, recipe, transposed, rank, options
 
 
 def test_delayed_scaling_as_in_pytorch(generator):
-    """Training steps of a layer and a convolution, whose dgrad has several products, have the same bits in both
-    packages."""
+    """Training steps of a layer and a convolution have the same bits in JAX and PyTorch. The convolution's dgrad
+    consists of several products."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.jax is NOT compared with it")
     how = delayed()
     dot, conv = softmma.jax.dot_general("H100", how), softmma.jax.conv_general_dilated("H100", how)

@@ -231,7 +231,7 @@ def test_errors_of_plans():
 
 
 def test_batches_of_transposed_copies(generator):
-    """Rounding keeps the layout, also for arrays that are neither row-major nor column-major as a whole."""
+    """Rounding keeps the layout of an array, also if the whole array is neither row-major nor column-major."""
     a = np.swapaxes(generator.standard_normal((3, 20, 6)), 1, 2)
     b = generator.standard_normal((3, 5, 20)).transpose(0, 2, 1)
     each = [softmma.matmul(x.copy(), y.copy(), in_dtype="e4m3") for x, y in zip(a, b)]
@@ -310,7 +310,8 @@ def test_lossy_inputs():
 
 
 def test_packed_fp4():
-    """Bytes that hold two FP4 elements each have half of K's elements."""
+    """If one operand has bytes with two FP4 elements each, its K is half of the other operand's, and the error message
+    says so."""
     with pytest.raises(ValueError, match="K differs; unpack bytes that hold two FP4 each"):
         softmma.matmul(np.zeros((1, 2), np.uint8), np.ones((4, 1), softmma.dtype("e2m1")), on="B200", in_dtype="e2m1")
 
@@ -467,7 +468,7 @@ def test_scales_of_vectors():
 
 
 def test_layouts_of_scales(generator):
-    """Factors may have any layout; all matrices of a batch may share one."""
+    """Scale factors may have any layout, and all matrices of a batch may share one array of factors."""
     a, b = generator.standard_normal((3, 4, 70)), generator.standard_normal((70, 5))
     qa, qb = softmma.quantize(a, "mxfp4"), softmma.quantize(b, "mxfp4", axis=-2)
     d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)

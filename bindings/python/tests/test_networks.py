@@ -148,7 +148,8 @@ def test_products_that_are_not_emulated_are_reported(x, name):
 
 
 def test_all_operations_are_classified():
-    """Every operation of this PyTorch whose name suggests products is emulated, reported, or listed here."""
+    """Every operation of the installed PyTorch whose name suggests products is emulated, reported, or listed in this
+    test."""
     from softmma.torch._operations import EMULATED, outside
 
     named = "mm conv dot linear attention rnn lstm gru matmul mv cdist solve chol eig svd qr det inv lstsq".split()
@@ -273,7 +274,8 @@ def test_double_backward(x):
 @pytest.mark.parametrize("reentrant", [False, True])
 @pytest.mark.parametrize("inside", [False, True])
 def test_checkpoints(network, x, reentrant, inside):
-    """A forward pass that is repeated counts once, its layers' choices apply, and it is emulated wherever it runs."""
+    """A checkpoint repeats a forward pass. The pass is counted once, its layers keep their recipes, and it is emulated
+    in both runs."""
     x.requires_grad_()
     with softmma.torch.emulate("H100", "fp8_rowwise", skip=["2"]) as plain:
         network(x).square().sum().backward()
@@ -331,7 +333,7 @@ def test_errors_in_a_backward_pass_outside(x):
 
 
 def test_forward_outside(network, x):
-    """A backward pass inside the context, of a forward pass outside it, is emulated; its place is unknown."""
+    """If only the backward pass runs inside the context, its products are emulated, and their layer is unknown."""
     loss = network(x).square().sum()
     with softmma.torch.emulate("H100") as emulation:
         loss.backward()
@@ -375,8 +377,8 @@ def test_layers_have_names(model):
 
 
 def test_choices_by_layer(model):
-    """Layers are chosen by name, class and function; the innermost choice applies; backward products follow the forward
-    ones."""
+    """Recipes are chosen for layers by name, class and function. The innermost matching layer decides. A backward
+    product has the same recipe as its forward product."""
     layers = {"*.attn": "fp16", nn.Linear: "tf32", "0": "bf16"}
     emulation = softmma.torch.emulate(
         "H100", "fp8_rowwise", skip=lambda name, _: name == "2", layers=layers, model=model
@@ -501,7 +503,8 @@ def test_exceptions_leave_nothing_behind(network, x):
 
 
 def test_threads(network, x):
-    """One emulation in several threads, which start and end, counts everything once."""
+    """An emulation that several threads use, some of which end before others start, counts every product exactly
+    once."""
     emulation, results = softmma.torch.emulate("H100", "fp8_rowwise"), []
 
     def run():
@@ -640,7 +643,7 @@ def test_progress(network, x, capsys, monkeypatch):
 
 @pytest.mark.parametrize("recipe", recipes.recipes(), ids=lambda recipe: recipe.name)
 def test_recipes_train(recipe):
-    """All recipes, forward and backward; no gradient is lost because of a format's range."""
+    """Every recipe works in forward and backward passes. No gradient becomes zero because of a format's range."""
     torch.manual_seed(0)
     network, x = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 32)), torch.randn(32, 64) * 1e-3
     network(x).square().sum().backward()
@@ -817,7 +820,7 @@ def test_distributed_data_parallel(network, x, tmp_path):
 
 
 def test_subclasses_of_tensors(network, x):
-    """Operations that a tensor subclass is built from are emulated; fake tensors compute nothing."""
+    """Operations of which a tensor subclass consists are emulated. Fake tensors compute nothing."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with torch.no_grad():

@@ -440,7 +440,7 @@ def test_rtl(command):
     """Python returns the text that the command prints; a wrong name and wrong stages are errors."""
     printed = command("rtl", "MI300X:f16", "--stages", "2", "--sva", "--name", "unit")
     assert softmma.rtl_text(on="MI300X", in_dtype="f16", stages=2, assertion=True, name="unit") == printed
-    with pytest.raises(ValueError, match="'2nd' is no name of a module"):
+    with pytest.raises(ValueError, match="'2nd' is not a module name"):
         softmma.rtl_text(on="V100", in_dtype="f16", name="2nd")
     with pytest.raises(ValueError, match="4 stages: the rule of .* has places for 0 to 3 registers"):
         softmma.rtl_text(on="V100", in_dtype="f16", stages=4)

@@ -29,7 +29,8 @@ def operands(generator):
 
 
 def test_descriptions(tmp_path):
-    """A mapping, its text, a file, a pickle and its own text give one plan; a library's name gives another."""
+    """A plan is the same whether it is made from a mapping, its JSON text, a file, a pickle or its own text. A
+    library's name gives another plan."""
     path = tmp_path / "plan.json"
     path.write_text(json.dumps({"softmma-plan": 1, **SLICES}))
     plan = softmma.Plan(SLICES)
@@ -137,7 +138,7 @@ def test_command(command, operands, tmp_path):
 
 
 def expected_members(said, slices):
-    """Translates the answer of bitequiv's planner to a plan: members, and the length of slices."""
+    """Translates the result of bitequiv's planner to members of a plan and the length of its slices."""
     mode, group = said["mode"], {"group": said.get("k_per_dot"), "residue": "first-tile"}
     cut = {"deal": "contiguous", "parts": slices, "fold": "serial", "from": "first"}
     if mode == "plain":
@@ -245,7 +246,7 @@ def test_mmaemu(generator, gpu, profile, scheme, custom, fast):
 
 
 def test_recorded_shapes(generator):
-    """Plans of shapes in mmaemu's tables equal the tables; shapes that are not in them have no plan."""
+    """For shapes in mmaemu's tables the plans are those of the tables. For other shapes there is no plan."""
     place = importlib.util.find_spec("mmaemu")
     if place is None:
         pytest.skip("mmaemu is not installed, so recorded shapes are NOT compared with its tables")
@@ -298,7 +299,8 @@ def test_torch_scaled_mm(generator):
 
 
 def test_torch_scaled_rows(generator):
-    """Factors of rows, of which the columns' act first, and of blocks."""
+    """Plans of torch._scaled_mm with factors of rows and columns (the column's factor is applied first), and with
+    factors of blocks."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
     rows, columns = (generator.uniform(0.5, 2, s).astype(np.float32) for s in ((4, 1), (1, 5)))
     for plan, every in (("torch:_scaled_mm:row", 128), ("torch:_scaled_mm:row:fast", 0)):
@@ -341,7 +343,8 @@ def test_swizzled_scale_factors(generator, format, on):
 
 @pytest.mark.parametrize("shape", [(1, 1), (128, 4), (129, 5), (300, 37), (0, 3), (5, 0)])
 def test_swizzling(generator, shape):
-    """The layout as torchao's to_blocked describes it: tiles of 128 x 4, in which four columns of 32 lines alternate."""
+    """Scale factors have the layout of torchao's to_blocked: tiles of 128 lines x 4 factors, in which the four groups
+    of 32 lines alternate."""
     scales = generator.integers(0, 256, shape, np.uint8)
     lines, blocks = (-(-size // tile) * tile for size, tile in zip(shape, (128, 4), strict=True))
     padded = np.zeros((lines, blocks), np.uint8)

@@ -113,8 +113,8 @@ def losses(run, steps=2):
 
 
 def test_same_losses():
-    """The run is repeatable; it equals that on a GPU with the same function; and that with recipes that differ only in
-    the backward pass."""
+    """A training run has the same losses if it is repeated, or if it runs on a GPU whose unit computes the same
+    function. Recipes that differ only in the backward pass have the same first loss."""
     h100 = losses("bf16")
     assert losses("bf16") == h100
     tensorwise, one_chain, every_128 = (losses(f"fp8_{name}") for name in ("tensorwise", "one_chain", "every_128"))
@@ -124,8 +124,8 @@ def test_same_losses():
 
 
 def test_lost_gradients():
-    """A format that has all small numbers of another loses no more than the other; MXFP8 has them relative to a block
-    of 32."""
+    """A format that contains all small numbers of another format loses no more gradients than that format. In MXFP8
+    numbers are small relative to their block of 32."""
     shares = train_lm.train("fp32", 20)["zero gradients"]
     assert list(shares) == [f"layers.{n}.{name}" for n in (0, 1) for name in ("qkv", "projection", "up", "down")] + [
         "head"
@@ -138,7 +138,8 @@ def test_lost_gradients():
 
 
 def test_share_lost():
-    """Halves of the smallest subnormal round to zero, to even; zeros do not count."""
+    """Half of the smallest subnormal is rounded to zero (ties to even). Elements that are already zero are not
+    counted."""
     x = np.float32([0, 2.0**-10, 1.5 * 2.0**-10, 1, -(2.0**-11), 0])
     assert train_lm.share_lost(x, "e4m3", False) == 2 / 4
     assert train_lm.share_lost(x, "e4m3", True) == 0

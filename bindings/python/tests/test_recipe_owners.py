@@ -142,7 +142,8 @@ def array(x):
 
 
 def compare_integers(p, x, codes, scales, zero_points):
-    """Compares what PyTorch defines: the conversion of NaN to an integer is not."""
+    """Compares codes, scales and zero points, except the codes of NaN, because PyTorch does not define the conversion
+    of NaN to an integer."""
     scales = np.asarray(scales.float()).reshape(len(x), -1)
     factor = p.factor if p.factor is not None else p.scales
     same(factor, scales, "scales")
@@ -263,7 +264,8 @@ def test_a_weight_that_torchao_multiplies_out(group):
 
 @pytest.mark.parametrize("config", ["Int8WeightOnlyConfig", "Float8WeightOnlyConfig", "IntxWeightOnlyConfig"])
 def test_weight_only_layers_of_torchao_are_layers(config):
-    """Their products count as products of a weight, in both passes, with the bits of the function that has no layer."""
+    """Products of such a layer are counted as products of a weight, in forward and backward passes. They have the same
+    bits as the function without a layer."""
     import softmma.torch
     from torchao import quantization
 

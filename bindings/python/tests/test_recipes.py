@@ -369,7 +369,8 @@ def test_operands_that_do_not_go_together():
 
 
 def test_without_saturation():
-    """Conversions without satfinite: infinity, or NaN in formats without infinity; FP4 and integers have neither."""
+    """Without saturation an overflow becomes infinity, or NaN in formats without infinity. FP4 and integers have
+    neither, so they always saturate."""
     x = F32([[1e6, -1e6, np.inf, 3, 449]])
     for format, expected in {
         "e5m2": [np.inf, -np.inf, np.inf, 3, 448], "e4m3": [np.nan, np.nan, np.nan, 3, 448],
@@ -412,7 +413,8 @@ def test_factors_of_rows_act_one_after_the_other(generator):
 
 
 def test_special_values_of_transformer_engine():
-    """NaN does not count in amax; infinity gives the exponent 127, or finite NVFP4 factors."""
+    """Transformer Engine ignores NaN in amax. If amax is infinite, a scale factor has the exponent 127; factors of
+    NVFP4 remain finite."""
     x = np.ones((1, 32), F32)
     x[0, 3], x[0, 5] = np.nan, 448
     p = recipes.Unit("B200", "mxfp8").prepare(x, "activations", "forward", "a")
@@ -690,7 +692,8 @@ def test_formulas_of_libraries(generator, operand, dtype):
 
 
 def test_batches_and_dtypes(generator):
-    """Matrices of a batch have their own factors, except the tensor's; numbers are used as FP32, with 32 in FP64."""
+    """Each matrix of a batch has its own scale factors, but all share the tensor's factor. FP64 numbers are first
+    rounded to FP32, except with blocks of 32, which are computed in FP64."""
     x = generator.standard_normal((2, 3, 40, 70)) * np.exp2(generator.integers(-20, 20, (2, 3, 1, 1)))
     for operand in OPERANDS:
         for side in "ab":
@@ -767,7 +770,8 @@ def test_as_the_command_quantises(generator, format):
 
 @pytest.mark.parametrize("scale", [1e-3, 1, 1e20])
 def test_products_of_numbers_quantised_to_nvfp4(generator, scale):
-    """gemm, compare and trace multiply by the factors of both tensors, like matmul with those of `quantize`."""
+    """gemm, compare and trace quantise numbers to NVFP4 and multiply the result by both tensors' factors. They return
+    the same as matmul with the operands and factors of `quantize`."""
     a, b = (generator.standard_normal(shape).astype(np.float32) for shape in ((5, 100), (100, 3)))
     a, c = a * np.float32(scale), generator.standard_normal((5, 3)).astype(np.float32)
     qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)

@@ -207,7 +207,8 @@ def test_gradients_in_memory_of_activations(net):
 
 
 def test_functional_gradients(net):
-    """If nodes are not seen, only the products of gradients and weights are known; the others are not guessed."""
+    """Functional gradients hide autograd's nodes. Only products of a gradient and a weight are then recognised; other
+    backward products are reported as not emulated."""
     x = torch.randn(8, 32)
 
     def loss(x):
@@ -324,7 +325,8 @@ def test_threads_that_outlive_the_context(net):
 
 
 def test_threads_with_a_queue_of_their_own():
-    """A thread from before the context is not in it, whatever it is given to do: the report says so."""
+    """A thread that started before the context does not belong to it, even if it runs a task from inside the context.
+    The report says so."""
     net, x = torch.nn.Linear(32, 32), torch.randn(4, 32)
     tasks, done = queue.Queue(), queue.Queue()
 

@@ -14,7 +14,8 @@ TIER = "check"
 
 
 def test_agrees_with_other_roundings(generator):
-    """NumPy and ml_dtypes also round to nearest even; they define the result of an overflow."""
+    """`round` agrees with NumPy and ml_dtypes, which also round to nearest even, and returns the same result as they do
+    if a number overflows."""
     x = generator.standard_normal(10000).astype(np.float32) * np.exp2(generator.integers(-20, 8, 10000)).astype(
         np.float32
     )
@@ -159,7 +160,8 @@ def test_formats_spelled_out(generator):
 
 
 def test_custom_unit_in_formats_spelled_out(generator):
-    """Products are those of the values; operands may be numbers or encodings."""
+    """A unit with formats that are spelled out multiplies the values. Its operands may be passed as numbers or as
+    encodings."""
     unit = softmma.Custom(
         {"name": "x", "algorithm": "G-FDPA", "k": 16, "a": "e2m4-finite", "b": "e3m4", "d": "f32",
          "alignment_bits": "exact"}
@@ -210,7 +212,8 @@ P3109_SATURATIONS = {"saturate": "SatFinite", "propagate": "SatPropagate", "by-d
 
 
 def p3109_formats(widths):
-    """(K, P, has a sign, has infinity) of all formats of these widths that SoftMMA has: at most 11 exponent bits."""
+    """Yields (K, P, has a sign, has infinity) for all P3109 formats of these widths with at most 11 exponent bits, the
+    most that SoftMMA supports."""
     for k in widths:
         for signed in True, False:
             for p in range(max(1, k - 11 + (not signed)), k + (not signed)):
@@ -360,7 +363,7 @@ def p3109_unit(format, d, k):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("width", [3, 5, 8])
 def test_p3109_factors(width):
-    """Every code as a factor of one, where f32 holds all numbers; a NaN and infinities as well."""
+    """Multiplies every code by one, in formats whose numbers f32 can hold. Also checks NaN and infinities."""
     for format in p3109_formats([width]):
         name, values = p3109_name(*format), p3109_values(*format)
         finite = np.abs(values[np.isfinite(values) & (values != 0)])
@@ -411,8 +414,9 @@ def test_p3109_dot_products(generator, d, precision, least):
 @pytest.mark.all
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_p3109_agrees_with_gfloat():
-    """gfloat of PyPI: all codes; aimed values in its five roundings, with saturation and without. Without, it gives NaN
-    in finite formats; so does overflow="infinity" for roundings to nearest."""
+    """Compares with gfloat (PyPI): the values of all codes, and the rounding of values near ties and limits, in
+    gfloat's five modes, with and without saturation. Without saturation an overflow in finite formats gives NaN;
+    overflow="infinity" does the same for roundings to nearest."""
     gfloat = pytest.importorskip("gfloat")
     formats = pytest.importorskip("gfloat.formats")
     modes = {"nearest-even": "TiesToEven", "nearest-away": "TiesToAway", "toward-zero": "TowardZero",

@@ -13,7 +13,7 @@ S4 = "mma.sp.m16n8k128.s32.s4.s4.s32"
 
 
 def sparse(random, rows, k, unit):
-    """Returns values of which every group has at most the number that it can store; some groups have fewer."""
+    """Returns sparse values. No group has more nonzero values than it can store, and some groups have fewer."""
     together = 2 if unit.sparse_group == 8 else 1
     units = unit.sparse_group // together
     dense = random.standard_normal((rows, k // unit.sparse_group, units, together)) * 3
@@ -25,7 +25,8 @@ def sparse(random, rows, k, unit):
 
 @pytest.mark.parametrize("name", [HALF, TF32, S4])
 def test_rows_of_the_instruction(name):
-    """One instruction deep: each element is the dot-product-add of the stored elements and selected rows of B."""
+    """For the K of one instruction, each element of D is the dot-product-add of the stored elements of A and the rows
+    of B that they select."""
     random = np.random.default_rng(5)
     unit = softmma.instruction("A100", name)
     k, columns = 2 * unit.k, 5
@@ -57,7 +58,8 @@ def test_longer_products_and_vectors():
 
 
 def fields(words, groups):
-    """PTX's metadata of a row: for each group two fields of two bits, eight groups in each 32-bit word."""
+    """Returns the fields of a row's metadata in PTX's form. Each group has two fields of two bits; a 32-bit word holds
+    eight groups."""
     nibbles = np.array([word >> 4 * n & 15 for word in words for n in range(8)])[:groups]
     return np.stack([nibbles & 3, nibbles >> 2], axis=-1)
 

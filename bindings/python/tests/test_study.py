@@ -68,7 +68,7 @@ def test_compare(generator):
 
 @pytest.mark.parametrize("name", ["bf16", "f16", "e4m3"])
 def test_compare_in_the_arrays_format(name):
-    """Arrays with a format of at most 16 bits are multiplied in that format; others in f16."""
+    """Arrays whose format has at most 16 bits are multiplied in that format. All other arrays are multiplied in f16."""
     one = np.ones((2, 2), softmma.dtype(name))
     assert {u.instruction.a for u in softmma.compare(one, one, ["H100", "H200", "B200"])} == {name}
     assert softmma.compare(one.astype(np.float32), np.int16([[1], [2]]), ["H100", "A100"])[1].instruction.a == "f16"
@@ -188,7 +188,8 @@ def test_sweep_of_a_parameter():
 
 
 def test_sweep_of_accurate_products(generator):
-    """The error is that of gemm's methods, and `auto` is exact except for one rounding."""
+    """A sweep over accurate products reports the errors of gemm's methods. With `auto` D is the exact product, rounded
+    once."""
     a, b = generator.standard_normal((5, 60)), generator.standard_normal((60, 4))
     exact = np.array([[sum(map(Fraction.__mul__, map(Fraction, x), map(Fraction, y))) for y in b.T] for x in a])
     for text, on, arguments in (
@@ -260,7 +261,8 @@ def test_probe():
 
 
 def test_probe_a_function():
-    """A function that multiplies as the model of an A100 has its features; one in float64 has others."""
+    """A function that computes the model of an A100 has the features of the A100. A function that computes in float64
+    has other features."""
     unit = softmma.instruction("A100", "HMMA.16816.F32")
 
     def ampere(a, b, c):
@@ -329,7 +331,7 @@ def test_diff_with_scale_factors():
 
 
 def test_diff_of_common_operands():
-    """Both instructions get the numbers that FP16 and TF32 hold; the example is one of them."""
+    """Both instructions get only numbers that FP16 and TF32 can both hold, and the example consists of such numbers."""
     found = softmma.diff(["A100:tf32", "A100:f16"], rows=2000)
     assert found.differ and found.value["common_operands"] and found.value["rows_of"] == "mma.m16n8k16.f32.f16.f16.f32"
     assert not softmma.diff(["A100:s4", ":s8"], rows=2000).differ

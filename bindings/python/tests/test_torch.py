@@ -206,7 +206,8 @@ M, N, K = 70, 48, 320
 
 
 def scaled_by(recipe_a, recipe_b, swizzle=0, on="H100", out_dtype=torch.float32):
-    """Returns a function that calls torch._scaled_mm_v2 in an emulation; recipes are those of torch's ScalingType."""
+    """Returns a function that calls torch._scaled_mm_v2 inside an emulation. Its recipes are numbers of torch's
+    ScalingType."""
 
     def run(a, b, scale_a, scale_b):
         with softmma.torch.emulate(on, strict=True):
@@ -234,7 +235,8 @@ def numbers(*tensors):
 
 @pytest.mark.skipif(not hasattr(torch, "_scaled_mm_v2"), reason="this PyTorch has no _scaled_mm_v2")
 def test_factors_of_128(fp8):
-    """Both functions, whose layouts differ: of B, and of squares, v2 has K first and padded to a multiple of 4."""
+    """_scaled_mm and _scaled_mm_v2 return the same, although their layouts of factors differ. For B and for square
+    blocks, v2 has K as the first axis, padded to a multiple of 4."""
     a, b = fp8
     row, column = torch.rand(3, M).t() + 0.5, torch.rand(3, N) + 0.5
     pad = torch.nn.functional.pad
@@ -248,7 +250,8 @@ def test_factors_of_128(fp8):
     assert torch.equal(scaled_by([4], [5])(a, b.t(), [row], [pad(square, (0, 0, 0, 1))]), expected)
     turned = scaled_by([5], [4])(b, a.t(), [pad(square.t(), (0, 1)).t()], [row])
     assert torch.equal(turned, expected.t())
-    few, other = a[:, :64], b[:, :64]  # one factor for each line: of rows, if the call does not say otherwise
+    # One factor for each line. Without a recipe the call takes them as factors of rows.
+    few, other = a[:, :64], b[:, :64]
     rows = scaled_by([1], [1])(few, other.t(), [row[:, :1]], [column[:1]])
     assert torch.equal(rows, scaled(few, other.t(), row[:, :1], column[:1]))
     blocks = scaled_by([4], [4])(few, other.t(), [row[:, :1]], [column[:1].t()])
@@ -267,7 +270,8 @@ def factors(lines, block, e8m0):
 
 @pytest.mark.skipif(not hasattr(torch, "_scaled_mm_v2"), reason="this PyTorch has no _scaled_mm_v2")
 def test_swizzled_factors(fp8):
-    """MXFP8, MXFP4 and NVFP4, one and two levels, with swizzled factors; and each element, all sums being exact."""
+    """MXFP8, MXFP4 and NVFP4 with one and two levels and swizzled factors. Sums are exact, so every element can be
+    compared with an exact result."""
     fp8 = [torch.randint(-4, 5, x.shape).float().to(x.dtype) for x in fp8]
     e8m0, e4m3, fp4 = torch.float8_e8m0fnu, torch.float8_e4m3fn, torch.float4_e2m1fn_x2
     packed = [torch.randint(0, 256, (lines, K // 2), dtype=torch.uint8).view(fp4) for lines in (M, N)]
@@ -297,7 +301,8 @@ def test_swizzled_factors(fp8):
 
 @pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="this PyTorch has no _grouped_mm")
 def test_groups():
-    """Each group is a product of its own, in PyTorch's four forms, and backward. All sums are exact."""
+    """Each group is multiplied separately, in all four forms of PyTorch's grouped product and in the backward pass. All
+    sums are exact."""
     torch.manual_seed(0)
     x = torch.randint(-2, 3, (32, 64)).bfloat16()
     w = torch.nn.Parameter(torch.randint(-2, 3, (3, 16, 64)).bfloat16())
@@ -528,8 +533,8 @@ def test_training_with_kept_weights():
 
 
 def test_plans_are_made_once(multipliers):
-    """There is one multiplier for each weight and direction, and a new one when the weight has changed; none for
-    activations."""
+    """One multiplier is made for each weight and direction, and a new one after the weight has changed. Activations
+    have no multiplier."""
     layer = torch.nn.Linear(64, 96)
     x = torch.randn(4, 64, requires_grad=True)
     with softmma.torch.emulate("H100"):

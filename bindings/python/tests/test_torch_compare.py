@@ -138,7 +138,8 @@ def test_first_and_trace(network, x):
 
 
 def test_explanation(network, x):
-    """The instruction at which the sums diverge, with the operands that both units got, continues to both results."""
+    """Explains the instruction at which the two sums diverge. Its operands are those that both units received, and its
+    two results equal the traced sums after that instruction."""
     d = compare(network, x, ["A100", "H100"], loss=lambda y: y.square().sum(), isolate=True)
     for title in "0", "0.weight wgrad":
         t = d.trace(title)
@@ -155,7 +156,7 @@ def test_explanation(network, x):
 
 @pytest.mark.parametrize("scaling", ["tensor", "block", "none"])
 def test_trace_of_narrow_formats(scaling):
-    """The operands that the unit got, scaled as the emulation scales them."""
+    """The trace uses the operands that the unit received, which are scaled as in the emulation."""
     layer, x = nn.Linear(300, 7), torch.randn(2, 3, 300)
     d = compare(layer, x, [(on, {**FP8, "scaling": scaling}) for on in ("H100", "B200")] + ["A100"])
     t = d.trace(between=d.targets[:2])
@@ -178,8 +179,8 @@ def test_trace_of_promotion():
     "shapes", [((8, 8, 40), (40, 9)), ((8, 40), (8, 40, 8)), ((8, 40), (40, 8)), ((2, 3, 8, 40), (3, 40, 8))]
 )
 def test_trace_of_matmul(shapes):
-    """PyTorch multiplies transposed matrices if the second operand is a batch; the reported element is still that of
-    the product."""
+    """If the second operand is a batch, PyTorch multiplies transposed matrices. The trace still reports the element's
+    index in the untransposed product."""
 
     class Product(nn.Module):
         def forward(self, x, y):
@@ -202,7 +203,8 @@ def test_trace_of_matmul(shapes):
 
 
 class Residual(nn.Module):
-    """Two branches: the first has operands whose sums are exact on any unit; only the second diverges."""
+    """A network with two branches. Sums of the first branch are exact on any unit, so only the second branch
+    diverges."""
 
     def __init__(self):
         super().__init__()
@@ -379,7 +381,8 @@ def test_gradients_are_those_of_emulate(kind):
 
 
 def test_causes_of_gradients():
-    """Products whose sums are exact on both GPUs, except those of one layer's weights: those are its own."""
+    """Only the weight gradients have inexact sums. Their difference is therefore caused by the product itself ("own");
+    all other products are equal on both GPUs."""
     layers = [nn.Linear(64, 64, bias=False) for _ in range(3)]
     with torch.no_grad():
         for layer in layers:
@@ -466,7 +469,8 @@ class Function(torch.autograd.Function):
 
 
 class Mixed(nn.Module):
-    """A function of its own, a frozen layer, one without gradients, changes in place, views, an unused layer."""
+    """A network with a custom autograd function, a frozen layer, a layer without gradients, changes in place, views,
+    and an unused layer."""
 
     def __init__(self):
         super().__init__()
@@ -497,7 +501,8 @@ class Mixed(nn.Module):
     ],
 )
 def test_gradients_of_all_kinds_of_networks(make, shape):
-    """The last row of each parameter is its gradient of separate runs; parameters without a gradient have no row."""
+    """The last row for each parameter equals the gradient of a run without `compare`. Parameters without a gradient
+    have no row."""
     model, targets = make(), [("H100", "bf16"), ("B200", "mxfp8")]
     x = torch.randn(shape, dtype=next(model.parameters()).dtype)
 
@@ -523,7 +528,8 @@ def test_gradients_of_all_kinds_of_networks(make, shape):
 
 
 def test_formats_and_operands(network, x):
-    """Targets with other formats are named at once; what operands lose is what `emulate` counts."""
+    """The report first names targets whose formats differ. The elements that operands lose are those that `emulate`
+    counts."""
     loss, targets = (
         lambda y: y.square().mean() * 1e-6,
         {"H100": ("H100", "fp8_tensorwise"), "none": ("H100", {**FP8, "scaling": "none"})},
@@ -645,7 +651,8 @@ def test_training_is_that_of_emulate(x):
 
 
 def test_where_training_parts():
-    """Gradients whose sums are exact in all parameters except one; equal targets never part."""
+    """Gradients have exact sums for all parameters except one, so training diverges there. Equal targets never
+    diverge."""
     model = nn.Sequential(nn.Linear(64, 64, bias=False), nn.Linear(64, 64, bias=False))
     with torch.no_grad():
         for layer in model:
@@ -726,7 +733,8 @@ def test_structures():
 
 
 def test_states_and_random_numbers(x):
-    """BatchNorm and a counter change, dropout draws: each run sees the same state, and nothing is left behind."""
+    """BatchNorm and a counter change their state, and dropout draws random numbers. Each run starts from the same
+    state, and the model is unchanged afterwards."""
 
     class Stateful(nn.Module):
         def __init__(self):
@@ -872,7 +880,7 @@ def test_calls_that_are_not_in_all_runs():
 
 
 def test_inputs_that_are_not_tensors():
-    """A number, and a tensor in an object, also count as inputs."""
+    """A layer's inputs include numbers, and tensors inside objects."""
 
     class Cache:
         def __init__(self, x):
@@ -942,7 +950,7 @@ def test_convolutions_and_what_is_left():
 
 
 def test_state_that_another_layer_left():
-    """Values that a module stores, under any name, also count as inputs."""
+    """A layer's inputs include values that another module has stored, under any name."""
 
     class Keeps(nn.Module):
         def __init__(self):
@@ -1070,6 +1078,7 @@ def test_files_and_parts(network, x, monkeypatch):
 
 @pytest.mark.parametrize("page", ["networks.md", "tutorial-ml.md"])
 def test_session(page):
-    """The sessions of the pages, in which only the FP32 run depends on the machine."""
+    """Runs the sessions of the pages. Only numbers of the FP32 run depend on the machine; the pages replace them by
+    "..."."""
     result = doctest.testfile(str(REPOSITORY / "docs" / page), False, optionflags=doctest.ELLIPSIS)
     assert result.attempted and not result.failed

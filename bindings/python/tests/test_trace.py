@@ -1,4 +1,5 @@
-"""softmma.trace: the last sum is the product's, errors are exact, and the place where targets diverge is found."""
+"""softmma.trace: the last sum equals the product's element, errors are exact, and the point at which targets diverge is
+found."""
 
 from fractions import Fraction
 
@@ -71,7 +72,8 @@ def test_own_results():
 
 @pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
 def test_explained(order):
-    """The instructions in which targets diverge are those of the element, in any layout."""
+    """The explained instructions, in which the targets diverge, belong to the traced element, in any memory layout of A
+    and B."""
     a, b = order(numbers((3, 64))), order(numbers((64, 3), 1))
     found = softmma.trace(a, b, on=["V100", "H100"])
     alone = softmma.trace(a[[found.at[0]]], b[:, [found.at[1]]], at=(0, 0), on=["V100", "H100"])

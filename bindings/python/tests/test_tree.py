@@ -103,7 +103,7 @@ def test_known_orders(k, deal, fold, level, total):
 
 
 def test_random_orders(generator):
-    """Any order of sums of two; only a few of them can be written as a plan."""
+    """Random orders in which every sum has two terms are found. Only a few of them can be written as a plan."""
     for k in (1, 2, 3, 10, 50):
         nodes, sums = list(range(k)), []
         while len(nodes) > 1:
@@ -200,7 +200,8 @@ def test_members_are_few():
 
 @pytest.mark.parametrize("dtypes", [("e5m2", "e4m3"), ("f32", "e4m3"), ("bf16", "f16"), ("e8m0", "f32")])
 def test_two_formats(dtypes):
-    """M and the ones are distributed among formats of different ranges, one of which may have no sign."""
+    """A and B have formats with different ranges, and one of them may have no sign. M and the ones are products of
+    numbers of both formats."""
     found = softmma.tree(lambda a, b: np.cumsum(a[0].astype("f4") * b[:, 0].astype("f4"))[-1], 40, dtype=dtypes)
     assert found.text == "d = k = 0..39 in order" and found.calls < 700
 

@@ -197,7 +197,7 @@ def test_wrong_custom(change, line):
 
 
 def test_targets():
-    """A GPU with a format or an instruction, as the command takes it."""
+    """Functions accept "GPU:FORMAT" and "GPU:INSTRUCTION" as targets, like the command."""
     generator = np.random.default_rng(2)
     a, b = (generator.standard_normal(shape).astype(np.float32) for shape in ((3, 40), (40, 2)))
     instr = "mma.m16n8k32.f32.e4m3.e5m2.f32"

@@ -30,8 +30,8 @@ def read(path):
 
 
 def columns(i, rows):
-    """Returns a, b, c, scale_a, scale_b and d of test vectors; as unsigned encodings if a dtype also stands for another
-    format."""
+    """Returns a, b, c, scale_a, scale_b and d of test vectors. They are unsigned encodings if their format shares its
+    dtype with another format."""
     scales = i.k // i.scale_block if i.scale else 0
     ends = np.cumsum([i.k, i.k, 1, scales, scales, 1])
     formats = i.a, i.b, i.c, i.scale or i.a, i.scale or i.a, i.d

@@ -41,7 +41,8 @@ def unit(format, bits, length):
 
 
 def rounded(x, format):
-    """Rounds x, divided by a power of two, to a format; returns both. x's maximum gets into E4M3's greatest binade."""
+    """Divides x by 2^shift and rounds it to a format; returns the result and the shift. For E4M3 the shift moves the
+    maximum of x to the greatest binade; for other formats it is 0."""
     shift = np.frexp(np.abs(x).max())[1] - 9 if format == "e4m3" else 0
     return softmma.round(np.ldexp(x, -shift), format), shift
 
@@ -168,7 +169,8 @@ def over_k(bits, lengths_of_k, side, seed):
 
 
 def classify(bits, lengths, images):
-    """Runs the digits network in E4M3: right answers, and answers that differ from those of exact sums."""
+    """Runs the digits network in E4M3. Returns rows with the numbers of right answers, and of answers that differ from
+    those with exact sums."""
     pixels, labels, layers = digits(images)
 
     def answers(product):

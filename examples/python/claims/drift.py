@@ -48,7 +48,8 @@ class Arithmetic(NamedTuple):
 
 
 def weights(size, format, seed):
-    """Returns weights of each layer (query, key, value, output, up, down) and the vocabulary, and the tokens' inputs.
+    """Returns three values: for each layer a list of weights (query, key, value, output, up, down), the weights of the
+    vocabulary, and the input vectors of the tokens.
 
     Weights are N(0, 1 / K), exact in `format`.
     """
@@ -128,7 +129,8 @@ def exact(stored):
 
 
 def digits(format, images):
-    """Runs the trained digits network on pairs of GPUs: differing outputs of its layers, and differing answers."""
+    """Runs the trained digits network on pairs of GPUs, and counts the differing outputs of each layer and the
+    differing answers."""
     weights = load_file(DATA / "digits-mlp.safetensors")
     pixels = np.load(DATA / "digits.npy")[:images] / 16
     layers = [softmma.round(weights[name], format) for name in sorted(weights)]

@@ -97,7 +97,8 @@ def refine(a, b, factors, order, target, with_gmres):
 
 
 def solved(n, block, exponent, units, generator):
-    """Returns the rows for one matrix of condition 10^exponent: LU on each unit, and refinement with either method."""
+    """Returns the table's rows for one matrix of condition 10^exponent: its LU factors are computed on each unit, and
+    the solution is refined by both methods."""
     a = lu.with_condition(n, 10.0**exponent, generator)
     b = generator.standard_normal(n)
     own, order = lu.factor(a, block, fp64)

@@ -5,12 +5,12 @@ Usage: prove.py RULE FILE.sv... [--top NAME] [--parameters L=2,F=13] [--tie clk=
                 [--seconds N] [--only LOW-HIGH]
 
 RULE is a target of softmma: GPU:FORMAT, GPU:INSTRUCTION, or the JSON file of a custom unit. The design has the ports of
-`softmma rtl`: a, b, c, d, and scale_a and scale_b with scale factors. Other inputs are given to --tie. Registers are
-taken for wires, so a pipeline without feedback is proved, too.
+`softmma rtl`: a, b, c, d, and scale_a and scale_b with scale factors. --tie sets all other inputs to constants.
+Registers are replaced by wires, so a pipeline without feedback can be proved, too.
 
-All operands are one question to the solver at first. A question that takes longer than --seconds (default: 10) is split:
-by the exponent field of c, then by those of a and b. --only proves only these exponent fields of c. Exit status: 0 if
-the design is proved equal, 1 with a counterexample, 2 for an error.
+First the solver gets one query for all operands. A query that takes longer than --seconds (default: 10) is split by the
+exponent field of c, then by those of a and b. --only proves only these exponent fields of c. Exit status: 0 if the
+design is proved equal, 1 with a counterexample, 2 for an error.
 """
 
 import argparse
@@ -70,7 +70,7 @@ class Reference:
 
 
 def miter(reference, top, parameters, ties):
-    """Returns the module that compares both; `differ` is 1 if they differ."""
+    """Returns a module that compares design and reference. Its output `differ` is 1 if their results differ."""
     ports = "".join(f"    input  logic [{reference.width(port) - 1}:0] {port},\n" for port in reference.inputs())
     wires = ", ".join(f".{port}({port})" for port in reference.inputs())
     settings = ", ".join(".{}({})".format(*word.split("=")) for word in parameters)
@@ -112,7 +112,8 @@ class Case:
         return terms
 
     def halves(self, reference):
-        """Splits the exponent field of c until it is one value, then the widest of the others."""
+        """Splits a query in two: at the exponent field of c until it is one value, then at the widest exponent field of
+        a and b."""
         fields = [("c", 0)] + [(port, n) for n in range(reference.k) for port in ("a", "b")]
         spans = {}
         for port, element in fields:

@@ -44,7 +44,7 @@ SMMA_CORE int smma_chain_place(bool of_a, int line) {
 /* Returns how far below bases + F exponents E reach whose deficits a byte can distinguish. */
 SMMA_CORE int smma_chain_reach(const smma_chain *p) { return p->wide ? CHAIN_TOP : CHAIN_TOP + p->alignment_bits; }
 
-/* Returns a bound of all sums: L products below 4 2^F, as many units for floors, and c below 2 2^F. */
+/* Returns a bound of all sums: L products below 4 2^F, L units for their floors, and c below 2 2^F. */
 SMMA_CORE int64_t smma_chain_greatest(const smma_chain *p) {
   return (int64_t)(4 * smma_chain_length(p) + 3) << p->alignment_bits;
 }
@@ -80,7 +80,8 @@ typedef struct {
   uint32_t low, unit, least; /* low word of the large number; 2^23; smma_chain_least */
 } smma_chain_words;
 
-/* `zero` is zero, but the compiler cannot know it and so cannot encode the constants in instructions. */
+/* `zero` is always zero. The compiler cannot know this, so it holds the constants in registers instead of encoding them
+   in instructions. */
 SMMA_CORE smma_chain_words smma_chain_words_of(const smma_chain *p, int32_t bases, uint32_t zero) {
   smma_chain_words w;
   w.low = smma_in_register(smma_chain_low(p), zero);
@@ -123,9 +124,9 @@ SMMA_CORE double smma_chain_finish(const smma_chain *p, const smma_chain_words *
   return p->kept < p->alignment_bits ? smma_chain_cut(p, accumulator) : accumulator;
 }
 
-/* Reports whether a block's products, if any are nonzero, are out of range: so small, absolutely or relative to
-   their bases, that results may be subnormal or exponents and deficits wrong, or so great that a chain of them may
-   overflow. */
+/* Reports whether a block's products are out of range. They are too small if results may be subnormal, or if exponents
+   and deficits relative to the bases may be wrong. They are too great if a chain of them may overflow. Blocks of zeros
+   are never out of range. */
 SMMA_CORE bool smma_chain_is_out(int32_t sum, int32_t bases) {
   return sum != 0 &&
          (sum < CHAIN_LEAST_SUM || bases < CHAIN_LEAST * CHAIN_BINADE || bases > CHAIN_GREATEST * CHAIN_BINADE);

@@ -8,8 +8,8 @@
 enum {
   CHAIN_DEPTH = 16,         /* products of each line in a panel */
   CHAIN_LINES = 128,        /* rows of A or columns of B in a panel */
-  CHAIN_ROWS = 8,           /* rows per thread: 2g, 2g + 1 and those 16, 32 and 48 further, of a warp's 64 */
-  CHAIN_COLUMNS = 8,        /* columns per thread: 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
+  CHAIN_ROWS = 8,           /* rows per thread, of a warp's 64: 2g, 2g + 1, and both plus 16, 32 and 48 */
+  CHAIN_COLUMNS = 8,        /* columns per thread, of a warp's 32: 2t, 2t + 1, and both plus 8, 16 and 24 */
   CHAIN_QUADRANT_LINES = 4, /* rows and columns of a quadrant, which are begun together */
   CHAIN_TOP = 62,           /* (exponent field of a sum of 16^e) / 4 for the greatest possible e */
   CHAIN_SPAN = 29, /* an element's exponent is exact down to this many binades below its base, whatever the other's */
@@ -75,7 +75,7 @@ SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
   }
 }
 
-/* Returns in `chain` the chain of kernels.def that computes an operation; false if kernels.def has no such chain. */
+/* Sets `*chain` to the chain of kernels.def that computes the operation. Returns false if kernels.def has none. */
 SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   if (!smma_chain_asked(o, chain)) return false;
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
@@ -123,7 +123,7 @@ enum {
 enum {
   TWO_DEPTH = 32,  /* products of each line in a panel */
   TWO_REACH = 78,  /* the greatest sum of two deficits */
-  TWO_LEAST = -80, /* emax if there is neither a product nor c: below all others */
+  TWO_LEAST = -80, /* emax if all products and c are zero; it is below every other emax */
   TWO_PANEL_BYTES = 22528
 };
 

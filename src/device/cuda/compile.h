@@ -12,8 +12,8 @@ bool smma_cuda_has_compiler(void);
 /* Kernels that are compiled together. */
 typedef enum { SMMA_CUDA_CORE, SMMA_CUDA_ROWS, SMMA_CUDA_PARTS } smma_cuda_part;
 
-/* Returns which kernels to compile for `kernel` and an operation: those of rows, or the core's if no other kernel
-   computes it; else SMMA_CUDA_PARTS (use the kernels compiled ahead). */
+/* Returns which kernels must be compiled at run time for `kernel` and an operation: the kernels of rows, or the core's
+   kernel if no other kernel computes the operation. Returns SMMA_CUDA_PARTS if the kernels of the build suffice. */
 smma_cuda_part smma_cuda_part_of(const char *kernel, const smma_operation *operation);
 
 /* Returns machine code for a compute capability, which the caller frees; NULL without NVRTC, or if NVRTC does not

@@ -18,15 +18,16 @@
    The rounded sum has 32 bits, and conversion to binary32 rounds it to nearest, ties to even, also if it is subnormal.
    An exact zero is +0: the last subtraction has equal operands and rounds to nearest.
 
-   In GTR-FDPA c counts as zero if its exponent is below E - F - 1. Zeros of A and B are as in chain.h. The exponent
-   that stands for no products is below that of every c and product whose bits its grid would truncate, because
-   results are multiples of the unit of c and of the products' lowest bits. */
+   In GTR-FDPA c counts as zero if its exponent is below E - F - 1. Zeros of A and B are as in chain.h. If there are no
+   products, an exponent is used that is so small that aligning at it truncates nothing: all results are multiples of
+   the lowest bit of c and of the products. */
 #ifndef SMMA_DEVICE_CUDA_DOWN_H
 #define SMMA_DEVICE_CUDA_DOWN_H
 
 #include "device/cuda/chain.h"
 
-/* Returns the large number from which an accumulator started, also given only its exponent. */
+/* Returns the large number with which an accumulator started. `exponent` may be the high word of any double with that
+   exponent. */
 SMMA_CORE double smma_down_large(const smma_chain_words *w, uint32_t exponent) {
   return smma_double_of(exponent, w->low);
 }
@@ -43,29 +44,29 @@ SMMA_CORE double smma_down_join(const smma_chain_words *w, double even, double o
   return smma_add_down(smma_down_sum(w, odd), joined);
 }
 
-/* Returns c for the sum with products, 0 if GTR-FDPA ignores it; `exponent`: a high word with the products'
-   exponent. */
-SMMA_CORE double smma_down_heard(const smma_chain *p, uint32_t exponent, double c) {
+/* Returns c as it enters the sum: 0 if GTR-FDPA ignores c because its exponent is too small, otherwise c. The exponent
+   of the products is that of the double whose high word is `exponent`. */
+SMMA_CORE double smma_down_c_or_zero(const smma_chain *p, uint32_t exponent, double c) {
   const uint32_t least = (exponent & 0x7ff00000u) - (uint32_t)(p->alignment_bits + 1) * CHAIN_BINADE;
-  const bool is_heard = p->rule != SMMA_GTR_FDPA || (smma_high_word(c) & 0x7fffffffu) >= least;
-  return is_heard ? c : 0;
+  const bool c_counts = p->rule != SMMA_GTR_FDPA || (smma_high_word(c) & 0x7fffffffu) >= least;
+  return c_counts ? c : 0;
 }
 
 /* Returns a block's result from its accumulator and c. */
 SMMA_CORE float smma_down_add(const smma_chain *p, const smma_chain_words *w, double accumulator, float c) {
   const int scale = 52 - p->alignment_bits; /* accumulators are scaled by 2^-scale */
   const uint32_t exponent = smma_high_word(accumulator);
-  const double large = smma_down_large(w, exponent), heard = smma_down_heard(p, exponent, (double)c);
-  const double c_down = smma_subtract(smma_fma_down(heard, smma_chain_power_of_two(-scale), large), large);
+  const double large = smma_down_large(w, exponent), c_or_zero = smma_down_c_or_zero(p, exponent, (double)c);
+  const double c_down = smma_subtract(smma_fma_down(c_or_zero, smma_chain_power_of_two(-scale), large), large);
   const double sum = smma_add_down(smma_subtract(accumulator, large), c_down);
-  /* Far enough above the sum, and with its sign, that adding it stays in its binade and leaves CHAIN_SUM bits of the
-     sum. */
+  /* `above` has the sign of the sum. It is so large that adding it keeps CHAIN_SUM bits of the sum, and the result
+     stays in the binade of `above`. */
   const double above = smma_double_of(smma_high_word(sum) + (uint32_t)(scale + 52 - CHAIN_SUM) * CHAIN_BINADE, 0);
   return (float)smma_subtract(smma_fma_down(sum, smma_chain_power_of_two(scale), above), above);
 }
 
-/* Ends a block for smma_chain_columns columns, group number `part` of these: results replace c. `odd`: equal to
-   `even` if all products are summed together. */
+/* Finishes one block for `smma_chain_columns` columns: the group of columns with number `part`. The results replace c.
+   `odd` equals `even` if all products are summed together. */
 SMMA_CORE void smma_down_end(const smma_chain *p, const smma_chain_words *w, int part, const double *even,
                              const double *odd, float *c) {
   const int columns = smma_chain_columns(p);

@@ -288,8 +288,8 @@ static CUmodule module_with(const device *d, program *p, const char *name) {
   return p->part[part] ? p->part[part] : d->kernels;
 }
 
-/* Returns the shared memory for launching a chain's kernel: two stages, or one if there is only room for one; 0 for
-   other kernels. */
+/* Returns the bytes of shared memory with which a kernel is launched. A chain's kernel needs room for two stages, or
+   for one if the device has no more; other kernels need none. */
 static int shared_bytes(const device *d, const char *name) {
 #define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)       \
   if (strcmp(name, "smma_chain_" #NAME) == 0) {        \

@@ -28,8 +28,8 @@ extern "C" __global__ void smma_chain_pack_panels(smma_operation o, int of_a, in
     special[line] = 1;
 }
 
-/* Computes sums of 16^e over eight products, for rows and columns as in mma: x[0], x[1] of row g, columns 2t and 2t
- * + 1; x[2], x[3] of the row after it. */
+/* Computes sums of 16^e over eight products, with mma's assignment of elements: x[0] and x[1] belong to row g, columns
+   2t and 2t + 1; x[2] and x[3] to the same columns of the next row. */
 __device__ static inline void exponent_sums(smma_pair a, uint32_t b, float x[4]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
       : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
@@ -109,14 +109,15 @@ __device__ static inline uint32_t shared_bytes() {
    the first step if the chain cannot compute them. */
 struct product {
   smma_extent extent;
-  int panels, bases; /* bases: the sum of both as a field, if they are not wide */
+  int panels, bases; /* bases: the sum of A's and B's base as an exponent field, if bases are not wide */
   const smma_chain_panel *a, *b;
   const uint8_t *special_a, *special_b;
   float *accumulator;
   int *from;
 };
 
-/* Advances a thread's elements by one block, from the panels' `first` product on: T-FDPA, whose chains start from c. */
+/* Adds one block of products to a thread's elements, starting at the panels' product `first`. This overload is for
+   T-FDPA, whose chains start from c. */
 template <int BLOCK>
 __device__ static inline void advance_by_block(const smma_chain &chain, const smma_chain_words &words,
                                                const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
@@ -132,7 +133,8 @@ __device__ static inline void advance_by_block(const smma_chain &chain, const sm
   smma_chain_end(&chain, &words, accumulator);
 }
 
-/* Advances them by one block of TR-FDPA or GTR-FDPA, whose chains are added to c. */
+/* Adds one block of products to a thread's elements. This overload is for TR-FDPA and GTR-FDPA, whose chains do not
+   start from c; their sum is added to c at the end. */
 template <int BLOCK>
 __device__ static inline void advance_by_block(const smma_chain &chain, const smma_chain_words &words,
                                                const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,

@@ -15,16 +15,18 @@ typedef struct {
 
 /* The work of smma_kernel_fold on an element: see smma_task. A format of -1 means no rounding. */
 typedef struct {
-  /* clears: to = 0; folds: to += from, else to = from; scaled: with scale factors, whose product is a factor of an FMA
-     (fused), or which act one after the other, the row's first, or the column's (column_first) */
+  /* clears: first to = 0; folds: to += from, otherwise to = from; scaled: `from` is multiplied by scale factors. If
+     fused, the product of both factors is a factor of an FMA. Otherwise both multiply `from` one after the other: the
+     column's first if column_first, else the row's */
   int outer, clears, folds, fused, column_first, scaled;
-  int stored, total; /* formats to which `from` is rounded before the fold, and `to` after it */
+  int stored, total; /* stored: format to which `from` is rounded before the fold; total: format to which `to` is
+                        rounded after it */
 } smma_fold_task;
 
-/* The work of smma_kernel_gather: it copies elements along K, from k on, of `lines` present lines; the copy has
-   `apart` lines. Element k of line i is at first + i * line_step + k * k_step. If `ordered`, k is first replaced by
-   the k-th index of a table, in which UINT64_MAX stands for +0. Elements from `count` on have the code `behind`. If
-   `scaled`, elements are multiplied by `factor`, a binary64. */
+/* The work of smma_kernel_gather: it copies elements along K, from k on, of `lines` present lines; the copy has `apart`
+   lines. Element k of line i is at first + i * line_step + k * k_step. If `ordered`, k is first replaced by the k-th
+   index of a table, in which UINT64_MAX stands for +0. Elements from index `count` on are outside the matrix and have
+   the code `behind`. If `scaled`, elements are multiplied by `factor`, a binary64. */
 typedef struct {
   int format, lines, apart, ordered, scaled, unused;
   uint64_t first, line_step, k_step, k, count, factor, behind;
@@ -60,9 +62,9 @@ enum {
 /* Rows of D per work item of a fast kernel. */
 enum { SMMA_ITEM_ROWS = 4 };
 
-/* The number of work items of kernels of rows is a multiple of SMMA_ROWS_TOGETHER. Within each such set,
-   neighbouring items, which GPUs compute together, generate rows that are SMMA_ROWS_APART apart and therefore of the
-   same kind (kinds repeat every eight rows). */
+/* Kernels of rows run in sets of SMMA_ROWS_TOGETHER work items. A GPU computes neighbouring items of a set together. So
+   they generate rows that are SMMA_ROWS_APART apart: these are of the same kind, because kinds repeat every eight
+   rows. */
 enum { SMMA_ROWS_TOGETHER = 256, SMMA_ROWS_APART = 8 };
 
 #endif

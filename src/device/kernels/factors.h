@@ -19,8 +19,8 @@ SMMA_CORE float smma_f32_power(int n) { return smma_f32_of((uint32_t)(n + 127) <
    exponent of the scale factor, or SMMA_SPECIAL_FACTOR; its significand as an integer. */
 enum { SMMA_GROUP_NONZERO, SMMA_GROUP_EXPONENT, SMMA_GROUP_SIGNIFICAND, SMMA_GROUP_WORDS };
 
-/* Returns one of these words for the group that begins at index k. In formats without specials, zeros are codes
-   whose exponent and fraction are 0. */
+/* Returns one of the words above for the group that begins at index k. A code is a zero if its exponent and fraction
+   fields are 0; this is correct for formats without special values. */
 SMMA_CORE int smma_group_word(const smma_operation *o, int word, smma_format format, int lines, int line, int k,
                               SMMA_GLOBAL const void *codes, SMMA_GLOBAL const void *scales) {
   const smma_encoding f = smma_encoding_of(format);

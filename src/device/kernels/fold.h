@@ -9,7 +9,8 @@ SMMA_CORE uint64_t smma_round_through(const smma_rule *rule, smma_format outer, 
   return smma_reformat(format, outer, rule->nan, smma_reformat(outer, format, rule->nan, x));
 }
 
-/* Folds one element per work item; `to` may be `from`. scale_a and scale_b hold one factor per row and per column. */
+/* Folds one element per work item. `to` and `from` may be the same buffer. scale_a holds one factor per row, scale_b
+   one per column. */
 SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_task f, SMMA_GLOBAL void *to,
                              SMMA_GLOBAL const void *from, SMMA_GLOBAL const float *scale_a,
                              SMMA_GLOBAL const float *scale_b) {
@@ -40,8 +41,8 @@ SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_t
       sum = smma_ieee_add(format, o.rule.nan, sum, x);
     }
   }
-  /* The device's FMA made this NaN. The core's addition already has the rule's NaN; a sum that is only moved retains
-     its own. */
+  /* Replaces a NaN from the device's FMA by the rule's NaN. This is only needed with scale factors: the core's addition
+     already returns the rule's NaN, and a sum that is only moved retains its NaN. */
   if (f.scaled && smma_decode(format, sum).kind == SMMA_NAN) sum = smma_nan_of(format, o.rule.nan);
   if (f.total >= 0) sum = smma_round_through(&o.rule, outer, (smma_format)f.total, sum);
   smma_write_code(to, bytes, at, sum);

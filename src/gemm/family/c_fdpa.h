@@ -68,9 +68,9 @@ static bool c_fdpa_takes(const smma_operation *o) {
 }
 
 typedef struct {
-  vi top;                    /* e + 2 as an exponent field, for a deficit of 0 and a row base of 0 */
+  vi top;                    /* exponent field of e + 2, for a group whose deficit and row base are 0 */
   vi exponents, scale, unit; /* with x = E + 2 as a field: 2^(24 - E) is scale - x, 2^(E - 24) is x - unit */
-  vi up, down;               /* the same from the deficit y of E + 2 (top - x): up + y and down - y */
+  vi up, down;               /* the same two powers, from y = top - x, the deficit of E + 2: up + y and down - y */
   int32_t bases;             /* 2^base of the columns, as bits */
   vf zero;
   vi more; /* c_fdpa_more_bits as a field */

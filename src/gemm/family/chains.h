@@ -13,7 +13,7 @@
 #include "core/chains.h"
 #include "gemm/family/pairs.h"
 
-/* If the registers cannot hold both chains, they are computed one after the other. */
+/* CPUs with few registers compute the two chains in separate passes, because both do not fit. */
 enum { CHAINS_ROWS = 4, CHAINS_VECTORS = 2, CHAINS_COLUMNS = CHAINS_VECTORS * LANES };
 enum { CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, CHAINS_PER_PASS = REGISTERS < 32 ? 1 : 2 };
 

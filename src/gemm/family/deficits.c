@@ -74,7 +74,7 @@ static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool 
   return deficit_greatest_lane(most);
 }
 
-/* Sets all columns to the greatest of these fields, if they are similar. */
+/* If the greatest fields of all columns are similar, replaces each by the greatest of them. */
 static void deficit_share_columns(int32_t *greatest) {
   int32_t most = 0, least = 255;
   for (size_t v = 0; v < PANEL; v++) {

@@ -154,7 +154,7 @@ static inline __attribute__((always_inline)) void deficit_greatest_careful(const
   }
 }
 
-/* Like deficit_greatest_careful, but returns true only if all numbers are finite, as far as their fields show. */
+/* Like deficit_greatest_careful, but returns true only if the exponent fields show that all numbers are finite. */
 static inline __attribute__((always_inline)) bool deficit_greatest_finite(const deficit_decoder *d, size_t bytes,
                                                                           const deficit_block *b, int32_t *greatest) {
   vi most[4] = {vi_set(0), vi_set(0), vi_set(0), vi_set(0)}, all;

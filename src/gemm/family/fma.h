@@ -60,9 +60,9 @@ static inline double fma_f64_quieted(double x) {
   return x;
 }
 
-/* A line of `count` factors, `step` apart, and the index of the NaN that decides, the last one of x or the first one
-   of y (see fma_f64_nan_of_chain); `count` if there is none. `greatest` is the greatest magnitude of the other factors,
-   or negative if it is not known yet. */
+/* A line of `count` factors, `step` apart. `nan` is the index of the NaN that decides, which is the last NaN of x or
+   the first NaN of y (see fma_f64_nan_of_chain); it is `count` if the line has no NaN. `greatest` is the greatest
+   magnitude of the other factors, or negative if it is not known yet. */
 typedef struct {
   const double *at;
   size_t step, count, nan;
@@ -89,9 +89,9 @@ static double fma_f64_greatest(fma_f64_line *x) {
   return x->greatest = greatest;
 }
 
-/* Returns the NaN of a chain that has a NaN result and starts from `sum`. Each step returns the NaN of x, else that
-   of the sum, else that of y; `made` if none of them is NaN. So the last NaN of x decides; without one, a NaN stays.
-   A sum that cannot overflow makes no NaN. */
+/* Returns the NaN of a chain that has a NaN result and starts from `sum`. Each step returns the first NaN of x, the sum
+   and y, or `made` if none of them is NaN. So the last NaN of x decides. If x has no NaN, the first NaN of the sum
+   remains. A sum that cannot overflow makes no NaN. */
 static double fma_f64_nan_of_chain(fma_f64_line *x, fma_f64_line *y, double sum, double made) {
   if (x->nan < x->count) return fma_f64_quieted(x->at[x->nan * x->step]);
   if (isnan(sum)) return fma_f64_quieted(sum);

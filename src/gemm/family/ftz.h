@@ -175,8 +175,8 @@ static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, s
   }
 }
 
-/* Chooses the NaN of accumulators. A NaN accumulator stays NaN: it takes the NaN of the last product that has one
-   (of A's element rather than B's); otherwise it retains its own. */
+/* Chooses the NaN of accumulators. A NaN accumulator becomes the NaN of the last product with a NaN (A's if both
+   elements are NaN). If no product has a NaN, the accumulator is unchanged. */
 static void ftz_fma_choose_nan(const ftz_fma_last *a, const ftz_fma_last *b, float *d) {
   for (size_t row = 0; row < FMA_ROWS; row++, d += FMA_F32_COLUMNS)
     for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES) {

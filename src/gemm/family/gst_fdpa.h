@@ -45,8 +45,8 @@ enum {
   GST_EVEN_C = 1 << 30
 };
 
-/* Layout of one packed step of `width` rows or columns: codes in groups of four elements, the other items by scale
-   group. Offsets in bytes. */
+/* Layout of one packed step of `width` rows or columns. Codes are stored in groups of four elements, and all other
+   items for each scale group. Offsets are in bytes. */
 typedef struct {
   size_t start;    /* of columns: start of a group's sum, -GST_RAISE times the sum of the group's elements */
   size_t weight;   /* scale factors over 2^least exponent as integers, two groups per word */
@@ -296,7 +296,8 @@ static inline __attribute__((always_inline)) void gst_dots(const gst_layout *col
 
 /* ---- Any operands ---- */
 
-/* Adds a row's and a vector's numbers at these offsets. a: the row's data, b: the vector's. */
+/* Adds the row's number at `row_offset` to the vector's numbers at `column_offset`. `a` is the row's data, `b` the
+   vector's. */
 static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsigned char *a, const unsigned char *b) {
   return vi_add(vi_set(*(const int32_t *)(a + row_offset)), vi_load((const int32_t *)(b + column_offset)));
 }
@@ -319,7 +320,8 @@ static inline vf gst_overflow(vf d, vd low, vd high) {
   return vf_select(finite, d, vi_as_float(infinite));
 }
 
-/* Returns c after one step; an infinite c stays. a, b: of one row and one vector; g: the sums of their products. */
+/* Returns c after one step. If c is infinite, it is unchanged. `a` and `b` are the data of one row and one vector; `g`
+   has the sums of their products. */
 static __attribute__((noinline)) vf gst_add_terms(const gst_constants *t, const unsigned char *a,
                                                   const double *row_scale, const unsigned char *b, const double *scale,
                                                   const vi g[GST_GROUPS], vf c) {

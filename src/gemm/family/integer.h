@@ -30,7 +30,8 @@ static inline int32_t integer_halves(int32_t low, int32_t high) {
   return (int32_t)(((uint32_t)low & 0xffff) | (uint32_t)high << 16);
 }
 
-/* Packs one step of `vectors` rows or columns: for each pair in turn, those of all vectors interleaved. */
+/* Packs one step of `vectors` rows or columns. For each pair of k in turn, the elements of all vectors are
+   interleaved. */
 static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
   const smma_operation *o = &f->multiplier->operation;
   const smma_integer_code format = smma_integer_code_of(f->of_a ? o->a : o->b);

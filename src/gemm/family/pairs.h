@@ -58,8 +58,8 @@ static inline vf pairs_wide_sum(const float *a, const vf *b) {
 }
 
 /* Returns the sum of a pair and c. If binary64 cannot hold a sum of two numbers, they are so far apart that the sum is
-   not near a tie: of 24 bits if they are products of 16 bits, of binary32 if one is c, a multiple of binary32's
-   subnormals. */
+   not near a tie. For two products of 16 bits this means a tie of 24 bits. If one number is c, which is a multiple of
+   binary32's subnormals, it means a tie of binary32. */
 static inline vf pairs_range_sum(const float *a, const vf *b, vf c) {
   const vd x = vd_set((double)a[0]), y = vd_set((double)a[PAIRS_ROWS]);
   const vd low = vd_multiply_add(y, vd_low(b[1]), vd_multiply(x, vd_low(b[0])));
@@ -124,7 +124,8 @@ static inline vm pairs_is_great(vf x) {
   return vm_and(vi_less(vi_set(0x7e7fffff), magnitude), vi_less(magnitude, vi_set(0x7f800000)));
 }
 
-/* Returns x, or an infinity where the exact result overflows: where its multiple `scaled` is at least 2^most. */
+/* Returns x, or an infinity in lanes whose exact result overflows. It overflows if its multiple `scaled` is at least
+   2^most. */
 static inline vf pairs_or_infinity(vf x, vf scaled, int most) {
   const vi bits = vf_bits(scaled), magnitude = vi_and(bits, vi_set(INT32_MAX)), infinity = vi_set(0x7f800000);
   const vm overflows = vm_and(vi_less(vi_set(((127 + most) << 23) - 1), magnitude), vi_less(magnitude, infinity));

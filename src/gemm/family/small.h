@@ -109,7 +109,7 @@ static inline small_numbers small_next(small_line *l, size_t i, int *scale) {
   return x;
 }
 
-/* Returns how many of the elements to pack along K are inside the matrix; elements after them do not count. */
+/* Returns how many of the elements to pack along K are inside the matrix. Elements after them have no effect. */
 static inline size_t small_elements(const smma_multiplier *p, size_t step, size_t steps) {
   const size_t k = (size_t)p->operation.k, there = p->a.count - step * k;
   return there < steps * k ? there : steps * k;

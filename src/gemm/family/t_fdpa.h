@@ -21,14 +21,15 @@
 
 #include "gemm/family/deficits_compare.h"
 
-/* Bounds of emax, and of the exponents of products compared with them, are those of exponent fields. A term of a
-   subnormal is less than that of a normal number with its field: if the latter truncates to 0, so does the former. */
+/* Bounds of emax, and exponents of products that are compared with them, are computed from exponent fields. A subnormal
+   is less than a normal number with the same field. So if the normal number's term truncates to 0, the subnormal's term
+   does, too. */
 enum {
   T_FDPA_LEAST = -100,    /* of emax: 2^(emax - F) is normal in binary32 */
   T_FDPA_GREATEST = 120,  /* of emax: sums stay finite */
   T_FDPA_HEADROOM = 32,   /* `top` minus the exponent of a product without deficit */
   T_FDPA_ZERO_SPAN = 63,  /* c is correct for zero products down to this many binades below deficit_top */
-  T_FDPA_NEVER_GREAT = 8, /* up to this many products, all terms and that of c add up in 32 bits */
+  T_FDPA_NEVER_GREAT = 8, /* up to this number of products, 32 bits hold the sum of all products' terms and c's */
   T_FDPA_HALF = 16,       /* products whose terms add up in 32 bits */
   T_FDPA_LOST = 64,       /* a term whose exponent is this far below emax is 0 */
   T_FDPA_NONE = -1000,    /* the exponent of a zero: any product with it is 0 */
@@ -265,8 +266,8 @@ static inline void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *
   }
 }
 
-/* Computes a row that is not usual; does nothing if all accumulators are infinite. `decoded`: NULL if exponents have
-   fewer than 8 bits. */
+/* Computes a row that t_fdpa_rows cannot compute. Does nothing if all accumulators are infinite. `decoded` is NULL if
+   exponents have fewer than 8 bits. */
 static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, const t_fdpa_constants *t,
                                                            const unsigned char *a, const unsigned char *b,
                                                            const uint8_t *least, t_fdpa_decoded *decoded, size_t row,
@@ -400,8 +401,8 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   return true;
 }
 
-/* Returns the lanes whose c is nonzero but too small for the alignment of products that are all zero; `bases`: the
-   greatest sum of bases. */
+/* Returns the lanes whose c is nonzero, but so small that the alignment of products that are all zero would truncate
+   it. `bases` is the greatest sum of bases. */
 static inline vm t_fdpa_is_low(const t_fdpa_constants *t, int bases, vf c) {
   const int least = t->top - T_FDPA_HEADROOM - T_FDPA_ZERO_SPAN + bases;
   const vi magnitude = vi_and(vf_bits(c), vi_set(INT32_MAX));

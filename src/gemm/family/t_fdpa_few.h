@@ -19,8 +19,9 @@
    subnormal, but exactly, because its last bit is 2^(-133). A subnormal product is below 2^-126, and its term is
    below 1 by FEW_ROWS_SPAN: both count as 0. */
 enum {
-  FEW_ROWS_BLOCK = 16,  /* the longest block */
-  FEW_ROWS_TOP = 65,    /* `top` minus the exponent of the row: far above usual columns; terms as far below are exact */
+  FEW_ROWS_BLOCK = 16, /* the longest block */
+  FEW_ROWS_TOP = 65, /* `top` minus the exponent of the row. So top is far above usual columns, and terms that far below
+                        it are exact */
   FEW_ROWS_SPAN = 120,  /* the most that emax may be below top: terms that do not truncate to 0 are normal, and a zero
                       product  gives 0 */
   FEW_ROWS_DEFICIT = 86 /* the most that a number of a row may be below the row's greatest number */
@@ -34,7 +35,7 @@ static bool few_takes(const smma_operation *o) {
 typedef struct {
   float value[FEW_ROWS_BLOCK];      /* times 2^(F - top) */
   int32_t exponent[FEW_ROWS_BLOCK]; /* in both halves of a lane, at the positions of the products' exponent fields */
-  int32_t top;                      /* as in t_fdpa.h; it and the next two are biased as in binary32 */
+  int32_t top;                      /* as in t_fdpa.h; top, least and most are biased as in binary32 */
   int32_t least, most;              /* range of emax for which a block is usual; empty if most is less */
   int32_t unused;
 } few_row;
@@ -186,7 +187,8 @@ static inline vf few_load(bool half, const void *code) {
   return half ? vf_load_half(code) : vi_as_float(vi_shift_left(vi_load_halves(code), 16));
 }
 
-/* Scans all columns, and compares the products of one row, or prepares that for several rows. */
+/* Scans all columns. If there is one row, also compares the exponents of its products; otherwise prepares this
+   comparison for several rows. */
 static inline __attribute__((always_inline)) void few_look(bool one, bool half, int length, const few_row *row,
                                                            few_columns *c) {
   const vi mask = vi_keep(vi_set(0x7fff7fff));

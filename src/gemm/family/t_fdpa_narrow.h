@@ -36,7 +36,8 @@ static inline size_t t_fdpa_narrow_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * t_fdpa_narrow_column_block((size_t)smma_block_of(o));
 }
 
-/* Significands as integers with the format's fraction bits; bytes; all ones for negative numbers. */
+/* Decoded numbers: significands as integers with the format's fraction bits, the bytes of deficits, and masks that are
+   all ones for negative numbers. */
 typedef struct {
   vi significand, byte, negative;
 } t_fdpa_narrow_numbers;
@@ -164,8 +165,9 @@ static inline void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   }
 }
 
-/* Stores the results `d` of one row with the given `least` sums of bytes. The result is c, truncated, if c is so far
-   above the products that they truncate to zero (also if c is infinite), or if it is low and they are zero. */
+/* Stores the results `d` of one row with the given `least` sums of bytes. In two cases the result is c, truncated: c is
+   so far above the products that these truncate to zero (also if c is infinite), or c is low and the products are
+   zero. */
 static __attribute__((noinline)) void t_fdpa_narrow_fix(const t_fdpa_constants *t, const uint8_t *least,
                                                         float *accumulator, const float *d) {
   for (int v = 0; v < 4; v++) {

@@ -371,7 +371,8 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
     deficit_least least = {{vb_load(p->least.of[0][p->row[i]]), vb_load(p->least.of[s.grouped][p->row[i]])}};
     tr_words of_row = *w;
     tr_sums sums;
-    /* A half whose products are all zero has no exponent; it can take any that is not above the other half's. */
+    /* A half whose products are all zero has no exponent. It can be given any exponent that is not above that of the
+       other half. */
     if (s.grouped) least.of[0] = vb_min(least.of[0], w->certain), least.of[1] = vb_min(least.of[1], w->certain);
     if (s.wide) {
       of_row.top[0] = vi_add(w->top[0], vi_set(deficit_row_base_field(s.length, x)));

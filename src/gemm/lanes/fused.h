@@ -245,9 +245,9 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
 /* Fraction bits below the greatest exponent: more than 24, so that a truncated term is far below the greatest. */
 enum { EXACT_BITS = 52 };
 
-/* Computes the exact sum, rounded once. Terms are rounded down. If `lost` of them were inexact, the exact sum is
-   above the integer s and below s + lost; the result is known if both bounds round alike. Otherwise the core
-   computes the lane. */
+/* Computes the exact sum, rounded once. First all terms are rounded down and added to an integer s. If `lost` terms
+   were inexact, the exact sum lies between s and s + lost. If both bounds round to the same number, this is the result.
+   Otherwise the core computes the lane. */
 LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   const int count = smma_block_of(o);

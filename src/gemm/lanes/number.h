@@ -15,7 +15,7 @@ typedef struct {
   uint32_t ignored_bits, fraction_bits, sign_at, sign;
   uint32_t least_field;         /* least exponent field with a leading one */
   uint32_t infinity, nan_above; /* fields; all ones if the format has none */
-  uint32_t nan_code;            /* the NaN in place of -0; else a code that does not occur */
+  uint32_t nan_code;            /* the NaN that has the code of -0; in other formats a code that does not occur */
   int32_t bias;
 } lane_format;
 

@@ -92,7 +92,7 @@ static inline vf vf_load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_
 static inline vi vh_max(vi x, vi y) { return _mm256_max_epu16(x, y); }
 static inline vi vh_multiply(vi x, vi y) { return _mm256_mullo_epi16(x, y); }
 static inline vi vh_subtract(vi x, vi y) { return _mm256_sub_epi16(x, y); }
-/* Shifts each 16-bit half of a lane by its own count; bits from the other half are masked out. */
+/* Shifts each 16-bit half of a lane by its own count. Bits that a half receives from the other half are masked out. */
 static inline vi vh_shift_right_by(vi x, vi n) {
   const vi low = _mm256_set1_epi32(0xffff);
   vi even = _mm256_srlv_epi32(_mm256_and_si256(x, low), _mm256_and_si256(n, low));

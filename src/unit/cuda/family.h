@@ -9,7 +9,7 @@
 
 namespace cuda_unit {
 
-/* A batch in the memory of the GPU. `unlike` counts results that differ between the places of a test vector in a
+/* A batch in the memory of the GPU. `unlike` counts results of the same test vector that differ between positions in a
    tile. */
 struct device_batch {
   size_t rows;
@@ -32,9 +32,9 @@ launcher *find_tcgen05(const smma_instruction_info &instruction, int capability)
 
 #ifdef __CUDACC__
 
-/* The tile for PLACES test vectors of the batch. The rows of A hold these vectors in order, starting at one place
-   and repeating; the columns of B start at another place. Element (m, n) is valid if its row and column belong to
-   the same vector. The places change from tile to tile, so that every element is used. */
+/* The tile for PLACES test vectors of the batch. The rows of A hold these vectors in order and repeat them. The columns
+   of B do the same, but start with another vector. Element (m, n) is valid if its row and its column belong to the same
+   vector. The starting vectors change from tile to tile, so that every element of a tile is used. */
 constexpr int PLACES = 8;
 
 struct tile {
@@ -44,12 +44,12 @@ struct tile {
       : first(number * PLACES), rows(rows), turn_a((int)(number % PLACES)), turn_b((int)(number / PLACES % PLACES)) {}
   __device__ int place_a(int m) const { return (m + turn_a) % PLACES; }
   __device__ int place_b(int n) const { return (n + turn_b) % PLACES; }
-  /* Returns the test vector at a place; after the end of the batch, its last one. */
+  /* Returns the number of the test vector at a place. After the end of the batch it is the last vector. */
   __device__ size_t row(int place) const { return first + (size_t)place < rows ? first + (size_t)place : rows - 1; }
   __device__ bool has(int place) const { return first + (size_t)place < rows; }
 };
 
-/* Returns the scale factors of a test vector, `count` of them, repeated to fill four bytes. */
+/* Returns the `count` scale factors of a test vector, repeated to fill four bytes. */
 inline __device__ uint32_t scale_word(const unsigned char *scales, int count, size_t row) {
   uint32_t bits = 0;
   for (int i = 0; i < 4; i++) bits |= (uint32_t)scales[row * (size_t)count + (size_t)(i % count)] << 8 * i;

@@ -1,5 +1,6 @@
 /* mma.sync.m8n8k4 on Volta (sm_70; CUDA 12 is the last release that compiles for it). A warp computes four tiles of 8 x
-   8 elements. Here all four hold the same test vectors at different places, and must have the same results.
+   8 elements. This kernel gives the same test vectors to all four tiles, but in other rows and columns of each tile. It
+   counts results that differ between tiles.
 
    PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16": tile q belongs to the lanes with lane / 4 % 4 = q. With h =
    lane % 4 + 4 (lane / 16), a lane has row h of A, column h of B and, with FP16, row h of C. With FP32, accumulator

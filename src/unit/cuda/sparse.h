@@ -1,12 +1,13 @@
 /* Test vectors of sparse instructions: the content of B, and the metadata.
 
-   A test vector has K products, selected from twice as many. The metadata selects the positions of the K elements of b
-   in B. From some groups on, B holds other elements of the same vector at the positions between: encodings of the same
-   kind, which must have no effect on the result.
+   A test vector has K products, but B has 2 K positions. The metadata selects the positions of the K elements of b in
+   B. At the unselected positions B holds other elements of the same vector, taken some groups further on. They are
+   encodings of the same kind, and must have no effect on the result.
 
    The positions depend on the digits of the vector's number in the batch, one digit for each of four groups. So all
    groups of a vector, and 1,296 vectors (16 with TF32), have different positions. A campaign repeats its first vectors
-   at other places of a batch, and therefore with other positions and other elements between.
+   with other numbers in the batch, and therefore with other selected positions and other elements at the unselected
+   positions.
 
    PTX ISA, "Sparse matrix storage": a group of A has four bits, two positions in quarters of the group, the lower one
    first. Positions count elements, or pairs of elements for 4-bit integers; TF32 has one element, two quarters, in a
@@ -57,7 +58,7 @@ class selection {
   }
 };
 
-/* Returns the elements of b as they stand in B, BYTES per element. */
+/* Returns elements of b in the layout of B, with BYTES bytes per element. */
 template <int GROUP, int K, int BYTES>
 struct spread_row {
   const unsigned char *row;

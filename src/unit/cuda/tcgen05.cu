@@ -5,13 +5,13 @@
    PLACES different results, and lanes at a distance of PLACES have the same ones. A thread serves one lane: it supplies
    PLACES values of C and gets PLACES results.
 
-   PTX ISA, "Tensor Memory", "Instruction Descriptor", "Shared Memory Descriptor": rows are lanes; with M = 64, rows
-   16 i to 16 i + 15 are the lanes from 32 i on. A column of 32 bits has one element, also with FP16. A and B consist
-   of core matrices of 8 rows by 16 bytes without swizzling, as in wgmma.cu. 16 elements of FP6 or FP4 are packed and
-   padded to 16 bytes; but with K = 64, 32 elements of FP4 fill 16 bytes. Scale factors of a row of A or a column of
-   B are bytes of a word in a lane congruent to it modulo 32. Metadata of a row of A is in lanes congruent to it
-   modulo 8, in words whose halves each have four groups of one row. No more of the layout needs to be known,
-   because sparse.h repeats the groups. */
+   PTX ISA, "Tensor Memory", "Instruction Descriptor", "Shared Memory Descriptor": rows are lanes; with M = 64, rows 16
+   i to 16 i + 15 are the lanes from 32 i on. A column of 32 bits has one element, also with FP16. A and B consist of
+   core matrices of 8 rows by 16 bytes without swizzling, as in wgmma.cu. 16 elements of FP6 or FP4 are packed and
+   padded to 16 bytes; but with K = 64, 32 elements of FP4 fill 16 bytes. Scale factors of a row of A or a column of B
+   are bytes of a word in a lane congruent to it modulo 32. Metadata of a row of A is in lanes congruent to it modulo 8,
+   in words whose halves each have four groups of one row. Other details of the layout do not matter, because sparse.h
+   repeats the groups. */
 #include <algorithm>
 #include <cstring>
 
@@ -28,8 +28,8 @@ constexpr int PIECES = 2;
 /* Columns of tensor memory: accumulators, scale factors of A and of B, metadata. */
 constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, METADATA = SCALES_B + PLACES, COLUMNS = 512;
 
-/* The packing of an operand into 16 bytes of shared memory. Each element has a byte or more in the batch. 16 bytes
-   hold `count` bytes of the batch, with the lower `bits` of each. */
+/* How an operand is packed into 16 bytes of shared memory. In the batch each element has at least one byte. The 16
+   bytes hold the lower `bits` bits of each of `count` bytes of the batch. */
 struct packing {
   int count, bits;
 };

@@ -190,7 +190,7 @@ __device__ uint64_t describe(const void *matrix, int stride_bytes) {
 template <int TYPE>
 using selection_of = selection<types[TYPE].k == 8 ? 2 : 4, types[TYPE].k>;
 
-/* Returns 16 bytes of a test vector as they stand in B. */
+/* Returns 16 bytes of a test vector in the layout of B. */
 template <int TYPE, bool SPARSE>
 __device__ uint4 piece_of(const unsigned char *b, size_t row, int piece) {
   constexpr int K = types[TYPE].k;

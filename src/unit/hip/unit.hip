@@ -17,7 +17,8 @@
 #undef SMMA_LANES
 #undef SMMA_WMMA_ROWS
 
-/* The functions compiled for 64 lanes on RDNA, because those for 32 lanes can neither be called nor inlined there. */
+/* The same functions, compiled for 64 lanes on RDNA, because code for 64 lanes can neither call nor inline functions
+   for 32 lanes. */
 #define SMMA_WAVEFRONT wave64
 #define SMMA_LANES 64
 #define SMMA_WMMA_ROWS "wmma_wave64.def"

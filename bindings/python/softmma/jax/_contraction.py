@@ -92,9 +92,9 @@ def kind_of(roles: Sequence[Role | None]) -> Product:
 class Contraction:
     """A product of two arrays with labelled axes, as in an einsum, and its settings.
 
-    A label that both operands and the result have is a batch axis. Axes added by vmap are `apart`: each of their
-    elements has its own properties of a whole operand, for example the tensor's factor. A convolution has `windows`.
-    Groups are a batch; in the arrays the group axis is merged with the axis after it.
+    A label that both operands and the result have is a batch axis. `apart` lists the axes that vmap added: along them
+    each slice counts as a whole operand, for example with a tensor factor of its own. A convolution has `windows`.
+    Groups of a convolution are a batch axis, which the arrays merge with the axis after it.
     """
 
     a: tuple[int, ...]
@@ -136,7 +136,8 @@ class Contraction:
         return replace(self, a=a, b=b, d=d, summed=summed, roles=roles, kind=kind, dtype=dtype)
 
     def with_vmapped(self, axes: Sequence[int | None]) -> Contraction:
-        """Returns the product of operands with another axis where `axes` says so; in the result it comes first."""
+        """Returns the product for operands to which vmap has added an axis: `axes` has its position in each operand, or
+        None. In the result the axis comes first."""
         label = max((*self.a, *self.b, *self.d, -1)) + 1
 
         def vmapped(labels: tuple[int, ...], axis: int | None) -> tuple[int, ...]:

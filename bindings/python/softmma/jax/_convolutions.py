@@ -26,8 +26,8 @@ class _Class(NamedTuple):
 
 
 def classes_of(w: Window, d: tuple[int, ...]) -> list[_Class]:
-    """Returns the classes of pixels, so that strides bring no zeros into K. If the result's axis is that of positions,
-    pixels are summed along K, all in one class."""
+    """Returns the pixels divided into classes. Pixels of a class use the same positions of the filter, so K contains no
+    zeros from strides. If the result has the filter's axis, pixels are summed along K and form one class."""
     inside, outside, count = w.sizes
     along_filter = w.position in d
     positions = np.arange(count)[:: 1 if w.dilation > 0 or along_filter else -1]

@@ -74,7 +74,8 @@ class Emulation:
         emulated = self._closed(program, [roles[i] for i in traced])
         return jax.tree.unflatten(jax.tree.structure(outline), jaxpr_as_fun(emulated)(*arrays))
 
-    # The roles of a jaxpr's operands are known unless `unknown` says why not; a product then must not depend on them.
+    # The roles of a jaxpr's operands are known if `unknown` is None. Otherwise `unknown` says why they are not, and
+    # only products that do not depend on roles are emulated.
 
     def _closed(self, closed: Any, roles: list[_Role], unknown: str | None = None) -> Any:
         return ClosedJaxpr(self._rewritten(closed.jaxpr, roles, unknown)[0], closed.consts)
@@ -139,7 +140,8 @@ class Emulation:
     def _inner(
         self, equation: Any, roles: list[_Role], unknown: str | None
     ) -> tuple[dict[str, Any], list[_Role]] | None:
-        """Rewrites the parameters that hold programs or functions; returns them and the roles of the results."""
+        """Rewrites the parameters of an equation that hold programs or functions. Returns these parameters and the
+        roles of the equation's results."""
         name, params = equation.primitive.name, equation.params
         found: dict[str, Any] = {}
         nothing: list[_Role] = ["activations"] * len(equation.outvars)
@@ -185,7 +187,8 @@ class Emulation:
             roles = roles[:consts] + carried + roles[consts + count :]
 
     def _function_of(self, key: str, function: Any, roles: list[_Role], unknown: str | None) -> Any:
-        """Rewrites the function of a custom derivative: it returns a program, or is itself the backward pass."""
+        """Rewrites the function of a custom derivative. This function either returns a program or is itself the
+        backward pass."""
 
         def program(*zeros: Any) -> Any:
             jaxpr, *rest = function.call_wrapped(*zeros)
@@ -214,7 +217,8 @@ class Emulation:
 
 
 def _joined(roles: Iterable[_Role]) -> _Role:
-    """Returns the role of a value computed from these roles; it is weights if all inputs are weights."""
+    """Returns the role of a value that is computed from inputs with these roles: "weights" if all inputs are weights,
+    otherwise "activations"."""
     found = set(roles) - {None}
     return None if not found else "weights" if found == {"weights"} else "activations"
 

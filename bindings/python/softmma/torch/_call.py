@@ -52,7 +52,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """The formats that two tensors take in their product, how these are shown, and the instruction's name."""
+    """How a product of two tensors is computed: the conversions of both operands, their names in reports, and the
+    instruction's name."""
 
     product: Product
     operands: tuple[Operand, Operand]
@@ -155,7 +156,8 @@ class Call:
         return (found if found.is_floating_point() else found.float()).to(device)
 
     def _product_there(self, a: torch.Tensor, b: torch.Tensor, kind: Kind) -> torch.Tensor | None:
-        """Multiplies tensors in a device's memory if they only need rounding; otherwise returns None."""
+        """Multiplies two tensors in a device's memory. Returns None if one of them is elsewhere or needs more than
+        rounding."""
         kernel = self.emulation.kernel
         if self.emulation.statistics or not (is_there(a, kernel) and is_there(b, kernel)):
             return None
@@ -216,7 +218,7 @@ class Call:
     ) -> tuple[Prepared, Statistics | None]:
         values = array(x)
         if operand.rounds_only and not self.emulation.statistics:
-            # The operand only needs rounding; the product rounds it, with a warning about overflow.
+            # No conversion here: the product itself rounds this operand, and warns about overflow.
             vector = values.ndim == 1
             values = values[None if side == "a" else (..., None)] if vector else values
             return Prepared(values, None, None, operand, side, vector, None), None

@@ -360,8 +360,8 @@ def _notes(fp64: Run, reports: Mapping[str, Report]) -> list[str]:
 
 
 def _kept(runs: Sequence[Run]) -> list[Key]:
-    """Returns the calls that are listed. A module that returns a product's tensors stands for the product; of nested
-    modules with the same tensors the inner one is listed."""
+    """Returns the calls that the table lists. If a module returns the result of a product unchanged, the module is
+    listed instead of the product. If nested modules return the same tensors, only the inner module is listed."""
     dropped: Counter[Key] = Counter()
     total: Counter[Key] = Counter()
     for run in runs:
@@ -475,7 +475,8 @@ class _Sum:
 def _differences(
     file: File, tensors: dict[str, Output]
 ) -> tuple[dict[tuple[str, str], Difference], dict[str, int], dict[str, int]]:
-    """Compares every pair of tensors with one shape, `CHUNK` elements at a time. Also counts NaN and infinities."""
+    """Compares every two of these tensors, which have the same shape, `CHUNK` elements at a time. Also counts NaN and
+    infinities."""
     sums = {pair: _Sum() for pair in combinations(tensors, 2)}
     nan, infinite = Counter(dict.fromkeys(tensors, 0)), Counter(dict.fromkeys(tensors, 0))
     one = next(iter(tensors.values()))
@@ -548,7 +549,7 @@ def _retrace(
     layer: Layer,
     pair: tuple[str, str],
 ) -> LayerTrace:
-    """Runs both targets again as far as this call, and records the products that their units compute in it."""
+    """Runs both targets again until this call has returned, and records the products that their units compute in it."""
     key = Key(layer.name, layer.operation, layer.call)
     if layer.product != "forward":
         key = key._replace(product=layer.product, of=layer.output)
@@ -668,8 +669,8 @@ _OF_THE_SUM = {"out_dtype", "promote_every", "split_k", "alpha", "beta", "scalin
 
 
 def _trace_of(rows: list[dict[str, Any]], pair: tuple[str, str]) -> tuple[Trace, bool]:
-    """Traces both targets together if all their arguments are equal, which locates where sums diverge; otherwise each
-    alone. Also reports whether the operands are equal."""
+    """Traces both targets. If all their arguments are equal, traces them together, which finds the point where their
+    sums diverge; otherwise traces each target separately. Also reports whether the operands are equal."""
     units = [row.pop("on") for row in rows]
     plans = [row.pop("plan", None) for row in rows]
     named = [row.pop("instr", None) for row in rows]

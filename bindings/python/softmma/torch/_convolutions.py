@@ -152,7 +152,8 @@ def _reaching(g: _Geometry, axis: int, residue: int) -> tuple[Tensor, Tensor, Te
 
 
 def _patches(x: Tensor, where: list[Tensor], groups: int) -> Tensor:
-    """Returns (groups, N pixels..., positions... channels): the pixels in `where` on each axis, zeros beyond edges."""
+    """Returns the pixels at the indices `where` of each axis, with zeros outside the image. The result's axes are
+    (groups, N pixels..., positions... channels)."""
     for axis, pixels in enumerate(where):
         size = x.shape[2 + 2 * axis]
         x = torch.cat([x, torch.zeros_like(x.narrow(2 + 2 * axis, 0, 1) if size else x)], 2 + 2 * axis)

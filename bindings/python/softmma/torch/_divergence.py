@@ -97,7 +97,7 @@ class Layer:
 
     @property
     def differing(self) -> list[tuple[str, str]]:
-        """Returns the pairs of targets whose bits differ here, each pair once."""
+        """Returns the pairs of targets whose bits differ in this layer, each pair once."""
         found: list[tuple[str, str]] = []
         for (x, y), cause in self.cause.items():
             if cause != "equal" and (y, x) not in found:
@@ -304,7 +304,8 @@ class Divergence(Sequence[Layer]):
         return tuple(layer for layer in self.layers if layer.product != "forward")
 
     def first_between(self, x: str, y: str, product: str | None = None) -> Layer | None:
-        """Returns the first layer with different bits in these two targets, among those of a ``product`` if given."""
+        """Returns the first layer whose bits differ between these two targets. With ``product`` only layers of that
+        product are searched."""
         pair = self._pair((x, y))
         layers = (layer for layer in self.layers if product in (None, layer.product))
         return next((layer for layer in layers if layer.cause[pair] != "equal"), None)
@@ -556,7 +557,7 @@ def formats_of(report: Report) -> dict[str, tuple[str, ...]]:
 
 
 def other_formats(formats: dict[str, dict[str, tuple[str, ...]]]) -> list[str]:
-    """Returns a line if targets take operands of one role in different formats."""
+    """Returns a line for each role whose operands have different formats in different targets."""
     roles: dict[str, list[str]] = {}
     for role in dict.fromkeys(role for of_roles in formats.values() for role in of_roles):
         taken: dict[tuple[str, ...], list[str]] = {}

@@ -45,7 +45,7 @@ _REDISPATCHED = torch._C._disabled_torch_dispatch_impl if hasattr(torch._C, "_di
 
 @dataclass
 class _Forward:
-    """The record of a forward product at its autograd node: its place, and whether its backward pass came.
+    """What is stored at the autograd node of a forward product: its place, and whether its backward pass has begun.
 
     ``counted``: the product was emulated. ``repeated``: it was emulated within a backward pass, so its own backward
     pass may never come. ``repeats``: its backward pass may repeat forward passes (checkpoints).
@@ -60,7 +60,8 @@ class _Forward:
 
 
 class _Thread(threading.local):
-    """State of one thread: its contexts, results whose autograd nodes do not exist yet, operations asked of subclasses.
+    """State of one thread: its contexts, the results whose autograd nodes do not exist yet, and the operations that
+    were passed to tensor subclasses.
 
     ``tokens`` identify the contexts. A context carried over from another thread has the token of that thread.
     """
@@ -110,14 +111,14 @@ class Emulation(TorchDispatchMode):
         self._lock = threading.RLock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Returns what a copy is made from: the same options and empty counts."""
+        """Makes a copy have the same options and empty counts."""
         return _made, (self._options,)
 
     def __deepcopy__(self, memo: Any) -> Emulation:
         return _made({**self._options, "model": copy.deepcopy(self._options["model"], memo)})
 
     def with_statistics(self) -> Emulation:
-        """Returns a fresh emulation with the same options that counts what becomes of operands."""
+        """Returns a new emulation with the same options that also counts how rounding changes operands."""
         return _made({**self._options, "statistics": True})
 
     # ---- Context, decorator, wrapper ----
@@ -299,8 +300,8 @@ class Emulation(TorchDispatchMode):
             super().__exit__(None, None, None)
 
     def _why_not(self, base: str, args: tuple[Any, ...], kwargs: Any) -> str | None:
-        """Returns why this call is not emulated, or None if it is; "" if it computes nothing, so nothing is
-        reported."""
+        """Returns the reason why this call is not emulated, or None if it is emulated. Returns "" if the call computes
+        nothing and therefore is not reported."""
         operands = [x for x in args if isinstance(x, torch.Tensor)]
         for x in (*operands, *kwargs.values()) if kwargs else operands:
             if isinstance(x, torch.Tensor) and not (
@@ -387,7 +388,7 @@ class Emulation(TorchDispatchMode):
     # ---- The place of a product, and its backward pass ----
 
     def _place(self, arguments: Iterable[Any] = ()) -> Place:
-        """Returns the place of an operation with these arguments, forward or backward."""
+        """Returns the layer and the pass (forward or backward) to which an operation with these arguments belongs."""
         node: Any = torch._C._current_autograd_node() if torch._C._current_graph_task_id() != -1 else None
         forward = None if node is None else node.metadata.get(self)
         if not self._in_backward(forward, arguments):
@@ -480,7 +481,7 @@ class Emulation(TorchDispatchMode):
             forward.seen = True
 
     def _arrives(self, forward: _Forward, gradients: tuple[torch.Tensor | None, ...]) -> Any:
-        """Marks the gradients that autograd brings to a node, and replaces those whose memory has another role.
+        """Marks the gradients that autograd passes to a node. Copies a gradient if its memory already has another role.
 
         Autograd restores the thread's modes after each node. Outside the context the mode is therefore active for one
         node only.
@@ -511,8 +512,8 @@ class Wrapped(Module):
 
 @functools.cache
 def _named(func: Any) -> tuple[str, str, Any, str | None]:
-    """Returns an operation's name, without the _ of in-place operations, and its emulation or the reason for having
-    none."""
+    """Returns an operation's full name, its name without the _ of in-place operations, its emulation or None, and the
+    reason why it is not emulated or None."""
     namespace, _, name = func._schema.name.partition("::")
     base = name.removesuffix("_")
     if namespace != "aten":
@@ -521,7 +522,8 @@ def _named(func: Any) -> tuple[str, str, Any, str | None]:
 
 
 def _elsewhere(x: torch.Tensor, kernel: str | None) -> str:
-    """Describes a tensor that is not a plain array of the CPU, or of the kernel's device; "" if it has no data."""
+    """Describes a tensor that is not a plain array in the memory of the CPU or of the kernel's device. Returns "" if
+    the tensor has no data."""
     if x.device.type == "meta":
         return ""
     if x.device.type != "cpu" and not is_there(x, kernel):

@@ -22,7 +22,8 @@ NO_MODULE = "-"
 
 
 class _Running(threading.local):
-    """The modules whose forward runs in this thread, outermost first, each with the backward pass it runs in."""
+    """The modules whose forward is running in this thread, outermost first. Each has the number of the backward pass in
+    which it runs."""
 
     def __init__(self) -> None:
         self.modules: list[tuple[Module, int]] = []
@@ -39,7 +40,7 @@ def watch(emulation: Any) -> None:
     with _lock:
         _watchers.append(emulation)
         if len(_watchers) == 1:
-            # The hooks fire for a compiled module as well, which is right here.
+            # PyTorch warns that these hooks also run for a compiled module; this is intended.
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks")
             _hooks.append(register_module_forward_pre_hook(_enters))
             _hooks.append(register_module_forward_hook(_leaves, always_call=True))
@@ -108,7 +109,8 @@ def running() -> list[Module]:
 
 
 class Layers:
-    """The names of modules, and the first choice whose pattern matches a module or an enclosing one."""
+    """The names of modules, and the choice for each module: the first one whose pattern matches the module or a module
+    around it."""
 
     def __init__(self, model: Module | None, choices: Iterable[tuple[Pattern, Any]]):
         self.choices = list(choices)
@@ -119,7 +121,7 @@ class Layers:
             self.learn(model)
 
     def learn(self, model: Module) -> None:
-        """Takes the names from this model. Every pattern must match one of its modules."""
+        """Stores the names of this model's modules. Raises an error if a pattern matches none of them."""
         self._add(model, "")
         for module in model.modules():
             self._choice(module)
@@ -140,8 +142,8 @@ class Layers:
         return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
     def name(self, modules: list[Module]) -> str:
-        """Returns the module's name within the given model, or within the outermost running module; otherwise its
-        class."""
+        """Returns the name of the innermost running module: its path in the given model, or in the outermost running
+        module, or its class if it is in neither."""
         if not modules:
             return NO_MODULE
         root = modules[0]

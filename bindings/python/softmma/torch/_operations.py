@@ -85,7 +85,8 @@ EMULATED: dict[str, Callable[..., Any]] = {
 }
 """The names of aten's operations, without the trailing _ of in-place operations."""
 
-# Parts of operation names: in _PRODUCTS for products; in _NO_PRODUCTS for preparing, unpacking or choosing only.
+# Parts of operation names. A name with a part in _PRODUCTS computes products, unless a part in _NO_PRODUCTS shows that
+# the operation only prepares, unpacks or chooses.
 _PRODUCTS = frozenset(
     """
     mm bmm addmm baddbmm addbmm sspaddmm hspmm smm int8pack int4pack mv addmv dot vdot

@@ -83,7 +83,8 @@ def mapped(x: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 
 def converted(x: torch.Tensor, wide: torch.dtype | None) -> torch.Tensor:
-    """Converts a tensor to a wider dtype. FP8 stays as it is, because some products take it, except in FP64."""
+    """Converts a tensor to a wider dtype. FP8 tensors are converted only to FP64, because some products need FP8
+    operands."""
     if wide is None or not (x.is_floating_point() or x.is_complex()):
         return x
     if x.element_size() == 1 and wide != torch.float64:
@@ -238,7 +239,7 @@ def checked_loss(value: Any) -> torch.Tensor:
 
 
 class File:
-    """Stores activations in memory up to a limit; beyond it, all of them in a temporary file."""
+    """Stores activations: in memory until a limit is reached, then all of them in a temporary file."""
 
     def __init__(self, most: int):
         self._file = tempfile.SpooledTemporaryFile(max(most, 1))  # noqa: SIM115
@@ -251,7 +252,7 @@ class File:
         return begin
 
     def read(self, output: Output, first: int, count: int) -> torch.Tensor:
-        """Returns `count` elements of an output from `first` on; a complex element is two numbers."""
+        """Returns `count` numbers of an output, starting at number `first`. A complex element counts as two numbers."""
         kind = output.dtype if not output.dtype.is_complex else output.dtype.to_real()
         self._file.seek(output.begin + first * kind.itemsize)
         data = bytearray(self._file.read(count * kind.itemsize))
@@ -268,8 +269,8 @@ def count_of(output: Output) -> int:
 class Recorder(TorchFunctionMode):
     """Records the inputs and outputs of a model's modules and of the products in them.
 
-    With ``wide`` no dtype is narrower than ``wide``, but random numbers are drawn as without it. ``file`` receives the
-    outputs. ``forced`` replaces this run's outputs by those of another run. After the call ``until`` the run ends.
+    With ``wide``, dtypes narrower than ``wide`` are replaced by it; random numbers remain the same. ``file`` receives
+    the outputs. ``forced`` replaces this run's outputs by those of another run. The run ends after the call ``until``.
 
     A run with a loss has gradients as well. The nodes of autograd's graph that lie between the tensors a call took and
     those it returned belong to the call, if no other call ran inside it: hooks there see the gradients on their way.
@@ -510,7 +511,8 @@ class Recorder(TorchFunctionMode):
         call.arrived = digest_of([call.arrived, *gradients])
 
     def _flows(self, call: _Call, edges: dict[int, _Source], gradients: Any, arrived: Any) -> Any:
-        """Records gradients that a node of a call computed; returns what replaces them if another run's are forced."""
+        """Records the gradients that a node of a call has computed. Returns their replacements if the gradients of
+        another run are forced."""
         if not self._differentiates:
             return None
         replaced = list(gradients)
@@ -553,7 +555,8 @@ class Recorder(TorchFunctionMode):
             parts = self._of_weights.get(id(x), [])
             if x.grad is not None and len(parts) != 1:
                 layer, _, own = name.rpartition(".")
-                # Without parts the operands are not known: the gradient itself takes their place, as inherited.
+                # Without parts the operands are not known. The gradient itself then serves as the input, so that a
+                # difference counts as inherited.
                 inputs = digest_of(parts or [x.grad])
                 self._add_gradient(
                     _Call(Key(layer, "sum", 1, "wgrad", f".{own}"), False, len(self.run.calls), inputs), x.grad

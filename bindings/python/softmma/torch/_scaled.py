@@ -138,7 +138,8 @@ def _scaled_mm_v2(
 
 
 class _Group(NamedTuple):
-    """One product of a grouped product: its operands, its place in D, and the lines of a 2-D operand that it takes."""
+    """One product of a grouped product: its operands, its index in D, and the lines of a 2-D operand that belong to
+    it."""
 
     number: int
     a: Tensor
@@ -188,7 +189,7 @@ def _grouped_mm(
     bias: Tensor | None = None,
     out_dtype: torch.dtype | None = None,
 ) -> Tensor:
-    """Multiplies each group by itself, with one chain over K (not measured)."""
+    """Multiplies each group separately, as one chain over K. This order is assumed, not measured."""
     if not _has_groups(a, b, offs=offs):
         raise RuntimeError("offs: the ends of groups go with an operand of two axes, and only with such")
     roles = call.role(a), call.role(b)
@@ -202,8 +203,8 @@ def _grouped_mm(
 
 
 def _segments(x: Tensor, scale: Tensor, groups: list[_Group], of_b: bool) -> Iterator[Tensor]:
-    """Yields each group's factors of one operand, as `torch._scaled_mm` takes them. Raises ValueError for other
-    shapes."""
+    """Yields the factors of one operand for each group, in the form that `torch._scaled_mm` takes. Raises ValueError if
+    their shape is invalid."""
     both_2d, first = groups[0].a.dim() == 2 and x.dim() == 2 and isinstance(groups[0].place, int), 0
     for group in groups:
         operand = group.b if of_b else group.a

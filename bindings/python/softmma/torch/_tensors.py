@@ -14,8 +14,8 @@ _UNSIGNED = {1: torch.uint8, 2: torch.uint16}
 
 
 def lines(x: torch.Tensor) -> Any:
-    """Returns the tensor's memory as a matrix with contiguous rows, or None if neither rows nor columns are
-    contiguous."""
+    """Returns the tensor's memory as a matrix with contiguous rows: the tensor, or its transpose if columns are
+    contiguous. Returns None if neither are."""
     if x.dim() != 2 or 1 not in x.stride():
         return None
     return array(x) if x.stride(1) == 1 else array(x).T
@@ -45,7 +45,8 @@ def format_name(x: torch.Tensor) -> str:
 
 
 def outline(x: torch.Tensor, axis: int) -> Any:
-    """Returns an array with the shape and the dtype of `narrow`, whose elements are zeros in one place."""
+    """Returns an array of zeros with the shape and the dtype that `narrow` would return. All elements share one
+    address."""
     shape = [size * (1 + (is_packed(x) and n == axis)) for n, size in enumerate(x.shape)]
     return np.broadcast_to(np.zeros((), dtype(format_name(x))), shape)
 

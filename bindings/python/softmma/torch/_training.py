@@ -175,7 +175,7 @@ class Training:
 
 
 def _change(x: float, y: float) -> float:
-    """Returns |x - y| / |y|; infinity if only one of them is finite."""
+    """Returns |x - y| / |y|; 0 if x and y are equal; infinity if y is 0, or if only one of them is finite."""
     if repr(x) == repr(y):
         return 0.0
     return abs(x - y) / abs(y) if math.isfinite(x) and math.isfinite(y) and y else math.inf
