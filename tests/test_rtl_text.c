@@ -137,6 +137,26 @@ static int count_of(const char *text, const char *words) {
   return count;
 }
 
+/* A keyword of SystemVerilog or a name in the module is refused as --name, and changed if a unit has it. */
+static void test_names(void **state) {
+  static const char *const reserved[] = {"ref", "wire", "logic", "a", "clk", "expected", "4bit"};
+  const smma_instruction *i = smma_find("V100", "mma.m8n8k4.f32.f16.f16.f32", NULL);
+  smma_error error;
+  (void)state;
+  for (size_t n = 0; n < sizeof reserved / sizeof *reserved; n++) {
+    smma_custom custom = smma_custom_of(i);
+    char text[1 << 16], line[64];
+    assert_int_equal(smma_rtl_text(i, reserved[n], 0, 0, NULL, 0, &error), 0);
+    if (!strstr(error.text, "is not a module name")) fail_msg("%s: %s", reserved[n], error.text);
+    custom.instruction.name = reserved[n];
+    custom.instruction.rule = &custom.named;
+    assert_true(smma_rtl_text(&custom.instruction, NULL, 0, 0, text, sizeof text, &error) < sizeof text);
+    snprintf(line, sizeof line, "\nmodule u_%s (\n", reserved[n]);
+    expect(i, text, line);
+  }
+  assert_true(smma_rtl_text(i, "wires", 0, 0, NULL, 0, &error) > 0);
+}
+
 static void test_stages(void **state) {
   const smma_instruction *i = find("MI300X", "v_mfma_f32_32x32x8_f16"); /* products; step 1; step 2 and its rounding */
   char *text;
@@ -178,10 +198,8 @@ static void test_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_catalogue),
-      cmocka_unit_test(test_random_units),
-      cmocka_unit_test(test_stages),
-      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_catalogue), cmocka_unit_test(test_random_units), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_stages),    cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

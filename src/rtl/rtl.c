@@ -1,6 +1,7 @@
 /* smma_rtl_text: a rule as SystemVerilog. */
 #include "softmma/rtl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "host/error.h"
@@ -36,13 +37,26 @@ static bool reads_exponents_of_zeros(const smma_composition *p) {
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return smma_lower(c) >= 'a' && smma_lower(c) <= 'z'; }
 
-/* Sets the name of the module: letters, digits and _, and no digit first. */
+/* Reports whether a module cannot have this name. */
+static bool is_reserved(const char *name) {
+  static const char *const reserved[] = {
+#define SMMA_RESERVED(word) word,
+#include "rtl/reserved.def"
+#undef SMMA_RESERVED
+  };
+  for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    if (strcmp(reserved[i], name) == 0) return true;
+  return false;
+}
+
+/* Sets the name of the module: letters, digits and _, with "u_" before a digit or a reserved name. */
 static void name_module(smma_rtl_unit *u, const char *name, bool lower) {
+  char word[sizeof u->name - 2];
   size_t length = 0;
-  if (is_digit(name[0])) u->name[length++] = 'u', u->name[length++] = '_';
-  for (; *name && length + 1 < sizeof u->name; name++)
-    u->name[length++] = is_digit(*name) || is_letter(*name) ? (lower ? smma_lower(*name) : *name) : '_';
-  u->name[length] = 0;
+  for (; *name && length + 1 < sizeof word; name++)
+    word[length++] = is_digit(*name) || is_letter(*name) ? (lower ? smma_lower(*name) : *name) : '_';
+  word[length] = 0;
+  snprintf(u->name, sizeof u->name, "%s%s", is_digit(word[0]) || is_reserved(word) ? "u_" : "", word);
 }
 
 /* ---- The text ---- */
@@ -150,6 +164,9 @@ static bool init_unit(smma_rtl_unit *u, const smma_instruction *i, const char *n
   if (name && !is_identifier(name))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
                         "'%s' is not a module name; allowed: 1 to 100 letters, digits and _, not a digit first", name);
+  if (name && is_reserved(name))
+    return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
+                        "'%s' is not a module name: it is a keyword of SystemVerilog or a name in the module", name);
   u->o = smma_operation_of(i);
   if (!smma_compose(&u->o, &u->p))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
