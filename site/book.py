@@ -1,15 +1,15 @@
-"""Converts docs/ to a book: every Markdown page as HTML, the files it links to, and a search index."""
+"""Makes docs/ and other Markdown files a book: mdBook converts them to HTML and makes the index for its search. The pages
+have the site's frame, and pages for the files that they link to.
+"""
 
 import html
-import json
 import os
 import re
 import shutil
 import sys
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-from shell import TOP, relative, run
+from shell import SITE, TOP, relative, run
 
 # The chapters. Pages in no chapter come last, so that no page is left out.
 CHAPTERS = (
@@ -38,7 +38,16 @@ CHAPTERS = (
 )
 MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
-MARKDOWN = MarkdownIt("commonmark").enable("table")
+CODE_OR_LINK = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`]*`|(?<=\]\()(?P<link>[^)\s]+)", re.MULTILINE | re.DOTALL)
+DOCS = "docs/index.html"
+MDBOOK = str(TOP / "build-site/bin/mdbook")  # scripts/setup --site installs it
+REST = "<!-- rest -->"  # stands for HTML that mdBook shall not index
+INDEX = "searchindex.js"
+SCRIPTS = ("toc.js", "elasticlunr.min.js", "mark.min.js", "searcher.js")
+SEARCH = (
+    '<button type="button" id="mdbook-search-toggle" aria-expanded="false" aria-controls="mdbook-searchbar">'
+    "Search</button>"
+)
 
 
 def place_of(path):
@@ -60,34 +69,23 @@ def place_of(path):
     return f"source/{path}.html"
 
 
-def anchor_of(text, taken):
-    """Returns a heading's anchor as GitHub makes it, for links in the text."""
-    name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
-    number = taken.get(name)
-    taken[name] = (number or 0) + 1
-    return name if number is None else f"{name}-{number}"
-
-
-def plain(inline):
-    kinds = {
-        "text": lambda child: child.content,
-        "code_inline": lambda child: child.content,
-        "softbreak": lambda _: " ",
-    }
-    return "".join(kinds[child.type](child) for child in inline.children if child.type in kinds)
-
-
 class Book:
     def __init__(self, site):
         self.site = site
-        self.sections = []  # of all pages: (address, title, words)
+        self.folder = site.folder.with_name(f"{site.folder.name}-book")  # what mdBook reads and writes
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(SITE / "book", self.folder)
+        self.summary = ["# Summary"]  # mdBook's table of contents
+        self.pages = {"search.html": (DOCS, ())}  # of each page: its place in the navigation, HTML for each REST
         self.wanted = []  # files that pages link to
         self.made = set()
-        self.places = {}  # of each page: the anchors and titles of its sections
-        self.pages = self.contents()
+        for chapter, paths in self.chapters():
+            self.part(chapter)
+            for path in paths:
+                self.document(path)
 
     @staticmethod
-    def contents():
+    def chapters():
         """Returns [(chapter, [path])] with every page of docs/ except templates and docs/units (own pages)."""
         chapters = [(name, paths.split()) for name, paths in CHAPTERS]
         chapters = [(name, [path for path in paths if (TOP / path).exists()]) for name, paths in chapters]
@@ -102,8 +100,8 @@ class Book:
 
     # ---- Text ----
 
-    def linked(self, link, source, page):
-        """Converts a link in a source file to a link on its page; None if the file does not exist."""
+    def link(self, link, source, page):
+        """Converts a link in a source file to a link on its page."""
         if re.match(r"[a-z]+:", link) or link.startswith("#"):
             return link
         path, _, place = link.partition("#")
@@ -113,97 +111,33 @@ class Book:
         self.wanted.append(target)
         return relative(place_of(target), page) + (f"#{place}" if place else "")
 
-    def html(self, text, source, page):
-        """Converts Markdown to (HTML, title), and adds its sections to the index."""
-        tokens, taken, title, words = MARKDOWN.parse(text), {}, None, []
-        address, heading = page, ""
-        for n, token in enumerate(tokens):
-            if token.type == "heading_open":
-                self.sections.append((address, heading, " ".join(words)))
-                name = anchor_of(plain(tokens[n + 1]), taken)
-                token.attrSet("id", name)
-                heading, words = plain(tokens[n + 1]), []
-                title = title or heading
-                if token.tag == "h2":
-                    self.places.setdefault(page, []).append((name, heading))
-                address = page if token.tag == "h1" else f"{page}#{name}"
-            elif token.type == "inline":
-                if tokens[n - 1].type != "heading_open":
-                    words.append(plain(token))
-                self.link(token.children, source, page)
-            elif token.type in ("fence", "code_block"):
-                words.append(token.content)
-        self.sections.append((address, heading, " ".join(words)))
-        body = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
-        body = body.replace("<table>", '<div class="scroll"><table class="lines">').replace(
-            "</table>", "</table></div>"
-        )
-        return body.replace("<pre>", '<pre tabindex="0">'), title or source
+    def linked(self, text, source, page):
+        """Converts the links of a Markdown text."""
+        return CODE_OR_LINK.sub(lambda found: self.link(found["link"], source, page) if found["link"] else found[0], text)
 
-    @staticmethod
-    def plain_html(text):
-        """Converts Markdown to HTML without links."""
-        body = MARKDOWN.render(text)
-        return body.replace("<table>", '<div class="scroll"><table class="lines">').replace(
-            "</table>", "</table></div>"
-        )
+    def part(self, title):
+        self.summary.append(f"# {title}")
 
-    def link(self, children, source, page):
-        for child in children:
-            for name in ("href", "src"):
-                if child.attrGet(name):
-                    child.attrSet(name, self.linked(child.attrGet(name), source, page))
+    def add(self, page, text, level=0, current=DOCS, rest=()):
+        """Adds a page: Markdown, its level in the table of contents, and HTML for each REST."""
+        heading = re.search("^# (.*)", text, re.MULTILINE)
+        source = page.removesuffix(".html") + ".md"
+        self.summary.append(f"{'  ' * level}- [{heading[1] if heading else page}]({source})")
+        path = self.folder / "src" / source
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        self.pages[page] = (current, rest)
+
+    def document(self, path):
+        text = manual() if path.endswith(".1") else (TOP / path).read_text()
+        self.add(place_of(path), self.linked(text, path, place_of(path)))
+        self.made.add(path)
 
     # ---- Pages ----
 
-    def here(self, page):
-        """Returns links to the page's sections, for wide screens."""
-        links = "".join(f'<li><a href="#{place}">{html.escape(title)}</a></li>\n' for place, title in self.places[page])
-        return (
-            f'<nav class="contents here" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n{links}</ul>\n</nav>'
-        )
-
-    def sidebar(self, page):
-        parts = []
-        for chapter, paths in self.pages:
-            entries = "".join(
-                f'<li><a href="{relative(place_of(path), page)}"'
-                f"{' aria-current=page' if place_of(path) == page else ''}>"
-                f"{html.escape(self.titles[path])}</a></li>\n"
-                for path in paths
-            )
-            parts.append(f"<h2>{chapter}</h2>\n<ul>\n{entries}</ul>\n")
-        return f'<nav class="contents" aria-label="Contents">\n{"".join(parts)}</nav>'
-
-    def write(self):
-        order = [path for _, paths in self.pages for path in paths]
-        texts = {}
-        self.titles = {}
-        for path in order:
-            text = manual() if path.endswith(".1") else (TOP / path).read_text()
-            texts[path], self.titles[path] = self.html(text, path, place_of(path))
-        for n, path in enumerate(order):
-            page = place_of(path)
-            turns = [("prev", "Before", order[n - 1])] if n else []
-            turns += [("next", "Next", order[n + 1])] if n + 1 < len(order) else []
-            links = " ".join(
-                f'<a rel="{kind}" href="{relative(place_of(to), page)}">{word}: {html.escape(self.titles[to])}</a>'
-                for kind, word, to in turns
-            )
-            here = self.here(page) if len(self.places.get(page, ())) > 1 else ""
-            kind = "book with-here" if here else "book"
-            body = f'<div class="{kind}">\n{self.sidebar(page)}\n<main id="main">\n{texts[path]}\n'
-            body += f'<p class="turn">{links}</p>\n</main>\n{here}</div>'
-            self.site.page(page, self.titles[path], body, current="docs/index.html")
-            self.made.add(path)
-
-    def extra(self, path):
-        """Writes a Markdown page outside the book, such as a folder's README."""
-        text, title = self.html((TOP / path).read_text(), path, place_of(path))
-        self.site.page(place_of(path), title, f'<main id="main">\n{text}\n</main>', current="docs/index.html")
-
     def files(self):
         """Writes the linked files that have no page yet; these may link to further files."""
+        self.part("Other files")
         while self.wanted:
             path = self.wanted.pop()
             if path in self.made:
@@ -214,33 +148,39 @@ class Book:
                 inside = sorted(f"{path}/{child.name}" for child in source.iterdir() if not MADE.match(child.name))
                 self.wanted += inside
                 links = (f'<li><a href="{relative(place_of(file), place)}">{file}</a></li>\n' for file in inside)
-                self.site.article(place, path, f"<ul>\n{''.join(links)}</ul>", "docs/index.html")
-            elif source.suffix == ".md" and not place.startswith("units/"):
-                self.extra(path)
+                self.site.article(place, path, f"<ul>\n{''.join(links)}</ul>", DOCS)
+            elif place in self.pages:
+                continue
+            elif source.suffix == ".md":
+                self.document(path)
             elif source.suffix in COPIED:
                 (self.site.folder / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, self.site.folder / place)
-            elif not place.startswith("units/"):
+            else:
                 text = html.escape(source.read_text(errors="replace"))
-                self.site.article(place, path, f'<pre tabindex="0"><code>{text}</code></pre>', "docs/index.html")
+                self.site.article(place, path, f'<pre tabindex="0"><code>{text}</code></pre>', DOCS)
 
-    # ---- Searching ----
-
-    def index(self):
-        """Returns a script with the text of all sections: [address, title, title of the page, text]. It is a script,
-        because pages opened as files can read only scripts."""
-        sections, titles = [], {}
-        for address, title, text in self.sections:
-            if title:
-                page = titles.setdefault(address.partition("#")[0], title)  # a page's first section has its title
-                sections.append([address, title, page, re.sub(r"\s+", " ", text)])
-        return f"var softmmaSections = {json.dumps(sections, separators=(',', ':'), ensure_ascii=False)};\n"
+    def write(self):
+        """Writes all pages and the search."""
+        self.files()
+        (self.folder / "src/SUMMARY.md").write_text("\n".join(self.summary) + "\n")
+        run(MDBOOK, "build", self.folder)
+        for name in (*SCRIPTS, INDEX):
+            text = (self.folder / "book" / name).read_text()
+            self.site.write(name, re.sub(r'(:"|» )([^"»]+) » \2"', r'\1\2"', text) if name == INDEX else text)
+        for page, (current, rest) in self.pages.items():
+            title, body = (self.folder / "book" / page).read_text().split("\n", 1)
+            for part in rest:
+                body = body.replace(REST, part, 1)
+            body = body.replace("<pre>", '<pre tabindex="0">')
+            self.site.page(page, html.unescape(title) or "Search", body, SCRIPTS, current, SEARCH)
 
 
 def manual():
-    """Returns the manual as Markdown, with its text as man prints it."""
-    if not shutil.which("man"):
-        sys.exit("site: man is missing; scripts/setup --site installs it")
+    """Returns the manual as Markdown: its headings, and between them its text as man prints it."""
     environment = os.environ | {"MANWIDTH": "100", "LC_ALL": "C.UTF-8", "GROFF_NO_SGR": "1"}
     text = re.sub(".\b", "", run("man", "-l", TOP / "docs/softmma.1", env=environment))
-    return f"# softmma(1)\n\n````\n{text.strip()}\n````\n"
+    text = "\n".join(text.strip().split("\n")[1:-1])  # without the lines at the top and the bottom of a printed page
+    heading = r"\n+( {3})?(\S[^\n]*)(?=\n)"
+    text = re.sub(heading, lambda found: f"\n````\n\n##{'#' if found[1] else ''} {found[2]}\n\n````", text)
+    return f"# softmma(1)\n\n````{text}\n````\n".replace("````\n````\n", "")

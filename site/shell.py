@@ -25,6 +25,10 @@ NAVIGATION = (
     ("gallery.html", "Gallery"),
     ("docs/index.html", "Docs"),
 )
+SEARCH = (
+    '<form role="search" action="{root}search.html">'
+    '<input type="search" name="search" aria-label="Search" placeholder="Search"></form>'
+)
 
 
 def run(*command, statuses=(0,), **options):
@@ -75,8 +79,9 @@ class Site:
         else:
             target.write_text(content)
 
-    def page(self, path, title, body, scripts=(), current=None):
-        """Writes a page. `current` is its place in the navigation (default: its own path); `scripts` run on loading."""
+    def page(self, path, title, body, scripts=(), current=None, search=None):
+        """Writes a page. `current` is its place in the navigation (default: its own path); `scripts` run on loading;
+        `search` replaces the field that leads to the page of the search."""
         root = root_of(path)
         entries = "".join(
             f'<li><a href="{root}{href}"{" aria-current=page" if href == (current or path) else ""}>{name}</a></li>\n'
@@ -84,6 +89,7 @@ class Site:
         )
         head = "".join(f'<script defer src="{root}{script}"></script>\n' for script in scripts)
         words = {"title": html.escape(title if title == "SoftMMA" else f"{title} - SoftMMA"), "root": root}
+        words["search"] = search or SEARCH.format(root=root)
         words |= {"head": head, "nav": f"<ul>{entries}</ul>\n", "body": body, "version": self.version}
         self.write(path, self.shell.substitute(words))
 

@@ -8,12 +8,14 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from book import REST
 from shell import SITE, TOP, relative, run, softmma, table, unit_pages
 from table import Table
 
 NAME = r"`([^`]+)` of ([\w-]+)"
 GPUS, AGREEMENT = "gpus.html", "agreement.html"
 RECORDED = "tests/vectors/recorded"
+DRAWN = re.compile("^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)  # trees and explanations in docs/units
 
 
 def file_name(name):
@@ -27,6 +29,15 @@ def short(name):
 
 def code(text):
     return f"<code>{html.escape(text)}</code>"
+
+
+def findings(text):
+    """Converts the findings of probes, paragraphs and a table in docs/units, to HTML."""
+    parts = []
+    for part in html.escape(text).split("\n\n"):
+        rows = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
+        parts.append(table(rows[0], rows[1:]) if rows else f"<p>{part}</p>")
+    return "\n".join(parts)
 
 
 def heat(head, lines, caption=""):
@@ -156,34 +167,35 @@ class Units:
 
     # ---- Architectures ----
 
-    def text(self, arch):
+    def text(self, arch, page):
         """Returns the page's Markdown, with links from rows to the explorer."""
-        rule, lines = None, []
-        for line in (TOP / "docs" / "units" / f"{arch}.md").read_text().splitlines():
+        rule, lines, source = None, [], f"docs/units/{arch}.md"
+        for line in self.book.linked((TOP / source).read_text(), source, page).splitlines():
             if found := re.fullmatch(r"## Rule (\d+)", line):
                 rule, left = (arch, int(found[1])), list(self.apart.get((arch, int(found[1])), []))
             elif rule and left and line.startswith("| `") and left[0]["text"] in line:
                 differing = left.pop(0)
                 if differing["address"]:
-                    line = line.replace(differing["text"], f"[{differing['text']}](explorer:{differing['address']})", 1)
+                    line = line.replace(differing["text"], f"[{differing['text']}](../index.html#{differing['address']})", 1)
             lines.append(line)
         return "\n".join(lines) + "\n"
 
     def architectures(self):
+        self.book.part("GPUs and other machines")
         for arch in self.arches:
             page = f"units/{arch}.html"
-            body, title = self.book.html(self.text(arch), f"docs/units/{arch}.md", page)
-            body = body.replace('href="explorer:', 'href="../index.html#')
-            body = re.sub(  # folds the tree, the probes and the comparisons of each rule
-                r"<h3 ([^>]*)>(.*?)</h3>(.*?)(?=<h3|<h2|$)",
-                r"<details><summary \1>\2</summary>\3</details>\n",
-                body,
-                flags=re.S,
+            text = re.sub(  # folds the tree, the probes and the comparisons of each rule
+                r"^(### .*?\n)(.*?)(?=^##|\Z)",
+                r"<details>\n<summary>\n\n\1\n</summary>\n\2\n</details>\n\n",
+                self.text(arch, page),
+                flags=re.MULTILINE | re.DOTALL,
             )
-            first = f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n{self.compared(arch)}<h2>Rules</h2>\n"
-            body = body.replace('<div class="scroll">', f'{first}<div class="scroll">', 1)
-            body += f"<h2>Instructions</h2>\n{self.instruction_lists(arch)}"
-            self.site.page(page, title, f'<main id="main" class="wide">\n{body}\n</main>', current=GPUS)
+            drawn = [f"<pre>{html.escape(found)}</pre>" for found in DRAWN.findall(text)]
+            first = f"## How it adds\n\n{REST}\n\n## Compared with other GPUs\n\n{REST}\n\n## Rules\n\n|"
+            text = DRAWN.sub(f"{REST}\n", text).replace("|", first, 1) + f"## Instructions\n\n{REST}\n"
+            rest = (self.own_lines(arch), self.compared(arch), *drawn, self.instruction_lists(arch))
+            self.book.add(page, text, current=GPUS, rest=rest)
+            self.instruction_pages(arch)
 
     def own_lines(self, arch):
         """Returns the architecture's lines of the table of all GPUs."""
@@ -238,7 +250,7 @@ class Units:
         body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; '
         body += f'<code>--on "{html.escape(name)}"</code>. '
         body += f'<a href="../index.html#on={name.replace(" ", "+")}">Try it in the explorer</a>.</p>\n'
-        body += f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n{self.compared(arch)}"
+        body += f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n<h2>Compared with other GPUs</h2>\n{self.compared(arch)}"
         if own:
             body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
         else:
@@ -272,20 +284,19 @@ class Units:
         with ThreadPoolExecutor() as pool:
             self.trees = dict(zip(firsts, pool.map(answer, firsts.values()), strict=True))
 
-    def instruction_pages(self):
-        self.ask_models()
-        for arch in self.arches:
-            for name, i, n in self.listed(arch):
-                self.instruction_page(arch, name, i, n)
+    def instruction_pages(self, arch):
+        for name, i, n in self.listed(arch):
+            self.instruction_page(arch, name, i, n)
 
     def instruction_page(self, arch, name, i, n):
         page = self.place((arch, name), "")
         root = "../../"
         parameters = html.escape(unit_pages.parameters(i))
         sized = "" if name == i["name"] else " for every N"
-        facts = [
-            ("architecture", f'<a href="{root}units/{arch}.html">{html.escape(self.title[arch])}</a>'),
-            ("formats", html.escape(unit_pages.formats(i))),
+        known = [("formats", html.escape(unit_pages.formats(i)))]
+        if i["aliases"]:
+            known.append(("other names", ", ".join(map(code, i["aliases"]))))
+        more = [
             ("shape", f"{i['m']} x {'N' if sized else i['n']} x {i['k']} (M x N x K){sized}"),
             (
                 "model",
@@ -295,15 +306,18 @@ class Units:
                 "rule",
                 f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with vectors on which it differs from others',
             ),
+            ("basis", i["basis"]),
         ]
-        facts += [("basis", i["basis"])]
         for what, texts in (("evidence", i["evidence"]), ("open questions", i["questions"])):
             if texts:
-                facts.append((what, "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"))
-        body = "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in facts)
-        body = f'<div class="scroll"><table class="lines">\n{body}</table></div>\n'
+                more.append((what, "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"))
+        known, more = (
+            "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in rows) for rows in (known, more)
+        )
+        text = f'# {name}\n\n{REST}\n\n<div class="scroll"><table class="lines">\n{known}{REST}</table></div>\n\n{REST}\n'
+        on = f'<p>An instruction of <a href="{root}units/{arch}.html">{html.escape(self.title[arch])}</a>.</p>\n'
         state = f"on={arch}&amp;instr={html.escape(i['name'])}"
-        body += f'<p><a href="{root}index.html#{state}">Try it in the explorer</a></p>\n'
+        body = f'<p><a href="{root}index.html#{state}">Try it in the explorer</a></p>\n'
         own = [
             r
             for r in self.recordings
@@ -318,15 +332,11 @@ class Units:
             body += f'(<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
         else:
             tree = html.escape(self.trees[self.key(i)].strip())
-            body += f'<h2>Reduction order</h2>\n<pre tabindex="0">{tree}</pre>\n'
+            body += f'<h2>Reduction order</h2>\n<pre>{tree}</pre>\n'
             if (arch, n) in self.probes:
                 asked = f"<p>Measured on {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
-                body += f"<h2>What probes find</h2>\n{asked}{self.book.plain_html(self.probes[arch, n])}\n"
-        if i["aliases"]:
-            names = "\n".join(f"<li>{code(alias)}</li>" for alias in i["aliases"])
-            body += f"<h2>Other names</h2>\n<ul>\n{names}\n</ul>\n"
-        self.site.article(page, name, body, GPUS)
-        self.book.sections.append((page, name, " ".join([arch, i["model"], unit_pages.formats(i)])))
+                body += f"<h2>What probes find</h2>\n{asked}{findings(self.probes[arch, n])}\n"
+        self.book.add(page, text, 1, GPUS, (on, more, body))
 
     def other_k(self, i, arch, n):
         k = self.instruction[arch, self.one[arch, n]]["k"]
@@ -409,14 +419,14 @@ class Units:
                     kind = integers if formats.endswith("-> s32") else lines
                     kind.append(f"<li>{text}{'; '.join(words)}.</li>\n")
         if not lines + integers:
-            return ""
+            return "<p>No other GPU has these formats.</p>"
         folded = (
             f"<details><summary>Integers</summary>\n<ul>\n{''.join(integers)}</ul>\n</details>\n" if integers else ""
         )
         lead = (
             "<p>Identical: proved for every input. Differs: the link opens the smallest input with other results.</p>\n"
         )
-        return f"<h2>Compared with other GPUs</h2>\n{lead}<ul>\n{''.join(lines)}</ul>\n{folded}"
+        return f"{lead}<ul>\n{''.join(lines)}</ul>\n{folded}"
 
     def clusters(self, rules):
         """Returns a sentence that names the groups of rules which compute the same function, and the rules that differ
@@ -568,8 +578,8 @@ class Units:
         self.table = Table(self)
         self.table.write(self.site)
         self.read_recordings()
+        self.ask_models()
         self.architectures()
         self.gpu_pages()
-        self.instruction_pages()
         self.agreement()
         self.recording_pages()

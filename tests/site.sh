@@ -16,8 +16,8 @@ complain() {
 
 command -v emcmake >/dev/null || { echo "SKIPPED: emscripten is missing; scripts/setup --site installs it"; exit 77; }
 command -v node >/dev/null || { echo "SKIPPED: node is missing; scripts/setup --site installs it"; exit 77; }
-/usr/bin/python3 -c 'import markdown_it' 2>/dev/null ||
-  { echo "SKIPPED: Python's markdown-it is missing; scripts/setup --site installs it"; exit 77; }
+[ -x "$source_directory/build-site/bin/mdbook" ] ||
+  { echo "SKIPPED: mdBook is missing; scripts/setup --site installs it"; exit 77; }
 "$source_directory/scripts/site" "$site" || { complain 'the site cannot be built'; exit 1; }
 "$source_directory/tests/site_links.py" "$site" || complain 'links lead nowhere'
 
