@@ -11,37 +11,24 @@ from pathlib import Path
 
 from shell import SITE, TOP, relative, run
 
-# The chapters. Pages in no chapter come last, so that no page is left out.
-CHAPTERS = (
-    (
-        "SoftMMA",
-        "README.md docs/tutorial-ml.md docs/tutorial-numerics.md docs/tutorial-hardware.md docs/tour.md docs/glossary.md "
-        "docs/units.md docs/explain.md docs/trace.md docs/devices.md docs/cluster.md docs/vector-files.md "
-        "docs/packages.md docs/c.md docs/single-header.md docs/softmma.1",
-    ),
-    (
-        "Matrix units",
-        "docs/architectures.md docs/evidence.md docs/probes.md docs/trees.md docs/equal.md docs/infer.md "
-        "docs/coverage.md docs/peers.md",
-    ),
-    ("Your own unit", "docs/custom-units.md docs/hardware-design.md docs/rtl.md docs/cost.md"),
-    ("Products", "docs/plans.md docs/libraries.md docs/match.md docs/sparse.md docs/recipes.md docs/checkpoints.md"),
-    ("Numerics", "docs/rules.md docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),
-    (
-        "Python",
-        "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md "
-        "docs/jax.md",
-    ),
-    ("Speed", "docs/performance.md docs/performance-devices.md"),
-    ("Algorithms", "docs/algorithms/README.md"),
-    ("Development", "docs/architecture.md docs/howto-add.md docs/site.md docs/figures.md CONTRIBUTING.md CHANGELOG.md"),
-)
+# The chapters: files of docs/. Its other pages come last, with the pages that are only linked.
+CHAPTERS = {
+    "SoftMMA": "../README.md tutorial-ml.md tutorial-numerics.md tutorial-hardware.md tour.md glossary.md units.md explain.md "
+    "trace.md devices.md cluster.md vector-files.md packages.md c.md single-header.md softmma.1",
+    "Matrix units": "architectures.md evidence.md facts.md probes.md trees.md equal.md infer.md coverage.md peers.md",
+    "Your own unit": "custom-units.md hardware-design.md rtl.md cost.md",
+    "Products": "plans.md libraries.md match.md sparse.md recipes.md checkpoints.md",
+    "Numerics": "rules.md numerics.md tolerance.md experiments.md claims.md",
+    "Python": "python.md python-tour.md networks.md python-sentences.md python-train_lm.md jax.md",
+    "Speed": "performance.md performance-devices.md performance-gpu.md",
+    "Algorithms": "algorithms/README.md algorithms/*.md",
+    "Development": "architecture.md howto-add.md proofs.md site.md figures.md ../CONTRIBUTING.md ../CHANGELOG.md",
+}
 MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # generated files in a folder
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 CODE_OR_LINK = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`]*`|(?<=\]\()(?P<link>[^)\s]+)", re.MULTILINE | re.DOTALL)
 DOCS = "docs/index.html"
 MDBOOK = str(TOP / "build-site/bin/mdbook")  # scripts/setup --site installs it
-REST = "<!-- rest -->"  # stands for HTML that mdBook shall not index
 INDEX = "searchindex.js"
 SCRIPTS = ("toc.js", "elasticlunr.min.js", "mark.min.js", "searcher.js")
 SEARCH = (
@@ -76,27 +63,17 @@ class Book:
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(SITE / "book", self.folder)
         self.summary = ["# Summary"]  # mdBook's table of contents
-        self.pages = {"search.html": (DOCS, ())}  # of each page: its place in the navigation, HTML for each REST
-        self.wanted = []  # files that pages link to
-        self.made = set()
-        for chapter, paths in self.chapters():
-            self.part(chapter)
-            for path in paths:
-                self.document(path)
+        self.pages = {"search.html": DOCS}  # the place of each page in the navigation
+        self.aside = []  # HTML that the search does not index
+        # Files that need a page: those of docs/ except templates, and all that pages link to.
+        self.wanted = [f"docs/{path.name}" for path in (TOP / "docs").glob("*.md") if not path.name.endswith(".in.md")]
+        for title, names in CHAPTERS.items():
+            self.chapter(title)
+            for path in (path for name in names.split() for path in sorted((TOP / "docs").glob(name))):
+                self.document(os.path.relpath(path, TOP))
 
-    @staticmethod
-    def chapters():
-        """Returns [(chapter, [path])] with every page of docs/ except templates and docs/units (own pages)."""
-        chapters = [(name, paths.split()) for name, paths in CHAPTERS]
-        chapters = [(name, [path for path in paths if (TOP / path).exists()]) for name, paths in chapters]
-        algorithms = next(paths for name, paths in chapters if name == "Algorithms")
-        algorithms += sorted(
-            str(p.relative_to(TOP)) for p in (TOP / "docs/algorithms").glob("*.md") if p.stem != "README"
-        )
-        listed = {path for _, paths in chapters for path in paths}
-        rest = [str(p.relative_to(TOP)) for p in sorted((TOP / "docs").glob("*.md")) if not p.name.endswith(".in.md")]
-        rest = [path for path in rest if path not in listed]
-        return chapters + ([("More", rest)] if rest else [])
+    def chapter(self, title):
+        self.summary.append(f"# {title}")
 
     # ---- Text ----
 
@@ -113,44 +90,48 @@ class Book:
 
     def linked(self, text, source, page):
         """Converts the links of a Markdown text."""
-        return CODE_OR_LINK.sub(lambda found: self.link(found["link"], source, page) if found["link"] else found[0], text)
+        return CODE_OR_LINK.sub(
+            lambda found: self.link(found["link"], source, page) if found["link"] else found[0], text
+        )
 
-    def part(self, title):
-        self.summary.append(f"# {title}")
+    def unindexed(self, text):
+        """Returns the comment that stands for a part of a page in HTML that the search shall not index."""
+        self.aside.append(text)
+        return f"<!-- {len(self.aside) - 1} -->"
 
-    def add(self, page, text, level=0, current=DOCS, rest=()):
-        """Adds a page: Markdown, its level in the table of contents, and HTML for each REST."""
+    def add(self, page, text, level=0, current=DOCS):
+        """Adds a page: Markdown, its level in the table of contents, and its place in the navigation."""
         heading = re.search("^# (.*)", text, re.MULTILINE)
         source = page.removesuffix(".html") + ".md"
-        self.summary.append(f"{'  ' * level}- [{heading[1] if heading else page}]({source})")
+        self.summary.append(f"{'  ' * level}- [{heading[1] if heading else Path(page).stem}]({source})")
         path = self.folder / "src" / source
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-        self.pages[page] = (current, rest)
+        self.pages[page] = current
 
     def document(self, path):
+        if place_of(path) in self.pages:
+            return
         text = manual() if path.endswith(".1") else (TOP / path).read_text()
         self.add(place_of(path), self.linked(text, path, place_of(path)))
-        self.made.add(path)
 
     # ---- Pages ----
 
     def files(self):
         """Writes the linked files that have no page yet; these may link to further files."""
-        self.part("Other files")
+        self.chapter("Other files")
+        files = set()
         while self.wanted:
             path = self.wanted.pop()
-            if path in self.made:
-                continue
-            self.made.add(path)
             source, place = TOP / path, place_of(path)
+            if place in self.pages or place in files:
+                continue
+            files.add(place)
             if source.is_dir():
                 inside = sorted(f"{path}/{child.name}" for child in source.iterdir() if not MADE.match(child.name))
                 self.wanted += inside
                 links = (f'<li><a href="{relative(place_of(file), place)}">{file}</a></li>\n' for file in inside)
                 self.site.article(place, path, f"<ul>\n{''.join(links)}</ul>", DOCS)
-            elif place in self.pages:
-                continue
             elif source.suffix == ".md":
                 self.document(path)
             elif source.suffix in COPIED:
@@ -168,10 +149,9 @@ class Book:
         for name in (*SCRIPTS, INDEX):
             text = (self.folder / "book" / name).read_text()
             self.site.write(name, re.sub(r'(:"|» )([^"»]+) » \2"', r'\1\2"', text) if name == INDEX else text)
-        for page, (current, rest) in self.pages.items():
+        for page, current in self.pages.items():
             title, body = (self.folder / "book" / page).read_text().split("\n", 1)
-            for part in rest:
-                body = body.replace(REST, part, 1)
+            body = re.sub(r"<!-- (\d+) -->", lambda found: self.aside[int(found[1])], body)
             body = body.replace("<pre>", '<pre tabindex="0">')
             self.site.page(page, html.unescape(title) or "Search", body, SCRIPTS, current, SEARCH)
 
@@ -183,4 +163,5 @@ def manual():
     text = "\n".join(text.strip().split("\n")[1:-1])  # without the lines at the top and the bottom of a printed page
     heading = r"\n+( {3})?(\S[^\n]*)(?=\n)"
     text = re.sub(heading, lambda found: f"\n````\n\n##{'#' if found[1] else ''} {found[2]}\n\n````", text)
+    text = re.sub("^ {5}", "", text, flags=re.MULTILINE)
     return f"# softmma(1)\n\n````{text}\n````\n".replace("````\n````\n", "")

@@ -8,13 +8,13 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from book import REST
 from shell import SITE, TOP, relative, run, softmma, table, unit_pages
 from table import Table
 
 NAME = r"`([^`]+)` of ([\w-]+)"
 GPUS, AGREEMENT = "gpus.html", "agreement.html"
 RECORDED = "tests/vectors/recorded"
+SEARCHED = ("formats", "other names")  # the facts of an instruction that the search finds
 DRAWN = re.compile("^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)  # trees and explanations in docs/units
 
 
@@ -176,12 +176,14 @@ class Units:
             elif rule and left and line.startswith("| `") and left[0]["text"] in line:
                 differing = left.pop(0)
                 if differing["address"]:
-                    line = line.replace(differing["text"], f"[{differing['text']}](../index.html#{differing['address']})", 1)
+                    line = line.replace(
+                        differing["text"], f"[{differing['text']}](../index.html#{differing['address']})", 1
+                    )
             lines.append(line)
         return "\n".join(lines) + "\n"
 
     def architectures(self):
-        self.book.part("GPUs and other machines")
+        self.book.chapter("GPUs and other machines")
         for arch in self.arches:
             page = f"units/{arch}.html"
             text = re.sub(  # folds the tree, the probes and the comparisons of each rule
@@ -190,12 +192,15 @@ class Units:
                 self.text(arch, page),
                 flags=re.MULTILINE | re.DOTALL,
             )
-            drawn = [f"<pre>{html.escape(found)}</pre>" for found in DRAWN.findall(text)]
-            first = f"## How it adds\n\n{REST}\n\n## Compared with other GPUs\n\n{REST}\n\n## Rules\n\n|"
-            text = DRAWN.sub(f"{REST}\n", text).replace("|", first, 1) + f"## Instructions\n\n{REST}\n"
-            rest = (self.own_lines(arch), self.compared(arch), *drawn, self.instruction_lists(arch))
-            self.book.add(page, text, current=GPUS, rest=rest)
-            self.instruction_pages(arch)
+            text = DRAWN.sub(lambda found: self.book.unindexed(f"<pre>{html.escape(found[1])}</pre>") + "\n", text)
+            first, compared, last = (
+                self.book.unindexed(part(arch)) for part in (self.own_lines, self.compared, self.instruction_lists)
+            )
+            first = f"## How it adds\n\n{first}\n\n## Compared with other GPUs\n\n{compared}\n\n## Rules\n\n|"
+            text = text.replace("\n|", f"\n{first}", 1) + f"## Instructions\n\n{last}\n"
+            self.book.add(page, text, current=GPUS)
+            for name, i, n in self.listed(arch):
+                self.instruction_page(arch, name, i, n)
 
     def own_lines(self, arch):
         """Returns the architecture's lines of the table of all GPUs."""
@@ -250,7 +255,9 @@ class Units:
         body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; '
         body += f'<code>--on "{html.escape(name)}"</code>. '
         body += f'<a href="../index.html#on={name.replace(" ", "+")}">Try it in the explorer</a>.</p>\n'
-        body += f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n<h2>Compared with other GPUs</h2>\n{self.compared(arch)}"
+        body += (
+            f"<h2>How it adds</h2>\n{self.own_lines(arch)}\n<h2>Compared with other GPUs</h2>\n{self.compared(arch)}"
+        )
         if own:
             body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
         else:
@@ -284,19 +291,14 @@ class Units:
         with ThreadPoolExecutor() as pool:
             self.trees = dict(zip(firsts, pool.map(answer, firsts.values()), strict=True))
 
-    def instruction_pages(self, arch):
-        for name, i, n in self.listed(arch):
-            self.instruction_page(arch, name, i, n)
-
     def instruction_page(self, arch, name, i, n):
         page = self.place((arch, name), "")
         root = "../../"
         parameters = html.escape(unit_pages.parameters(i))
         sized = "" if name == i["name"] else " for every N"
-        known = [("formats", html.escape(unit_pages.formats(i)))]
-        if i["aliases"]:
-            known.append(("other names", ", ".join(map(code, i["aliases"]))))
-        more = [
+        facts = [
+            ("architecture", f'<a href="{root}units/{arch}.html">{html.escape(self.title[arch])}</a>'),
+            ("formats", html.escape(unit_pages.formats(i))),
             ("shape", f"{i['m']} x {'N' if sized else i['n']} x {i['k']} (M x N x K){sized}"),
             (
                 "model",
@@ -306,16 +308,17 @@ class Units:
                 "rule",
                 f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with vectors on which it differs from others',
             ),
-            ("basis", i["basis"]),
         ]
+        facts += [("basis", i["basis"])]
         for what, texts in (("evidence", i["evidence"]), ("open questions", i["questions"])):
             if texts:
-                more.append((what, "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"))
-        known, more = (
-            "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in rows) for rows in (known, more)
-        )
-        text = f'# {name}\n\n{REST}\n\n<div class="scroll"><table class="lines">\n{known}{REST}</table></div>\n\n{REST}\n'
-        on = f'<p>An instruction of <a href="{root}units/{arch}.html">{html.escape(self.title[arch])}</a>.</p>\n'
+                facts.append((what, "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"))
+        if i["aliases"]:
+            facts.append(("other names", ", ".join(map(code, i["aliases"]))))
+        rows = ""
+        for what, said in facts:
+            row = f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n"
+            rows += row if what in SEARCHED else self.book.unindexed(row)
         state = f"on={arch}&amp;instr={html.escape(i['name'])}"
         body = f'<p><a href="{root}index.html#{state}">Try it in the explorer</a></p>\n'
         own = [
@@ -332,11 +335,12 @@ class Units:
             body += f'(<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
         else:
             tree = html.escape(self.trees[self.key(i)].strip())
-            body += f'<h2>Reduction order</h2>\n<pre>{tree}</pre>\n'
+            body += f"<h2>Reduction order</h2>\n<pre>{tree}</pre>\n"
             if (arch, n) in self.probes:
                 asked = f"<p>Measured on {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
                 body += f"<h2>What probes find</h2>\n{asked}{findings(self.probes[arch, n])}\n"
-        self.book.add(page, text, 1, GPUS, (on, more, body))
+        text = f'# {name}\n\n<div class="scroll"><table class="lines">\n{rows}</table></div>\n\n{self.book.unindexed(body)}\n'
+        self.book.add(page, text, 1, GPUS)
 
     def other_k(self, i, arch, n):
         k = self.instruction[arch, self.one[arch, n]]["k"]

@@ -16,7 +16,7 @@ import shutil
 import sys
 import threading
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote_plus, unquote, urlsplit
 
 try:
     from selenium import webdriver
@@ -32,6 +32,7 @@ if not (chromium and chromedriver):
     print("SKIPPED: Chromium or its driver is missing; scripts/setup --site installs them")
     sys.exit(77)
 
+MOST_INDEX = 2_000_000  # of the search, compressed
 MOST_BYTES = 200_000  # of the first view over HTTP, with text compressed by the server as usual
 # The goal on an idle machine is 0.5 s and 16 ms; a loaded machine takes longer.
 MOST_SECONDS = 20
@@ -522,6 +523,58 @@ def the_table():
     quiet("the table")
 
 
+def found():
+    """Returns the results of a search: addresses, titles, excerpts and the marked words."""
+    return script("""return [...document.querySelectorAll('#mdbook-searchresults li')].map(x => [
+        x.querySelector('a').href, x.querySelector('a').textContent, x.querySelector('.teaser').textContent,
+        [...x.querySelectorAll('em')].map(y => y.textContent.toLowerCase())])""")
+
+
+def search():
+    Handler.sent.clear()
+    open_page(HTTP + "docs/tour.html", ready=False)
+    check(not any("searchindex" in path for path, _ in Handler.sent), "a page does not load the index of the search")
+    press("#mdbook-search-toggle")
+    one("#mdbook-searchbar").send_keys("monotonicity")
+    wait(found, "the header's button opens the search")
+    size = next(size for path, size in Handler.sent if "searchindex" in path)
+    check(size < MOST_INDEX, f"a search loads an index of {size} bytes, less than {MOST_INDEX}")
+    titled = [title.lower().endswith("monotonicity") for _, title, _, _ in found()]
+    check(titled[:2] == [True, True], "sections of that title come first")
+    check("experiments.html" in found()[0][0] + found()[1][0], "the experiment among them")
+    for page, field in (("gallery.html", True), ("search.html?q=fp8", False)):
+        open_page(FILE + page, ready=False)
+        if field:
+            one("header input[type=search]").send_keys("fp8", Keys.ENTER)
+        wait(lambda: "search.html?search=fp8" in browser.current_url and found(), f"{page} leads to the search")
+    for query, place, word in (
+        ("nvfp4 divergence", "docs/tutorial-ml.html", "diverges"),
+        ("FP8 H100", "docs/", "fp8"),
+        ("MI250X subnormal", "docs/", "mi250x"),
+        ("--hex", "docs/", "--hex"),
+        ("hopper", "units/hopper.html", "hopper"),
+        ("HMMA.16816.F32", "instructions/ampere/", "hmma.16816.f32"),
+        ("mma.m16n8k16.f32.bf16", "instructions/ampere/", ""),
+    ):
+        open_page(f"{FILE}search.html?search={quote_plus(query)}", ready=False)
+        wait(found, f"'{query}' finds something")
+        places = [n for n, (address, _, _, _) in enumerate(found()) if place in address]
+        check(places and places[0] < 6, f"'{query}' finds {place}: result {places[0] if places else 'none'}")
+        marks = [mark for _, _, _, marks in found() for mark in marks]
+        check(any(word in mark for mark in marks), f"with marks in excerpts, such as {marks[:3]}")
+    picture_of("search")
+    open_page(found()[0][0], ready=False)
+    check(
+        script("return [...document.querySelectorAll('main mark')].map(x => x.textContent)")[0]
+        == "mma.m16n8k16.f32.bf16",
+        "a result opens its page with the words marked",
+    )
+    one("body").send_keys("/", "qqqqqqq")
+    heading = one("#mdbook-searchresults-header")
+    wait(lambda: "No search results for 'qqqqqqq'" in heading.text, "what is not there is not found")
+    quiet("the search")
+
+
 def text_pages():
     open_page(FILE + "agreement.html", ready=False)
     cells = script(
@@ -552,37 +605,6 @@ def text_pages():
         text = Path(unquote(urlsplit(picture).path)).read_text()
         titles = [html.unescape(title) for title in re.findall("<g[^>]*><title>(.*?)</title>", text)]
         check(one("#pictures svg") and drawn == titles, f"which draws the bits of {Path(picture).name}")
-    open_page(FILE + "docs/index.html", ready=False)
-    field = one("header input[type=search]")
-    field.send_keys("monotonicity", Keys.ENTER)
-    wait(lambda: "search.html" in browser.current_url and one("#found").text, "the header's field searches")
-    found = browser.find_elements(By.CSS_SELECTOR, "#sections a")
-    titled = [link.get_attribute("href") for link in found if link.text.lower() == "monotonicity"]
-    check(
-        titled == [link.get_attribute("href") for link in found[: len(titled)]]
-        and any("experiments.html" in address for address in titled),
-        "and finds sections of that title first, the experiment among them",
-    )
-    for query, page, word in (
-        ("nvfp4 divergence", "docs/tutorial-ml.html", "diverges"),
-        ("FP8 H100", "docs/", "FP8"),
-        ("MI250X subnormal", "", "MI250X"),
-        ("--hex", "", "--hex"),
-    ):
-        one("#words").clear()
-        one("#words").send_keys(query)
-        found = script(
-            "return [...document.querySelectorAll('#sections li')].map(x => [x.querySelector('a').href, x.textContent])"
-        )
-        marks = script("return [...document.querySelectorAll('#sections mark')].map(x => x.textContent.toLowerCase())")
-        check(
-            found and page in found[0][0] and "softmma.1" not in found[0][0] and word.lower() in " ".join(marks),
-            f"'{query}' finds {len(found)} sections, with marks: {found[0][1][:60] if found else ''}",
-        )
-    one("#words").clear()
-    one("#words").send_keys("qqqqqqq")
-    check(one("#found").text == "Nothing found.", "what is not there is not found")
-    picture_of("search")
     open_page(HTTP + "gpus/H100.html", ready=False)
     check("h100-f16-f32.txt" in one("main").text, "an H100's page has what was recorded on it")
     check(
@@ -636,7 +658,8 @@ PAGES = (
     "docs/plans.html",
     "docs/custom-units.html",
     "docs/softmma.1.html",
-    "search.html?q=fp8",
+    "docs/algorithms/t-fdpa.html",
+    "search.html?search=fp8",
 )
 COMPUTING = ("index.html", "unit.html", "matrices.html", "table.html")
 
@@ -749,6 +772,7 @@ try:
         matrices,
         the_table,
         text_pages,
+        search,
         dark,
         narrow,
         contrast,
