@@ -93,7 +93,7 @@ def script(text, *arguments):
 
 def wait(condition, what):
     try:
-        WebDriverWait(browser, 20, 0.02).until(lambda _: condition())
+        WebDriverWait(browser, 60, 0.02).until(lambda _: condition())
     except Exception as error:  # pylint: disable=broad-except
         check(False, f"{what}: {type(error).__name__}")
         return False
