@@ -29,6 +29,7 @@ COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 CODE_OR_LINK = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`]*`|(?<=\]\()(?P<link>[^)\s]+)", re.MULTILINE | re.DOTALL)
 DOCS = "docs/index.html"
 MDBOOK = str(TOP / "build-site/bin/mdbook")  # scripts/setup --site installs it
+REPEATED = re.compile(r'(:"|» )([^"»]+) » \2"')  # a page's title and its equal heading, in the title of a result
 INDEX = "searchindex.js"
 SCRIPTS = ("toc.js", "elasticlunr.min.js", "mark.min.js", "searcher.js")
 SEARCH = (
@@ -146,9 +147,9 @@ class Book:
         self.files()
         (self.folder / "src/SUMMARY.md").write_text("\n".join(self.summary) + "\n")
         run(MDBOOK, "build", self.folder)
-        for name in (*SCRIPTS, INDEX):
-            text = (self.folder / "book" / name).read_text()
-            self.site.write(name, re.sub(r'(:"|» )([^"»]+) » \2"', r'\1\2"', text) if name == INDEX else text)
+        for name in SCRIPTS:
+            shutil.copyfile(self.folder / "book" / name, self.site.folder / name)
+        self.site.write(INDEX, REPEATED.sub(r'\1\2"', (self.folder / "book" / INDEX).read_text()))
         for page, current in self.pages.items():
             title, body = (self.folder / "book" / page).read_text().split("\n", 1)
             body = re.sub(r"<!-- (\d+) -->", lambda found: self.aside[int(found[1])], body)
