@@ -15,8 +15,8 @@ static void print_cut(const smma_cut *c) {
 }
 
 static void print_step(const smma_step *s) {
-  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, ", s->take, s->turn, s->window, (int)s->join, (int)s->start,
-         s->chains, s->stride, s->descending, s->reference, s->least_reference);
+  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, ", s->take, s->turn, s->window, (int)s->join, (int)s->start,
+         s->chains, s->stride, s->descending, s->reference, s->reference_multiple, s->least_reference);
   print_cut(&s->term), print_cut(&s->accumulator);
   printf("%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d}, ", (int)s->opposing, s->minus_one_shift, s->width,
          (int)s->width_overflow, s->narrow_bits, (int)s->narrow_rounding, s->narrow_subnormals, (int)s->output,

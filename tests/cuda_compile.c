@@ -16,7 +16,8 @@
   {                                                                                                                  \
     .take = 16, .turn = 16, .window = 16, .chains = -2147483647, .stride = -2147483647, .descending = INT_MIN,       \
     .reference = SMMA_NONE, .term = LONG_CUT, .accumulator = LONG_CUT, .width = SMMA_NONE, .narrow_bits = SMMA_NONE, \
-    .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN, .least_reference = SMMA_NONE       \
+    .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN, .reference_multiple = 1,           \
+    .least_reference = SMMA_NONE                                                                                     \
   }
 
 /* One chain of 16 products with c, and a sticky bit below 25 other bits. */
@@ -29,7 +30,8 @@
   {                                                                                                                 \
     .take = 16, .turn = 16, .window = 16, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_C, .chains = 1, .stride = 1, \
     .reference = SMMA_NONE, .term = STICKY_CUT, .accumulator = STICKY_CUT, .width = SMMA_NONE,                      \
-    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = SMMA_F32, .least_reference = SMMA_NONE              \
+    .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = SMMA_F32, .reference_multiple = 1,                  \
+    .least_reference = SMMA_NONE                                                                                    \
   }
 
 #define WHOLE_PRODUCTS \

@@ -94,6 +94,17 @@ wrong_steps 'narrow without an output' 'step 1, "narrow_bits": there is no outpu
   '[{"take": 8, "join": "apart", "alignment_bits": 24, "narrow_bits": 20, "output": "none"}]'
 wrong_steps 'an exact sum below a reference' 'step 1, "least_reference": an exact sum aligns nothing; allowed: none$' \
   '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "least_reference": 0, "output": "f32"}]'
+coarse='"take": 8, "join": "chain", "start": "c", "output": "f32"'
+wrong_steps 'a multiple that is no power of two' \
+  'step 1, "reference_multiple": 6 is no power of two; allowed: 1, 2, 4, 8, 16, 32, 64$' \
+  "[{$coarse, \"alignment_bits\": 24, \"reference_multiple\": 6}]"
+wrong_steps 'too great a multiple' 'step 1, "reference_multiple": out of range; allowed: 1 to 64$' \
+  "[{$coarse, \"alignment_bits\": 24, \"reference_multiple\": 128}]"
+wrong_steps 'coarse exponents of an exact sum' 'step 1, "reference_multiple": an exact sum aligns nothing; allowed: 1$' \
+  "[{$coarse, \"alignment_bits\": \"exact\", \"reference_multiple\": 4}]"
+wrong_steps 'a multiple beside a fixed reference' \
+  'step 1, "reference_multiple": the reference exponent is fixed; allowed: 1$' \
+  "[{$coarse, \"alignment_bits\": 24, \"reference\": 3, \"reference_multiple\": 4}]"
 wrong_steps 'an exact sum of -1 unit' 'step 1, "minus_one_shift": exact terms have no last bit; allowed: 0$' \
   '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "minus_one_shift": 1, "output": "f32"}]'
 wrong_steps 'exact terms rounded again' 'step 1, "round_again": an exact sum rounds no term; allowed: 0$' \
@@ -115,6 +126,14 @@ head=${head/'"k": 8'/'"k": 32'} step=${step/8/32}
 last='{"take": 1, "join": "chain", "start": "c", "alignment_bits": 24, "output": "f32"}'
 wrong_steps 'several blocks scaled' '"scaled_step": its sums have products of several blocks of scale factors$' \
   "[{$step, \"join\": \"apart\"}, $last], \"scale\": \"ue8m0\", \"scale_block\": 16, \"scaled_step\": 1"
+cat >coarse.json <<END
+{"softmma-unit": 1, "name": "coarse", "algorithm": "composition", "k": 8, "a": "f16", "b": "f16", "d": "f32",
+ "steps": [{"take": 8, "join": "chain", "start": "c", "alignment_bits": 10, "reference_multiple": 8, "output": "f32"}]}
+END
+gives 'ten bits below a multiple of 8' 0 '^0x3f802000 ' dot --on coarse.json -a '1 0x1p-10 0*6' -b '1*8'
+gives 'three bits below the greatest exponent' 0 '^0x40000000  2$' dot --on coarse.json -a '2 0x1p-3 0*6' -b '1*8'
+gives 'a coarse exponent is explained' 0 '^step 1 of 1, sum 1: E = 8, a multiple of 8; all rounded ' \
+  explain --on coarse.json -a '2 0x1p-3 0*6' -b '1*8'
 gives 'slices in words' 0 'slice 0 of a by slice 0 of b, slice 0 of a by slice 1 of b, slice 1 of a by slice 0 of b\.$' \
   custom truncated-multiplier.json
 gives 'the low slices are not multiplied' 0 '^0x3f820000  1\.015625$' \

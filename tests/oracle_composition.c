@@ -304,7 +304,9 @@ static int reference(const smma_step *s, const terms *t) {
     greatest = smma_maximum(greatest, brought_exponent(cut_of(s, i), t->term[i]));
     if (!t->term[i]->zero) own = smma_maximum(own, t->term[i]->exponent);
   }
-  return greatest == NO_EXPONENT ? own : greatest;
+  if (greatest == NO_EXPONENT) greatest = own;
+  while (greatest != NO_EXPONENT && greatest % s->reference_multiple != 0) greatest++;
+  return greatest;
 }
 
 /* Sets work.cut to t(x), limited to work.limit unless that is zero. */

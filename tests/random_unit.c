@@ -292,6 +292,7 @@ static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma
   settle_chains(state, &s, count / s.take, last, c);
   if (last && s.join == SMMA_JOIN_APART) s.take = s.window = count, s.turn = random_divisor(state, count);
   s.reference = mostly(state, 8, SMMA_NONE, random_between(state, -20, 20));
+  s.reference_multiple = s.reference == SMMA_NONE ? mostly(state, 4, 1, 1 << random_between(state, 1, 6)) : 1;
   settle_cut(state, &s.term);
   s.accumulator = s.term;
   if (s.join == SMMA_JOIN_CHAIN && random_below(state, 2)) settle_cut(state, &s.accumulator);
@@ -301,7 +302,7 @@ static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma
   if (s.output == SMMA_F32 && random_below(state, 6) == 0) s.output = SMMA_E8M13;
   s.width = mostly(state, 6, SMMA_NONE, random_between(state, 12, 60));
   if (s.term.bits == SMMA_EXACT_ALIGNMENT || s.accumulator.bits == SMMA_EXACT_ALIGNMENT) {
-    s.width = SMMA_NONE, s.opposing = SMMA_OPPOSING_EXACT;
+    s.width = SMMA_NONE, s.opposing = SMMA_OPPOSING_EXACT, s.reference_multiple = 1;
     if (s.output == SMMA_NO_FORMAT) s.output = SMMA_F32;
   }
   s.narrow_bits = mostly(state, 3, SMMA_NONE, random_between(state, 0, 30));

@@ -63,7 +63,8 @@ typedef struct {
   int stride;       /* order of the groups: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
   int descending;   /* 1: that order is reversed */
   int reference;    /* fixed reference exponent; SMMA_NONE: the greatest exponent that a term brings */
-  int least_reference; /* a sum with a lower reference exponent is zero; SMMA_NONE: no sum is */
+  int reference_multiple; /* power of two; the greatest exponent is rounded up to a multiple of it */
+  int least_reference;    /* a sum with a lower reference exponent is zero; SMMA_NONE: no sum is */
   smma_cut term, accumulator;
   smma_opposing opposing;
   int minus_one_shift; /* a sum of -1 unit counts as -2^minus_one_shift units (a fault of one unit); 0: it does not */
@@ -219,8 +220,13 @@ SMMA_CORE int smma_brought_exponent(const smma_cut *cut, smma_node n) {
   return smma_maximum(e + cut->offset, cut->least);
 }
 
-/* Returns the reference exponent. If no term brings an exponent, it is the greatest exponent of the finite nonzero
-   terms. */
+/* Returns the exponent, rounded up to a multiple of the step's power of two. */
+SMMA_CORE int smma_coarse_exponent(const smma_step *s, int exponent) {
+  return exponent + (int)((0u - (unsigned)exponent) & ((unsigned)s->reference_multiple - 1u));
+}
+
+/* Returns the reference exponent. If no term brings an exponent, it is that of the greatest exponent of the finite
+   nonzero terms. */
 SMMA_CORE int smma_reference_exponent(const smma_step *s, const smma_node *term, int count) {
   int e = SMMA_NO_EXPONENT, own = SMMA_NO_EXPONENT, i;
   if (s->reference != SMMA_NONE) return s->reference;
@@ -228,7 +234,8 @@ SMMA_CORE int smma_reference_exponent(const smma_step *s, const smma_node *term,
     e = smma_maximum(e, smma_brought_exponent(smma_cut_of(s, i), term[i]));
     if (term[i].kind == SMMA_FINITE) own = smma_maximum(own, term[i].exponent);
   }
-  return e == SMMA_NO_EXPONENT ? own : e;
+  if (e == SMMA_NO_EXPONENT) e = own;
+  return e == SMMA_NO_EXPONENT ? e : smma_coarse_exponent(s, e);
 }
 
 SMMA_CORE bool smma_is_dropped(const smma_step *s, int i, smma_node term, int reference) {

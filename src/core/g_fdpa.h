@@ -41,9 +41,10 @@ SMMA_CORE bool smma_is_ieee_rounding(smma_rounding direction) { return direction
 /* Reports whether a step is one chain of groups in order that rounds each sum once, to a format. */
 SMMA_CORE bool smma_is_plain_chain(const smma_step *s) {
   return s->join == SMMA_JOIN_CHAIN && s->chains == 1 && s->stride == 1 && !s->descending &&
-         s->reference == SMMA_NONE && s->least_reference == SMMA_NONE && s->minus_one_shift == 0 &&
-         s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE && s->narrow_bits == SMMA_NONE &&
-         s->output != SMMA_NO_FORMAT && smma_is_ieee_rounding(s->rounding) && !s->early_underflow;
+         s->reference == SMMA_NONE && s->reference_multiple == 1 && s->least_reference == SMMA_NONE &&
+         s->minus_one_shift == 0 && s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE &&
+         s->narrow_bits == SMMA_NONE && s->output != SMMA_NO_FORMAT && smma_is_ieee_rounding(s->rounding) &&
+         !s->early_underflow;
 }
 
 /* Reports whether every term enters the alignment with its own (or normalised) exponent: no offset, no minimum, no

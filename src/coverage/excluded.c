@@ -141,11 +141,12 @@ static int most_reference(const smma_event_space *space, const smma_step *s, exp
   int most = brought_most(&s->term, terms);
   if (s->reference != SMMA_NONE) return s->reference;
   if (s->term.zero_exponent != SMMA_OWN_EXPONENT) most = smma_maximum(most, s->term.zero_exponent + s->term.offset);
-  if (s->join != SMMA_JOIN_CHAIN) return most;
-  most = smma_maximum(most, brought_most(&s->accumulator, accumulator_of(space, s, terms)));
-  if (s->accumulator.zero_exponent != SMMA_OWN_EXPONENT)
-    most = smma_maximum(most, s->accumulator.zero_exponent + s->accumulator.offset);
-  return most;
+  if (s->join == SMMA_JOIN_CHAIN) {
+    most = smma_maximum(most, brought_most(&s->accumulator, accumulator_of(space, s, terms)));
+    if (s->accumulator.zero_exponent != SMMA_OWN_EXPONENT)
+      most = smma_maximum(most, s->accumulator.zero_exponent + s->accumulator.offset);
+  }
+  return smma_coarse_exponent(s, most);
 }
 
 /* Returns the bounds for sums that are not rounded to a format; they have the reference exponent. */
@@ -269,7 +270,7 @@ static const char *gap_excluded(const smma_event_space *space, smma_event e) {
   const bool brings = cut->brings != SMMA_BRINGS_NOTHING && s->reference == SMMA_NONE;
   if (accumulators && starts_from_zero(space, e)) return "a chain's first accumulator is zero";
   if (is_alone(s) && s->reference == SMMA_NONE && s->term.brings != SMMA_BRINGS_NOTHING && gap != 0 &&
-      s->term.offset == 0 && s->term.least == SMMA_NONE)
+      s->term.offset == 0 && s->term.least == SMMA_NONE && s->reference_multiple == 1)
     return "there is one term";
   if (gap < 0) return brings ? "the reference exponent is the greatest" : NULL;
   if (gap > most) return "exponents are not so far apart";

@@ -80,11 +80,12 @@ static void report_term(watch *w, const smma_step *s, int i, smma_node term, int
 static void report_lead(watch *w, const smma_step *s, const smma_node *term, const int *place, int count,
                         int reference) {
   int leading = 0, first = 0, zeros = 0;
-  for (int i = 0; i < count; i++)
-    if (smma_brought_exponent(smma_cut_of(s, i), term[i]) == reference) {
-      if (leading++ == 0) first = i;
-      zeros += term[i].kind == SMMA_ZERO;
-    }
+  for (int i = 0; i < count; i++) {
+    const int brought = smma_brought_exponent(smma_cut_of(s, i), term[i]);
+    if (brought == SMMA_NO_EXPONENT || smma_coarse_exponent(s, brought) != reference) continue;
+    if (leading++ == 0) first = i;
+    zeros += term[i].kind == SMMA_ZERO;
+  }
   if (leading == 1 && !zeros)
     report(w, block_of(w, SMMA_EVENT_LEAD, first == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS), place[first], 0);
   else

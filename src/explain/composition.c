@@ -93,6 +93,7 @@ static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
   const bool alike =
       term->bits == accumulator->bits && term->rounding == accumulator->rounding && term->again == accumulator->again;
   smma_append_text(text, size, ": E = %d", reference);
+  if (s->step->reference_multiple > 1) smma_append_text(text, size, ", a multiple of %d", s->step->reference_multiple);
   if (alike && s->count > s->step->take) {
     tell_cut("all", term, reference, text, size);
     return;

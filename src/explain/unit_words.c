@@ -142,6 +142,8 @@ void smma_print_composition(FILE *out, const smma_instruction *i) {
     print_groups(out, s, smma_composition_nodes(p, i->k, step));
     fprintf(out, ".\n");
     if (s->reference != SMMA_NONE) fprintf(out, "    The reference exponent is %d.\n", s->reference);
+    if (s->reference_multiple > 1)
+      fprintf(out, "    The reference exponent is rounded up to a multiple of %d.\n", s->reference_multiple);
     print_cut(out, "Terms", &s->term);
     if (s->join == SMMA_JOIN_CHAIN) print_cut(out, "Sums before", &s->accumulator);
     if (s->opposing == SMMA_OPPOSING_COMPLEMENT)

@@ -59,6 +59,9 @@ bool smma_parameter_is_idle(const smma_step *s, const smma_key *key) {
   const smma_cut *cut = of_accumulator ? &s->accumulator : &s->term;
   if ((of_accumulator && s->join != SMMA_JOIN_CHAIN) || !is_searched(key)) return true;
   if (key->member == of_narrow[0] || key->member == of_narrow[1]) return s->narrow_bits == SMMA_NONE;
+  if (key->member == offsetof(smma_step, reference_multiple))
+    return s->reference != SMMA_NONE || s->term.bits == SMMA_EXACT_ALIGNMENT ||
+           s->accumulator.bits == SMMA_EXACT_ALIGNMENT;
   if (key->member == offsetof(smma_step, width_overflow)) return s->width == SMMA_NONE;
   if (key->member == offsetof(smma_step, early_underflow)) return s->subnormal_outputs == SMMA_SUBNORMALS_KEPT;
   if (!of_accumulator && !smma_parameter_of_accumulator(key)) return false;

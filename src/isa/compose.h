@@ -45,12 +45,12 @@ bool smma_same_composition(const smma_composition *x, const smma_composition *y)
   SMMA_DEALT_STEP(count, count, 1, format, direction, bits, subnormals, __VA_ARGS__)
 
 /* Like SMMA_NARROWED_STEP, with groups dealt from windows of `nodes` nodes, in `chain_count` chains. */
-#define SMMA_DEALT_STEP(count, nodes, chain_count, format, direction, bits, subnormals, ...)                     \
-  {                                                                                                              \
-    .take = count, .turn = count, .window = nodes, .chains = chain_count, .stride = 1, .reference = SMMA_NONE,   \
-    .least_reference = SMMA_NONE, .term = SMMA_WHOLE_TERMS, .accumulator = SMMA_WHOLE_TERMS, .width = SMMA_NONE, \
-    .narrow_bits = bits, .narrow_subnormals = subnormals, .output = format, .rounding = direction,               \
-    .zero_sign = SMMA_ZERO_IEEE, __VA_ARGS__                                                                     \
+#define SMMA_DEALT_STEP(count, nodes, chain_count, format, direction, bits, subnormals, ...)                           \
+  {                                                                                                                    \
+    .take = count, .turn = count, .window = nodes, .chains = chain_count, .stride = 1, .reference = SMMA_NONE,         \
+    .reference_multiple = 1, .least_reference = SMMA_NONE, .term = SMMA_WHOLE_TERMS, .accumulator = SMMA_WHOLE_TERMS,  \
+    .width = SMMA_NONE, .narrow_bits = bits, .narrow_subnormals = subnormals, .output = format, .rounding = direction, \
+    .zero_sign = SMMA_ZERO_IEEE, __VA_ARGS__                                                                           \
   }
 
 /* Returns a step that sums all `count` nodes exactly and rounds to nearest even. */

@@ -234,6 +234,13 @@ static bool check_sum(const smma_step *s, smma_custom_fault *fault) {
     return fail(fault, "output", "an exact sum is rounded in its step; allowed: a format");
   if (!cut && s->least_reference != SMMA_NONE)
     return fail(fault, "least_reference", "an exact sum aligns nothing; allowed: none");
+  if (s->reference_multiple & (s->reference_multiple - 1))
+    return fail(fault, "reference_multiple", "%d is no power of two; allowed: 1, 2, 4, 8, 16, 32, 64",
+                s->reference_multiple);
+  if (!cut && s->reference_multiple > 1)
+    return fail(fault, "reference_multiple", "an exact sum aligns nothing; allowed: 1");
+  if (s->reference != SMMA_NONE && s->reference_multiple > 1)
+    return fail(fault, "reference_multiple", "the reference exponent is fixed; allowed: 1");
   if (!cut && s->minus_one_shift) return fail(fault, "minus_one_shift", "exact terms have no last bit; allowed: 0");
   if (!check_again(&s->term, cut, "round_again", fault) ||
       !check_again(&s->accumulator, cut, "accumulator_round_again", fault))

@@ -242,6 +242,7 @@ static const smma_key step_keys[] = {
     NUMBER("stride", STEPS, OF_STEP(stride), 1, SMMA_MAXIMUM_K, ELSE(1)),
     FLAG("descending", STEPS, OF_STEP(descending), ELSE(0)),
     NUMBER("reference", STEPS, OF_STEP(reference), -2000, 2000, ELSE(SMMA_NONE), WORD("greatest", SMMA_NONE)),
+    NUMBER("reference_multiple", STEPS, OF_STEP(reference_multiple), 1, 64, ELSE(1)),
     NUMBER("least_reference", STEPS, OF_STEP(least_reference), -2000, 2000, ELSE(SMMA_NONE), NO_LIMIT),
     CUT(term, "", GIVEN),
     CUT(accumulator, "accumulator_", AS_OF_TERMS),

@@ -137,9 +137,9 @@
 #define ALIGNED(count, at, fraction, direction, format)                                                                \
   {                                                                                                                    \
     .take = count, .turn = count, .window = count, .join = SMMA_JOIN_APART, .chains = 1, .stride = 1, .reference = at, \
-    .least_reference = SMMA_NONE, .term = CUT_AT(fraction, direction), .accumulator = CUT_AT(fraction, direction),     \
-    .width = SMMA_NONE, .narrow_bits = SMMA_NONE, .narrow_subnormals = 1, .output = format,                            \
-    .rounding = SMMA_ROUND_##direction                                                                                 \
+    .reference_multiple = 1, .least_reference = SMMA_NONE, .term = CUT_AT(fraction, direction),                        \
+    .accumulator = CUT_AT(fraction, direction), .width = SMMA_NONE, .narrow_bits = SMMA_NONE, .narrow_subnormals = 1,  \
+    .output = format, .rounding = SMMA_ROUND_##direction                                                               \
   }
 /* ACE: the exact sum of four products of FP8, which are multiples of 2^-32, times their scale factors, is rounded; then
    c is added. */
@@ -166,14 +166,15 @@
 #define TENSIX_GROUPS(zero, least)                                                                                \
   {                                                                                                               \
     .take = 8, .turn = 8, .window = 8, .join = SMMA_JOIN_APART, .chains = 1, .stride = 1, .reference = SMMA_NONE, \
-    .least_reference = least, .term = TENSIX_CUT(10, NEAREST_AWAY, zero, 0),                                      \
+    .reference_multiple = 1, .least_reference = least, .term = TENSIX_CUT(10, NEAREST_AWAY, zero, 0),             \
     .accumulator = TENSIX_CUT(10, NEAREST_AWAY, zero, 0), .width = SMMA_NONE, .narrow_bits = SMMA_NONE,           \
     .narrow_subnormals = 1, .output = SMMA_NO_FORMAT                                                              \
   }
 #define TENSIX_SUM(zero, least, more, shift, bits, format, on_overflow)                                                \
   {                                                                                                                    \
     .take = 2, .turn = 2, .window = 2, .join = SMMA_JOIN_CHAIN, .start = SMMA_START_C, .chains = 1, .stride = 1,       \
-    .reference = SMMA_NONE, .least_reference = least, .term = TENSIX_CUT(23, NEAREST_UP, zero, more),                  \
+    .reference = SMMA_NONE, .reference_multiple = 1, .least_reference = least,                                         \
+    .term = TENSIX_CUT(23, NEAREST_UP, zero, more),                                                                    \
     .accumulator = TENSIX_CUT(23, NEAREST_AWAY, SMMA_NO_EXPONENT, more), .minus_one_shift = shift, .width = SMMA_NONE, \
     .narrow_bits = bits, .narrow_rounding = SMMA_ROUND_NEAREST_AWAY, .output = SMMA_FORMAT_NAMED(format),              \
     .overflow = SMMA_SUM_##on_overflow, .subnormal_outputs = SMMA_SUBNORMALS_TO_POSITIVE_ZERO, .early_underflow = 1,   \

@@ -73,6 +73,8 @@ static void add_step(char *text, const smma_composition *p, int step) {
     smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", terms rounded %s at %d bits below %s",
                      smma_rounding_words(s->term.rounding), s->term.bits,
                      s->reference == SMMA_NONE ? "the greatest exponent" : "a fixed exponent");
+  if (s->reference_multiple > 1)
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", rounded up to a multiple of %d", s->reference_multiple);
   if (s->term.again) smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", then at %d", s->term.bits - s->term.again);
   if (s->narrow_bits != SMMA_NONE)
     smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", rounded %s to %d bits", smma_rounding_words(s->narrow_rounding),

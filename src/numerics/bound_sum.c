@@ -706,11 +706,12 @@ static bool joins_c_last(const smma_operation *o) {
   return p->steps == 2 && p->widen == SMMA_NO_FORMAT && p->product_limit == SMMA_NONE && p->scaled_step == 0 &&
          p->product == SMMA_PRODUCT_MULTIPLIED && p->subnormal_a == p->subnormal_b && !is_wide(o->a) &&
          !is_wide(o->b) && !smma_is_integer(o->a) && !smma_is_integer(o->b) && s->take == o->k &&
-         s->join == SMMA_JOIN_APART && s->reference == SMMA_NONE && s->width == SMMA_NONE &&
-         s->narrow_bits == SMMA_NONE && s->least_reference == SMMA_NONE && s->minus_one_shift == 0 &&
-         smma_has_whole_products(p) && smma_aligns_alike(s) && s->overflow == SMMA_SUM_TO_INFINITY &&
-         s->output == last->output && s->subnormal_outputs == last->subnormal_outputs &&
-         smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) && last->start == SMMA_START_C;
+         s->join == SMMA_JOIN_APART && s->reference == SMMA_NONE && s->reference_multiple == 1 &&
+         s->width == SMMA_NONE && s->narrow_bits == SMMA_NONE && s->least_reference == SMMA_NONE &&
+         s->minus_one_shift == 0 && smma_has_whole_products(p) && smma_aligns_alike(s) &&
+         s->overflow == SMMA_SUM_TO_INFINITY && s->output == last->output &&
+         s->subnormal_outputs == last->subnormal_outputs && smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) &&
+         last->start == SMMA_START_C;
 }
 
 void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,

@@ -77,8 +77,8 @@ static void bound_reference(sum_plan *p) {
     add_zero_range(&p->of[n], nothing ? &least : &unused, &most);
   }
   if (p->s->reference != SMMA_NONE) least = most = p->s->reference;
-  p->reference_least = least;
-  p->reference_most = most;
+  p->reference_least = smma_coarse_exponent(p->s, least);
+  p->reference_most = smma_coarse_exponent(p->s, most);
 }
 
 /* Returns an upper bound of the exponent of a term's leading bit, from the reference exponent. */
@@ -381,6 +381,16 @@ static void reach_of_sum(smma_rtl_unit *u, const sum_plan *p) {
   if (u->no_exponent) smma_rtl_reach(u, 2 * SMMA_NO_EXPONENT, 0);
 }
 
+/* Rounds `reference` up to a multiple of a power of two, unless it stands for no exponent. */
+static void put_coarse(smma_rtl_unit *u, const sum_plan *p) {
+  const int x = u->exponent_bits, multiple = p->s->reference_multiple, bits = smma_rtl_bits_for(multiple - 1);
+  smma_rtl_writer *w = &u->modules;
+  smma_rtl_put(w, "    // up to a multiple of %d\n    ", multiple);
+  if (u->no_exponent) smma_rtl_put(w, "if (reference != %s)\n      ", smma_rtl_exponent(u, SMMA_NO_EXPONENT).text);
+  smma_rtl_put(w, "reference = (reference + %s) & {{%d{1'b1}}, %d'd0};\n", smma_rtl_exponent(u, multiple - 1).text,
+               x - bits, bits);
+}
+
 /* Declares `reference`, the exponent to which terms are aligned, and `e` and `brings` of all terms. */
 static void put_reference(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_words module[2]) {
   smma_rtl_writer *w = &u->modules;
@@ -442,6 +452,7 @@ static void put_reference(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
           take, p->of[1].shape.width + x - 1, p->of[1].shape.width, p->of[1].shape.width + x - 1, p->of[1].shape.width);
     smma_rtl_put(w, "    end\n");
   }
+  if (p->s->reference_multiple > 1) put_coarse(u, p);
   smma_rtl_put(w, "  end\n");
 }
 
