@@ -18,9 +18,10 @@ static void print_step(const smma_step *s) {
   printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, ", s->take, s->turn, s->window, (int)s->join, (int)s->start,
          s->chains, s->stride, s->descending, s->reference, s->reference_multiple, s->least_reference);
   print_cut(&s->term), print_cut(&s->accumulator);
-  printf("%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d}, ", (int)s->opposing, s->minus_one_shift, s->width,
+  printf("%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d}, ", (int)s->opposing, s->minus_one_shift, s->width,
          (int)s->width_overflow, s->narrow_bits, (int)s->narrow_rounding, s->narrow_subnormals, (int)s->output,
-         (int)s->rounding, (int)s->overflow, (int)s->subnormal_outputs, s->early_underflow, (int)s->zero_sign);
+         (int)s->rounding, (int)s->overflow, (int)s->subnormal_outputs, s->early_underflow, (int)s->zero_sign,
+         s->cancelled_is_zero);
 }
 
 static void print_composition(const smma_composition *p) {

@@ -105,6 +105,9 @@ wrong_steps 'coarse exponents of an exact sum' 'step 1, "reference_multiple": an
 wrong_steps 'a multiple beside a fixed reference' \
   'step 1, "reference_multiple": the reference exponent is fixed; allowed: 1$' \
   "[{$coarse, \"alignment_bits\": 24, \"reference\": 3, \"reference_multiple\": 4}]"
+wrong_steps 'a rounded sum that cancels' \
+  'step 1, "cancelled_is_zero": a rounded sum that cancels is a zero anyway; allowed: false$' \
+  "[{$coarse, \"alignment_bits\": 24, \"cancelled_is_zero\": true}]"
 wrong_steps 'an exact sum of -1 unit' 'step 1, "minus_one_shift": exact terms have no last bit; allowed: 0$' \
   '[{"take": 8, "join": "chain", "start": "c", "alignment_bits": "exact", "minus_one_shift": 1, "output": "f32"}]'
 wrong_steps 'exact terms rounded again' 'step 1, "round_again": an exact sum rounds no term; allowed: 0$' \
@@ -134,6 +137,16 @@ gives 'ten bits below a multiple of 8' 0 '^0x3f802000 ' dot --on coarse.json -a 
 gives 'three bits below the greatest exponent' 0 '^0x40000000  2$' dot --on coarse.json -a '2 0x1p-3 0*6' -b '1*8'
 gives 'a coarse exponent is explained' 0 '^step 1 of 1, sum 1: E = 8, a multiple of 8; all rounded ' \
   explain --on coarse.json -a '2 0x1p-3 0*6' -b '1*8'
+cat >cancelled.json <<END
+{"softmma-unit": 1, "name": "cancelled", "algorithm": "composition", "k": 8, "a": "f16", "b": "f16", "d": "f32",
+ "steps": [{"take": 4, "join": "apart", "alignment_bits": 20, "output": "none", "cancelled_is_zero": true},
+           {"take": 2, "join": "chain", "start": "c", "alignment_bits": 10, "output": "f32"}]}
+END
+cancels=(-a '1 1 0*2 0x1p-12 0*3' -b '1 -1 0*2 1 0*3')
+gives 'a cancelled sum that brings no exponent' 0 '^0x39800000 ' dot --on cancelled.json "${cancels[@]}"
+gives 'a cancelled sum is explained' 0 'it cancelled, so it counts as a zero$' explain --on cancelled.json "${cancels[@]}"
+sed 's/, "cancelled_is_zero": true//' cancelled.json >brings.json
+gives 'a cancelled sum that brings its exponent' 0 '^0x00000000  0$' dot --on brings.json "${cancels[@]}"
 gives 'slices in words' 0 'slice 0 of a by slice 0 of b, slice 0 of a by slice 1 of b, slice 1 of a by slice 0 of b\.$' \
   custom truncated-multiplier.json
 gives 'the low slices are not multiplied' 0 '^0x3f820000  1\.015625$' \

@@ -404,7 +404,7 @@ static void set_sum(const smma_operation *o, const smma_step *s, const terms *t,
   }
   mpz_set(sum->value, work.total);
   sum->exponent = e;
-  sum->zero = zero;
+  sum->zero = zero || (s->cancelled_is_zero && mpz_sgn(work.total) == 0);
   sum->negative = mpz_sgn(sum->value) < 0;
 }
 

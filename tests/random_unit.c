@@ -307,6 +307,7 @@ static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma
   }
   s.narrow_bits = mostly(state, 3, SMMA_NONE, random_between(state, 0, 30));
   if (s.output == SMMA_NO_FORMAT) s.narrow_bits = SMMA_NONE;
+  if (s.output != SMMA_NO_FORMAT) s.cancelled_is_zero = 0;
   return s;
 }
 

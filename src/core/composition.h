@@ -80,6 +80,7 @@ typedef struct {
   smma_subnormal_policy subnormal_outputs;
   int early_underflow; /* 1: underflow is detected before the rounding to the output, 0: after it */
   smma_zero_sign zero_sign;
+  int cancelled_is_zero; /* 1: an unrounded sum that cancels counts as a zero; 0: it counts as a finite number */
 } smma_step;
 
 typedef struct {
@@ -337,6 +338,7 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
   if (!smma_bits128_is_zero(n.significand)) n.negative ^= frame;
   if (s->minus_one_shift && n.negative && n.significand.high == 0 && n.significand.low == 1)
     n.significand = smma_shift_left_bits128(one, s->minus_one_shift);
+  if (s->cancelled_is_zero && smma_bits128_is_zero(n.significand)) n.kind = SMMA_ZERO;
   return n;
 }
 

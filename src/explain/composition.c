@@ -160,16 +160,20 @@ static bool is_every_zero(const sum *s, const smma_node *term) {
 
 static smma_stage *explain_cut(const sum *s, const smma_node *term) {
   const smma_node total = smma_cut_sum(s->step, term, s->count);
-  smma_stage *stage = smma_explain_add_stage(s->builder, total.kind == SMMA_ZERO ? SMMA_STAGE_NOTE : SMMA_STAGE_ALIGN);
+  const bool zeros = is_every_zero(s, term), low = !zeros && smma_is_below_reference(s->step, total.exponent);
+  smma_stage *stage = smma_explain_add_stage(s->builder, zeros || low ? SMMA_STAGE_NOTE : SMMA_STAGE_ALIGN);
   snprintf(stage->title, sizeof stage->title, "%s%s", s->where,
-           total.kind != SMMA_ZERO  ? ""
-           : is_every_zero(s, term) ? ": every term is zero"
-                                    : ": the reference exponent is too low, so it is zero");
-  if (total.kind == SMMA_ZERO) return stage;
+           zeros ? ": every term is zero"
+           : low ? ": the reference exponent is too low, so it is zero"
+                 : "");
+  if (zeros || low) return stage;
   tell_cuts(s, total.exponent, stage->title, sizeof stage->title);
   add_terms(s);
   note_sum(s->step, stage->note, sizeof stage->note);
   note_dropped(s, term, total.exponent, stage->note, sizeof stage->note);
+  if (total.kind == SMMA_ZERO)
+    smma_append_text(stage->note, sizeof stage->note, "%sit cancelled, so it counts as a zero",
+                     *stage->note ? "\n  " : "");
   if (align(s, stage, term, total)) return stage;
   stage->kind = SMMA_STAGE_NOTE;
   smma_append_text(stage->note, sizeof stage->note, "%smore bits than are drawn", *stage->note ? "; " : "");

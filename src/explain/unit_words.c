@@ -85,7 +85,7 @@ static void print_result_of(FILE *out, const smma_step *s) {
     fprintf(out, "    The sum has %d bits and %s.\n", s->width,
             s->width_overflow == SMMA_INTEGER_WRAPS ? "wraps" : "saturates");
   if (s->output == SMMA_NO_FORMAT) {
-    fprintf(out, "    The sum is not rounded.\n");
+    fprintf(out, "    The sum is not rounded.%s\n", s->cancelled_is_zero ? " If it cancels, it counts as a zero." : "");
     return;
   }
   fprintf(out, "    The sum is rounded ");

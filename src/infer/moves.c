@@ -113,7 +113,8 @@ static bool is_rare(const smma_key *key) {
                                 offsetof(smma_step, width_overflow),
                                 offsetof(smma_step, narrow_subnormals),
                                 offsetof(smma_step, output),
-                                offsetof(smma_step, early_underflow)};
+                                offsetof(smma_step, early_underflow),
+                                offsetof(smma_step, cancelled_is_zero)};
   for (size_t n = 0; n < sizeof rare / sizeof rare[0]; n++)
     if (key->member == rare[n]) return true;
   return false;

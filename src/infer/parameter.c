@@ -62,6 +62,7 @@ bool smma_parameter_is_idle(const smma_step *s, const smma_key *key) {
   if (key->member == offsetof(smma_step, reference_multiple))
     return s->reference != SMMA_NONE || s->term.bits == SMMA_EXACT_ALIGNMENT ||
            s->accumulator.bits == SMMA_EXACT_ALIGNMENT;
+  if (key->member == offsetof(smma_step, cancelled_is_zero)) return s->output != SMMA_NO_FORMAT;
   if (key->member == offsetof(smma_step, width_overflow)) return s->width == SMMA_NONE;
   if (key->member == offsetof(smma_step, early_underflow)) return s->subnormal_outputs == SMMA_SUBNORMALS_KEPT;
   if (!of_accumulator && !smma_parameter_of_accumulator(key)) return false;

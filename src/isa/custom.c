@@ -251,6 +251,8 @@ static bool check_sum(const smma_step *s, smma_custom_fault *fault) {
     return fail(fault, "opposing", "there is no accumulator; allowed: exact");
   if (s->output == SMMA_NO_FORMAT && s->narrow_bits != SMMA_NONE)
     return fail(fault, "narrow_bits", "there is no output; allowed: none");
+  if (s->output != SMMA_NO_FORMAT && s->cancelled_is_zero)
+    return fail(fault, "cancelled_is_zero", "a rounded sum that cancels is a zero anyway; allowed: false");
   return true;
 }
 

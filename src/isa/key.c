@@ -259,6 +259,7 @@ static const smma_key step_keys[] = {
     CHOICE("subnormal_outputs", STEPS, OF_STEP(subnormal_outputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT)),
     FLAG("early_underflow", STEPS, OF_STEP(early_underflow), ELSE(0)),
     CHOICE("zero_sign", STEPS, OF_STEP(zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE)),
+    FLAG("cancelled_is_zero", STEPS, OF_STEP(cancelled_is_zero), ELSE(0)),
 };
 enum { STEP_KEYS = sizeof step_keys / sizeof step_keys[0] };
 

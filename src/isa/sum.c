@@ -81,7 +81,7 @@ static void add_step(char *text, const smma_composition *p, int step) {
                      s->narrow_bits + 1);
   smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", ");
   if (s->output == SMMA_NO_FORMAT)
-    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "exact");
+    smma_append_text(text, SMMA_SUM_WORDS_SIZE, "exact%s", s->cancelled_is_zero ? ", a zero if it cancels" : "");
   else
     add_rounding(text, s->rounding, s->output);
   if (p->scaled_step == step + 1) smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", times their scale factors");

@@ -777,6 +777,10 @@ static void put_sum_value(smma_rtl_unit *u, const sum_plan *p, const smma_rtl_wo
 static void put_sum_node(smma_rtl_unit *u, const sum_plan *p, smma_rtl_shape shape) {
   smma_rtl_writer *w = &u->modules;
   const int more = shape.fraction - p->bits, high = shape.width - p->total.width - more;
+  const char *zero = p->s->cancelled_is_zero ? "is_zero" : "&zero";
+  if (p->s->cancelled_is_zero)
+    smma_rtl_put(w,
+                 "  logic is_zero; // every term is zero, or they cancel\n  assign is_zero = ~|magnitude || &zero;\n");
   smma_rtl_put(w, "  assign sum = {");
   if (u->payload_bits && p->total.special)
     smma_rtl_put(w, "nan_payload, 1'b0, is_invalid, ");
@@ -784,13 +788,14 @@ static void put_sum_node(smma_rtl_unit *u, const sum_plan *p, smma_rtl_shape sha
     smma_rtl_put(w, "%d'd0, ", u->payload_bits + 2);
   if (smma_rtl_has_beyond(u)) smma_rtl_put(w, "|beyond_negative, |beyond_positive, ");
   if (p->total.special)
-    smma_rtl_put(w, "is_nan, is_infinite, !is_nan && !is_infinite && &zero, is_nan ? %s : is_infinite ? is_negative : ",
+    smma_rtl_put(w,
+                 "is_nan, is_infinite, !is_nan && !is_infinite && %s, is_nan ? %s : is_infinite ? is_negative : ", zero,
                  u->payload_bits ? "nan_negative" : "1'b0");
   else
-    smma_rtl_put(w, "2'b00, &zero, ");
-  smma_rtl_put(w, "sum_negative && !(&zero), sum_exponent, ");
+    smma_rtl_put(w, "2'b00, %s, ", zero);
+  smma_rtl_put(w, "sum_negative && !(%s), sum_exponent, ", zero);
   if (high > 0) smma_rtl_put(w, "%d'd0, ", high);
-  smma_rtl_put(w, "&zero ? %d'd0 : magnitude", p->total.width + smma_minimum(high, 0));
+  smma_rtl_put(w, "%s ? %d'd0 : magnitude", zero, p->total.width + smma_minimum(high, 0));
   if (high < 0) smma_rtl_put(w, "[%d:0]", p->total.width + high - 1);
   if (more > 0) smma_rtl_put(w, ", %d'd0", more);
   smma_rtl_put(w, "};\n");
