@@ -25,9 +25,10 @@ static void print_step(const smma_step *s) {
 }
 
 static void print_composition(const smma_composition *p) {
-  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, {", (int)p->subnormal_a, (int)p->subnormal_b,
-         (int)p->subnormal_c, (int)p->widen, p->product_limit, p->limit_joins, p->scaled_step, (int)p->product,
-         p->slice_a, p->slice_b, p->slices_b, p->first_phase, p->phases, p->zero_product, p->steps);
+  printf("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, {", (int)p->subnormal_a,
+         (int)p->subnormal_b, (int)p->subnormal_c, (int)p->widen, p->product_limit, p->limit_joins, p->scaled_step,
+         (int)p->product, p->slice_a, p->slice_b, p->slices_b, p->block_bits_a, p->block_bits_b, p->block_elements,
+         (int)p->block_rounding, p->first_phase, p->phases, p->zero_product, p->steps);
   for (int i = 0; i < p->steps; i++) print_step(&p->step[i]);
   printf("}}");
 }

@@ -34,8 +34,9 @@
     .least_reference = SMMA_NONE                                                                                    \
   }
 
-#define WHOLE_PRODUCTS \
-  .widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE, .slices_b = 1, .phases = 1, .zero_product = SMMA_OWN_EXPONENT
+#define WHOLE_PRODUCTS                                                                                          \
+  .widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE, .slices_b = 1, .block_rounding = SMMA_ROUND_TOWARD_ZERO, \
+  .phases = 1, .zero_product = SMMA_OWN_EXPONENT
 
 static const struct {
   const char *name;

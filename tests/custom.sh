@@ -116,9 +116,16 @@ wrong_steps 'more rounded again than there is' \
   'step 1, "round_again": 25 is more than the bits that alignment leaves; allowed: 0 to 24$' \
   "[{$step, \"join\": \"chain\", \"start\": \"c\", \"round_again\": 25}]"
 chain="[{$step, \"join\": \"chain\", \"start\": \"c\"}]"
+wrong_steps 'blocks of whole factors' '"block_elements": factors are whole; allowed: all$' "$chain, \"block_elements\": 4"
+wrong_steps 'a rounding of whole factors' '"block_rounding": factors are whole; allowed: toward-zero$' \
+  "$chain, \"block_rounding\": \"nearest-even\""
+wrong_steps 'blocks that do not divide k' '"block_elements": 3 does not divide k, which is 8; allowed: 1, 2, 4, 8$' \
+  "$chain, \"block_bits_a\": 4, \"block_elements\": 3"
+wrong_steps 'a slice after the last bit of a block' '"phases": slice 1 of a begins after the last of its 4 bits$' \
+  "$chain, \"block_bits_a\": 4, \"slice_a\": 4, \"phases\": 2"
 wrong_steps 'a second slice of whole factors' '"slice_a": phases multiply slice 1; allowed: a number of bits$' \
   "$chain, \"phases\": 2"
-wrong_steps 'a slice after the last bit' '"phases": slice 3 of b begins after the last bit of f16$' \
+wrong_steps 'a slice after the last bit' '"phases": slice 3 of b begins after the last of its 11 bits$' \
   "$chain, \"slice_b\": 4, \"slices_b\": 4, \"phases\": 4"
 wrong_steps 'too many phases' '"phases": 9 phases of 8 products; allowed: 1 to 8$' "$chain, \"slice_a\": 1, \"phases\": 9"
 wrong_steps 'scale factors of slices' '"scale": products of slices take no scale factors; allowed: none$' \
@@ -147,6 +154,11 @@ gives 'a cancelled sum that brings no exponent' 0 '^0x39800000 ' dot --on cancel
 gives 'a cancelled sum is explained' 0 'it cancelled, so it counts as a zero$' explain --on cancelled.json "${cancels[@]}"
 sed 's/, "cancelled_is_zero": true//' cancelled.json >brings.json
 gives 'a cancelled sum that brings its exponent' 0 '^0x00000000  0$' dot --on brings.json "${cancels[@]}"
+aligned=(-a '1 0x1.8p-7 0*14' -b '1*16')
+gives 'factors aligned in a block' 0 '^0x3f810000 ' dot --on block-floating-point.json "${aligned[@]}"
+gives 'blocks in words' 0 '^  Each 16 consecutive a are aligned to their greatest exponent and keep 8 bits, rounded toward zero\.$' \
+  custom block-floating-point.json
+gives 'a block factor is explained' 0 'a\[1\]\*b\[1\] +0\.0078125 \* 1 ' explain --on block-floating-point.json "${aligned[@]}"
 gives 'slices in words' 0 'slice 0 of a by slice 0 of b, slice 0 of a by slice 1 of b, slice 1 of a by slice 0 of b\.$' \
   custom truncated-multiplier.json
 gives 'the low slices are not multiplied' 0 '^0x3f820000  1\.015625$' \

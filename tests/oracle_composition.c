@@ -196,11 +196,36 @@ static void take_slice(node *x, int bits, int index) {
   mpz_mul_2exp(x->value, x->value, (mp_bitcnt_t)(UNIT + first + 1 - bits));
 }
 
-static void set_product(node *p, const smma_operation *o, int k, int phase, uint64_t a, uint64_t b) {
+/* Sets x to the k-th factor. With `bits`, its block has one exponent, and x is rounded to so many bits below that. */
+static void set_aligned(node *x, const smma_operation *o, smma_format format, const uint64_t *codes, int k,
+                        smma_subnormal_policy policy, int bits) {
+  const smma_composition *all = &o->rule.with.composition;
+  const int length = all->block_elements ? all->block_elements : o->k;
+  int greatest = NO_EXPONENT;
+  for (int i = k - k % length; bits && i < k - k % length + length; i++) {
+    set_factor(x, format, codes[i], policy, all->widen);
+    if (x->class == FINITE) greatest = smma_maximum(greatest, x->exponent);
+  }
+  set_factor(x, format, codes[k], policy, all->widen);
+  if (!bits || x->class != FINITE) return;
+  round_at(x->value, greatest - bits + 1, all->block_rounding);
+  mpz_set_ui(work.limit, 0);
+  mpz_setbit(work.limit, (mp_bitcnt_t)(UNIT + greatest + 1));
+  if (mpz_cmpabs(x->value, work.limit) >= 0) { /* the next number toward zero */
+    mpz_clrbit(work.limit, (mp_bitcnt_t)(UNIT + greatest + 1));
+    for (int i = 0; i < bits; i++) mpz_setbit(work.limit, (mp_bitcnt_t)(UNIT + greatest - i));
+    mpz_set(x->value, work.limit);
+    if (x->negative) mpz_neg(x->value, x->value);
+  }
+  x->exponent = greatest;
+  x->zero = mpz_sgn(x->value) == 0;
+}
+
+static void set_product(node *p, const smma_operation *o, int k, int phase, const uint64_t *a, const uint64_t *b) {
   const smma_composition *all = &o->rule.with.composition;
   const int of_a = phase / all->slices_b, of_b = phase % all->slices_b;
-  set_factor(&work.a, o->a, a, all->subnormal_a, all->widen);
-  set_factor(&work.b, o->b, b, all->subnormal_b, all->widen);
+  set_aligned(&work.a, o, o->a, a, k, all->subnormal_a, all->block_bits_a);
+  set_aligned(&work.b, o, o->b, b, k, all->subnormal_b, all->block_bits_b);
   take_slice(&work.a, all->slice_a, of_a);
   take_slice(&work.b, all->slice_b, of_b);
   p->yields = o->rule.nan == SMMA_NAN_B_SUM_A && work.a.brought && !work.b.brought;
@@ -479,7 +504,7 @@ uint64_t oracle_composition(const smma_operation *o, const uint64_t *a, const ui
   set_number(&work.c, o->c, c, o->d, p->subnormal_c, o->d);
   set_number(&work.zero, o->d, 0, o->d, SMMA_SUBNORMALS_KEPT, o->d);
   for (int phase = p->first_phase; phase < p->first_phase + p->phases; phase++)
-    for (int k = 0; k < o->k; k++) set_product(&work.product[count++], o, k, phase, a[k], b[k]);
+    for (int k = 0; k < o->k; k++) set_product(&work.product[count++], o, k, phase, a, b);
   for (int step = 0; step <= p->steps; step++) {
     if (step > 0) count = take_step(o, &p->step[step - 1], count, work.product);
     if (step == p->scaled_step && o->scale_block) scale_nodes(o, work.product, count, scale_a, scale_b);

@@ -324,6 +324,17 @@ static void extend_step(uint64_t *state, smma_step *s) {
   s->accumulator.again = s->join == SMMA_JOIN_CHAIN ? again_of(state, &s->accumulator) : s->term.again;
 }
 
+/* Aligns factors in blocks in some of the units that are `extended`. */
+static void settle_blocks(uint64_t *state, bool extended, const smma_instruction *i, smma_composition *p) {
+  const bool aligned = extended && p->product == SMMA_PRODUCT_MULTIPLIED && random_below(state, 2);
+  p->block_bits_a = aligned ? mostly(state, 3, random_between(state, 1, 12), random_between(state, 0, 53)) : 0;
+  p->block_bits_b = aligned ? mostly(state, 3, random_between(state, 1, 12), random_between(state, 0, 53)) : 0;
+  p->block_elements = mostly(state, 3, random_divisor(state, i->k), 0);
+  if (p->block_bits_a || p->block_bits_b) return;
+  p->block_elements = 0;
+  p->block_rounding = SMMA_ROUND_TOWARD_ZERO;
+}
+
 /* Cuts the factors into slices if `extended`. */
 static void settle_slices(uint64_t *state, bool extended, const smma_instruction *i, smma_composition *p) {
   p->slice_a = p->slice_b = p->first_phase = 0, p->slices_b = p->phases = 1;
@@ -351,6 +362,7 @@ static void settle_operands(uint64_t *state, bool extended, smma_custom *c) {
   p->subnormal_c = (smma_subnormal_policy)mostly(state, 2, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_c);
   p->widen = (smma_format)mostly(state, 8, SMMA_NO_FORMAT, (int)p->widen);
   p->product_limit = mostly(state, 8, SMMA_NONE, random_between(state, 0, 130));
+  settle_blocks(state, extended, i, p);
   settle_slices(state, extended, i, p);
   if (!extended && c->named.rule.nan == SMMA_NAN_NUMBERS) c->named.rule.nan = SMMA_NAN_QUIET;
 }

@@ -76,7 +76,8 @@ static bool is_refused(const smma_instruction *i) {
   smma_error error;
   bool refused = o.rule.nan == SMMA_NAN_NUMBERS;
   assert_true(smma_compose(&o, &p));
-  refused = refused || p.phases > 1 || p.slice_a || p.slice_b || p.zero_product != SMMA_OWN_EXPONENT;
+  refused = refused || p.phases > 1 || p.slice_a || p.slice_b || p.block_bits_a || p.block_bits_b ||
+            p.zero_product != SMMA_OWN_EXPONENT;
   for (const smma_step *s = p.step; s < p.step + p.steps; s++)
     refused = refused || s->term.again || s->accumulator.again || s->least_reference != SMMA_NONE || s->minus_one_shift;
   if (!refused) return false;

@@ -41,7 +41,7 @@ static const char *gpu_of(smma_arch_id arch) {
 
 _Static_assert((int)SMMA_ARCH_COUNT <= (int)SMMA_MOST_TARGETS, "room for a target of each architecture");
 
-/* Products of slices have no error bound. */
+/* Products of slices, or of factors aligned in blocks, have no error bound. */
 static bool is_bounded(const smma_rule *rule) {
   return rule->algorithm != SMMA_COMPOSITION || smma_has_whole_products(&rule->with.composition);
 }

@@ -90,8 +90,12 @@ typedef struct {
   int limit_joins; /* 1: they become infinite only when added to an accumulator, and only if no other term is special */
   int scaled_step; /* the step, from 1, whose results are multiplied by the scale factors; 0: the products are */
   smma_product_kind product;
-  int slice_a, slice_b;    /* bits in a slice of a factor's significand; 0: the factor is one slice */
-  int slices_b;            /* slices of b that are multiplied by one slice of a, before the next slice of a */
+  int slice_a, slice_b;           /* bits in a slice of a factor's significand; 0: the factor is one slice */
+  int slices_b;                   /* slices of b that are multiplied by one slice of a, before the next slice of a */
+  int block_bits_a, block_bits_b; /* bits that a factor keeps below its block's greatest exponent; 0: it keeps its own
+                                     exponent and all bits */
+  int block_elements;             /* consecutive factors that make a block; 0: all K */
+  smma_rounding block_rounding;   /* of a factor to these bits */
   int first_phase, phases; /* a phase multiplies one slice of a by one of b, for each k; all its products are nodes */
   int zero_product;        /* exponent of a product with a zero factor, before slices; SMMA_OWN_EXPONENT: its own */
   int steps;
@@ -137,6 +141,20 @@ SMMA_CORE int smma_node_leading_exponent(smma_node n) {
   return smma_bit_length_bits128(n.significand) - 1 + n.exponent - n.fraction_bits;
 }
 
+/* Returns |x| in units of 2^unit, rounded, modulo 2^128. */
+SMMA_CORE smma_bits128 smma_rounded_magnitude(smma_node x, int unit, smma_rounding direction) {
+  const int shift = unit - (x.exponent - x.fraction_bits);
+  const smma_bits128 zero = {0, 0}, one = {0, 1};
+  smma_bits128 kept;
+  bool half_unit, rest;
+  if (shift <= -128) return zero;
+  if (shift <= 0) return smma_shift_left_bits128(x.significand, -shift);
+  kept = smma_shift_right_bits128(x.significand, shift);
+  half_unit = smma_shift_right_bits128(x.significand, shift - 1).low & 1;
+  rest = smma_has_low_bits128(x.significand, shift - 1);
+  return smma_rounds_up(direction, x.negative, kept.low & 1, half_unit, rest) ? smma_add_bits128(kept, one) : kept;
+}
+
 /* ---- Products ---- */
 
 /* Returns the number of nodes before the first step: the products of all phases. */
@@ -144,7 +162,8 @@ SMMA_CORE int smma_product_nodes(const smma_composition *p, int k) { return k * 
 
 /* Reports whether the nodes before the first step are the products of the factors, one for each k. */
 SMMA_CORE bool smma_has_whole_products(const smma_composition *p) {
-  return p->phases == 1 && p->slice_a == 0 && p->slice_b == 0 && p->zero_product == SMMA_OWN_EXPONENT;
+  return p->phases == 1 && p->slice_a == 0 && p->slice_b == 0 && p->block_bits_a == 0 && p->block_bits_b == 0 &&
+         p->zero_product == SMMA_OWN_EXPONENT;
 }
 
 /* Returns a slice of a significand: `bits` bits, of which the first has the weight 2^(exponent - index * bits). */
@@ -188,12 +207,43 @@ SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_su
                           smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY)));
 }
 
-/* Returns the product of a phase. */
-SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_nan_policy nan, smma_number a,
-                                             smma_number b, int phase) {
+/* Returns the greatest exponent among the finite factors, zeros included, of the block of factor k. */
+SMMA_CORE int smma_block_exponent(const smma_composition *p, smma_subnormal_policy policy, smma_nan_policy nan,
+                                  const smma_number *factor, int count, int k) {
+  const int length = p->block_elements ? p->block_elements : count, first = k / length * length;
+  int e = SMMA_NO_EXPONENT, i;
+  for (i = first; i < first + length; i++) {
+    const smma_number x = smma_composition_factor(p, policy, nan, factor[i]);
+    if (x.kind <= SMMA_FINITE) e = smma_maximum(e, x.exponent);
+  }
+  return e;
+}
+
+/* Returns the k-th of `count` factors; if `bits` is not 0, rounded to `bits` bits below the exponent of its block. A
+   significand that rounds up to 2^bits becomes 2^bits - 1. */
+SMMA_CORE smma_number smma_block_factor(const smma_composition *p, smma_subnormal_policy policy, smma_nan_policy nan,
+                                        int bits, const smma_number *factor, int count, int k) {
+  smma_number x = smma_composition_factor(p, policy, nan, factor[k]);
+  int e;
+  if (bits == 0 || x.kind > SMMA_FINITE) return x;
+  e = smma_block_exponent(p, policy, nan, factor, count, k);
+  x.significand = smma_rounded_magnitude(smma_node_of(x, 0), e - bits + 1, p->block_rounding).low;
+  if (x.significand >> bits) x.significand = smma_low_bits(~(uint64_t)0, bits);
+  x.kind = x.significand ? SMMA_FINITE : SMMA_ZERO;
+  x.exponent = e;
+  x.fraction_bits = (int16_t)(bits - 1);
+  return x;
+}
+
+/* Returns the product of the k-th of `count` factors in a phase. */
+SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_nan_policy nan, const smma_number *all_a,
+                                             const smma_number *all_b, int count, int k, int phase) {
   const int of_a = phase / p->slices_b, of_b = phase % p->slices_b;
-  const smma_number x = smma_significand_slice(smma_composition_factor(p, p->subnormal_a, nan, a), p->slice_a, of_a),
-                    y = smma_significand_slice(smma_composition_factor(p, p->subnormal_b, nan, b), p->slice_b, of_b);
+  const smma_number a = all_a[k], b = all_b[k];
+  const smma_number whole_a = smma_block_factor(p, p->subnormal_a, nan, p->block_bits_a, all_a, count, k),
+                    whole_b = smma_block_factor(p, p->subnormal_b, nan, p->block_bits_b, all_b, count, k);
+  const smma_number x = smma_significand_slice(whole_a, p->slice_a, of_a),
+                    y = smma_significand_slice(whole_b, p->slice_b, of_b);
   smma_node n = smma_node_product(smma_node_of(x, 0), y);
   if (n.kind == SMMA_ZERO && p->zero_product != SMMA_OWN_EXPONENT)
     n.exponent = p->zero_product - of_a * p->slice_a - of_b * p->slice_b;
@@ -243,20 +293,6 @@ SMMA_CORE bool smma_is_dropped(const smma_step *s, int i, smma_node term, int re
   const smma_cut *cut = smma_cut_of(s, i);
   const int e = smma_brought_exponent(cut, term);
   return cut->drop != SMMA_NONE && e != SMMA_NO_EXPONENT && e < reference - cut->drop;
-}
-
-/* Returns |x| in units of 2^unit, rounded, modulo 2^128. */
-SMMA_CORE smma_bits128 smma_rounded_magnitude(smma_node x, int unit, smma_rounding direction) {
-  const int shift = unit - (x.exponent - x.fraction_bits);
-  const smma_bits128 zero = {0, 0}, one = {0, 1};
-  smma_bits128 kept;
-  bool half_unit, rest;
-  if (shift <= -128) return zero;
-  if (shift <= 0) return smma_shift_left_bits128(x.significand, -shift);
-  kept = smma_shift_right_bits128(x.significand, shift);
-  half_unit = smma_shift_right_bits128(x.significand, shift - 1).low & 1;
-  rest = smma_has_low_bits128(x.significand, shift - 1);
-  return smma_rounds_up(direction, x.negative, kept.low & 1, half_unit, rest) ? smma_add_bits128(kept, one) : kept;
 }
 
 /* Returns |x| aligned to the reference exponent, in units of 2^(reference - bits + again). */

@@ -16,7 +16,8 @@ static const smma_composition *composition_of(const smma_event_space *space) {
   return &space->operation.rule.with.composition;
 }
 
-/* Reports whether nothing is known of exponents: the greatest of a format is unusual, or products are of slices. */
+/* Reports whether nothing is known of exponents: the greatest of a format is unusual, or products are not those of
+ * whole factors. */
 static bool is_unbounded(const smma_event_space *space) {
   return space->operation.rule.nan == SMMA_NAN_NUMBERS || !smma_has_whole_products(composition_of(space));
 }

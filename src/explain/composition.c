@@ -32,6 +32,16 @@ static smma_number number_of(smma_node n) {
                        .negative = n.negative};
 }
 
+/* Returns the k-th factor as it is shown: as it is, or aligned in its block. */
+static smma_number shown_factor(const smma_explain_builder *b, bool of_a, int k) {
+  const smma_operation *o = b->operation;
+  const smma_composition *p = &o->rule.with.composition;
+  const smma_number *factor = of_a ? b->x.a : b->x.b;
+  const int bits = of_a ? p->block_bits_a : p->block_bits_b;
+  if (bits == 0) return factor[k];
+  return smma_block_factor(p, of_a ? p->subnormal_a : p->subnormal_b, o->rule.nan, bits, factor, o->k, k);
+}
+
 static void add_terms(const sum *s) {
   for (int i = 0; i < s->count; i++) {
     const named *term = &s->term[i];
@@ -41,8 +51,9 @@ static void add_terms(const sum *s) {
     if (!line->has_exponent) line->exponent = term->node.exponent;
     if (term->k < 0) continue;
     line->product = true;
-    smma_explain_factors(line->factors, sizeof line->factors,
-                         (smma_number[]){s->builder->x.a[term->k], s->builder->x.b[term->k]}, 2);
+    smma_explain_factors(
+        line->factors, sizeof line->factors,
+        (smma_number[]){shown_factor(s->builder, true, term->k), shown_factor(s->builder, false, term->k)}, 2);
   }
 }
 
@@ -294,7 +305,7 @@ uint64_t smma_explain_composition(smma_explain_builder *b) {
   walk w = {.builder = b, .count = smma_product_nodes(p, o->k)};
   for (int i = 0; i < w.count; i++) {
     const int k = i % o->k, phase = p->first_phase + i / o->k;
-    w.node[i] = (named){smma_composition_product(p, o->rule.nan, b->x.a[k], b->x.b[k], phase), "", k};
+    w.node[i] = (named){smma_composition_product(p, o->rule.nan, b->x.a, b->x.b, o->k, k, phase), "", k};
     name_product(p, k, phase, w.node[i].label, sizeof w.node[i].label);
   }
   for (int step = 0; step <= p->steps; step++) {

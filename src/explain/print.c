@@ -10,9 +10,10 @@
 #include "isa/format_name.h"
 #include "isa/sum.h"
 
-/* Reports whether the drawing, or the rule in words, shows a parameter: the steps and slices of compositions. */
+/* Reports whether the drawing, or the rule in words, shows a parameter: the steps, slices and blocks of compositions.
+ */
 static bool is_drawn(const char *name) {
-  static const char *const begin[] = {"step", "slice", "phases", "first_phase", "zero_product"};
+  static const char *const begin[] = {"step", "slice", "block_", "phases", "first_phase", "zero_product"};
   for (size_t n = 0; n < sizeof begin / sizeof *begin; n++)
     if (strncmp(name, begin[n], strlen(begin[n])) == 0) return true;
   return false;

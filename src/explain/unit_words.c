@@ -108,6 +108,12 @@ static void print_slices_of(FILE *out, const char *factor, int bits) {
   if (bits) fprintf(out, "  The significand of %s is cut into slices of %d bits, from its first bit.\n", factor, bits);
 }
 
+static void print_blocks_of(FILE *out, const char *factor, int bits, const smma_composition *p, int k) {
+  if (bits)
+    fprintf(out, "  Each %d consecutive %s are aligned to their greatest exponent and keep %d bits, rounded %s.\n",
+            p->block_elements ? p->block_elements : k, factor, bits, smma_rounding_words(p->block_rounding));
+}
+
 static void print_slices(FILE *out, const smma_composition *p) {
   print_slices_of(out, "a", p->slice_a);
   print_slices_of(out, "b", p->slice_b);
@@ -131,6 +137,8 @@ void smma_print_composition(FILE *out, const smma_instruction *i) {
   if (!smma_is_integer(i->c)) fprintf(out, " Subnormal c %s.", subnormal_words(p->subnormal_c));
   fputc('\n', out);
   if (p->widen != SMMA_NO_FORMAT) fprintf(out, "  Factors have their exponents in %s.\n", smma_format_text(p->widen));
+  print_blocks_of(out, "a", p->block_bits_a, p, i->k);
+  print_blocks_of(out, "b", p->block_bits_b, p, i->k);
   print_slices(out, p);
   if (p->product_limit != SMMA_NONE)
     fprintf(out, "  Products of 2^%d or more are infinite%s.\n", p->product_limit,

@@ -197,8 +197,8 @@ static smma_operation turned_operation(const smma_operation *o) {
   return turned;
 }
 
-/* It cannot if the NaN result depends on the order of two NaN operands, or if the phases of a composition cut A and B
-   into different slices; families that take SMMA_NAN_B_SUM_A read `turned`. */
+/* It cannot if the NaN result depends on the order of two NaN operands, or if a composition aligns A and B in blocks
+   or cuts them into slices; families that take SMMA_NAN_B_SUM_A read `turned`. */
 bool smma_can_turn(const smma_multiplier *multiplier) {
   const smma_operation turned = turned_operation(&multiplier->operation);
   const bool has_sides = multiplier->part_k || multiplier->with.bias; /* belongs to A, or to columns */

@@ -23,7 +23,7 @@ const smma_key *smma_parameter_next(const smma_key *key) {
   return key;
 }
 
-/* Reports whether a key changes the products: slices of significands are not searched. */
+/* Reports whether a key changes the products: slices of significands and blocks of factors are not searched. */
 static bool is_of_slices(const smma_key *key) {
   return key->member >= offsetof(smma_rule, with.composition.slice_a) &&
          key->member <= offsetof(smma_rule, with.composition.zero_product);

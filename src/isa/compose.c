@@ -6,6 +6,7 @@ smma_composition smma_no_steps(void) {
   return (smma_composition){.widen = SMMA_NO_FORMAT,
                             .product_limit = SMMA_NONE,
                             .slices_b = 1,
+                            .block_rounding = SMMA_ROUND_TOWARD_ZERO,
                             .phases = 1,
                             .zero_product = SMMA_OWN_EXPONENT};
 }
@@ -351,6 +352,8 @@ bool smma_same_composition(const smma_composition *x, const smma_composition *y)
       x->subnormal_c != y->subnormal_c || x->widen != y->widen || x->product_limit != y->product_limit ||
       x->limit_joins != y->limit_joins || x->scaled_step != y->scaled_step || x->product != y->product ||
       x->slice_a != y->slice_a || x->slice_b != y->slice_b || x->slices_b != y->slices_b ||
+      x->block_bits_a != y->block_bits_a || x->block_bits_b != y->block_bits_b ||
+      x->block_elements != y->block_elements || x->block_rounding != y->block_rounding ||
       x->first_phase != y->first_phase || x->phases != y->phases || x->zero_product != y->zero_product)
     return false;
   for (int step = 0; step < x->steps; step++)

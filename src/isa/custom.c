@@ -284,13 +284,23 @@ static bool check_nan_of_step(const smma_custom *custom, int step, smma_custom_f
   return true;
 }
 
-/* Checks that the significands of a format have the last slice of a factor that phases multiply. */
-static bool check_slice(const char *key, int bits, int last, smma_format format, smma_custom_fault *fault) {
+/* Checks the alignment of factors in blocks. */
+static bool check_blocks(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
+  const bool aligned = p->block_bits_a || p->block_bits_b;
+  if (!aligned && p->block_elements) return fail(fault, "block_elements", "factors are whole; allowed: all");
+  if (!aligned && p->block_rounding != SMMA_ROUND_TOWARD_ZERO)
+    return fail(fault, "block_rounding", "factors are whole; allowed: toward-zero");
+  if (aligned && p->product != SMMA_PRODUCT_MULTIPLIED)
+    return fail(fault, "product", "xor aligns no bits; allowed: multiply");
+  return !p->block_elements || divides(fault, "block_elements", p->block_elements, "k", i->k, 1);
+}
+
+/* Checks that significands of that many bits have the last slice of a factor that phases multiply. */
+static bool check_slice(const char *key, int bits, int last, int significand, smma_custom_fault *fault) {
   if (last == 0) return true;
   if (bits == 0) return fail(fault, key, "phases multiply slice %d; allowed: a number of bits", last);
-  return last * bits <= fraction_bits_of(format) ||
-         fail(fault, "phases", "slice %d of %s begins after the last bit of %s", last, key + strlen("slice_"),
-              smma_format_text(format));
+  return last * bits < significand || fail(fault, "phases", "slice %d of %s begins after the last of its %d bits", last,
+                                           key + strlen("slice_"), significand);
 }
 
 /* Checks the slices of significands, and the number of nodes that their phases make. */
@@ -298,13 +308,15 @@ static bool check_slices(const smma_instruction *i, const smma_composition *p, s
   const int most = smma_is_integer(i->d) ? SMMA_MAXIMUM_K : SMMA_MAXIMUM_ROUNDED_K,
             last = p->first_phase + p->phases - 1;
   const smma_format a = p->widen == SMMA_NO_FORMAT ? i->a : p->widen, b = p->widen == SMMA_NO_FORMAT ? i->b : p->widen;
-  if (smma_has_whole_products(p)) return true;
+  const int bits_a = p->block_bits_a ? p->block_bits_a : fraction_bits_of(a) + 1,
+            bits_b = p->block_bits_b ? p->block_bits_b : fraction_bits_of(b) + 1;
+  if (p->phases == 1 && !p->slice_a && !p->slice_b && p->zero_product == SMMA_OWN_EXPONENT) return true;
   if (p->product != SMMA_PRODUCT_MULTIPLIED) return fail(fault, "product", "xor takes no slices; allowed: multiply");
   if (i->scale_block) return fail(fault, "scale", "products of slices take no scale factors; allowed: none");
   if (p->phases > most / i->k)
     return fail(fault, "phases", "%d phases of %d products; allowed: 1 to %d", p->phases, i->k, most / i->k);
-  return check_slice("slice_a", p->slice_a, last / p->slices_b, a, fault) &&
-         check_slice("slice_b", p->slice_b, smma_minimum(last, p->slices_b - 1), b, fault);
+  return check_slice("slice_a", p->slice_a, last / p->slices_b, bits_a, fault) &&
+         check_slice("slice_b", p->slice_b, smma_minimum(last, p->slices_b - 1), bits_b, fault);
 }
 
 /* Checks that the formats' special encodings can be read as numbers. */
@@ -377,8 +389,8 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   if (i->k > SMMA_MAXIMUM_ROUNDED_K && !smma_is_integer(i->d))
     return fail(fault, "k", "%d products to d in %s; allowed: 1 to %d, or more where d is s32", i->k,
                 smma_format_text(i->d), SMMA_MAXIMUM_ROUNDED_K);
-  if (!check_product(i, p->product, fault) || !check_integers(i, p, fault) || !check_slices(i, p, fault) ||
-      !check_numbers(custom, fault))
+  if (!check_product(i, p->product, fault) || !check_integers(i, p, fault) || !check_blocks(i, p, fault) ||
+      !check_slices(i, p, fault) || !check_numbers(custom, fault))
     return false;
   if (i->scale_block && (needs_f64(i->a) || needs_f64(i->b)))
     return fail(fault, "scale", "products of %s take no scale factors; allowed: none",

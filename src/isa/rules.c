@@ -88,6 +88,7 @@
       .widen = SMMA_NO_FORMAT,                                                         \
       .product_limit = SMMA_NONE,                                                      \
       .slices_b = 1,                                                                   \
+      .block_rounding = SMMA_ROUND_TOWARD_ZERO,                                        \
       .phases = 1,                                                                     \
       .zero_product = SMMA_OWN_EXPONENT,                                               \
       .scaled_step = scaled,                                                           \
@@ -191,6 +192,7 @@
       .slice_a = 7,                                                               \
       .slice_b = 5,                                                               \
       .slices_b = 2,                                                              \
+      .block_rounding = SMMA_ROUND_TOWARD_ZERO,                                   \
       .phases = count,                                                            \
       .zero_product = zero_factor,                                                \
       .steps = 2,                                                                 \

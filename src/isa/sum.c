@@ -60,6 +60,15 @@ static void add_slices(char *text, const smma_composition *p) {
                    p->phases == 1 ? "" : "s", bits[0], bits[1]);
 }
 
+/* Appends how factors are aligned in blocks, such as "factors aligned in blocks of 16 to 8 and all bits; ". */
+static void add_blocks(char *text, const smma_composition *p, int k) {
+  char bits[2][12] = {"all", "all"};
+  if (p->block_bits_a) snprintf(bits[0], sizeof bits[0], "%d", p->block_bits_a);
+  if (p->block_bits_b) snprintf(bits[1], sizeof bits[1], "%d", p->block_bits_b);
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "factors aligned in blocks of %d to %s and %s bits; ",
+                   p->block_elements ? p->block_elements : k, bits[0], bits[1]);
+}
+
 /* Appends one step, such as "; sums of 8 products, rounded to odd at 26 bits below the greatest exponent, rounded to
    odd to f32". */
 static void add_step(char *text, const smma_composition *p, int step) {
@@ -87,9 +96,10 @@ static void add_step(char *text, const smma_composition *p, int step) {
   if (p->scaled_step == step + 1) smma_append_text(text, SMMA_SUM_WORDS_SIZE, ", times their scale factors");
 }
 
-static void add_composition(char *text, const smma_composition *p) {
+static void add_composition(char *text, const smma_composition *p, int k) {
   smma_subnormal_policy of_factors;
   smma_pairs pairs;
+  if (p->block_bits_a || p->block_bits_b) add_blocks(text, p, k);
   if (smma_is_sum_of_pairs(p, &pairs))
     add_pairs(text, &pairs);
   else if (smma_is_sum_of_chains(p, &of_factors))
@@ -167,7 +177,7 @@ const char *smma_sum_words(const smma_operation *o, char text[SMMA_SUM_WORDS_SIZ
       add_rounding(text, SMMA_ROUND_NEAREST_EVEN, c->output);
       break;
     case SMMA_INTEGER: add_integer(text, &r->with.integer); break;
-    case SMMA_COMPOSITION: add_composition(text, &r->with.composition); break;
+    case SMMA_COMPOSITION: add_composition(text, &r->with.composition, o->k); break;
   }
   return text;
 }
