@@ -483,7 +483,7 @@ static void test_plans(void **state) {
   assert_true(2 * bounded > elements);
 }
 
-static int check_custom(smma_custom custom) {
+static int check_custom(smma_custom custom, size_t *bounded) {
   const smma_instruction *unit = smma_custom_make(&custom);
   static const smma_data_kind kinds[] = {SMMA_DATA_NORMAL, SMMA_DATA_ENCODINGS, SMMA_DATA_SUBNORMAL, SMMA_DATA_C};
   int wrong = 0;
@@ -495,21 +495,34 @@ static int check_custom(smma_custom custom) {
     if (!smma_data_fits(data, &o)) continue;
     s.has_c = true;
     wrong += check(&s, &t);
+    *bounded += t.bounded;
     print_tally(&s, &t);
   }
   smma_custom_release(unit);
   return wrong;
 }
 
+/* Returns a unit of one chain with coarse exponents, unless its sums are exact. */
+static smma_custom coarse_unit(uint64_t seed) {
+  smma_custom c = random_unit(seed);
+  smma_step *s = &c.named.rule.with.composition.step[0];
+  if (s->term.bits != SMMA_EXACT_ALIGNMENT) s->reference_multiple = 2 << seed % 6;
+  return c;
+}
+
 /* Units of random parameters. */
 static void test_custom_units(void **state) {
+  size_t bounded = 0, coarse = 0;
   int wrong = 0;
   (void)state;
   for (uint64_t seed = 0; seed < 300; seed++) {
-    wrong += check_custom(random_unit(seed));
-    wrong += check_custom(random_catalogue_unit(seed));
+    wrong += check_custom(random_unit(seed), &bounded);
+    wrong += check_custom(random_catalogue_unit(seed), &bounded);
+    wrong += check_custom(coarse_unit(seed), &coarse);
   }
   assert_int_equal(wrong, 0);
+  assert_true(bounded > 10000);
+  assert_true(coarse > 10000);
 }
 
 /* Compositions have no bound, but the reference for their errors is the exact sum, including scale factors. It is held

@@ -132,11 +132,16 @@ void smma_bound_round(smma_bound_sum *s, int lane, double slack, const smma_boun
 /* Reports whether products can exceed a double's range or precision. */
 static bool is_wide(smma_format format) { return !smma_is_in_range_of_f32(smma_encoding_of(format)); }
 
-/* Reports whether the operation is a composition that is G-FDPA, in formats whose products a double holds. */
+/* Reports whether the operation is a composition that is G-FDPA, except for coarse exponents, in formats whose products
+   a double holds. */
 static bool is_chain(const smma_operation *o, smma_g_fdpa *g) {
-  return o->rule.algorithm == SMMA_COMPOSITION && !smma_is_integer(o->a) && !smma_is_integer(o->b) &&
-         !smma_is_integer(o->d) && !is_wide(o->a) && !is_wide(o->b) &&
-         smma_is_g_fdpa(&o->rule.with.composition, o->k, o->d, g);
+  smma_composition p;
+  if (o->rule.algorithm != SMMA_COMPOSITION || smma_is_integer(o->a) || smma_is_integer(o->b) ||
+      smma_is_integer(o->d) || is_wide(o->a) || is_wide(o->b))
+    return false;
+  p = o->rule.with.composition;
+  p.step[0].reference_multiple = 1;
+  return smma_is_g_fdpa(&p, o->k, o->d, g);
 }
 
 typedef struct {
@@ -203,10 +208,11 @@ static void take_terms(const smma_operation *o, const smma_g_fdpa *g, const smma
 
 /* ---- Fused sums ---- */
 
-/* How a term is rounded to a multiple of q = kept 2^emax. The members give the share of q that a term can lose,
-   downward and upward, by its sign. */
+/* How a term is rounded to a multiple of q, which is at most kept coarse 2^emax. The members give the share of q that a
+   term can lose, downward and upward, by its sign. */
 typedef struct {
-  double kept; /* 2^-F; 0: exact */
+  double kept;   /* 2^-F; 0: exact */
+  double coarse; /* the most by which a coarse exponent raises q; 1: exponents are not coarse */
   double zero_lead;
   bool normalized, truncates; /* truncates: toward zero, so that the loss is at most the term itself */
   double positive_down, positive_up, negative_down, negative_up;
@@ -216,6 +222,7 @@ typedef struct {
 
 static fused truncated(int bits, int zero_exponent, smma_format format, smma_rounding direction) {
   return (fused){.kept = power(-bits),
+                 .coarse = 1,
                  .zero_lead = power(zero_exponent),
                  .truncates = true,
                  .positive_down = 1,
@@ -317,7 +324,7 @@ static void fuse(const fused *f, const terms *t, const accumulator c[LANES], dou
   double lead[LANES], q[LANES], surely[LANES];
   greatest_leads(t, 0, 1, lead);
   for (int j = 0; j < LANES; j++) {
-    q[j] = larger(larger(lead[j], f->zero_lead), c[j].lead_most) * f->kept;
+    q[j] = larger(larger(lead[j], f->zero_lead), c[j].lead_most) * f->kept * f->coarse;
     surely[j] = larger(lead[j], c[j].lead_least) * f->kept * f->kept_unit;
   }
   if (f->kept == 0) lower_units(t, s->unit);
@@ -654,13 +661,14 @@ static bool adds_below_c(const smma_rule *r) { return r->algorithm == SMMA_C_FDP
 static void add_blocks(const smma_operation *o, const smma_g_fdpa *g, const smma_bound_factor *a,
                        const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const bool rounds_down = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
-  const fused f = g ? generic(g) : rounds_down || adds_below_c(&o->rule) ? (fused){0} : fused_of(&o->rule);
+  fused f = g ? generic(g) : rounds_down || adds_below_c(&o->rule) ? (fused){0} : fused_of(&o->rule);
   const int blocks = g ? o->k / g->block : smma_blocks_per_step(o);
   const double least = power(smma_minimum_exponent(smma_encoding_of(o->d)));
   accumulator c[LANES];
   terms t;
   t.flushes = flushes_factors(&o->rule) || o->rule.algorithm == SMMA_C_FDPA;
   t.is_long = has_long_products(o);
+  if (g) f.coarse = power(o->rule.with.composition.step[0].reference_multiple - 1);
   for (int block = 0; block < blocks; block++) {
     for (int j = 0; j < LANES; j++) c[j] = accumulator_of(s, j, slack, least);
     take_terms(o, g, a, b, block, s, &t);
@@ -706,12 +714,11 @@ static bool joins_c_last(const smma_operation *o) {
   return p->steps == 2 && p->widen == SMMA_NO_FORMAT && p->product_limit == SMMA_NONE && p->scaled_step == 0 &&
          p->product == SMMA_PRODUCT_MULTIPLIED && p->subnormal_a == p->subnormal_b && !is_wide(o->a) &&
          !is_wide(o->b) && !smma_is_integer(o->a) && !smma_is_integer(o->b) && s->take == o->k &&
-         s->join == SMMA_JOIN_APART && s->reference == SMMA_NONE && s->reference_multiple == 1 &&
-         s->width == SMMA_NONE && s->narrow_bits == SMMA_NONE && s->least_reference == SMMA_NONE &&
-         s->minus_one_shift == 0 && smma_has_whole_products(p) && smma_aligns_alike(s) &&
-         s->overflow == SMMA_SUM_TO_INFINITY && s->output == last->output &&
-         s->subnormal_outputs == last->subnormal_outputs && smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) &&
-         last->start == SMMA_START_C;
+         s->join == SMMA_JOIN_APART && s->reference == SMMA_NONE && s->width == SMMA_NONE &&
+         s->narrow_bits == SMMA_NONE && s->least_reference == SMMA_NONE && s->minus_one_shift == 0 &&
+         smma_has_whole_products(p) && smma_aligns_alike(s) && s->overflow == SMMA_SUM_TO_INFINITY &&
+         s->output == last->output && s->subnormal_outputs == last->subnormal_outputs &&
+         smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) && last->start == SMMA_START_C;
 }
 
 void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,

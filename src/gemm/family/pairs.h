@@ -332,7 +332,7 @@ static bool pairs_apart_takes(const smma_operation *o) {
       o->a != SMMA_F32 || o->b != SMMA_F32 || o->c != SMMA_F32 || o->d != SMMA_F32 || o->scale_block != 0)
     return false;
   if (p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->product != SMMA_PRODUCT_MULTIPLIED ||
-      p->subnormal_a != SMMA_SUBNORMALS_KEPT || p->subnormal_b != SMMA_SUBNORMALS_KEPT ||
+      !smma_has_whole_products(p) || p->subnormal_a != SMMA_SUBNORMALS_KEPT || p->subnormal_b != SMMA_SUBNORMALS_KEPT ||
       p->subnormal_c != SMMA_SUBNORMALS_KEPT)
     return false;
   for (int i = 0; i < 2; i++)
