@@ -8,6 +8,7 @@
 
 #include "amount.h"
 #include "explain/explain.h"
+#include "gemm/kernel.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
 #include "operands.h"
@@ -184,6 +185,35 @@ static void test_p3109_compositions(void **state) {
   assert_in_range(checked, unit_count() / 4, unit_count());
 }
 
+/* No kernel computes a rule of the catalogue whose products have been changed. */
+static void test_kernels_take_whole_products(void **state) {
+  int families = 0;
+  (void)state;
+  for (size_t index = 0; index < smma_instruction_count(); index++) {
+    const smma_kernel_family *family;
+    const char *kernel;
+    smma_custom c;
+    if (!compose(smma_instruction_at(index), &c)) continue;
+    for (int change = 0; change < 7; change++) {
+      smma_composition *p = &c.named.rule.with.composition;
+      const smma_composition before = *p;
+      smma_operation o;
+      if (change == 1) p->slice_a = 3;
+      if (change == 2) p->slice_b = 3;
+      if (change == 3) p->block_bits_a = 3;
+      if (change == 4) p->block_bits_b = 3;
+      if (change == 5) p->zero_product = -3;
+      if (change == 6) p->phases = 2;
+      o = smma_operation_of(&c.instruction);
+      assert_true(smma_choose_kernel(&o, NULL, &family, &kernel));
+      if (change && family) fail_msg("%s takes changed products (%d) of %s", kernel, change, c.instruction.name);
+      families += family != NULL;
+      *p = before;
+    }
+  }
+  assert_true(families > 0);
+}
+
 /* A member without a key would not be compared, described, read or written. */
 static void test_every_member_has_a_key(void **state) {
   size_t bytes = 0;
@@ -216,6 +246,7 @@ int main(void) {
       cmocka_unit_test(test_random_units),
       cmocka_unit_test(test_random_compositions),
       cmocka_unit_test(test_p3109_compositions),
+      cmocka_unit_test(test_kernels_take_whole_products),
       cmocka_unit_test(test_every_member_has_a_key),
       cmocka_unit_test(test_every_key_counts),
   };

@@ -167,6 +167,20 @@ static void test_random_units(void **state) {
   }
 }
 
+/* Products beyond a limit are infinite, also if the encodings of infinities are numbers. */
+static void test_infinite_numbers(void **state) {
+  static const char text[] =
+      "{\"softmma-unit\": 1, \"name\": \"numbers\", \"algorithm\": \"composition\", \"k\": 2, \"a\": \"bf16\","
+      " \"b\": \"bf16\", \"d\": \"f32\", \"product_limit\": 8, \"nan\": \"numbers\", \"steps\": [{\"take\": 2,"
+      " \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": 24, \"output\": \"f32\"}]}";
+  smma_error error;
+  const smma_instruction *i = smma_custom_read("numbers.json", text, sizeof text - 1, &error);
+  (void)state;
+  assert_non_null(i);
+  check_rows(i, ROWS / 4);
+  smma_custom_release(i);
+}
+
 /* ---- Single events ---- */
 
 /* Returns how often the event with this description happens in a test vector of H100's FP16. */
@@ -244,8 +258,8 @@ static void test_repeats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events), cmocka_unit_test(test_counts),
-                                     cmocka_unit_test(test_instructions), cmocka_unit_test(test_random_units),
-                                     cmocka_unit_test(test_repeats)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),           cmocka_unit_test(test_counts),
+                                     cmocka_unit_test(test_instructions),     cmocka_unit_test(test_random_units),
+                                     cmocka_unit_test(test_infinite_numbers), cmocka_unit_test(test_repeats)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,7 +381,7 @@ static bool has_special_terms(const smma_event_space *space, const parts *p, boo
   const smma_special_event nans[] = {SMMA_SPECIAL_NAN_A, SMMA_SPECIAL_NAN_B, SMMA_SPECIAL_NAN_C,
                                      SMMA_SPECIAL_NAN_SCALE};
   bool possible = c->product_limit != SMMA_NONE || c->widen != SMMA_NO_FORMAT || before;
-  if (space->operation.rule.nan == SMMA_NAN_NUMBERS) return false;
+  if (space->operation.rule.nan == SMMA_NAN_NUMBERS) return c->product_limit != SMMA_NONE;
   for (int i = 0; i < 2; i++) possible = possible || !special_excluded(space, infinite[i]);
   for (int i = 0; nan && i < 4; i++) possible = possible || !special_excluded(space, nans[i]);
   return possible;
