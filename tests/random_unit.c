@@ -615,3 +615,14 @@ smma_custom random_two_step_unit(uint64_t seed) {
   } while (!p->steps || !smma_custom_check(&c, &fault));
   return c;
 }
+
+smma_custom random_coarse_unit(uint64_t seed) {
+  smma_custom c = random_two_step_unit(seed);
+  smma_composition *p = &c.named.rule.with.composition;
+  for (smma_step *s = p->step; s < p->step + p->steps; s++) {
+    if (s->term.bits != SMMA_EXACT_ALIGNMENT && s->accumulator.bits != SMMA_EXACT_ALIGNMENT)
+      s->reference_multiple = 4 << seed % 3;
+    s->cancelled_is_zero = s->output == SMMA_NO_FORMAT;
+  }
+  return c;
+}

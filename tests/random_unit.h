@@ -29,4 +29,7 @@ smma_custom random_realistic_unit(uint64_t seed);
 /* Returns a composition of two steps, each with its own bits, rounding mode and structure; K is 4, 8 or 16. */
 smma_custom random_two_step_unit(uint64_t seed);
 
+/* Returns such a unit that aligns in steps of 4, 8 or 16 places, and whose unrounded sums are zeros if they cancel. */
+smma_custom random_coarse_unit(uint64_t seed);
+
 #endif

@@ -14,8 +14,8 @@
 enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 /* SHORT_UNITS is the number of short units, which take some seconds each; UNITS is the number of units of any length;
-   TWO_STEP_UNITS is the number of short units with two steps. */
-enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 40 };
+   TWO_STEP_UNITS is the number of short units with two steps, and COARSE_UNITS of those with coarse exponents. */
+enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8, TWO_STEP_UNITS = 40, COARSE_UNITS = 40 };
 
 typedef struct {
   int found, not_found, wrong;
@@ -131,24 +131,33 @@ static void test_short_units(void **state) {
   judge_all(count, 95);
 }
 
-static void test_two_step_units(void **state) {
+/* Judges the units from `from` to `to`, or those of a variable; these may have any length. */
+static void judge_made(smma_custom (*make)(uint64_t), const char *variable, int from, int to, int least) {
   tally count = {0};
   smma_unit models;
   smma_error error;
-  int from = 0, to = TWO_STEP_UNITS;
-  const bool by_hand = is_by_hand("SOFTMMA_INFERRED_TWO_STEPS", &from, &to);
-  (void)state;
+  const bool by_hand = is_by_hand(variable, &from, &to);
   assert_true(smma_unit_open("model", &models, &error));
   for (int u = from; u < to; u++) {
-    const smma_custom custom = random_two_step_unit((uint64_t)u);
+    const smma_custom custom = make((uint64_t)u);
     if (by_hand || custom.instruction.k <= SHORT) judge(&models, custom, u, &count);
   }
   smma_unit_close(&models);
-  judge_all(count, 90);
+  judge_all(count, least);
+}
+
+static void test_two_step_units(void **state) {
+  (void)state;
+  judge_made(random_two_step_unit, "SOFTMMA_INFERRED_TWO_STEPS", 0, TWO_STEP_UNITS, 90);
+}
+
+static void test_coarse_units(void **state) {
+  (void)state;
+  judge_made(random_coarse_unit, "SOFTMMA_INFERRED_COARSE", 0, COARSE_UNITS, 90);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_units), cmocka_unit_test(test_short_units),
-                                     cmocka_unit_test(test_two_step_units)};
+                                     cmocka_unit_test(test_two_step_units), cmocka_unit_test(test_coarse_units)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,8 @@ static exponents unrounded(const smma_event_space *space, const smma_step *s, ex
   const int brought = smma_minimum(terms.least, brought_least(&s->term, terms));
   const int most = most_reference(space, s, terms), least = s->reference != SMMA_NONE ? s->reference : brought;
   const int last = smma_minimum(terms.last, least - SMMA_MOST_TERM_BITS);
-  const int leads = smma_maximum(most, terms.leading_most) + 8;
+  const int shifted = s->minus_one_shift ? most - s->term.bits + s->minus_one_shift : most; /* -1 unit as a great sum */
+  const int leads = smma_maximum(smma_maximum(most, terms.leading_most) + 8, shifted);
   return (exponents){least, most, last, leads, last, leads - least};
 }
 
@@ -334,7 +335,8 @@ static const char *shift_excluded(const parts *p, int value) {
   if (is_alone(s) && value != 0 && value != SMMA_SHIFTS - 1 && s->term.bits == SMMA_EXACT_ALIGNMENT)
     return "there is one term";
   if (value == SMMA_SHIFTS - 1) return NULL;
-  if (cancelled <= 0) return p->truncates && value > most_carry(p) ? "so few terms carry no further" : NULL;
+  if (cancelled <= 0)
+    return p->truncates && !s->minus_one_shift && value > most_carry(p) ? "so few terms carry no further" : NULL;
   if (has_own_bits(s, p->terms)) return NULL;
   if (cancelled > smma_maximum(p->terms.leading_most, p->accumulator.leading_most) -
                       smma_minimum(p->terms.last, p->accumulator.last))

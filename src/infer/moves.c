@@ -43,7 +43,7 @@ static bool move_all(smma_fit *f, const smma_key *key) {
 }
 
 /* Tries changes of two keys of one step at once: each value of the first key that is a word or near the current value,
-   with every value of the second key. */
+   with every value of the second key. A first key of powers of two has all its values. */
 static bool move_two(smma_fit *f, int step, const char *one, const char *other) {
   const smma_key *key[2] = {smma_find_step_key(one, strlen(one)), smma_find_step_key(other, strlen(other))};
   const smma_composition p = *smma_fit_composition(f);
@@ -51,13 +51,12 @@ static bool move_two(smma_fit *f, int step, const char *one, const char *other) 
   const bool chain = p.step[step].join == SMMA_JOIN_CHAIN;
   for (int n = 0; n < 2; n++) {
     const int now = smma_key_of_step(&p.step[step], key[n]);
+    const bool near_values = n == 0 && smma_parameter_is_number(key[n]) && !smma_parameter_is_power(key[n]);
     if (smma_parameter_is_of_accumulator(key[n]) && !chain) return false;
-    count[n] = n ? smma_parameter_values(&f->model.instruction, key[n], now, value[n]) : 0;
-    for (int near = -4; !n && smma_parameter_is_number(key[n]) && near <= 4; near++)
+    count[n] = near_values ? 0 : smma_parameter_values(&f->model.instruction, key[n], now, value[n]);
+    for (int near = -4; near_values && near <= 4; near++)
       count[n] = smma_parameter_add_value(value[n], count[n], key[n], now, now + near);
-    if (!n && !smma_parameter_is_number(key[n]))
-      count[n] = smma_parameter_values(&f->model.instruction, key[n], now, value[n]);
-    if (!n) count[n] = smma_parameter_add_words(value[n], count[n], key[n], now);
+    if (n == 0) count[n] = smma_parameter_add_words(value[n], count[n], key[n], now);
   }
   smma_fit_clear(f);
   for (int x = 0; x < count[0]; x++)

@@ -90,6 +90,11 @@ int smma_parameter_add_value(int *value, int count, const smma_key *key, int now
 
 bool smma_parameter_is_number(const smma_key *key) { return key->kind == SMMA_KEY_INTEGER; }
 
+bool smma_parameter_is_power(const smma_key *key) {
+  return key->member == offsetof(smma_step, reference_multiple) &&
+         smma_find_step_key(key->key, strlen(key->key)) == key;
+}
+
 bool smma_parameter_has_few(const smma_key *key) {
   return !smma_parameter_is_number(key) || key->most - key->least <= EVERY_VALUE_OF;
 }
@@ -139,7 +144,7 @@ int smma_parameter_values(const smma_instruction *i, const smma_key *key, int no
   if (!smma_parameter_is_number(key))
     count = smma_parameter_add_choices(value, count, key, now);
   else if (few)
-    for (int x = key->least; x <= key->most && x <= MOST_BITS; x++)
+    for (int x = key->least; x <= key->most && x <= MOST_BITS; x = smma_parameter_is_power(key) ? 2 * x : x + 1)
       count = smma_parameter_add_value(value, count, key, now, x);
   if (few) return count;
   for (int step = 1; step <= 512; step *= 2) {

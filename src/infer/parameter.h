@@ -29,6 +29,9 @@ int smma_parameter_otherwise(const smma_step *step, const smma_key *key, int nod
 
 bool smma_parameter_is_number(const smma_key *key);
 
+/* Reports whether the values of a key are powers of two. */
+bool smma_parameter_is_power(const smma_key *key);
+
 /* Reports whether the key has so few values that all are worth trying. */
 bool smma_parameter_has_few(const smma_key *key);
 
