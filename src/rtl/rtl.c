@@ -174,8 +174,8 @@ static bool init_unit(smma_rtl_unit *u, const smma_instruction *i, const char *n
   if (!is_writable(u))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
                         "%s cannot be written: there is no SystemVerilog yet for slices, factors aligned in blocks, "
-                        "numbers in place of NaN, a second "
-                        "rounding of terms, \"least_reference\" and \"minus_one_shift\"",
+                        "numbers in place of NaN, a second rounding of terms, \"least_reference\" and "
+                        "\"minus_one_shift\"",
                         i->name);
   name_module(u, name ? name : i->name, !name);
   u->exponent_bits = 24; /* provisional, for the first pass */
