@@ -33,7 +33,6 @@ size_t kernel_operations(const smma_instruction *list[MOST_OPERATIONS]) {
 
 const char *kernel_family_name(const smma_instruction *i) {
   const smma_rule *rule = &i->rule->rule;
-  if (!smma_is_usual(i->a)) return "spelled formats";
   if (rule->algorithm == SMMA_T_FDPA && rule->with.t_fdpa.alignment_bits < 23) return "T-FDPA F=13";
   if (rule->algorithm == SMMA_T_FDPA && i->d == SMMA_F16) return "T-FDPA f16";
   if (rule->algorithm == SMMA_FMA)

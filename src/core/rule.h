@@ -68,9 +68,15 @@ SMMA_CORE smma_product_kind smma_products_of(const smma_rule *r) {
   return smma_algorithm_of(r) == SMMA_COMPOSITION ? r->with.composition.product : SMMA_PRODUCT_MULTIPLIED;
 }
 
-/* Reports whether a format is in the table or is an integer. Other floating-point formats, spelled out by their
-   parameters, have exponents and significands of any range, which only the core supports. */
-SMMA_CORE bool smma_is_usual(smma_format format) { return !smma_is_spelled(format) || smma_is_integer(format); }
+/* E3M4 of RTX Blackwell, whose only special encoding is NaN, all ones. */
+#define SMMA_E3M4_NAN SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_ONE_NAN)
+
+/* Reports whether a format is in the table, is an integer, or is a spelled format of the catalogue. Other
+   floating-point formats, spelled out by their parameters, have exponents and significands of any range, which only the
+   core supports. */
+SMMA_CORE bool smma_is_usual(smma_format format) {
+  return !smma_is_spelled(format) || smma_is_integer(format) || format == SMMA_E3M4_NAN;
+}
 
 SMMA_CORE bool smma_has_usual_formats(const smma_operation *o) {
   return smma_is_usual(o->a) && smma_is_usual(o->b) && smma_is_usual(o->c) && smma_is_usual(o->d);

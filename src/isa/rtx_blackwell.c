@@ -21,8 +21,8 @@
 #define FP4_SP(block, scale) \
   MMA_SP_SCALED(rtx_blackwell, 128, 64, 8, block, f32, e2m1, e2m1, f32, scale, rtx_blackwell_fp4)
 
-/* E3M4, whose only special value is NaN, all ones: SASS has it, PTX has not. */
-#define SMMA_FORMAT_e3m4 SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_ONE_NAN)
+/* SASS has E3M4, PTX has not. */
+#define SMMA_FORMAT_e3m4 SMMA_E3M4_NAN
 
 static const smma_instruction rows[] = {
     MMA(rtx_blackwell, 16, 8, 16, f32, f16, f16, f32, rtx_blackwell_f32),

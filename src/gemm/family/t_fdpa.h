@@ -68,7 +68,7 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   t.alignment_bits = p->alignment_bits;
   t.zero_exponent = p->zero_exponent;
   /* Terms are below 2 2^F times a significand of the row, and that of c is below 2 2^F. Halves of longer blocks have
-     16 terms of 4-bit significands, below 3.6 2^F. */
+     16 terms of significands of at most 5 bits, below 3.8 2^F. */
   t.most_weight = t.length > T_FDPA_HALF ? FLT_MAX : smma_power_of_two(30 - p->alignment_bits) - 1;
   t.wide = deficit_is_wide(o);
   t.based = t.wide || o->scale_block;

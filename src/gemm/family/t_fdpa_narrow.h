@@ -1,6 +1,6 @@
 /* T-FDPA with F = 13 (FP8 on Ada and Hopper): terms have 16 bits, two per lane.
 
-   The significand of a product, a multiple of 2^-6 below 4, times 2^13 fits in 15 bits and is an exact product of
+   The significand of a product, a multiple of 2^-8 below 4, times 2^13 fits in 15 bits and is an exact product of
    two integers. Shifting it right by the product's deficit minus that of emax truncates it. One multiplication with
    +1 and -1 applies signs and adds pairs. Everything adds up exactly in 32 bits, and as binary32, whose lowest 10
    bits RZ-E8M13 clears. The exponent of a zero, -21 or less, does not matter: terms of these formats and of FP16 are
