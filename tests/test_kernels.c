@@ -36,7 +36,6 @@ static const struct {
   const char *reason;
 } exceptions[] = {
     {"composition, aligned", NULL, "no kernel of bulk normalization, ACE's scaled sums and MVMUL exists yet"},
-    {"FMA of 16 bits", NULL, "no kernel accumulates in FP16 or BF16 (Apple)"},
     {NULL, NULL, NULL},
 };
 

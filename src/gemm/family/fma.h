@@ -1,7 +1,9 @@
-/* Chains of fused multiply-adds in FP32 and FP64: a matrix product in native IEEE arithmetic, with blocks of D in
-   registers, one accumulator per element, and k in order.
+/* Chains of fused multiply-adds in FP32, FP64, FP16 and BF16: a matrix product in native IEEE arithmetic, with blocks
+   of D in registers, one accumulator per element, and k in order.
 
-   Operands in FP16 and BF16 are packed as FP32, which is exact.
+   Operands in FP16 and BF16 are packed as FP32, which is exact. If D is FP16 or BF16, too, a multiply-add is rounded to
+   odd in FP32 and then to D's format, which equals a single rounding: FP32 has at least 13 bits more, also below the
+   least normal number.
 
    Other rounding directions are floating-point modes of the machine.
 
@@ -31,9 +33,22 @@ static inline vf fma_f32_nan(smma_nan_policy policy, vf before) {
   return vf_select(vf_equal(before, before), made, vi_as_float(vi_or(vf_bits(before), vi_set(1 << 22))));
 }
 
+/* Rounds to BF16, to nearest even; of NaN only those whose last 16 bits are zero. */
+static inline vf fma_round_to_bf16(vf x) {
+  const vi odd = vi_and(vi_shift_right(vf_bits(x), 16), vi_set(1));
+  return vi_as_float(vi_and(vi_add(vf_bits(x), vi_add(odd, vi_set(0x7fff))), vi_set((int32_t)0xffff0000)));
+}
+
+/* Returns x * y + z in the format of D, which is F32, F16 or BF16. */
+static inline __attribute__((always_inline)) vf fma_in(smma_format format, vf x, vf y, vf z) {
+  if (format == SMMA_F32) return vf_fma(x, y, z);
+  return format == SMMA_F16 ? vf_round_to_half(vf_fma_odd(x, y, z)) : fma_round_to_bf16(vf_fma_odd(x, y, z));
+}
+
 /* Updates d, FMA_ROWS x FMA_F32_COLUMNS, with `count` steps of a (FMA_ROWS per step) times b (FMA_F32_COLUMNS per
-   step), and prefetches the next block's d. */
-static void fma_f32_block(const float *a, const float *b, size_t count, smma_nan_policy policy, float *d) {
+   step), and prefetches the next block's d. `format` is that of D. */
+static inline __attribute__((always_inline)) void fma_block(smma_format format, const float *a, const float *b,
+                                                            size_t count, smma_nan_policy policy, float *d) {
   vf sum[FMA_ROWS * FMA_VECTORS];
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
     sum[i] = vf_load(d + i * LANES);
@@ -43,12 +58,16 @@ static void fma_f32_block(const float *a, const float *b, size_t count, smma_nan
     vf y[FMA_VECTORS];
     UNROLL for (int v = 0; v < FMA_VECTORS; v++) y[v] = vf_load(b + v * LANES);
     UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) sum[i] =
-        vf_fma(vf_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
+        fma_in(format, vf_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
   }
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
     vf nan = fma_f32_nan(policy, vf_load(d + i * LANES));
     vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
   }
+}
+
+static void fma_f32_block(const float *a, const float *b, size_t count, smma_nan_policy policy, float *d) {
+  fma_block(SMMA_F32, a, b, count, policy, d);
 }
 
 /* Returns the NaN x, made quiet. */
@@ -176,13 +195,16 @@ static vd fma_f64_nan(const smma_multiplier *p) {
   return vd_set(nan);
 }
 
-static inline void fma_f32_run(const smma_run *r) {
+static inline void fma_run(const smma_run *r, void (*block)(const float *a, const float *b, size_t count,
+                                                            smma_nan_policy policy, float *d)) {
   size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
-    fma_f32_block((const float *)r->a + i * packed + first * FMA_ROWS, (const float *)r->b + first * FMA_F32_COLUMNS,
-                  count, r->multiplier->operation.rule.nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
+    block((const float *)r->a + i * packed + first * FMA_ROWS, (const float *)r->b + first * FMA_F32_COLUMNS, count,
+          r->multiplier->operation.rule.nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
 }
+
+static inline void fma_f32_run(const smma_run *r) { fma_run(r, fma_f32_block); }
 
 static inline void fma_f64_run(const smma_run *r) {
   size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
@@ -234,10 +256,17 @@ static inline bool fma_f32_reads(smma_format format) {
   return format == SMMA_F32 || format == SMMA_F16 || format == SMMA_BF16;
 }
 
-static inline bool fma_f32_takes(const smma_operation *o) {
+static inline bool fma_rounds_to_nearest(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == SMMA_ROUND_NEAREST_EVEN &&
-         smma_has_one_nan(o->rule.nan) && fma_f32_reads(o->a) && fma_f32_reads(o->b) && o->c == SMMA_F32 &&
-         o->d == SMMA_F32;
+         smma_has_one_nan(o->rule.nan);
+}
+
+static inline bool fma_f32_takes(const smma_operation *o) {
+  return fma_rounds_to_nearest(o) && fma_f32_reads(o->a) && fma_f32_reads(o->b) && o->c == SMMA_F32 && o->d == SMMA_F32;
+}
+
+static inline bool fma_is_all(const smma_operation *o, smma_format format) {
+  return fma_rounds_to_nearest(o) && o->a == format && o->b == format && o->c == format && o->d == format;
 }
 
 #endif

@@ -72,6 +72,8 @@ static inline vf pairs_product(const float *a, int i, vf b) {
   return vf_flush(vf_multiply(vf_set(a[i * PAIRS_ROWS]), b));
 }
 
+static inline vf pairs_add_odd(vf x, vf y) { return vf_flush(vf_add_odd(x, y)); }
+
 static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const vf *b, pairs_way way) {
   const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
   switch (way) {
@@ -84,7 +86,7 @@ static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const 
     case PAIRS_ODD:
     case PAIRS_LOOK: break;
   }
-  return vf_add_odd(pairs_product(a, 0, b[0]), pairs_product(a, 1, b[1]));
+  return pairs_add_odd(pairs_product(a, 0, b[0]), pairs_product(a, 1, b[1]));
 }
 
 /* ---- PAIRS_ROWS x PAIRS_COLUMNS elements ---- */
@@ -105,7 +107,7 @@ static inline __attribute__((always_inline)) void pairs_block(const float *a, co
         if (way == PAIRS_RANGE)
           sum[i] = pairs_range_sum(of_a, y, sum[i]);
         else if (way == PAIRS_ODD)
-          sum[i] = vf_add_odd(sum[i], pairs_sum(of_a, y, way));
+          sum[i] = pairs_add_odd(sum[i], pairs_sum(of_a, y, way));
         else if (way == PAIRS_FLUSHED)
           sum[i] = vf_flush(vf_add(sum[i], pairs_sum(of_a, y, way)));
         else if (way == PAIRS_APART)
@@ -150,13 +152,14 @@ static void pairs_look_row(const smma_run *r, const float *a, const float *b, si
   for (size_t p = (r->last - r->first) * (size_t)r->multiplier->operation.k / 2; p > 0; p--) {
     const vf of_b[2] = {vf_load(b), vf_load(b + PAIRS_COLUMNS)};
     const vf x = pairs_product(a, 0, of_b[0]), y = pairs_product(a, 1, of_b[1]);
-    const vf after = vf_add_odd(sum, vf_add_odd(x, y));
+    const vf after = pairs_add_odd(sum, pairs_add_odd(x, y));
     const vm great = vm_or(vm_or(pairs_is_great(x), pairs_is_great(y)), pairs_is_great(after));
-    if (vm_bits(great))
-      sum =
-          pairs_whole_sum(sum, pairs_whole_sum(pairs_whole_product(a, 0, of_b[0]), pairs_whole_product(a, 1, of_b[1])));
-    else
+    if (vm_bits(great)) {
+      const vf whole = pairs_whole_sum(pairs_whole_product(a, 0, of_b[0]), pairs_whole_product(a, 1, of_b[1]));
+      sum = vf_flush(pairs_whole_sum(sum, vf_flush(whole)));
+    } else {
       sum = after;
+    }
     a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS;
   }
   vf_store(d, vf_replace_nan(sum, nan));

@@ -168,12 +168,16 @@ static inline vd vd_round_to_float(vd x) {
   return _mm256_castsi256_pd(_mm256_and_si256(bits, _mm256_set1_epi64x(~0x1fffffffLL)));
 }
 /* Selects the smaller in magnitude of the sums rounded down and up, and sets its last bit if they differ. */
-static inline vf vf_add_odd(vf x, vf y) {
-  const __m256i down = _mm256_castps_si256(_mm256_add_ps(x, y)), sign = _mm256_set1_epi32(INT32_MIN);
-  const __m256i up = _mm256_xor_si256(_mm256_castps_si256(_mm256_fnmsub_ps(x, _mm256_set1_ps(1), y)), sign);
+static inline vf vf_odd_of(vf rounded_down, vf negated_up) {
+  const __m256i down = _mm256_castps_si256(rounded_down), sign = _mm256_set1_epi32(INT32_MIN);
+  const __m256i up = _mm256_xor_si256(_mm256_castps_si256(negated_up), sign);
   const __m256i odd = _mm256_and_si256(_mm256_xor_si256(down, up), _mm256_set1_epi32(1));
   return _mm256_castsi256_ps(_mm256_or_si256(_mm256_min_epu32(down, up), odd));
 }
+static inline vf vf_add_odd(vf x, vf y) {
+  return vf_odd_of(_mm256_add_ps(x, y), _mm256_fnmsub_ps(x, _mm256_set1_ps(1), y));
+}
+static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of(_mm256_fmadd_ps(x, y, z), _mm256_fnmsub_ps(x, y, z)); }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vd vd_signed_as(vd x, vd y) { return _mm256_or_pd(x, _mm256_and_pd(y, _mm256_set1_pd(-0.0))); }
 static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }

@@ -131,6 +131,11 @@ static inline vf vf_add_odd(vf x, vf y) {
   __mmask16 even = _mm512_testn_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1));
   return _mm512_mask_add_round_ps(down, even, x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
 }
+static inline vf vf_fma_odd(vf x, vf y, vf z) {
+  __m512 down = _mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  __mmask16 odd = _mm512_test_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1));
+  return _mm512_mask_mov_ps(_mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC), odd, down);
+}
 /* Of two numbers of equal magnitude, the positive one is the greater. */
 static inline vd vd_greater(vd x, vd y) { return _mm512_range_pd(x, y, 7); }
 static inline vd vd_lesser(vd x, vd y) { return _mm512_range_pd(x, y, 6); }

@@ -171,11 +171,12 @@ static inline vd vd_round_to_float(vd x) {
   return vreinterpretq_f64_s64(vandq_s64(bits, vdupq_n_s64(~0x1fffffffLL)));
 }
 /* Selects the smaller in magnitude of the sums rounded down and up, and sets its last bit if they differ. */
-static inline vf vf_add_odd(vf x, vf y) {
-  const uint32x4_t down = vreinterpretq_u32_f32(vaddq_f32(x, y));
-  const uint32x4_t up = vreinterpretq_u32_f32(vnegq_f32(vsubq_f32(vnegq_f32(x), y)));
+static inline vf vf_odd_of(vf rounded_down, vf negated_up) {
+  const uint32x4_t down = vreinterpretq_u32_f32(rounded_down), up = vreinterpretq_u32_f32(vnegq_f32(negated_up));
   return vreinterpretq_f32_u32(vorrq_u32(vminq_u32(down, up), vandq_u32(veorq_u32(down, up), vdupq_n_u32(1))));
 }
+static inline vf vf_add_odd(vf x, vf y) { return vf_odd_of(vaddq_f32(x, y), vsubq_f32(vnegq_f32(x), y)); }
+static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of(vfmaq_f32(z, x, y), vfmsq_f32(vnegq_f32(z), x, y)); }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_signed_as(vd x, vd y) { return vbslq_f64(vdupq_n_u64(UINT64_C(1) << 63), y, x); }
 static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }

@@ -205,11 +205,9 @@ static inline vd vd_round_to_float(vd x) {
   return (vd)((bits + 0x0fffffff + (bits >> 29 & 1)) & ~0x1fffffffLL);
 }
 /* Selects the smaller in magnitude of the sums rounded down and up, and sets its last bit if they differ. */
-static inline vf vf_add_odd(vf x, vf y) {
-  const vi down = (vi)(x + y), up = (vi) - (-x - y);
-  const vi least = vi_select(vi_above(up, down), down, up);
-  return vf_flush((vf)(least | ((down ^ up) & 1)));
-}
+static inline vf vf_odd_of(vi down, vi up) { return (vf)(vi_select(vi_above(up, down), down, up) | ((down ^ up) & 1)); }
+static inline vf vf_add_odd(vf x, vf y) { return vf_odd_of((vi)(x + y), (vi) - (-x - y)); }
+static inline vf vf_fma_odd(vf x, vf y, vf z) { return vf_odd_of((vi)vf_fma(x, y, z), (vi)-vf_fma(-x, y, -z)); }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return x * y + z; }
 static inline vd vd_signed_as(vd x, vd y) {
   return (vd)((vector_of_longs)x | ((vector_of_longs)y & (vector_of_longs){INT64_MIN, INT64_MIN}));
