@@ -37,8 +37,10 @@ const char *kernel_family_name(const smma_instruction *i) {
   if (rule->algorithm == SMMA_T_FDPA && i->d == SMMA_F16) return "T-FDPA f16";
   if (rule->algorithm == SMMA_FMA)
     return i->d == SMMA_F64 ? "FMA f64" : i->d == SMMA_F32 ? "FMA f32" : "FMA of 16 bits";
+  if (rule->algorithm == SMMA_COMPOSITION && !smma_has_whole_products(&rule->with.composition))
+    return "composition of slices";
   if (rule->algorithm == SMMA_COMPOSITION && rule->with.composition.step[0].term.bits != SMMA_EXACT_ALIGNMENT)
-    return "composition, aligned";
+    return i->scale_block ? "composition, scaled" : "composition, aligned";
   return smma_model_name(rule);
 }
 

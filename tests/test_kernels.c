@@ -35,7 +35,7 @@ static const struct {
   const char *family, *kernel; /* NULL: every kernel */
   const char *reason;
 } exceptions[] = {
-    {"composition, aligned", NULL, "no kernel of bulk normalization, ACE's scaled sums and MVMUL exists yet"},
+    {"composition of slices", NULL, "no kernel of MVMUL exists yet"},
     {NULL, NULL, NULL},
 };
 

@@ -11,12 +11,19 @@ enum { GROUP = 16 }; /* rows and columns that are classified together */
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
+/* Reports whether the family of an operation counts NaN and infinities as zero. Families of other compositions and of
+   single operations accept them. */
+static bool counts_specials_as_zero(const smma_operation *o) {
+  if (o->rule.algorithm == SMMA_COMPOSITION) return o->rule.with.composition.step[0].term.bits != SMMA_EXACT_ALIGNMENT;
+  return smma_is_fused(o) && o->rule.algorithm != SMMA_INTEGER;
+}
+
 const smma_kernel_family *smma_special_family(const smma_operation *o, const char *kernel) {
   const smma_operation classes = {
       .rule = {.algorithm = SMMA_FMA}, .a = SMMA_F32, .b = SMMA_F32, .c = SMMA_F32, .d = SMMA_F32, .k = 1};
   const smma_kernel_family *family;
   const char *name;
-  if (!smma_is_fused(o) || o->rule.algorithm == SMMA_INTEGER) return NULL;
+  if (!counts_specials_as_zero(o)) return NULL;
   return smma_choose_kernel(&classes, kernel, &family, &name) ? family : NULL;
 }
 

@@ -41,12 +41,6 @@ typedef struct {
    addition to 24, and 14 binades below for BF16. */
 enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
 
-/* Bounds twice the sum of the greatest deficits of a row and of its columns. Deficits count exponent fields, and the
-   leading bit of a subnormal BF16 number is up to 7 binades below its field. A packed number of deficit d is thus at
-   least 2^-(d + 7), and a product at least 2^(24 - d - 14). Within the bound both are at least 2^-149 and do not
-   vanish. A negative product must not vanish, because it is rounded down to -1 unit however small it is. */
-enum { C_FDPA_VISIBLE = 2 * (149 - 7) };
-
 /* Returns the number of bits to which a group's products are converted in addition to F. */
 static inline int c_fdpa_more_bits(int length, int group, bool wide) {
   return length > group && !wide ? C_FDPA_MORE_BITS : 0;
@@ -222,7 +216,8 @@ static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, co
            (vb_any_less(w->certain, least.of[0]) || (s.length > s.group && vb_any_less(w->certain, least.of[1])));
   if (!s.wide) return true; /* bases are zero */
   if (*zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;
-  if (!s.opposing) fits &= deficit_row_most(s.length, x) + columns_most <= C_FDPA_VISIBLE;
+  /* A negative product must not vanish, because it is rounded down to -1 unit however small it is. */
+  if (!s.opposing) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_VISIBLE;
   /* C-FDPA reads subnormals as zeros; numbers with certain deficits include no subnormals. */
   if (s.opposing)
     fits &= of_row >= C_FDPA_LEAST_NORMAL_BASE && base >= C_FDPA_LEAST_NORMAL_BASE &&

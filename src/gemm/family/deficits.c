@@ -1,7 +1,6 @@
 #include "gemm/family/deficits.h"
 
-/* Adds the exponents of the scale factors, which are powers of two in one byte, to the bases. Absent factors are 1. */
-static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
+void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
   const smma_multiplier *p = f->multiplier;
   const smma_encoding format = smma_encoding_of(p->operation.scale);
   const uint32_t largest = (uint32_t)smma_largest_fields(format);

@@ -18,7 +18,7 @@
    with f fraction bits is up to f binades below its field; that of a product of two subnormals up to 2 f. A family
    that needs numbers or products not to vanish, or to be normal in binary32, adds these. */
 enum {
-  DEFICIT_LONGEST = 32,     /* the longest block */
+  DEFICIT_LONGEST = 64,     /* the longest block */
   DEFICIT_GROUP = 16,       /* rows that are packed together */
   DEFICIT_MOST = 63,        /* greater deficits are stored as 63; every family then truncates the product to nothing */
   DEFICIT_CERTAIN = 2 * 62, /* the greatest sum of two bytes that is certain */
@@ -26,6 +26,12 @@ enum {
   DEFICIT_COMMON_SPAN =
       24 /* columns share a base if the exponent fields of their greatest numbers are within this span */
 };
+
+/* Bounds twice the sum of the greatest deficits of a row and of its columns. Deficits count exponent fields, and the
+   leading bit of a subnormal BF16 number is up to 7 binades below its field. A packed number of deficit d is thus at
+   least 2^-(d + 7). If rows are packed with a unit of 2^24 or more, a product is at least 2^(24 - d - 14). Within the
+   bound both are at least 2^-149 and do not vanish. */
+enum { DEFICIT_VISIBLE = 2 * (149 - 7) };
 
 static bool deficit_is_wide(const smma_operation *o) { return smma_encoding_of(o->a).exponent_bits == 8; }
 
@@ -241,6 +247,11 @@ static inline vi deficit_repeat(vi byte) {
   const vi half = vi_or(byte, vi_shift_left(byte, 8));
   return vi_or(half, vi_shift_left(half, 16));
 }
+
+/* Adds the exponents of the scale factors, which are powers of two in one byte, to the bases. Absent factors are 1.
+   Flags NaN. */
+#define deficit_take_scales SMMA_OF_KERNEL(deficit_take_scales)
+void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special);
 
 /* Packs columns. `shared`: with one base for all columns, if they are similar. */
 #define deficit_pack_columns SMMA_OF_KERNEL(deficit_pack_columns)

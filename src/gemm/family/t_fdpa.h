@@ -117,8 +117,8 @@ static inline vi t_fdpa_term_of_c(int alignment_bits, vf c, vi emax) {
   return vi_subtract(vi_xor(magnitude, sign), sign);
 }
 
-/* Returns d 2^n rounded toward zero; infinity if it overflows. d is 0, or from 1 to 2^32. */
-static inline vf t_fdpa_scale(vf d, vi n) {
+/* Returns d 2^n rounded toward zero, or to odd; infinity if it overflows. The magnitude of d is 0 or at least 1. */
+static inline vf t_fdpa_scale(vf d, vi n, bool to_odd) {
   const vi bits = vf_bits(d), infinity = vi_set(255 << 23), sign = vi_and(bits, vi_set(INT32_MIN));
   const vi field = vi_add(vi_shift_right(vi_and(bits, infinity), 23), n);
   const vm subnormal = vi_less(field, vi_set(1));
@@ -127,7 +127,9 @@ static inline vf t_fdpa_scale(vf d, vi n) {
   if (vm_bits(subnormal)) {
     const vi significand = vi_or(vi_and(bits, vi_set(0x7fffff)), vi_set(0x800000));
     const vi cut = vi_max(vi_subtract(vi_set(1), field), vi_set(0));
-    scaled = vi_select(subnormal, vi_or(sign, vi_shift_down_by(significand, cut)), scaled);
+    vi kept = vi_shift_down_by(significand, cut);
+    if (to_odd) kept = vi_select(vi_equal(vi_shift_left_by(kept, cut), significand), kept, vi_or(kept, vi_set(1)));
+    scaled = vi_select(subnormal, vi_or(sign, kept), scaled);
   }
   return vf_select(vf_equal(d, vf_set(0)), d, vi_as_float(scaled));
 }
@@ -146,7 +148,7 @@ static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi
   }
   d = vi_to_float(total);
   if (t->to_half) d = t_fdpa_remember_cut(d, total);
-  d = t_fdpa_scale(d, n);
+  d = t_fdpa_scale(d, n, false);
   if (t->to_half) d = vf_round_to_half(d);
   d = t_fdpa_positive_zero(d);
   return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);

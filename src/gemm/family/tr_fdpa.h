@@ -35,7 +35,7 @@ enum {
   TR_CALM = 120,          /* bounds accumulators' exponents: below 2^120 they stay finite within a run */
   TR_LEAST_BASE = -40,    /* of a row plus a column: with a deficit of 62, G is not below TR_LEAST */
   TR_GREATEST_BASE = 110, /* of a row plus a column: products add up to less than 2^TR_CALM within a run */
-  TR_LONGEST = 8,         /* longest block of bf16 and xf32 */
+  TR_LONGEST = 64,        /* longest block of formats with 8 exponent bits, also in bulk.h */
   TR_NONE = -1000         /* exponent of zero: added to any other, it is below every product's */
 };
 

@@ -31,6 +31,11 @@ static inline vi vf_truncate(vf x) { return _mm256_cvttps_epi32(x); }
 static inline vi vf_floor(vf x) {
   return _mm256_cvttps_epi32(_mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
 }
+static inline vi vf_to_odd(vf x) {
+  const vf down = _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  const vi inexact = _mm256_castps_si256(_mm256_cmp_ps(down, x, _CMP_NEQ_OQ));
+  return _mm256_or_si256(_mm256_cvttps_epi32(down), _mm256_srli_epi32(inexact, 31));
+}
 static inline vi vf_bits(vf x) { return _mm256_castps_si256(x); }
 
 static inline vf vi_as_float(vi x) { return _mm256_castsi256_ps(x); }

@@ -30,6 +30,11 @@ static inline vf vf_round_to_half(vf x) {
 }
 static inline vi vf_truncate(vf x) { return _mm512_cvttps_epi32(x); }
 static inline vi vf_floor(vf x) { return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+/* down | (up & 1) */
+static inline vi vf_to_odd(vf x) {
+  const __m512i up = _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  return _mm512_ternarylogic_epi32(vf_floor(x), up, _mm512_set1_epi32(1), 0xf8);
+}
 static inline vi vf_bits(vf x) { return _mm512_castps_si512(x); }
 static inline vi vf_exponent_above(vf x, vi y) {
   const __m512 greater = _mm512_range_ps(x, _mm512_castsi512_ps(y), 3);

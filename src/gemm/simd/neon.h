@@ -29,6 +29,7 @@ static inline vf vf_multiply_add(vf x, vf y, vf z) { return vfmaq_f32(z, x, y); 
 static inline vf vf_flush(vf x) { return x; }
 static inline vi vf_truncate(vf x) { return vcvtq_s32_f32(x); }
 static inline vi vf_floor(vf x) { return vcvtmq_s32_f32(x); }
+static inline vi vf_to_odd(vf x) { return vorrq_s32(vcvtmq_s32_f32(x), vandq_s32(vcvtpq_s32_f32(x), vdupq_n_s32(1))); }
 static inline vi vf_bits(vf x) { return vreinterpretq_s32_f32(x); }
 
 static inline vf vi_as_float(vi x) { return vreinterpretq_f32_s32(x); }

@@ -50,6 +50,10 @@ static inline vi vf_floor(vf x) {
   vi truncated = vf_truncate(x);
   return truncated + (vi)(__builtin_convertvector(truncated, vf) > x);
 }
+static inline vi vf_to_odd(vf x) {
+  const vi down = vf_floor(x);
+  return down | ((__builtin_convertvector(down, vf) != x) & 1);
+}
 static inline vi vf_bits(vf x) { return (vi)x; }
 
 static inline vf vi_as_float(vi x) { return (vf)x; }

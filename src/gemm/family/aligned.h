@@ -1,0 +1,25 @@
+/* Recognises the first step of some compositions: all products, aligned to one exponent and added. */
+#ifndef SMMA_GEMM_FAMILY_ALIGNED_H
+#define SMMA_GEMM_FAMILY_ALIGNED_H
+
+#include "core/rule.h"
+
+/* Reports whether a composition multiplies whole factors and keeps their subnormals. */
+static inline bool aligned_has_plain_products(const smma_composition *p) {
+  return p->subnormal_a == SMMA_SUBNORMALS_KEPT && p->subnormal_b == SMMA_SUBNORMALS_KEPT &&
+         p->widen == SMMA_NO_FORMAT && p->product_limit == SMMA_NONE && p->product == SMMA_PRODUCT_MULTIPLIED &&
+         smma_has_whole_products(p);
+}
+
+/* Reports whether a step adds all k products after rounding them at fraction bits below `reference`, or below their
+   greatest exponent if that is SMMA_NONE. The output is not checked, except that the sum is not limited in any way. */
+static inline bool aligned_is_sum(const smma_step *s, int k, int reference, smma_rounding rounding) {
+  const smma_cut *cut = &s->term;
+  return s->take == k && s->turn == k && s->join == SMMA_JOIN_APART && s->chains == 1 && s->stride == 1 &&
+         s->reference == reference && s->least_reference == SMMA_NONE && cut->brings == SMMA_BRINGS_OWN &&
+         cut->offset == 0 && cut->least == SMMA_NONE && cut->zero_exponent == SMMA_NO_EXPONENT &&
+         cut->rounding == rounding && cut->drop == SMMA_NONE && cut->again == 0 && s->opposing == SMMA_OPPOSING_EXACT &&
+         s->minus_one_shift == 0 && s->width == SMMA_NONE && s->narrow_bits == SMMA_NONE;
+}
+
+#endif

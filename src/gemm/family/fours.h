@@ -1,0 +1,195 @@
+/* Scaled sums of four FP8 products (ACE, docs/algorithms/chains.md): the exact sum, times two scale factors, is rounded
+   to FP32; then it is added to the accumulator. Subnormal results and accumulators are zero.
+
+   Products are exact in binary32. If the exponent fields of a step's operands are so close that the sum of two products
+   is exact, too, the sum of both pairs is rounded as the exact sum is: FOURS_BITS is the number of bits of binary32. If
+   the scale factors are not extreme, the result is normal or zero, and the scaling is exact.
+
+   Otherwise binary64 computes: the parts of products before and after the point are added exactly, and their sum is
+   rounded to odd.
+
+   Packing replaces NaN and infinities by zero, as in deficits.h. */
+#ifndef SMMA_GEMM_FAMILY_FOURS_H
+#define SMMA_GEMM_FAMILY_FOURS_H
+
+#include "gemm/family/aligned.h"
+#include "gemm/family/deficits.h"
+#include "gemm/family/fma.h"
+
+enum { FOURS_ROWS = 4, FOURS_VECTORS = REGISTERS < 32 ? 1 : 2, FOURS_COLUMNS = FOURS_VECTORS * LANES };
+enum { FOURS_ALL = FOURS_ROWS * FOURS_VECTORS };
+
+enum {
+  FOURS = 4,
+  FOURS_WORDS = FOURS + 2, /* per packed line and step: numbers, scale factor, part of a fours_range */
+  FOURS_BITS = 24,
+  FOURS_MOST_SCALE = 90, /* sums are 0 or from 2^-32 to 2^34 */
+  FOURS_NO_FIELD = 255
+};
+
+/* The range of the exponent fields of nonzero numbers, and of the exponents of scale factors, in a step of all packed
+   lines. */
+typedef struct {
+  int32_t least, most, least_scale, most_scale;
+} fours_range;
+
+static bool fours_reads(smma_format format) { return format == SMMA_E4M3 || format == SMMA_E5M2; }
+
+static bool fours_takes(const smma_operation *o) {
+  const smma_composition *p = &o->rule.with.composition;
+  smma_step rounded = p->step[1];
+  if (o->rule.algorithm != SMMA_COMPOSITION || p->steps != 3 || !smma_has_one_nan(o->rule.nan) || !fours_reads(o->a) ||
+      !fours_reads(o->b) || o->c != SMMA_F32 || o->d != SMMA_F32 || o->k != FOURS || o->scale_block != FOURS ||
+      o->scale != SMMA_UE8M0)
+    return false;
+  if (rounded.narrow_bits != 23 || rounded.narrow_subnormals || rounded.narrow_rounding != SMMA_ROUND_NEAREST_EVEN ||
+      !rounded.early_underflow)
+    return false;
+  rounded.narrow_bits = SMMA_NONE;
+  rounded.early_underflow = 0;
+  return aligned_has_plain_products(p) && p->subnormal_c == SMMA_SUBNORMALS_TO_SIGNED_ZERO && p->scaled_step == 1 &&
+         aligned_is_sum(&p->step[0], FOURS, 0, SMMA_ROUND_TOWARD_ZERO) && p->step[0].term.bits == 32 &&
+         p->step[0].output == SMMA_NO_FORMAT && smma_is_exact_step(&rounded, 1, SMMA_JOIN_APART) &&
+         smma_is_flushed_f32(&rounded) && smma_is_exact_step(&p->step[2], 1, SMMA_JOIN_CHAIN) &&
+         smma_is_flushed_f32(&p->step[2]) && p->step[2].start == SMMA_START_C;
+}
+
+/* ---- Packing ---- */
+
+static size_t fours_bytes(const smma_operation *o) {
+  (void)o;
+  return FOURS_WORDS * sizeof(float);
+}
+
+/* Packs one step of `f->vectors` lines: the numbers, k by k, then exponents of scale factors, then the range. */
+static void fours_pack_step(const smma_fetch *f, const smma_decoder *d, float *out, unsigned char *special) {
+  const size_t count = FOURS * f->vectors;
+  int32_t *scale = (int32_t *)(out + count);
+  uint32_t code[FOURS * FOURS_COLUMNS];
+  uint8_t field[FOURS * FOURS_COLUMNS];
+  fours_range range = {FOURS_NO_FIELD, 0, INT16_MAX, INT16_MIN};
+  smma_fetch_codes(f, code);
+  smma_decode_codes(d, FOURS, f->vectors, code, out, field, special);
+  memset(scale, 0, f->vectors * sizeof *scale);
+  deficit_take_scales(f, scale, special);
+  for (size_t i = 0; i < count; i++) {
+    const int32_t least = field[i] ? field[i] : FOURS_NO_FIELD;
+    range.least = least < range.least ? least : range.least;
+    range.most = field[i] > range.most ? field[i] : range.most;
+  }
+  for (size_t v = 0; v < f->vectors; v++) {
+    range.least_scale = scale[v] < range.least_scale ? scale[v] : range.least_scale;
+    range.most_scale = scale[v] > range.most_scale ? scale[v] : range.most_scale;
+  }
+  memcpy(scale + f->vectors, &range, sizeof range);
+}
+
+static inline void fours_pack(const smma_pack *pack, size_t width) {
+  const smma_decoder d = smma_decoder_of(pack->view->format);
+  float *out = pack->out;
+  for (size_t first = 0; first < pack->count; first += width)
+    for (size_t step = 0; step < pack->steps; step++, out += FOURS_WORDS * width) {
+      const smma_fetch f = {pack->multiplier,  pack->view, pack->of_a, pack->first + first, width,
+                            pack->step + step, 0,          FOURS};
+      fours_pack_step(&f, &d, out, pack->special + first);
+    }
+}
+
+static void fours_pack_rows(const smma_pack *pack) { fours_pack(pack, FOURS_ROWS); }
+static void fours_pack_columns(const smma_pack *pack) { fours_pack(pack, FOURS_COLUMNS); }
+
+/* ---- Sums ---- */
+
+/* Returns the rounded sum of one row and LANES columns, if the sum of two products is exact. `scale`: the scale factor
+   as an exponent field. The first product is added to +0, because a sum of zeros is +0. */
+static inline __attribute__((always_inline)) vf fours_sum(const float *a, const vf *b, vi scale) {
+  const vf first = vf_multiply_add(vf_set(a[0]), b[0], vf_set(0));
+  const vf even = vf_multiply_add(vf_set(a[FOURS_ROWS]), b[FOURS_VECTORS], first);
+  const vf third = vf_multiply(vf_set(a[2 * FOURS_ROWS]), b[2 * FOURS_VECTORS]);
+  const vf odd = vf_multiply_add(vf_set(a[3 * FOURS_ROWS]), b[3 * FOURS_VECTORS], third);
+  return vf_multiply(vf_add(even, odd), vi_as_float(scale));
+}
+
+/* The parts of a sum before and after the point. */
+typedef struct {
+  vd whole, rest;
+} fours_parts;
+
+static inline fours_parts fours_add(fours_parts sum, vd product) {
+  const vd units = vd_set(0x1.8p52), whole = vd_subtract(vd_add(product, units), units);
+  return (fours_parts){vd_add(sum.whole, whole), vd_add(sum.rest, vd_subtract(product, whole))};
+}
+
+/* Like fours_sum, for any operands; `scale` is the exponent. A result is subnormal if it is below 2^-126 after rounding
+   with an unbounded exponent; 2^64 times the sum is then still normal. */
+static inline vf fours_sum_in_f64(const float *a, const vf *b, vi scale) {
+  const vd zero = vd_set(0), up = vd_set(0x1p64);
+  fours_parts low = {zero, zero}, high = {zero, zero};
+  vd low_sum, high_sum;
+  vf sum, raised;
+  for (int k = 0; k < FOURS; k++) {
+    const vf product = vf_multiply(vf_set(a[k * FOURS_ROWS]), b[k * FOURS_VECTORS]);
+    low = fours_add(low, vd_low(product)), high = fours_add(high, vd_high(product));
+  }
+  low_sum = vd_multiply(vd_add_odd(low.whole, low.rest), vd_low_power(scale));
+  high_sum = vd_multiply(vd_add_odd(high.whole, high.rest), vd_high_power(scale));
+  sum = vf_narrow(low_sum, high_sum);
+  raised = vf_narrow(vd_multiply(low_sum, up), vd_multiply(high_sum, up));
+  return vi_as_float(vi_select(vi_less(vi_and(vf_bits(raised), vi_set(INT32_MAX)), vi_set((127 - 126 + 64) << 23)),
+                               vi_and(vf_bits(raised), vi_set(INT32_MIN)), vf_bits(sum)));
+}
+
+/* Reports whether fours_sum may compute a step. `bits`: one more than the bits of a product's significand. */
+static inline bool fours_are_near(fours_range a, fours_range b, int bits) {
+  return a.most - a.least + b.most - b.least + bits <= FOURS_BITS &&
+         a.least_scale + b.least_scale >= -FOURS_MOST_SCALE && a.most_scale + b.most_scale <= FOURS_MOST_SCALE;
+}
+
+/* Computes `steps` steps of FOURS_ROWS x FOURS_COLUMNS elements, and prefetches the next block's d. */
+static void fours_block(const float *a, const float *b, size_t steps, int bits, vf nan, float *d) {
+  enum { A_STEP = FOURS_WORDS * FOURS_ROWS, B_STEP = FOURS_WORDS * FOURS_COLUMNS };
+  vf sum[FOURS_ALL];
+  UNROLL for (int i = 0; i < FOURS_ALL; i++) {
+    sum[i] = vf_flush(vf_load(d + i * LANES));
+    __builtin_prefetch(d + (i + FOURS_ALL) * LANES);
+  }
+  for (; steps > 0; steps--, a += A_STEP, b += B_STEP) {
+    const int32_t *a_scale = (const int32_t *)(a + FOURS * FOURS_ROWS);
+    const int32_t *b_scale = (const int32_t *)(b + FOURS * FOURS_COLUMNS);
+    fours_range of_a, of_b;
+    vf y[FOURS * FOURS_VECTORS];
+    vi scale[FOURS_VECTORS];
+    memcpy(&of_a, a_scale + FOURS_ROWS, sizeof of_a);
+    memcpy(&of_b, b_scale + FOURS_COLUMNS, sizeof of_b);
+    UNROLL for (int i = 0; i < FOURS * FOURS_VECTORS; i++) y[i] = vf_load(b + i * LANES);
+    UNROLL for (int v = 0; v < FOURS_VECTORS; v++) scale[v] = vi_load(b_scale + v * LANES);
+    if (fours_are_near(of_a, of_b, bits)) {
+      UNROLL for (int v = 0; v < FOURS_VECTORS; v++) scale[v] = vi_shift_left(scale[v], 23);
+      UNROLL for (int i = 0; i < FOURS_ALL; i++) {
+        const int row = i / FOURS_VECTORS, v = i % FOURS_VECTORS;
+        const vi both = vi_add(vi_set((int32_t)((uint32_t)(a_scale[row] + 127) << 23)), scale[v]);
+        sum[i] = vf_flush(vf_add(sum[i], fours_sum(a + row, y + v, both)));
+      }
+    } else {
+      UNROLL for (int i = 0; i < FOURS_ALL; i++) {
+        const int row = i / FOURS_VECTORS, v = i % FOURS_VECTORS;
+        const vi both = vi_add(vi_set(a_scale[row]), scale[v]);
+        sum[i] = vf_flush(vf_add(sum[i], fours_sum_in_f64(a + row, y + v, both)));
+      }
+    }
+  }
+  UNROLL for (int i = 0; i < FOURS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
+}
+
+static void fours_run(const smma_run *r) {
+  const smma_operation *o = &r->multiplier->operation;
+  const int bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits + 3;
+  const size_t step = FOURS_WORDS * FOURS_ROWS;
+  const float *b = (const float *)r->b + r->first * FOURS_WORDS * FOURS_COLUMNS;
+  const vf nan = fma_f32_nan(o->rule.nan, vf_set(0));
+  for (size_t row = 0; row < r->rows; row += FOURS_ROWS)
+    fours_block((const float *)r->a + (row / FOURS_ROWS * r->packed_steps + r->first) * step, b, r->last - r->first,
+                bits, nan, (float *)r->accumulator + row * FOURS_COLUMNS);
+}
+
+#endif
