@@ -30,23 +30,6 @@ enum { OUTPUTS = 1500000, SHARE_AIMED = 10 /* additional aimed products: 1 / SHA
 
 /* ---- The kernel of each operation ---- */
 
-/* Operations that are left to the core, with the reason. */
-static const struct {
-  const char *family, *kernel; /* NULL: every kernel */
-  const char *reason;
-} exceptions[] = {
-    {"composition of slices", NULL, "no kernel of MVMUL exists yet"},
-    {NULL, NULL, NULL},
-};
-
-static bool is_exception(const char *family, const char *kernel) {
-  for (size_t i = 0; exceptions[i].family; i++)
-    if (strcmp(exceptions[i].family, family) == 0 &&
-        (!exceptions[i].kernel || strcmp(exceptions[i].kernel, kernel) == 0))
-      return true;
-  return false;
-}
-
 static void test_names(void **state) {
   size_t count = 0;
   (void)state;
@@ -84,19 +67,17 @@ static void test_unknown_kernel(void **state) {
   assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_OK);
 }
 
-/* No operation of the catalogue is left to the core, except the exceptions. */
+/* No operation of the catalogue is left to the core. */
 static void test_every_operation_has_kernels(void **state) {
   size_t missing = 0;
   (void)state;
   for (size_t i = 0; i < smma_instruction_count(); i++)
     for (size_t k = 0; strcmp(smma_kernel_name(k), "core") != 0; k++) {
       const smma_instruction *x = smma_instruction_at(i);
-      const char *name = smma_kernel_name(k), *family = kernel_family_name(x);
-      bool taken = strcmp(smma_kernel_for(x, name, NULL), name) == 0;
-      if (taken == !is_exception(family, name)) continue;
+      const char *name = smma_kernel_name(k);
+      if (strcmp(smma_kernel_for(x, name, NULL), name) == 0) continue;
       if (missing++ == 0)
-        print_error("%s %s, kernel %s: %s\n", describe(x).arch, describe(x).name, name,
-                    taken ? "is listed as left to the core" : "is left to the core");
+        print_error("%s %s, kernel %s: is left to the core\n", describe(x).arch, describe(x).name, name);
     }
   assert_int_equal(missing, 0);
 }
@@ -114,8 +95,7 @@ static void test_against_core(void **state) {
   assert_true(counts.kernels > 0 && counts.families > 0);
   for (size_t f = 0; f < counts.families; f++)
     for (size_t k = 0; k < counts.kernels; k++)
-      if (!is_exception(counts.family[f], counts.kernel[k]))
-        assert_true(counts.outputs[f][k] >= amount.outputs && counts.outputs[f][k] > 0);
+      assert_true(counts.outputs[f][k] >= amount.outputs && counts.outputs[f][k] > 0);
 }
 
 /* Cases that random operands hardly ever reach: the first factors of all rows and columns, in BF16, and D of all

@@ -10,26 +10,23 @@ extern const smma_kernel_family SMMA_OF_KERNEL(bulk), SMMA_OF_KERNEL(c_fdpa), SM
     SMMA_OF_KERNEL(fma_f64), SMMA_OF_KERNEL(fma_f64_down), SMMA_OF_KERNEL(fma_f64_up), SMMA_OF_KERNEL(fma_f64_zero),
     SMMA_OF_KERNEL(fours), SMMA_OF_KERNEL(fp8_by_f16), SMMA_OF_KERNEL(ftz_addmul), SMMA_OF_KERNEL(ftz_fma),
     SMMA_OF_KERNEL(gst_fdpa), SMMA_OF_KERNEL(integer), SMMA_OF_KERNEL(pairs), SMMA_OF_KERNEL(pairs_f64),
-    SMMA_OF_KERNEL(pairs_flushed), SMMA_OF_KERNEL(chains_fp8), SMMA_OF_KERNEL(pairs_odd), SMMA_OF_KERNEL(small_t),
-    SMMA_OF_KERNEL(small_tr), SMMA_OF_KERNEL(t_fdpa), SMMA_OF_KERNEL(t_fdpa_few), SMMA_OF_KERNEL(t_fdpa_narrow),
-    SMMA_OF_KERNEL(tr_fdpa);
+    SMMA_OF_KERNEL(pairs_flushed), SMMA_OF_KERNEL(chains_fp8), SMMA_OF_KERNEL(pairs_odd), SMMA_OF_KERNEL(slices),
+    SMMA_OF_KERNEL(small_t), SMMA_OF_KERNEL(small_tr), SMMA_OF_KERNEL(t_fdpa), SMMA_OF_KERNEL(t_fdpa_few),
+    SMMA_OF_KERNEL(t_fdpa_narrow), SMMA_OF_KERNEL(tr_fdpa);
 smma_lane_function SMMA_OF_KERNEL(lanes);
 smma_row_function SMMA_OF_KERNEL(row);
 
 /* The first family that accepts an operation computes it. */
-static const smma_kernel_family *const families[] = {&SMMA_OF_KERNEL(t_fdpa),       &SMMA_OF_KERNEL(t_fdpa_narrow),
-                                                     &SMMA_OF_KERNEL(fp8_by_f16),   &SMMA_OF_KERNEL(tr_fdpa),
-                                                     &SMMA_OF_KERNEL(fma_f32),      &SMMA_OF_KERNEL(fma_f64),
-                                                     &SMMA_OF_KERNEL(fma_f64_zero), &SMMA_OF_KERNEL(fma_f64_down),
-                                                     &SMMA_OF_KERNEL(fma_f64_up),   &SMMA_OF_KERNEL(ftz_addmul),
-                                                     &SMMA_OF_KERNEL(ftz_fma),      &SMMA_OF_KERNEL(gst_fdpa),
-                                                     &SMMA_OF_KERNEL(e_fdpa),       &SMMA_OF_KERNEL(integer),
-                                                     &SMMA_OF_KERNEL(c_fdpa),       &SMMA_OF_KERNEL(pairs_odd),
-                                                     &SMMA_OF_KERNEL(pairs),        &SMMA_OF_KERNEL(pairs_f64),
-                                                     &SMMA_OF_KERNEL(chains),       &SMMA_OF_KERNEL(pairs_flushed),
-                                                     &SMMA_OF_KERNEL(chains_fp8),   &SMMA_OF_KERNEL(bulk),
-                                                     &SMMA_OF_KERNEL(fma_f16),      &SMMA_OF_KERNEL(fma_bf16),
-                                                     &SMMA_OF_KERNEL(fours),        NULL};
+static const smma_kernel_family *const families[] = {
+    &SMMA_OF_KERNEL(t_fdpa),       &SMMA_OF_KERNEL(t_fdpa_narrow), &SMMA_OF_KERNEL(fp8_by_f16),
+    &SMMA_OF_KERNEL(tr_fdpa),      &SMMA_OF_KERNEL(fma_f32),       &SMMA_OF_KERNEL(fma_f64),
+    &SMMA_OF_KERNEL(fma_f64_zero), &SMMA_OF_KERNEL(fma_f64_down),  &SMMA_OF_KERNEL(fma_f64_up),
+    &SMMA_OF_KERNEL(ftz_addmul),   &SMMA_OF_KERNEL(ftz_fma),       &SMMA_OF_KERNEL(gst_fdpa),
+    &SMMA_OF_KERNEL(e_fdpa),       &SMMA_OF_KERNEL(integer),       &SMMA_OF_KERNEL(c_fdpa),
+    &SMMA_OF_KERNEL(pairs_odd),    &SMMA_OF_KERNEL(pairs),         &SMMA_OF_KERNEL(pairs_f64),
+    &SMMA_OF_KERNEL(chains),       &SMMA_OF_KERNEL(pairs_flushed), &SMMA_OF_KERNEL(chains_fp8),
+    &SMMA_OF_KERNEL(bulk),         &SMMA_OF_KERNEL(fma_f16),       &SMMA_OF_KERNEL(fma_bf16),
+    &SMMA_OF_KERNEL(fours),        &SMMA_OF_KERNEL(slices),        NULL};
 
 /* Families for at most SMMA_FEW_ROWS rows, and for products so small that packing would dominate. */
 static const smma_kernel_family *const few_families[] = {&SMMA_OF_KERNEL(t_fdpa_few), NULL};

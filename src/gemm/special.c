@@ -12,8 +12,9 @@ enum { GROUP = 16 }; /* rows and columns that are classified together */
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 
 /* Reports whether the family of an operation counts NaN and infinities as zero. Families of other compositions and of
-   single operations accept them. */
+   single operations accept them; some units have none. */
 static bool counts_specials_as_zero(const smma_operation *o) {
+  if (o->rule.nan == SMMA_NAN_NUMBERS) return false;
   if (o->rule.algorithm == SMMA_COMPOSITION) return o->rule.with.composition.step[0].term.bits != SMMA_EXACT_ALIGNMENT;
   return smma_is_fused(o) && o->rule.algorithm != SMMA_INTEGER;
 }
