@@ -18,9 +18,9 @@
    with f fraction bits is up to f binades below its field; that of a product of two subnormals up to 2 f. A family
    that needs numbers or products not to vanish, or to be normal in binary32, adds these. */
 enum {
-  DEFICIT_LONGEST = 64,     /* the longest block */
-  DEFICIT_GROUP = 16,       /* rows that are packed together */
-  DEFICIT_MOST = 63,        /* greater deficits are stored as 63; every family then truncates the product to nothing */
+  DEFICIT_LONGEST = 64, /* the longest block */
+  DEFICIT_GROUP = 16,   /* rows that are packed together */
+  DEFICIT_MOST = 63,    /* greater deficits are stored as 63; no family then retains more than the sign of a product */
   DEFICIT_CERTAIN = 2 * 62, /* the greatest sum of two bytes that is certain */
   DEFICIT_ZERO = 127,       /* the byte of a zero */
   DEFICIT_COMMON_SPAN =

@@ -1,12 +1,12 @@
 /* Scaled sums of four FP8 products (ACE, docs/algorithms/chains.md): the exact sum, times two scale factors, is rounded
    to FP32; then it is added to the accumulator. Subnormal results and accumulators are zero.
 
-   Products are exact in binary32. If the exponent fields of a step's operands are so close that the sum of two products
-   is exact, too, the sum of both pairs is rounded as the exact sum is: FOURS_BITS is the number of bits of binary32. If
-   the scale factors are not extreme, the result is normal or zero, and the scaling is exact.
-
-   Otherwise binary64 computes: the parts of products before and after the point are added exactly, and their sum is
-   rounded to odd.
+   Usual scale factors multiply the packed numbers. Then products are exact in binary32, and no result is subnormal or
+   overflows. The exponent fields of a step's operands tell how to add the products:
+   - if the sum of two products is exact in binary32, the sum of both pairs is rounded as the exact sum is;
+   - otherwise binary64 adds them, if that is exact.
+   In all other cases binary64 adds the parts of unscaled products before and after the point, which is exact. The sum
+   of both parts is rounded to odd.
 
    Packing replaces NaN and infinities by zero, as in deficits.h. */
 #ifndef SMMA_GEMM_FAMILY_FOURS_H
@@ -22,8 +22,9 @@ enum { FOURS_ALL = FOURS_ROWS * FOURS_VECTORS };
 enum {
   FOURS = 4,
   FOURS_WORDS = FOURS + 2, /* per packed line and step: numbers, scale factor, part of a fours_range */
-  FOURS_BITS = 24,
-  FOURS_MOST_SCALE = 90, /* sums are 0 or from 2^-32 to 2^34 */
+  FOURS_BITS = 24,         /* of binary32 */
+  FOURS_F64_BITS = 53,     /* of binary64 */
+  FOURS_MOST_SCALE = 45,   /* the greatest exponent of usual scale factors: unscaled sums are 0 or from 2^-32 to 2^34 */
   FOURS_NO_FIELD = 255
 };
 
@@ -61,7 +62,12 @@ static size_t fours_bytes(const smma_operation *o) {
   return FOURS_WORDS * sizeof(float);
 }
 
-/* Packs one step of `f->vectors` lines: the numbers, k by k, then exponents of scale factors, then the range. */
+static inline bool fours_are_usual(fours_range r) {
+  return r.least_scale >= -FOURS_MOST_SCALE && r.most_scale <= FOURS_MOST_SCALE;
+}
+
+/* Packs one step of `f->vectors` lines: the numbers, k by k, scaled if all scale factors are usual; then exponents of
+   scale factors; then the range. */
 static void fours_pack_step(const smma_fetch *f, const smma_decoder *d, float *out, unsigned char *special) {
   const size_t count = FOURS * f->vectors;
   int32_t *scale = (int32_t *)(out + count);
@@ -81,6 +87,8 @@ static void fours_pack_step(const smma_fetch *f, const smma_decoder *d, float *o
     range.least_scale = scale[v] < range.least_scale ? scale[v] : range.least_scale;
     range.most_scale = scale[v] > range.most_scale ? scale[v] : range.most_scale;
   }
+  for (size_t i = 0; fours_are_usual(range) && i < count; i += f->vectors)
+    for (size_t v = 0; v < f->vectors; v++) out[i + v] *= smma_power_of_two(scale[v]);
   memcpy(scale + f->vectors, &range, sizeof range);
 }
 
@@ -100,14 +108,24 @@ static void fours_pack_columns(const smma_pack *pack) { fours_pack(pack, FOURS_C
 
 /* ---- Sums ---- */
 
-/* Returns the rounded sum of one row and LANES columns, if the sum of two products is exact. `scale`: the scale factor
-   as an exponent field. The first product is added to +0, because a sum of zeros is +0. */
-static inline __attribute__((always_inline)) vf fours_sum(const float *a, const vf *b, vi scale) {
+/* Returns the rounded sum of one row and LANES columns, if the sum of two products is exact. The first product is added
+   to +0, because a sum of zeros is +0. */
+static inline __attribute__((always_inline)) vf fours_sum(const float *a, const vf *b) {
   const vf first = vf_multiply_add(vf_set(a[0]), b[0], vf_set(0));
   const vf even = vf_multiply_add(vf_set(a[FOURS_ROWS]), b[FOURS_VECTORS], first);
   const vf third = vf_multiply(vf_set(a[2 * FOURS_ROWS]), b[2 * FOURS_VECTORS]);
-  const vf odd = vf_multiply_add(vf_set(a[3 * FOURS_ROWS]), b[3 * FOURS_VECTORS], third);
-  return vf_multiply(vf_add(even, odd), vi_as_float(scale));
+  return vf_add(even, vf_multiply_add(vf_set(a[3 * FOURS_ROWS]), b[3 * FOURS_VECTORS], third));
+}
+
+/* Like fours_sum, if the sum of all products is exact in binary64. */
+static inline vf fours_sum_in_f64(const float *a, const vf *b) {
+  vd low = vd_set(0), high = vd_set(0);
+  UNROLL for (int k = 0; k < FOURS; k++) {
+    const vd x = vd_set((double)a[k * FOURS_ROWS]);
+    low = vd_multiply_add(x, vd_low(b[k * FOURS_VECTORS]), low);
+    high = vd_multiply_add(x, vd_high(b[k * FOURS_VECTORS]), high);
+  }
+  return vf_narrow(low, high);
 }
 
 /* The parts of a sum before and after the point. */
@@ -120,15 +138,17 @@ static inline fours_parts fours_add(fours_parts sum, vd product) {
   return (fours_parts){vd_add(sum.whole, whole), vd_add(sum.rest, vd_subtract(product, whole))};
 }
 
-/* Like fours_sum, for any operands; `scale` is the exponent. A result is subnormal if it is below 2^-126 after rounding
-   with an unbounded exponent; 2^64 times the sum is then still normal. */
-static inline vf fours_sum_in_f64(const float *a, const vf *b, vi scale) {
+/* Like fours_sum, for any operands. `of_numbers` is the exponent of the scale factor by which products are scaled
+   already, `scale` that of the whole scale factor. A result is subnormal if it is below 2^-126 after rounding with an
+   unbounded exponent; 2^64 times the sum is then still normal. */
+static inline vf fours_sum_of_any(const float *a, const vf *b, vi of_numbers, vi scale) {
+  const vf unscaled = vi_as_float(vi_shift_left(vi_subtract(vi_set(127), of_numbers), 23));
   const vd zero = vd_set(0), up = vd_set(0x1p64);
   fours_parts low = {zero, zero}, high = {zero, zero};
   vd low_sum, high_sum;
   vf sum, raised;
   for (int k = 0; k < FOURS; k++) {
-    const vf product = vf_multiply(vf_set(a[k * FOURS_ROWS]), b[k * FOURS_VECTORS]);
+    const vf product = vf_multiply(vf_multiply(vf_set(a[k * FOURS_ROWS]), b[k * FOURS_VECTORS]), unscaled);
     low = fours_add(low, vd_low(product)), high = fours_add(high, vd_high(product));
   }
   low_sum = vd_multiply(vd_add_odd(low.whole, low.rest), vd_low_power(scale));
@@ -139,11 +159,19 @@ static inline vf fours_sum_in_f64(const float *a, const vf *b, vi scale) {
                                vi_and(vf_bits(raised), vi_set(INT32_MIN)), vf_bits(sum)));
 }
 
-/* Reports whether fours_sum may compute a step. `bits`: one more than the bits of a product's significand. */
-static inline bool fours_are_near(fours_range a, fours_range b, int bits) {
-  return a.most - a.least + b.most - b.least + bits <= FOURS_BITS &&
-         a.least_scale + b.least_scale >= -FOURS_MOST_SCALE && a.most_scale + b.most_scale <= FOURS_MOST_SCALE;
+/* A way to add a step's products, as in the comment at the head of this file. */
+typedef enum { FOURS_IN_F32, FOURS_IN_F64, FOURS_OF_ANY } fours_way;
+
+/* Chooses the way. `bits`: the bits of a product's significand, and one more for the sum of two. */
+static inline fours_way fours_way_of(fours_range a, fours_range b, int bits) {
+  const int apart = a.most - a.least + b.most - b.least;
+  if (!fours_are_usual(a) || !fours_are_usual(b)) return FOURS_OF_ANY;
+  if (apart + bits <= FOURS_BITS) return FOURS_IN_F32;
+  return apart + bits + 1 <= FOURS_F64_BITS ? FOURS_IN_F64 : FOURS_OF_ANY;
 }
+
+/* Returns the exponents of the scale factors by which the packed numbers are scaled. */
+static inline vi fours_scaled(fours_range r, vi scale) { return fours_are_usual(r) ? scale : vi_set(0); }
 
 /* Computes `steps` steps of FOURS_ROWS x FOURS_COLUMNS elements, and prefetches the next block's d. */
 static void fours_block(const float *a, const float *b, size_t steps, int bits, vf nan, float *d) {
@@ -158,24 +186,26 @@ static void fours_block(const float *a, const float *b, size_t steps, int bits, 
     const int32_t *b_scale = (const int32_t *)(b + FOURS * FOURS_COLUMNS);
     fours_range of_a, of_b;
     vf y[FOURS * FOURS_VECTORS];
-    vi scale[FOURS_VECTORS];
     memcpy(&of_a, a_scale + FOURS_ROWS, sizeof of_a);
     memcpy(&of_b, b_scale + FOURS_COLUMNS, sizeof of_b);
     UNROLL for (int i = 0; i < FOURS * FOURS_VECTORS; i++) y[i] = vf_load(b + i * LANES);
-    UNROLL for (int v = 0; v < FOURS_VECTORS; v++) scale[v] = vi_load(b_scale + v * LANES);
-    if (fours_are_near(of_a, of_b, bits)) {
-      UNROLL for (int v = 0; v < FOURS_VECTORS; v++) scale[v] = vi_shift_left(scale[v], 23);
-      UNROLL for (int i = 0; i < FOURS_ALL; i++) {
-        const int row = i / FOURS_VECTORS, v = i % FOURS_VECTORS;
-        const vi both = vi_add(vi_set((int32_t)((uint32_t)(a_scale[row] + 127) << 23)), scale[v]);
-        sum[i] = vf_flush(vf_add(sum[i], fours_sum(a + row, y + v, both)));
-      }
-    } else {
-      UNROLL for (int i = 0; i < FOURS_ALL; i++) {
-        const int row = i / FOURS_VECTORS, v = i % FOURS_VECTORS;
-        const vi both = vi_add(vi_set(a_scale[row]), scale[v]);
-        sum[i] = vf_flush(vf_add(sum[i], fours_sum_in_f64(a + row, y + v, both)));
-      }
+    switch (fours_way_of(of_a, of_b, bits)) {
+      case FOURS_IN_F32:
+        UNROLL for (int i = 0; i < FOURS_ALL; i++) sum[i] =
+            vf_flush(vf_add(sum[i], fours_sum(a + i / FOURS_VECTORS, y + i % FOURS_VECTORS)));
+        break;
+      case FOURS_IN_F64:
+        UNROLL for (int i = 0; i < FOURS_ALL; i++) sum[i] =
+            vf_flush(vf_add(sum[i], fours_sum_in_f64(a + i / FOURS_VECTORS, y + i % FOURS_VECTORS)));
+        break;
+      case FOURS_OF_ANY:
+        UNROLL for (int i = 0; i < FOURS_ALL; i++) {
+          const int row = i / FOURS_VECTORS, v = i % FOURS_VECTORS;
+          const vi x = vi_set(a_scale[row]), z = vi_load(b_scale + v * LANES);
+          const vi of_numbers = vi_add(fours_scaled(of_a, x), fours_scaled(of_b, z));
+          sum[i] = vf_flush(vf_add(sum[i], fours_sum_of_any(a + row, y + v, of_numbers, vi_add(x, z))));
+        }
+        break;
     }
   }
   UNROLL for (int i = 0; i < FOURS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));

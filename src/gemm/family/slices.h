@@ -2,13 +2,14 @@
    encodings of infinities and NaN as numbers.
 
    A slice of a has 7 bits, one of b 5 bits, so their product p is below 2^12. Let s be the distance of its exponent
-   below E, the greatest of its group, in which a phase lowers all exponents alike. The term, p 2^-s to nearest, ties
-   away from zero, is (2 p 2^-s + 1) / 2, both divisions rounded down. A sum of eight terms is below 2^15. Two terms are
-   computed in the halves of a lane; the products by their signs, 1 or -1, are added up in the lane.
+   below E, the greatest of its group, in which a phase lowers all exponents alike. The term is p 2^-s to nearest, ties
+   away from zero. Twice the term is 2 p 2^-s, rounded down, plus 1, without its last bit. Two terms are computed in the
+   halves of a lane; the products by their signs, 1 or -1, are added up in the lane. Twice a sum of eight terms is below
+   2^16.
 
    The sums of both groups and d are aligned to R, the greatest of their exponents, in units of 2^(R - 23): a sum is
-   below 2^28 units, and all three together are below 2^30. Like the terms, they are rounded after a division that
-   leaves one bit more. */
+   below 2^28 units, and all three together are below 2^30. Each is rounded after a division that leaves one bit more.
+ */
 #ifndef SMMA_GEMM_FAMILY_SLICES_H
 #define SMMA_GEMM_FAMILY_SLICES_H
 
@@ -26,6 +27,7 @@ enum {
   SLICES_SUM = 23,    /* an aligned sum is a multiple of 2^(R - 23) ... */
   SLICES_AGAIN = 13,  /* ... or, for D of 16 bits, of 2^(R - 10) */
   SLICES_RAISE = 512, /* added to the exponent field of a number other than zero */
+  SLICES_ROWS = 4,    /* rows that are computed together */
   SLICES_NONE = -1000 /* the exponent of a sum that brings none */
 };
 
@@ -117,8 +119,8 @@ static size_t slices_bytes(const smma_operation *o) {
   return SLICES_WORDS * sizeof(uint32_t);
 }
 
-/* The items of one number. Signs are 0 and 0xfffe for numbers of A, 1 and 0xffff for those of B: each other's
-   exclusive or is 1 or -1. */
+/* The items of one number. Slices of A are doubled. Signs are 0 and 0xfffe for numbers of A, 1 and 0xffff for those of
+   B: each other's exclusive or is 1 or -1. */
 typedef struct {
   uint32_t item[SLICES_ITEMS];
 } slices_number;
@@ -128,8 +130,8 @@ static inline slices_number slices_decode(const smma_decoder *d, bool of_a, uint
   const uint32_t hidden = 1u << d->fraction_bits, nonzero = -(uint32_t)(field != 0);
   const uint32_t significand = (((fields & (hidden - 1)) | hidden) << (SLICES_BITS - 1 - d->fraction_bits)) & nonzero;
   const uint32_t negative = -(x >> d->sign_at & 1) & 0xfffe;
-  return (slices_number){{of_a ? significand >> 4 : significand >> 6,
-                          of_a ? (significand & 15) << 3 : significand >> 1 & 31, (field + SLICES_RAISE) & nonzero,
+  return (slices_number){{of_a ? significand >> 4 << 1 : significand >> 6,
+                          of_a ? (significand & 15) << 4 : significand >> 1 & 31, (field + SLICES_RAISE) & nonzero,
                           of_a ? negative : negative ^ 1}};
 }
 
@@ -199,16 +201,14 @@ static inline __attribute__((always_inline)) slices_group slices_compare(const s
   return g;
 }
 
-/* Returns the sum of a group's terms; `of_a` and `of_b` are the slices of the phase. */
+/* Returns twice the sum of a group's terms; `of_a` and `of_b` are the slices of the phase. */
 static inline __attribute__((always_inline)) vi slices_sum(const slices_group *g, const int32_t *a, const int32_t *b,
                                                            int of_a, int of_b) {
   vi sum = vi_set(0);
   UNROLL for (int i = 0; i < SLICES_GROUP / 2; i++) {
-    const vi p = vh_multiply(slices_row_word(a, i, of_a), slices_column_word(b, i, of_b));
-    const vi twice = vi_add(vh_shift_right_by(vi_add(p, p), g->below[i]), vi_set(0x10001));
-    /* Halves are below 2^14, so no bit but the last moves to the other half. */
-    const vi term = vi_and(vi_shift_right(twice, 1), vi_set(0x7fff7fff));
-    sum = vi_dot2(sum, term, g->sign[i]);
+    const vi twice = vh_multiply(slices_row_word(a, i, of_a), slices_column_word(b, i, of_b));
+    const vi rounded = vi_add(vh_shift_right_by(twice, g->below[i]), vi_set(0x10001));
+    sum = vi_dot2(sum, vi_and(rounded, vi_set((int32_t)0xfffefffe)), g->sign[i]);
   }
   return sum;
 }
@@ -218,9 +218,9 @@ static inline vi slices_round_up(vi x, vi n) {
   return vi_shift_down_by(vi_add(vi_shift_down_by(vi_shift_left(x, 1), n), vi_set(1)), vi_set(1));
 }
 
-/* Returns a sum of exponent e, or 0, in units of 2^(R - 23), or 2^(R - 10) for D of 16 bits. */
-static inline vi slices_align(vi sum, vi below, bool again) {
-  const vi aligned = slices_round_up(vi_shift_left(sum, SLICES_SUM - SLICES_TERM), below);
+/* Returns the sum of a group, given twice, in units of 2^(R - 23), or 2^(R - 10) for D of 16 bits. */
+static inline vi slices_align(vi twice, vi below, bool again) {
+  const vi aligned = slices_round_up(vi_shift_left(twice, SLICES_SUM - SLICES_TERM - 1), below);
   return again ? slices_round_up(aligned, vi_set(SLICES_AGAIN)) : aligned;
 }
 
@@ -289,17 +289,19 @@ static inline __attribute__((always_inline)) vf slices_step(const slices_rule *r
   return d;
 }
 
+/* Computes SLICES_ROWS rows at a time, so that processors overlap their dependent operations. */
 static inline __attribute__((always_inline)) void slices_run_in(smma_format format, const smma_run *r) {
   const slices_rule rule = slices_rule_of(&r->multiplier->operation);
   for (size_t v = 0; v < PANEL; v += LANES)
-    for (size_t row = 0; row < r->rows; row++) {
+    for (size_t row = 0; row < r->rows; row += SLICES_ROWS) {
       const int32_t *a = (const int32_t *)r->a + (row * r->packed_steps + r->first) * SLICES_WORDS;
       const int32_t *b = (const int32_t *)r->b + r->first * SLICES_WORDS * PANEL + v;
       float *accumulator = (float *)r->accumulator + row * PANEL + v;
-      vf d = vf_load(accumulator);
       for (size_t step = r->first; step < r->last; step++, a += SLICES_WORDS, b += SLICES_WORDS * PANEL)
-        d = slices_step(&rule, format, a, b, d);
-      vf_store(accumulator, d);
+        for (size_t i = 0; i < SLICES_ROWS; i++) {
+          float *d = accumulator + i * PANEL;
+          vf_store(d, slices_step(&rule, format, a + i * r->packed_steps * SLICES_WORDS, b, vf_load(d)));
+        }
     }
 }
 
