@@ -19,8 +19,15 @@ static inline uint32_t either(bool first, uint32_t x, uint32_t y) {
   return (x & mask) | (y & ~mask);
 }
 
+/* How a unit reads encodings with the greatest exponent: all NaN as `nan`; or as numbers. Then greater numbers become
+   the greatest one. */
+typedef struct {
+  bool numbers;
+  uint32_t nan;
+} specials;
+
 /* Converts binary32 to FP16, to nearest even. */
-static inline uint32_t half_of(uint32_t x, uint32_t nan) {
+static inline uint32_t half_of(uint32_t x, specials s) {
   const uint32_t exact = 112u << 23, infinity = 0x7c00, half = 126u << 23;
   const int32_t magnitude = (int32_t)(x & INT32_MAX);
   const uint32_t bits = (uint32_t)magnitude, normal = (bits - exact + 0xfff + (bits >> 13 & 1)) >> 13;
@@ -29,21 +36,29 @@ static inline uint32_t half_of(uint32_t x, uint32_t nan) {
   memcpy(&value, &bits, sizeof value);
   value += 0.5f; /* the last bit of the sum has the weight of FP16's least subnormal */
   memcpy(&subnormal, &value, sizeof value);
-  result = either(magnitude < 143 << 23, normal, infinity);
+  if (s.numbers)
+    result = either(magnitude < (144 << 23) - 0x1000, normal, 0x7fff);
+  else
+    result = either(magnitude < 143 << 23, normal, infinity);
   result = either(magnitude < 113 << 23, subnormal - half, result) | (x >> 16 & 0x8000);
-  return either(magnitude > 255 << 23, nan, result);
+  return either(!s.numbers & (magnitude > 255 << 23), s.nan, result);
 }
 
 /* Converts BF16 to binary32. */
-static inline uint32_t float_of_bfloat(uint32_t x, uint32_t nan) { return either((x & 0x7fff) > 0x7f80, nan, x << 16); }
+static inline uint32_t float_of_bfloat(uint32_t x, specials s) {
+  return either(!s.numbers & ((x & 0x7fff) > 0x7f80), s.nan, x << 16);
+}
 
 /* Converts binary32 to BF16, to nearest even. */
-static inline uint32_t bfloat_of(uint32_t x, uint32_t nan) {
-  return either((int32_t)(x & INT32_MAX) > 255 << 23, nan, (x + 0x7fff + (x >> 16 & 1)) >> 16);
+static inline uint32_t bfloat_of(uint32_t x, specials s) {
+  const int32_t magnitude = (int32_t)(x & INT32_MAX);
+  const uint32_t rounded = (x + 0x7fff + (x >> 16 & 1)) >> 16;
+  if (s.numbers) return either(magnitude < 0x7fff8000, rounded, 0x7fff | (x >> 16 & 0x8000));
+  return either(magnitude > 255 << 23, s.nan, rounded);
 }
 
 /* Converts FP16 to binary32. */
-static inline uint32_t float_of(uint32_t x, uint32_t nan) {
+static inline uint32_t float_of(uint32_t x, specials s) {
   const int32_t magnitude = (int32_t)(x & 0x7fff);
   const uint32_t bits = (uint32_t)magnitude, half_and = 126u << 23 | bits;
   const uint32_t normal = (bits << 13) + (112u << 23), special = (bits << 13) + (224u << 23);
@@ -52,49 +67,49 @@ static inline uint32_t float_of(uint32_t x, uint32_t nan) {
   memcpy(&value, &half_and, sizeof value);
   value -= 0.5f;
   memcpy(&subnormal, &value, sizeof value);
-  result = either(magnitude < 0x7c00, normal, special);
+  result = either(s.numbers | (magnitude < 0x7c00), normal, special);
   result = either(magnitude < 0x400, subnormal, result) | (x & 0x8000) << 16;
-  return either(magnitude > 0x7c00, nan, result);
+  return either(!s.numbers & (magnitude > 0x7c00), s.nan, result);
 }
 
-static inline __attribute__((always_inline)) void convert_as(bool to_half, uint32_t nan, const void *restrict x,
+static inline __attribute__((always_inline)) void convert_as(bool to_half, specials s, const void *restrict x,
                                                              size_t count, void *restrict y) {
   if (to_half)
-    for (size_t i = 0; i < count; i++) smma_store(2, y, i, half_of((uint32_t)smma_load(4, x, i), nan));
+    for (size_t i = 0; i < count; i++) smma_store(2, y, i, half_of((uint32_t)smma_load(4, x, i), s));
   else
-    for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of((uint32_t)smma_load(2, x, i), nan));
+    for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of((uint32_t)smma_load(2, x, i), s));
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx2"))) static void convert_in_avx2(bool to_half, uint32_t nan, const void *x, size_t count,
+__attribute__((target("avx2"))) static void convert_in_avx2(bool to_half, specials s, const void *x, size_t count,
                                                             void *y) {
-  convert_as(to_half, nan, x, count, y);
+  convert_as(to_half, s, x, count, y);
 }
 #endif
 
 /* Converts binary32 to FP16, or the reverse. */
-static void convert_half(bool to_half, uint32_t nan, const void *x, size_t count, void *y) {
+static void convert_half(bool to_half, specials s, const void *x, size_t count, void *y) {
 #ifdef __x86_64__
   if (smma_cpu_has(SMMA_CPU_AVX2)) {
-    convert_in_avx2(to_half, nan, x, count, y);
+    convert_in_avx2(to_half, s, x, count, y);
     return;
   }
 #endif
-  convert_as(to_half, nan, x, count, y);
+  convert_as(to_half, s, x, count, y);
 }
 
 /* Applies smma_reformat to each element. */
 static void convert(const smma_rule *rule, smma_format from, smma_format to, const void *x, size_t count, void *y) {
-  const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan);
-  const bool one = smma_has_one_nan(rule->nan);
+  const specials s = {rule->nan == SMMA_NAN_NUMBERS, (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan)};
+  const bool alike = s.numbers || smma_has_one_nan(rule->nan);
   if (from == to)
     memcpy(y, x, count * smma_bytes_of(to));
-  else if (one && ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32)))
-    convert_half(to == SMMA_F16, nan, x, count, y);
-  else if (one && from == SMMA_F32 && to == SMMA_BF16)
-    for (size_t i = 0; i < count; i++) smma_store(2, y, i, bfloat_of((uint32_t)smma_load(4, x, i), nan));
-  else if (one && from == SMMA_BF16 && to == SMMA_F32)
-    for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of_bfloat((uint32_t)smma_load(2, x, i), nan));
+  else if (alike && ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32)))
+    convert_half(to == SMMA_F16, s, x, count, y);
+  else if (alike && from == SMMA_F32 && to == SMMA_BF16)
+    for (size_t i = 0; i < count; i++) smma_store(2, y, i, bfloat_of((uint32_t)smma_load(4, x, i), s));
+  else if (alike && from == SMMA_BF16 && to == SMMA_F32)
+    for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of_bfloat((uint32_t)smma_load(2, x, i), s));
   else
     for (size_t i = 0; i < count; i++)
       smma_store(smma_bytes_of(to), y, i, smma_reformat(from, to, rule->nan, smma_load(smma_bytes_of(from), x, i)));
