@@ -105,7 +105,7 @@ static inline bool remains_visible(int visible, uint16_t a, uint16_t b, int grea
 }
 
 LEMMA(visible)(uint16_t a, uint16_t b, uint8_t greatest_a, uint8_t greatest_b) {
-  return remains_visible(C_FDPA_VISIBLE, a, b, greatest_a, greatest_b);
+  return remains_visible(DEFICIT_VISIBLE, a, b, greatest_a, greatest_b);
 }
 
 /* C-FDPA: numbers whose deficits are certain include no subnormals. */
