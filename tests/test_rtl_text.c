@@ -138,9 +138,9 @@ static int count_of(const char *text, const char *words) {
   return count;
 }
 
-/* A keyword of SystemVerilog or a name in the module is refused as --name, and changed if a unit has it. */
+/* A keyword of SystemVerilog or a port is refused as --name, and changed if a unit has it. */
 static void test_names(void **state) {
-  static const char *const reserved[] = {"ref", "wire", "logic", "a", "clk", "expected", "4bit"};
+  static const char *const reserved[] = {"ref", "wire", "logic", "a", "clk", "scale_b", "4bit"};
   const smma_instruction *i = smma_find("V100", "mma.m8n8k4.f32.f16.f16.f32", NULL);
   smma_error error;
   (void)state;

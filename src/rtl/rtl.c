@@ -166,7 +166,7 @@ static bool init_unit(smma_rtl_unit *u, const smma_instruction *i, const char *n
                         "'%s' is not a module name; allowed: 1 to 100 letters, digits and _, not a digit first", name);
   if (name && is_reserved(name))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,
-                        "'%s' is not a module name: it is a keyword of SystemVerilog or a name in the module", name);
+                        "'%s' is not a module name: it is a keyword of SystemVerilog or a port of the module", name);
   u->o = smma_operation_of(i);
   if (!smma_compose(&u->o, &u->p))
     return smma_fail_as(error, SMMA_INVALID_ARGUMENT,

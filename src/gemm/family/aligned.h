@@ -16,10 +16,11 @@ static inline bool aligned_has_plain_products(const smma_composition *p) {
 static inline bool aligned_is_sum(const smma_step *s, int k, int reference, smma_rounding rounding) {
   const smma_cut *cut = &s->term;
   return s->take == k && s->turn == k && s->join == SMMA_JOIN_APART && s->chains == 1 && s->stride == 1 &&
-         s->reference == reference && s->least_reference == SMMA_NONE && cut->brings == SMMA_BRINGS_OWN &&
-         cut->offset == 0 && cut->least == SMMA_NONE && cut->zero_exponent == SMMA_NO_EXPONENT &&
-         cut->rounding == rounding && cut->drop == SMMA_NONE && cut->again == 0 && s->opposing == SMMA_OPPOSING_EXACT &&
-         s->minus_one_shift == 0 && s->width == SMMA_NONE && s->narrow_bits == SMMA_NONE;
+         s->reference == reference && s->reference_multiple == 1 && s->least_reference == SMMA_NONE &&
+         !s->cancelled_is_zero && cut->brings == SMMA_BRINGS_OWN && cut->offset == 0 && cut->least == SMMA_NONE &&
+         cut->zero_exponent == SMMA_NO_EXPONENT && cut->rounding == rounding && cut->drop == SMMA_NONE &&
+         cut->again == 0 && s->opposing == SMMA_OPPOSING_EXACT && s->minus_one_shift == 0 && s->width == SMMA_NONE &&
+         s->narrow_bits == SMMA_NONE;
 }
 
 #endif

@@ -56,15 +56,17 @@ static bool slices_is_cut(const smma_cut *cut, int bits, smma_rounding rounding,
 
 static bool slices_is_step(const smma_step *s, int take, smma_join join) {
   return s->take == take && s->turn == take && s->join == join && s->chains == 1 && s->stride == 1 && !s->descending &&
-         s->reference == SMMA_NONE && s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE;
+         s->reference == SMMA_NONE && s->reference_multiple == 1 && !s->cancelled_is_zero &&
+         s->opposing == SMMA_OPPOSING_EXACT && s->width == SMMA_NONE;
 }
 
 static bool slices_multiply(const smma_composition *p) {
   const smma_subnormal_policy flushed = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
   return p->subnormal_a == flushed && p->subnormal_b == flushed && p->subnormal_c == flushed &&
          p->widen == SMMA_NO_FORMAT && p->product_limit == SMMA_NONE && p->scaled_step == 0 &&
-         p->product == SMMA_PRODUCT_MULTIPLIED && p->slice_a == SLICES_OF_A && p->slice_b == SLICES_OF_B &&
-         p->slices_b == 2 && p->first_phase == 0 && p->phases >= 1 && p->phases <= 4;
+         p->product == SMMA_PRODUCT_MULTIPLIED && p->block_bits_a == 0 && p->block_bits_b == 0 &&
+         p->slice_a == SLICES_OF_A && p->slice_b == SLICES_OF_B && p->slices_b == 2 && p->first_phase == 0 &&
+         p->phases >= 1 && p->phases <= 4;
 }
 
 static bool slices_are_groups(const smma_step *s, int zero_exponent) {
