@@ -444,7 +444,7 @@ static const char *const gpu_cases[][2] = {
     {"amx", "x86"},
 };
 
-/* A GPU is known if an instruction of its architecture is found on it. */
+/* Checks that a lookup by each GPU's name finds an instruction of the GPU's architecture. */
 static void test_gpu_names(void **state) {
   (void)state;
   for (size_t g = 0; g < sizeof gpu_cases / sizeof gpu_cases[0]; g++)

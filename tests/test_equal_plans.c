@@ -44,8 +44,8 @@ typedef enum { FINITE, SPECIAL, SPARSE, NEAR_ONE, SMALL, THEMES } theme;
 
 static bool is_finite(smma_format f, uint64_t x) { return smma_decode(smma_encoding_of(f), x).kind <= SMMA_FINITE; }
 
-/* Returns a random encoding. Depending on the theme it is any finite number, sometimes a NaN or infinity, mostly a zero
-   of either sign, a number near 1, or one of the smallest numbers. */
+/* Returns a random encoding by its theme: any finite number; any encoding, so that some are NaN or infinite; mostly a
+   zero of either sign; a number from -4 to 4; or one of the smallest numbers. */
 static uint64_t random_encoding(smma_format f, theme t, uint64_t *random) {
   const double near = (double)(int)(random_bits(random) % 4097 - 2048) / 512;
   const unsigned kind = random_bits(random) % 16;

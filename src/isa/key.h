@@ -87,9 +87,10 @@ typedef struct {
 smma_key_values smma_key_values_of(const smma_rule *rule, smma_g_fdpa *g);
 int smma_value_of_key(const smma_key_values *values, const smma_key *key);
 
-/* The first reports whether a value is allowed. The second writes the allowed values: "1 to 64", "nearest-even,
-   toward-zero, ...", and returns `text`. */
+/* Reports whether the key may have the value. */
 bool smma_key_allows(const smma_key *key, int value);
+
+/* Writes the values that the key may have, as "1 to 64" or "nearest-even, toward-zero, ...", and returns `text`. */
 const char *smma_key_allowed(const smma_key *key, char *text, size_t size);
 
 /* Appends formatted text to the text in `text`. */

@@ -329,8 +329,8 @@ static bool ask_what_is_left(smma_examination *x, bool *good) {
   return !x->left || !*good || ask_whether_beside(x, rows, count, good);
 }
 
-/* Examines the first sum of the first product and that of the last product, and uses the smaller one, because the other
-   product may be added at the very end. */
+/* Examines the first sum that takes product 0 and the first sum that takes product k - 1. Uses the sum with fewer
+   products, because one of these two products may be added at the very end only. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;

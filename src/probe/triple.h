@@ -11,8 +11,8 @@ typedef struct {
 
 smma_span smma_span_of(const smma_subject *s, int i, int j, int k);
 
-/* Sets summand i to 2^large, j to -2^large and k to significand * 2^exponent; all other summands are zero. Returns
-   false if the formats do not have such numbers, as smma_place does. */
+/* Sets summand i to 2^large, j to -2^large and k to significand * 2^exponent; all other summands are zero. Like
+   smma_place, returns false if the formats do not have such numbers. */
 bool smma_place_triple(const smma_subject *s, smma_row *row, int i, int j, int k, int large, int64_t significand,
                        int exponent);
 

@@ -179,8 +179,8 @@ def expected_members(said, slices):
 
 
 def test_sampled_configurations():
-    """Configurations of cuBLASLt, and the plans that bitequiv's planner derives from them (its tests' fixtures, sm_90,
-    13.1)."""
+    """Checks our plans of sampled cuBLASLt configurations against those that bitequiv's planner derives. The cases are
+    fixtures of bitequiv's own tests, for sm_90 and cuBLASLt 13.1."""
     folder = os.environ.get("SOFTMMA_PLANS")
     if not folder:
         pytest.skip("SOFTMMA_PLANS is not set: sampled configurations are NOT checked; it names a folder with them")
