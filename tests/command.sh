@@ -560,6 +560,31 @@ for command in 'gemm -o N.npy --on H100 --in f16' 'compare --on H100,A100' 'trac
 done
 runs 0 compare --on H100,A100 --in bf16 ml_dtypes.npy ml_dtypes.npy
 check 'compare notes encodings' says 'A, ml_dtypes\.npy: raw 16-bit elements read as encodings of bf16$'
+
+# Files that do not name their format are in the format of the targets, as gemm reads them. 0x38 is 1 in E4M3. If the
+# targets have several formats, --in names that of the file.
+npy one-e4m3.npy '<V1' '(1, 1)' 38
+npy one-u1.npy '|u1' '(1, 1)' 38
+npy one-bf16.npy '<V2' '(1, 1)' 803f
+for target in H100:e4m3,B200:e4m3=one-e4m3.npy H100:e4m3,B200:e4m3=one-u1.npy H100:bf16,MI300X:bf16=one-bf16.npy; do
+  gives "compare: encodings in the targets' format, $target" 0 '^(B200|MI300X) .* 0 \(0\.0 %\) +0\.00e\+00 +0\.00e\+00 ' \
+    compare --on "${target%=*}" "${target#*=}" "${target#*=}"
+done
+for file in one-e4m3.npy one-u1.npy; do
+  fails "compare: encodings for several formats, $file" \
+    "A, $file: its elements are encodings, but .* \(f16 on H100, e4m3 on H100\); give --in, the format of the file" \
+    compare --on H100:f16,H100:e4m3 "$file" "$file"
+  for command in tolerance 'trace --at 0,0'; do
+    # shellcheck disable=SC2086
+    fails "$command: encodings for several formats, $file" 'several formats .*; give targets of one format, or save' \
+      $command --on H100:f16,H100:e4m3 "$file" "$file"
+  done
+done
+npy two-e5m2.npy '<f1' '(1, 1)' 40
+gives 'compare: E5M2 is named by its file' 0 '^H100 +f16 .* 0 \(0\.0 %\)' compare --on H100:e4m3,H100:f16 two-e5m2.npy two-e5m2.npy
+runs 0 gemm --on H100 --in e4m3 two-e5m2.npy two-e5m2.npy -o D.npy
+check 'gemm of E5M2 for E4M3: the product' holds D.npy "$(f32 4)"
+check 'gemm of E5M2 for E4M3: the note' says 'A, two-e5m2\.npy: e5m2 stored as e4m3, all values exact$'
 safetensors packed.safetensors '{"x":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}' 22222222
 npy ones4.npy '<f2' '(4, 1)' 003c003c003c003c
 fails 'gemm: packed FP4' 'uint8 may be numbers or encodings of e2m1; .*unpack packed ones' \
@@ -586,7 +611,10 @@ check 'gemm: the last value counts' grep -q ' on hopper, wgmma.*f16.f16;' in/std
 npy big.npy '<f4' '(1, 1)' 00247449
 runs 1 compare --on H100,H100:e4m3 big.npy big.npy
 check 'compare of infinities has no ulps' grep -qE '^H100 .* e4m3 .* 1 \(100\.0 %\)  *-  ' in/stdout
-check 'compare says what has no error' grep -qE '^1 results have no finite error' in/stdout
+check 'compare says what has no error, for each target' grep -qxE \
+  'no finite error, because they or the exact results are not finite: 1 of 1 on H100 \(f16\)' in/stdout
+check 'compare says which differences are not finite' \
+  grep -qx 'NaN or infinity on one side, not in the largest difference: 1 of 1 on H100 (e4m3)' in/stdout
 
 # Scale factors: 1 x 64 and 64 x 1 ones in e2m1 (raw 2), scale factors in ue4m3 (0x38 is 1, 0x40 is 2).
 npy fp4-a.npy '|u1' '(1, 64)' "$(printf '02%.0s' {1..64})"
@@ -878,7 +906,7 @@ a size that fits no word|byte [0-9]+: a dimension does not fit 64 bits|<f4|(9999
 a negative size|byte [0-9]+: expected a dimension|<f4|(-2, 2)|0000803f
 no dimension|byte 60: shape \(\) has 0 dimensions|<f4|()|0000803f
 three dimensions|byte 60: shape \(2, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(2, 1, 1)|0000803f0000803f
-a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f2, f4|<c8|(1, 1)|0000803f0000803f
+a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f1 .E5M2., f2, f4|<c8|(1, 1)|0000803f0000803f
 a header that breaks off|byte [0-9]+: expected |<f4|(1, 1|0000803f
 END
 head -c 60 A.npy >bad.npy
@@ -1055,7 +1083,10 @@ fails 'compare: unknown GPU' "--on: unknown GPU or architecture 'V10'; nearest: 
 fails 'compare: unknown format' "A100:f17: unknown format 'f17'" compare --on A100:f17 A.npy B.npy
 fails 'compare: a format that a GPU lacks' 'V100 has no instruction for bf16' \
   compare --on A100,V100 --in bf16 A.npy B.npy
-fails 'compare: shapes that do not fit' 'A\.npy is 2 x 2 and row\.npy is 1 x 3' compare --on A100,V100 A.npy row.npy
+for command in compare tolerance; do
+  fails "$command: shapes that do not fit" 'A\.npy is 2 x 2 and row\.npy is 1 x 3: .* \(if a file holds the transpose, save' \
+    $command --on A100,V100 A.npy row.npy
+done
 fails 'compare: no such file' 'none\.npy: cannot open' compare --on A100,V100 A.npy none.npy
 
 # ---- gen and verify ----
@@ -1159,6 +1190,8 @@ gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.b
 
 # Input for simulators: the struct in the comments, with a[k] from bit 16 k on.
 runs 0 vectors gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
+fails 'readmemh: not read back' 'line 1, column 1: this is a file for .readmemh, which cannot be read back; .* text or' \
+  verify hundred.mem
 check 'readmemh: a row a line' [ "$(grep -cv '^//' hundred.mem)" -eq 100 ]
 if command -v iverilog >/dev/null; then
   cat >read.sv <<'END'

@@ -183,6 +183,10 @@ fails 'too many elements for one of two' 'the instruction takes 4' explain V100:
 fails 'the output of a description that is read' '-o: it goes with --from' custom unit.json -o other.json
 fails 'a unit without its kind' 'is custom:unit.json' test H100:f16 --unit unit.json
 fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
+fails 'a program without its kind' 'is pipe:./box.py$' test H100:f16 --unit ./box.py
+fails 'a program without its folder' 'is pipe:./box.py$' infer H100:f16 --unit box.py
+fails 'a method by what it gives' '--method ozaki --in s8 --slices auto gives the exact product' \
+  gemm H100:s8 A.npy B.npy -o E.npy --method exact
 fails 'a GPU as a unit' 'is a GPU, and no unit' test H100:f16 --unit model --against A100
 fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b 1
 fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy

@@ -216,7 +216,7 @@ static void test_npy_types(void **state) {
   } types[] = {
       {"<f2", SMMA_F16, 2, false},       {"<f4", SMMA_F32, 4, false},       {"<f8", SMMA_F64, 8, false},
       {">f2", SMMA_F16, 2, true},        {">f4", SMMA_F32, 4, true},        {">f8", SMMA_F64, 8, true},
-      {"|f1", SMMA_NO_FORMAT, 1, false}, {"<f1", SMMA_NO_FORMAT, 1, false}, {"|u1", SMMA_U8, 1, false},
+      {"|f1", SMMA_E5M2, 1, false},      {"<f1", SMMA_E5M2, 1, false},      {"|u1", SMMA_U8, 1, false},
       {"|i1", SMMA_S8, 1, false},        {"<i4", SMMA_S32, 4, false},       {">i4", SMMA_S32, 4, true},
       {"<u2", SMMA_NO_FORMAT, 2, false}, {">u2", SMMA_NO_FORMAT, 2, true},  {"<i2", SMMA_NO_FORMAT, 2, false},
       {"|V1", SMMA_NO_FORMAT, 1, false}, {"<V1", SMMA_NO_FORMAT, 1, false}, {"<V2", SMMA_NO_FORMAT, 2, false},
@@ -297,7 +297,7 @@ static void test_npy_type_errors(void **state) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     char header[128];
     snprintf(header, sizeof header, "{'descr':'%s','fortran_order':False,'shape':(1,)}", refused[i]);
-    expect_npy_error(header, 8, "accepted are f2, f4, f8, integers i1 to i8");
+    expect_npy_error(header, 8, "accepted are f1 (E5M2), f2, f4, f8, integers i1 to i8");
     expect_npy_error(header, 8, "x.astype(np.float32)");
   }
   expect_npy_error("{'descr':[('a','<f4')],'fortran_order':False,'shape':(1,)}", 4,

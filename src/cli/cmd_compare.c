@@ -9,17 +9,13 @@
 typedef struct {
   smma_prepared_targets targets;
   const char *path[2];
-  smma_tensor a, b;     /* as read from the files */
-  smma_formats formats; /* for targets without a format of their own */
-  smma_format d;        /* format of all results */
+  smma_tensor a, b;       /* as read from the files */
+  const smma_formats *in; /* formats of --in; NULL without --in */
+  smma_format d;          /* format of all results */
   smma_compare_result result;
 } comparison;
 
 /* ---- Targets ---- */
-
-static smma_formats formats_of(const smma_instruction *i) {
-  return (smma_formats){i->a, i->b, i->d, i->scale, i->scale_block};
-}
 
 /* Ends the program unless all results have the same format. A plan may change the format of D. */
 static void require_one_format(comparison *x) {
@@ -38,32 +34,38 @@ static void require_one_format(comparison *x) {
 
 /* ---- Matrices ---- */
 
-/* Converts integers to numbers, or, with --raw, interprets them as encodings of the format of --in. */
-static void settle_raw(smma_tensor *t, smma_format in, smma_label label) {
+/* Returns the format of a file that does not name its own: that of --in, otherwise that of the targets. */
+static smma_block_format format_of_file(const comparison *x, bool of_a) {
+  if (!x->in) return smma_input_of(x->targets.target[0].instruction, of_a);
+  return (smma_block_format){NULL, of_a ? x->in->a : x->in->b, x->in->scale, x->in->scale_block};
+}
+
+/* Converts integers to numbers, and interprets encodings in the file's format. A block-scaled format is made from
+   numbers only, so encodings are left to smma_take_blocks, which refuses them. */
+static void settle_elements(const comparison *x, smma_tensor *t, bool of_a) {
+  const smma_label label = {of_a ? "A" : "B", x->path[!of_a]};
+  const smma_block_format file = format_of_file(x, of_a);
+  const smma_format format = file.block ? SMMA_F64 : file.element;
   const smma_notes *notes = &smma_notes_printed;
   smma_tensor typed;
   smma_error error;
-  smma_require(smma_take_numbers(t, in, label, notes, &typed, &error), &error);
+  smma_require(smma_take_numbers(t, format, label, notes, &typed, &error), &error);
   smma_replace_tensor(t, &typed);
-  if (!smma_is_raw(t, in)) return;
-  smma_require(smma_take_matrix(t, in, SMMA_ROUND_NEAREST_EVEN, label, notes, &typed, &error), &error);
+  if (file.block || !smma_is_raw(t, format)) return;
+  smma_require(smma_take_matrix(t, format, SMMA_ROUND_NEAREST_EVEN, label, notes, &typed, &error), &error);
   smma_replace_tensor(t, &typed);
 }
-
-/* Reports whether the elements are numbers of a known type, or integers. */
-static bool has_type(const smma_tensor *t) { return t->format != SMMA_NO_FORMAT || t->integers; }
 
 static void load_matrices(comparison *x, const char **paths) {
   smma_error error;
   x->path[0] = paths[0], x->path[1] = paths[1];
   smma_require(smma_load_matrix(paths[0], &x->a, &error) && smma_load_matrix(paths[1], &x->b, &error), &error);
   smma_require(
-      smma_check_meanings(&x->targets, has_type(&x->a) ? &x->a : NULL, has_type(&x->b) ? &x->b : NULL, paths, &error) &&
-          smma_check_inner(&x->a, &x->b, paths, "", "", "", &error),
+      (x->in || smma_check_meanings(&x->targets, &x->a, &x->b, paths, "give --in, the format of the file", &error)) &&
+          smma_check_inner(&x->a, &x->b, paths, "", "", SMMA_NO_TRANSPOSE, &error),
       &error);
-  if (x->formats.scale_block) return; /* matrices with scale factors cannot be given as raw files */
-  settle_raw(&x->a, x->formats.a, (smma_label){"A", paths[0]});
-  settle_raw(&x->b, x->formats.b, (smma_label){"B", paths[1]});
+  settle_elements(x, &x->a, true);
+  settle_elements(x, &x->b, false);
 }
 
 /* Makes each target's own A and B, and room for its D. */
@@ -140,27 +142,37 @@ static void print_row(const comparison *x, size_t i) {
          error_text(x->result.unit_error[i].largest, own));
 }
 
+static size_t special_of(const comparison *x, size_t i) { return x->result.pair[0][i].special; }
+static size_t left_out_of(const comparison *x, size_t i) { return x->result.error[i].left_out; }
+
+/* Prints a sentence about the results that `count` counts, with the number of each target that has any. */
+static void print_counts(const comparison *x, const char *what, size_t (*count)(const comparison *, size_t)) {
+  const char *before = what;
+  for (size_t i = 0; i < x->targets.count; i++) {
+    const smma_prepared_target *t = &x->targets.target[i];
+    if (!count(x, i)) continue;
+    printf("%s%zu of %zu on %s (%s)", before, count(x, i), x->a.rows * x->b.columns, t->label, t->shown);
+    before = ", ";
+  }
+  if (before != what) putchar('\n');
+}
+
 static void print_table(const comparison *x) {
   const smma_prepared_target *first = &x->targets.target[0];
-  size_t special = 0, left_out = 0;
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->a.rows, x->a.columns, x->path[1],
          x->b.rows, x->b.columns, x->a.rows * x->b.columns, smma_format_text(x->d));
   printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %16s  %24s\n", "GPU", inputs_width(x),
          x->targets.has_plans ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", first->label,
          "at most by", "end-to-end error", "error of the matrix unit");
-  for (size_t i = 0; i < x->targets.count; i++) {
-    print_row(x, i);
-    special += x->result.pair[0][i].special;
-    left_out += x->result.error[i].left_out;
-  }
+  for (size_t i = 0; i < x->targets.count; i++) print_row(x, i);
   printf(
       "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
       "result\n"
       "of %s. end-to-end error: the largest |result - exact product of the files| over the largest exact one.\n"
       "error of the matrix unit: the same against the product of the matrices rounded to its inputs.\n",
       first->label);
-  if (special) printf("%zu differences have NaN or infinity on one side and are not in the largest.\n", special);
-  if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
+  print_counts(x, "NaN or infinity on one side, not in the largest difference: ", special_of);
+  print_counts(x, "no finite error, because they or the exact results are not finite: ", left_out_of);
 }
 
 static void print_pairs(const comparison *x) {
@@ -183,6 +195,7 @@ int smma_command_compare(int argc, const char **argv) {
   static comparison x = {.targets = {.notes = &smma_notes_printed}};
   const char *gpus = NULL, *plans = NULL, *roundings = NULL, **paths;
   smma_choice choice = {.instr = NULL};
+  smma_formats in;
   smma_error error;
   int json = 0, status;
   struct poptOption options[] = {SMMA_LIST_OF_TARGETS(&gpus, "the targets"),
@@ -199,13 +212,12 @@ int smma_command_compare(int argc, const char **argv) {
       "NaN are equal ('softmma test' compares the bits of NaN).\n",
       &status);
   if (!paths) return status;
-  smma_require((choice.instr ||
-                smma_formats_of_options(choice.in ? choice.in : "f16", "--in", choice.out, &x.formats, &error)) &&
+  smma_require((choice.instr || !choice.in || smma_formats_of_options(choice.in, "--in", choice.out, &in, &error)) &&
                    smma_is_given(gpus, "--on", "V100,A100,H100", &error) &&
                    smma_add_targets(&x.targets, gpus, SMMA_MOST_TARGETS, &choice, &error) &&
                    smma_label_by_gpu(&x.targets, &error) && smma_plan_targets(&x.targets, plans, roundings, &error),
                &error);
-  if (choice.instr) x.formats = formats_of(x.targets.target[0].instruction);
+  if (choice.in) x.in = &in;
   require_one_format(&x);
   if (x.targets.count < 2)
     smma_die("--on: one target has nothing to be compared with; for example --on V100,A100,H100");

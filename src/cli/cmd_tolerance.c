@@ -113,8 +113,9 @@ static void take_files(const tolerance_options *o, const char **paths, smma_prep
   smma_tensor a, b, c = {.format = SMMA_NO_FORMAT};
   smma_error error;
   load_numbers(paths[0], &a), load_numbers(paths[1], &b);
-  smma_require(smma_check_meanings(x, &a, &b, paths, &error) && (!o->c || smma_load_matrix(o->c, &c, &error)) &&
-                   smma_check_inner(&a, &b, paths, "", "", "", &error),
+  smma_require(smma_check_meanings(x, &a, &b, paths, SMMA_ONE_FORMAT, &error) &&
+                   (!o->c || smma_load_matrix(o->c, &c, &error)) &&
+                   smma_check_inner(&a, &b, paths, "", "", SMMA_NO_TRANSPOSE, &error),
                &error);
   if (c.data && (c.rows != a.rows || c.columns != b.columns))
     smma_die("%s is %zu x %zu, but the product is %zu x %zu", o->c, c.rows, c.columns, a.rows, b.columns);
@@ -300,7 +301,7 @@ static void take_doubles(const tolerance_options *o, const char **paths, smma_te
                  &error);
     smma_tensor_free(&given);
   }
-  smma_require(smma_check_inner(&matrix[0], &matrix[1], paths, "", "", "", &error), &error);
+  smma_require(smma_check_inner(&matrix[0], &matrix[1], paths, "", "", SMMA_NO_TRANSPOSE, &error), &error);
   r->of.m = matrix[0].rows, r->of.k = matrix[0].columns, r->of.n = matrix[1].columns;
   r->of.a = paths[0], r->of.b = paths[1];
   r->a = matrix[0].data, r->b = matrix[1].data;

@@ -67,7 +67,7 @@ static void load_files(const trace_options *o, const char **paths, smma_command_
   smma_error error;
   x->path[0] = paths[0], x->path[1] = paths[1];
   smma_require(smma_load_matrix(paths[0], &f->a, &error) && smma_load_matrix(paths[1], &f->b, &error) &&
-                   smma_check_meanings(&x->targets, &f->a, &f->b, paths, &error),
+                   smma_check_meanings(&x->targets, &f->a, &f->b, paths, SMMA_ONE_FORMAT, &error),
                &error);
   for (int n = 0; n < 2; n++)
     if ((n ? o->scale_b : o->scale_a) && (n ? f->b : f->a).stored)

@@ -89,13 +89,36 @@ const smma_notes *smma_notes_of_target(const smma_prepared_targets *x, const smm
   return x->notes;
 }
 
-bool smma_check_meanings(const smma_prepared_targets *x, const smma_tensor *a, const smma_tensor *b,
-                         const char *const path[2], smma_error *error) {
-  for (size_t i = 0; i < x->count; i++)
-    if ((a && !smma_check_meaning(a, x->target[i].instruction->a, (smma_label){"A", path[0]}, error)) ||
-        (b && !smma_check_meaning(b, x->target[i].instruction->b, (smma_label){"B", path[1]}, error)))
-      return false;
+static bool same_inputs(smma_block_format x, smma_block_format y) {
+  return x.element == y.element && x.block == y.block;
+}
+
+/* Reports whether elements are read as encodings of the format. A format with scale factors is made from numbers. */
+static bool reads_encodings(const smma_tensor *t, smma_block_format input) {
+  return !input.block && smma_is_raw(t, input.element);
+}
+
+static bool check_meanings_of(const smma_prepared_targets *x, const smma_tensor *t, bool of_a, const char *path,
+                              const char *remedy, smma_error *error) {
+  const smma_prepared_target *first = &x->target[0];
+  const smma_block_format format = smma_input_of(first->instruction, of_a);
+  const smma_label label = {of_a ? "A" : "B", path};
+  for (const smma_prepared_target *other = first; other < first + x->count; other++) {
+    const smma_block_format own = smma_input_of(other->instruction, of_a);
+    if (!smma_check_meaning(t, own.element, label, error)) return false;
+    if (!same_inputs(own, format) && (reads_encodings(t, format) || reads_encodings(t, own)))
+      return smma_fail(error,
+                       "%s, %s: its elements are encodings, but the targets have several formats (%s on %s, %s on %s); "
+                       "%s",
+                       label.what, label.path, first->inputs, first->label, other->inputs, other->label, remedy);
+  }
   return true;
+}
+
+bool smma_check_meanings(const smma_prepared_targets *x, const smma_tensor *a, const smma_tensor *b,
+                         const char *const path[2], const char *remedy, smma_error *error) {
+  return check_meanings_of(x, a, true, path[0], remedy, error) &&
+         check_meanings_of(x, b, false, path[1], remedy, error);
 }
 
 bool smma_check_inner(const smma_tensor *a, const smma_tensor *b, const char *const path[2], const char *of_a,

@@ -46,10 +46,10 @@ bool smma_check_plans(const smma_prepared_targets *x, size_t k, smma_error *erro
    them in the same way, so that each note appears once. */
 const smma_notes *smma_notes_of_target(const smma_prepared_targets *x, const smma_prepared_target *target);
 
-/* Fails if elements of A or B could have two meanings for a target's instruction (smma_check_meaning). A matrix that is
-   NULL is not checked. */
+/* Fails if elements of A or B could have two meanings for a target's instruction (smma_check_meaning), or are encodings
+   that the targets would read in several formats. The message about several formats ends with `remedy`. */
 bool smma_check_meanings(const smma_prepared_targets *x, const smma_tensor *a, const smma_tensor *b,
-                         const char *const path[2], smma_error *error);
+                         const char *const path[2], const char *remedy, smma_error *error);
 
 /* Fails if A B is not a product. `of_a` and `of_b` are words after the names of the files, such as " transposed", and
    `hint` ends the message. */

@@ -48,7 +48,7 @@ static const npy_type npy_types[] = {
     {"f2", SMMA_F16, 2, SMMA_NO_INTEGERS},
     {"f4", SMMA_F32, 4, SMMA_NO_INTEGERS},
     {"f8", SMMA_F64, 8, SMMA_NO_INTEGERS},
-    {"f1", SMMA_NO_FORMAT, 1, SMMA_NO_INTEGERS},
+    {"f1", SMMA_E5M2, 1, SMMA_NO_INTEGERS}, /* ml_dtypes.float8_e5m2, the only one of its types with a name */
     {"V1", SMMA_NO_FORMAT, 1, SMMA_NO_INTEGERS},
     {"V2", SMMA_NO_FORMAT, 2, SMMA_NO_INTEGERS},
     {"b1", SMMA_B1, 1, SMMA_NO_INTEGERS},
@@ -111,7 +111,7 @@ static bool parse_string(cursor *c, char text[32]) {
 
 static bool parse_descr(cursor *c, npy_header *header) {
   static const char accepted[] =
-      "accepted are f2, f4, f8, integers i1 to i8 and u1 to u8, b1 and, as raw encodings, ml_dtypes' types; "
+      "accepted are f1 (E5M2), f2, f4, f8, integers i1 to i8 and u1 to u8, b1 and, as raw encodings, ml_dtypes' types; "
       "convert it, e.g. x.astype(np.float32)";
   char text[32];
   skip_blanks(c);

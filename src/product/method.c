@@ -42,6 +42,8 @@ bool smma_check_method(const smma_method_options *o, smma_error *error) {
                  {"--products", o->products != NULL, "ozaki"},
                  {"--through", o->through != NULL, "fallback"}};
   int chosen;
+  if (smma_method_is(o, "exact"))
+    return smma_fail(error, "--method: unknown 'exact'; --method ozaki --in s8 --slices auto gives the exact product");
   if (!choose("--method", o->method, method_names, 0, &chosen, error)) return false;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (options[i].given && (!o->method || !strstr(options[i].methods, o->method)))

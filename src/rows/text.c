@@ -283,6 +283,10 @@ static bool check_header(const smma_text_reader *reader, smma_error *error) {
   const smma_vector_header *header = &reader->header;
   bool any = false;
   for (int i = 0; i < KEY_SCALE; i++) any |= reader->values[i][0] != '\0';
+  if (!any && reader->length >= 2 && memcmp(reader->text, "//", 2) == 0)
+    return fail_at(reader, reader->text, error,
+                   "this is a file for $readmemh, which cannot be read back; write the rows with --format text or "
+                   "binary, too");
   if (!any)
     return fail_at(reader, reader->text, error,
                    "no header; a vector file begins with lines '# key: value' for arch, instruction, k, a, b, c and d");

@@ -19,6 +19,11 @@ static bool ends_with(const char *text, const char *end) {
   return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* Reports whether the text is the path of a program: it names a folder, or ends like a script. */
+static bool is_program(const char *text) {
+  return strchr(text, '/') || ends_with(text, ".py") || ends_with(text, ".sh");
+}
+
 static const smma_unit_kind *find_kind(const char *name, size_t length, smma_error *error) {
   smma_nearest nearest;
   char kind[64], list[256];
@@ -33,6 +38,8 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
     smma_fail(error, "unknown unit '%s'; the file of a custom unit is custom:%s", kind, kind);
   else if (ends_with(kind, ".so"))
     smma_fail(error, "unknown unit '%s'; a plug-in is plugin:%s", kind, kind);
+  else if (is_program(kind))
+    smma_fail(error, "unknown unit '%s'; a program is pipe:%s%s", kind, strchr(kind, '/') ? "" : "./", kind);
   else if (smma_find_arch(kind) != SMMA_ARCH_COUNT)
     smma_fail(error, "'%s' is a GPU, and no unit; give it as an argument, or with --on", kind);
   else

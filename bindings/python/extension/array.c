@@ -177,9 +177,10 @@ static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
    error. */
 static bool warn_of_loss(const char *what, smma_format format, const smma_conversion *lost) {
   if (!lost->infinite && !lost->saturated && !lost->zero && !lost->nan) return true;
-  return PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
-                          "%s: rounded to %s, %zu values became infinite, %zu saturated, %zu became zero, %zu NaN",
-                          what, smma_format_name(format), lost->infinite, lost->saturated, lost->zero, lost->nan) == 0;
+  return PyErr_WarnFormat(
+             PyExc_RuntimeWarning, 2,
+             "%s: rounded to %s, %zu values became infinite, %zu saturated, %zu became zero, %zu became NaN", what,
+             smma_format_name(format), lost->infinite, lost->saturated, lost->zero, lost->nan) == 0;
 }
 
 bool array_holds(const PyArrayObject *array, smma_format format) {

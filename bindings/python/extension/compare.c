@@ -48,17 +48,42 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
 
 /* ---- Targets ---- */
 
-/* Reads a matrix in the format of its array; numbers without a format become float64. */
-static bool take_matrix(PyObject *object, const char *what, smma_encoded_matrix *matrix, PyArrayObject **array) {
+/* Returns the format in which a target reads an array: that of its encodings, or the array's own. */
+static smma_format format_read(const smma_instruction *i, bool of_a, const PyArrayObject *x) {
+  const smma_format input = of_a ? i->a : i->b;
+  return !i->scale_block && array_holds(x, input) ? input : array_format_of(x);
+}
+
+/* Finds the format in which all targets read an array. Fails with an exception if they read it in several. */
+static bool find_format(const smma_compare_request *r, const PyArrayObject *x, bool of_a, smma_format *format) {
+  *format = r->targets ? format_read(r->target[0].instruction, of_a, x) : array_format_of(x);
+  for (size_t i = 1; i < r->targets; i++) {
+    if (format_read(r->target[i].instruction, of_a, x) == *format) continue;
+    PyErr_Format(PyExc_ValueError,
+                 "%s: %S may be numbers or encodings, and the targets have several formats; give an array whose dtype "
+                 "names its format, such as x.view(ml_dtypes.float8_e4m3fn)",
+                 of_a ? "a" : "b", PyArray_DESCR(x));
+    return false;
+  }
+  return true;
+}
+
+/* Reads A or B in the format in which the targets read it; numbers without a format become float64. */
+static bool take_matrix(PyObject *object, const smma_compare_request *r, bool of_a, smma_encoded_matrix *matrix,
+                        PyArrayObject **array) {
   PyArrayObject *x = array_of(object);
-  const smma_format own = x ? array_format_of(x) : SMMA_NO_FORMAT, format = own == SMMA_NO_FORMAT ? SMMA_F64 : own;
+  const char *what = of_a ? "a" : "b";
+  smma_format format;
   *array = NULL;
   if (x && PyArray_NDIM(x) != 2) {
     PyErr_Format(PyExc_ValueError, "%s has %d axes; a matrix has two", what, PyArray_NDIM(x));
     Py_CLEAR(x);
   }
-  if (x && own == SMMA_NO_FORMAT)
+  if (x && !find_format(r, x, of_a, &format)) Py_CLEAR(x);
+  if (x && format == SMMA_NO_FORMAT) {
+    format = SMMA_F64;
     x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, NULL, SMMA_OVERFLOW_DEFAULT, true);
+  }
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;
@@ -116,7 +141,7 @@ PyObject *python_compare(PyObject *module, PyObject *arguments) {
       !take_targets(list, target, &products))
     return NULL;
   smma_compare_request r = {.target = target, .targets = (size_t)PyTuple_Size(list)};
-  if (take_matrix(object[0], "a", &r.a, &array[0]) && take_matrix(object[1], "b", &r.b, &array[1]) &&
+  if (take_matrix(object[0], &r, true, &r.a, &array[0]) && take_matrix(object[1], &r, false, &r.b, &array[1]) &&
       check_shapes(&r) && (results = make_results(target, r.targets)))
     value = compared(&r, products, results);
   Py_XDECREF(results);

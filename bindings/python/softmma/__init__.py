@@ -66,7 +66,7 @@ __all__ = sorted(_MODULES)
 # Recipes and networks round intentionally and count their losses, so values that become zero give no warning there.
 warnings.filterwarnings(
     "ignore",
-    message=r".*: rounded to \w+, 0 values became infinite, 0 saturated, \d+ became zero, 0 NaN",
+    message=r".*: rounded to \w+, 0 values became infinite, 0 saturated, \d+ became zero, 0 became NaN",
     category=RuntimeWarning,
     module=r"softmma\.",
 )

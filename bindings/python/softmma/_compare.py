@@ -81,14 +81,27 @@ class Comparison(Sequence[ComparedUnit]):
             )
             yield u.label, inputs, u.instruction.name, differ, largest, *errors
 
+    def _counts(self) -> str:
+        """Returns sentences about the results that the columns leave out, with the number of each unit."""
+        sentences = (
+            ("NaN or infinity on one side, not in the largest difference", [u.special for u in self.units]),
+            ("no finite error, because they or the exact results are not finite", [u.left_out for u in self.units]),
+        )
+        lines = []
+        for what, counts in sentences:
+            some = ", ".join(f"{n} of {u.d.size} on {u.label}" for n, u in zip(counts, self.units) if n)
+            lines += [f"{what}: {some}"] if some else []
+        return "\n".join(lines)
+
     def _title(self) -> str:
         return f"{self.units[0].d.size} results in {self.value['out']}; differ: from {self.units[0].label}"
 
     def __repr__(self) -> str:
-        return f"{self._title()}\n{text_table(self._HEADER, self._rows())}"
+        lines = self._title(), text_table(self._HEADER, self._rows()), self._counts()
+        return "\n".join(filter(None, lines))
 
     def _repr_html_(self) -> str:
-        return html_table(self._HEADER, self._rows(), self._title())
+        return html_table(self._HEADER, self._rows(), "; ".join([self._title(), *self._counts().splitlines()]))
 
 
 def compare(

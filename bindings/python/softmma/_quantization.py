@@ -247,7 +247,11 @@ class Prepared(NamedTuple):
 def kind_of(x: Any, kind: type, what: str) -> None:
     """Raises a TypeError that names the argument if x is not of this kind."""
     if not isinstance(x, kind):
-        raise TypeError(f"{what} is {x!r}; give a softmma.recipes.{kind.__name__}")
+        shown = repr(x)
+        if len(shown) > 60 or "\n" in shown or hasattr(x, "__array__"):
+            shown = f"of type {type(x).__module__}.{type(x).__qualname__}"
+        made = ", which unit.prepare(x, role, product, side) returns" if kind is Prepared else ""
+        raise TypeError(f"{what} is {shown}; give a softmma.recipes.{kind.__name__}{made}")
 
 
 class History:

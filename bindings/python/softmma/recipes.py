@@ -44,7 +44,7 @@ from softmma._quantization import (
     kind_of,
     prepare,
 )
-from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
+from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, gpus, instructions
 
 __all__ = [
     "FORMULAS",
@@ -368,6 +368,10 @@ class Unit:
         self._instructions: dict[tuple[Operand, Operand], Any] = {}
         self._inputs = {x for i in instructions(on) for x in (i.a, i.b)} if isinstance(on, str) else None
 
+    def __repr__(self) -> str:
+        on = self.on if isinstance(self.on, str) else self.on.name
+        return f"<unit {on} with recipe {self.recipe.name}>"
+
     def operand(self, role: Role, product: Product) -> Operand:
         """Returns the recipe's operand, in formats of this GPU."""
         known = self._operands.get((role, product))
@@ -418,13 +422,15 @@ class Unit:
             raise ValueError(f"{a} x {b}: both operands of a product, or neither, have {_shared(a, b)}")
         if not a.block:
             return chosen(self.on, None, (a.enters, b.enters), self.recipe.accumulate)
-        for i in instructions(self.on):
-            scale = "ue4m3" if a.block == 16 else "ue8m0"
-            if [i.a, i.b, i.d, i.scale, i.scale_block] == [a.format, b.format, "f32", scale, a.block]:
-                return i
-        raise LookupError(
-            f"{self.on} has no instruction for {a.format} x {b.format} with factors of {a.block} elements"
-        )
+        found = _scaled_instruction(self.on, a, b)
+        if found is None:
+            first = {gpu.arch: gpu.name for gpu in reversed(gpus())}  # one GPU of each architecture
+            others = [name for name in reversed(first.values()) if _scaled_instruction(name, a, b)]
+            have = f"; it is in {', '.join(others)}" if others else "; no GPU has one"
+            raise LookupError(
+                f"{self.on} has no instruction for {a.format} x {b.format} with factors of {a.block} elements{have}"
+            )
+        return found
 
     def arguments(self, a: Operand, b: Operand, product: Product) -> dict[str, Any]:
         """Returns `softmma.matmul`'s arguments, without operands and factors."""
@@ -461,6 +467,13 @@ class Unit:
         kind_of(a, Operand, "a")
         kind_of(b, Prepared, "b")
         return Multiplied(self, b, a, product)
+
+
+def _scaled_instruction(gpu: str, a: Operand, b: Operand) -> Instruction | None:
+    """Returns the GPU's instruction that multiplies A and B with factors of their blocks."""
+    scale = "ue4m3" if a.block == 16 else "ue8m0"
+    wanted = [a.format, b.format, "f32", scale, a.block]
+    return next((i for i in instructions(gpu) if [i.a, i.b, i.d, i.scale, i.scale_block] == wanted), None)
 
 
 class Multiplied:

@@ -295,7 +295,7 @@ def test_pair_of_formats(operands):
 def test_lossy_inputs():
     """Numbers that change to a distant value (zero, infinity, NaN, the end of the range) are never lost silently."""
     huge, tiny, one = np.full((2, 2), 1e6, np.float32), np.full((2, 2), 1e-30, np.float32), np.eye(2, dtype=np.float32)
-    words = "a: rounded to f16, 4 values became infinite, 0 saturated, 0 became zero, 0 NaN"
+    words = "a: rounded to f16, 4 values became infinite, 0 saturated, 0 became zero, 0 became NaN"
     with pytest.warns(RuntimeWarning, match=words):
         softmma.matmul(huge, one, in_dtype="f16")
     with pytest.warns(RuntimeWarning, match="b: rounded to e4m3, 0 values became infinite, 2 saturated"):

@@ -344,10 +344,13 @@ def test_units_own_fp8(generator):
     for on, format in ("MI300X", "e4m3fnuz"), ("H100", "e4m3"):
         p = recipes.Unit(on, "fp8_rowwise").prepare(x, "activations", "forward", "a")
         assert p.operand.format == format
+    assert repr(recipes.Unit("H100", "mxfp8")) == "<unit H100 with recipe mxfp8>"
+    with pytest.raises(TypeError, match=r"^a is of type numpy.ndarray; give a .*Prepared, which unit.prepare\("):
+        recipes.Unit("H100", "mxfp8").multiply(np.ones((2, 2)), np.ones((2, 2)))
     with pytest.raises(LookupError, match="A100 has no instruction for e4m3 x e4m3"):
         unit = recipes.Unit("A100", "fp8_tensorwise")
         unit.multiply(*(unit.prepare(x[:, :3], "weights", "forward", side) for side in "ab"))
-    with pytest.raises(LookupError, match="H100 has no instruction for e2m1 x e2m1 with factors of 16 elements"):
+    with pytest.raises(LookupError, match="H100 has no .* e2m1 x e2m1 with factors of 16 elements; it is in B200, "):
         unit = recipes.Unit("H100", "nvfp4")
         unit.multiply(*(unit.prepare(x[:, :3], "weights", "forward", side) for side in "ab"))
 

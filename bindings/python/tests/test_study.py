@@ -112,6 +112,25 @@ def test_compare_errors():
         softmma.compare(np.eye(3), np.eye(3), ["H100", softmma.instruction("H100", "HMMA.16816.F16")])
 
 
+def test_compare_of_encodings(generator):
+    """Encodings in unsigned integers have the errors of the numbers that they encode."""
+    a, b = (generator.standard_normal(shape).astype(softmma.dtype("e4m3")) for shape in ((3, 64), (64, 2)))
+    found = softmma.compare(a.view(np.uint8), b.view(np.uint8), ["H100:e4m3", "B200:e4m3"])
+    assert found.value == softmma.compare(a, b, ["H100:e4m3", "B200:e4m3"]).value and found[1].error < 1e-6
+    with pytest.raises(ValueError, match="a: uint8 may be numbers or encodings, and the targets have several formats"):
+        softmma.compare(a.view(np.uint8), b, ["H100:f16", "H100:e4m3"])
+
+
+def test_compare_says_what_is_not_finite():
+    a = np.ones((2, 1), np.float16)
+    a[0] = np.nan
+    shown = repr(softmma.compare(a, np.full((1, 3), 6e4, np.float32), ["H100", "H100:e4m3"]))
+    no_error = "no finite error, because they or the exact results are not finite: 3 of 6 on H100, 3 of 6 on H100:e4m3"
+    assert shown.splitlines()[4:] == [no_error]
+    one_side = repr(softmma.compare([[1e6]], [[1]], ["H100", "H100:e4m3"], in_dtype="f16"))
+    assert "NaN or infinity on one side, not in the largest difference: 1 of 1 on H100:e4m3" in one_side.splitlines()
+
+
 def test_compare_with_plans(generator):
     a, b = generator.standard_normal((4, 300)), generator.standard_normal((300, 5))
     found = softmma.compare(a, b, ["H100", "H100"], plan=[None, "cutlass:2xacc"])
@@ -219,6 +238,17 @@ def test_sweep_table_and_picture():
         found.plot(3)
     labels = softmma.sweep("format=f16,bf16", on="H100", shape=(1, 1, 8)).plot().get_xticklabels()
     assert [label.get_text() for label in labels] == ["f16", "bf16"]
+
+
+def test_sweep_printed():
+    halves = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
+    found = softmma.sweep("k=64,128", on=["V100", "H100"], plan=[None, halves], in_dtype="f16", shape=(8, 8, 128))
+    title, header, *lines = repr(found).splitlines()
+    assert title == f"|result - exact| over k: {found.elements} elements of 8 x 8 products, data normal"
+    assert len(lines) == 4
+    assert header.split() == ["k", "GPU", "inputs", "plan", "50", "%", "99", "%", "max", "bound"]
+    assert lines[0].split() == ["64", "V100", "f16", "none", *lines[0].split()[4:]]
+    assert f"<caption>{title}</caption>" in found._repr_html_()
 
 
 def test_sweep_of_a_dict():
@@ -379,3 +409,11 @@ def test_diff_after_fork():
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert done and status == 0
+
+
+def test_experiment_printed():
+    found = softmma.experiment("monotonicity", small=True)
+    title, header, *lines, last = repr(found).splitlines()
+    assert title == f"monotonicity, seed 0, pairs = 200: {len(found.rows)} rows"
+    assert header.split() == list(found.rows[0]) and len(lines) == 20
+    assert last == f"... and {len(found.rows) - 20} more, in `rows`"
