@@ -104,22 +104,31 @@ def verilate(folder, number):
     return not made.returncode and not made.stderr
 
 
+def write_units(rtl_unit, kind, numbers, rows, folder):
+    """Writes units; yields number, stages and name of each. Ends at the first number without a unit."""
+    for number in numbers:
+        line = run(rtl_unit, kind, number, 1, rows, folder).stdout.strip()
+        if not line:
+            return
+        _, stages, _, unit = line.split(" ", 3)
+        yield number, stages, unit
+
+
 def compare(rtl_unit, tests, include, objects, kind, numbers, rows):
-    """Compares one group of units. Returns whether all agree, and the number of units."""
-    failed = False
+    """Compares one group of units. Returns whether all agree, the number compared, and the number that exist."""
+    failed, exist = False, 0
     with tempfile.TemporaryDirectory() as name:
         folder, units = Path(name), []
-        for number in numbers:
-            for line in run(rtl_unit, kind, number, 1, rows, folder).stdout.splitlines():
-                _, stages, _, unit = line.split(" ", 3)
-                if stages == "refused":
-                    print(line)
-                elif verilate(folder, number):
-                    units.append((number, int(stages), unit))
-                else:
-                    failed = True
+        for number, stages, unit in write_units(rtl_unit, kind, numbers, rows, folder):
+            exist += 1
+            if stages == "refused":
+                print(f"{number} refused: {unit}")
+            elif verilate(folder, number):
+                units.append((number, int(stages), unit))
+            else:
+                failed = True
         if not units:
-            return not failed, 0
+            return not failed, 0, exist
         made = run(
             "g++",
             "-std=c++17",
@@ -139,10 +148,10 @@ def compare(rtl_unit, tests, include, objects, kind, numbers, rows):
         )
         if made.returncode:
             print(made.stderr[:3000])
-            return False, len(units)
+            return False, len(units), exist
         done = run(folder / "driver")
         print(done.stdout, end="", flush=True)
-        return not failed and done.returncode == 0, len(units)
+        return not failed and done.returncode == 0, len(units), exist
 
 
 TESTBENCH = """module testbench;
@@ -216,11 +225,9 @@ def by_icarus(folder, number, stages, name):
 def compare_by_icarus(rtl_unit, kind, numbers, rows):
     good, total = True, 0
     with tempfile.TemporaryDirectory() as name:
-        for number in numbers:
-            for line in run(rtl_unit, kind, number, 1, rows, name).stdout.splitlines():
-                _, stages, _, unit = line.split(" ", 3)
-                if stages != "refused":
-                    good, total = by_icarus(Path(name), number, int(stages), unit) and good, total + 1
+        for number, stages, unit in write_units(rtl_unit, kind, numbers, rows, name):
+            if stages != "refused":
+                good, total = by_icarus(Path(name), number, int(stages), unit) and good, total + 1
     return good, total
 
 
@@ -242,8 +249,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         objects = compile_objects(include, Path(name))
         for at in range(0, len(numbers), GROUP):
-            agree, units = compare(rtl_unit, tests, include, objects, kind, numbers[at : at + GROUP], rows)
+            group = numbers[at : at + GROUP]
+            agree, units, exist = compare(rtl_unit, tests, include, objects, kind, group, rows)
             good, total = good and agree, total + units
+            if exist < len(group):
+                break
     print(f"{total} units, {'0 differences' if good else 'FAILED'}")
     sys.exit(not good or total == 0)
 

@@ -29,6 +29,10 @@ class Row(NamedTuple):
     operands: str
     """alpha and other epilogue operands that are not neutral."""
 
+    def _in_words(self) -> str:
+        one, other = (str(result.flat[0]) for result in self.results)
+        return f"a counterexample of K = {self.k}, `row`, gives {one} and {other}"
+
 
 class Equality(NamedTuple):
     """The answer of `equal`; true only if equality is proved."""
@@ -52,6 +56,11 @@ class Equality(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.answer == "equal"
+
+    def __repr__(self) -> str:
+        multiple = f" for K that is a multiple of {self.multiple_of}" if self.multiple_of > 1 else ""
+        parts = [f"{self.answer}{multiple}: {self.why}", self.neutral and f"with {self.neutral}"]
+        return "; ".join(filter(None, [*parts, self.row and self.row._in_words()]))
 
 
 _Plan = Plan | Mapping[str, Any] | str | Path | None
@@ -129,6 +138,13 @@ class Permutation(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.order == "any"
+
+    def __repr__(self) -> str:
+        parts = [f"order of k: {self.order}", self.why]
+        parts += [self.any_order_of and f"any order of {self.any_order_of}", self.zeros and f"appended zeros: {self.zeros}"]
+        if self.row and self.exchanged:
+            parts.append(f"with k = {self.exchanged[0]} and {self.exchanged[1]} exchanged, {self.row._in_words()}")
+        return "; ".join(filter(None, parts))
 
 
 def permute(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from softmma import _core
 from softmma._products import KINDS
+from softmma._table import text_table
 from softmma._units import Instruction, Listing, chosen
 from softmma._value import result, to_pandas
 
@@ -149,6 +150,9 @@ def experiments() -> Listing[Experiment]:
     return Listing((result(Experiment, record) for record in value), value)
 
 
+_SHOWN_ROWS = 20  # rows of a table that are printed
+
+
 class ExperimentRun(NamedTuple):
     """The result of an experiment: ``rows`` has a dict for each row of its table, keyed by column name."""
 
@@ -158,6 +162,14 @@ class ExperimentRun(NamedTuple):
     rows: tuple[dict[str, Any], ...]
     value: dict[str, Any]
     """The record that ``softmma experiment --json`` prints."""
+
+    def __repr__(self) -> str:
+        shown = [[str(cell) for cell in row.values()] for row in self.rows[:_SHOWN_ROWS]]
+        more = len(self.rows) - len(shown)
+        parameters = "".join(f", {name} = {value}" for name, value in self.parameters.items())
+        lines = [f"{self.experiment}, seed {self.seed}{parameters}: {len(self.rows)} rows"]
+        lines += [text_table(list(self.rows[0]), shown)] if shown else []
+        return "\n".join(lines + ([f"... and {more} more, in `rows`"] if more else []))
 
     def to_pandas(self) -> Any:
         """Returns the table as a DataFrame. Raises ImportError without pandas."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from softmma import _core
+from softmma._table import html_table, text_table
 from softmma._targets import AnyPlan, product, several, target_instruction, targets
 from softmma._tolerance import check_operands, named_targets
 from softmma._units import Instruction
@@ -58,6 +59,27 @@ class Sweep(NamedTuple):
     """With slices: the numbers of slices that represent A and B exactly. Otherwise None."""
     value: dict[str, Any]
     """The record that ``softmma tolerance --sweep --json`` prints."""
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = [self.name, "GPU", "inputs", "plan", "50 %", "99 %", "max", "bound"]
+        lines = [
+            [str(row.at), row.label, row.inputs, row.plan or "", *(f"{row.error[q]:.2e}" for q in ("50", "99", "max")),
+             "-" if row.bound is None else f"{row.bound:.2e}"]
+            for row in self.rows
+        ]  # fmt: skip
+        if not any(row.plan for row in self.rows):
+            header, lines = [x for x in header if x != "plan"], [line[:3] + line[4:] for line in lines]
+        return header, lines
+
+    def _title(self) -> str:
+        data = f", {self.data}" if self.data else ""
+        return f"|result - exact| over {self.name}: {self.elements} elements of {self.m} x {self.n} products{data}"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{text_table(*self._table())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), self._title())
 
     def to_pandas(self) -> Any:
         """Returns a table with a line for each row, as in ``value``. Needs pandas."""

@@ -98,3 +98,13 @@ def test_permute():
     assert [bits(d)[0, 0] for d in results] == [bits(d)[0] for d in found.row.results]
     planned = softmma.permute("H100", plan=HALVES, k=40)
     assert planned.k == 40 and planned.block_k is None and planned.value["plan"] == "halves"
+
+
+def test_printed():
+    """Answers are printed as one sentence."""
+    assert repr(softmma.equal("H100", "H200")).startswith("equal: both are one chain over k, 16 products")
+    found = softmma.equal("H100", "A100")
+    one, other = (str(result[0]) for result in found.row.results)
+    assert repr(found) == f"different: {found.why}; a counterexample of K = 16, `row`, gives {one} and {other}"
+    assert repr(softmma.permute("A100:s8")).startswith("order of k: any; ")
+    assert "with k = 0 and 31 exchanged, a counterexample of K = 32" in repr(softmma.permute("A100"))
