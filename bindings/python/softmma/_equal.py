@@ -141,7 +141,10 @@ class Permutation(NamedTuple):
 
     def __repr__(self) -> str:
         parts = [f"order of k: {self.order}", self.why]
-        parts += [self.any_order_of and f"any order of {self.any_order_of}", self.zeros and f"appended zeros: {self.zeros}"]
+        if self.any_order_of:
+            parts.append(f"any order of {self.any_order_of}")
+        if self.zeros:
+            parts.append(f"appended zeros: {self.zeros}")
         if self.row and self.exchanged:
             parts.append(f"with k = {self.exchanged[0]} and {self.exchanged[1]} exchanged, {self.row._in_words()}")
         return "; ".join(filter(None, parts))

@@ -415,7 +415,7 @@ def test_errors():
         np.ones((2, 2), "f"),
     )
     fails(LookupError, "in_dtype: 'e9m9' is no number format", a, a.T, in_dtype="e9m9")
-    fails(LookupError, "nearest", a, a.T, instr="wgmma.m65")
+    fails(LookupError, "nearest: wgmma.m64", a, a.T, instr="wgmma.m65n8k16.f32.f16.f16")
     fails(ValueError, "in_dtype: .* computes f16 x f16", a, a.T, instr="HMMA.16816.F32", in_dtype="bf16")
     fails(ValueError, "out_dtype: .* computes", a, a.T, instr="HMMA.16816.F32", out_dtype="f16")
     fails(TypeError, "complex128", np.ones((2, 2), complex), np.ones((2, 2)), in_dtype="f16")

@@ -39,7 +39,7 @@ def test_explain_two_values_of_k():
     with pytest.raises(ValueError, match="5"):
         softmma.explain([1] * 5, [1] * 5, on=("V100:f16", "A100:f16"))
     names = [f"tcgen05.m128n8k{k}.block32.f32.e2m1.e2m1.ue8m0" for k in (32, 64)]
-    with pytest.raises(ValueError, match="K is 32 in one and 64 in the other"):
+    with pytest.raises(ValueError, match="scale_a has 1 elements; tcgen05.m128n8k64.* takes 2"):
         softmma.explain([1], [1], on="B200", instr=names, scale_a=[1], scale_b=[1])
 
 
