@@ -168,13 +168,22 @@ fails 'no formats' 'for example --in f16' gemm H100 A.npy B.npy -o D.npy
 fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
 fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
 fails 'a file to write' "unexpected argument 'd.npy'; -o names the file to write" gemm H100:f16 A.npy B.npy d.npy
-fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'exact' \\(see" compare A100 exact A.npy B.npy
+fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'best' \\(see" compare A100 best A.npy B.npy
+fails 'the exact product as a target' "'exact' is no target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy
+fails 'an element as arguments' 'the element is --at I,J' trace A100:f16 A.npy B.npy 0 0
+fails 'a picture by -o' '-o: unknown option; type --svg FILE' explain V100:f16 -a 1 -b 1 -o sum.svg
+fails 'a module by name' '--module: unknown option; type --name NAME' rtl H100:e4m3 --module dot -o dot.sv
+fails 'a custom unit to test, without --unit' 'to test that custom unit: softmma test --unit custom:unit.json' test unit.json
+gives 'words of an accuracy' 0 . gemm A100:bf16 A.npy B.npy --method words --accuracy 1e-12 -o accurate.npy
+check 'words of an accuracy: a note on sums' grep -q 'the words reach 1e-12, but the unit.s sums are in f32' in/stderr
+rm -f accurate.npy
 fails 'a command as the name of a GPU' "'units' is a command of its own: softmma units" list units
 fails 'an option of another form' '--row: unknown option; type --at I,J' trace H100:f16 A.npy B.npy --row 3
 fails 'the sizes of a product, one by one' '--k: unknown option; type --shape MxNxK' tolerance H100:bf16 --k 4096
 fails 'an option like no other has no nearest' '--rounding: unknown option \(see' show H100:f16 --rounding
 fails 'a custom unit to test' 'the unit under test is --unit custom:unit.json' test unit.json H100:f16
 fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
+fails 'the formats of a custom unit to infer' '--next is for recordings' infer --unit custom:unit.json --next more.txt
 fails 'a custom unit to infer' 'to infer that custom unit, --unit custom:unit.json' infer unit.json
 fails 'two models to separate' "the other is --against custom:FILE, made by 'softmma custom'" vectors next H100:f16 A100:f16
 fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "cli/kernel.h"
 #include "cli/matrices.h"
 #include "cli/output.h"
@@ -40,6 +42,15 @@ static const smma_instruction *choose_instruction(gemm_options *o) {
   i = smma_choose_instruction(target.gpu, &choice, &error);
   smma_require(i, &error);
   return i;
+}
+
+/* Says so if the accuracy of --accuracy, which is that of words, is finer than numbers in the format of the unit's
+ * sums. */
+static void note_accuracy(const smma_product_request *r) {
+  const smma_format d = r->instruction->d;
+  if (r->method.accuracy == 0 || r->method.accuracy >= ldexp(1, -1 - smma_encoding_of(d).fraction_bits)) return;
+  smma_note("--accuracy: the words reach %g, but the unit's sums are in %s; 'softmma trace' shows their error",
+            r->method.accuracy, smma_format_text(d));
 }
 
 static void print_summary(const gemm_options *o, const smma_matrix_product *p, double seconds) {
@@ -130,6 +141,7 @@ static int run(gemm_options *o) {
     compute_in_pieces(o, &p);
   else
     compute_whole(o, &p);
+  note_accuracy(p.request);
   if (smma_rank() == 0) print_summary(o, &p, smma_seconds() - start);
   smma_product_free(&p);
   smma_plan_free((smma_plan *)o->product.plan);
@@ -188,7 +200,9 @@ int smma_command_gemm(int argc, const char **argv) {
        "NAME"},
       {"words", 0, POPT_ARG_INT, &r->method.words, 0, "words, markidis: number of words of each element, 1 to 32", "P"},
       {"accuracy", 0, POPT_ARG_DOUBLE, &r->method.accuracy, 0,
-       "instead of --words: the fewest words that reach this relative accuracy", "X"},
+       "instead of --words: the fewest words whose products have this relative accuracy; sums on the unit may have "
+       "less",
+       "X"},
       {"subnormals", 0, POPT_ARG_STRING, &r->method.subnormals, 0,
        "words, markidis: whether words may be subnormal (default: on)", "on|off"},
       {"slices", 0, POPT_ARG_STRING, &r->method.slices, 0,

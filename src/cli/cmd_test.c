@@ -372,6 +372,8 @@ int smma_command_test(int argc, const char **argv) {
         "--shard");
   if (shard && !c.state && !json) smma_die("--shard: its report is to be merged; keep it with --resume FILE or --json");
   if (only && !open_questions) smma_die("--only needs --open");
+  if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
+    smma_die("--unit is missing; to test that custom unit: softmma test --unit custom:%s GPU:FORMAT", gpu);
   smma_require(smma_is_given(unit_name, "--unit", "x86", &error), &error);
   open_unit(unit_name, "--unit", &unit);
   if (open_questions)

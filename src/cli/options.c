@@ -79,8 +79,9 @@ static const struct poptOption *find_option(const struct poptOption *table, cons
 /* Names that users try for what another option does in another form: the error names that option. */
 static const struct {
   const char *name, *option;
-} related[] = {{"row", "at"},  {"col", "at"},  {"column", "at"},  {"element", "at"},    {"m", "shape"},
-               {"n", "shape"}, {"k", "shape"}, {"size", "shape"}, {"exact", "explain"}, {"library", "as"}};
+} related[] = {{"row", "at"},        {"col", "at"},     {"column", "at"},   {"element", "at"},
+               {"m", "shape"},       {"n", "shape"},    {"k", "shape"},     {"size", "shape"},
+               {"exact", "explain"}, {"library", "as"}, {"module", "name"}, {"o", "svg"}};
 
 /* Returns the option of the command that does in another form what users expect of this name, or NULL. */
 static const struct poptOption *find_related(const struct poptOption *table, const char *name) {
@@ -372,6 +373,10 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
     if (is_list(find_option(table, "on")) && access(*text, F_OK) != 0 &&
         smma_formats_from_text(*text, SMMA_NO_FORMAT, &formats, &error) == SMMA_OK)
       return smma_complain("'%s' is a format; type :%s for the GPU before it", *text, *text);
+    if (find_option(table, "at") && isdigit((unsigned char)**text) && access(*text, F_OK) != 0)
+      return smma_complain("unexpected argument '%s'; the element is --at I,J (see '%s --help')", *text, program_name);
+    if (strcmp(*text, "exact") == 0 && is_list(find_option(table, "on")))
+      return smma_complain("'exact' is no target; leave it out: errors are those against the exact product");
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       return smma_complain("%s (see 'softmma list --gpus')", error.text);
   }
