@@ -98,7 +98,7 @@ gives 'a search for what is missing' 0 'rows for it were found$' coverage small.
 
 fails 'no file' 'nothing.txt: No such file' coverage nothing.txt
 fails 'nothing to do' 'give FILE, or a target' coverage
-fails 'both' 'give files, or a target, not both' coverage rows.txt "${half[@]}"
+fails 'both' 'a target has no effect with files' coverage rows.txt "${half[@]}"
 fails 'a negative number' '^softmma: --rows: -1 is negative$' vectors gen "${half[@]}" --rows -1
 fails 'two ways' '--cover and --kind do not go together' vectors gen "${half[@]}" --cover --kind edge
 head -c 300 one.json >cut.json

@@ -25,7 +25,7 @@ gives 'an instruction of the catalogue is recognised' 0 '^the same as +turing|^t
 fails 'no file' 'a file or a target is missing' custom
 fails 'a file that is not there' 'none\.json: cannot open: No such file' custom none.json
 fails '--from and a file' 'a description is written, not read' custom --from "${ampere[@]}" sticky.json
-fails '--instr without --from' 'goes with --from' custom --instr HMMA.16816.F32
+fails '--instr without --from' '--instr: it has no effect with a file that is read' custom --instr HMMA.16816.F32
 fails '--from without --instr' '--instr NAME or --in FORMAT is missing' custom --from H100
 sed 's/"block": 8/"block": 5/' sticky.json >wrong.json
 fails 'a contradiction: file, line, column, allowed values' \
@@ -168,14 +168,14 @@ gives 'its sums are explained' 0 '^step 2 of 2, sum 3: exact$' \
   explain --on four-chains.json --a '1 2 3 4 0*12' --b '1*16' --c 5
 gives 'its tree' 0 '4 additions in a row, each of a product' tree --on four-chains.json
 gives 'its errors are measured against exact sums' 0 '^exact results: \|x\| 50 % [1-9]' \
-  tolerance --on four-chains.json --in bf16 --shape 32x32x128
+  tolerance --on four-chains.json --shape 32x32x128
 check 'and have no bound' grep -q '4096 elements have no bound: .*composition' in/stdout
 gives 'an instruction in steps' 0 '"steps": \[$' custom --from MI300X --instr v_mfma_f32_16x16x16_f16 --steps
 cp in/stdout steps.json
 gives 'is recognised' 0 '^the same as +cdna3 v_mfma_f32_16x16x16_f16$' custom steps.json
 sed -i 's/"narrow_bits": 31/"narrow_bits": 30/' steps.json
 gives 'is another with another number' 0 '^model +composition' custom steps.json
-fails '--steps without --from' '--steps: it goes with --from TARGET' custom --steps steps.json
+fails '--steps without --from' '--steps: it has no effect with a file that is read' custom --steps steps.json
 
 # ---- Every option that takes --on ----
 

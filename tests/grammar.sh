@@ -169,7 +169,8 @@ fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
 fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
 fails 'a file to write' "unexpected argument 'd.npy'; -o names the file to write" gemm H100:f16 A.npy B.npy d.npy
 fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'best' \\(see" compare A100 best A.npy B.npy
-fails 'the exact product as a target' "'exact' is no target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy
+fails 'the exact product as a target' "'exact' is not a target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy
+fails 'GPUs of an experiment' '--gpus: unknown option; type --set NAME=VALUE' experiment accumulation --gpus H100
 fails 'an element as arguments' 'the element is --at I,J' trace A100:f16 A.npy B.npy 0 0
 fails 'a picture by -o' '-o: unknown option; type --svg FILE' explain V100:f16 -a 1 -b 1 -o sum.svg
 fails 'a module by name' '--module: unknown option; type --name NAME' rtl H100:e4m3 --module dot -o dot.sv
@@ -189,12 +190,12 @@ fails 'two models to separate' "the other is --against custom:FILE, made by 'sof
 fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem
 fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
 fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1
-fails 'the output of a description that is read' '-o: it goes with --from' custom unit.json -o other.json
+fails 'the output of a description that is read' '--output: it has no effect with a file that is read' custom unit.json -o other.json
 fails 'a unit without its kind' 'is custom:unit.json' test H100:f16 --unit unit.json
 fails 'a plug-in without its kind' 'is plugin:./unit.so' test H100:f16 --unit ./unit.so
 fails 'a program without its kind' 'is pipe:./box.py$' test H100:f16 --unit ./box.py
 fails 'a program without its folder' 'is pipe:./box.py$' infer H100:f16 --unit box.py
-fails 'a method by what it gives' '--method ozaki --in s8 --slices auto gives the exact product' \
+fails 'a method by what it gives' '--method ozaki gives the exact product' \
   gemm H100:s8 A.npy B.npy -o E.npy --method exact
 fails 'a GPU as a unit' 'is a GPU, and no unit' test H100:f16 --unit model --against A100
 fails 'too many elements' 'the instruction takes 16' dot H100:f16 --a '1*17' --b 1
@@ -202,7 +203,8 @@ fails 'different results' 'one format of D' compare V100 H100:s8 A.npy B.npy
 gives 'formats of a search' 0 'H100' match A.npy B.npy D.npy H100:f16
 fails 'two formats of a search' 'a search is for the formats f16' match A.npy B.npy D.npy H100:f16 A100:bf16
 fails 'formats in a list of instructions' "'softmma show H100:f16' shows" list H100:f16
-fails 'ozaki without formats' '--method ozaki takes --in s8' gemm H100 A.npy B.npy -o E.npy --method ozaki --slices auto
+check 'ozaki without formats' runs 0 gemm H100 A.npy B.npy -o E.npy --method ozaki
+fails 'ozaki with another format' 'does not multiply s8 by s8, as slices are' gemm H100:f16 A.npy B.npy -o E.npy --method ozaki
 check 'fallback' runs 0 gemm A100:e4m3 A.npy B.npy -o E.npy --method fallback
 gives 'custom: as in --unit' 1 'fraction bits retained' diff custom:unit.json other.json
 

@@ -142,7 +142,7 @@ check 'experiment: the same files, and no others' diff -r one many
 check 'shards of another seed' runs 2 "${experiment[@]}" -o other --seed 5
 check 'shards of another seed, in one line' \
   grep -q '^softmma: other/accumulation.csv.shard-1-of-3: rows of another version, seed' in/stderr
-fails 'a shard of nothing' '^softmma: --shard: of which experiment' experiment --shard 1/3
+fails 'a shard of nothing' '^softmma: --shard: it has no effect with the list of experiments' experiment --shard 1/3
 
 # ---- Coverage ----
 

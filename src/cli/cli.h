@@ -95,6 +95,10 @@ extern struct poptOption smma_no_options[];
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details, int *status);
 
+/* Fails if the command line has an option that has no effect in this use of the command: one that is not among `used`,
+   which are long names separated by spaces. The error names the use, such as "--list". */
+bool smma_check_options(const char *use, const char *used, smma_error *error);
+
 /* Returns the command of that name, which may have two words, or NULL if the name is unknown. */
 const smma_command *smma_find_command(const char *name);
 

@@ -147,8 +147,10 @@ int smma_command_coverage(int argc, const char **argv) {
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
   if (tries < 0) smma_die("--search: %lld is negative", tries);
   if (most < 0) smma_die("--show: %lld is negative", most);
-  if (*files && (gpu || choice.instr || choice.in || unit_name || kind_name))
-    smma_die("give files, or a target, not both");
+  if (*files)
+    smma_require(
+        smma_check_options("files", tries ? "search seed show output html json" : "show output html json", &error),
+        &error);
   if (path) smma_require(smma_check_writable(path, "--output", &error), &error);
   if (page) smma_require(smma_check_writable(page, "--html", &error), &error);
   if (!*files && !gpu) smma_die("give FILE, or a target, as in --on H100 --in f16");

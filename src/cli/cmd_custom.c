@@ -68,9 +68,8 @@ int smma_command_custom(int argc, const char **argv) {
       "TARGET: as with --from, its instruction is written as such a file.\n",
       &status);
   if (!paths) return status;
-  if (!gpu && (choice.instr || choice.in))
-    smma_die("%s: it goes with --from TARGET", choice.instr ? "--instr" : "--in");
-  if (!gpu && (steps || output)) smma_die("%s: it goes with --from TARGET", steps ? "--steps" : "-o");
+  if (!gpu) smma_require(smma_check_options("a file that is read", "json", &error), &error);
+  if (gpu && json) smma_die("--json: a description is JSON anyway; leave it out");
   if (gpu && *paths) smma_die("unexpected argument '%s': with --from a description is written, not read", *paths);
   if (gpu) {
     i = smma_choose_instruction(gpu, &choice, &error);

@@ -175,6 +175,7 @@ static int prove(int argc, const char **argv) {
           &status))
     return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
+  smma_require(!list || smma_check_choice(list, &c, &error), &error);
   while (list && *list) {
     if (count == 2) smma_die("more than two targets: '%s'", list);
     smma_require((list = smma_next_target(list, label[count], &error)) &&
@@ -182,6 +183,7 @@ static int prove(int argc, const char **argv) {
                  &error);
     count++;
   }
+  if (permute && proves) smma_die("--prove and --permute are two questions; give one of them");
   if (permute && count != 1) smma_die("--permute: of one target, not two");
   if (!permute && count != 2)
     smma_die("--prove: it takes two targets; for example softmma diff --prove H100 B200 --in bf16");
@@ -272,6 +274,8 @@ int smma_command_diff(int argc, const char **argv) {
           &status))
     return status;
   smma_require(smma_is_given(gpus, "--on", "A100,H100", &error), &error);
+  choice.instr = names;
+  smma_require(smma_check_choice(gpus, &choice, &error), &error);
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (against_name && !smma_unit_open(against_name, &against, &error)) smma_die("--against: %s", error.text);

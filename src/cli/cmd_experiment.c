@@ -277,8 +277,8 @@ int smma_command_experiment(int argc, const char **argv) {
   rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv), &status);
   if (!rest) return status;
   if (lists && *rest) smma_die("--list: it lists all experiments; leave out '%s'", *rest);
+  if (!*rest) smma_require(smma_check_options("the list of experiments", "list json", &error), &error);
   if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
-  if (shard && !*rest) smma_die("--shard: of which experiment? (see 'softmma experiment')");
   smma_require(!shard || smma_read_shard(shard, &o.shard, &o.shards, &error), &error);
   if (!*rest) return smma_rank() ? SMMA_EXIT_EQUAL : list_experiments(o.json);
   return (smma_ranks() > 1 ? run_in_ranks : run_experiment)(&o, require_experiment(*rest));

@@ -190,14 +190,18 @@ int smma_command_explain(int argc, const char **argv) {
   if (!files) return status;
   smma_require(!json || !svg || smma_check_file(svg, "--svg", "the JSON", &error), &error);
   if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
-  if (number && (operands.a || operands.b || operands.c || operands.scale_a || operands.scale_b))
-    smma_die("--row: the operands stand in %s; leave out the others", files[0]);
+  if (number)
+    smma_require(smma_check_options(
+                     "--row", gpus || names || choice.in ? "row on instr in out svg json" : "row svg json", &error),
+                 &error);
   if (!number || gpus || names || choice.in) {
     smma_require(smma_is_given(gpus, "--on", "H100,A100", &error), &error);
+    if (strchr(gpus, ','))
+      smma_require(smma_check_choice(gpus, &(smma_choice){names, choice.in, choice.out, NULL}, &error), &error);
     choose_instructions(&r, gpus, names, &choice, number != 0);
   }
   if (plan) {
-    if (number || svg || r.count != 1)
+    if (svg || r.count != 1)
       smma_die("--plan: it explains operands of one GPU as text or JSON; 'softmma trace' compares two, and draws");
     explain_planned(r.unit[0], r.instruction[0], plan, &operands, json);
     return smma_finish_output(SMMA_EXIT_EQUAL);

@@ -26,7 +26,7 @@ static const smma_instruction *choose_instruction(gemm_options *o) {
   smma_error error;
   smma_require(smma_read_target(o->gpu, &target, &error), &error);
   if (smma_method_is(m, "ozaki") && !o->choice.instr && !o->choice.in && !target.more && !target.custom)
-    smma_die("--in is missing: --method ozaki takes --in s8");
+    o->choice.in = "s8"; /* the format of slices */
   if (!smma_method_is(m, "fallback")) {
     i = smma_choose_instruction(o->gpu, &o->choice, &error);
     smma_require(i, &error);
@@ -206,7 +206,7 @@ int smma_command_gemm(int argc, const char **argv) {
       {"subnormals", 0, POPT_ARG_STRING, &r->method.subnormals, 0,
        "words, markidis: whether words may be subnormal (default: on)", "on|off"},
       {"slices", 0, POPT_ARG_STRING, &r->method.slices, 0,
-       "ozaki: number of slices of each element; auto: as many as represent it exactly", "S|auto"},
+       "ozaki: number of slices of each element; auto: as many as represent it exactly (default: auto)", "S|auto"},
       {"slice-bits", 0, POPT_ARG_INT, &r->method.slice_bits, 0, "ozaki: bits of a slice, 1 to 7 (default: 7)", "N"},
       {"products", 0, POPT_ARG_STRING, &r->method.products, 0,
        "ozaki: which products of slices to compute, leading or all (default: leading; all with --slices auto)",

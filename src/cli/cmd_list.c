@@ -144,7 +144,10 @@ int smma_command_list(int argc, const char **argv) {
   only = target.arch;
   if (list_of_gpus + list_of_formats + experiments + facts > 1)
     smma_die("--gpus, --formats, --experiments and --facts are different lists; give only one");
-  if (facts && on) smma_die("--facts has all GPUs; leave out '%s'", on);
+  if (facts) smma_require(smma_check_options("--facts", "facts json", &error), &error);
+  if (list_of_gpus) smma_require(smma_check_options("--gpus", "gpus on json", &error), &error);
+  if (list_of_formats) smma_require(smma_check_options("--formats", "formats json", &error), &error);
+  if (experiments) smma_require(smma_check_options("--experiments", "experiments json", &error), &error);
   if (facts) return print_list(smma_facts_datum(), true, NULL, 0);
   if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);
   if (list_of_formats) return list_formats(names, json);

@@ -60,6 +60,7 @@ static int check_file(const plan_options *o, const char *path) {
   smma_error error;
   smma_plan *plan = smma_plan_load(path, &error);
   smma_require(plan, &error);
+  if (i && !o->k) smma_die("-k is missing: the K of the product to check; for example -k 4096");
   if (i && smma_plan_check(plan, i, (size_t)o->k, &error) != SMMA_OK) {
     smma_plan_free(plan);
     smma_die("%s: K = %lld: %s", path, o->k, error.text);
@@ -101,6 +102,7 @@ int smma_command_plan(int argc, const char **argv) {
   plan_options o = {.output = "-"};
   const char **paths;
   int status;
+  smma_error error;
   struct poptOption options[] = {
       SMMA_ON_OPTION(&o.gpu, "the target"),
       {"instr", 0, POPT_ARG_STRING, &o.choice.instr, 0, "the instruction, by name or alias", "NAME"},
@@ -144,10 +146,14 @@ int smma_command_plan(int argc, const char **argv) {
   if (!paths) return status;
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
   if (o.request.workspace < -1) smma_die("--workspace: %lld is negative", o.request.workspace);
+  if (o.list) smma_require(smma_check_options("--list", "list", &error), &error);
   if (o.list) return list_libraries();
   if (!o.as && *paths && is_library(*paths)) o.as = *paths++;
   if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);
   if (o.as) return write_library(&o);
   if (!*paths) smma_die("a file or a library is missing: softmma plan FILE, or softmma plan NAME TARGET:FORMAT -k K");
+  if (!o.gpu && !o.choice.instr && !o.choice.in)
+    smma_require(smma_check_options("a plan that is read without a target", "output", &error), &error);
+  smma_require(smma_check_options("a plan that is read", "on instr in k output", &error), &error);
   return check_file(&o, *paths);
 }

@@ -143,9 +143,12 @@ int smma_command_probe(int argc, const char **argv) {
           "'cannot tell' rather than guess.\n",
           &status))
     return status;
+  if (list) smma_require(smma_check_options("--list", "list", &error), &error);
   if (list) return list_probes();
   if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
   smma_require(smma_is_given(gpus, "--on", "H100", &error), &error);
+  smma_require(smma_check_choice(gpus, &choice, &error), &error);
+  if (strchr(gpus, ',') && witness) smma_die("--witness: of one target, not of several");
   if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
   while (*gpus) gpus = add_subject(&p, gpus, &choice);
   examine(&p);

@@ -44,7 +44,7 @@ int smma_command_self_test(int argc, const char **argv) {
           "core's digests and the test vectors.\n",
           &status))
     return status;
-  if (digests && json) smma_die("--digests and --json: --digests prints text; give one of them");
+  if (digests) smma_require(smma_check_options("--digests", "digests", &error), &error);
   if (digests) {
     print_digests();
     return smma_finish_output(SMMA_EXIT_EQUAL);

@@ -61,6 +61,7 @@ int smma_command_show(int argc, const char **argv) {
   if (*names && choice.instr) smma_die("--instr: '%s' already gives it; leave it out", *names);
   if (*names) choice.instr = *names;
   if (!on && !choice.instr) smma_die("a name is missing; for example softmma show H100, or show HMMA.16816.F32");
+  if (!on) smma_require(smma_check_options("the name of an instruction", "instr json", &error), &error);
   if (!on) return show_everywhere(choice.instr, json);
   smma_require(smma_read_target(on, &target, &error) && smma_chosen(&target, &choice, &chosen, &error), &error);
   if (chosen) return show_one(chosen, json);

@@ -27,6 +27,9 @@ static char *strings[MAX_OPTIONS], **words[MAX_OPTIONS];
 
 static const char **plain_arguments; /* the arguments that name no target, followed by NULL */
 
+static const struct poptOption *table_read; /* the command's table, once its options are read */
+static bool is_set[MAX_OPTIONS];            /* whether the command line has an option, or a later name of it */
+
 static void free_options(void) {
   for (int i = 0; i < MAX_OPTIONS; i++) {
     free(strings[i]);
@@ -81,7 +84,8 @@ static const struct {
   const char *name, *option;
 } related[] = {{"row", "at"},        {"col", "at"},     {"column", "at"},   {"element", "at"},
                {"m", "shape"},       {"n", "shape"},    {"k", "shape"},     {"size", "shape"},
-               {"exact", "explain"}, {"library", "as"}, {"module", "name"}, {"o", "svg"}};
+               {"exact", "explain"}, {"library", "as"}, {"module", "name"}, {"o", "svg"},
+               {"gpu", "set"},       {"gpus", "set"},   {"on", "set"},      {"k", "set"}};
 
 /* Returns the option of the command that does in another form what users expect of this name, or NULL. */
 static const struct poptOption *find_related(const struct poptOption *table, const char *name) {
@@ -158,9 +162,8 @@ static void describe_default(const struct poptOption *o, char *text, size_t size
     snprintf(text, size, "%s (default: %s)", o->descrip, *(char **)o->arg);
 }
 
-/* Copies the table to `popt_table`. Gives each integer and string option the value index + 1, which popt then returns.
-   popt reads integers as strings, and store_integer parses them. Fills `all_groups` with the groups, and returns their
-   number. */
+/* Copies the table to `popt_table`. Gives each option the value index + 1, which popt then returns. popt reads integers
+   as strings, and store_integer parses them. Fills `all_groups` with the groups, and returns their number. */
 static int build_popt_table(const struct poptOption *table) {
   int groups = 0;
   all_groups[groups++] = (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, popt_table, 0, "Options:", NULL};
@@ -172,11 +175,12 @@ static int build_popt_table(const struct poptOption *table) {
       all_groups[groups++] =
           (struct poptOption){NULL, 0, POPT_ARG_INCLUDE_TABLE, &popt_table[i + 1], 0, table[i].descrip, NULL};
     }
+    if (is_group(&table[i])) continue;
+    popt_table[i].val = i + 1;
     if (!is_string(&table[i]) && !is_integer(&table[i])) continue;
     describe_default(&table[i], descriptions[i], sizeof descriptions[i]);
     popt_table[i].descrip = descriptions[i];
     popt_table[i].argInfo &= ~(unsigned)POPT_ARGFLAG_SHOW_DEFAULT;
-    popt_table[i].val = i + 1;
     if (!is_integer(&table[i])) continue;
     popt_table[i].argInfo = POPT_ARG_STRING;
     popt_table[i].arg = NULL;
@@ -223,6 +227,7 @@ static const struct poptOption *former_letter;
 static int take_value(const struct poptOption *table, const struct poptOption *o, char *given[MAX_OPTIONS]) {
   int index = 0, status = SMMA_EXIT_EQUAL;
   while (table[index].arg != o->arg) index++;
+  is_set[index] = true;
   if (is_integer(o)) return store_integer(o);
   if (!is_string(o)) return SMMA_EXIT_EQUAL;
   if (!*(char **)o->arg) return smma_complain("out of memory"); /* popt failed to copy it */
@@ -282,16 +287,16 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
 
 /* ---- Arguments that name targets become values of the option "on" ---- */
 
-/* Reports whether an argument names a target and not a file. A command whose usage begins with FILE reads JSON files.
- */
+/* Reports whether an argument names a target and not a file. A command whose usage begins with FILE reads JSON
+   files. */
 static bool is_target(const char *text) {
   if (!*text) return true; /* to be refused as the name of a target */
   if (smma_ends_with(text, ".json")) return strncmp(command->arguments, "FILE", strlen("FILE")) != 0;
   return access(text, F_OK) != 0 && smma_names_target(text);
 }
 
-/* popt silently drops arguments when it runs out of memory. A dummy argument goes first: if it is missing, memory ran
- * out. */
+/* popt silently drops arguments when it runs out of memory. So a dummy argument goes first: if it is missing, memory
+   ran out. */
 static const char *first_argument[] = {"first", NULL};
 
 /* Sets the flag whose name, without "--", is the argument. Returns false if the command has none, or it is a file. */
@@ -299,6 +304,7 @@ static bool take_flag(const struct poptOption *table, const char *text) {
   const struct poptOption *flag = find_option(table, text);
   if (!flag || !flag->arg || (flag->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE || access(text, F_OK) == 0) return false;
   *(int *)flag->arg = 1;
+  is_set[flag - table] = true;
   return true;
 }
 
@@ -376,7 +382,7 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
     if (find_option(table, "at") && isdigit((unsigned char)**text) && access(*text, F_OK) != 0)
       return smma_complain("unexpected argument '%s'; the element is --at I,J (see '%s --help')", *text, program_name);
     if (strcmp(*text, "exact") == 0 && is_list(find_option(table, "on")))
-      return smma_complain("'exact' is no target; leave it out: errors are those against the exact product");
+      return smma_complain("'exact' is not a target; leave it out: errors are those against the exact product");
     if (access(*text, F_OK) != 0 && !strpbrk(*text, "./") && smma_resolve_arch(*text, &error) == SMMA_ARCH_COUNT)
       return smma_complain("%s (see 'softmma list --gpus')", error.text);
   }
@@ -437,6 +443,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
   if (code < -1) return *status = refuse_option(argc, argv, table, code), NULL;
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
+  table_read = table;
   smma_note_former_name();
   if (former_letter)
     smma_note("-%c is deprecated, and will be removed in the next version: type %s", former_letter->shortName,
@@ -446,4 +453,24 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
                 ? refuse_argument(table, most, program)
                 : smma_complain("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);
   return NULL;
+}
+
+/* ---- Options that have no effect ---- */
+
+/* Reports whether `names`, which are separated by spaces, contain the name. */
+static bool has_name(const char *names, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && strchr(" ", at[length])) return true;
+  return false;
+}
+
+bool smma_check_options(const char *use, const char *used, smma_error *error) {
+  for (const struct poptOption *o = table_read; o->longName || o->arg; o++) {
+    if (!is_set[o - table_read] || has_name(used, o->longName)) continue;
+    if (strcmp(o->longName, "on") == 0) /* may be an argument */
+      return smma_fail(error, "'%s': a target has no effect with %s; leave it out", *(char **)o->arg, use);
+    return smma_fail(error, "--%s: it has no effect with %s; leave it out", o->longName, use);
+  }
+  return true;
 }

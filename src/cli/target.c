@@ -122,6 +122,8 @@ bool smma_chosen(const smma_target *t, const smma_choice *c, const smma_instruct
     *chosen = said_already(c->instr ? "--instr" : "--in", t->text, error);
   else if (t->more)
     *chosen = after_colon(t, c, error);
+  else if (!is_given && c->out)
+    return smma_fail(error, "--out: it goes with --in, the format of A and B");
   else
     *chosen = is_given ? by_options(t, c, error) : NULL;
   return *chosen || !is_given;
@@ -147,11 +149,24 @@ const smma_instruction *smma_choose_target(const char *text, const smma_choice *
 
 /* ---- Several targets ---- */
 
+bool smma_check_choice(const char *list, const smma_choice *choice, smma_error *error) {
+  const char *option = choice->instr ? "--instr" : choice->in ? "--in" : choice->out ? "--out" : NULL;
+  const bool only_d = choice->out && !choice->instr && !choice->in;
+  char text[SMMA_TARGET_SIZE], gpu[SMMA_GPU_TEXT_SIZE];
+  const char *more = list;
+  while (option && *more) {
+    if (!(more = smma_next_target(more, text, error))) return false;
+    if (!smma_is_custom_file(text) && (only_d || !smma_split_target(text, gpu))) return true;
+  }
+  return !option || smma_fail(error, "%s: %s already gives it; leave it out", option, list);
+}
+
 bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
                       smma_error *error) {
   char text[SMMA_TARGET_SIZE];
   smma_choice own = *choice;
   if (!*list) return smma_fail(error, "--on: the list of targets is empty; for example --on V100,A100,H100");
+  if (!smma_check_choice(list, choice, error)) return false;
   while (*list) {
     const smma_instruction *i;
     smma_format rounded = SMMA_NO_FORMAT;

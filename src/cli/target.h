@@ -93,6 +93,9 @@ const smma_instruction *smma_choose_instruction(const char *on, const smma_choic
    the default of --in is f16. */
 const smma_instruction *smma_choose_target(const char *text, const smma_choice *choice, smma_error *error);
 
+/* Fails if the options choose an instruction, but each target of the list names its own. */
+bool smma_check_choice(const char *list, const smma_choice *choice, smma_error *error);
+
 /* Adds the targets of --on, whose names are separated by commas. Fails if there are none or more than `most`. */
 bool smma_add_targets(smma_prepared_targets *x, const char *list, size_t most, const smma_choice *choice,
                       smma_error *error);

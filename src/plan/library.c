@@ -489,9 +489,32 @@ static bool fill(maker *m) {
   return finish(m) && make_kernel(m);
 }
 
+/* Checks that the request has nothing that only plans of cuBLASLt depend on. */
+static bool check_named(maker *m) {
+  const smma_plan_request *w = m->with;
+  const struct {
+    const char *name;
+    long long value;
+  } settings[] = {{"algo", w->algo},           {"tile", w->tile},        {"splitk", w->split_k},
+                  {"reduction", w->reduction}, {"swizzle", w->swizzle},  {"custom", w->custom},
+                  {"stages", w->stages},       {"inner", w->inner},      {"cluster", w->cluster},
+                  {"workspace", w->workspace}, {"epilogue", w->epilogue}};
+  for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+    if (settings[i].value != ANY)
+      return MISSING(m, "%s: the plan %s does not depend on it; leave it out", settings[i].name, m->from->name);
+  if (w->with_c) return UNKNOWN(m, "with_c: the plan %s is of products without C; leave it out", m->from->name);
+  if (w->fast_accumulation)
+    return MISSING(m,
+                   "fast: the plan %s does not depend on it; plans with fast accumulation have names of their own, "
+                   "such as torch:_scaled_mm:fast",
+                   m->from->name);
+  return true;
+}
+
 /* Reads the plan from its text, and sets D's format if the text names no format. */
 static bool read_named(maker *m) {
   const smma_format d = m->with->d;
+  if (!check_named(m)) return false;
   m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->error);
   if (!m->plan) return false;
   if (!(m->plan->source[0] = copy_of(m->from->source))) return smma_no_memory(m->error);

@@ -43,7 +43,7 @@ bool smma_check_method(const smma_method_options *o, smma_error *error) {
                  {"--through", o->through != NULL, "fallback"}};
   int chosen;
   if (smma_method_is(o, "exact"))
-    return smma_fail(error, "--method: unknown 'exact'; --method ozaki --in s8 --slices auto gives the exact product");
+    return smma_fail(error, "--method: unknown 'exact'; --method ozaki gives the exact product");
   if (!choose("--method", o->method, method_names, 0, &chosen, error)) return false;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (options[i].given && (!o->method || !strstr(options[i].methods, o->method)))
@@ -105,9 +105,11 @@ static bool take_slices(const smma_method_options *o, const smma_instruction *i,
   smma_slices_defaults(how, sizeof *how);
   if (o->slice_bits) how->bits = o->slice_bits;
   if (i->a != SMMA_S8 || i->b != SMMA_S8 || i->d != SMMA_S32)
-    return smma_fail(error, "--method ozaki: %s is no instruction with A and B in s8; take --in s8", i->name);
-  if (!o->slices) return smma_fail(error, "--slices S is missing; for example --slices 8, or --slices auto");
-  automatic = strcmp(o->slices, "auto") == 0;
+    return smma_fail(
+        error,
+        "--method ozaki: %s does not multiply s8 by s8, as slices are; give the GPU with --in s8, or without a format",
+        i->name);
+  automatic = !o->slices || strcmp(o->slices, "auto") == 0;
   how->slices = automatic ? 0 : (int)strtol(o->slices, &end, 10);
   if (!automatic && (*end || how->slices < 1 || how->slices > SMMA_MOST_SLICES))
     return smma_fail(error, "--slices: '%s' is neither a number from 1 to %d nor auto", o->slices, SMMA_MOST_SLICES);

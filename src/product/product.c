@@ -497,7 +497,7 @@ smma_datum *smma_product_datum(const smma_matrix_product *p, const char *d, doub
   if (p->request->method.method) smma_put_text(r, "method", p->request->method.method);
   if (p->method.kind == SMMA_METHOD_WORDS) smma_put_count(r, "words", (uint64_t)p->method.words.words);
   if (p->method.kind == SMMA_METHOD_SLICES) {
-    smma_put_text(r, "slices", p->request->method.slices);
+    smma_put_text(r, "slices", p->request->method.slices ? p->request->method.slices : "auto");
     smma_put_count(r, "slices_of_a", (uint64_t)p->method.used[0]);
     smma_put_count(r, "slices_of_b", (uint64_t)p->method.used[1]);
   }

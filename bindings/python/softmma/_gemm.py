@@ -92,8 +92,8 @@ def gemm(
       "unit", "unit-scaled" or "blocks". ``subnormals`` is "on" (default) or "off": subnormal words become zero;
     - "bf16x9": three words of BF16 and nine products, as CUTLASS computes FP32 on Blackwell;
     - "ozaki": each number is a sum of ``slices`` integers of ``slice_bits`` bits (default: 7), on an s8 instruction;
-      "auto" takes as many slices as make D the exact product, rounded once. ``products`` is "leading" or "all", ``sum``
-      "f64" or "exact".
+      "auto" (default) takes as many slices as make D the exact product, rounded once. ``products`` is "leading" or
+      "all", ``sum`` "f64" or "exact".
 
     Two methods are for other products: "two-level" promotes after every 128 of K, or after ``promote_every``, and
     "fallback" rounds A and B to the FP8, FP6 or FP4 format ``in_dtype`` and multiplies them ``through`` an instruction
