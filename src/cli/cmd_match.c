@@ -189,23 +189,6 @@ static void print_match(const smma_match_study *x, double seconds) {
 
 /* ---- The search ---- */
 
-static void write_plan(const match_options *o, const smma_match *m) {
-  smma_output output;
-  smma_error error;
-  char *text;
-  size_t size;
-  if (!o->plan) return;
-  if (!m->fits) smma_die("-o: nothing fits, so that there is no plan to write");
-  size = smma_plan_text(m->fit[0].plan, NULL, 0) + 1;
-  text = malloc(size);
-  if (!text) smma_die("out of memory");
-  smma_plan_text(m->fit[0].plan, text, size);
-  smma_require(smma_begin_output(o->plan, "-o", &output, &error), &error);
-  fputs(text, output.stream);
-  free(text);
-  if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
-}
-
 static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
 
 static int run_search(const match_options *o, const target_list *targets, smma_match_study *x) {
@@ -222,7 +205,8 @@ static int run_search(const match_options *o, const target_list *targets, smma_m
     smma_print_datum(smma_match_datum(x, seconds));
   else
     print_match(x, seconds);
-  if (x->found.fits) write_plan(o, &x->found);
+  if (x->found.fits && o->plan && smma_write_plan(o->plan, x->found.fit[0].plan) != SMMA_EXIT_EQUAL)
+    return SMMA_EXIT_FAILED;
   return smma_finish_output(x->found.fits ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
 }
 

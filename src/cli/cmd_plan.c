@@ -37,12 +37,9 @@ static bool is_library(const char *name) {
 }
 
 static int write_plan(smma_plan *plan, const char *path) {
-  const size_t size = smma_plan_text(plan, NULL, 0) + 1;
-  char *text = malloc(size);
-  if (!text) smma_die("out of memory");
-  smma_plan_text(plan, text, size);
+  const int status = smma_write_plan(path, plan);
   smma_plan_free(plan);
-  return smma_write_text(path, "-o", text);
+  return status;
 }
 
 /* Returns the instruction of the options, or NULL if none of them is given. */

@@ -194,12 +194,6 @@ static int width_of(const smma_prepared_targets *x, column of) {
   return (int)width;
 }
 
-/* Writes a number as text, and "-" for NaN. */
-static const char *number(double value, char text[32]) {
-  snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
-  return text;
-}
-
 static void print_errors(const smma_prepared_targets *of, const smma_tolerance_result *x) {
   const int labels = width_of(of, LABELS), inputs = width_of(of, INPUTS), names = width_of(of, NAMES);
   char text[32];
@@ -213,8 +207,8 @@ static void print_errors(const smma_prepared_targets *of, const smma_tolerance_r
     const smma_target_error *t = &x->target[i];
     const double most = t->error[SMMA_QUANTILES - 1];
     printf("%-*s  %-*s  %-*s", labels, u->label, inputs, u->shown, names, u->instruction->name);
-    for (int q = 0; q < SMMA_QUANTILES; q++) printf("  %8s", number(t->error[q], text));
-    printf("  %8s", number(t->unbounded ? NAN : t->most_bound, text));
+    for (int q = 0; q < SMMA_QUANTILES; q++) printf("  %8s", smma_number_text(t->error[q], text));
+    printf("  %8s", smma_number_text(t->unbounded ? NAN : t->most_bound, text));
     if (most > 0 && !t->unbounded)
       printf("  %9.2f\n", t->most_bound / most);
     else

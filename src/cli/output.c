@@ -34,6 +34,14 @@ int smma_write_text(const char *path, const char *option, char *text) {
   return smma_end_output(&output, option);
 }
 
+int smma_write_plan(const char *path, const smma_plan *plan) {
+  const size_t size = smma_plan_text(plan, NULL, 0) + 1;
+  char *text = malloc(size);
+  if (!text) return smma_complain("out of memory");
+  smma_plan_text(plan, text, size);
+  return smma_write_text(path, "-o", text);
+}
+
 void smma_drop_output(smma_output *output) {
   if (output->stream == stdout) return;
   smma_output_abandon(output);

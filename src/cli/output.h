@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "io/file.h"
+#include "softmma/softmma.h"
 
 /* Reports whether the name is "-", which stands for standard output. ("./-" is a file.) */
 bool smma_is_standard_output(const char *path);
@@ -20,6 +21,9 @@ void smma_drop_output(smma_output *output);
 
 /* Writes the text to the file or standard output, and frees it. Returns the exit status, as smma_end_output. */
 int smma_write_text(const char *path, const char *option, char *text);
+
+/* Writes the plan to the file of -o, and returns the exit status. */
+int smma_write_plan(const char *path, const smma_plan *plan);
 
 /* Fails if the file could not be written. Call it before a long computation. Changes no file. */
 bool smma_check_writable(const char *path, const char *option, smma_error *error);

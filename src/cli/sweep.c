@@ -9,8 +9,7 @@
 
 /* ---- Text ---- */
 
-/* Writes a number as text, and "-" for NaN. */
-static const char *number(double value, char text[32]) {
+const char *smma_number_text(double value, char text[32]) {
   snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
   return text;
 }
@@ -30,9 +29,9 @@ static void print_row(const smma_sweep_result *x, const smma_sweep_row *row) {
   const double bound = row->error.unbounded ? NAN : row->error.most_bound;
   char text[5][32], share[32] = "-";
   if (most > 0 && !isnan(bound)) snprintf(share, sizeof share, "%.2f", bound / most);
-  printf("%-16s  %8s  %8s  %8s  %8s  %9s  %13s\n", x->request->sweep.value[row->value], number(error[0], text[0]),
-         number(error[2], text[1]), number(most, text[2]), number(bound, text[3]), share,
-         number(row->exact[0], text[4]));
+  printf("%-16s  %8s  %8s  %8s  %8s  %9s  %13s\n", x->request->sweep.value[row->value],
+         smma_number_text(error[0], text[0]), smma_number_text(error[2], text[1]), smma_number_text(most, text[2]),
+         smma_number_text(bound, text[3]), share, smma_number_text(row->exact[0], text[4]));
 }
 
 /* Prints the values of a sweep over formats that the GPU of a target does not have. */
