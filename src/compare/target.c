@@ -5,6 +5,7 @@
 #include "gemm/element.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "numerics/bound.h"
 #include "plan/plan.h"
 #include "product/product.h"
 
@@ -41,16 +42,11 @@ static const char *gpu_of(smma_arch_id arch) {
 
 _Static_assert((int)SMMA_ARCH_COUNT <= (int)SMMA_MOST_TARGETS, "room for a target of each architecture");
 
-/* Products of slices, or of factors aligned in blocks, have no error bound. */
-static bool is_bounded(const smma_rule *rule) {
-  return rule->algorithm != SMMA_COMPOSITION || smma_has_whole_products(&rule->with.composition);
-}
-
 size_t smma_find_targets(const smma_formats *formats, smma_product_target target[SMMA_MOST_TARGETS]) {
   size_t count = 0;
   for (int arch = 0; arch < SMMA_ARCH_COUNT; arch++) {
     const smma_instruction *i = smma_resolve_formats(smma_architectures[arch].name, formats, NULL);
-    if (i && smma_architectures[arch].listed && is_bounded(&i->rule->rule))
+    if (i && smma_architectures[arch].listed && smma_has_bound(i))
       target[count++] = (smma_product_target){.label = gpu_of((smma_arch_id)arch), .instruction = i};
   }
   return count;

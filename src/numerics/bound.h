@@ -26,6 +26,9 @@ typedef struct {
 smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                             size_t first, size_t rows, smma_bounded *bounds);
 
+/* Reports whether the sums of an instruction have a bound. If not, all bounds of its products are infinite. */
+bool smma_has_bound(const smma_instruction *instruction);
+
 /* Returns result minus exact, rounded once or twice; NaN if either is not finite. */
 double smma_bounded_error(const smma_bounded *x, double result);
 

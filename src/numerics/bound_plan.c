@@ -1,22 +1,10 @@
 #include "numerics/bound_plan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/range.h"
 
 enum { LANES = SMMA_BOUND_LANES };
-
-/* The `unit` of zero, which is a multiple of every power of two. */
-static const double great = 0x1p400;
-
-smma_bound_sum smma_bound_empty(smma_format format) {
-  smma_bound_sum s;
-  memset(&s, 0, sizeof s);
-  for (int j = 0; j < LANES; j++) s.unit[j] = great;
-  s.fraction_bits = smma_encoding_of(format).fraction_bits;
-  return s;
-}
 
 void smma_bound_round_to(smma_format format, double slack, int lane, smma_bound_sum *s) {
   const smma_bound_rounding rounding = smma_bound_rounding_to(format, SMMA_ROUND_NEAREST_EVEN);
@@ -33,15 +21,6 @@ static void scale(double x, double rest, int lane, smma_bound_sum *s) {
   s->below[lane] = below * fabs(x) + (lost > 0 ? lost : 0) + fabs(lost) * 0x1p-40;
   s->above[lane] = above * fabs(x) + (lost < 0 ? -lost : 0) + fabs(lost) * 0x1p-40;
   s->unit[lane] = 0;
-}
-
-/* Adds another sum, without a rounding error yet. */
-static void add(const smma_bound_sum *x, int lane, smma_bound_sum *to) {
-  const double size = to->size[lane] + x->size[lane];
-  smma_bound_add_exact(to, lane, x->high[lane], x->low[lane]);
-  to->size[lane] = size;
-  to->below[lane] += x->below[lane], to->above[lane] += x->above[lane];
-  to->unit[lane] = to->unit[lane] < x->unit[lane] ? to->unit[lane] : x->unit[lane];
 }
 
 /* ---- Between chains ---- */
@@ -68,7 +47,7 @@ void smma_bound_task(const smma_task *t, smma_format outer, double slack, double
     round_as(t->stored, slack, j, &part);
     if (t->kind == SMMA_TASK_MOVE) continue;
     if (t->with != SMMA_WITH_ADD) scale_part(t, outer, slack, scale_a, scale_b[j], j, &part);
-    add(&part, j, to);
+    smma_bound_join(&part, j, to);
     smma_bound_round_to(outer, slack, j, to);
   }
   if (t->kind == SMMA_TASK_MOVE) *to = part;
@@ -112,11 +91,11 @@ void smma_bound_epilogue(const smma_epilogue *e, smma_format outer, double slack
     case SMMA_EPILOGUE_LINEAR:
       addend = product(with->beta, with->c, outer, slack, lane);
       scale(with->alpha, 0, lane, s);
-      add(&addend, lane, s);
+      smma_bound_join(&addend, lane, s);
       break;
     case SMMA_EPILOGUE_BETA:
       addend = product(with->beta, with->c, outer, slack, lane);
-      add(&addend, lane, s);
+      smma_bound_join(&addend, lane, s);
       break;
     case SMMA_EPILOGUE_BIAS:
       smma_bound_add_exact(s, lane, with->bias, 0);

@@ -5,9 +5,6 @@
 #include "numerics/bound_sum.h"
 #include "plan/schedule.h"
 
-/* Returns empty sums in a format. */
-smma_bound_sum smma_bound_empty(smma_format format);
-
 void smma_bound_round_to(smma_format format, double slack, int lane, smma_bound_sum *sum);
 
 /* Performs a task: moves `from` to `to` or adds it to `to`, in the outer format. If the part has scale factors,

@@ -10,6 +10,9 @@
 
 enum { SMMA_BOUND_LANES = 16 };
 
+/* The `unit` of zero, which is a multiple of every power of two. */
+#define SMMA_BOUND_GREAT 0x1p400
+
 /* A sum and its bounds. The unit's sum lies in [exact - below, exact + above]. The exact sum is high + low, up to an
    error of size times `slack`. The unit's sum is a multiple of `unit`, a power of two (0: not known). If it is
    normal, its significand has `fraction_bits`. */
@@ -25,7 +28,7 @@ typedef struct {
 typedef struct {
   double value, used; /* the exact value; the value that the unit reads, 0 if it flushes subnormals */
   double lead;        /* 2^exponent of the encoding (GST-FDPA: of the scale factor); 0 for zero */
-  double unit;        /* the greatest power of two that divides it; `great` for zero */
+  double unit;        /* the greatest power of two that divides it; SMMA_BOUND_GREAT for zero */
 } smma_bound_factor;
 
 /* The factors of sixteen columns. */
@@ -50,11 +53,21 @@ double smma_bound_slack(size_t count);
  */
 smma_bound_factor smma_bound_factor_of(const smma_operation *operation, bool of_a, smma_number x, smma_number scale);
 
+/* Returns empty sums in a format. */
+smma_bound_sum smma_bound_empty(smma_format format);
+
 /* Adds the number x to the exact sum; its error is `rest`. */
 void smma_bound_add_exact(smma_bound_sum *sum, int lane, double x, double rest);
 
 /* Returns the range of possible values of the unit's sum. */
 void smma_bound_range(const smma_bound_sum *sum, int lane, double slack, double *from, double *to);
+
+/* Adds a sum to another, without a rounding error. */
+void smma_bound_join(const smma_bound_sum *part, int lane, smma_bound_sum *sum);
+
+/* Adds the largest errors that rounding a value in [from, to], a multiple of `unit`, can cause. */
+void smma_bound_add_rounding(const smma_bound_rounding *rounding, double from, double to, double unit, double *below,
+                             double *above);
 
 /* Accounts for a rounding of the unit's sum. */
 void smma_bound_round(smma_bound_sum *sum, int lane, double slack, const smma_bound_rounding *rounding);
