@@ -17,6 +17,17 @@ void smma_shape_text(const smma_shape *shape, char text[SMMA_SHAPE_TEXT]) {
   snprintf(text + length, SMMA_SHAPE_TEXT - length, shape->count == 1 ? ",)" : ")");
 }
 
+void smma_shape_drop_ones(smma_shape *shape, int most) {
+  while (shape->count > most && shape->extent[0] == 1)
+    memmove(shape->extent, shape->extent + 1, (size_t)--shape->count * sizeof *shape->extent);
+}
+
+size_t smma_shape_elements(const smma_shape *shape) {
+  size_t elements = 1;
+  for (int i = 0; i < shape->count; i++) elements *= shape->extent[i];
+  return elements;
+}
+
 bool smma_shape_matrix(const smma_shape *shape, const char *where, smma_tensor *tensor, size_t *elements,
                        smma_error *error) {
   char text[SMMA_SHAPE_TEXT];

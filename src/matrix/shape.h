@@ -26,6 +26,12 @@ static inline bool smma_multiply(size_t a, size_t b, size_t *product) {
 /* Writes the shape as NumPy prints it, "(2, 3)"; truncates a long shape with "...". */
 void smma_shape_text(const smma_shape *shape, char text[SMMA_SHAPE_TEXT]);
 
+/* Removes axes of extent 1 from the front until at most `most` axes are left. */
+void smma_shape_drop_ones(smma_shape *shape, int most);
+
+/* Returns the number of elements. */
+size_t smma_shape_elements(const smma_shape *shape);
+
 /* Sets the rows, the columns and the number of elements. The shape must have one or two dimensions, apart from leading
    dimensions of 1. `where` begins the error message. */
 bool smma_shape_matrix(const smma_shape *shape, const char *where, smma_tensor *tensor, size_t *elements,

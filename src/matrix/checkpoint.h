@@ -1,0 +1,73 @@
+/* A matrix of a .safetensors file. It is a tensor that is stored as it is, or several tensors of a quantised matrix,
+   whose names checkpoint.def lists. A large checkpoint is several files with an index (transformers): a JSON object
+   whose member "weight_map" has the name of the file of each tensor. */
+#ifndef SMMA_MATRIX_CHECKPOINT_H
+#define SMMA_MATRIX_CHECKPOINT_H
+
+#include "matrix/safetensors.h"
+
+/* The tensors of a quantised matrix. A tensor that is stored as it is has only elements. */
+typedef enum { SMMA_PART_ELEMENTS, SMMA_PART_SCALES, SMMA_PART_FACTOR, SMMA_PART_SHAPE, SMMA_PARTS } smma_part;
+
+/* How the names of the parts of a matrix end. */
+typedef struct {
+  const char *end[SMMA_PARTS];
+  bool divides;
+} smma_naming;
+
+/* How the names of two tensors of a form end that is not read. */
+typedef struct {
+  const char *elements, *other, *form;
+} smma_unread_form;
+
+extern const smma_naming smma_namings[];
+extern const smma_unread_form smma_unread_forms[];
+extern const size_t smma_naming_count, smma_unread_form_count;
+
+enum { SMMA_MOST_TENSOR_NAME = 1024 };
+
+/* The file of a part, if an index names it. */
+typedef struct {
+  char path[4096];
+  smma_input input;
+  smma_archive archive; /* tensors is NULL if it is not open */
+} smma_shard;
+
+/* `archive` has the names of all tensors, from the file itself or from the index. */
+typedef struct {
+  smma_archive archive;
+  bool is_index;
+  smma_shard shard[SMMA_PARTS]; /* of an index */
+  const smma_naming *names;     /* NULL: a tensor that is stored as it is */
+  bool is_indexed;              /* the matrix is number `index` along the leading axis of `leading` matrices */
+  size_t index, leading;
+  bool has[SMMA_PARTS];
+  char name[SMMA_PARTS][SMMA_MOST_TENSOR_NAME];
+  smma_archive_tensor part[SMMA_PARTS];
+  unsigned char *data[SMMA_PARTS];
+} smma_checkpoint;
+
+/* ---- Names ---- */
+
+/* Reports whether the name ends so, and sets `*length` to the length of what precedes. */
+bool smma_name_ends(const char *name, const char *end, size_t *length);
+
+/* Writes the first `length` bytes of a name and an end; returns whether the file has a tensor of this name. */
+bool smma_checkpoint_has(const smma_archive *file, const char *name, size_t length, const char *end,
+                         char joined[SMMA_MOST_TENSOR_NAME]);
+
+/* Finds the tensor of the elements. `name` may be a part of its name, with an index in [], or NULL. */
+bool smma_checkpoint_choose(smma_checkpoint *c, const char *name);
+
+/* Fails because of a part. */
+bool smma_checkpoint_fail(const smma_checkpoint *c, smma_part p, const char *what);
+
+/* ---- Data ---- */
+
+/* Unpacks elements of 4 or 6 bits, the first in the lowest bits, to one byte each of `to`. */
+void smma_checkpoint_unpack(unsigned char *to, const unsigned char *from, size_t elements, int bits);
+
+/* Makes the tensor of a quantised matrix, whose parts were read: its numbers in FP32, and its stored form. */
+bool smma_checkpoint_make_stored(smma_checkpoint *c, smma_tensor *tensor);
+
+#endif
