@@ -9,11 +9,11 @@
 /* ---- Parts ---- */
 
 /* Returns the file of a part. */
-static smma_archive *archive_of(smma_checkpoint *c, smma_part p) {
+static smma_archive *archive_of(smma_checkpoint *c, smma_matrix_part p) {
   return c->is_index ? &c->shard[p].archive : &c->archive;
 }
 
-bool smma_checkpoint_fail(const smma_checkpoint *c, smma_part p, const char *what) {
+bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *what) {
   const char *path = c->is_index ? c->shard[p].path : c->archive.path;
   return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], what);
 }
@@ -25,7 +25,7 @@ static bool is_narrow(const smma_checkpoint *c) {
 }
 
 /* Opens the file that the index names for a part; it lies in the folder of the index. */
-static bool open_shard(smma_checkpoint *c, smma_part p) {
+static bool open_shard(smma_checkpoint *c, smma_matrix_part p) {
   smma_shard *s = &c->shard[p];
   const char *file = smma_datum_text_of(smma_datum_get(c->archive.tensors, c->name[p])), *path = c->archive.path;
   const char *slash = strrchr(path, '/');
@@ -42,7 +42,7 @@ static bool open_shard(smma_checkpoint *c, smma_part p) {
          smma_fail(c->archive.error, "%s: there is no tensor '%.100s', which %s lists", s->path, c->name[p], path);
 }
 
-static bool describe(smma_checkpoint *c, smma_part p) {
+static bool describe(smma_checkpoint *c, smma_matrix_part p) {
   c->has[p] = true;
   return (!c->is_index || open_shard(c, p)) && smma_archive_describe(archive_of(c, p), c->name[p], &c->part[p]);
 }
@@ -92,7 +92,7 @@ static bool find_parts(smma_checkpoint *c) {
           c->archive.path, c->name[SMMA_PART_ELEMENTS], c->name[SMMA_PART_SCALES]);
   }
   if (!c->names) return true;
-  for (smma_part p = SMMA_PART_FACTOR; p <= SMMA_PART_SHAPE; p++)
+  for (smma_matrix_part p = SMMA_PART_FACTOR; p <= SMMA_PART_SHAPE; p++)
     if (*c->names->end[p] &&
         smma_checkpoint_has(&c->archive, c->name[SMMA_PART_ELEMENTS], length, c->names->end[p], c->name[p]) &&
         !describe(c, p))
@@ -107,7 +107,7 @@ static bool find_parts(smma_checkpoint *c) {
 /* ---- Shapes ---- */
 
 /* Reduces a part to the matrix that the index selects along its leading axis. */
-static bool select_index(smma_checkpoint *c, smma_part p) {
+static bool select_index(smma_checkpoint *c, smma_matrix_part p) {
   smma_archive_tensor *t = &c->part[p];
   const size_t all = t->shape.count ? t->shape.extent[0] : 0;
   char what[128];
@@ -154,7 +154,7 @@ static bool read_parts(smma_checkpoint *c) {
       if (c->has[p] && !read[p] && (next < 0 || c->part[p].begin < c->part[next].begin)) next = p;
     if (next < 0) return c->is_index || smma_archive_finish(&c->archive);
     read[next] = true;
-    c->data[next] = smma_archive_take(archive_of(c, (smma_part)next), c->part[next].begin, c->part[next].end);
+    c->data[next] = smma_archive_take(archive_of(c, (smma_matrix_part)next), c->part[next].begin, c->part[next].end);
     if (!c->data[next]) return false;
     const smma_archive_tensor *t = &c->part[next];
     if (t->type->bits > 8)
@@ -181,7 +181,7 @@ static bool make_plain(smma_checkpoint *c, smma_tensor *tensor) {
 
 static bool read_matrix(smma_checkpoint *c, const char *name, smma_tensor *tensor) {
   if (!smma_checkpoint_choose(c, name) || !find_parts(c) || !take_shape(c, tensor)) return false;
-  for (smma_part p = SMMA_PART_SCALES; p <= SMMA_PART_FACTOR; p++)
+  for (smma_matrix_part p = SMMA_PART_SCALES; p <= SMMA_PART_FACTOR; p++)
     if (c->has[p] && !select_index(c, p)) return false;
   return read_parts(c) && (c->names ? smma_checkpoint_make_stored(c, tensor) : make_plain(c, tensor));
 }

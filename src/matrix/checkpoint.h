@@ -7,7 +7,7 @@
 #include "matrix/safetensors.h"
 
 /* The tensors of a quantised matrix. A tensor that is stored as it is has only elements. */
-typedef enum { SMMA_PART_ELEMENTS, SMMA_PART_SCALES, SMMA_PART_FACTOR, SMMA_PART_SHAPE, SMMA_PARTS } smma_part;
+typedef enum { SMMA_PART_ELEMENTS, SMMA_PART_SCALES, SMMA_PART_FACTOR, SMMA_PART_SHAPE, SMMA_PARTS } smma_matrix_part;
 
 /* How the names of the parts of a matrix end. */
 typedef struct {
@@ -60,7 +60,7 @@ bool smma_checkpoint_has(const smma_archive *file, const char *name, size_t leng
 bool smma_checkpoint_choose(smma_checkpoint *c, const char *name);
 
 /* Fails because of a part. */
-bool smma_checkpoint_fail(const smma_checkpoint *c, smma_part p, const char *what);
+bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *what);
 
 /* ---- Data ---- */
 

@@ -120,7 +120,7 @@ static bool take_blocks(smma_checkpoint *c, smma_stored *s) {
   return columns == s->columns / needed + (s->columns % needed != 0) || smma_checkpoint_fail(c, SMMA_PART_SCALES, what);
 }
 
-static float number_at(const smma_checkpoint *c, smma_part p, size_t at) {
+static float number_at(const smma_checkpoint *c, smma_matrix_part p, size_t at) {
   const smma_archive_type *type = c->part[p].type;
   return (float)smma_format_decode(type->format, smma_load((size_t)type->bits / 8, c->data[p], at));
 }
