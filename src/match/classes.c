@@ -1,0 +1,74 @@
+/* Instructions that can have computed D, in classes that compute the same function. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "equal/equal.h"
+#include "match/compare.h"
+#include "match/search.h"
+
+static bool may_compute(const smma_match_data *data, const smma_instruction *i) {
+  const smma_encoding d = smma_encoding_of(data->d_format);
+  if (i->a != data->a_format || i->b != data->b_format || i->scale_block) return false;
+  return i->d == data->d_format || (i->d == SMMA_F32 && d.specials != SMMA_SPECIALS_INTEGER && d.bits < 32);
+}
+
+/* Reports whether a proof exists that chains of the two instructions compute the same function for every K. In such a
+   chain c has D's format. */
+static bool are_one(const smma_match_data *data, const smma_instruction *x, const smma_instruction *y) {
+  smma_instruction link[2] = {*x, *y};
+  int multiple;
+  if (x->d != y->d || (data->c && x->c != y->c)) return false;
+  link[0].c = x->d, link[1].c = y->d;
+  return smma_prove_equal(&link[0], &link[1], &multiple) && multiple == 1;
+}
+
+/* Adds an instruction to a class. The instruction with the greatest K represents the class, because it can also compute
+   the shorter groups of the other instructions. */
+static bool add_member(smma_match_class *class, const smma_instruction *i) {
+  const smma_instruction **more = realloc(class->member, (class->members + 1) * sizeof *more);
+  if (!more) return false;
+  class->member = more;
+  more[class->members++] = i;
+  if (i->k > more[0]->k) more[class->members - 1] = more[0], more[0] = i;
+  return true;
+}
+
+static bool classify(smma_match_work *s, const smma_instruction *i) {
+  smma_match *m = s->match;
+  smma_match_class *more;
+  for (size_t c = 0; c < m->classes; c++)
+    if (are_one(s->data, m->class[c].member[0], i)) return add_member(&m->class[c], i);
+  more = realloc(m->class, (m->classes + 1) * sizeof *more);
+  if (!more) return false;
+  m->class = more;
+  m->class[m->classes] = (smma_match_class){0};
+  return add_member(&m->class[m->classes++], i);
+}
+
+/* Stores one instruction of each architecture and family, because the plans of libraries depend on architecture and
+   family. */
+static void note_kind(smma_match_work *s, const smma_instruction *i) {
+  for (size_t x = 0; x < s->library_instructions; x++)
+    if (s->library_instruction[x]->arch == i->arch && s->library_instruction[x]->family == i->family) return;
+  if (i->d == SMMA_F32) s->library_instruction[s->library_instructions++] = i;
+}
+
+bool smma_match_make_classes(smma_match_work *s, const smma_instruction *const *instruction, size_t instructions) {
+  smma_match *m = s->match;
+  for (size_t i = 0; i < instructions; i++) {
+    if (!may_compute(s->data, instruction[i])) continue;
+    if (!classify(s, instruction[i])) return false;
+    note_kind(s, instruction[i]);
+  }
+  for (size_t c = 0, kept; c < m->classes; c = kept) {
+    bool fits;
+    if (!smma_match_take_c(s->data, m->class[c].member[0], &m->class[c].c, &fits)) return false;
+    kept = c + fits;
+    if (fits) continue;
+    free(m->class[c].c);
+    free(m->class[c].member);
+    m->classes--;
+    memmove(&m->class[c], &m -> class[c + 1], (m->classes - c) * sizeof *m->class);
+  }
+  return true;
+}

@@ -1,0 +1,41 @@
+/* The recipes tried with one K, in the order of trial and by key. */
+#include <stdlib.h>
+
+#include "match/search.h"
+
+bool smma_match_same_key(smma_match_key x, smma_match_key y) {
+  return x.word[0] == y.word[0] && x.word[1] == y.word[1];
+}
+
+/* Returns the slot of a key's first recipe, or the free slot where it belongs. */
+static size_t *place_of(const smma_match_set *x, smma_match_key key) {
+  size_t at = key.word[0] & (2 * x->room - 1);
+  while (x->place[at] && !smma_match_same_key(x->entry[x->place[at] - 1].key, key)) at = (at + 1) & (2 * x->room - 1);
+  return &x->place[at];
+}
+
+static bool grow(smma_match_set *x) {
+  const size_t room = x->room ? 2 * x->room : 1024;
+  smma_match_entry *more = realloc(x->entry, room * sizeof *more);
+  size_t *place = calloc(2 * room, sizeof *place), *first;
+  if (more) x->entry = more;
+  if (!more || !place) {
+    free(place);
+    return false;
+  }
+  free(x->place);
+  x->place = place, x->room = room;
+  for (size_t i = 0; i < x->count; i++)
+    if (!*(first = place_of(x, x->entry[i].key))) *first = i + 1;
+  return true;
+}
+
+bool smma_match_remember(smma_match_set *x, const smma_recipe *recipe, smma_match_key key, bool *is_new) {
+  size_t *first;
+  if (x->count == x->room && !grow(x)) return false;
+  first = place_of(x, key);
+  *is_new = *first == 0;
+  x->entry[x->count++] = (smma_match_entry){*recipe, key};
+  if (*is_new) *first = x->count;
+  return true;
+}
