@@ -46,24 +46,18 @@ typedef struct {
 } settings;
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
-  settings *s = calloc(1, sizeof *s);
+  settings *s = run->context;
   size_t greatest, lengths = 1;
-  run->context = s;
-  if (!s) return smma_no_memory(error);
   if (!smma_parameter_count(run, "least-k", 1, LONGEST, &s->least, error) ||
       !smma_parameter_count(run, "greatest-k", s->least, LONGEST, &greatest, error) ||
       !smma_parameter_count(run, "side", 1, MOST_SIDE, &s->side, error) ||
       !smma_parameter_count(run, "promote-every", 32, LONGEST, &s->promote, error) ||
-      (s->promote % 32 && !smma_parameter_fail(run, "promote-every", "a multiple of 32", error))) {
-    free(s);
+      (s->promote % 32 && !smma_parameter_fail(run, "promote-every", "a multiple of 32", error)))
     return false;
-  }
   for (size_t k = s->least; k <= greatest / 2; k *= 2) lengths++;
   *cells = lengths * DISTRIBUTIONS;
   return true;
 }
-
-static void finish(smma_experiment_run *run) { free(run->context); }
 
 /* Returns the format's nearest number to a random one. */
 static double random_entry(const smma_experiment_run *run, smma_format format, bool normal, uint32_t stream, size_t i) {
@@ -248,9 +242,9 @@ const smma_experiment smma_experiment_accumulation = {
     .columns = columns,
     .width = 1000,
     .height = 760,
+    .context_bytes = sizeof(settings),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,
     .plot = plot,
-    .finish = finish,
 };

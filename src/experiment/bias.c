@@ -158,18 +158,11 @@ static distribution describe(const double *delta, size_t count) {
 /* ---- The experiment ---- */
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
-  setup *s = malloc(sizeof *s);
-  if (!s) return smma_fail(error, "bias: out of memory");
-  run->context = s;
+  setup *s = run->context;
   *cells = TRIALS;
-  if (smma_parameter_count(run, "samples", 2, 10000000, &s->samples, error) &&
-      smma_parameter_count(run, "scale", 1, 1000000, &s->scale, error))
-    return true;
-  free(s);
-  return false;
+  return smma_parameter_count(run, "samples", 2, 10000000, &s->samples, error) &&
+         smma_parameter_count(run, "scale", 1, 1000000, &s->scale, error);
 }
-
-static void finish(smma_experiment_run *run) { free(run->context); }
 
 static bool open_unit(const trial *t, unit *u, smma_error *error) {
   smma_instruction_info info;
@@ -284,9 +277,9 @@ const smma_experiment smma_experiment_bias = {
     .columns = columns,
     .width = 900,
     .height = 700,
+    .context_bytes = sizeof(setup),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,
     .plot = plot,
-    .finish = finish,
 };

@@ -25,8 +25,9 @@ struct smma_experiment {
   const smma_experiment_parameter *parameters; /* at most SMMA_MOST_PARAMETERS, ended by a NULL name */
   const char *const *columns;                  /* of the CSV; ended by NULL */
   int width, height;                           /* of the picture, in pixels */
-  /* Checks the parameters and sets `*cells` to the number of cells, which are parts of the work. If it fails, returns
-     false with a one-line message; then nothing needs to be freed. */
+  size_t context_bytes;                        /* of the struct that `context` is; zero before `prepare` */
+  /* Checks the parameters, fills `context` and sets `*cells` to the number of cells, which are parts of the work.
+     Returns false with a one-line message if it fails. */
   bool (*prepare)(smma_experiment_run *run, size_t *cells, smma_error *error);
   /* Adds one or more rows. Their bits depend only on seed, parameters and cell. Several threads compute cells at the
      same time. Each thread has its own run, and all runs share `context`. A cell should take seconds. */
@@ -36,7 +37,7 @@ struct smma_experiment {
   /* Writes a gnuplot script that draws the rows. The caller has already set terminal, output and line types
      (plot.h). */
   void (*plot)(const smma_experiment_run *run, FILE *script);
-  /* Frees what prepare made; may be NULL. */
+  /* Frees what prepare put into `context`, also if prepare failed; may be NULL. */
   void (*finish)(smma_experiment_run *run);
 };
 
@@ -45,7 +46,7 @@ struct smma_experiment_run {
   const smma_experiment *experiment;
   uint64_t seed;
   const char *value[SMMA_MOST_PARAMETERS]; /* value of each parameter */
-  void *context;                           /* what prepare made */
+  void *context;                           /* what prepare filled */
   FILE *rows;                              /* rows of the current cell, as CSV */
   size_t fields;                           /* number of fields written so far in the last row */
   char *text;                              /* rows of all cells: the CSV without its head */

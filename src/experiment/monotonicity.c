@@ -323,21 +323,12 @@ typedef struct {
 } setup;
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
-  setup *s;
-  size_t pairs;
-  if (!smma_parameter_count(run, "pairs", 1, 100000000, &pairs, error)) return false;
-  s = calloc(1, sizeof *s);
-  if (s) {
-    s->pairs = pairs;
-    s->count = smma_distinct_instructions(NULL);
-    s->instructions = malloc(s->count * sizeof *s->instructions);
-  }
-  if (!s || !s->instructions) {
-    free(s);
-    return smma_fail(error, "monotonicity: out of memory");
-  }
+  setup *s = run->context;
+  if (!smma_parameter_count(run, "pairs", 1, 100000000, &s->pairs, error)) return false;
+  s->count = smma_distinct_instructions(NULL);
+  s->instructions = malloc(s->count * sizeof *s->instructions);
+  if (!s->instructions) return smma_no_memory(error);
   smma_distinct_instructions(s->instructions);
-  run->context = s;
   *cells = CURVES + s->count + ADDERS;
   return true;
 }
@@ -345,7 +336,6 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
 static void finish(smma_experiment_run *run) {
   setup *s = run->context;
   free(s->instructions);
-  free(s);
 }
 
 /* The greatest drop, in units of the last place in the binade of the greater d. */
@@ -536,6 +526,7 @@ const smma_experiment smma_experiment_monotonicity = {
     .columns = columns,
     .width = 1100,
     .height = 700,
+    .context_bytes = sizeof(setup),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,

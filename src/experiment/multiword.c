@@ -128,22 +128,17 @@ static bool add_combinations(settings *s, const unit *u, smma_error *error) {
 static void finish(smma_experiment_run *run) {
   settings *s = run->context;
   for (size_t i = 0; i < s->count; i++) smma_custom_release(s->combinations[i].instruction);
-  free(s);
 }
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
-  settings *s = calloc(1, sizeof *s);
-  bool ready;
-  run->context = s;
-  if (!s) return smma_no_memory(error);
-  ready = smma_parameter_count(run, "lengths", 1, MOST_LENGTHS, &s->lengths, error) &&
-          smma_parameter_count(run, "greatest-n", 10, LONGEST, &s->greatest, error) && check_sum(run, &s->sum, error) &&
-          check_units(run, error);
+  settings *s = run->context;
+  bool ready = smma_parameter_count(run, "lengths", 1, MOST_LENGTHS, &s->lengths, error) &&
+               smma_parameter_count(run, "greatest-n", 10, LONGEST, &s->greatest, error) &&
+               check_sum(run, &s->sum, error) && check_units(run, error);
   for (size_t u = 0; ready && u < UNITS; u++)
     if (lists(smma_parameter_text(run, "units"), units[u].name, strlen(units[u].name)))
       ready = add_combinations(s, &units[u], error);
   *cells = s->lengths * s->count;
-  if (!ready) finish(run);
   return ready;
 }
 
@@ -267,6 +262,7 @@ const smma_experiment smma_experiment_multiword = {
     .columns = columns,
     .width = 1080,
     .height = 1080,
+    .context_bytes = sizeof(settings),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,

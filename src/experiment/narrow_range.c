@@ -28,19 +28,13 @@ typedef struct {
 } settings;
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
-  settings *s = calloc(1, sizeof *s);
-  run->context = s;
-  if (!s) return smma_no_memory(error);
+  settings *s = run->context;
   if (!smma_parameter_count(run, "lengths", 1, MOST_LENGTHS, &s->lengths, error) ||
-      !smma_parameter_count(run, "greatest-n", 10, LONGEST, &s->greatest, error)) {
-    free(s);
+      !smma_parameter_count(run, "greatest-n", 10, LONGEST, &s->greatest, error))
     return false;
-  }
   *cells = s->lengths * ACCUMULATIONS;
   return true;
 }
-
-static void finish(smma_experiment_run *run) { free(run->context); }
 
 /* ---- Rounding ---- */
 
@@ -265,9 +259,9 @@ const smma_experiment smma_experiment_narrow_range = {
     .columns = columns,
     .width = 960,
     .height = 840,
+    .context_bytes = sizeof(settings),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,
     .plot = plot,
-    .finish = finish,
 };

@@ -18,24 +18,18 @@ typedef struct {
 static const char *const kinds[] = {"leading", "all"}; /* in order of smma_products */
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
-  settings *s = calloc(1, sizeof *s);
+  settings *s = run->context;
   size_t greatest;
-  run->context = s;
-  if (!s) return smma_no_memory(error);
   s->instruction = smma_find("hopper", "wgmma.m64n8k32.s32.s8.s8", NULL);
   if (!smma_parameter_count(run, "greatest-gap", 0, MOST_GAP, &greatest, error) ||
       !smma_parameter_count(run, "gap-step", 1, MOST_GAP, &s->gap_step, error) ||
       !smma_parameter_count(run, "slices", 1, MOST_SLICES, &s->slices, error) ||
       !smma_parameter_count(run, "slice-bits", 1, 7, &s->bits, error) ||
-      !smma_parameter_count(run, "side", 1, MOST_SIDE, &s->side, error)) {
-    free(s);
+      !smma_parameter_count(run, "side", 1, MOST_SIDE, &s->side, error))
     return false;
-  }
   *cells = greatest / s->gap_step + 1;
   return true;
 }
-
-static void finish(smma_experiment_run *run) { free(run->context); }
 
 /* ---- Cells ---- */
 
@@ -229,9 +223,9 @@ const smma_experiment smma_experiment_ozaki = {
     .columns = columns,
     .width = 1150,
     .height = 460,
+    .context_bytes = sizeof(settings),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,
     .plot = plot,
-    .finish = finish,
 };

@@ -105,29 +105,19 @@ static void finish(smma_experiment_run *run) {
   setup *s = run->context;
   if (s->count) smma_custom_release(s->units[s->count - 1]);
   free(s->units);
-  free(s);
 }
 
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
   const size_t most = smma_distinct_instructions(NULL);
-  setup *s;
-  size_t k;
-  if (!smma_parameter_count(run, "k", 2, 1 << 20, &k, error)) return false;
-  s = calloc(1, sizeof *s);
-  if (!s || !(s->units = malloc((most + 1) * sizeof *s->units))) {
-    free(s);
-    return smma_fail(error, "porting: out of memory");
-  }
-  run->context = s;
-  s->k = k;
+  setup *s = run->context;
+  if (!smma_parameter_count(run, "k", 2, 1 << 20, &s->k, error)) return false;
+  if (!(s->units = malloc((most + 1) * sizeof *s->units))) return smma_no_memory(error);
   smma_distinct_instructions(s->units);
   for (size_t i = 0; i < most; i++)
     if (fits(s->units[i])) s->units[s->count++] = s->units[i];
   s->units[s->count++] = smma_custom_read("CPU", cpu, strlen(cpu), error);
   *cells = s->count;
-  if (s->units[s->count - 1]) return true;
-  finish(run);
-  return false;
+  return s->units[s->count - 1];
 }
 
 /* Returns the index of the paper's result for a unit, or PUBLISHED. */
@@ -338,6 +328,7 @@ const smma_experiment smma_experiment_porting = {
     .columns = columns,
     .width = 760,
     .height = 720,
+    .context_bytes = sizeof(setup),
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,

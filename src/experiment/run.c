@@ -185,15 +185,16 @@ bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_e
                              smma_experiment_watcher *watcher, void *context, bool *stopped, smma_error *error) {
   progress p = {.state = state, .watcher = watcher, .context = context, .error = error};
   bool done;
-  if (!run->experiment->prepare(run, &p.cells, error)) return false;
-  p.rows = calloc(p.cells + 1, sizeof *p.rows);
-  if (!p.rows) smma_no_memory(error);
-  done = p.rows && compute_and_keep(run, threads, &p);
+  run->context = calloc(1, run->experiment->context_bytes + 1);
+  done = (run->context || smma_no_memory(error)) && run->experiment->prepare(run, &p.cells, error);
+  if (done) p.rows = calloc(p.cells + 1, sizeof *p.rows);
+  done = done && (p.rows || smma_no_memory(error)) && compute_and_keep(run, threads, &p);
   done = smma_part_close(&p.part, done ? error : NULL) && done;
   *stopped = done && p.done < p.all;
   if (done && !*stopped && p.all == p.cells) done = make_table(run, p.rows, p.cells, error);
   for (size_t i = 0; p.rows && i < p.cells; i++) free(p.rows[i]);
   free(p.rows);
-  if (run->experiment->finish) run->experiment->finish(run);
+  if (run->context && run->experiment->finish) run->experiment->finish(run);
+  free(run->context);
   return done;
 }
