@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/rounding.h"
+#include "host/bits.h"
 #include "host/cpu.h"
 #include "host/float.h"
 #include "host/load.h"
@@ -154,18 +155,6 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
   return true;
 }
 
-static inline uint32_t bits_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-static inline float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 /* Constants of a conversion from f32. */
 typedef struct {
   rounder r;
@@ -187,17 +176,17 @@ static inline __attribute__((always_inline)) bool round_floats(const float_round
   const uint32_t to_largest = (uint32_t)r->to_largest, rebias = (uint32_t)(126 + r->to_least) << r->to_fraction_bits;
   const uint32_t sign = (uint32_t)r->to_sign, signless = !r->to_sign_of_zero, keeps_sign = signless - 1;
   const uint32_t least = f->least, largest = f->largest, beyond = f->beyond, most = f->most;
-  const uint32_t unit_bits = bits_of(f->unit), infinity = bits_of(INFINITY);
+  const uint32_t unit_bits = smma_bits_of_f32(f->unit), infinity = smma_bits_of_f32(INFINITY);
   const int ignored = r->to_ignored;
   const float unit = f->unit;
   uint32_t changed = 0, zero = 0, saturated = 0, others = 0;
   for (size_t i = 0; i < BLOCK; i++) {
     const uint32_t x = (uint32_t)smma_load(4, from, i), magnitude = x & 0x7fffffff, negative = x >> 31;
-    const float sum = float_of(magnitude) + unit;
-    const uint32_t subnormal = bits_of(sum) - unit_bits, below = -(uint32_t)(magnitude < least);
+    const float sum = smma_f32_of_bits(magnitude) + unit;
+    const uint32_t subnormal = smma_bits_of_f32(sum) - unit_bits, below = -(uint32_t)(magnitude < least);
     const uint32_t normal = ((magnitude + below_half + (magnitude >> shift & 1)) >> shift) - rebias;
     const uint32_t any = (subnormal & below) | (normal & ~below), rounded = any > to_largest ? to_largest : any;
-    const uint32_t differs = ((bits_of(sum - unit) ^ magnitude) & below) | (magnitude & lost & ~below);
+    const uint32_t differs = ((smma_bits_of_f32(sum - unit) ^ magnitude) & below) | (magnitude & lost & ~below);
     const uint32_t some = -(uint32_t)(rounded != 0);
     others |= (magnitude > infinity) | (any > most);
     if (counted) {
@@ -227,9 +216,9 @@ static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
                          (c->overflow == SMMA_OVERFLOW_DEFAULT && c->to.bits <= 8);
   return (float_rounder){.r = *r,
                          .unit = ldexpf(1, r->to_least + 23 - r->to_fraction_bits),
-                         .least = bits_of(ldexpf(1, r->to_least)),
-                         .largest = bits_of((float)c->greatest.end),
-                         .beyond = bits_of((float)c->greatest.beyond),
+                         .least = smma_bits_of_f32(ldexpf(1, r->to_least)),
+                         .largest = smma_bits_of_f32((float)c->greatest.end),
+                         .beyond = smma_bits_of_f32((float)c->greatest.beyond),
                          .most = saturates ? UINT32_MAX : (uint32_t)r->to_largest,
                          .counted = c->counted};
 }

@@ -1,8 +1,8 @@
 /* Public functions for number formats. */
 #include <math.h>
-#include <string.h>
 
 #include "core/rounding.h"
+#include "host/bits.h"
 #include "host/load.h"
 #include "isa/format_name.h"
 #include "softmma/softmma.h"
@@ -23,10 +23,8 @@ int smma_format_bits(smma_format format) { return known(format) ? smma_encoding_
 
 uint64_t smma_format_encode(smma_format format, double value, smma_rounding rounding, smma_overflow overflow) {
   smma_encoding f = smma_encoding_of(format);
-  uint64_t encoding;
   if (!known(format) || !known_rounding(rounding) || !known_overflow(overflow)) return SMMA_NO_ENCODING;
-  memcpy(&encoding, &value, sizeof encoding);
-  return smma_encode_number(f, smma_decode(smma_encoding_of(SMMA_F64), encoding), rounding, overflow);
+  return smma_encode_number(f, smma_number_of_f64(value), rounding, overflow);
 }
 
 static uint64_t to_f64(smma_encoding f, uint64_t encoding) {
@@ -35,9 +33,5 @@ static uint64_t to_f64(smma_encoding f, uint64_t encoding) {
 }
 
 double smma_format_decode(smma_format format, uint64_t encoding) {
-  double value;
-  if (!known(format)) return NAN;
-  encoding = to_f64(smma_encoding_of(format), encoding);
-  memcpy(&value, &encoding, sizeof value);
-  return value;
+  return known(format) ? smma_f64_of_bits(to_f64(smma_encoding_of(format), encoding)) : NAN;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/bits.h"
+
 static bool special_text(char *text, size_t size, double value) {
   if (isfinite(value)) return false;
   snprintf(text, size, "%s", isnan(value) ? "NaN" : value < 0 ? "-infinity" : "+infinity");
@@ -88,19 +90,12 @@ void smma_wide_add_number(smma_wide *w, smma_number x, bool negated) {
     smma_wide_add(w, (x.negative != 0) != negated, x.significand, x.exponent - x.fraction_bits);
 }
 
-static smma_number magnitude_of(double value) {
-  uint64_t bits;
-  value = fabs(value);
-  memcpy(&bits, &value, sizeof bits);
-  return smma_decode(smma_encoding_of(SMMA_F64), bits);
-}
-
 double smma_wide_value(smma_wide *w, bool *exact) {
   smma_encoding f64 = smma_encoding_of(SMMA_F64);
   double value = smma_number_value(smma_decode(f64, smma_wide_encode(w, f64, SMMA_ROUND_NEAREST_EVEN)));
   if (exact) {
     smma_wide rest = *w;
-    smma_wide_add_number(&rest, magnitude_of(value), true);
+    smma_wide_add_number(&rest, smma_number_of_f64(fabs(value)), true);
     *exact = isfinite(value) && smma_wide_leading(&rest).significand == 0;
   }
   for (int i = w->first; value == 0 && i <= w->last; i++)

@@ -18,16 +18,13 @@
 static void fill_random(smma_format format, void *x, size_t count, uint64_t *state) {
   for (size_t i = 0; i < count; i++) {
     float sum = -6;
-    uint32_t bits;
-    uint64_t code;
     for (int j = 0; j < 12; j++) {
       *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
       sum += (float)(*state >> 40) / (1 << 24);
     }
     if (i >= count / 2) sum = ldexpf(sum, (int)(*state >> 33) % 17 - 8);
-    memcpy(&bits, &sum, sizeof bits);
-    smma_convert(SMMA_F32, &bits, format, &code, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
-    smma_store(smma_bytes_of(format), x, i, smma_load(smma_bytes_of(format), &code, 0));
+    smma_store(smma_bytes_of(format), x, i,
+               smma_format_encode(format, sum, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
   }
 }
 

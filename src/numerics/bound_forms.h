@@ -4,8 +4,8 @@
 #define SMMA_NUMERICS_BOUND_FORMS_H
 
 #include <math.h>
-#include <string.h>
 
+#include "host/bits.h"
 #include "numerics/bound_sum.h"
 
 static inline double smma_larger(double x, double y) { return x > y ? x : y; }
@@ -14,11 +14,7 @@ static inline double smma_power(int exponent) { return ldexp(1, exponent); }
 
 /* Returns 2^floor(log2 x) for a normal x, infinity for infinity, and 0 for zero and subnormal x. */
 static inline double smma_power_below(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  bits &= UINT64_C(0x7ff) << 52;
-  memcpy(&x, &bits, sizeof x);
-  return x;
+  return smma_f64_of_bits(smma_bits_of_f64(x) & UINT64_C(0x7ff) << 52);
 }
 
 /* Reports whether the rule reads subnormal elements of A or B as zero. */

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "host/bits.h"
 #include "numerics/operand.h"
 
 enum { CHUNK = 1024 };
@@ -21,16 +21,12 @@ static void transform(double z[16]) {
    counts. Has no branch, so that it vectorises. */
 static inline float in_bf16(double x) {
   const float nearest = (float)x;
-  uint32_t bits, nan;
-  float y;
-  memcpy(&bits, &nearest, sizeof bits);
-  nan = (bits | 0x400000) & 0xffff0000;
+  uint32_t bits = smma_bits_of_f32(nearest);
+  const uint32_t nan = (bits | 0x400000) & 0xffff0000;
   bits -= fabs((double)nearest) > fabs(x);
   bits |= (double)nearest != x;
   bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-  bits = x != x ? nan : bits;
-  memcpy(&y, &bits, sizeof y);
-  return y;
+  return smma_f32_of_bits(x != x ? nan : bits);
 }
 
 /* Rounds FP64 numbers to FP32, or to BF16 that is stored as FP32. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gemm/gemm.h"
+#include "host/bits.h"
 #include "host/error.h"
 #include "host/load.h"
 #include "host/sized.h"
@@ -23,10 +24,7 @@ smma_operand_lines smma_operand_lines_of_b(const smma_gemm_arguments *g) {
 }
 
 double smma_line_element(const smma_operand_lines *x, size_t line, size_t k) {
-  uint64_t bits = smma_load(sizeof(double), x->values, line * x->line_stride + k * x->stride);
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+  return smma_f64_of_bits(smma_load(sizeof(double), x->values, line * x->line_stride + k * x->stride));
 }
 
 double smma_line_largest(const smma_operand_lines *x, size_t line, bool *special) {

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/format.h"
+#include "host/bits.h"
 #include "host/cpu.h"
 #include "host/float.h"
 #include "host/load.h"
@@ -37,13 +37,8 @@ static size_t count_rows(const smma_operand_work *w) { return w->inner ? w->batc
 
 /* Returns x, with its bits, if it is a NaN, otherwise the result. Has no branch, so that it vectorises. */
 static inline float unless_nan(float x, float result) {
-  uint32_t bits, chosen, stays;
-  memcpy(&bits, &x, sizeof bits);
-  memcpy(&chosen, &result, sizeof chosen);
-  stays = -(uint32_t)((bits & 0x7fffffff) > 0x7f800000);
-  chosen = (bits & stays) | (chosen & ~stays);
-  memcpy(&x, &chosen, sizeof x);
-  return x;
+  const uint32_t bits = smma_bits_of_f32(x), stays = -(uint32_t)((bits & 0x7fffffff) > 0x7f800000);
+  return smma_f32_of_bits((bits & stays) | (smma_bits_of_f32(result) & ~stays));
 }
 
 static inline double times_f64(double x, double scale) { return isnan(x) ? x : x * scale; }

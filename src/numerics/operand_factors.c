@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/format.h"
+#include "host/bits.h"
 #include "host/cpu.h"
 #include "numerics/operand_work.h"
 
@@ -85,18 +86,14 @@ static void magnitudes_f64(const double *x, size_t rows, size_t pitch, size_t co
 
 static float greatest_f32(const uint32_t *bits, size_t count) {
   uint32_t greatest = 0;
-  float x;
   for (size_t i = 0; i < count; i++) greatest = (int32_t)bits[i] > (int32_t)greatest ? bits[i] : greatest;
-  memcpy(&x, &greatest, sizeof x);
-  return x;
+  return smma_f32_of_bits(greatest);
 }
 
 static double greatest_f64(const uint64_t *bits, size_t count) {
   uint64_t greatest = 0;
-  double x;
   for (size_t i = 0; i < count; i++) greatest = bits[i] > greatest ? bits[i] : greatest;
-  memcpy(&x, &greatest, sizeof x);
-  return x;
+  return smma_f64_of_bits(greatest);
 }
 
 /* Finds the greatest magnitudes of the blocks in one chunk of one strip. */
@@ -167,14 +164,7 @@ static double least_beyond(smma_format format) {
 }
 
 /* Returns the greatest power of two that is not above x; zero, infinity and NaN stay. */
-static float power_below(float x) {
-  uint32_t bits;
-  if (isnan(x)) return x;
-  memcpy(&bits, &x, sizeof bits);
-  bits &= 0xff800000;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
+static float power_below(float x) { return isnan(x) ? x : smma_f32_of_bits(smma_bits_of_f32(x) & 0xff800000); }
 
 /* Returns the least power of two that is not below x, a normal number or infinity. */
 static float power_above(float x) { return power_below(x) == x ? x : 2 * power_below(x); }
@@ -288,10 +278,7 @@ static int exponent_of(const smma_operand_work *w, double amax) {
 
 /* Returns 2^exponent, for exponents from -127 to 127. */
 static float power(int exponent) {
-  const uint32_t bits = exponent == -127 ? (uint32_t)1 << 22 : (uint32_t)(exponent + 127) << 23;
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
+  return smma_f32_of_bits(exponent == -127 ? (uint32_t)1 << 22 : (uint32_t)(exponent + 127) << 23);
 }
 
 /* Returns the number by which torchao multiplies elements. Its least divisor is 2^-126. With RCEIL, elements with the

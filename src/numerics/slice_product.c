@@ -1,9 +1,9 @@
 /* smma_gemm_slices: products of FP64 matrices from exact products of their slices on one integer instruction. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/wide.h"
+#include "host/bits.h"
 #include "host/error.h"
 #include "host/float.h"
 #include "host/sized.h"
@@ -159,17 +159,13 @@ static smma_status add_products(slices_product *p) {
 static double round_levels(const slices_product *p, size_t e, int exponent) {
   size_t count = p->with.m * p->with.n;
   smma_wide sum;
-  uint64_t encoding;
-  double value;
   smma_wide_clear(&sum);
   for (int level = p->first_level; level > 2; level--, exponent += p->how.bits) {
     unsigned char low = p->low[(size_t)(p->first_level - level) * count + e];
     if (low) smma_wide_add(&sum, false, low, exponent); /* if not zero, it is at least 2^-2148, as every product is */
   }
   if (p->level_sum[e]) smma_wide_add(&sum, p->level_sum[e] < 0, smma_magnitude(p->level_sum[e]), exponent);
-  encoding = smma_wide_encode(&sum, smma_encoding_of(SMMA_F64), SMMA_ROUND_NEAREST_EVEN);
-  memcpy(&value, &encoding, sizeof value);
-  return value;
+  return smma_f64_of_bits(smma_wide_encode(&sum, smma_encoding_of(SMMA_F64), SMMA_ROUND_NEAREST_EVEN));
 }
 
 static void store_results(const slices_product *p) {

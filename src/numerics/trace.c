@@ -8,6 +8,7 @@
 #include "core/wide.h"
 #include "gemm/element.h"
 #include "gemm/row.h"
+#include "host/bits.h"
 #include "host/load.h"
 #include "isa/instruction.h"
 #include "plan/element.h"
@@ -22,12 +23,6 @@ typedef struct {
 } exact_sum;
 
 static const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
-
-static smma_number number_of(double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return smma_decode(smma_encoding_of(SMMA_F64), bits);
-}
 
 static void clear(exact_sum *s) {
   smma_wide_clear(&s->finite);
@@ -53,12 +48,7 @@ static void copy_wide(smma_wide *to, const smma_wide *from) {
     memcpy(&to->limb[to->first], &from->limb[from->first], (size_t)(from->last - from->first + 1) * sizeof *from->limb);
 }
 
-static double rounded(const smma_wide *w) {
-  const uint64_t bits = smma_wide_round(w, smma_encoding_of(SMMA_F64));
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
+static double rounded(const smma_wide *w) { return smma_f64_of_bits(smma_wide_round(w, smma_encoding_of(SMMA_F64))); }
 
 static double value_of(const exact_sum *s) {
   if (s->nan || (s->infinite[0] && s->infinite[1])) return NAN;
@@ -83,7 +73,7 @@ static void multiply(exact_sum *s, smma_number x) {
   clear(&product);
   if (!is_finite(s) || x.kind > SMMA_FINITE) {
     const double factor = x.kind == SMMA_NAN ? NAN : x.kind == SMMA_INFINITE ? INFINITY : x.kind == SMMA_ZERO ? 0 : 1;
-    add(&product, number_of(value_of(s) * (x.negative ? -factor : factor)), one, false);
+    add(&product, smma_number_of_f64(value_of(s) * (x.negative ? -factor : factor)), one, false);
     *s = product;
     return;
   }
@@ -168,7 +158,7 @@ static void record(tracer *t, smma_trace_kind kind, size_t index, smma_format fo
   if (isfinite(e->value) && t->used > 1) {
     exact_sum value;
     clear(&value);
-    add(&value, number_of(e->value), one, false);
+    add(&value, smma_number_of_f64(e->value), one, false);
     e->rest = difference(&t->live, &value);
   }
   if (e->value == 0 && changed.kind == SMMA_ZERO && changed.negative) e->value = -0.0;
@@ -248,12 +238,6 @@ static void find_parts(tracer *t) {
 
 /* ---- Behind the sum ---- */
 
-static uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
 /* Returns C in the outer format; +0 if there is no C. */
 static uint64_t addend_of(const tracer *t) {
   const smma_multiplier *m = &t->multiplier;
@@ -270,14 +254,14 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
   const double alpha = single ? (float)g->alpha : g->alpha, beta = single ? (float)g->beta : g->beta;
   exact_sum *x = &t->exact;
   switch (e->kind) {
-    case SMMA_EPILOGUE_ALPHA: multiply(x, number_of(alpha)); break;
+    case SMMA_EPILOGUE_ALPHA: multiply(x, smma_number_of_f64(alpha)); break;
     case SMMA_EPILOGUE_LINEAR:
-      if (t->trace->schedule.steps) multiply(x, number_of(alpha));
-      add(x, in_outer(t, addend_of(t)), number_of(beta), false);
+      if (t->trace->schedule.steps) multiply(x, smma_number_of_f64(alpha));
+      add(x, in_outer(t, addend_of(t)), smma_number_of_f64(beta), false);
       break;
-    case SMMA_EPILOGUE_BETA: add(x, in_outer(t, addend_of(t)), number_of(beta), false); break;
-    case SMMA_EPILOGUE_BIAS: add(x, number_of(g->bias[0]), one, false); break;
-    case SMMA_EPILOGUE_SCALE_D: multiply(x, number_of((float)g->scale_d)); break;
+    case SMMA_EPILOGUE_BETA: add(x, in_outer(t, addend_of(t)), smma_number_of_f64(beta), false); break;
+    case SMMA_EPILOGUE_BIAS: add(x, smma_number_of_f64(g->bias[0]), one, false); break;
+    case SMMA_EPILOGUE_SCALE_D: multiply(x, smma_number_of_f64((float)g->scale_d)); break;
     case SMMA_EPILOGUE_RELU:
       if (value_of(x) < 0) clear(x);
       break;
@@ -310,11 +294,11 @@ static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
     smma_finish_row(m, 0, 0, 1, &sum);
     return smma_load(bytes, g->d, 0);
   }
-  const smma_epilogue_operands with = {.alpha = bits_of((float)g->alpha),
-                                       .beta = bits_of((float)g->beta),
+  const smma_epilogue_operands with = {.alpha = smma_bits_of_f32((float)g->alpha),
+                                       .beta = smma_bits_of_f32((float)g->beta),
                                        .c = (uint32_t)addend_of(t),
-                                       .bias = g->bias ? bits_of(g->bias[0]) : 0,
-                                       .scale_d = bits_of((float)g->scale_d)};
+                                       .bias = g->bias ? smma_bits_of_f32(g->bias[0]) : 0,
+                                       .scale_d = smma_bits_of_f32((float)g->scale_d)};
   if (m->steps || e->kind != SMMA_EPILOGUE_LINEAR) return smma_plan_finish(&alone, nan, &with, (uint32_t)x);
   return smma_ieee_multiply(f, nan, smma_decode(f, with.beta), smma_decode(f, with.c));
 }
@@ -434,7 +418,7 @@ static void run(tracer *t) {
     smma_start_row(m, 0, 0, 1, &start);
     with_start.start = smma_load(smma_bytes_of(m->outer), &start, 0);
     const uint64_t c = smma_load(smma_bytes_of(m->c_format), m->with.c, 0);
-    add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), number_of(m->with.beta), false);
+    add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), smma_number_of_f64(m->with.beta), false);
     put(t, (size_t)(s->start + FIRST_REGISTER), with_start.start, NO_PART);
     record(t, SMMA_TRACE_START, 0, m->outer, with_start.start);
   }

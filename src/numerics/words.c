@@ -28,12 +28,6 @@ int smma_words_exponent(double magnitude, double theta) {
   return of_theta - of_magnitude - (m > t);
 }
 
-static uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
 /* Rounds x, whose magnitude is below the greatest finite number, to a format of at most 52 bits, with the result of
    smma_format_encode. Uses the fields of x as FP64 with the bias changed; subnormal results are rounded to multiples
    of the smallest subnormal. */
@@ -42,10 +36,10 @@ static double round_narrow(const smma_word_format *f, double x, uint64_t *word) 
   uint64_t fields, negative = signbit(x) != 0;
   if (fabs(x) >= f->normal) {
     x = smma_round_significand(x, f->precision);
-    fields = (bits_of(fabs(x)) >> (52 - e.fraction_bits)) - ((uint64_t)(1023 - e.bias) << e.fraction_bits);
+    fields = (smma_bits_of_f64(fabs(x)) >> (52 - e.fraction_bits)) - ((uint64_t)(1023 - e.bias) << e.fraction_bits);
   } else {
     const double least = f->normal / (double)(1 << e.fraction_bits), ulp_of_least = 0x1p52 * least;
-    fields = bits_of(fabs(x) + ulp_of_least) - bits_of(ulp_of_least);
+    fields = smma_bits_of_f64(fabs(x) + ulp_of_least) - smma_bits_of_f64(ulp_of_least);
     x = copysign((double)fields * least, x);
     if (!fields && smma_has_nan_for_negative_zero(e)) negative = 0;
   }

@@ -4,20 +4,18 @@
 #define SMMA_NUMERICS_WORDS_H
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "core/format.h"
+#include "host/bits.h"
 #include "softmma/accurate.h"
 
 /* Rounds x to `precision` bits, at most 52, to nearest, ties to even, for any exponent. x is zero or normal. */
 static inline double smma_round_significand(double x, int precision) {
   const int dropped = 53 - precision;
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
+  uint64_t bits = smma_bits_of_f64(x);
   bits += (UINT64_C(1) << (dropped - 1)) - 1 + (bits >> dropped & 1);
   bits &= ~((UINT64_C(1) << dropped) - 1);
-  memcpy(&x, &bits, sizeof x);
-  return x;
+  return smma_f64_of_bits(bits);
 }
 
 typedef struct {

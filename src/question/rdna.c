@@ -1,7 +1,7 @@
 /* RDNA 3 and 4: questions that recorded rows leave open. */
 #include <math.h>
-#include <string.h>
 
+#include "host/bits.h"
 #include "isa/compose.h"
 #include "question/operands.h"
 #include "question/question.h"
@@ -14,10 +14,8 @@ typedef struct {
 } two_products;
 
 static uint64_t code_of(smma_format format, double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return smma_encode_number(smma_encoding_of(format), smma_decode(smma_encoding_of(SMMA_F64), bits),
-                            SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  return smma_encode_number(smma_encoding_of(format), smma_number_of_f64(x), SMMA_ROUND_NEAREST_EVEN,
+                            SMMA_OVERFLOW_INFINITY);
 }
 
 static const char *set_row(const smma_operation *o, const two_products *x, smma_row *row) {

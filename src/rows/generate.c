@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/rounding.h"
+#include "host/bits.h"
 #include "host/cpu.h"
 #include "host/philox.h"
 #include "host/sized.h"
@@ -80,22 +81,10 @@ static inline void smma_draw_normals(smma_draws *s, int count, int64_t *sum) {
 
 /* ---- Encodings of normal numbers ---- */
 
-static inline uint64_t code_of(double x) {
-  uint64_t code;
-  memcpy(&code, &x, sizeof code);
-  return code;
-}
-
-static inline double double_of(uint64_t code) {
-  double x;
-  memcpy(&x, &code, sizeof x);
-  return x;
-}
-
 /* Returns x as a double, for |x| < 2^51: the last bits of 2^52 + 2^51 + x are those of x. */
 static inline double exact_double(int64_t x) {
   const double offset = 0x1.8p52;
-  return double_of(code_of(offset) + (uint64_t)x) - offset;
+  return smma_f64_of_bits(smma_bits_of_f64(offset) + (uint64_t)x) - offset;
 }
 
 /* Computes smma_encode of sum * 2^exponent, to nearest even, saturating, without branches. Bounds: sums are below 2^51;
@@ -108,9 +97,9 @@ static inline void encode_floats(smma_encoding f, int exponent, int count, const
 #pragma omp simd
   for (int i = 0; i < count; i++) {
     const double x = fabs(exact_double(sum[i]));
-    const uint64_t top = code_of(x) >> 52, last = top > least ? top : least;
+    const uint64_t top = smma_bits_of_f64(x) >> 52, last = top > least ? top : least;
     const uint64_t power = (last + 52 - (uint64_t)f.fraction_bits) << 52;
-    const uint64_t kept = code_of(x + double_of(power)) - power;
+    const uint64_t kept = smma_bits_of_f64(x + smma_f64_of_bits(power)) - power;
     const uint64_t fields = ((last - least) << f.fraction_bits) + kept;
     const uint64_t finite = fields < largest ? fields : largest;
     const uint64_t sign = (uint64_t)sum[i] >> 63 & (has_zero | (finite != 0));
@@ -121,7 +110,7 @@ static inline void encode_floats(smma_encoding f, int exponent, int count, const
 /* Like encode_floats, for f64, in which every sum is exact. */
 static inline void encode_doubles(int exponent, int count, const int64_t *sum, uint64_t *out) {
   for (int i = 0; i < count; i++) {
-    const uint64_t code = code_of(exact_double(sum[i]));
+    const uint64_t code = smma_bits_of_f64(exact_double(sum[i]));
     out[i] = sum[i] ? code + ((uint64_t)(int64_t)exponent << 52) : 0;
   }
 }
