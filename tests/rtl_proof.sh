@@ -32,16 +32,34 @@ expects() {
     failed=1
   fi
 }
-t_fdpa="../t_fdpa.sv ../products.sv ../multiply.sv ../decode.sv ../round_f32.sv"
-narrow=L=2,EXP=2,MAN=1,F=13 ties='--tie clk=0,rst=0,valid_in=1'
-rule=e2m1.json
+parts="../products.sv ../multiply.sv ../decode.sv ../round_f32.sv"
+narrow=L=2,EXP=2,MAN=1,F=13 e4m3=L=4,EXP=4,MAN=3,IEEE=0,F=13 ties='--tie clk=0,rst=0,valid_in=1'
+rule=e2m1.json design=../t_fdpa.sv
 # shellcheck disable=SC2086
-prove() { "$python" prove.py "$rule" $t_fdpa $ties "$@"; }
-# A proof for all operands takes minutes. So only some exponent fields of c are proved: those near the products, at
-# which alignment matters, and both ends of the range.
-for only in 0-1 126-128 254-255; do
-  expects 0 "^PROVED: the design equals e2m1.json for c\[0\] $only; " prove --parameters "$narrow" --only "$only"
+prove() { "$python" prove.py "$rule" $design $parts $ties "$@"; }
+# Without points a proof for all operands takes minutes. So only some exponent fields of c are proved, near the products.
+expects 0 "^PROVED: the design equals e2m1.json for c\[0\] 126-128; " prove --parameters "$narrow" --only 126-128
+# With points all operands are proved. A point that does not hold, and a cut that admits too much, are left out.
+rule=e4m3.json
+expects 0 '^PROVED: the design equals e4m3.json for all operands; 12 points and ' \
+  prove --parameters "$e4m3" --points t_fdpa.points
+expects 1 '^COUNTEREXAMPLE: ' prove --parameters "$e4m3,BUG=1" --points t_fdpa.points
+rule=e2m1.json
+sed 's/^greatest = .*/& \ngreatest = step1_code0_0\ncut greatest = add_step1_sum0_0.reference/' t_fdpa.points >"$work/false.points"
+expects 0 '^PROVED: the design equals e2m1.json for all operands; ' prove --parameters "$narrow" --points "$work/false.points"
+expects 0 '^design.greatest and rule.step1_code0_0 differ for some operands' \
+  prove --parameters "$narrow" --points "$work/false.points"
+for line in 'greatest' 'cut a b' 'aligned[3 of 2] = d' 'nothing = add_step1_sum0_0.total' 'aligned[k of 3] = d'; do
+  echo "$line" >"$work/wrong.points"
+  expects 2 '^--points: ' prove --parameters "$narrow" --points "$work/wrong.points"
 done
+rule=bf16.json design=../tr_fdpa.sv
+expects 0 '^PROVED: the design equals bf16.json for all operands; 6 points and ' \
+  prove --parameters L=2 --points tr_fdpa.points
+for bug in 1 2; do
+  expects 1 '^COUNTEREXAMPLE: ' prove --parameters "L=2,BUG=$bug" --points tr_fdpa.points
+done
+rule=e2m1.json design=../t_fdpa.sv
 # Mistake 2 matters only if zeros bring a greater exponent than products do, and shows if c is zero.
 sed 's/"zero_exponent": -133/"zero_exponent": 14/' e2m1.json >"$work/zero.json"
 for bug in 1 2; do

@@ -1,7 +1,8 @@
 // Computes an exact product, not normalised: (-1)^negative * significand * 2^(exponent - 2 MAN).
 module multiply #(
     parameter int EXP = 5,
-    parameter int MAN = 10
+    parameter int MAN = 10,
+    parameter bit IEEE = 1
 ) (
     input  logic [EXP+MAN:0]   a,
     input  logic [EXP+MAN:0]   b,
@@ -15,10 +16,10 @@ module multiply #(
   logic signed [11:0] a_exponent, b_exponent;
   logic [MAN:0] a_significand, b_significand;
 
-  decode #(.EXP(EXP), .MAN(MAN)) decode_a (
+  decode #(.EXP(EXP), .MAN(MAN), .IEEE(IEEE)) decode_a (
       .code(a), .negative(a_negative), .exponent(a_exponent), .significand(a_significand), .zero(a_zero),
       .infinite(a_infinite), .nan(a_nan));
-  decode #(.EXP(EXP), .MAN(MAN)) decode_b (
+  decode #(.EXP(EXP), .MAN(MAN), .IEEE(IEEE)) decode_b (
       .code(b), .negative(b_negative), .exponent(b_exponent), .significand(b_significand), .zero(b_zero),
       .infinite(b_infinite), .nan(b_nan));
 

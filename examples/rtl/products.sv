@@ -2,7 +2,8 @@
 module products #(
     parameter int L = 16,
     parameter int EXP = 8,
-    parameter int MAN = 7
+    parameter int MAN = 7,
+    parameter bit IEEE = 1
 ) (
     input  logic                            clk,
     input  logic [L*(1+EXP+MAN)-1:0]        a,
@@ -31,7 +32,7 @@ module products #(
   logic [23:0] in_significand;
 
   for (genvar k = 0; k < L; k++) begin : g_product
-    multiply #(.EXP(EXP), .MAN(MAN)) product (
+    multiply #(.EXP(EXP), .MAN(MAN), .IEEE(IEEE)) product (
         .a(a[k*BITS+:BITS]), .b(b[k*BITS+:BITS]), .negative(p_negative[k]), .exponent(p_exponent[k*12+:12]),
         .significand(p_significand[k*P+:P]), .infinite(p_infinite[k]), .nan(p_nan[k]));
   end

@@ -2,6 +2,8 @@
 // the greatest exponent among them, added, and rounded once to FP32; a negative sum that rounds to zero is +0. The unit
 // takes a row every clock; its latency is three clocks.
 //
+// formal/t_fdpa.points names signals for a proof.
+//
 // BUG inserts a fault: 1: products are truncated one bit too early; 2: a zero c brings FP32's least exponent, not
 // E_ZERO.
 module t_fdpa #(
@@ -10,6 +12,7 @@ module t_fdpa #(
     parameter int MAN = 7,
     parameter int F = 25,
     parameter int E_ZERO = -133,
+    parameter bit IEEE = 1, // whether the format has infinities (decode.sv)
     parameter bit NEAREST = 0,
     parameter int BUG = 0
 ) (
@@ -34,7 +37,7 @@ module t_fdpa #(
   logic signed [11:0] c_exponent;
   logic [23:0] c_significand;
 
-  products #(.L(L), .EXP(EXP), .MAN(MAN)) products (
+  products #(.L(L), .EXP(EXP), .MAN(MAN), .IEEE(IEEE)) products (
       .clk(clk), .a(a), .b(b), .c(c), .negative(negative), .infinite(infinite), .nan(nan), .exponent(exponent),
       .significand(significand), .c_negative(c_negative), .c_zero(c_zero), .c_infinite(c_infinite), .c_nan(c_nan),
       .c_exponent(c_exponent), .c_significand(c_significand));
@@ -45,8 +48,10 @@ module t_fdpa #(
 
   logic signed [11:0] greatest;
   logic signed [W-1:0] sum;
-  logic [F+P-1:0] aligned;
+  logic [L*(F+P)-1:0] aligned;
   logic [F+23:0] aligned_c;
+  logic [W-1:0] term;
+  logic [(L+1)*W-1:0] addends;  // of all terms, the last is c; a negative term is its complement, plus 1
 
   always_comb begin
     greatest = c_zero ? 12'(BUG == 2 ? -126 : E_ZERO) : c_exponent;
@@ -58,11 +63,16 @@ module t_fdpa #(
       end
     end
     aligned_c = {c_significand, {F{1'b0}}} >> (12'sd23 + greatest - c_exponent);
-    sum = c_negative ? -(W'(aligned_c)) : W'(aligned_c);
+    term = W'(aligned_c);
+    addends[L*W+:W] = c_negative ? ~term : term;
+    sum = addends[L*W+:W] + c_negative;
     for (int k = 0; k < L; k++) begin
-      aligned = {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
-      if (BUG == 1) aligned[0] = 0;
-      sum = negative[k] ? sum - W'(aligned) : sum + W'(aligned);
+      aligned[k*(F+P)+:F+P] =
+          {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
+      if (BUG == 1) aligned[k*(F+P)] = 0;
+      term = W'(aligned[k*(F+P)+:F+P]);
+      addends[k*W+:W] = negative[k] ? ~term : term;
+      sum = sum + addends[k*W+:W] + negative[k];
     end
   end
 

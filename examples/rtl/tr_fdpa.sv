@@ -24,7 +24,7 @@ module tr_fdpa #(
   localparam int P = 2 * MAN + 2;              // bits of a product's significand
   localparam int W = F + 3 + $clog2(L + 1);    // bits of the sum of products, with a sign
   localparam int T = W + F2 + 1 - F;           // bits of the sum of all terms
-  localparam logic signed [11:0] NONE = -1024; // the exponent if there is no product
+  localparam logic signed [11:0] NONE = -2048; // the exponent if there is no product
 
   // ---- 1: products ----
 
@@ -52,7 +52,7 @@ module tr_fdpa #(
 
   logic signed [11:0] greatest;
   logic signed [W-1:0] sum;
-  logic [F+P-1:0] aligned;
+  logic [L*(F+P)-1:0] aligned;
 
   always_comb begin
     greatest = NONE;
@@ -60,8 +60,9 @@ module tr_fdpa #(
       if (significand[k*P+:P] != 0 && $signed(exponent[k*12+:12]) > greatest) greatest = $signed(exponent[k*12+:12]);
     sum = '0;
     for (int k = 0; k < L; k++) begin
-      aligned = {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
-      sum = negative[k] ? sum - W'(aligned) : sum + W'(aligned);
+      aligned[k*(F+P)+:F+P] =
+          {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
+      sum = negative[k] ? sum - W'(aligned[k*(F+P)+:F+P]) : sum + W'(aligned[k*(F+P)+:F+P]);
     end
   end
 

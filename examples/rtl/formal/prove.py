@@ -2,15 +2,29 @@
 """Proves that a design computes what a rule says, or prints operands for which it does not.
 
 Usage: prove.py RULE FILE.sv... [--top NAME] [--parameters L=2,F=13] [--tie clk=0,rst=0]
-                [--seconds N] [--only LOW-HIGH]
+                [--points FILE] [--seconds N] [--only LOW-HIGH]
 
 RULE is a target of softmma: GPU:FORMAT, GPU:INSTRUCTION, or the JSON file of a custom unit. The design has the ports of
 `softmma rtl`: a, b, c, d, and scale_a and scale_b with scale factors. --tie sets all other inputs to constants.
 Registers are replaced by wires, so a pipeline without feedback can be proved, too.
 
-First the solver gets one query for all operands. A query that takes longer than --seconds (default: 10) is split by the
-exponent field of c, then by those of a and b. --only proves only these exponent fields of c. Exit status: 0 if the
+First the solver gets one query for all operands. A query that takes longer than --seconds (default: 10, or 3600 with
+--points) is split by the exponent field of c, then by those of a and b. --only proves only these exponent fields of c. Exit status: 0 if the
 design is proved equal, 1 with a counterexample, 2 for an error.
+
+--points names intermediate results that design and rule have in common; they turn one hard question into several
+simple ones. The lines of the file are proved in their order, and then used in the lines below and for the result:
+
+    X = Y         the design's signal X equals the rule's signal Y
+    cut X = Y     as above; and what is below does not depend on how X and Y are computed: any value with as many bits
+                  as they need may occur there
+    cut signed X = Y, signed X = Y
+                  as above, for signals that are not declared signed but are
+    apart Y       operands for which the rule's signal Y is not 0 are proved apart, without other lines
+
+Signals have the names of the flattened modules, such as `round.magnitude`. `X[i of N]` is element i of a signal of N
+equal elements. i and N are numbers, or K (products in a row), K+1 or k; a line with k stands for each k < K. The
+narrower signal is extended to the other's width, with the sign if one of them is declared signed.
 """
 
 import argparse
@@ -83,17 +97,127 @@ def miter(reference, top, parameters, ties):
     )
 
 
-def synthesize(reference, files, top, parameters, ties, folder):
-    """Writes the miter as SMT-LIB."""
-    (folder / "reference.sv").write_text(reference.text)
-    (folder / "miter.sv").write_text(miter(reference, top, parameters, ties))
-    sources = " ".join(str(x) for x in (*files, folder / "reference.sv", folder / "miter.sv"))
-    script = (
-        f"read_verilog -sv {sources}; hierarchy -check -top miter; proc; flatten; techmap -map {HERE}/forward.v; "
-        f"opt -full; check -assert; write_smt2 -stbv {folder}/miter.smt2"
-    )
-    run("yosys", "-q", "-p", script)
-    return folder / "miter.smt2"
+class Netlist:
+    """The miter, flattened."""
+
+    def __init__(self, reference, files, top, parameters, ties, points, folder):
+        self.folder, self.number = folder, 0
+        (folder / "reference.sv").write_text(reference.text)
+        (folder / "miter.sv").write_text(miter(reference, top, parameters, ties))
+        sources = " ".join(str(x) for x in (*files, folder / "reference.sv", folder / "miter.sv"))
+        kept = "".join(f" w:{name}" for name in points.wires())
+        keep = f"setattr -set keep 1{kept}; " if kept else ""
+        run(
+            *("yosys", "-q", "-p"),
+            f"read_verilog -sv {sources}; hierarchy -check -top miter; proc; flatten; techmap -map {HERE}/forward.v; "
+            f"{keep}opt -full; check -assert; write_ilang {folder}/miter.il",
+        )
+        wires = re.findall(r"^  wire (.*?)\\(\S+)$", (folder / "miter.il").read_text(), re.M)
+        self.width = {name: int(dict(re.findall(r"(width) (\d+)", words)).get("width", 1)) for words, name in wires}
+        self.is_signed = {name for words, name in wires if "signed" in words.split()}
+
+    def smt(self, cuts=()):
+        """Writes the miter as SMT-LIB, with free variables in place of the wires `cuts`."""
+        self.number += 1
+        file = self.folder / f"miter{self.number}.smt2"
+        cut = "cutpoint" + "".join(f" w:{name}" for name in cuts) + "; " if cuts else ""
+        run("yosys", "-q", "-p", f"read_ilang {self.folder}/miter.il; {cut}opt -full; write_smt2 -stbv {file}")
+        return file
+
+
+class Signal:
+    """A signal of the flattened miter, or one of its equal elements."""
+
+    def __init__(self, side, text, k, count):
+        found = re.fullmatch(r"(\S+?)(?:\[(k|K|\d+) of (K\+1|K|\d+)\])?", text)
+        if not found:
+            fail(f"--points: '{text}' is not the name of a signal, or NAME[i of N]")
+        number = {"k": k, "K": count, "K+1": count + 1}
+        self.wire = f"{side}.{found[1]}"
+        self.index, self.of = ((number[x] if x in number else int(x)) for x in (found[2] or "0", found[3] or "1"))
+
+    def resolve(self, netlist):
+        """Finds the bits. Called when the miter has been flattened."""
+        if self.wire not in netlist.width:
+            fail(f"--points: {self.wire.replace('.', ' has no signal ', 1)}")
+        width = netlist.width[self.wire]
+        if width % self.of or self.index >= self.of:
+            fail(f"--points: {self.wire} has {width} bits, and no element {self.index} of {self.of} equal ones")
+        self.width = width // self.of
+        self.low = self.index * self.width
+        self.is_signed = self.of == 1 and self.wire in netlist.is_signed
+
+    def formula(self):
+        return f"((_ extract {self.low + self.width - 1} {self.low}) (|miter_n {self.wire}| s))"
+
+
+class Point:
+    """An intermediate result that design and rule have in common."""
+
+    def __init__(self, design, rule, is_cut, is_signed):
+        self.design, self.rule, self.is_cut, self.is_signed = design, rule, is_cut, is_signed
+
+    def resolve(self, netlist):
+        for signal in (self.design, self.rule):
+            signal.resolve(netlist)
+        self.extend = "sign_extend" if self.is_signed or self.design.is_signed or self.rule.is_signed else "zero_extend"
+        self.facts = []
+
+    def equal(self):
+        width = max(self.design.width, self.rule.width)
+        both = (f"((_ {self.extend} {width - x.width}) {x.formula()})" for x in (self.design, self.rule))
+        return f"(= {' '.join(both)})"
+
+    def fits(self, bits):
+        """Returns the formula that the value has at most so many bits."""
+        value = self.rule.formula()
+        return f"(= {value} ((_ {self.extend} {self.rule.width - bits}) ((_ extract {bits - 1} 0) {value})))"
+
+    def at_least(self, least, other):
+        """Returns the formula that this value is at least `least`, unless `other` is 0."""
+        width = self.rule.width
+        compare = "bvsge" if self.extend == "sign_extend" else "bvuge"
+        zero = f"(= {other.rule.formula()} (_ bv0 {other.rule.width}))"
+        return f"(or {zero} ({compare} {self.rule.formula()} (_ bv{least % 2**width} {width})))"
+
+    def range(self):
+        width = self.rule.width
+        return (-(2 ** (width - 1)), 2 ** (width - 1) - 1) if self.extend == "sign_extend" else (0, 2**width - 1)
+
+
+class Points:
+    """The file of --points."""
+
+    def __init__(self, path, count):
+        self.points, self.apart = [], []
+        for line in path.read_text().splitlines() if path else []:
+            words = re.sub(r"#.*", "", line).strip()
+            found = re.fullmatch(r"(cut +)?(signed +)?(\S.*?)\s*=\s*(\S.*?)|apart +(\S.*)", words)
+            if words and not found:
+                fail(f"--points: '{line}' is neither '[cut] [signed] X = Y' nor 'apart Y'")
+            for k in range(count if "[k of" in words else 1) if words else ():
+                if found[5]:
+                    self.apart.append(Signal("rule", found[5], k, count))
+                else:
+                    sides = (Signal("design", found[3], k, count), Signal("rule", found[4], k, count))
+                    self.points.append(Point(*sides, bool(found[1]), bool(found[2])))
+
+    def wires(self):
+        return sorted({x.wire for point in self.points for x in (point.design, point.rule)} | {x.wire for x in self.apart})
+
+    def resolve(self, netlist):
+        for x in (*self.points, *self.apart):
+            x.resolve(netlist)
+
+    def cuts(self, count):
+        """Returns the wires that can be cut after the first `count` points: those that are not in further ones."""
+        later = {x.wire for point in self.points[count:] for x in (point.design, point.rule)}
+        done = {x.wire for point in self.points[:count] if point.is_cut for x in (point.design, point.rule)}
+        return sorted(done - later)
+
+    def usual(self):
+        """Returns the formula for operands that are not proved apart."""
+        return "(and true true" + "".join(f" (= {x.formula()} (_ bv0 {x.width}))" for x in self.apart) + ")"
 
 
 class Case:
@@ -103,7 +227,7 @@ class Case:
         self.ranges = dict(ranges)
 
     def formula(self, reference):
-        terms = ["(|miter_n differ| s)"]
+        terms = []
         for (port, element), (low, high) in self.ranges.items():
             _, bits, exponent, fraction, below = reference.ports[port]
             at = element * bits + below + fraction
@@ -189,23 +313,121 @@ def report(reference, rule, value):
     )
 
 
-def prove(reference, solver, rule, first):
-    cases, proved = collections.deque([first]), 0
-    while cases:
-        case = cases.popleft()
-        answer = solver.ask(case.formula(reference), reference)
+DIFFER = "(|miter_n differ| s)"
+SECONDS, SECONDS_OF_POINTS = 10, 3600  # of one question, unless --seconds says otherwise
+
+
+class Undecided(Exception):
+    pass
+
+
+class Prover:
+    def __init__(self, reference, netlist, points, rule, seconds, first):
+        self.reference, self.netlist, self.points, self.rule = reference, netlist, points, rule
+        self.seconds, self.first = seconds, first
+
+    def search(self, solver, formulas):
+        """Splits the operands until the solver answers for each part. Returns the number of parts, or operands that
+        satisfy the formulas."""
+        cases, decided = collections.deque([self.first]), 0
+        while cases:
+            case = cases.popleft()
+            answer = solver.ask([*formulas, *case.formula(self.reference)], self.reference)
+            if answer:
+                return answer
+            if answer is False:
+                halves = case.halves(self.reference)
+                if not halves:
+                    raise Undecided(f"not decided within {self.seconds} seconds: {case.words()}; give more --seconds")
+                cases += halves
+            else:
+                decided += 1
+        return decided
+
+    def known(self, count):
+        """Returns what the first `count` points say."""
+        return [self.points.usual(), *(fact for point in self.points.points[:count] for fact in point.facts)]
+
+    def refutes(self, solver, formulas):
+        """Returns true if no operands satisfy the formulas, and false if some do, or if time runs out."""
+        return solver.ask([*formulas, *self.first.formula(self.reference)], self.reference) is None
+
+    def measure(self, solver, count):
+        """Adds to a point that will be cut the number of its bits, and the least value that points before it have if
+        its value is not 0."""
+        point = self.points.points[count]
+        known = [*self.known(count), point.equal()]
+        bits = point.rule.width
+        while bits > 1 and self.refutes(solver, [*known, f"(not {point.fits(bits - 1)})"]):
+            bits -= 1
+        if bits < point.rule.width:
+            point.facts.append(point.fits(bits))
+        for before in self.points.points[:count]:
+            if before.is_cut:
+                continue
+            low, high = before.range()
+            while low < high:
+                middle = (low + high + 1) // 2
+                if self.refutes(solver, [*known, f"(not {before.at_least(middle, point)})"]):
+                    low = middle
+                else:
+                    high = middle - 1
+            point.facts.append(before.at_least(low, point))
+
+    def ask(self, count, goal):
+        """Searches for operands that satisfy the goal, given the first `count` points. Where cuts admit some, asks
+        again without cuts, because values of wires that are cut need not occur. Returns the solver, and the number of
+        parts or operands."""
+        cuts = self.points.cuts(count)
+        for wires in (cuts, ()) if cuts else ((),):
+            solver = Solver(self.netlist.smt(wires), self.seconds)
+            answer = self.search(solver, [*self.known(count), goal])
+            if isinstance(answer, int):
+                break
+        return solver, answer
+
+    def drop(self, count):
+        """Drops a point that does not hold. Returns true if a short search finds a counterexample."""
+        point = self.points.points.pop(count)
+        print(f"{point.design.wire} and {point.rule.wire} differ for some operands; the proof goes on without them")
+        solver = Solver(self.netlist.smt(), min(self.seconds, SECONDS))
+        answer = solver.ask([DIFFER, *self.first.formula(self.reference)], self.reference)
         if answer:
-            report(reference, rule, answer)
+            report(self.reference, self.rule, answer)
+        return bool(answer)
+
+    def prove_points(self):
+        """Proves the points, and drops those that do not hold. Returns false if there is a counterexample."""
+        count = 0
+        while count < len(self.points.points):
+            point = self.points.points[count]
+            solver, answer = self.ask(count, f"(not {point.equal()})")
+            if not isinstance(answer, int):
+                if self.drop(count):
+                    return False
+                continue
+            if point.is_cut:
+                self.measure(solver, count)
+            point.facts.append(point.equal())
+            count += 1
+        return True
+
+    def run(self):
+        """Returns the exit status."""
+        if not self.prove_points():
             return 1
-        if answer is False:
-            halves = case.halves(reference)
-            if not halves:
-                fail(f"not decided within {solver.seconds} seconds: {case.words()}; give more --seconds")
-            cases += halves
-        else:
-            proved += 1
-    print(f"PROVED: the design equals {rule} for {first.words()}; {proved} cases")
-    return 0
+        count = len(self.points.points)
+        answer = self.ask(count, DIFFER)[1]
+        if isinstance(answer, int) and self.points.apart:
+            solver = Solver(self.netlist.smt(), self.seconds)
+            more = self.search(solver, [f"(not {self.points.usual()})", DIFFER])
+            answer = answer + more if isinstance(more, int) else more
+        if not isinstance(answer, int):
+            report(self.reference, self.rule, answer)
+            return 1
+        by = f"{count} points and " if count else ""
+        print(f"PROVED: the design equals {self.rule} for {self.first.words()}; {by}{answer} cases")
+        return 0
 
 
 def main():
@@ -215,16 +437,24 @@ def main():
     parser.add_argument("--top", help="the design's module (default: the name of the first file)")
     parser.add_argument("--parameters", default="", help="of the design: L=2,F=13")
     parser.add_argument("--tie", default="", help="inputs of the design beside the operands: clk=0,rst=0")
-    parser.add_argument("--seconds", type=float, default=10, help="of the solver, before a question is split")
+    parser.add_argument("--points", type=Path, help="file of intermediate results that design and rule have in common")
+    parser.add_argument("--seconds", type=float, help="of the solver, before a question is split")
     parser.add_argument("--only", help="only these exponent fields of c: LOW-HIGH")
     arguments = parser.parse_args()
     start = time.time()
     reference = Reference(arguments.rule)
     split = [[word for word in text.split(",") if word] for text in (arguments.parameters, arguments.tie)]
     first = Case({("c", 0): tuple(int(x) for x in arguments.only.split("-"))} if arguments.only else {})
+    points = Points(arguments.points, reference.k)
     with tempfile.TemporaryDirectory() as name:
-        file = synthesize(reference, arguments.files, arguments.top or arguments.files[0].stem, *split, Path(name))
-        status = prove(reference, Solver(file, arguments.seconds), arguments.rule, first)
+        top = arguments.top or arguments.files[0].stem
+        seconds = arguments.seconds or (SECONDS_OF_POINTS if points.points else SECONDS)
+        netlist = Netlist(reference, arguments.files, top, *split, points, Path(name))
+        points.resolve(netlist)
+        try:
+            status = Prover(reference, netlist, points, arguments.rule, seconds, first).run()
+        except Undecided as words:
+            fail(words)
     print(f"{time.time() - start:.1f} seconds")
     sys.exit(status)
 
