@@ -36,7 +36,8 @@ bool smma_blas_load(const char *path, const char *core_type, int threads, smma_b
   void (*set_threads)(int);
   const char *name = path ? path : "the OpenBLAS of this system";
   void *library;
-  if (core_type) setenv("OPENBLAS_CORETYPE", core_type, 0); /* read while it is loaded, and only then */
+  if (core_type)
+    setenv("OPENBLAS_CORETYPE", core_type, 0); /* OpenBLAS reads this variable only while it is being loaded */
   library = open_library(path, error);
   if (!library) return false;
   if (!find(library, name, "cblas_sgemm", &blas->sgemm, error) ||

@@ -17,7 +17,7 @@ typedef void smma_dgemm(int order, int transpose_a, int transpose_b, int m, int 
 typedef struct {
   smma_sgemm *sgemm;
   smma_dgemm *dgemm;
-  char version[32], kernel[32]; /* "0.3.21", "SkylakeX": what OpenBLAS says it uses */
+  char version[32], kernel[32]; /* as OpenBLAS reports them, for example "0.3.21" and "SkylakeX" */
 } smma_blas;
 
 /* Loads OpenBLAS for this number of threads, from `path`, or by its usual names if `path` is NULL. It stays loaded

@@ -15,14 +15,14 @@ static double now(void) {
   return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-/* Numbers from 1 to 2 of both signs. */
+/* Returns an array of FP16 numbers of either sign with magnitudes from 1 to 2. */
 static uint16_t *matrix(size_t count) {
   uint16_t *x = malloc(count * sizeof *x);
   for (size_t i = 0; x && i < count; i++) x[i] = (uint16_t)(0x3c00 | (rand() & 0x83ff));
   return x;
 }
 
-/* By the multiplier if there is one. */
+/* Measures one call of smma_gemm, or one run of the multiplier if there is one. */
 static double microseconds(const smma_instruction *instruction, smma_gemm_arguments g,
                            const smma_multiplier *multiplier, long calls) {
   double start = now();

@@ -67,7 +67,7 @@ static const char fixed_part[] =
     "set key at screen 0.5, screen 0.01 center bottom horizontal reverse Left samplen 1.5\n"
     "set style fill solid noborder\n";
 
-/* Everything but the bars. */
+/* Writes everything except the bars. */
 static void write_frame(FILE *script, const smma_chart *chart) {
   fprintf(script, "set terminal svg size 960,%zu dynamic noenhanced font 'sans-serif,13' background '#ffffff'\n",
           chart->count * ROW_PIXELS + MARGIN_PIXELS);

@@ -15,15 +15,15 @@ typedef struct {
 
 typedef struct {
   const char *title, *subtitle, *axis;
-  const char *reference; /* the name of a line at 1; NULL: none */
-  const smma_bar *bars;  /* from top to bottom */
+  const char *reference; /* name of the vertical line at 1; NULL: there is no such line */
+  const smma_bar *bars;  /* the bars, from top to bottom */
   size_t count;
 } smma_chart;
 
-/* Whether gnuplot can be run. */
+/* Reports whether gnuplot can be run; if not, the error gives the reason. */
 bool smma_chart_possible(smma_error *error);
 
-/* Writes the file when it is complete. */
+/* Draws the chart into a file, which appears only when it is complete. */
 bool smma_chart_draw(const smma_chart *chart, const char *path, smma_error *error);
 
 #endif

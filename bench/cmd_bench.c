@@ -31,18 +31,18 @@ typedef struct {
   size_t m, n, k;
 } bench_shape;
 
-/* What is measured, and what is known of it by now. */
+/* The request, the cases to measure and the library that they are compared with. */
 typedef struct {
   const bench_options *options;
   smma_timing_call call;
   bench_case cases[MOST_CASES];
   bench_shape shapes[MOST_SHAPES];
-  smma_data data[MOST_DATA]; /* normal, and what is compared with it */
+  smma_data data[MOST_DATA]; /* normal data, then the kinds that are compared with normal data */
   size_t case_count, shape_count, data_count;
-  const smma_device *device; /* that is named as kernel; NULL: this CPU */
+  const smma_device *device; /* the device that --kernel names; NULL: this CPU */
   smma_blas blas;
   smma_cublas cublas;
-  bool has_blas, has_cublas; /* what is compared with: OpenBLAS, or cuBLAS by the device */
+  bool has_blas, has_cublas; /* whether OpenBLAS, or cuBLAS on the device, was loaded for comparison */
   smma_bar bars[MOST_CASES * MOST_SHAPES];
   size_t bar_count;
 } bench;
@@ -71,7 +71,7 @@ static void add_chosen(bench *b, const char *title, const char *gpu, smma_choice
   add_case(b, title, gpu, i);
 }
 
-/* The families of the architecture; all of them without --on. */
+/* Adds the families of the architecture, or of all architectures without --on. */
 static void add_families(bench *b, const char *gpu, smma_arch_id arch) {
   for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
     if (!gpu || smma_find_arch(families[f].gpu) == arch)
@@ -184,7 +184,7 @@ static void add_all_data(bench *b) {
   }
 }
 
-/* Normal data come first, asked for or not. */
+/* Chooses the kinds of data to measure. Normal data always come first, even if they were not requested. */
 static void choose_data(bench *b) {
   char *list = b->options->data, *item;
   smma_error error;
@@ -227,7 +227,7 @@ static bool has_baseline(const bench *b) { return b->has_blas || b->has_cublas; 
 
 /* ---- Results ---- */
 
-/* "OpenBLAS 0.3.21 SkylakeX", "cuBLAS 13.0.2" */
+/* Returns the name of the loaded library, such as "OpenBLAS 0.3.21 SkylakeX" or "cuBLAS 13.0.2". */
 static const char *blas_name(const bench *b, char text[96]) {
   if (b->has_cublas) return b->cublas.name;
   snprintf(text, 96, "OpenBLAS %s %s", b->blas.version, b->blas.kernel);
@@ -236,7 +236,7 @@ static const char *blas_name(const bench *b, char text[96]) {
 
 static const char *library(const bench *b) { return b->has_cublas ? "cuBLAS" : "OpenBLAS"; }
 
-/* The same with the function that is compared with; null without. */
+/* Returns the library and its function that the case is compared with, as a record; null if nothing is compared. */
 static smma_datum *baseline_datum(const bench *b, const bench_case *c) {
   char name[96], text[128];
   if (!has_baseline(b)) return smma_datum_null();
@@ -293,7 +293,7 @@ static double products_of(const bench_shape *s) { return (double)s->m * (double)
 typedef struct {
   const bench_case *subject;
   const bench_shape *shape;
-  const char *kernel; /* NULL: of rows on this CPU, which have none */
+  const char *kernel; /* NULL for test vectors on this CPU, which are not computed by a named kernel */
   smma_data data;
   smma_timing timing;
 } result;
@@ -322,7 +322,7 @@ static void print_row(const bench *b, const result *r) {
 
 static smma_datum *number(bool there, double value) { return there ? smma_datum_real(value) : smma_datum_null(); }
 
-/* One object, on a line of its own. */
+/* Prints a result as one JSON object on its own line. */
 static void print_object(const bench *b, const result *r) {
   const bool rows = b->call == SMMA_TIMING_ROWS;
   const double gmacs = products_of(r->shape) * 1e-9;
@@ -358,7 +358,8 @@ static void add_bar(bench *b, const result *r) {
   smma_bar *bar = &b->bars[b->bar_count++];
   const bench_case *c = r->subject;
   const bench_shape *s = r->shape;
-  const char *name = c->title == c->gpu ? c->instruction->name : ""; /* the title of what is asked for is the GPU */
+  /* If the title is only the GPU, the bar also names the instruction. */
+  const char *name = c->title == c->gpu ? c->instruction->name : "";
   char shape[64] = "";
   if (b->shape_count > 1 && s->m == s->n && s->n == s->k)
     snprintf(shape, sizeof shape, ", %zu", s->m);
@@ -369,7 +370,7 @@ static void add_bar(bench *b, const result *r) {
   bar->value = has_baseline(b) ? r->timing.ratio : products_of(s) * 1e-9 / r->timing.seconds;
 }
 
-/* The data that the instruction's formats have. */
+/* Selects the kinds of data that the instruction's formats can represent, and returns their number. */
 static size_t data_of(const bench *b, const smma_instruction *i, smma_data data[MOST_DATA]) {
   const smma_operation o = smma_operation_of(i);
   size_t count = 0;

@@ -32,7 +32,7 @@ static int ascending(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* Encodings of uniform values in [least, 2]. */
+/* Returns the encodings of `count` values that are uniform in [least, 2]. */
 static void *random_matrix(smma_format format, double least, size_t count) {
   double *value = malloc(count * sizeof *value);
   void *encoding = malloc(count * smma_format_bytes(format));

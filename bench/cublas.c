@@ -28,7 +28,7 @@ static void *open_library(const char *path, smma_error *error) {
   return library;
 }
 
-/* Symbols of cublasLt, too: cuBLAS depends on it. */
+/* Finds a symbol of cuBLAS, or of cublasLt, which cuBLAS depends on. */
 static bool find(void *library, const char *name, void *function, smma_error *error) {
   void *symbol = dlsym(library, name);
   memcpy(function, &symbol, sizeof symbol);
@@ -51,7 +51,7 @@ bool smma_cublas_load(const char *path, const smma_device *device, smma_cublas *
 #include "bench/cublas.def"
   version = (unsigned)cublas->version();
   snprintf(cublas->name, sizeof cublas->name, "cuBLAS %u.%u.%u", version / 10000, version / 100 % 100, version % 100);
-  /* It starts on the device that this thread has used last. */
+  /* cuBLAS starts on the device that this thread has used last. */
   if (!device->driver->wait(device->state, message)) return smma_fail(error, "%s", message);
   return done(cublas->create(&cublas->handle), "it does not start", error);
 }
@@ -81,7 +81,7 @@ static bool formats_of(smma_format a, smma_format b, smma_cublas_formats *format
   return (a == b || fp8) && type_of(a, &formats->a) && type_of(b, &formats->b);
 }
 
-/* A number that products are multiplied with. */
+/* alpha or beta of a product, in the product's compute type. */
 typedef union {
   float f32;
   double f64;
@@ -124,7 +124,7 @@ bool smma_cublas_takes(smma_format a, smma_format b) {
   return formats_of(a, b, &formats);
 }
 
-/* Numbers on the device; without any, room. */
+/* Allocates memory on the device and copies the numbers to it, if `from` is not NULL. */
 static void *upload(const smma_cublas *c, size_t bytes, const void *from, char message[SMMA_DEVICE_MESSAGE]) {
   const smma_driver *driver = c->device->driver;
   void *buffer = driver->allocate(c->device->state, bytes, message);

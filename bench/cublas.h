@@ -26,7 +26,7 @@ typedef struct {
 #undef SMMA_CUBLAS_CONSTANT
 #undef SMMA_CUBLAS_FUNCTION
   cublasHandle_t handle;
-  cublasLtHandle_t light; /* NULL until it is needed */
+  cublasLtHandle_t light; /* handle of cublasLt; NULL until it is needed */
   const smma_device *device;
   char name[32]; /* "cuBLAS 13.0.2" */
 } smma_cublas;
@@ -35,11 +35,11 @@ typedef struct {
    stays loaded until the program ends. */
 bool smma_cublas_load(const char *path, const smma_device *device, smma_cublas *cublas, smma_error *error);
 
-/* What cuBLAS calls a product's formats. */
+/* The types by which cuBLAS names the formats of a product. */
 typedef struct {
   cudaDataType_t a, b, d, scalar;
   cublasComputeType_t compute;
-  bool light; /* by cublasLtMatmul, as FP8 */
+  bool light; /* whether cublasLtMatmul computes the product, as it does in FP8 */
 } smma_cublas_formats;
 
 /* Reports whether cuBLAS has products of these two formats. smma_cublas_prepare fails if the device does not have
@@ -52,7 +52,7 @@ typedef struct {
   smma_cublas_formats formats;
   size_t m, n, k;
   void *a, *b, *d;
-  cublasLtMatmulDesc_t description; /* and of B, A and D, of light ones */
+  cublasLtMatmulDesc_t description; /* for cublasLtMatmul only, as are the layouts of B, A and D */
   cublasLtMatrixLayout_t layout[3];
 } smma_cublas_product;
 

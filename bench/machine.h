@@ -2,10 +2,10 @@
 #ifndef SMMA_BENCH_MACHINE_H
 #define SMMA_BENCH_MACHINE_H
 
-/* What the system calls the CPU, or "unknown CPU". */
+/* Returns the system's name for the CPU, or "unknown CPU". */
 const char *smma_cpu_model(char text[128]);
 
-/* How many processors this process may use. */
+/* Returns the number of processors that this process may use. */
 int smma_processor_count(void);
 
 /* Binds this thread, and all threads that it starts later, to the last `count` processors, because the first processor

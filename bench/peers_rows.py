@@ -26,7 +26,7 @@ def different(x, y):
 
 
 def operands(generator, format, shape, kind):
-    """Random bits, or normally distributed numbers."""
+    """Returns operands of one kind: random bits, or normally distributed numbers."""
     dtype = softmma.dtype(format)
     if kind == "normal":
         return softmma.round(generator.standard_normal(shape), format)
@@ -41,7 +41,7 @@ def tensor(array):
 
 
 def random_rows(generator, i, kind, rows):
-    """a, b, c and scale factors."""
+    """Returns random a, b, c and scale factors."""
     a, b = (operands(generator, f, (rows, i.k), kind) for f in (i.a, i.b))
     c = operands(generator, i.c, (rows,), kind)
     scales = [operands(generator, i.scale, (rows, i.k // i.scale_block), "bits") for _ in "ab"] if i.scale else []
@@ -57,7 +57,7 @@ def softmma_rows(i, a, b, c, *scales):
 
 
 def mmasim_unit(i, titles):
-    """mmasim's operation for an instruction, or None if it has none."""
+    """Returns mmasim's operation for an instruction, or None if mmasim does not have the instruction."""
     from mmasim import amd, nv_ptx
 
     arch = titles[i.arch]
@@ -172,7 +172,7 @@ def toolbox_rows(clone, jobs):
 
 
 def recorded():
-    """[(GPU, instruction, a, b, c, d)] of the files in tests/vectors/recorded/gpu."""
+    """Returns [(GPU, instruction, a, b, c, d)], with one entry for each file in tests/vectors/recorded/gpu."""
     return [read_rows(path) for path in sorted((SOURCE / "tests/vectors/recorded/gpu").glob("*.txt"))]
 
 
@@ -191,7 +191,7 @@ def read_rows(path):
 
 
 def timed(function, *arguments, turns=1):
-    """What it returns, and the least of the CPU's seconds."""
+    """Returns the function's result, and the least CPU seconds of several calls."""
     seconds = []
     for _ in range(turns):
         start = time.process_time()

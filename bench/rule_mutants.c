@@ -31,9 +31,9 @@ static struct {
 
 typedef struct {
   const char *name;
-  int kinds; /* the first so many in turn; 0: `one` alone */
+  int kinds; /* the first `kinds` kinds of vectors in turn; 0: only the kind `one` */
   smma_row_kind one;
-  enum { OF_KINDS, OF_COVER, OF_CAMPAIGN } of; /* --cover: and more like its rows behind them */
+  enum { OF_KINDS, OF_COVER, OF_CAMPAIGN } of; /* OF_COVER: the vectors of --cover, followed by similar ones */
 } generator;
 
 static const generator generators[] = {
@@ -54,7 +54,7 @@ static const generator generators[] = {
 };
 enum { GENERATORS = sizeof generators / sizeof generators[0] };
 
-/* The first rows of --cover, and rows like them. */
+/* Fills `rows` with the vectors of --cover, followed by similar vectors. */
 static void make_cover(const smma_cover *cover, smma_rows *rows) {
   const size_t covered = cover->count < asked.rows ? cover->count : asked.rows;
   if (covered) smma_rows_copy(rows, 0, &cover->rows, 0, covered);
@@ -85,7 +85,7 @@ static void make(const generator *g, const smma_cover *cover, smma_rows *rows) {
 
 typedef struct {
   smma_mutant_class of;
-  size_t killed_by[GENERATORS]; /* rows that it took; 0: more than there are */
+  size_t killed_by[GENERATORS]; /* number of vectors that it took to detect the mutant; 0: no vector detected it */
   bool equal;                   /* proved */
 } fate;
 
@@ -151,7 +151,8 @@ static void try_mutants(const smma_mutants *of, const smma_cover *cover) {
     make(&generators[g], cover, &rows);
 #pragma omp parallel for schedule(dynamic)
     for (size_t m = 0; m < of->count; m++) {
-      const bool few = fates[m].equal && CHECK_ROWS < asked.rows; /* a check of the proof */
+      /* For mutants that are proved equal, a few vectors check the proof. */
+      const bool few = fates[m].equal && CHECK_ROWS < asked.rows;
       fates[m].killed_by[g] = killer(of, &of->list[m], &rows, few ? CHECK_ROWS : asked.rows);
     }
   }
@@ -178,7 +179,7 @@ static bool same_rule(const smma_rule *x, const smma_rule *y) {
   return true;
 }
 
-/* The first instruction of each rule. */
+/* Lists the first instruction of each rule, and returns their number. */
 static size_t instructions_of_rules(const smma_instruction **list) {
   size_t count = 0;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++)

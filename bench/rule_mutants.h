@@ -21,17 +21,17 @@ extern const char *const smma_mutant_class_names[SMMA_MUTANT_CLASSES];
 
 typedef struct {
   smma_mutant_class of;
-  smma_change change; /* of a parameter or lane */
+  smma_change change; /* the change, for the classes PARAMETER and LANE */
   smma_changed changed;
-  const smma_instruction *made; /* of a parameter */
-  size_t event;                 /* of the others */
+  const smma_instruction *made; /* the instruction with the change, for the class PARAMETER */
+  size_t event;                 /* the event at which the mutant is wrong, for the other classes */
 } smma_mutant;
 
 typedef struct {
   const smma_instruction *instruction;
   smma_operation operation;
   smma_event_space space;
-  bool has_events; /* some rules are no compositions */
+  bool has_events; /* the rule is a composition, so its events are known */
   smma_mutant *list;
   size_t count, capacity;
 } smma_mutants;
@@ -41,7 +41,7 @@ typedef struct {
 bool smma_mutants_make(const smma_instruction *instruction, size_t of_each, smma_mutants *mutants);
 void smma_mutants_free(smma_mutants *mutants);
 
-/* d of a row. */
+/* Returns d of a vector as the mutant computes it. */
 uint64_t smma_mutant_row(const smma_mutants *of, const smma_mutant *mutant, const smma_row *row);
 
 /* Returns `text`. */

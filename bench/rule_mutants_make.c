@@ -34,7 +34,7 @@ static bool is_there(const smma_mutants *of, const smma_instruction *made) {
   return false;
 }
 
-/* False where there is no such unit. */
+/* Adds the mutant with one changed parameter. Returns false if no valid unit has this value. */
 static bool add_parameter(smma_mutants *to, const smma_change *x) {
   const smma_instruction *made;
   smma_custom custom;
@@ -73,7 +73,7 @@ static bool same_key(const smma_change *x, const smma_change *y) {
   return x->sort == y->sort && x->step == y->step && x->key == y->key;
 }
 
-/* Of the rule; of a composition's steps if it is one. */
+/* Adds mutants of the rule's parameters, or of the parameters of all steps if the rule is a composition. */
 static void add_parameters(smma_mutants *to, const smma_change *x, size_t count) {
   const bool composed = to->operation.rule.algorithm == SMMA_COMPOSITION;
   for (size_t n = 0, end; n < count; n = end) {

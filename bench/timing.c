@@ -24,15 +24,15 @@ typedef struct {
 typedef struct {
   const smma_instruction *instruction;
   const smma_timing_setup *setup;
-  subject *subjects; /* one for each of the data */
+  subject *subjects; /* one for each kind of data */
   smma_tensor d;
   smma_tensor blas_a, blas_b, blas_d; /* the values of the first A and B in FP32 (FP64) */
   size_t blas_calls;
-  smma_cublas_product cublas, own; /* cuBLAS's product in FP32 (FP64), and that in the instruction's formats; `by` is
-                                      NULL if there is no such product */
+  smma_cublas_product cublas, own; /* cublas: cuBLAS's product in FP32 (FP64); own: its product in the instruction's
+                                      formats; `by` is NULL if cuBLAS does not compute it */
   smma_progress progress;
-  size_t rows_before; /* rows done in the calls before, for the progress line */
-  bool warming;       /* products end after a second */
+  size_t rows_before; /* number of vectors computed in earlier calls, for the progress line */
+  bool warming;       /* this is the warm-up, in which a product is stopped after a second */
   bool failed; /* memory ran out or a product failed; `error` has the first reason, and nothing more is computed */
   smma_error error, gemm_error;
 } session;
@@ -86,7 +86,8 @@ static void make_arrays(session *s, smma_data data, subject *x) {
 
 static bool watch(size_t done, size_t rows, void *context) {
   session *s = context;
-  const size_t sides = s->setup->device ? 2 : 1; /* whole calls, and their kernels */
+  /* On a device two times are measured: whole calls, and the device's kernels alone. */
+  const size_t sides = s->setup->device ? 2 : 1;
   const size_t measurements = (size_t)s->setup->repetitions * s->setup->data_count * sides;
   if (s->warming) return smma_seconds() - s->progress.started > 1;
   smma_progress_show(&s->progress, s->rows_before + done, rows * measurements);
@@ -126,7 +127,7 @@ static void make_baseline(session *s) {
   s->blas_d = new_matrix(s, wide, s->setup->m, s->setup->n);
 }
 
-/* What cuBLAS cannot multiply is noted. */
+/* Prepares cuBLAS's product of A and B on the device. If cuBLAS cannot compute it, a note says so. */
 static void make_on_device(session *s, const smma_tensor *a, const smma_tensor *b, smma_cublas_product *p) {
   smma_error error;
   if (!smma_cublas_prepare(s->setup->cublas, a, b, p, &error))
@@ -173,7 +174,7 @@ static smma_status call(const session *s, const subject *x) {
   }
 }
 
-/* Seconds of one call. */
+/* Measures the seconds of one call. */
 static double measure(session *s, const subject *x) {
   double started;
   settle(s);
@@ -183,7 +184,7 @@ static double measure(session *s, const subject *x) {
   return (now(s) - started) / (double)x->calls;
 }
 
-/* Seconds that the device's kernels take in one. */
+/* Measures the seconds that the device's kernels take in one call. */
 static double measure_kernels(session *s, const subject *x) {
   double seconds = 0;
   smma_device_time(s->setup->device, &seconds);
@@ -249,12 +250,12 @@ static double median(double *values, int count) {
 /* Seconds of all rounds: for each array, all rounds of the first kind of data, then all rounds of the second, and so
    on. */
 typedef struct {
-  double *data, *kernels; /* of each of the data; of these the device's kernels */
-  double *baseline, *own; /* of OpenBLAS or cuBLAS; of cuBLAS's for the same formats */
-  double *ratios;         /* room for one side's */
+  double *data, *kernels; /* data: whole calls, for each kind of data; kernels: the device's kernels in these calls */
+  double *baseline, *own; /* baseline: OpenBLAS or cuBLAS in FP32 (FP64); own: cuBLAS in the instruction's formats */
+  double *ratios;         /* working memory for the ratios of one pair of times */
 } rounds;
 
-/* The median of y / x, round by round. */
+/* Returns the median, over the rounds, of y / x. */
 static double median_ratio(const rounds *r, const double *y, const double *x, int count) {
   for (int j = 0; j < count; j++) r->ratios[j] = y[j] / x[j];
   return median(r->ratios, count);

@@ -11,7 +11,7 @@
 typedef enum {
   SMMA_TIMING_GEMM,       /* smma_gemm */
   SMMA_TIMING_MULTIPLIER, /* smma_multiplier_run */
-  SMMA_TIMING_ROWS        /* smma_dot_rows of m rows; n is 1, k the instruction's */
+  SMMA_TIMING_ROWS        /* smma_dot_rows for m test vectors; n is 1, and k is the instruction's K */
 } smma_timing_call;
 
 typedef struct {
@@ -19,22 +19,22 @@ typedef struct {
   size_t m, n, k;
   int threads, repetitions;
   const char *kernel;    /* NULL: the fastest */
-  const smma_data *data; /* that the instruction's formats have */
+  const smma_data *data; /* kinds of data that the instruction's formats can represent */
   size_t data_count;
-  const smma_blas *blas;     /* NULL: none to compare with; else loaded for as many threads */
-  const smma_device *device; /* that `kernel` names; NULL: this CPU */
-  smma_cublas *cublas;       /* NULL: none to compare with; else loaded for the device */
+  const smma_blas *blas;     /* loaded for the same number of threads; NULL: nothing is compared */
+  const smma_device *device; /* the device that `kernel` names; NULL: this CPU */
+  smma_cublas *cublas;       /* loaded for the device; NULL: nothing is compared */
 } smma_timing_setup;
 
 /* Medians over the repetitions. A ratio is the median of the repetitions' ratios, so that a temporarily slow machine
    does not change it. */
 typedef struct {
   double seconds;          /* of one call */
-  double slowdown;         /* ratio of the time to that on the first data */
+  double slowdown;         /* ratio of the time to the time on the first kind of data */
   double kernel_seconds;   /* the part of `seconds` in the device's kernels, by the device's clock; 0 on this CPU */
-  double baseline_seconds; /* time of OpenBLAS, or of cuBLAS's kernel; only for the first data, otherwise 0 */
+  double baseline_seconds; /* time of OpenBLAS, or of cuBLAS's kernel; only for the first kind of data, otherwise 0 */
   double ratio;            /* baseline_seconds / seconds (with cuBLAS: / kernel_seconds); 0 without a baseline */
-  double own_seconds;      /* time of cuBLAS's kernel for the same formats; 0 if it has none */
+  double own_seconds;      /* time of cuBLAS's kernel for the instruction's formats; 0 if cuBLAS has none */
   double own_ratio;
 } smma_timing;
 

@@ -56,7 +56,7 @@ products = Timed(lambda func, *args, **kwargs: func(*args, **kwargs))
 
 
 class Bare(TorchDispatchMode):
-    """Does nothing but to time products."""
+    """Times the products, and otherwise runs every operation unchanged."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func.overloadpacket.__name__ in ("addmm", "bmm"):
@@ -78,7 +78,7 @@ def measured(run, *timed):
 
 
 def megabytes(emulation):
-    """What is kept of weights: their bits, and the multipliers."""
+    """Returns the memory, in MB, of the copies of weights and of the multipliers."""
     kept = [right for views in emulation.kept.values() for right in views.values()]
     return sum(right.lines.nbytes + right.multiply.__self__.nbytes for right in kept) / 2**20
 

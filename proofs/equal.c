@@ -42,7 +42,8 @@ LEMMA(holds_sums)(int64_t sum, int last, uint8_t direction) {
          (shift >= 0 ? shift < 40 && x.significand << shift == magnitude : magnitude << -shift == x.significand);
 }
 
-/* T-FDPA leaves a sum as it is when only zeros are added, if F has its bits and zeros bring no greater exponent. */
+/* If T-FDPA only adds zeros to a sum, it does not change the sum, provided that F retains all of the sum's bits and the
+   exponent of zeros is not greater than the sum's. */
 LEMMA(zeros_keep_sums)(uint32_t c, int bits, int zero_exponent) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
   const smma_t_fdpa p = {bits, 16, zero_exponent, SMMA_F32, SMMA_ROUND_TOWARD_ZERO};

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from shell import softmma, unit_pages
 
 PAGE = "table.html"
-# Columns: the member of a line, its heading, and its meaning.
+# The columns of the table. Each has the key of its values in a line, its heading, and its meaning.
 COLUMNS = (
     ("gpus", "GPU", "the names of the GPUs and other machines"),
     ("inputs", "A and B", "formats of A and B"),

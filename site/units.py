@@ -77,7 +77,7 @@ def list_of(elements, otherwise):
 
 
 def address(units, row):
-    """Returns the explorer's state for two instructions and a row."""
+    """Returns the part of the explorer's address that selects two instructions and the operands of a test vector."""
     words = [f"on={units[0][0]},{units[1][0]}", f"instr={units[0][1]},{units[1][1]}"]
     words += [
         f"{name}={list_of(elements, '-' if 'scale' in name else '0')}" for name, elements in row.items() if elements
@@ -123,9 +123,9 @@ class Units:
                 rule = (arch, int(found[1]))
             elif found := re.fullmatch(r"### Behaviour of `(.*)`", line):
                 self.one[rule] = found[1]
-            elif line.startswith("Proved equal for every K"):
+            elif line.startswith(unit_pages.PROVED_EQUAL):
                 self.equal[rule] = [(where, name) for name, where in re.findall(NAME, line)]
-            elif line.startswith("Neither proved equal nor found different"):
+            elif line.startswith(unit_pages.UNDECIDED):
                 self.unknown[rule] = [(where, name) for name, where in re.findall(NAME, line)]
             elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.* ?c \w+) \| (\w+) \| (\w+) \|", line)):
                 name, where, why, row, here, there = found.groups()
@@ -370,7 +370,8 @@ class Units:
         return one["model"] == two["model"] and one["parameters"] == two["parameters"]
 
     def relation(self, rule, other):
-        """Returns "=", "?" or "", or the smallest vector on which the two rules differ."""
+        """Returns "=" if the rules are known to compute the same function, "?" if that is not known, or the smallest
+        vector on which they differ. Returns "" if they were not compared."""
         if rule == other or any(self.same_rule(unit, other) for unit in self.equal.get(rule, [])):
             return "="
         for found in self.apart.get(rule, []):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Four MPI ranks on two simulated machines: network namespaces that are connected only by TCP. The output must equal
-# that of one process, byte for byte, for any number of ranks. Also: errors, lost ranks, and resuming.
+# that of one process, byte for byte, for any number of ranks. Also tests errors, lost ranks, and resuming.
 # Usage: cluster.sh SOFTMMA MODULE-FOLDER
 set -u
 export LC_ALL=C

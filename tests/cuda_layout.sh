@@ -52,8 +52,8 @@ for each in '90 hopper mma wgmma' '100 blackwell mma tcgen05' '120 rtx-blackwell
   }
 done
 
-# Tests every mma instruction except FP64 with 16 rows. Of other instructions, tests one for each size of elements and
-# kind of output.
+# RTX Blackwell has every mma instruction except those of FP64 with 16 rows, which are tested as Hopper's. For wgmma
+# and tcgen05, one instruction is tested for each size of elements and kind of output.
 judge rtx-blackwell
 for instruction in mma.m16n8k{4,8,16}.f64.f64.f64.f64 \
   wgmma.m64n8k16.f32.bf16.bf16 wgmma.m64n24k16.f16.f16.f16 wgmma.m64n16k8.f32.tf32.tf32 wgmma.m64n8k32.f16.e4m3.e5m2 \

@@ -54,7 +54,8 @@ done
 
 # ---- Compositions ----
 
-# Exact sums with the greatest reference exponent, and with scale factors of numbers that f32 does not hold.
+# An exact sum with the greatest reference exponent is computed. Scale factors for numbers that f32 does not hold are
+# refused.
 far='"zero_exponent": 2000, "exponent_offset": 100, "alignment_rounding": "toward-positive"'
 echo "{$head, \"steps\": [{\"take\": 8, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", $far," \
   '"accumulator_alignment_bits": 0, "output": "f32"}]}' >far.json

@@ -1,4 +1,4 @@
-/* Products of matrices in a device's memory. */
+/* Tests products of matrices that are in a device's memory. */
 #ifndef SOFTMMA_TESTS_DEVICE_GEMM_H
 #define SOFTMMA_TESTS_DEVICE_GEMM_H
 

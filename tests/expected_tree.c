@@ -127,9 +127,9 @@ static bool cuts_beside_c(const smma_operation *o, int bits) {
   return keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
 }
 
-/* Reports whether the alignment of products to c never shows in d. c's exponent counts as c_bits - alignment_bits less
-   than it is. If that is more than d's fraction bits, products are aligned to c only if c is so large that they do not
-   show in d. */
+/* Reports whether the alignment of products to c never shows in d. In the alignment, c's exponent is reduced by c_bits
+   - alignment_bits. If that is more than d's fraction bits, products are aligned to c only if c is so large that they
+   do not show in d. */
 static bool counts_for_nothing(const smma_operation *o) {
   const smma_algorithm algorithm = o->rule.algorithm;
   if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;

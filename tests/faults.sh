@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Failing allocations, and signals that arrive while files are written. The command must give the right output, or
-# status 2 and one line; it must never crash or leave a file behind.
+# Tests allocations that fail, and signals that arrive while files are written. The command must give the right output,
+# or status 2 and one line; it must never crash or leave a file behind.
 # Usage: faults.sh SOFTMMA FAULTS.so
 set -u
 export LC_ALL=C OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files that commands read and write: endless and damaged input, names, links, permissions.
+# Tests the files that commands read and write: endless and damaged input, names, links, permissions.
 # Usage: files.sh SOFTMMA
 set -u
 export LC_ALL=C
@@ -124,7 +124,7 @@ piped digits-mlp.safetensors :layers.1.weight "$data/digits-mlp.safetensors:laye
 
 # ---- Reports with numbers that no campaign gives ----
 
-# A unit that rounds differently.
+# other.json is a unit that rounds differently.
 sed 's/toward-zero/nearest-even/' unit.json >other.json
 against=(--unit custom:other.json --against custom:unit.json --on ./other.json)
 gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' test "${against[@]}" --rows 100 --resume whole.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Misbehaving plug-ins and programs: whatever they do, the command only prints one line.
+# Tests plug-ins and programs that misbehave: whatever they do, the command only prints one line.
 # Usage: hostile.sh SOFTMMA FOLDER
 set -u
 export LC_ALL=C

@@ -93,7 +93,7 @@ END
     exit 1
   fi
 fi
-# A project of C++ alone, with the compiler's default flags.
+# A project that uses only C++, with the compiler's default flags, can link the installed library.
 if [ -z "$flags" ] && command -v c++ >/dev/null; then
   mkdir "$work/cxx"
   cp "$work/hello.c" "$work/cxx/hello.cpp"

@@ -24,13 +24,13 @@ typedef struct {
   law a, b, c, scale_a, scale_b;
   int sum;          /* exponent around which products, including scale factors, are placed */
   int tilt;         /* maximum by which A's exponents are raised, and B's lowered, at each k */
-  unsigned sinking; /* rate of k at which products are `depth` lower */
+  unsigned sinking; /* rate of indices k at which products are `depth` binades smaller */
   int depth;
   int shift;         /* maximum by which the exponents of a whole row of A or column of B are shifted */
   bool cancels;      /* products, including lowered ones, form pairs that cancel */
   bool zero_parts;   /* some rows, columns and ranges of k are all zero */
   unsigned specials; /* rate of NaN and infinities */
-  bool one_special;  /* in each row or column */
+  bool one_special;  /* each row or column has one NaN or infinity */
   bool aimed;        /* THEME_AIMED with formats that are not integers */
 } design;
 
@@ -162,7 +162,7 @@ static int any_exponent(uint64_t *g, smma_encoding d) {
   }
 }
 
-/* Return the smallest and largest exponent of a product of two numbers. */
+/* Return the least and the greatest exponent that a product of two numbers can have. */
 static int least_reach(smma_encoding x, smma_encoding y) { return tiniest_exponent(x) + tiniest_exponent(y); }
 static int greatest_reach(smma_encoding x, smma_encoding y) { return greatest_exponent(x) + greatest_exponent(y); }
 
@@ -317,7 +317,7 @@ static void subnormals(design *d) {
   near(d);
   if (which != 1) subnormal(a, &d->a);
   if (which != 0) subnormal(b, &d->b);
-  /* One factor is large enough that the products are numbers of D. */
+  /* One factor is so large that D can represent the products. */
   if (which == 0) d->b.exponent = clamped(tiniest_exponent(smma_encoding_of(d->o->d)) - d->a.exponent, 0, 300);
   if (which == 1) d->a.exponent = clamped(tiniest_exponent(smma_encoding_of(d->o->d)) - d->b.exponent, 0, 300);
   d->sum = d->a.exponent + d->b.exponent + d->scale_a.exponent + d->scale_b.exponent;

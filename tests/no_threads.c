@@ -1,4 +1,4 @@
-/* Preload this library to emulate a system that refuses to create threads. */
+/* Preload this library to make a program behave as on a system that refuses to create threads. */
 #include <errno.h>
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* Source of the boundary operands: J. Hauser, TestFloat 3e, genCases. */
+/* The boundary operands are those of genCases in J. Hauser's TestFloat 3e. */
 #include "operands.h"
 
 #include <math.h>

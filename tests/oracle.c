@@ -58,7 +58,7 @@ static void round_at(mpz_t x, int last, smma_rounding direction) {
   if (last > -SUM_UNIT) oracle_round(x, (mp_bitcnt_t)(last + SUM_UNIT), direction);
 }
 
-/* The results of sums beyond the largest number, and of subnormal sums. */
+/* The results that replace a sum beyond the largest number, and a subnormal sum. */
 typedef struct {
   smma_sum_overflow overflow;
   smma_subnormal_policy subnormal_outputs;
@@ -486,8 +486,8 @@ static uint64_t quiet_nan(smma_format to, const quantity *q, smma_format format,
          fraction << (into.fraction_bits - f.fraction_bits) << into.low_bits;
 }
 
-/* Which NaN of several a step returns was recorded on an H100: that of b, then of the sum, then of a. A NaN that the
-   step makes has a sign. */
+/* If several operands are NaN, a step returns that of b, otherwise that of the sum, otherwise that of a, as recorded on
+   an H100. A NaN that the step makes has a sign. */
 static uint64_t fma_chain(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t d) {
   for (int k = 0; k < o->k; k++) {
     const uint64_t before = d;

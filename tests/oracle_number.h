@@ -53,8 +53,8 @@ void oracle_flush(quantity *q, smma_format format, smma_subnormal_policy policy)
 /* Rounds x to a multiple of 2^bits. */
 void oracle_round(mpz_t x, mp_bitcnt_t bits, smma_rounding direction);
 
-/* Return encodings. In a format without infinity, the infinity is NaN. In a format without NaN, it is the largest
-   number, or zero for integers. */
+/* Return encodings. In a format without infinity, NaN takes its place. In a format without NaN, the largest number
+   takes its place, or zero for integers. */
 uint64_t oracle_sign_bit(smma_format format, bool negative);
 uint64_t oracle_greatest(smma_format format);
 uint64_t oracle_infinity(smma_format format, bool negative);

@@ -1,4 +1,4 @@
-/* Pseudorandom numbers, the same on every machine: SplitMix64. */
+/* Pseudorandom numbers from SplitMix64, the same on every machine. */
 #ifndef SOFTMMA_TESTS_RANDOM_H
 #define SOFTMMA_TESTS_RANDOM_H
 

@@ -59,7 +59,7 @@ static int random_value(uint64_t *state, const smma_key *key) {
   return random_between(state, key->least, key->most);
 }
 
-/* Sets every key of the unit's algorithm; xor only for single bits. */
+/* Sets every key of the unit's algorithm to a random value. Products by xor are chosen only for single bits. */
 static void set_keys(uint64_t *state, smma_custom *c) {
   const smma_key *product = smma_find_key(c->named.rule.algorithm, "product", strlen("product"));
   for (const smma_key *key = NULL; (key = smma_next_key(c->named.rule.algorithm, key));)

@@ -54,7 +54,7 @@ finds() {
 
 equals t_fdpa compare 1000000
 equals tr_fdpa compare 1000000
-# Other parameters, with a file as the model: to nearest, f16.
+# The unit is tested with other parameters, rounding to nearest and f16; a file is the model.
 equals t_fdpa compare 200000 ON="$source/examples/custom/hopper-nearest.json" INSTR=hopper-nearest SEED=1 \
   PARAMETERS=', .EXP(5), .MAN(10), .NEAREST(1)' BUILD="$work/nearest"
 for unit in t_fdpa tr_fdpa; do equals "$unit" icarus 100; done
@@ -116,7 +116,7 @@ verilator --binary -Wno-fatal --Mdir "$work/struct" "$work/struct.sv" >"$work/lo
   "$work/struct/Vstruct" | grep -v finish | cmp -s - <("${gen[@]}" | grep -v '^#' | cut -d ' ' -f 2,8-10) ||
   complain 'the struct of readmemh'
 
-# A model that does not fit, or does not exist.
+# A model that does not fit the unit, or does not exist, is reported.
 if makes t_fdpa 0 compare ON=MI300X INSTR=v_mfma_f32_32x32x8_bf16; then complain 'a model with another K'; fi
 grep -q 'v_mfma_f32_32x32x8_bf16 has K = 8 and 16, 16, 32, 32 bits; the unit has K = 16 and' "$work/log" ||
   complain 'a model with another K'

@@ -61,7 +61,7 @@ simulate() {
 }
 simulate "$work/netlist.v" || complain 'the netlist does not compute the rule'
 [ "$(wc -l <"$work/results")" = 500 ] || complain "$(wc -l <"$work/results") results of 500 rows"
-# One inverter becomes a buffer.
+# One inverter of the netlist is replaced by a buffer.
 awk '/^  NOT / && !done { sub("NOT", "BUF"); done = 1 } { print }' "$work/netlist.v" >"$work/wrong.v"
 simulate "$work/wrong.v" && complain 'a wrong gate is not seen'
 

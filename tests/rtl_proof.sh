@@ -60,7 +60,7 @@ for bug in 1 2; do
   expects 1 '^COUNTEREXAMPLE: ' prove --parameters "L=2,BUG=$bug" --points tr_fdpa.points
 done
 rule=e2m1.json design=../t_fdpa.sv
-# Mistake 2 matters only if zeros bring a greater exponent than products do, and shows if c is zero.
+# Mistake 2 changes a result only if the exponent of zeros exceeds that of the products, and c is zero.
 sed 's/"zero_exponent": -133/"zero_exponent": 14/' e2m1.json >"$work/zero.json"
 for bug in 1 2; do
   rule=e2m1.json only=0-255

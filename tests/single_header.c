@@ -54,7 +54,7 @@ static void check_catalogue(const client *c) {
   EXPECT(!c->at(count, &y), "%s: there is an instruction %zu", c->language, count);
 }
 
-/* The first instruction of every function of the catalogue: their indices, and their number. */
+/* The indices of the first instruction of every function of the catalogue, and their number. */
 static size_t operations[MOST_OPERATIONS], operation_count;
 
 static bool same_operation(const described *x, const described *y) {

@@ -13,7 +13,7 @@ typedef struct {
   int m, n, k, a, b, c, d, scale, scale_block, sparse_group;
 } described;
 
-/* A status of smma_core_find. */
+/* The result of the client's search, a status of smma_core_find. */
 enum { CLIENT_FOUND, CLIENT_UNKNOWN_GPU, CLIENT_UNKNOWN_NAME, CLIENT_AMBIGUOUS };
 
 typedef struct {

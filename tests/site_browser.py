@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The site in headless Chromium, operated by clicks and keys, as files and over HTTP. Status 77 if Chromium, its driver
-or Selenium is missing.
+"""Tests the site in headless Chromium, operated by clicks and keys, as files and over HTTP. Status 77 if Chromium, its
+driver or Selenium is missing.
 
 Usage: site_browser.py SITE [SCREENSHOTS]
 """

@@ -225,7 +225,7 @@ static void test_layout(void **state) {
   free(b.bytes);
 }
 
-/* At most 80 bytes for a test vector of K = 16 in f16. */
+/* A test vector of K = 16 in f16 takes at most 80 bytes. */
 static void test_size(void **state) {
   (void)state;
   const bytes b = generated(find("H100", "mma.m16n8k16.f32.f16.f16.f32"), 10000, SMMA_VECTOR_BINARY);
@@ -471,7 +471,7 @@ static void test_own_files(void **state) {
   assert_true(files > 40);
 }
 
-/* Test vectors of all kinds: scale factors, FP64, integers, and AMD's headers. */
+/* Files can hold test vectors of all kinds: with scale factors, in FP64, of integers, and with AMD's headers. */
 static void test_other_headers(void **state) {
   static const char *const texts[] = {
       "# recorded on: a GPU; 2026\n# arch: rdna4\n# instruction: v_wmma_i32_16x16x16_iu4\n# k: 2\n# a: s4\n# b: u4\n# "
@@ -499,7 +499,7 @@ static void test_other_headers(void **state) {
   free(b.bytes);
 }
 
-/* Files read through a pipe, and after other data in a stream. */
+/* Files can be read through a pipe, and after other data in a stream. */
 static void test_streams(void **state) {
   (void)state;
   const bytes b = generated(find("V100", "mma.m8n8k4.f32.f16.f16.f32"), 2000, SMMA_VECTOR_BINARY);
@@ -518,7 +518,7 @@ static void test_streams(void **state) {
   free(b.bytes);
 }
 
-/* A file that is shortened while it is read. */
+/* A file that becomes shorter while it is read gives an error. */
 static void test_shortened(void **state) {
   (void)state;
   const bytes b = generated(find("V100", "mma.m8n8k4.f32.f16.f16.f32"), 20000, SMMA_VECTOR_BINARY);

@@ -366,7 +366,7 @@ static int check_kinds(const smma_instruction *i, size_t k, treatment t) {
   return wrong;
 }
 
-/* Every function of the catalogue, data of every kind. */
+/* The bounds hold for every function of the catalogue on data of every kind. */
 static void test_kinds(void **state) {
   int wrong = 0;
   (void)state;
@@ -386,7 +386,8 @@ static void test_treatments(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* Long sums: N(0, 1) unchanged, positive and cancelled; exponents far apart. */
+/* The bounds hold for long sums: of N(0, 1) unchanged, positive and cancelled, and of numbers with exponents far apart.
+ */
 static void test_long_sums(void **state) {
   static const smma_data mixed = {SMMA_DATA_MIXED, 20}, normal = {SMMA_DATA_NORMAL, 0};
   int wrong = 0;
@@ -404,7 +405,7 @@ static void test_long_sums(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* C, factors, slices, promotion, and results stored in another format. */
+/* The bounds hold for products with C, factors, slices, promotion, and results stored in another format. */
 static void test_around(void **state) {
   static const smma_data normal = {SMMA_DATA_NORMAL, 0};
   static const smma_format stored[] = {SMMA_NO_FORMAT, SMMA_BF16, SMMA_F16, SMMA_E4M3};
@@ -510,7 +511,7 @@ static smma_custom coarse_unit(uint64_t seed) {
   return c;
 }
 
-/* Units of random parameters. */
+/* The bounds hold for custom units with random parameters. */
 static void test_custom_units(void **state) {
   size_t bounded = 0, coarse = 0;
   int wrong = 0;

@@ -1,4 +1,4 @@
-/* The chains of src/device/cuda that NVIDIA GPUs run, compiled as host code. */
+/* Tests the chains of src/device/cuda that NVIDIA GPUs run. They are compiled as host code here. */
 #include <stdlib.h>
 
 #include "amount.h"

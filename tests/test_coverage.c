@@ -10,7 +10,7 @@
 #include "rows/generate.h"
 #include "support.h"
 
-/* Numbers of test vectors that a cover is searched among, and of random units. */
+/* The number of test vectors among which a cover is searched, and the number of random units. */
 #ifndef COVERAGE_TRIES
 #define COVERAGE_TRIES 12000
 #define COVERAGE_UNITS 500
@@ -55,7 +55,7 @@ static void expect_possible(void *context, size_t event) {
            smma_event_words(w->space, event, words, sizeof words), excluded);
 }
 
-/* Watched test vectors give the model's results, and only possible events. */
+/* A test vector whose events are recorded still gives the model's result, and records only events that can occur. */
 static void check_rows(const smma_instruction *i, int rows) {
   const smma_operation o = smma_operation_of(i);
   smma_event_space space;

@@ -223,8 +223,8 @@ static void check_parameters(const smma_instruction *i, const smma_g_fdpa *g) {
   assert_memory_equal(g, &again, sizeof again);
 }
 
-/* Texts in the keys of G-FDPA, with random values. The expected digests (FNV-1a, 64 bits) were computed by code written
-   for G-FDPA alone. */
+/* Texts with the keys of G-FDPA and random values describe units whose results have the expected digests. The expected
+   digests (FNV-1a, 64 bits) were computed by code written for G-FDPA alone. */
 static void test_g_fdpa(void **state) {
   uint64_t digest = UINT64_C(0xcbf29ce484222325);
   (void)state;

@@ -662,7 +662,7 @@ static bool make_st_fdpa(size_t n, unit *u) {
   return true;
 }
 
-/* Four groups of one product, two of two, one of four. */
+/* Makes a unit with four groups of one product, two groups of two, or one group of four. */
 static bool make_gst_fdpa(size_t n, unit *u) {
   const smma_format d = F(PICK(&n, accumulators));
   const smma_t_fdpa p = pick_truncation(&n, d);
@@ -731,7 +731,8 @@ static bool make_ftz_addmul(size_t n, unit *u) {
   return true;
 }
 
-/* NaN operands are made quiet, which needs formats with at most d's fraction bits: FP32 only. */
+/* A NaN operand is made quiet in d's format, so its format must not have more fraction bits than d. Therefore only
+   units in FP32 take NaN. */
 static bool make_ftz_fma(size_t n, unit *u) {
   static const char *const finite[] = {"e2m0-finite", "e1m1-finite", "e2m1"};
   static const char *const outputs[] = {"e3m2", "e2m3", "e3m1-bias1-finite", "e4m1-bias6-finite"};
@@ -768,7 +769,7 @@ static bool make_tr_fdpa(size_t n, unit *u) {
   return u->has_composed;
 }
 
-/* Ten encodings of each operand, K = 8. */
+/* Makes a unit with K = 8, whose operands take ten encodings each. */
 static bool make_fp8_by_fp16(size_t n, unit *u) {
   static const uint64_t e4m3[] = {0, 0x80, 1, 0x39, 0x38, 0x3c, 0x40, 0x7f, 0x88, 0xbc};
   static const uint64_t e5m2[] = {0, 0x80, 1, 3, 0x3c, 0x3f, 0x7b, 0x7c, 0x84, 0xbc};
@@ -868,7 +869,8 @@ static bool make_opposing(size_t n, unit *u, bool groups) {
 static bool make_c_fdpa(size_t n, unit *u) { return make_opposing(n, u, false); }
 static bool make_gd_fdpa(size_t n, unit *u) { return make_opposing(n, u, true); }
 
-/* The three rows of docs/rules.md: exact, aligned with c in the first block, with c last. */
+/* Makes a unit for one of the three rows of docs/rules.md: sums are exact, or c is aligned in the first block, or c is
+   added last. */
 static bool make_general(size_t n, unit *u, const char *rule, bool exact, bool last) {
   static const int bits[] = {0, 1, 2, 3, 5}, zeros[] = {SMMA_NO_EXPONENT, -2, 1};
   static const smma_subnormal_policy policies[] = {SMMA_SUBNORMALS_KEPT, SMMA_SUBNORMALS_TO_SIGNED_ZERO,
@@ -986,7 +988,7 @@ static void prove_truncation(unit *u) {
                            (block == o->k || u->proved[IN_C]);
 }
 
-/* Scale factors have up to six fraction bits; the exponent of a group is the scale factors' alone. */
+/* Scale factors have up to six fraction bits. The exponent of a group depends on the scale factors alone. */
 static void prove_groups(unit *u) {
   const smma_operation *o = &u->core;
   const smma_t_fdpa *p = &o->rule.with.gst_fdpa.fused;
@@ -1012,7 +1014,7 @@ static void prove_gd(unit *u) {
                            (block == o->k || u->proved[IN_C]);
 }
 
-/* c is added last; the result of the first half is c of the second. */
+/* Monotonicity in c needs no condition, because c is added last. The result of the first half is c of the second. */
 static void prove_fp8(unit *u) {
   const smma_t_fdpa *p = &u->core.rule.with.t_fdpa;
   u->proved[IN_PRODUCTS] = are_enough(p->alignment_bits - fraction_bits(u->core.d), p->block) &&

@@ -81,7 +81,7 @@ static void test_bits(void **state) {
   assert_true(smma_random_decades(0, 0, 0, 10) == 0x1.371880e2690c3p+25);
 }
 
-/* The share of N(0, 1) below x, counted, against the normal distribution: within five standard deviations. */
+/* The share of numbers below x is that of the normal distribution, to within five standard deviations. */
 static void test_normal(void **state) {
   static const double x[] = {-3, -2, -1, -0.5, 0, 0.25, 1, 1.5, 2.5};
   (void)state;
@@ -107,7 +107,7 @@ static void test_decades(void **state) {
   assert_true(fabs(low / COUNT - 0.25) < 5 * sqrt(0.1875 / COUNT));
 }
 
-/* Compared with the exact accumulator, for sums that cancel. */
+/* The exact dot product equals the exact accumulator, also for sums that cancel. */
 static void test_exact_dot(void **state) {
   enum { LENGTH = 1000 };
   static double a[LENGTH], b[LENGTH];
@@ -131,7 +131,7 @@ static void test_exact_dot(void **state) {
   }
 }
 
-/* Equal to MATLAB's floor(logspace(1, 6, 20)). */
+/* The lengths equal MATLAB's floor(logspace(1, 6, 20)). */
 static void test_lengths(void **state) {
   static const size_t lengths[] = {10,   18,   33,    61,    112,   206,   379,    695,    1274,   2335,
                                    4281, 7847, 14384, 26366, 48329, 88586, 162377, 297635, 545559, 1000000};

@@ -314,7 +314,7 @@ static void equals_the_core(void **state) {
   }
 }
 
-/* NaN and infinity in every position. */
+/* Dot products with NaN or infinity in any position can be explained. */
 static void survives_special_values(void **state) {
   const smma_instruction *list[MOST_OPERATIONS];
   const int every = (int)amount_of("SOFTMMA_EXPLAIN_EVERY", 1); /* tests one of this number of positions */
@@ -480,7 +480,7 @@ static void fact2_on_cdna3(void **state) {
       "exact sum - d = ~0.249999\n");
 }
 
-/* The same value, 2.25, with exponents 0 and 1. */
+/* The first product is 2.25 both times, but its exponent is 0 as 1.5 * 1.5, and 1 as 1 * 2.25. */
 static void fact3_on_volta(void **state) {
   const double halves[] = {1.5, 1.5, 0x1p-11, 0x1p-12, 0x1p-11, 0x1p-12},
                one[] = {1, 2.25, 0x1p-11, 0x1p-12, 0x1p-11, 0x1p-12};
@@ -545,7 +545,7 @@ static void zero_decides(void **state) {
   check_drawing("h100", "mma.m16n8k16.f32.bf16.bf16.f32", 0, tiny, 1, "decides the exponent\n");
 }
 
-/* More terms than any sum of the catalogue has. */
+/* A sum of 64 terms, more than any sum of the catalogue has, can be drawn. */
 static void is_drawn_with_64_terms(void **state) {
   const smma_instruction *instruction = find("h100", "mma.m16n8k16.f32.f16.f16.f32");
   smma_operation o = smma_operation_of(instruction);

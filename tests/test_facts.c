@@ -188,7 +188,7 @@ static const encoded_fact encoded_facts[] = {
     {"H100", "wgmma.m64n8k8.f32.tf32.tf32", "7f801fff", "bf800000", "", "", 0, 0xff800000},
     {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", "7f802000", "3f800000", "", "", 0, 0x7fffffff},
     {"MI300X", "v_mfma_f32_16x16x8_xf32", "7f800001", "3f800000", "", "", 0, 0x7f800000},
-    /* 1 * 1, both scale factors 2; bit 7 of a UE4M3 scale factor is ignored, also in its NaN. */
+    /* 1 * 1 with both scale factors 2. Bit 7 of a UE4M3 scale factor is ignored, also in NaN. */
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 38", "40 38 38 38", 0, 0x40800000},
     {"RTX PRO 6000", NVFP4, "2", "2", "c0 b8 b8 b8", "40 38 38 b8", 0, 0x40800000},
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 7f", "40 38 38 38", 0, 0x7fffffff},
@@ -206,7 +206,7 @@ static const encoded_fact encoded_facts[] = {
     {"power", "xvbf16ger2pp", "0009 23da", "9d08 0000", "", "", 0x80000000, 0x80000000},
     {"power", "xvbf16ger2pp", "28c3 1f00", "000f 97ac", "", "", 0x80000000, 0x80000016},
     {"power", "xvbf16ger2pp", "0001 8540", "b709 2f00", "", "", 0x80000000, 0x80000001},
-    /* 2^128 - 2^127: by the Power ISA the pair does not overflow. Derived by hand. */
+    /* The pair is 2^128 - 2^127, which by the Power ISA does not overflow. Derived by hand. */
     {"power", "xvbf16ger2pp", "7f00", "4000", "", "", 0xff000000, 0x7f000000},
     {"power", "xvf16ger2pp", "0001 8001", "0001 0001", "", "", 0x80000000, 0},
     /* x86 rounds to 24 bits before it decides whether the result is subnormal. */

@@ -312,7 +312,8 @@ static int flags_of(const smma_instruction *i, const void *a, const void *b, con
   return flags;
 }
 
-/* (1 + 2^-23) (1 - 2^-23) 2^-126 is below 2^-126, and rounds to it: tiny before rounding only. */
+/* (1 + 2^-23) (1 - 2^-23) 2^-126 is below 2^-126 and is rounded to 2^-126. So the result is tiny only before rounding.
+ */
 static void test_tininess(void **unused) {
   const float a = 0x1.000002p-63f, b = 0x1.fffffcp-64f, c = 0;
   const smma_instruction *custom = fma_unit("f32", "nearest-even"), *arm = find("arm", "fmopa.s");

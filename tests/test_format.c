@@ -311,7 +311,7 @@ static double rounded_to_integer(double value, smma_rounding rounding) {
   }
 }
 
-/* Rounded in each mode and clamped, whatever overflow is requested; NaN gives 0. */
+/* Checks that a number is rounded in each mode and clamped, whatever overflow is requested, and that NaN gives 0. */
 static void check_integer(size_t f, double value) {
   for (int r = 0; r < 5; r++)
     for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
@@ -345,7 +345,7 @@ static void test_integers(void **state) {
   }
 }
 
-/* Every encoding of eight bits, and some of 32, compared with C. */
+/* Every encoding of eight bits, and some of 32 bits, have the values that C gives them. */
 static void test_values_of_integers(void **state) {
   uint64_t seed = 4;
   (void)state;
@@ -452,8 +452,8 @@ static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits
   }
 }
 
-/* f32 of every exponent to every format: whole blocks of normal numbers, of subnormal numbers, and of numbers that
-   overflow. */
+/* Numbers of f32 with every exponent are converted to every format, in whole blocks of normal numbers, of subnormal
+   numbers, and of numbers that overflow. */
 static void test_convert_exponents(void **state) {
   uint64_t seed = 8;
   (void)state;

@@ -1,4 +1,4 @@
-/* The FP4 kernel of src/device/cuda that NVIDIA GPUs run, compiled as host code. */
+/* Tests the FP4 kernel of src/device/cuda that NVIDIA GPUs run. It is compiled as host code here. */
 #include <stdlib.h>
 
 #include "device/cuda/fp4.h"

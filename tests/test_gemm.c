@@ -505,7 +505,7 @@ static void test_scales_behind_k(void **state) {
   free_operands(&p);
 }
 
-/* More slices than steps, and an interval longer than K. */
+/* There may be more slices than steps, and the promotion interval may be longer than K. */
 static void test_more_slices_than_steps(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 3, 4, 40);
   (void)state;
@@ -537,7 +537,7 @@ static void test_promotion_keeps_more(void **state) {
   assert_true(d == 256.0625f);
 }
 
-/* Sums c = 2^31 - 1, 32 products of 1 and 32 products of -1. Products of 1 and of -1 are in different steps, or in
+/* Adds 32 products of 1 and 32 products of -1 to c = 2^31 - 1. Products of 1 and of -1 are in different steps, or in
    different slices. */
 static int32_t sum_of_steps(const char *name, size_t split_k, size_t promote_every) {
   product p = product_of("A100", name, NULL);
@@ -563,7 +563,7 @@ static void test_overflow_of_integers(void **state) {
     }
 }
 
-/* With alpha and beta in FP64: half of an odd number goes to the even neighbour, and NaN becomes 0. */
+/* With alpha and beta in FP64, half of an odd number is rounded to an even number, and NaN becomes 0. */
 static void test_epilogue_of_integers(void **state) {
   static const struct {
     const char *name;
@@ -608,7 +608,7 @@ static bool record_progress(size_t done, size_t rows, void *context) {
   return 0;
 }
 
-/* Every FP16 number as C, times beta in FP32, rounded to FP16, in rows and in columns. */
+/* Every FP16 number as C is multiplied by beta in FP32 and rounded to FP16, in rows and in columns. */
 static void test_every_half(void **state) {
   (void)state;
   const float betas[] = {1, 0.3f, 3, 0x1.004p-9f, 0x1p-12f, 0x1.ffep4f, -1e-30f};
@@ -685,7 +685,7 @@ static void test_fork(void **state) {
   free_operands(&p);
 }
 
-/* Arrays at odd addresses. */
+/* Operands and result may be at odd addresses. */
 static void test_alignment(void **state) {
   const smma_instruction *i = smma_find("A100", "mma.m8n8k4.f64.f64.f64.f64", NULL);
   double a[4] = {1, 2, 3, 4}, c = 0.5, d;
@@ -757,8 +757,8 @@ static void check_fp64(const smma_instruction *i, const fp64_product *p, const c
     }
 }
 
-/* Products with many NaN and with few. If there are few columns, B^T A^T is computed, in which the two factors of each
-   product are exchanged. */
+/* Products with many NaN and with few have the NaN that the H100's steps give. If there are few columns, B^T A^T is
+   computed, in which the two factors of each product are exchanged. */
 static void test_nan_of_fp64(void **state) {
   static const size_t sizes[][3] = {{1, 1, 4}, {40, 1, 200}, {1, 40, 200}, {40, 3, 16}, {33, 40, 132}};
   const smma_instruction *i = smma_find("H100", "mma.m8n8k4.f64.f64.f64.f64", NULL);
@@ -894,7 +894,7 @@ static void test_plan_with_other_rows(void **state) {
   }
 }
 
-/* A multiplier shared by threads. */
+/* Threads can share a multiplier. */
 static void test_shared_plan(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 33, 65, 150);
   float d[8][33 * 65];
@@ -983,7 +983,7 @@ static void test_errors_of_plans(void **state) {
 
 enum { ROWS = 700 }; /* enough for threads */
 
-/* Each row equals smma_dot, for any number of threads, at odd addresses. */
+/* Each row equals smma_dot, for any number of threads, also if matrices begin at odd addresses. */
 static void test_rows(void **state) {
   static const int threads[] = {0, 1, 2, 5};
   (void)state;

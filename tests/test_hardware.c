@@ -51,7 +51,7 @@ static void adversarial_row(const smma_operation *o, uint64_t row, smma_row *x) 
   x->c = r.c;
 }
 
-/* NaN with payloads, infinities, zeros, and numbers that become zero, in every position. */
+/* Returns a NaN with a payload, an infinity, a zero, a subnormal number, which becomes zero, or any other number. */
 static uint64_t nearly_nan(uint64_t *state, int fraction_bits) {
   const uint64_t bits = random_bits(state), infinity = UINT64_C(0xff) << fraction_bits;
   const uint64_t sign = (bits >> 8 & 1) << (8 + fraction_bits), fraction = bits >> 32 & ((1 << fraction_bits) - 1);

@@ -9,8 +9,8 @@
 #include "random_unit.h"
 #include "support.h"
 
-/* Numbers of test vectors with another seed, and of searched ones, that must not distinguish the identified model from
-   the unit. */
+/* Numbers of test vectors that must not distinguish the identified model from the unit: drawn with another seed, and
+   searched for. */
 enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 /* SHORT_UNITS is the number of short units, which take some seconds each; UNITS is the number of units of any length;

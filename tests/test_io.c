@@ -632,7 +632,8 @@ static void test_load_from_pipe(void **state) {
   free(bytes);
 }
 
-/* A file that is truncated between opening and reading, as by a program that rewrites it. */
+/* A file may become shorter between opening and reading, for example because a program rewrites it. Reading must fail.
+ */
 static void test_shortened_while_read(void **state) {
   (void)state;
   unsigned char data[8192] = {0};

@@ -108,7 +108,7 @@ static const struct {
     /* The sum is 2^-126 - 1.5 * 2^-151. Rounded to 24 bits it is below 2^-126, and is therefore flushed to zero. If it
        were rounded as a subnormal, it would be 2^-126. */
     {"x86", "tdpbf16ps", {0x2000, 0, 0x9a40}, {0x2000, 0, 0x1980}, 0},
-    /* -1 - 2^-200, rounded down at 24 bits, and 1. */
+    /* -1 - 2^-200 is rounded down at 24 bits, and 1 is added. */
     {"rdna4", "v_wmma_f32_16x16x16_bf16.w64", {0xbf80, 0x8d80, 0x3f80}, {0x3f80, 0x0d80, 0x3f80}, 0xb3800000},
     /* 2^20, -0.25, and minus the subnormal 2^-131, rounded down at the exponent of 2^20. */
     {"rdna4", "v_wmma_f32_16x16x16_bf16", {0, 0x4900, 0x3e00, 2}, {0, 0x4000, 0xc000, 0xc000}, 0x497ffffb}};
@@ -176,7 +176,7 @@ static void spoil_float_environment(void) {
 #endif
 }
 
-/* The environment does not affect a product, and a product does not change it. */
+/* The floating-point environment does not affect a product, and a product does not change the environment. */
 static void test_float_environment(void **state) {
   kernel_run runs[2 * MOST_KERNELS];
   size_t count = runs_of_all(runs);
@@ -248,7 +248,7 @@ static bool fits(const smma_gemm_arguments *g, size_t bytes) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Products that are long in each direction: the memory of one thread does not grow with the product. */
+/* The memory of one thread does not grow with the product. Products are long in each direction in turn. */
 static void test_memory(void **state) {
   enum { LONG = 200000, SHORT = 16, MEBIBYTES = 16 };
   static const size_t sizes[][3] = {{SHORT, SHORT, LONG}, {LONG, SHORT, SHORT}, {SHORT, LONG, SHORT}};

@@ -9,7 +9,7 @@
 #include "rows/rows.h"
 #include "support.h"
 
-/* A unit that computes as a trial's candidate, with some bits of every result flipped. */
+/* A unit that computes like the candidate of a trial, but flips some bits of every result. */
 typedef struct {
   const smma_trial *trial;
   const smma_candidate *candidate;

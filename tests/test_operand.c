@@ -113,7 +113,7 @@ static void test_layouts(void **state) {
       }
 }
 
-/* FP32 factors of rows, by the formula, one element at a time. */
+/* FP32 factors of rows equal the formula's, computed one element at a time. */
 static void test_rows(void **state) {
   static float x[40 * 70], factor[40];
   static unsigned char values[40 * 70];

@@ -41,7 +41,7 @@ static void add(operation_list *list, smma_operation o) {
   list->of[list->count++] = o;
 }
 
-/* Formats by their short names. */
+/* The number of a format, by its short name. */
 #define F(name) SMMA_FORMAT_NAMED(name)
 
 static smma_operation operation(smma_algorithm algorithm, smma_nan_policy nan, smma_format a, smma_format b,
@@ -113,7 +113,7 @@ static void list_ada_fp8(operation_list *list) {
   }
 }
 
-/* Hopper, and Blackwell's larger formats. */
+/* Adds the operations of Hopper, and Blackwell's in larger formats. */
 static void list_hopper(operation_list *list) {
   static const int f16_zero[] = {-21, -133};
   add_truncated(list, F(f16), F(f16), F(f32), 25, 16, -133);
@@ -231,7 +231,7 @@ static smma_operation opposing(smma_algorithm algorithm, smma_format a, smma_for
   return o;
 }
 
-/* Each output, both overflow rules, and factors that the units do not have. */
+/* Adds operations with each output format, both overflow rules, and scale factors that the units do not have. */
 static void list_c_fdpa(operation_list *list) {
   static const smma_format factors[] = {F(f16), F(bf16), F(f32), F(e5m2)}, outputs[] = {F(f32), F(f16), F(bf16)};
   for (int i = 0; i < 12; i++) {
@@ -289,7 +289,7 @@ static void list_bits(operation_list *list) {
   }
 }
 
-/* m8n8k16, m16n8k32 and the shortest MFMA. */
+/* Adds the operations of m8n8k16, of m16n8k32 and of the shortest MFMA. */
 static void list_integer(operation_list *list) {
   static const smma_format formats[] = {F(s8), F(u8), F(s4), F(u4)};
   static const int lengths[] = {4, 16, 32, 64};
@@ -500,7 +500,7 @@ static void test_order_of_nan(void **state) {
   }
 }
 
-/* Test vectors that random operands seldom reach. */
+/* Test vectors for cases that random operands seldom reach. */
 static void test_zeros_of_flushing_rules(void **state) {
   /* c + p0 is flushed to -0; then a = -0 reads as +0, and the sum is +0. Source: MMA-Sim, section IV-B. */
   smma_row cdna2 = {.a = {0x0080, 0, 0x8000, 0x8000}, .b = {0x3f80, 0, 0x3f80, 0x3f80}, .c = 0x80800001};

@@ -607,7 +607,7 @@ static void test_recorded_shapes(void **state) {
   }
 }
 
-/* Kernels on CUDA cores, with the order of additions that was measured. */
+/* Kernels on CUDA cores add in the order that was measured. */
 static void test_cuda_cores(void **state) {
   static const char unit[] =
       "{\"softmma-unit\": 1, \"name\": \"fma\", \"algorithm\": \"FMA\", \"k\": 1, \"a\": \"f16\", \"b\": \"f16\", "
@@ -648,8 +648,8 @@ static void test_cuda_cores(void **state) {
   smma_custom_release(i);
 }
 
-/* Products of ones, whose results show whether the last stage of K is lost if it is incomplete. The expected results of
-   cuBLASLt were recorded on GPUs (bitequiv, cublas_gemm_bug_reproduce.py). */
+/* If a library loses the last, incomplete stage of K, products of ones show it. The expected results of cuBLASLt were
+   recorded on GPUs (bitequiv, cublas_gemm_bug_reproduce.py). */
 static void test_lost_tail(void **state) {
   static const struct {
     library_case plan;

@@ -159,7 +159,7 @@ static uint64_t rounded(smma_format f, double x) {
   return smma_format_encode(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-/* Returns an encoding that leads to NaN, is NaN, or is far from the others. */
+/* Returns an encoding for a rare case: a largest number, infinity or NaN, a least number or zero, or any encoding. */
 static uint64_t special(smma_format format, size_t kind, uint64_t *random) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t sign = f.sign_bits ? UINT64_C(1) << (f.bits - 1) : 0, one = UINT64_C(1) << f.ignored_bits;

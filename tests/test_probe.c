@@ -61,30 +61,31 @@ static expectation of_general(const smma_operation *o, const smma_g_fdpa *p) {
   const bool exact = p->alignment_bits == SMMA_EXACT_ALIGNMENT;
   /* Blocks of one product: the first product is added to +0, then the second to the result. */
   const bool pair = block == 1 && o->k > 1 && p->c_joins == SMMA_C_JOINS_LAST;
-  /* One product: only its sum with c can be observed. */
+  /* With one product, only its sum with c can be observed. */
   const bool one_sum = o->k == 1 && p->c_joins == SMMA_C_JOINS_LAST;
-  return (expectation){.products = pair ? 2 : block,
-                       .fused_products = !pair,
-                       .exact = exact,
-                       .c_joins = p->c_joins == SMMA_C_JOINS_FIRST ? "with the first products" : "after all products",
-                       .c_rounding = p->c_joins == SMMA_C_JOINS_FIRST ? NULL : rounding_name(p->c_rounding),
-                       .alignment_bits = exact || one_sum ? -1 : p->alignment_bits + p->sticky_bit,
-                       .output_bits = smma_encoding_of(one_sum ? o->d : p->output).fraction_bits,
-                       .alignment = exact           ? NULL
-                                    : p->sticky_bit ? "to odd"
-                                                    : rounding_name(p->alignment_rounding),
-                       .alignment_c = exact           ? NULL
-                                      : p->sticky_bit ? "to odd"
-                                                      : rounding_name(p->alignment_rounding),
-                       .output = rounding_name(one_sum ? p->c_rounding : p->rounding),
-                       .subnormals = p->subnormal_inputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
-                       .subnormal_results = p->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
-                       .normalised = p->product_exponent == SMMA_EXPONENT_NORMALIZED ? "normalised" : "not normalised",
-                       .zero_exponent = p->zero_exponent};
+  return (expectation){
+      .products = pair ? 2 : block,
+      .fused_products = !pair,
+      .exact = exact,
+      .c_joins = p->c_joins == SMMA_C_JOINS_FIRST ? "with the first products" : "after all products",
+      .c_rounding = p->c_joins == SMMA_C_JOINS_FIRST ? NULL : rounding_name(p->c_rounding),
+      .alignment_bits = exact || one_sum ? -1 : p->alignment_bits + p->sticky_bit,
+      .output_bits = smma_encoding_of(one_sum ? o->d : p->output).fraction_bits,
+      .alignment = exact           ? NULL
+                   : p->sticky_bit ? "to odd"
+                                   : rounding_name(p->alignment_rounding),
+      .alignment_c = exact           ? NULL
+                     : p->sticky_bit ? "to odd"
+                                     : rounding_name(p->alignment_rounding),
+      .output = rounding_name(one_sum ? p->c_rounding : p->rounding),
+      .subnormals = p->subnormal_inputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+      .subnormal_results = p->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+      .normalised = p->product_exponent == SMMA_EXPONENT_NORMALIZED ? "normalised" : "not normalised",
+      .zero_exponent = p->zero_exponent};
 }
 
-/* Arm's sums of pairs. For two terms, rounding to odd cannot be distinguished from truncation; for three terms, where c
-   is added, it can. */
+/* Returns the features of Arm's sums of pairs. For two terms, rounding to odd cannot be distinguished from truncation;
+   for three terms, where c is added, it can. */
 static expectation of_pairs(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   smma_pairs pairs;
@@ -104,7 +105,7 @@ static expectation of_pairs(const smma_operation *o) {
   return e;
 }
 
-/* AMX's chains: the first sum consists of two products in a chain. */
+/* Returns the features of AMX's chains, whose first sum consists of two products in a chain. */
 static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_factors) {
   return (expectation){.products = 2,
                        .c_joins = "after all products",
@@ -117,8 +118,8 @@ static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_f
                        .normalised = "not normalised"};
 }
 
-/* Tenstorrent's products of slices: two groups of products, aligned by themselves, then together with c. Some
-   bits of long significands are in no slice. */
+/* Returns the features of Tenstorrent's products of slices: two groups of products are aligned by themselves, then
+   together with c. Some bits of long significands are in no slice. */
 static expectation of_slices(const smma_operation *o) {
   const smma_composition *p = &o->rule.with.composition;
   const smma_step *first = p->step, *last = p->step + 1;
@@ -138,27 +139,29 @@ static expectation of_slices(const smma_operation *o) {
                        .zero_exponent = SMMA_NO_EXPONENT};
 }
 
-/* Other compositions of the catalogue: groups of products, then c. A fixed reference retains all bits of products. */
+/* Returns the features of other compositions of the catalogue, which add groups of products, then c. A fixed reference
+   retains all bits of products. */
 static expectation of_steps(const smma_operation *o) {
   const smma_composition *p = &o->rule.with.composition;
   const smma_step *first = p->step, *last = p->step + p->steps - 1;
   const int products = first->take;
   const bool fixed = first->reference != SMMA_NONE, aligned = first->term.bits != SMMA_EXACT_ALIGNMENT && !fixed;
   const char *rounding = rounding_name(last->rounding);
-  return (expectation){.products = products,
-                       .exact = fixed,
-                       .c_joins = products == 1 ? "with the first products" : "after all products",
-                       .c_rounding = products == 1 ? NULL : rounding,
-                       .product_rounding = products == 1 ? rounding : NULL,
-                       .alignment_bits = aligned ? first->term.bits : -1,
-                       .alignment = aligned ? rounding_name(first->term.rounding) : NULL,
-                       .output_bits = smma_encoding_of(o->d).fraction_bits,
-                       .output = products == 2 ? NULL : rounding,
-                       .subnormals = p->subnormal_a == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
-                       .subnormals_b = p->subnormal_b == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
-                       .subnormals_c = p->subnormal_c == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
-                       .subnormal_results = last->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
-                       .normalised = "not normalised"};
+  return (expectation){
+      .products = products,
+      .exact = fixed,
+      .c_joins = products == 1 ? "with the first products" : "after all products",
+      .c_rounding = products == 1 ? NULL : rounding,
+      .product_rounding = products == 1 ? rounding : NULL,
+      .alignment_bits = aligned ? first->term.bits : -1,
+      .alignment = aligned ? rounding_name(first->term.rounding) : NULL,
+      .output_bits = smma_encoding_of(o->d).fraction_bits,
+      .output = products == 2 ? NULL : rounding,
+      .subnormals = p->subnormal_a == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+      .subnormals_b = p->subnormal_b == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+      .subnormals_c = p->subnormal_c == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+      .subnormal_results = last->subnormal_outputs == SMMA_SUBNORMALS_KEPT ? "retained" : "flushed to zero",
+      .normalised = "not normalised"};
 }
 
 static const char *of_c_fdpa(smma_format format) {

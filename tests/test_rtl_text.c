@@ -159,7 +159,8 @@ static void test_names(void **state) {
 }
 
 static void test_stages(void **state) {
-  const smma_instruction *i = find("MI300X", "v_mfma_f32_32x32x8_f16"); /* products; step 1; step 2 and its rounding */
+  const smma_instruction *i =
+      find("MI300X", "v_mfma_f32_32x32x8_f16"); /* its parts are products, step 1, step 2 and its rounding */
   char *text;
   smma_error error;
   (void)state;

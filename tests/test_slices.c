@@ -206,7 +206,7 @@ static void test_enough_slices_are_exact(void **unused) {
   }
 }
 
-/* A sum that is halfway between two doubles, plus one bit that lies 140 binades below. */
+/* A sum halfway between two doubles is rounded away from zero because of one more bit, 140 binades below. */
 static void test_sticky_bit_far_below(void **unused) {
   operands o = {{0}, {0}};
   double d[M * N];
@@ -219,7 +219,7 @@ static void test_sticky_bit_far_below(void **unused) {
   assert_true(d[0] == 1 + DBL_EPSILON && d[1] == 1 && d[2] == -1 - DBL_EPSILON);
 }
 
-/* The error of S slices: for each product of numbers below one, at most twice (S + 2) 2^(-bits S). */
+/* The error of S slices is at most twice (S + 2) 2^(-bits S) for each product of numbers below one. */
 static void test_error_bound(void **unused) {
   uint64_t state = 3;
   operands o;
@@ -242,7 +242,7 @@ static void test_error_bound(void **unused) {
   }
 }
 
-/* A sum that exceeds 32 bits: 140,000 products of 127 by 127. */
+/* A sum of 140,000 products of 127 by 127 exceeds 32 bits without overflow. */
 static void test_long_sums_do_not_overflow(void **unused) {
   enum { LENGTH = 140000 };
   double *x = malloc(LENGTH * sizeof *x), d;
@@ -277,7 +277,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
   }
 }
 
-/* Products of two slices. The expected result adds the leading products in FP64, step by step. */
+/* Products have two slices. The expected result adds the leading products in FP64, step by step. */
 static void test_sum_step_by_step(void **unused) {
   uint64_t state = 5;
   operands o;

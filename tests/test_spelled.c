@@ -201,7 +201,8 @@ static void check_format(const parameters *p, size_t *formats) {
   ++*formats;
 }
 
-/* Every shape. Shapes of at most 10 bits also with biases that make every number smaller, or larger, than one. */
+/* Every shape has the defined values. Shapes of at most 10 bits are also tested with biases that make every number
+   smaller, or larger, than one. */
 static void test_every_encoding(void **state) {
   size_t formats = 0;
   (void)state;
@@ -381,7 +382,7 @@ static void test_names(void **state) {
   }
 }
 
-/* Numbers that are not the number of a format. */
+/* Integers that do not identify a format have the name "none" and no values. */
 static void test_no_formats(void **state) {
   static const int none[] = {1 << 24,
                              (1 << 24) + 1,
@@ -407,7 +408,7 @@ static void test_no_formats(void **state) {
 
 /* ---- Units ---- */
 
-/* Two steps of the instruction as a product. */
+/* Computes two steps of the instruction as a product. */
 static void multiply(const smma_instruction *i, const smma_row row[2], const char *kernel, uint64_t *d) {
   unsigned char a[2 * SMMA_MAXIMUM_K * 8], b[2 * SMMA_MAXIMUM_K * 8], scale_a[2 * SMMA_MAXIMUM_K],
       scale_b[2 * SMMA_MAXIMUM_K];
@@ -432,7 +433,7 @@ static void multiply(const smma_instruction *i, const smma_row row[2], const cha
   assert_int_equal(smma_gemm(i, &g), SMMA_OK);
 }
 
-/* By the fastest kernel and by the core: the same bits. */
+/* Checks that the fastest kernel and the core give the same bits. */
 static void check_unit(smma_custom c, uint64_t seed) {
   const smma_instruction *i = smma_custom_make(&c);
   const smma_operation o = smma_operation_of(i);

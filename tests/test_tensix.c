@@ -1,5 +1,6 @@
-/* Tenstorrent's MVMUL: every row of its simulator, for each fidelity phase (tests/ttsim, and SOFTMMA_VECTORS/tensix);
-   HiFi1 to HiFi4 as chains of phases; results written down from the definition. */
+/* Tests Tenstorrent's MVMUL with every row of its simulator, for each fidelity phase (tests/ttsim, and
+   SOFTMMA_VECTORS/tensix), with HiFi1 to HiFi4 as chains of phases, and with results written down from the definition.
+   */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>

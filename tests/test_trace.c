@@ -212,7 +212,7 @@ static void test_divergence(void **state) {
   assert_int_equal(p.before, 32), assert_int_equal(p.products, 48);
   assert_int_equal(p.first[0], 2), assert_int_equal(p.last[0], 2);
   assert_int_equal(p.first[1], 3), assert_int_equal(p.last[1], 3);
-  /* Half an ulp of 2^9 in BF16 is lost when the total is rounded. */
+  /* The small product is half an ulp of 2^9 in BF16. It is lost when the total is rounded. */
   s.a[0] = half(16), s.b[0] = half(32), s.a[16] = s.b[16] = half(1);
   p = divergence_of(&s, h100, NULL, h100, rounded);
   assert_true(p.diverges && p.kind == SMMA_TRACE_FOLD);

@@ -42,7 +42,7 @@ static bool flushes_ones(const smma_operation *o) {
          p->step[p->steps - 1].subnormal_outputs != SMMA_SUBNORMALS_KEPT;
 }
 
-/* Reports whether the sums of groups are aligned again, with c. */
+/* Reports whether products are added in two stages: in groups, whose sums are then aligned and added with c. */
 static bool has_two_stages(const smma_operation *o) {
   return o->rule.algorithm == SMMA_GD_FDPA ||
          (o->rule.algorithm == SMMA_COMPOSITION && o->rule.with.composition.step[0].output == SMMA_NO_FORMAT);

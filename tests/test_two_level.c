@@ -1,4 +1,4 @@
-/* Sums in two binary32 numbers (src/device/cuda), which NVIDIA GPUs without fast binary64 use. */
+/* Tests sums that are held in two binary32 numbers (src/device/cuda). NVIDIA GPUs without fast binary64 use them. */
 #include <stdlib.h>
 
 #include "amount.h"

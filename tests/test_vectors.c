@@ -174,8 +174,8 @@ static void test_recorded_rows(void **state) { (void)state, check_folder(OWN_VEC
 static void test_corruption(void **state) { (void)state, walk(OWN_VECTORS, notice_corruption); }
 static void test_hardware_rows(void **state) { (void)state, check_shared("hardware", HARDWARE_ROWS); }
 
-/* Test vectors computed by another model before an H100 was recorded: some have another NaN, or a zero that the H100
-   contradicts. */
+/* Checks test vectors that another model computed before an H100 was recorded. Some have another NaN, or a zero that
+   the H100 contradicts. */
 static void test_model_rows(void **state) {
   char path[4096];
   (void)state;

@@ -79,7 +79,7 @@ static void test_random_sums(void **unused) {
   }
 }
 
-/* 1 + half an ulp, and one more bit at every distance below, which alone decides the rounding. */
+/* The sum is 1 + half an ulp and one more bit, at every distance below. That bit alone decides the rounding. */
 static void test_ties(void **unused) {
   (void)unused;
   for (int distance = 54; distance < 900; distance++)
@@ -95,7 +95,7 @@ static void test_ties(void **unused) {
     }
 }
 
-/* Sums of one sign that carry through many limbs. */
+/* Sums of terms with one sign carry through many limbs. */
 static void test_carries(void **unused) {
   smma_wide w;
   mpz_t sum;

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# A system that refuses to create threads, to which OpenMP's library would respond by ending the process with status 1.
-# Every command reports this with status 2, and computes with one thread if requested. The library computes with one
-# thread.
+# Tests a system that refuses to create threads. OpenMP's library would end the process with status 1. Instead, every
+# command reports this with status 2, and computes with one thread if requested. The library computes with one thread.
 # Usage: threads.sh SOFTMMA KERNEL_PROGRAM NO_THREADS_MODULE
 set -u
 export LC_ALL=C

@@ -27,7 +27,7 @@ with open(path, "wb") as file:
 END
 }
 
-# 2^24, then 1 with each sixteen: Hopper loses each 1.
+# The products are 2^24, then a 1 in each group of sixteen. Hopper loses each 1.
 zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086 # they are words
 matrix a.npy 1 64 f2 4096 $zeros 1 $zeros 1 $zeros 1 $zeros

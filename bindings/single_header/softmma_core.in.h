@@ -138,7 +138,7 @@ struct smma_instruction_table {
 
 #include "tables.h"
 
-/* Room for one instruction of a table. */
+/* Memory that smma_core_at fills with one instruction of a table. */
 typedef struct {
   smma_instruction instruction;
   smma_named_rule rule;
@@ -150,14 +150,14 @@ static inline void smma_set_rule(int index, smma_rule *rule) {
   memcpy(rule, smma_rule_ints + smma_rules[index].first, (size_t)smma_rules[index].count * sizeof *smma_rule_ints);
 }
 
-/* The row that has instruction `index` of a table. */
+/* Returns the row that has instruction `index` of a table. */
 static inline const smma_instruction_row *smma_row_of(const smma_instruction_table *table, size_t index) {
   size_t row = table->rows - 1;
   while ((size_t)table->row[row].first > index) row--;
   return &table->row[row];
 }
 
-/* The n-th N of a row. */
+/* Returns the n-th N for which a row has an instruction. */
 static inline int smma_n_of(const smma_instruction_row *row, size_t n) {
   int eights = 1;
   if (!row->each_n) return row->n;

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
   smma_instruction_info info;
   smma_format format[PARTS];
-  size_t bytes[PARTS], count[PARTS]; /* of an element, and elements of a row */
+  size_t bytes[PARTS], count[PARTS]; /* bytes of an element of each part, and its elements in one test vector */
   int bits[PARTS];
 } shape;
 

@@ -95,8 +95,8 @@ typedef enum {
   SMMA_STOCHASTIC_C = 2  /* v 2^N, rounded to an even integer if halfway between two, + R >= 2^N */
 } smma_stochastic;
 
-/* Like smma_convert with a stochastic rounding: the last `random_bits` bits, 1 to SMMA_MOST_RANDOM_BITS, of element i
- * of `random` round element i. Overflow is that of a rounding to nearest. */
+/* Like smma_convert with a stochastic rounding. Element i is rounded by the last `random_bits` bits (1 to
+ * SMMA_MOST_RANDOM_BITS) of element i of `random`. Overflow is as in rounding to nearest. */
 #define SMMA_MOST_RANDOM_BITS 30
 SMMA_API smma_status smma_convert_stochastic(smma_format from_format, const void *from, smma_format to_format, void *to,
                                              size_t count, smma_stochastic variant, int random_bits,

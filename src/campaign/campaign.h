@@ -9,7 +9,7 @@
 
 typedef struct {
   smma_unit *unit, *against;
-  uint64_t rows; /* for each instruction; a recording may have fewer */
+  uint64_t rows; /* number of vectors for each instruction; a recording may have fewer */
   smma_campaign_recipe recipe;
   smma_share share; /* share of each instruction's vectors; count 0: all vectors */
 } smma_campaign;

@@ -121,7 +121,8 @@ smma_format smma_format_of_option(const char *name, const char *option, smma_err
 bool smma_formats_of_options(const char *in, const char *option, const char *out, smma_formats *formats,
                              smma_error *error);
 
-/* Reports whether the option is given. If `value` is NULL, the error names the option and an example. */
+/* Reports whether the option is given, that is, whether `value` is not NULL. If it is not given, the error names the
+   option and shows an example. */
 bool smma_is_given(const char *value, const char *option, const char *example, smma_error *error);
 
 /* Installs handlers: SIGINT, SIGTERM, SIGHUP and SIGQUIT end the program and its child processes and remove unfinished

@@ -40,8 +40,8 @@ static smma_block_format format_of_file(const comparison *x, bool of_a) {
   return (smma_block_format){NULL, of_a ? x->in->a : x->in->b, x->in->scale, x->in->scale_block};
 }
 
-/* Converts integers to numbers, and interprets encodings in the file's format. A block-scaled format is made from
-   numbers only, so encodings are left to smma_take_blocks, which refuses them. */
+/* Converts integers to numbers, and reads encodings as numbers of the file's format. Only numbers can be quantised to a
+   block-scaled format, so for such a format encodings are left to smma_take_blocks, which refuses them. */
 static void settle_elements(const comparison *x, smma_tensor *t, bool of_a) {
   const smma_label label = {of_a ? "A" : "B", x->path[!of_a]};
   const smma_block_format file = format_of_file(x, of_a);

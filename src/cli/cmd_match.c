@@ -12,7 +12,7 @@
 enum { MOST_SHOWN = 8 };
 
 typedef struct {
-  char formats[SMMA_TARGET_SIZE]; /* of targets, as in "H100:f16" */
+  char formats[SMMA_TARGET_SIZE]; /* the formats in the words of --on, for example "f16" in "H100:f16" */
   const char *gpus, *instruction, *in, *out, *claim, *plan;
   const char *path[SMMA_PRODUCT_MATRICES]; /* files, or NULL */
   int transpose_a, transpose_b, json;

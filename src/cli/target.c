@@ -30,7 +30,8 @@ bool smma_read_target(const char *on, smma_target *t, smma_error *error) {
   smma_error why;
   *t = (smma_target){.text = on, .arch = SMMA_ARCH_COUNT};
   if (!smma_is_given(on, "--on", "H100", error)) return false;
-  if (strncmp(on, "custom:", strlen("custom:")) == 0) t->text = on += strlen("custom:"); /* as --unit has it */
+  if (strncmp(on, "custom:", strlen("custom:")) == 0)
+    t->text = on += strlen("custom:"); /* --unit accepts this prefix, so --on accepts it, too */
   if (!*on || strlen(on) >= SMMA_TARGET_SIZE) return smma_fail(error, "--on: '%.40s' is not the name of a GPU", on);
   if (*on == ':') return smma_fail(error, "--on: '%.40s' has no GPU before it; for example H100:f16 :tf32", on);
   if (!smma_is_custom_file(on)) {
@@ -97,7 +98,7 @@ static const smma_instruction *after_colon(const smma_target *t, const smma_choi
   if (named && out) return said_already("--out", t->text, error);
   if (named) return smma_check_basis(named, t->gpu, error);
   if (strpbrk(t->more, "._")) return instruction_named(t, t->more, NULL, error); /* explains the name */
-  smma_fail(error, "%s: %s", t->text, why.text);                                 /* meant as a format */
+  smma_fail(error, "%s: %s", t->text, why.text);                                 /* the text was meant as a format */
   return NULL;
 }
 

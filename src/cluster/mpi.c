@@ -1,4 +1,4 @@
-/* The module that uses MPI. */
+/* The module that connects ranks through MPI. The command loads it, so only the module needs MPI's library. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdint.h>

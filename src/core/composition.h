@@ -20,7 +20,7 @@
 /* The most bits of an aligned term in units of its sum, unless the sum wraps: a greater term is replaced by 2^112. */
 #define SMMA_MOST_TERM_BITS 112
 
-/* The exponent that a term brings to the reference exponent. */
+/* The exponent with which a term enters the alignment. */
 typedef enum {
   SMMA_BRINGS_OWN,        /* products: the sum of the factors' exponents; unrounded sums: their reference exponent */
   SMMA_BRINGS_NORMALIZED, /* the exponent of the leading bit */
@@ -30,9 +30,9 @@ typedef enum {
 /* How terms of one class (products and sums, or the accumulator) are aligned. */
 typedef struct {
   smma_brings brings;
-  int offset;        /* added to the exponent that a term brings */
-  int least;         /* lower bound of the sum of both; SMMA_NONE: no bound */
-  int zero_exponent; /* exponent that zeros bring; also SMMA_NO_EXPONENT or SMMA_OWN_EXPONENT */
+  int offset;        /* added to that exponent */
+  int least;         /* lower bound of the exponent after this addition; SMMA_NONE: no bound */
+  int zero_exponent; /* exponent with which zeros enter the alignment; or SMMA_NO_EXPONENT, SMMA_OWN_EXPONENT */
   int bits;          /* fraction bits below the reference exponent; SMMA_EXACT_ALIGNMENT: all */
   smma_rounding rounding;
   int drop;  /* a term whose exponent is below reference - drop counts as zero; SMMA_NONE: no term does */
@@ -47,10 +47,10 @@ typedef enum {
 
 typedef enum { SMMA_START_NOTHING, SMMA_START_ZERO, SMMA_START_C } smma_start;
 
-/* How terms are added whose sign differs from the accumulator's. */
+/* How a term is added if its sign differs from the accumulator's. */
 typedef enum {
   SMMA_OPPOSING_EXACT,
-  SMMA_OPPOSING_COMPLEMENT /* as the complement of their bits, which is one unit less; also zeros */
+  SMMA_OPPOSING_COMPLEMENT /* as the complement of its bits, which counts one unit less; this holds for zeros, too */
 } smma_opposing;
 
 typedef struct {
@@ -58,13 +58,13 @@ typedef struct {
   int turn;   /* consecutive nodes dealt to a group at a time */
   int window; /* nodes that are dealt among groups; each window is dealt separately */
   smma_join join;
-  smma_start start; /* of the first chain; other chains start from +0, or from nothing if this is SMMA_START_NOTHING */
+  smma_start start; /* start of the first chain; others start from +0 (from nothing if this is SMMA_START_NOTHING) */
   int chains;       /* number of chains; groups are dealt to them in turn, and each chain's sum becomes a node */
   int stride;       /* order of the groups: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
   int descending;   /* 1: that order is reversed */
-  int reference;    /* fixed reference exponent; SMMA_NONE: the greatest exponent that a term brings */
+  int reference;    /* fixed reference exponent; SMMA_NONE: the greatest exponent of a term */
   int reference_multiple; /* power of two; the greatest exponent is rounded up to a multiple of it */
-  int least_reference;    /* a sum with a lower reference exponent is zero; SMMA_NONE: no sum is */
+  int least_reference;    /* a sum with a lower reference exponent counts as zero; SMMA_NONE: no sum does */
   smma_cut term, accumulator;
   smma_opposing opposing;
   int minus_one_shift; /* a sum of -1 unit counts as -2^minus_one_shift units (a fault of one unit); 0: it does not */
@@ -87,15 +87,15 @@ typedef struct {
   smma_subnormal_policy subnormal_a, subnormal_b, subnormal_c;
   smma_format widen; /* factors are first converted to this format; SMMA_NO_FORMAT: they are not converted */
   int product_limit; /* products of magnitude 2^product_limit or more are infinite; SMMA_NONE: no limit */
-  int limit_joins; /* 1: they become infinite only when added to an accumulator, and only if no other term is special */
-  int scaled_step; /* the step, from 1, whose results are multiplied by the scale factors; 0: the products are */
+  int limit_joins;   /* 1: they become infinite only in an accumulator, and only if no other term is special */
+  int scaled_step;   /* the step, from 1, whose results are multiplied by the scale factors; 0: the products are */
   smma_product_kind product;
-  int slice_a, slice_b;           /* bits in a slice of a factor's significand; 0: the factor is one slice */
-  int slices_b;                   /* slices of b that are multiplied by one slice of a, before the next slice of a */
+  int slice_a, slice_b; /* bits in a slice of a factor's significand; 0: the factor is one slice */
+  int slices_b; /* number of slices of b; a slice of a is multiplied by all of them before the next slice of a */
   int block_bits_a, block_bits_b; /* bits that a factor keeps below its block's greatest exponent; 0: it keeps its own
                                      exponent and all bits */
   int block_elements;             /* consecutive factors that make a block; 0: all K */
-  smma_rounding block_rounding;   /* of a factor to these bits */
+  smma_rounding block_rounding;   /* rounding of a factor to these bits */
   int first_phase, phases; /* a phase multiplies one slice of a by one of b, for each k; all its products are nodes */
   int zero_product;        /* exponent of a product with a zero factor, before slices; SMMA_OWN_EXPONENT: its own */
   int steps;
@@ -112,7 +112,7 @@ typedef struct {
   uint8_t kind, negative;
   uint8_t beyond;  /* signs of products beyond the limit in this node, as bits: 1 positive, 2 negative */
   uint8_t invalid; /* 1: a NaN from an invalid operation, not from an operand */
-  uint8_t of_a;    /* 1: a NaN that yields to those of other terms (SMMA_NAN_B_SUM_A: a product with the NaN of a) */
+  uint8_t of_a;    /* 1: a NaN that any other NaN term replaces (SMMA_NAN_B_SUM_A: a product with the NaN of a) */
 } smma_node;
 
 SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {

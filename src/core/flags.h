@@ -40,8 +40,8 @@ SMMA_CORE bool smma_is_signaling(smma_encoding f, smma_number x) {
   return x.kind == SMMA_NAN && f.specials == SMMA_SPECIALS_IEEE && !(x.significand >> (f.fraction_bits - 1) & 1);
 }
 
-/* Reports whether a sum is 0 times infinity, or infinity minus infinity. Operands that are signaling NaN are the
-   caller's to find. */
+/* Reports whether a sum is 0 times infinity, or infinity minus infinity. The caller must check for operands that are
+   signaling NaN. */
 SMMA_CORE bool smma_is_invalid_sum(const smma_node *term, int count) {
   bool nan = false, infinite[2] = {false, false};
   int i;

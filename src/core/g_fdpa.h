@@ -6,7 +6,7 @@
 
 #include "composition.h"
 
-/* The exponent that a product brings to the alignment. */
+/* The exponent of a product in the alignment. */
 typedef enum {
   SMMA_EXPONENT_OF_FACTORS, /* the sum of its factors' exponents */
   SMMA_EXPONENT_NORMALIZED  /* the exponent of its leading bit */
@@ -24,13 +24,13 @@ typedef struct {
   smma_rounding alignment_rounding; /* of each term */
   int sticky_bit;                   /* 1: one more bit, the OR of the bits below the alignment; else 0 */
   smma_product_exponent product_exponent;
-  int zero_exponent; /* e_zero: the exponent that a zero term brings; SMMA_NO_EXPONENT: it brings none */
+  int zero_exponent; /* e_zero: exponent of a zero term in the alignment; SMMA_NO_EXPONENT: zeros have none */
   smma_c_joins c_joins;
-  smma_rounding c_rounding; /* of the addition of c, if it joins last */
+  smma_rounding c_rounding; /* rounding of the addition of c, if c joins last */
   smma_format output;       /* of each block */
-  smma_rounding rounding;   /* of each block to `output` */
+  smma_rounding rounding;   /* rounding of each block's sum to `output` */
   smma_sum_overflow overflow;
-  smma_subnormal_policy subnormal_inputs; /* of a, b and c */
+  smma_subnormal_policy subnormal_inputs; /* treatment of subnormal a, b and c */
   smma_subnormal_policy subnormal_outputs;
   smma_zero_sign zero_sign;
 } smma_g_fdpa;

@@ -10,7 +10,7 @@
 typedef struct {
   int fused;
   smma_rounding rounding;
-  smma_subnormal_policy subnormals; /* of operands and results */
+  smma_subnormal_policy subnormals; /* treatment of subnormal operands and results */
   smma_format output;
   smma_format range; /* the format whose exponent range a pair's sum has; its precision is that of `output` */
 } smma_pairs;

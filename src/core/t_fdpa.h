@@ -9,9 +9,9 @@
 typedef struct {
   int alignment_bits; /* F: fraction bits below the greatest exponent */
   int block;          /* L: products in one fused sum */
-  int zero_exponent;  /* e_zero: the exponent that a zero term brings */
+  int zero_exponent;  /* e_zero: exponent of a zero term in the alignment */
   smma_format output;
-  smma_rounding rounding; /* rho: rounding to output */
+  smma_rounding rounding; /* rho: rounding of the sum to `output` */
 } smma_t_fdpa;
 
 SMMA_CORE int smma_t_fdpa_exponent(const smma_t_fdpa *p, smma_number term) {

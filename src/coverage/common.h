@@ -8,7 +8,7 @@
    place (-1). For rounding events: the values whose bits under `mask` equal `least`. */
 typedef struct {
   int block, place, least, greatest, mask;
-  size_t others; /* number of rows in the comparison set that have at least one of these events */
+  size_t others; /* number of vectors in the comparison set that have at least one of these events */
 } smma_common_event;
 
 /* The events of several rows: bit e of a row's words is set if event e happened in that row. */

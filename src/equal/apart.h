@@ -17,9 +17,10 @@ typedef struct {
 typedef struct {
   smma_rows rows; /* best first; d is the first unit's result */
   size_t count;
-  uint64_t *other;                                     /* result of unit u for vector r, at r * units + u */
-  int *distinct;                                       /* number of different results of each vector */
-  bool is_separated[SMMA_MOST_APART][SMMA_MOST_APART]; /* pairs (smaller index first) that a vector tells apart */
+  uint64_t *other; /* result of unit u for vector r, at r * units + u */
+  int *distinct;   /* number of different results of each vector */
+  bool is_separated[SMMA_MOST_APART]
+                   [SMMA_MOST_APART]; /* whether a vector distinguishes a pair of units; the smaller index is first */
   bool all_separated;
 } smma_apart;
 

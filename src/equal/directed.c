@@ -3,7 +3,7 @@
 #include "host/draw.h"
 #include "rows/place.h"
 
-enum { FAR_BINADES = 40 }; /* far terms are placed in this many binades */
+enum { FAR_BINADES = 40 }; /* far terms are placed within this number of binades */
 
 /* ---- Numbers ---- */
 
@@ -166,8 +166,8 @@ static void place_terms(uint64_t *state, const smma_search *s, smma_row *row) {
   }
 }
 
-/* Places c, a product where the sum is rounded, and a tiny product where the sum is truncated: a tie, and the term
-   that decides it. */
+/* Places c, a product near the last bit of the rounded sum, and a tiny product near the last retained bit. The first
+   product makes a tie, and the second decides it. */
 static void place_tie(uint64_t *state, const smma_search *s, smma_row *row) {
   const int fraction = smma_encoding_of(s->as->d).fraction_bits, near = smma_draw_below(state, 8);
   const smma_rule *rule = s->rule[smma_draw_below(state, 2)];
@@ -181,8 +181,8 @@ static void place_tie(uint64_t *state, const smma_search *s, smma_row *row) {
   row->c = with_fraction(state, s->as->c, top, ones);
 }
 
-/* Places a product near the least results and others anywhere below: there, zeros that bring an exponent to
-   alignment truncate the terms that are added to them. */
+/* Places a product near the least results, and others anywhere below it. If zeros take part in the alignment with an
+   exponent, they truncate terms that are so small. */
 static void place_least(uint64_t *state, const smma_search *s, smma_row *row) {
   const int least = whole_range(s->as->d).least;
   int exponent = least - 2 + smma_draw_below(state, 6);

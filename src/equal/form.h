@@ -10,15 +10,15 @@
 typedef struct {
   bool is_chain; /* a chain of fused sums: T-, ST- and E-FDPA, FMA and similar compositions have the same form */
   smma_g_fdpa chain;
-  smma_rule rule; /* for other rules; L is the operation's, NaN is quiet */
+  smma_rule rule; /* the rule, if it is not such a chain; L is the operation's, and NaN is quiet */
   int block;      /* products of one fused sum */
   int step;       /* the chain repeats after this many products */
   bool chained;   /* instructions may end anywhere; otherwise `step` is the K of an instruction */
 
   /* Parameters removed because they have no effect: */
-  bool exact;             /* F and related ones: alignment never truncates a bit */
-  bool zero_without_bits; /* e_zero: the exponent of a zero never truncates a bit */
-  bool zero_is_least;     /* e_zero: no other term has a smaller exponent */
+  bool exact;             /* F and related parameters have no effect: alignment never truncates a bit */
+  bool zero_without_bits; /* e_zero has no effect: the exponent of a zero never truncates a bit */
+  bool zero_is_least;     /* e_zero has no effect: no other term has a smaller exponent */
 } smma_form;
 
 smma_form smma_form_of(const smma_operation *operation);

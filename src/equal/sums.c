@@ -102,9 +102,9 @@ typedef struct {
   smma_form form;
   smma_composition composition; /* the operation as a composition */
   bool any_order;               /* the products of a sum are added at once, so no NaN depends on their order */
-  bool off[2], idle[2];         /* by form.h; index: whether the previous sum is known not to be -0 */
-  bool keep, add_nothing;       /* by form.h */
-  size_t *place;                /* the expression in the accumulator, then in each register */
+  bool off[2], idle[2];   /* results of functions of form.h. The index is 1 if the previous sum is known not to be -0 */
+  bool keep, add_nothing; /* results of functions of form.h */
+  size_t *place;          /* the expression in the accumulator, then in each register */
 } sum_builder;
 
 static int compare_indices(const void *x, const void *y) {
@@ -239,7 +239,8 @@ bool smma_sums_add(smma_sums *sums, const smma_operation *o, const smma_schedule
   const bool wraps = o->rule.algorithm == SMMA_INTEGER && o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   sum_builder m = {.sums = sums, .operation = o, .form = smma_form_of(o)};
   bool done;
-  m.any_order = smma_compose(o, &m.composition) && smma_has_whole_products(&m.composition) && o->rule.nan != SMMA_NAN_OPERAND && o->rule.nan != SMMA_NAN_B_SUM_A;
+  m.any_order = smma_compose(o, &m.composition) && smma_has_whole_products(&m.composition) &&
+                o->rule.nan != SMMA_NAN_OPERAND && o->rule.nan != SMMA_NAN_B_SUM_A;
   if (wraps || (!c_counts && smma_schedule_is_exact(o, s, k))) return put_set(sums, o, s, sum);
   for (int off = 0; off < 2; off++) {
     m.off[off] = smma_is_off_negative_zero(o, off);

@@ -11,7 +11,7 @@ typedef struct {
   bool off;           /* its value is never -0 */
 } smma_sum_facts;
 
-/* Expressions, as consecutive sequences of words. */
+/* Expressions. Each is a sequence of words, and the sequences are stored one after another. */
 typedef struct {
   size_t *word, words, word_room;
   size_t *end; /* for each expression, the end of its words */

@@ -12,14 +12,14 @@ typedef struct {
   smma_row row;        /* d is the first unit's result */
   uint64_t other;      /* the second unit's result */
   uint64_t rows;       /* vectors asked before minimisation */
-  bool is_common;      /* operands are numbers that two formats hold */
+  bool is_common;      /* operands are numbers that both targets' formats represent */
 } smma_witness;
 
 /* A search for a witness. */
 typedef struct {
   smma_unit *unit[2];
   const smma_instruction *as;
-  const smma_rule *rule[2];           /* rules at whose bits directed vectors aim */
+  const smma_rule *rule[2];           /* the rules whose retained bits the directed vectors target */
   bool without_c;                     /* c is +0 in every vector */
   const smma_common_operands *common; /* the operands that the units compute; NULL: any */
   uint64_t rows, seed;                /* limit of vectors; seed */

@@ -20,7 +20,7 @@ typedef enum { C_INSIDE, C_OUTSIDE } place_of_c;
 
 typedef struct {
   const char *name;              /* name of the case */
-  const char *gpu, *instruction; /* from the catalogue; no GPU: the text of a custom unit */
+  const char *gpu, *instruction; /* if `gpu` is NULL, `instruction` is the text of a custom unit */
   place_of_c place;
 } trial;
 

@@ -23,9 +23,9 @@ struct smma_experiment {
   const char *title;                           /* one line for lists */
   const char *source;                          /* the paper and the figure */
   const smma_experiment_parameter *parameters; /* at most SMMA_MOST_PARAMETERS, ended by a NULL name */
-  const char *const *columns;                  /* of the CSV; ended by NULL */
-  int width, height;                           /* of the picture, in pixels */
-  size_t context_bytes;                        /* of the struct that `context` is; zero before `prepare` */
+  const char *const *columns;                  /* names of the CSV's columns, ended by NULL */
+  int width, height;                           /* size of the picture, in pixels */
+  size_t context_bytes;                        /* size of the struct `context`, which is zero before `prepare` */
   /* Checks the parameters, fills `context` and sets `*cells` to the number of cells, which are parts of the work.
      Returns false with a one-line message if it fails. */
   bool (*prepare)(smma_experiment_run *run, size_t *cells, smma_error *error);

@@ -275,7 +275,7 @@ static double exact_result(const smma_experiment_run *run) {
 
 /* Writes the data blocks: the published results, the results of each forward reading, the exact ones. */
 static void write_blocks(const smma_experiment_run *run, FILE *script, const size_t *lines, int count) {
-  static const double places[FORWARD_READINGS] = {-0.28, 0, 0.28, 0.28}; /* above and below the GPU's line */
+  static const double places[FORWARD_READINGS] = {-0.28, 0, 0.28, 0.28}; /* above and below the line of the GPU */
   const double exact = exact_result(run);
   fputs("$published << END\n", script);
   for (int l = 0; l < count; l++)

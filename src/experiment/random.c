@@ -24,8 +24,8 @@ double smma_random_uniform(uint64_t seed, uint32_t stream, uint64_t index) {
   return unit_interval(smma_random_bits(seed, stream, index));
 }
 
-/* Reports whether x^2 <= -4 log u. The series of log u = 2 artanh((m - 1) / (m + 1)) + e log 2, m in [1/2, 1), ends
-   where its terms are below 2^-53, so that every machine accepts the same numbers. */
+/* Reports whether x^2 <= -4 log u. For u = m 2^e with m in [1/2, 1), log u = 2 artanh((m - 1) / (m + 1)) + e log 2. The
+   series of artanh is computed here up to terms below 2^-53, so that every machine accepts the same numbers. */
 static bool accepted(double x, double u) {
   int e;
   double m = frexp(u, &e), z = (m - 1) / (m + 1), sum = 0;

@@ -4,11 +4,11 @@
 
 #include "explain/ruler.h"
 
-/* Number of weights, from SMMA_WIDE_LEAST to below the top. */
+/* Number of powers of two that an axis can show: those from 2^SMMA_WIDE_LEAST to below 2^SMMA_AXIS_TOP. */
 #define SMMA_AXIS_WEIGHTS (32 * SMMA_WIDE_LIMBS)
 #define SMMA_AXIS_TOP (SMMA_WIDE_LEAST + SMMA_AXIS_WEIGHTS)
 
-/* Width of a gap in cells. A gap is a run of powers of two in which every number has one repeated digit. */
+/* Width of a gap in cells. A gap replaces a run of powers of two in which each number repeats one digit. */
 #define SMMA_AXIS_GAP 3
 
 /* The part of the axis that a row needs: the bits of x from 2^floor on. */

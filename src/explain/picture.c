@@ -19,8 +19,8 @@ static const char window_style[] = "fill=\"#f0f0f0\"";
 static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke-dasharray=\"3 1.5\"";
 
 #define MARGIN 16.0
-#define GAP 12.0              /* between columns of the table */
-#define OVERHANG 10.0         /* of labels and frames beyond the bits */
+#define GAP 12.0              /* distance between columns of the table */
+#define OVERHANG 10.0         /* how far labels and frames extend beyond the bits */
 #define LEAST_WIDTH 700.0     /* of the legend */
 #define ENCODING_CELL 10.0    /* a bit of an encoding */
 #define MOST_CELLS 150        /* wider pictures show fewer of the truncated bits */

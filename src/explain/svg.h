@@ -37,7 +37,7 @@ void smma_svg_write(FILE *stream, smma_svg *svg, const char *title, double margi
 /* Returns the greatest width of a text. */
 double smma_svg_text_width(const smma_svg_font *font, const char *text);
 
-/* y is the base line. */
+/* Draws text. y is the position of its base line. */
 void smma_svg_text(smma_svg *svg, double x, double y, const smma_svg_font *font, const char *text);
 
 /* Returns the box of a power label, 2 with its exponent, centred on x, so that the caller can check whether it fits

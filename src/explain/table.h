@@ -20,7 +20,7 @@ typedef struct {
   char labels[SMMA_RULER_SIZE + 1], marks[SMMA_RULER_SIZE + 1];
   smma_table_row row[2 * SMMA_MAXIMUM_K + 8];
   int count;
-  int terms; /* rows above the rule */
+  int terms; /* number of rows above the horizontal line */
   int label_width, factors_width, value_width, exponent_width, rest_width, kept_width;
 } smma_table;
 

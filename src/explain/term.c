@@ -33,7 +33,7 @@ static void describe_accumulator(const smma_explain_builder *b, int block, smma_
     snprintf(line->label, sizeof line->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
 }
 
-/* Returns the exact sum of a group, as the same group with scales of one. */
+/* Returns the exact sum of a group before it is scaled: the sum of the same group with scale factors of one. */
 static smma_number unscaled_group(const smma_explain_builder *b, int k) {
   smma_number one = smma_decode(smma_encoding_of(SMMA_UE8M0), 127);
   return smma_gst_fdpa_group(b->x.a + k, b->x.b + k, b->operation->rule.with.gst_fdpa.group, one, one);

@@ -36,7 +36,7 @@ typedef struct {
 /* A section of D and the memory that holds its sums. */
 typedef struct {
   size_t row, column, rows, columns, rows_apart, columns_apart;
-  unsigned char *sums; /* on the host; NULL if the device computes D from the sums directly */
+  unsigned char *sums; /* sums on the host; NULL if the device computes D from the sums directly */
 } part;
 
 typedef struct {
@@ -44,9 +44,9 @@ typedef struct {
   const smma_device *device;
   smma_device_choice fast; /* reads panels from `values` and flags from `exponents` */
   void *program;
-  size_t rows, columns, steps; /* of the largest section; steps uploaded at a time */
+  size_t rows, columns, steps; /* rows and columns of the largest section; steps uploaded at a time */
   size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
-  unsigned char *space; /* on the host: codes of an operand */
+  unsigned char *space; /* memory on the host for the codes of an operand */
   bool resident;        /* the matrices are in the device's memory */
   smma_resident matrices;
   part *parts;

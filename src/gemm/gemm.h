@@ -17,9 +17,9 @@ typedef struct {
   const void *data;
   smma_format format;
   size_t lines, count;
-  size_t line_step, k_step;   /* from one line to the next within a panel, and from one k to the next */
+  size_t line_step, k_step;   /* distance between lines within a panel, and between successive k */
   size_t panel, panel_step;   /* lines per panel, and elements from one panel to the next */
-  size_t line, k;             /* of the first element of `data` */
+  size_t line, k;             /* line and k of the first element of `data` */
   double factor;              /* multiplies each present element, rounded to the format; 1: no factor */
   const unsigned char *scale; /* scale factors, contiguous for each line, line after line; or NULL */
 } smma_view;
@@ -35,12 +35,12 @@ struct smma_multiplier {
   bool turned;                                /* computes B^T A^T: see smma_turn_product */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE]; /* operations on the final sums, in the outer format */
   size_t epilogues;
-  smma_schedule schedule; /* tasks between steps: of split_k, promote_every or the caller's plan */
+  smma_schedule schedule; /* tasks between steps, from split_k, promote_every or the caller's plan */
   smma_format outer; /* format of accumulators, promoted and split sums: f32, or f64 and s32 if D has that format */
   smma_format c_format, d_format; /* formats of the matrices */
   struct {
     size_t a, c, d;
-  } leading; /* as the caller gave them, 0 for dense: M can differ between runs of a multiplier */
+  } leading;                         /* as given, 0 for dense matrices: M can differ between runs of a multiplier */
   const smma_kernel_family *family;  /* computes the steps; NULL: the core does */
   const smma_kernel_family *few;     /* computes the steps if there are few rows; NULL: `family` does */
   const smma_kernel_family *small;   /* computes the steps of small products; NULL: `family` does */

@@ -13,9 +13,9 @@
 #include "gemm/gemm.h"
 #include "host/float.h"
 
-/* The most rows for the families of few rows; the most rows of a tile (families may pack row groups of any divisor)
-   and its most columns; the elements of K that are packed at a time, but at least SMMA_LEAST_STEPS instruction
-   steps. */
+/* SMMA_FEW_ROWS is the most rows that the families of few rows compute. A tile has at most SMMA_TILE_ROWS rows and
+   SMMA_TILE_COLUMNS columns; families may pack rows in groups of any divisor of SMMA_TILE_ROWS. SMMA_DEPTH elements of
+   K are packed at a time, but at least SMMA_LEAST_STEPS instruction steps. */
 enum { SMMA_FEW_ROWS = 8, SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128, SMMA_LEAST_STEPS = 4 };
 
 /* Returns the number of instruction steps that are packed at a time. The greater it is, the less often accumulators
@@ -29,7 +29,7 @@ static inline size_t smma_steps_at_once(const smma_multiplier *p) {
    Elements outside the matrix are +0, their scale factors 1. */
 typedef struct {
   const smma_multiplier *multiplier;
-  const smma_view *view; /* of A or B, or a gathered copy of the section to pack */
+  const smma_view *view; /* A or B, or a gathered copy of the section to pack */
   bool of_a;
   size_t first, count; /* count is a multiple of 16 for rows, and of the family's `columns` for columns */
   size_t step, steps;
@@ -59,7 +59,7 @@ struct smma_kernel_family {
   /* pack_columns is NULL if `run` reads the columns without packing. */
   void (*pack_rows)(const smma_pack *pack), (*pack_columns)(const smma_pack *pack);
   void (*run)(const smma_run *run);
-  smma_float_mode mode; /* for calls of `run`; packing rounds to nearest */
+  smma_float_mode mode; /* floating-point mode for calls of `run`; packing rounds to nearest */
   bool interleaves;     /* packing only reorders elements: it reads matrices directly, not gathered copies */
   bool takes_lines;     /* packing processes one line at a time */
 };

@@ -13,7 +13,7 @@ enum { SMMA_LANES = 16 };
 /* Encodings: element k of lane i is at [k][i]. */
 typedef union {
   uint32_t code[SMMA_MAXIMUM_K][SMMA_LANES];
-  double f64[SMMA_MAXIMUM_K][SMMA_LANES]; /* if the format is f64 */
+  double f64[SMMA_MAXIMUM_K][SMMA_LANES]; /* used if the format is f64 */
 } smma_lane_codes;
 
 typedef struct {

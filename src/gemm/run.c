@@ -37,13 +37,13 @@ enum { ACCUMULATORS, REGISTERS, PACKED_ROWS, PACKED_COLUMNS, GATHERED, OF_CORE, 
 /* The division of the work, the same for all threads. */
 typedef struct {
   const smma_multiplier *multiplier;
-  size_t tile_rows, tile_columns; /* of a full tile; multiples of 16 and of the panel */
+  size_t tile_rows, tile_columns; /* size of a full tile; multiples of 16 and of the panel */
   size_t panel;                   /* columns of a panel */
   size_t steps;                   /* steps packed at a time */
   size_t element_bytes;           /* of an accumulator */
   size_t sums;                    /* bytes of one tile of accumulators */
   size_t part_bytes[PARTS];       /* bytes of each section of a thread's working memory */
-  size_t bytes;                   /* of all sections, a multiple of SMMA_ALIGNMENT */
+  size_t bytes;                   /* bytes of all sections, a multiple of SMMA_ALIGNMENT */
 } layout;
 
 /* A thread's working memory; the pointers are sections of one allocation. */
@@ -59,7 +59,7 @@ typedef struct {
 typedef struct {
   const layout *l;
   workspace *w;
-  size_t row, column, rows, columns; /* of D, inside the matrix */
+  size_t row, column, rows, columns; /* position and size in D, inside the matrix */
   size_t packed_rows, packed_columns;
   size_t task; /* index of the next task of the schedule */
   smma_special special;
@@ -275,7 +275,7 @@ typedef struct {
   const smma_multiplier *multiplier;
   size_t report; /* rows of D for progress reports */
   layout l;
-  size_t tile_columns, tiles; /* tiles from left to right, and in all */
+  size_t tile_columns, tiles; /* number of tiles in one row of tiles, and of all tiles */
   size_t done;
   int stopped;
 } job;

@@ -20,7 +20,7 @@ size_t smma_special_space(const smma_multiplier *multiplier, size_t rows, size_t
 typedef struct {
   const smma_multiplier *multiplier;
   size_t row, column, rows, columns; /* position and size in D */
-  float *accumulator;                /* in panels: see smma_accumulator_index */
+  float *accumulator;                /* accumulators, stored in panels (see smma_accumulator_index) */
   size_t packed_rows, panel;
   float *space;
   smma_number *core; /* working memory of smma_run_core */

@@ -133,7 +133,7 @@ static bool refuse_header(const smma_asking *a, const char *path, const char *te
 typedef struct {
   const char *path, *text; /* all bytes of the file */
   size_t header, size;     /* bytes of the header; bytes of the file up to the end of its last complete line */
-  int line;                /* of the header's last line */
+  int line;                /* number of the header's last line */
 } record_text;
 
 /* Checks every checksum line. Sets `*good` to the size up to the last checksum line, `*rows` to the number of lines

@@ -12,12 +12,12 @@ enum { SMMA_MOST_HARD = 256 };
 typedef struct {
   const smma_samples *samples;
   smma_custom model; /* its rule is a composition */
-  size_t wrong;      /* number of vectors looked at that disagree */
+  size_t wrong;      /* number of examined vectors with which the model disagrees */
   size_t *order;     /* indices of the samples, mismatches first */
   size_t looked;     /* number of samples in use, which are the first of `order` */
   size_t capacity;
-  size_t hard[SMMA_MOST_HARD]; /* the samples remembered last, as a ring */
-  size_t hards;                /* how many were remembered in all */
+  size_t hard[SMMA_MOST_HARD]; /* the samples that refuted models most recently, as a ring buffer */
+  size_t hards;                /* number of samples ever put into `hard` */
   uint64_t tries;              /* number of models computed */
   struct smma_fit_models *models;
 } smma_fit;

@@ -84,7 +84,7 @@ typedef enum {
 
 /* Mismatches between unit and model. `asked` is 0 if the model agrees with all samples. */
 typedef struct {
-  uint64_t asked, wrong; /* new vectors of all kinds */
+  uint64_t asked, wrong; /* asked: new vectors of all kinds; wrong: how many of them the model gets wrong */
   uint64_t of_kind[SMMA_ROWS_IN_TURN], wrong_of[SMMA_ROWS_IN_TURN];
   uint64_t wrong_with[SMMA_HOLDINGS];
   int odd; /* k of the product that the unit treats differently from all other products, which refutes every shape; -1:

@@ -65,8 +65,8 @@ typedef struct {
   smma_candidate on_subset, on_all;
 } best_models;
 
-/* Fits a shape from each of its starts, on more and more samples; on all samples if it is at least as good as the
-   best so far. A quick search gives up a shape that is much worse on SAMPLES_FIRST_PASS samples. */
+/* Fits a shape from each of its starts, on more and more samples. Uses all samples only if the shape is at least as
+   good as the best shape so far. A quick search gives up a shape that is much worse on SAMPLES_FIRST_PASS samples. */
 static bool fit_shape(smma_fit *f, shape_trial *trial, best_models *best_so_far, bool thoroughly,
                       smma_fit_watch watch) {
   const int count = trial->starts < SECOND_PASS_STARTS ? trial->starts : SECOND_PASS_STARTS;

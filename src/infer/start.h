@@ -7,7 +7,7 @@
 
 typedef struct {
   smma_composition model;
-  size_t wrong; /* selected samples that disagree */
+  size_t wrong; /* number of selected samples with which the model disagrees */
 } smma_candidate;
 
 /* Sorts candidates, the best first. Equally good candidates keep their order, with any C library's qsort. */

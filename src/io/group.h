@@ -1,4 +1,4 @@
-/* A group of processes that share one task. */
+/* A group of processes that work on one task together. */
 #ifndef SMMA_IO_GROUP_H
 #define SMMA_IO_GROUP_H
 

@@ -101,7 +101,7 @@ static bool scaled_mma_names(const smma_instruction *i, const char *mma, int K, 
 static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   char types[64];
   types_of(i, types);
-  if (i->a >= SMMA_SPELLED_FORMATS) return false; /* PTX has no name */
+  if (i->a >= SMMA_SPELLED_FORMATS) return false; /* PTX has no name for these formats */
   if (i->scale_block) return scaled_mma_names(i, "mma.sync.aligned", i->k, v);
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
@@ -311,7 +311,7 @@ static bool wmma_names(const smma_instruction *i, const visitor *v) {
   smma_print(base, sizeof base, "%.*s", length, i->name);
   for (int wave = 0; wave < 3; wave++) {
     if (wave_counts(i) && (wave == 2) != (in_wave64 != NULL)) continue;
-    if (wave != (in_wave64 ? 2 : 0)) /* except the name itself */
+    if (wave != (in_wave64 ? 2 : 0)) /* lists the other forms only, not the name itself */
       if (say(v, "%s%s%s", base, waves[wave], last)) return true;
     if (!saturates && !counts && !is_integer(i) && say(v, "%s%s.ovfl", base, waves[wave])) return true;
     if (wave == 0 || *last || is_integer(i) || i->k <= 4) continue;

@@ -41,7 +41,8 @@ static smma_step truncating_chain(const smma_t_fdpa *p, int count, int block, sm
 }
 
 static void add(smma_composition *to, smma_step step) {
-  if (step.join != SMMA_JOIN_CHAIN) step.accumulator = step.term; /* there is no accumulator */
+  if (step.join != SMMA_JOIN_CHAIN)
+    step.accumulator = step.term; /* the keys of the accumulator have no effect, because there is none */
   to->step[to->steps++] = step;
 }
 

@@ -43,8 +43,8 @@ bool smma_is_preferred(const smma_instruction *later, const smma_instruction *fo
 /* Returns the preferred instruction that multiplies these formats, or NULL with an error. */
 const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, const smma_formats *formats, smma_error *error);
 
-/* Like smma_resolve_formats; if no instruction has D in f16 or bf16, returns one with D in f32. A library rounds its
-   results: `*rounded` receives D's format, otherwise SMMA_NO_FORMAT. */
+/* Like smma_resolve_formats, but if no instruction has D in f16 or bf16, returns one with D in f32, as a library would,
+   which then rounds the results. `*rounded` receives the format to which they must be rounded, or SMMA_NO_FORMAT. */
 const smma_instruction *smma_resolve_rounded(const char *gpu_or_arch, const smma_formats *formats, smma_format *rounded,
                                              smma_error *error);
 

@@ -315,7 +315,8 @@ int smma_key_of_rule(const smma_rule *rule, const smma_key *key) { return value_
 smma_key_values smma_key_values_of(const smma_rule *rule, smma_g_fdpa *g) {
   const smma_composition *p = &rule->with.composition;
   const smma_step *first = &p->step[0];
-  const bool narrow = first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d, unknown here */
+  const bool narrow =
+      first->output == SMMA_E8M13 || first->output == SMMA_TF32; /* narrower than d, whose format is not known here */
   const bool is_chain =
       rule->algorithm == SMMA_COMPOSITION && smma_is_g_fdpa(p, first->window, narrow ? SMMA_F32 : first->output, g);
   return is_chain ? (smma_key_values){SMMA_KEYS_OF_G_FDPA, g} : (smma_key_values){rule->algorithm, rule};

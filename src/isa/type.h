@@ -53,7 +53,7 @@ typedef struct smma_instruction_table smma_instruction_table;
 
 typedef struct {
   const char *name, *title, *vendor;
-  bool listed; /* shown in lists without being named */
+  bool listed; /* lists show the architecture even if the user does not name it */
   const smma_instruction_table *table;
 } smma_architecture;
 

@@ -36,7 +36,7 @@ typedef struct {
 /* A chain's values for one class. */
 typedef struct {
   sums value;
-  size_t elements; /* how many are computed; the others are 0 */
+  size_t elements; /* number of elements computed; the sums of the others are 0 */
 } chain_sums;
 
 /* A memoised chain: a sequence of calls that starts from +0 or C. */

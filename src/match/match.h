@@ -78,7 +78,7 @@ typedef struct {
   bool exact; /* every partial sum of A B, in any order, is exact in FP32 (in FP64 or s32 if D has these formats) */
   double distance; /* ||D - Y|| / ||Y|| in the Frobenius norm over many elements, where Y is A B with everything that
                       was given */
-  double factor;   /* ratio of D to Y if it is the same for many elements; otherwise 0 */
+  double factor;   /* D / Y if this ratio is the same for many elements; otherwise 0 */
 } smma_match;
 
 /* Searches for fits. Returns false with a message if memory runs out, or if no instruction has these formats. The

@@ -272,7 +272,7 @@ static size_t length_of(const space *s, const smma_recipe *r) { return smma_divi
 static bool emit_promoted(const space *s, const smma_recipe *outer) {
   smma_recipe r = *outer;
   const size_t slices = slices_of(s, outer);
-  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* their chains are shared with no other plan */
+  const bool turns = r.outer == SMMA_OUTER_INTERLEAVED; /* no other plan has the same chains */
   if (turns && r.grain < 32) return true;
   for (size_t i = 0; i < s->scaleds; i++)
     for (r.promote = s->scaled[i], r.with = SMMA_WITH_FMA; r.with <= SMMA_WITH_MULTIPLY_B_FMA; r.with++)

@@ -8,13 +8,13 @@
 #include "host/thread.h"
 #include "softmma/softmma.h"
 
-/* Returns the number of encodings from zero to a finite one. */
+/* Returns how many encodings a finite encoding is away from zero. */
 static uint64_t units_of(smma_encoding f, uint64_t x) {
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_decode(f, x).significand;
   return smma_low_bits(x >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
 }
 
-/* Returns the number of encodings between two finite ones; 1 for -0 and +0. */
+/* Returns how many encodings two finite encodings are apart. -0 and +0 are 1 apart. */
 static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
   uint64_t a = units_of(f, x), b = units_of(f, y);
   if (smma_decode(f, x).negative != smma_decode(f, y).negative) return a + b ? a + b : 1;

@@ -197,7 +197,7 @@ static void find_number_scale(const smma_operand_work *w, size_t block) {
   float scale;
   if (w->rule->given) {
     scale = w->rule->given;
-  } else if (w->number == &OF_TORCHAO) { /* in FP64, max times the reciprocal */
+  } else if (w->number == &OF_TORCHAO) { /* computed in FP64, as max times the reciprocal of amax */
     scale = (float)(w->max * (1 / (amax < w->number->least_amax ? w->number->least_amax : amax)));
     if (w->rule->power_of_two) scale = power_by_log2(scale);
   } else {
@@ -245,7 +245,7 @@ static void find_number_factor(const smma_operand_work *w, size_t block) {
 static int exponent_of_quotient(const smma_operand_work *w, double amax) {
   const float part = (float)(1 / w->max);
   int exponent;
-  double quotient = w->operand->f64 ? amax * part : (float)amax * part; /* in the precision of the elements */
+  double quotient = w->operand->f64 ? amax * part : (float)amax * part; /* rounded in the precision of the elements */
   if (w->rule->formula == SMMA_FORMULA_TORCHAO) quotient = (float)amax / (float)w->max;
   if (quotient == 0) return -127;
   if (isinf(quotient)) return 127;

@@ -144,7 +144,7 @@ static void find_four_or_six(const smma_operand_work *w, size_t block) {
     set_second_level(w, block, first);
     errors[i] = error_of_block(w, block, w->factor_value[codes[i]], w->scale[block], first.amax);
   }
-  if (!(errors[0] < errors[1])) return; /* the factor for 6 is set */
+  if (!(errors[0] < errors[1])) return; /* the factor that maps the greatest element to 6 is already set */
   w->code[block] = codes[0];
   set_second_level(w, block, first);
 }

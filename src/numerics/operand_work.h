@@ -22,7 +22,7 @@ typedef struct {
   bool by_xla;          /* divisions by max and by the factor are products with reciprocals in FP32 */
   bool divides;         /* elements are divided by the factor; otherwise multiplied by the scale */
   bool native_factor;   /* the factor is computed in the tensor's format */
-  bool native_elements; /* so are the elements */
+  bool native_elements; /* the elements are computed in the tensor's format */
   double least_amax;    /* a smaller amax becomes this number */
   float below[3], becomes[3]; /* a factor below `below` becomes `becomes`: for tensors in FP32, BF16, and FP16 */
 } smma_number_formula;
@@ -31,7 +31,7 @@ typedef struct {
   const smma_operand_rule *rule;
   smma_operand *operand;
   size_t batch, outer, inner;      /* dimensions of the operand; one matrix if a tensor has a single factor */
-  size_t block_outer, block_inner; /* elements that share a factor */
+  size_t block_outer, block_inner; /* size of a block of elements that share a factor */
   size_t strips, blocks, chunk;    /* rows and columns of factors in a matrix; elements of a row processed at a time */
   size_t bytes;                    /* bytes of an encoding */
   bool f64;                        /* scaled elements are FP64 */
@@ -44,10 +44,10 @@ typedef struct {
   double *amax;                    /* greatest magnitude of each block; with zero points, its greatest number or 0 */
   double *least;                   /* with zero points: each block's least number or 0 */
   float *scale, *element;  /* for each block: the multiplier before rounding, and the factor that restores the values */
-  float *zero;             /* with zero points: that of each block */
+  float *zero;             /* with zero points: the zero point of each block */
   unsigned char *code;     /* for each block: the factor as UE8M0 or UE4M3 */
-  smma_first_level *first; /* of the tensor, or of each line, if there are two levels */
-  const smma_number_formula *number; /* how FP32 factors follow */
+  smma_first_level *first; /* first-level factors of the tensor or of each line, if there are two levels of factors */
+  const smma_number_formula *number; /* the formula of FP32 factors */
   bool makes_zeros_positive;         /* -0 becomes 0 */
   bool divides;                      /* elements are divided by `element`; otherwise multiplied by `scale` */
   smma_format arithmetic;            /* results of operations on elements are rounded to this format */

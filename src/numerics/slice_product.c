@@ -33,7 +33,7 @@ typedef struct {
   slice_pair *pairs; /* smallest first */
   size_t pair_count;
   size_t calls_done, calls; /* of smma_gemm */
-  int first_level;          /* the smallest's; the largest's is 2 */
+  int first_level;          /* level of the smallest products; the largest products have level 2 */
   int32_t *result;          /* results of the instruction, row-major */
   double *sum;              /* SMMA_SLICES_F64: sums, row-major */
   int64_t *level_sum;       /* SMMA_SLICES_EXACT: sum of one level and the carry from the levels below */
@@ -84,7 +84,7 @@ static smma_status split(operand *x, int bits) {
 static smma_status list_pairs(slices_product *p) {
   int most = p->a.slices > p->b.slices ? p->a.slices : p->b.slices;
   p->first_level = p->how.products == SMMA_PRODUCTS_ALL ? p->a.slices + p->b.slices : most + 1;
-  if (p->first_level < 2) p->first_level = 2; /* no slices: no products */
+  if (p->first_level < 2) p->first_level = 2; /* without slices the loop below lists nothing */
   p->pairs = calloc((size_t)p->a.slices * (size_t)p->b.slices + 1, sizeof *p->pairs);
   if (!p->pairs) return SMMA_NO_MEMORY;
   for (int level = p->first_level; level >= 2; level--) {

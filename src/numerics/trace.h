@@ -19,10 +19,10 @@ typedef enum {
    plan's partial sums, is value + rest. `exact` is the exact sum of the same products. Both are NaN if not finite,
    or if the result of an epilogue operation leaves the range in which it is held. */
 typedef struct {
-  uint64_t encoding; /* of the accumulator or register that changed: in the outer format, after STORE in D's */
+  uint64_t encoding;                /* of the changed accumulator or register, in the outer format; for STORE in D's */
   double value, rest, exact, error; /* error: (value + rest) - exact, rounded once */
   size_t products;                  /* number of products summed so far */
-  size_t index;                     /* of the instruction, of the schedule's task, of the epilogue's operation */
+  size_t index; /* index of the instruction, of the schedule's task or of the epilogue's operation */
   smma_trace_kind kind;
   bool whole; /* the summed products are k */
 } smma_trace_event;

@@ -104,7 +104,7 @@ static smma_status multiply(words_product *p, const word_pair *pair) {
   g.order_a = g.order_c = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = p->a.ones, g.scale_b = p->b.ones;
   g.c = in_unit && p->pairs_done ? p->result : NULL;
-  g.scaling = SMMA_SCALING_OPERANDS; /* used when the unit adds the pairs */
+  g.scaling = SMMA_SCALING_OPERANDS; /* the unit multiplies its operands by alpha and beta, if it also adds the pairs */
   if (p->how.sum == SMMA_SUM_UNIT) g.alpha = ldexp(1, -pair->weight);
   if (in_unit && p->how.sum != SMMA_SUM_UNIT && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
   if (g.progress) g.progress = show_progress, g.progress_context = p;
@@ -211,7 +211,8 @@ static smma_status check(const smma_instruction_info *info, const smma_words *ho
   if ((unsigned)how->method > SMMA_WORDS_SHIFTED || (unsigned)how->sum > SMMA_SUM_BLOCKS) return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
   if (is_in_unit(how->sum) && info->c != info->d) return SMMA_INVALID_ARGUMENT;
-  if (info->d == SMMA_S32) return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers */
+  if (info->d == SMMA_S32)
+    return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers, which an integer instruction cannot multiply */
   return SMMA_OK;
 }
 

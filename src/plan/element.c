@@ -9,7 +9,7 @@
 typedef struct {
   const smma_plan_element *e;
   smma_format outer;
-  uint64_t accumulator; /* in the outer format */
+  uint64_t accumulator; /* the accumulator, in the outer format */
   uint64_t *registers;
   smma_plan_watch *watch;
   void *context;

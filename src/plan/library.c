@@ -140,7 +140,7 @@ static size_t slices_of(const maker *m) { return m->with->split_k > 1 ? (size_t)
 /* Sets how slices are merged, by REDUCTION_SCHEME. */
 static bool merge(maker *m, smma_plan_level *l) {
   if (m->kernel->of == F16_SUMS) return l->total = SMMA_F16, true;
-  if (m->kernel->of == DOUBLE) return true; /* D is what accumulators are */
+  if (m->kernel->of == DOUBLE) return true; /* D has the format of accumulators */
   switch (m->with->reduction) {
     case 2: return true;                               /* CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE */
     case 4: return l->stored = SMMA_STORED_AS_D, true; /* ..._OUTPUT_TYPE */
@@ -444,7 +444,7 @@ static bool finish_with_c(maker *m) {
     return UNKNOWN(m, "C and %zu slices by algorithm %d with these formats: no rule is known", slices_of(m),
                    m->with->algo);
   if (slices_of(m) == 1) return add_epilogue(m->plan, SMMA_EPILOGUE_LINEAR), true;
-  add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA); /* by the kernel that merges slices */
+  add_epilogue(m->plan, SMMA_EPILOGUE_ALPHA); /* the kernel that merges slices multiplies by alpha */
   add_epilogue(m->plan, SMMA_EPILOGUE_BETA);
   return true;
 }

@@ -51,8 +51,8 @@ typedef struct {
 typedef struct {
   smma_deal deal;
   size_t count, grain;
-  bool fits;  /* INTERLEAVED: if the sequence is too short for a whole tile in each part, tiles are as long as each
-                 part's share */
+  bool fits;  /* INTERLEAVED: if the sequence is too short to give each part a whole tile, the tiles are shortened to
+                 equal shares of it */
   bool whole; /* INTERLEAVED: no rule is known for a length that is not a multiple of count * grain */
   const smma_plan_range *range; /* LIST: the ranges of each part in order */
   size_t ranges;

@@ -190,7 +190,7 @@ typedef struct {
 static size_t stride_of(const folding *f, size_t stage) {
   switch (f->level->fold) {
     case SMMA_FOLD_SERIAL:
-    case SMMA_FOLD_LAST_FIRST: break;                                      /* in the second stage */
+    case SMMA_FOLD_LAST_FIRST: break;                                      /* this stride is used in the second stage */
     case SMMA_FOLD_HALVING: return smma_divide_up(f->terms[stage - 1], 2); /* a power of two, or 1 */
     case SMMA_FOLD_NEIGHBOURS: return smma_divide_up(f->terms[stage - 1], 2);
     case SMMA_FOLD_STRIDES: return f->level->stride[stage - 1];

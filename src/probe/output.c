@@ -15,7 +15,7 @@ enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
    subtract the ones. */
 typedef struct {
   int ones[MOST_ONES], count, small;
-  int tiny;     /* a second small term, or -1 */
+  int tiny;     /* index of a second small term, or -1 */
   int exponent; /* exponent of each of the ones */
   int log;      /* count = 2^log */
 } sum;

@@ -13,7 +13,7 @@ typedef struct {
   int base, count;
   bool unclear; /* some result shows neither that the small number survives nor that it is lost */
   bool survives[SUMMANDS][SUMMANDS];
-  int outside[SUMMANDS]; /* for each j, how many small numbers survive */
+  int outside[SUMMANDS]; /* for each j, the number of k with survives[j][k] */
 } relations;
 
 /* Small numbers are a quarter of the remainder of X and -X. */
@@ -93,7 +93,8 @@ static void number_blocks(const relations *r, smma_first_sum *first) {
   }
 }
 
-/* Finds the summands that join the base first: their smallest common sum leaves the most summands outside. */
+/* Finds the summands that are added to the base first. These are the ones whose smallest common sum with the base
+   leaves the most summands outside. */
 static void find_first_sum(const relations *r, smma_first_sum *first) {
   const int k = r->count - 1;
   int most = 0, least = r->count;
@@ -151,8 +152,8 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   return good;
 }
 
-/* Splits blocks that join the first one at the same time: the products added first with one of theirs stay, the rest
-   become another block. */
+/* Splits a block that consists of several, because all of them join the first block at the same time. Takes one of the
+   block's products: the products that are first added with it stay in the block, and the others become a new block. */
 static bool split_block(smma_examination *x, int block) {
   static _Thread_local relations r;
   const int k = x->subject.instruction->k;

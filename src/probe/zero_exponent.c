@@ -3,8 +3,8 @@
    an H100 that determines this exponent is of this kind. */
 #include "probe/probe.h"
 
-/* Adds, for FP32, 2^-(149 + 1) + ... + 2^-m + 2^-m: the result is the least number if every bit is kept, zero if the
-   last are truncated. */
+/* Adds terms whose exact sum is the least number of the output, which is 2^-149 in FP32: 2^-150 + 2^-151 + ... + 2^-m +
+   2^-m. The result is that number if every bit is retained, and zero if the last terms are truncated. */
 bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least - smma_encoding_of(s->instruction->d).fraction_bits;

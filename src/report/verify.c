@@ -88,7 +88,7 @@ static smma_datum *mismatch_datum(const smma_mismatch *m) {
 static void take_mismatch(const smma_mismatch *m, void *context) {
   work *w = context;
   const smma_verify_request *q = w->request;
-  if (w->has_memory && !m->same) collect(w, m); /* classes are of d */
+  if (w->has_memory && !m->same) collect(w, m); /* only mismatches of d are sorted into classes */
   if (w->result->totals.mismatches > q->most_shown) return;
   if (q->mismatch)
     q->mismatch(m, q->context);

@@ -141,7 +141,7 @@ struct smma_binary_reader {
   char *path;
   FILE *copy;          /* temporary copy of data from a pipe; NULL: none */
   uint64_t copied;     /* bytes copied so far */
-  int descriptor;      /* of the stream, or of the copy */
+  int descriptor;      /* file descriptor of the stream or of the copy */
   uint64_t start;      /* byte position in the stream at which the vector file starts */
   uint64_t first_row;  /* relative to `start`, in bytes */
   uint64_t rows, next; /* number of rows in the file, and number returned so far */
@@ -150,7 +150,7 @@ struct smma_binary_reader {
   unsigned char *buffer; /* blocks in the form of the file */
   smma_rows ahead;       /* the same blocks as rows */
   size_t taken, filled;  /* rows of `ahead` returned, and rows valid */
-  block_state state;     /* of the block after the valid rows */
+  block_state state;     /* state of the block after the valid rows */
   int cause;             /* errno if that block is unreadable */
 };
 

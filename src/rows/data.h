@@ -41,7 +41,7 @@ bool smma_data_has_c(smma_data data);
 
 /* Arrays of encodings, each in its format's container. */
 typedef struct {
-  void *a, *b, *c, *scale_a, *scale_b; /* the last three are NULL if the operation does not have them */
+  void *a, *b, *c, *scale_a, *scale_b; /* c and the scale factors are NULL if the operation does not have them */
 } smma_data_arrays;
 
 typedef struct {

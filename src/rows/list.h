@@ -17,7 +17,8 @@ typedef struct {
   const smma_notes *notes;
 } smma_list_form;
 
-/* Reads `count` elements. With `pads`, fewer elements are followed by zeros, with a note. */
+/* Reads `count` elements. If the text has fewer and `pads` is set, zeros take the place of the others, and a note says
+   so. */
 bool smma_list_read(const char *text, const smma_list_form *form, int count, bool pads, uint64_t *out,
                     smma_error *error);
 

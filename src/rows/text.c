@@ -387,7 +387,7 @@ static bool parse_number(const smma_text_reader *reader, const char **place, con
   *place = c;
   *number = value;
   if (lost == 0) return true;
-  if (!check_count(reader, error)) return false; /* the more likely cause */
+  if (!check_count(reader, error)) return false; /* a wrong number of elements is the more likely cause */
   return fail_at(reader, start, error,
                  part->count > 1 ? "%.*s does not fit %s's %d bits (%s[%d])" : "%.*s does not fit %s's %d bits (%s)",
                  c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(part->format), bits, part->name, i);

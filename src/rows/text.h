@@ -14,7 +14,7 @@ enum {
 
 static inline int smma_text_digits(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
 
-/* The values of the key "flags", by smma_tininess. */
+/* The value of the key "flags" for each smma_tininess. */
 extern const char *const smma_tininess_lines[];
 
 typedef struct smma_text_reader smma_text_reader;

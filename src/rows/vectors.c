@@ -232,7 +232,9 @@ bool smma_vector_write_rows(smma_vector_writer *w, const smma_rows *rows, size_t
 
 bool smma_vector_finish(smma_vector_writer *w, smma_error *error) {
   if (w->format != SMMA_VECTOR_BINARY) return true;
-  if (w->blocks) fwrite(w->checksum, sizeof *w->checksum, w->blocks, w->stream); /* without rows `checksum` is NULL */
+  if (w->blocks)
+    fwrite(w->checksum, sizeof *w->checksum, w->blocks,
+           w->stream); /* the condition is needed because without rows `checksum` is NULL */
   if (w->announced != SMMA_ROWS_LATER)
     return w->rows == w->announced || smma_fail(error, "%llu rows were announced, and %llu came",
                                                 (unsigned long long)w->announced, (unsigned long long)w->rows);

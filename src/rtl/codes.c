@@ -172,8 +172,9 @@ smma_rtl_total smma_rtl_put_narrow(smma_rtl_unit *u, const smma_step *s, smma_rt
   return narrow;
 }
 
-/* Declares `places_left`, `aligned` of `bits` bits: the magnitude with its leading bit (for results below the least
-   normal number, the bit of that number's exponent) highest. `field` is the exponent's field less one. */
+/* Declares `places_left` and `aligned`. `aligned` has `bits` bits and contains the magnitude, shifted so that its
+   leading bit is the highest bit. For results below the least normal number, the bit of that number's exponent is the
+   highest instead. `field` is the exponent field less one. */
 static void put_normalised(smma_rtl_unit *u, int width, int bits, int least, bool goes_right, int most_right) {
   smma_rtl_writer *w = &u->modules;
   const int x = u->exponent_bits, count = smma_rtl_bits_for(width);

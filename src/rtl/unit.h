@@ -49,9 +49,9 @@ smma_rtl_words smma_rtl_exponent(const smma_rtl_unit *u, int value);
 
 /* Returns the number of bits of a node, and the places of its fields above the significand. */
 int smma_rtl_node_bits(const smma_rtl_unit *u, smma_rtl_shape s);
-int smma_rtl_flags_at(const smma_rtl_unit *u, smma_rtl_shape s);   /* negative; then zero, infinite, NaN */
-int smma_rtl_beyond_at(const smma_rtl_unit *u, smma_rtl_shape s);  /* if the limit joins */
-int smma_rtl_invalid_at(const smma_rtl_unit *u, smma_rtl_shape s); /* invalid, of_a; if there are payloads */
+int smma_rtl_flags_at(const smma_rtl_unit *u, smma_rtl_shape s);   /* flags: negative, then zero, infinite, NaN */
+int smma_rtl_beyond_at(const smma_rtl_unit *u, smma_rtl_shape s);  /* only for a limit that joins */
+int smma_rtl_invalid_at(const smma_rtl_unit *u, smma_rtl_shape s); /* flags: invalid, of_a; only with payloads */
 int smma_rtl_payload_at(const smma_rtl_unit *u, smma_rtl_shape s);
 
 bool smma_rtl_has_beyond(const smma_rtl_unit *u);
@@ -63,12 +63,12 @@ smma_rtl_shape smma_rtl_union(smma_rtl_shape x, smma_rtl_shape y);
 /* Returns the greatest exponent of a leading bit. */
 int smma_rtl_leading(smma_rtl_shape s);
 
-/* ---- Modules. Each function writes a module unless it is there, and returns its name. ---- */
+/* ---- Modules. Each function writes a module, unless it is already written, and returns its name. ---- */
 
 /* Returns a module's name without the unit's name at its beginning, for example "step1". */
 const char *smma_rtl_step(const smma_rtl_unit *u, const char *name);
 
-/* Begins a module: returns false if it is there. */
+/* Begins a module. Returns false if the module is already written. */
 bool smma_rtl_begin(smma_rtl_unit *u, const char *name, const char *comment);
 
 /* Unpacks an encoding to a node of the shape `to`; port `code`, port `x`. */

@@ -183,7 +183,7 @@ bool smma_trace_draw(FILE *stream, const smma_trace_result *x, const char *subti
   smma_curve curve[SMMA_MOST_TRACED] = {{NULL, NULL, 0}};
   char title[128], mark[200];
   bool drawn = true, in_order = true;
-  for (size_t i = 0; i < targets && drawn; i++) { /* operations after the sum are at its end */
+  for (size_t i = 0; i < targets && drawn; i++) { /* operations after the sum have points at the end of the sum */
     const smma_trace *t = &x->trace[i];
     smma_point *point = malloc((t->events + 1) * sizeof *point);
     for (size_t e = 0; point && e < t->events; e++)

@@ -6,7 +6,7 @@
 
 #include "trace/trace.h"
 
-/* The index of no event. */
+/* Stands for the index of an event where there is no event. */
 #define SMMA_NO_EVENT SIZE_MAX
 
 /* The events with the largest error and with the largest change of the error; SMMA_NO_EVENT if there is no error. */

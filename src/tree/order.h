@@ -22,7 +22,7 @@ typedef struct {
   int count;       /* number of summands; the arrays must have room for 2 count - 1 nodes */
   int nodes, root; /* nodes: number of summands and sums, so far */
   int *parent;     /* SMMA_NO_PARENT for the root */
-  bool *exact;     /* a fused sum that adds ones to M without loss */
+  bool *exact;     /* for each node, whether it is a fused sum that adds ones to M without loss */
 } smma_sum_order;
 
 /* The source of results for queries about an order. */

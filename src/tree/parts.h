@@ -8,7 +8,8 @@
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* Replaces the parts of each fused sum, if there are any, by sums. Returns FOUND, or FAILED if the unit fails. */
+/* Makes a sum of each part of a fused sum that has parts. Returns SMMA_TREE_FOUND, or SMMA_TREE_FAILED if the unit
+   fails. */
 smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *tree);
 
 #endif

@@ -38,8 +38,8 @@ static size_t add_rounding(smma_planned_tree *t, int format, size_t node) {
   return above;
 }
 
-/* Reports whether `part` becomes another child of the sum `total`: the sum has the task's operation and formats, and
-   the part's sums nest less deeply. Otherwise the addition is a new sum, a higher level of a tree. */
+/* Reports whether `part` becomes another child of the sum `total`. It does if the sum has the task's operation and
+   formats, and the part's sums nest less deeply. Otherwise the addition is a new sum on a higher level of the tree. */
 static bool can_extend(const smma_planned_tree *t, const smma_task *task, size_t total, size_t part) {
   const smma_planned_node *n = &t->node[total];
   return n->kind == SMMA_PLANNED_SUM && n->with == task->with && n->stored == task->stored && n->total == task->total &&

@@ -21,7 +21,7 @@ typedef struct {
   bool uneven;         /* the loss of a term depends on which other terms are large, and no groups explain it */
 } smma_stages;
 
-/* Tests every pair of terms, with M at several other terms. Returns false if the unit fails. */
+/* Finds the stages by a test of every pair of terms, with M at several other terms. Returns false if the unit fails. */
 bool smma_find_stages(smma_asker *asker, const smma_summands *summands, const int *summand, int count,
                       smma_stages *stages);
 

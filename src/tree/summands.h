@@ -45,7 +45,8 @@ smma_tree_question smma_pair_question(const smma_summands *summands, int plus, i
 void smma_put_summands(const smma_summands *summands, const smma_tree_question *question, smma_rows *rows,
                        size_t index);
 
-/* Encodes two factors whose product is 2^exponent or -2^exponent; `lean`: see smma_tree_question. */
+/* Encodes two factors whose product is 2^exponent or -2^exponent. The second factor's exponent is half of that plus
+   `lean`. */
 void smma_split_product(const smma_instruction *instruction, int exponent, int lean, bool negative, uint64_t *a,
                         uint64_t *b);
 
@@ -53,7 +54,7 @@ void smma_split_product(const smma_instruction *instruction, int exponent, int l
    their sum is less than the remainder of M and -M if there is one. */
 int smma_greatest_one(const smma_summands *summands);
 
-/* Returns d as a number of ones, without the remainder of M and -M; -1 if d is not a number of ones. */
+/* Returns how many ones d contains, without the remainder of M and -M; -1 if d is not a sum of ones. */
 int smma_count_ones(const smma_summands *summands, uint64_t d);
 
 /* Reports whether d is M, or -M, up to one unit of its last place. Ones added to M can cause that difference by

@@ -24,7 +24,7 @@ typedef struct {
   bool at_once;        /* the first different result came from repeating the same batch */
   size_t row, place;   /* the vector with the first different result, and its place in the batch, from 0 */
   size_t batch;        /* size of that batch */
-  uint64_t asked_why;  /* further results, computed only to find the cause */
+  uint64_t asked_why;  /* number of further results that were computed only to find the cause */
   smma_unlike_by by;
   /* For BY_NEIGHBOUR: the other vector, and its position in the batch. It is the batch of the vector's first or second
      result, depending on which of them the neighbour causes. */

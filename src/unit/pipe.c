@@ -92,7 +92,8 @@ static bool write_text(exchange *e, const smma_instruction *i, const smma_batch 
     smma_text_write_operands(stream, &rows.layout, &row);
   }
   failed = ferror(stream);
-  return fclose(stream) == 0 && !failed && e->length > 0; /* a stream that ran out of memory may not report it */
+  return fclose(stream) == 0 && !failed &&
+         e->length > 0; /* an empty text shows that memory ran out, even if the stream reports no error */
 }
 
 static void close_end(int *descriptor) {

@@ -22,7 +22,7 @@
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-/* A whole number of pages on every machine. */
+/* The memory of a desk, which is a whole number of pages on every machine. */
 enum { DESK_BYTES = 128 << 10 };
 _Static_assert(sizeof(smma_desk) <= DESK_BYTES, "the desk has room");
 

@@ -28,7 +28,7 @@ typedef struct {
   unsigned bit;
 } cpuid_flag;
 
-/* Bits of XCR0: the registers that the operating system saves. */
+/* Bits of the register XCR0: the registers that the operating system saves. */
 enum { KEEPS_AVX = 0x6, KEEPS_AVX512 = 0xe6, KEEPS_TILES = 0x60000 };
 
 static bool has_flag(cpuid_flag flag) {

@@ -109,7 +109,7 @@ static inline cudaError_t cudaGetDevice(int *device) {
   return cudaSuccess;
 }
 static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
-  *value = 1 << 30; /* one tile for each block */
+  *value = 1 << 30; /* a large number, so that each block gets one tile */
   return cudaSuccess;
 }
 

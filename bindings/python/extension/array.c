@@ -2,7 +2,7 @@
 #include "binding.h"
 #include "core/format.h"
 
-/* Formats that have a dtype. */
+/* The formats that have a dtype, with its name. */
 static struct known_format {
   smma_format format;
   PyArray_Descr *dtype;

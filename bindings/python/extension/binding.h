@@ -168,7 +168,7 @@ PyObject *parameter_value(const char *text);
 
 /* ---- Targets of studies (matmul.c) ---- */
 
-/* Owns the arrays of the targets' products. */
+/* Holds references to the arrays of the targets' products, until release_targets. */
 typedef struct target_products target_products;
 
 /* Reads a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both.

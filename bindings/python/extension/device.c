@@ -194,7 +194,7 @@ static void delete_lent(dl_managed *managed) {
 
 static void release_lent(PyObject *capsule) {
   dl_managed *managed;
-  if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* a consumer has it */
+  if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* a consumer has taken the memory, and will release it */
   managed = PyCapsule_GetPointer(capsule, "dltensor");
   managed->deleter(managed);
 }

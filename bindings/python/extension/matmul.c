@@ -724,7 +724,8 @@ static void release_multiplier(PyObject *capsule) {
   smma_multiplier_free(PyCapsule_GetPointer(capsule, multiplier_name));
 }
 
-/* Reads B and its scale factors. Until an instruction is chosen, A and its scale factors are like B's, without rows. */
+/* Reads B and its scale factors. Until an instruction is chosen, matrices without rows and with B's dtypes take the
+   places of A and its scale factors. */
 static bool take_b(product *p, PyObject *const object[OPERANDS]) {
   static const int of_b[] = {B, SCALE_B}, of_a[] = {A, SCALE_A};
   if (!array_is_given(object[B], names[B])) return false;

@@ -208,7 +208,7 @@ def _of_gguf(path: Path, name: str | None) -> StoredWeight:
     full, number = _chosen(path, shapes, name)
     tensor, kind = tensors[full], tensors[full].tensor_type
     data = tensor.data if number is None else tensor.data[number]
-    beside = tensors.get(full.removesuffix(".weight") + ".scale")  # llama.cpp multiplies the product by it
+    beside = tensors.get(full.removesuffix(".weight") + ".scale")  # llama.cpp multiplies the product by this factor
     factors = np.ones(1, np.float32) if beside is None else np.asarray(beside.data, np.float32).reshape(-1)
     factor = factors[(number or 0) % factors.size]
     if kind.name in ("MXFP4", "NVFP4"):

@@ -86,7 +86,7 @@ def assert_close(
     stored = _stored(d)
     values = d.astype(np.float64)
     best: _Judged | None = None
-    tries = [(unit, round_in) for unit in reversed(units)]  # the last one is next
+    tries = [(unit, round_in) for unit in reversed(units)]  # the mode that succeeded last is tried first
     while tries:
         unit, mode = tries.pop()
         given = {

@@ -16,7 +16,7 @@ def forked() -> None: ...
 def register_instruction_type(type: type) -> None: ...
 def gpus() -> list[tuple[str, str, str, str]]: ...  # the fields of Gpu
 def formats() -> list[tuple[str, int, int, np.dtype[Any]]]: ...  # the fields of Format
-def block_formats() -> list[tuple[str, str, str, int]]: ...  # name, element, scale, elements that share a scale
+def block_formats() -> list[tuple[str, str, str, int]]: ...  # name, element format, scale format, elements per scale
 def format(format: object) -> str: ...
 def dtype(format: object) -> np.dtype[Any]: ...
 def catalogue(gpu: str | None) -> list[Handle]: ...
@@ -35,7 +35,7 @@ def library_plan(
     instruction: object,
     d: object,
     sizes: tuple[int, int, int],
-    # algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
+    # cuBLASLt's nine numbers: algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
     algorithm: tuple[int, int, int, int, int, int, int, int, int],
     fast: bool,
     workspace: int,
@@ -85,7 +85,7 @@ def multiplier_matmul(
 ) -> NDArray[Any]: ...
 def bound(
     d_format: str | None, arguments: tuple[Any, ...], /
-) -> tuple[NDArray[np.float64], str, bool]: ...  # bounds, instruction, whether A or B may be rounded
+) -> tuple[NDArray[np.float64], str, bool]: ...  # bounds, the instruction, and whether A or B may be rounded
 
 # Studies. A target is a tuple: its label, the text of its plan or None, the arguments of matmul.
 def compare(
@@ -117,7 +117,7 @@ def trace(
     dict[str, Any],
     list[tuple[Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]],
     tuple[int, int] | None,
-]: ...  # the value; each target's instruction, D, events and k; the pair that diverges
+]: ...  # returns the value; each target's instruction, D, events and k; the pair that diverges
 def targets(in_dtype: object, out_dtype: object) -> list[tuple[str, Handle]]: ...
 def dot(
     a: ArrayLike,
@@ -192,7 +192,7 @@ def operand(
     factor_format: str | None,
     block_rows: int,
     block_columns: int,
-    scale_formula: str,  # "ocp", ...: the library whose formula computes the factors
+    scale_formula: str,  # the library whose formula computes the factors, for example "ocp"
     scale_rounding: str,
     power_of_two: bool,
     zero_points: bool,
@@ -214,14 +214,14 @@ def operand(
     NDArray[np.int32] | None,
     float,
     tuple[int, int, int, int, float, float] | None,
-]: ...  # elements, scale factors, second-level factors, zero points, amax, statistics
+]: ...  # returns elements, scale factors, second-level factors, zero points, amax, statistics
 def weight(
     path: str,
     name: str | None,
     archive: bytes | None,  # the contents of a .safetensors file; None: read the path
 ) -> tuple[
     NDArray[Any], NDArray[Any] | None, float, int, int, str, NDArray[np.float32] | None
-]: ...  # values, scale factors, the tensor's factor, rows, columns, the values' format, numbers
+]: ...  # returns values, scale factors, the tensor's factor, rows, columns, the values' format, numbers
 def operand_scale(greatest: float, format: str) -> float: ...
 def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64], format: str) -> NDArray[np.float32]: ...
 def same_lines(x: NDArray[Any], y: NDArray[Any], threads: int) -> bool: ...

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softmma import _core
 
 _CUDA, _CUDA_MANAGED = 2, 13  # DLPack's device types
-_ANY_STREAM = -1  # the product waits for all streams
+_ANY_STREAM = -1  # DLPack's "no stream": the producer does not wait, because the product waits for all streams
 
 
 def number(kernel: str | None) -> int | None:

@@ -43,7 +43,7 @@ class MatchDifference(NamedTuple):
     special: int
     """The number of differing elements with an infinity or NaN on either side."""
     value: dict[str, Any]
-    """The record that these fields come from."""
+    """The record that `softmma match --json` prints for this difference."""
 
 
 class Candidate(NamedTuple):

@@ -12,7 +12,7 @@ class SelfTest(NamedTuple):
     """The result of `self_test`; true if nothing differs."""
 
     kernels: tuple[str, ...]
-    """The kernels of this CPU; each ran the whole test."""
+    """The kernels of this CPU. Each of them ran the whole test."""
     operations: int
     """Number of catalogue operations whose outputs are compared with digests."""
     outputs: int

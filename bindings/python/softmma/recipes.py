@@ -457,7 +457,7 @@ class Unit:
         kind_of(b, Prepared, "b")
         arguments = self.arguments(a.operand, b.operand, product)
         if b.values.shape[-2] == 0:
-            arguments.pop("plan", None)  # there are no partial sums
+            arguments.pop("plan", None)  # with K = 0 there are no partial sums
         scales = (a.scales, b.scales) if "plan" in arguments or a.operand.block else (None, None)
         d = matmul(a.values, b.values, scale_a=scales[0], scale_b=scales[1], **arguments)
         return finished(d, a, b)

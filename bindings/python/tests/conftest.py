@@ -1,4 +1,4 @@
-"""Shared by the tests: vector files, the command, and comparison of bits."""
+"""Functions that the tests share: they read vector files, run the command, and compare bits."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Tensors of every kind, for tests of recipes."""
+"""Makes tensors of every kind of values, for tests of recipes."""
 
 import numpy as np
 

@@ -54,7 +54,7 @@ def test_going_on_and_shards(tmp_path):
 
 
 def test_interrupted(tmp_path):
-    """Test vectors that were compared before an exception are in the file."""
+    """If the unit raises an exception, the file still has the test vectors that were compared before it."""
     calls = []
 
     def ends(a, b, c):

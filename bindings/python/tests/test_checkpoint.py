@@ -132,7 +132,7 @@ def test_form(form, tmp_path, command):
 
 
 def test_experts(tmp_path, command):
-    """gpt-oss: blocks of bytes, and one matrix for each expert."""
+    """A layer of gpt-oss is read: its elements are blocks of bytes, and each expert has a matrix."""
     file = write(tmp_path / "m.safetensors", {"mlp.experts.up_blocks": EXPERTS, "mlp.experts.up_scales": OF_EXPERTS})
     for expert in range(3):
         w = softmma.load_weight(file, f"experts.up[{expert}]")
@@ -181,7 +181,8 @@ def test_plan_refuses_other_factors(tmp_path, command):
 
 
 def test_compare_and_trace_take_the_stored_form(tmp_path, command):
-    """One element as trace computes it is gemm's, and compare measures no error of the unit that the factor adds."""
+    """trace returns the element that gemm returns. compare does not count the weight's factor as an error of the
+    unit."""
     parts, _, target = FORMS["nvfp4 of ModelOpt"]
     file = write(tmp_path / "m.safetensors", {LAYER + end: x for end, x in parts.items()})
     np.save(tmp_path / "x.npy", np.random.default_rng(3).standard_normal((K, 5)).astype(np.float32))
@@ -279,7 +280,7 @@ def test_unread(form, parts, tmp_path):
 
 
 def test_npz(tmp_path, command):
-    """Other files than .safetensors: .npz, stored and deflated, and .npy."""
+    """Weights are also read from .npz files, stored and deflated, and from .npy files."""
     parts, numbers, _ = FORMS["int8"]
     tensors = {LAYER + end: x for end, x in parts.items()}
     np.savez(tmp_path / "m.npz", **tensors)
@@ -299,8 +300,8 @@ def test_npz(tmp_path, command):
 
 
 def test_index(tmp_path, command):
-    """A checkpoint of several files: the elements are in one file, their factors in another. Names are the same as in a
-    single file."""
+    """A checkpoint may consist of several files, with the elements in one file and their factors in another. The names
+    of weights are the same as in a single file."""
     parts, numbers, target = FORMS["nvfp4 of ModelOpt"]
     names = {}
     for i, (end, x) in enumerate(parts.items()):
@@ -355,7 +356,7 @@ def same_but_zero(x, y):
 
 @pytest.mark.all
 def test_gguf(tmp_path):
-    """Files of gguf's own writer, against its own conversion to numbers."""
+    """Files that the gguf package writes give the numbers that its own conversion gives."""
     gguf = pytest.importorskip("gguf")
     kinds = gguf.GGMLQuantizationType
     x = np.random.default_rng(4).standard_normal((N, 128)).astype(np.float32)

@@ -1,4 +1,5 @@
-"""The experiments of docs/claims.md in small sizes, and the statements of their tables."""
+"""Runs the experiments of docs/claims.md in small sizes, and checks the statements that the page makes about their
+tables."""
 
 import json
 import subprocess

@@ -36,7 +36,8 @@ def test_what_is_wrong_does_not(operands, gpu):
 
 
 def test_one_unit_must_have_all(operands):
-    """Ada retains 13 bits in sums of FP8, Blackwell 25."""
+    """A product must satisfy the bounds of one unit in all elements. Ada retains 13 bits in sums of FP8, Blackwell
+    25."""
     a, b = operands
     ada = softmma.matmul(a, b, on="L40S", in_dtype="e4m3")
     softmma.assert_close(ada, a, b, on=["B200", "L40S"], in_dtype="e4m3")
@@ -158,7 +159,7 @@ def test_tensors(operands):
 
 
 TIES = np.float32([[2049, -2049], [2051, 4098]])
-"""Halfway between two numbers of tf32."""
+"""Numbers halfway between two numbers of tf32."""
 ROUNDED = {
     "nearest-away": [[2050, -2050], [2052, 4100]],
     "toward-zero": [[2048, -2048], [2050, 4096]],
@@ -202,8 +203,8 @@ def test_rounding_of_operands(mode):
 
 
 def test_usual_rounding_of_operands():
-    """Default rounding of operands. TF32: cuBLAS rounds ties away from zero (RTX 3090: 1025), on Hopper to even. XF32
-    is truncated. All other formats are rounded to nearest even. NaN remains NaN."""
+    """By default operands are rounded as libraries round them: TF32 as cuBLAS does, with ties away from zero (an RTX
+    3090 gives 1025), on Hopper to even; XF32 toward zero; all other formats to nearest even. NaN remains NaN."""
     one = np.ones((1, 1), np.float32)
 
     def product(x, gpu, format, **more):

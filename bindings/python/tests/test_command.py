@@ -72,7 +72,7 @@ KEYWORDS = {
 
 @pytest.mark.parametrize("gpu, format, options", PRODUCTS)
 def test_products(command, tmp_path, generator, gpu, format, options):
-    """Whole products of values that must be rounded, with the command's options."""
+    """gemm returns the command's whole products, for values that must be rounded and for the command's options."""
     a, b = generator.standard_normal((37, 150)), generator.standard_normal((150, 29))
     c = generator.standard_normal((37, 29)).astype(np.float64 if format == "f64" else np.float32)
     for name, array in ("a", a), ("b", b), ("c", c):

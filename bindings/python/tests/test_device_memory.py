@@ -60,7 +60,7 @@ def test_same_bits(generator, wanted):
     expected = softmma.matmul(a, b, c, on="H100")
     x, y, z = (Array.of(each, wanted) for each in (a, b, c))
     found = softmma.matmul(x, y, z, on="H100", kernel="cuda")
-    if wanted == "interface":  # no known library has only this protocol
+    if wanted == "interface":  # an array of an unknown library: no known library has only this protocol
         assert isinstance(found, softmma._devices.DeviceArray)
         assert found.__cuda_array_interface__["shape"] == (37, 33)
         found = Array(_core.from_dlpack(found.__dlpack__()))

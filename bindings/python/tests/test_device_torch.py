@@ -37,7 +37,7 @@ def tensors(monkeypatch):
 
 
 def results(kernel, on, recipe):
-    """A network with a convolution, a linear layer and attention, forward and backward."""
+    """Returns the output and the gradients of a network with a convolution, a linear layer and attention."""
     torch.manual_seed(3)
     image = torch.randn(2, 3, 8, 8, requires_grad=True)
     conv, linear = torch.nn.Conv2d(3, 4, 3, stride=2), torch.nn.Linear(36, 16)

@@ -1,4 +1,4 @@
-"""The sessions in the documentation pages, and the examples."""
+"""Runs the sessions in the documentation pages, and the examples."""
 
 import doctest
 import re

@@ -1,4 +1,4 @@
-"""Equality of two products: the answers of the command, and the counterexamples."""
+"""`equal` and `permute` give the command's answers, and their counterexamples are correct."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""softmma.facts(): its schema, and names that stay."""
+"""softmma.facts() conforms to its schema, and keeps the names that earlier versions had."""
 
 import json
 import re

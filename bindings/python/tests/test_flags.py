@@ -1,4 +1,5 @@
-"""Exception flags of dot products, against exact arithmetic in fractions that shares no code with the library."""
+"""Compares the exception flags of dot products with exact arithmetic in fractions, which shares no code with the
+library."""
 
 import itertools
 import random

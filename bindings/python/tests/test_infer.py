@@ -131,7 +131,7 @@ def test_a_bug_at_one_exponent():
 
 
 def test_no_function(generator):
-    """A unit with scale factors and random results."""
+    """infer reports that a unit with random results is no function. The unit has scale factors."""
     name, shapes = "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0", set()
 
     def unit(a, b, c, scale_a, scale_b):
@@ -149,7 +149,7 @@ def test_no_function(generator):
 
 
 def test_a_neighbour_matters():
-    """A unit whose result depends on the previous test vector."""
+    """infer finds that a unit's result depends on the previous test vector."""
 
     def unit(a, b, c):
         d = volta(a, b, c)

@@ -58,7 +58,7 @@ def arrays(generator):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_three_products(arrays, recipe):
-    """Forward, dgrad and wgrad are the unit's products of the operands that the recipe prepares."""
+    """Forward, dgrad and wgrad equal the unit's products of the operands that the recipe prepares."""
     x, w, g = arrays
     how = deterministic(recipe)
     unit = recipes.Unit(ON.get(recipe, "H100"), how)
@@ -295,7 +295,7 @@ def test_order_of_a_convolution(generator):
     rows = g.transpose(0, 2, 3, 1).reshape(-1, 56)
     assert same(dw, product(patches.T, rows).reshape(3, 2, 40, 56).transpose(3, 2, 0, 1))
     around = np.pad(g, ((0, 0), (0, 0), (2, 2), (1, 1)))
-    pixel = around[1, :, 2:5, 3:5][:, ::-1, ::-1]  # pixels that pixel (2, 3) reaches, by position
+    pixel = around[1, :, 2:5, 3:5][:, ::-1, ::-1]  # gradients of the outputs that pixel (2, 3) affects
     expected = product(pixel.transpose(1, 2, 0).reshape(1, -1), w.transpose(2, 3, 0, 1).reshape(-1, 40))
     assert same(dx[1, :, 2, 3], expected[0])
     strided = softmma.jax.emulate(lambda x, w: lax.conv_general_dilated(x, w, (2, 2), "VALID").sum(), weights=1)
@@ -305,7 +305,8 @@ def test_order_of_a_convolution(generator):
 
 
 def test_transposed_convolutions_are_gradients(generator):
-    """With lhs_dilation: the products of a strided convolution with a reversed filter, in their order of K."""
+    """A convolution with lhs_dilation has the products of a strided convolution with a reversed filter, in the same
+    order of K."""
     x, w = (generator.standard_normal(s).astype(np.float32) for s in ((2, 13, 9, 20), (3, 2, 20, 30)))
     places = {"dimension_numbers": ("NHWC", "HWIO", "NHWC")}
 
@@ -418,7 +419,7 @@ def test_histories_in_loops(generator):
 
 
 def program(dot, x, w):
-    """Two layers, a loop, a condition, and products of activations."""
+    """A program with two layers, a loop, a condition, and products of activations."""
 
     def step(h, _):
         h = jax.checkpoint(lambda h: jnp.tanh(dot(h, w["square"], LINEAR)))(h)
@@ -480,7 +481,8 @@ def test_vmap_is_a_loop(generator, recipe, axes):
 
 
 def test_vmapped_twice(generator):
-    """One layer for each of two networks, with three examples of different magnitudes."""
+    """vmap over two networks of one layer, and in each over three examples of different magnitudes, gives the bits of a
+    loop."""
     x = (
         generator.standard_normal((3, 5, 64)).astype(np.float32)
         * np.logspace(-3, 3, 3, dtype=np.float32)[:, None, None]
@@ -512,7 +514,7 @@ def test_loops_conditions_remat(generator, weights):
 
 
 def test_higher_derivatives(generator):
-    """Forward and reverse mode, nested in each other, on numbers that BF16 holds."""
+    """Derivatives in forward and reverse mode can be nested. The numbers are representable in BF16."""
     w = jnp.asarray(generator.integers(-2, 3, (3, 2)), jnp.float32)
     x = jnp.asarray(generator.integers(-2, 3, (4, 3)), jnp.float32)
     dot = softmma.jax.dot_general("H100", "bf16")
@@ -528,7 +530,7 @@ def test_higher_derivatives(generator):
 
 
 def test_devices(generator):
-    """shard_map, pmap, sharded and donated arrays, on two CPU devices."""
+    """shard_map, pmap, sharded arrays and donated arrays give the same bits on two CPU devices."""
     code = """
 import numpy as np, jax, softmma, warnings
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
@@ -576,7 +578,7 @@ assert (jax.jit(f, donate_argnums=0)(x + 0, square) == f(x, square)).all()
 
 
 def test_no_thread_waits_for_itself():
-    """Large products in a loop, queued one after another, on one core."""
+    """Large products in a loop, queued one after another on one core, do not deadlock."""
     code = """
 import os, jax, softmma
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -615,7 +617,7 @@ def test_dtypes(generator, dtype, transform):
 
 
 def test_float64(generator):
-    """With 64-bit mode temporarily on: operands are rounded from binary64, and results have that dtype."""
+    """If JAX's 64-bit mode is temporarily on, operands are rounded from binary64, and results have that dtype."""
     x, w = generator.standard_normal((6, 40)), generator.standard_normal((40, 5))
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         for transform in lambda f: f, jax.jit:

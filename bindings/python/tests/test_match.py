@@ -1,4 +1,4 @@
-"""Origin of a matrix's bits, and products with a method: the results of the command, for arrays."""
+"""match, claim and gemm return for arrays what the command returns for files."""
 
 import os
 import signal

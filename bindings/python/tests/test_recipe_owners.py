@@ -252,7 +252,7 @@ def test_compressed_tensors_nvfp4(kind, dtype):
 
 @pytest.mark.parametrize("group", [32, 64])
 def test_a_weight_that_torchao_multiplies_out(group):
-    """The numbers of a weight-only layer."""
+    """A weight-only layer multiplies by the numbers that torchao's conversion of its weight gives."""
     from torchao.quantization.quantize_.workflows.intx.intx_unpacked_to_int8_tensor import IntxUnpackedToInt8Tensor
 
     w = given("ordinary", torch.bfloat16)

@@ -86,7 +86,7 @@ def test_fp32_factors(generator, side, scaling, power_of_two):
 
 
 def test_fp8_tensorwise_product(generator):
-    """scale = 448 / amax, and the product is multiplied by 1 / scale of both operands."""
+    """The scale is 448 / amax, and the product is multiplied by 1 / scale of both operands."""
     x, w = generator.standard_normal((5, 70)).astype(F32) * F32(1e-3), generator.standard_normal((70, 6)).astype(F32)
     unit = recipes.Unit("H100", "fp8_tensorwise")
     a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
@@ -203,7 +203,7 @@ def test_nvfp4(generator, magnitude, scaling):
 
 
 def test_nvfp4_keeps_gradients(generator):
-    """Values beyond the range of a UE4M3 factor, which would be lost without a factor for the tensor."""
+    """NVFP4 retains values beyond the range of a UE4M3 factor, because the tensor has a factor, too."""
     x = generator.standard_normal((64, 256))
     for magnitude in 1e-30, 1e-4, 1, 1e6, 1e30:
         q = softmma.quantize(x * magnitude, "nvfp4")
@@ -313,7 +313,8 @@ def test_weight_only(generator, name):
 
 @pytest.mark.parametrize("recipe", [r.name for r in recipes.recipes()])
 def test_every_recipe_multiplies(generator, recipe):
-    """Results are near the exact product; vectors, batches and empty arrays, also with prepared operands."""
+    """Every recipe multiplies with a result near the exact product. Vectors, batches, empty arrays and prepared
+    operands work, too."""
     on = {"fp32": "MI300X", "mxfp8": "B200", "mxfp6": "B200", "mxfp4": "B200", "nvfp4": "B200"}.get(recipe, "H100")
     unit = recipes.Unit(on, recipe)
     x, w = generator.standard_normal((2, 3, 160)).astype(F32), generator.standard_normal((160, 5)).astype(F32)
@@ -463,7 +464,7 @@ def by_formula(x, operand, dtype="f32"):
     padded = np.pad(x, ((0, -len(x) % rows), (0, -x.shape[1] % columns)))
     blocks = padded.reshape(padded.shape[0] // rows, rows, -1, columns).transpose(0, 2, 1, 3)
     formula = operand.formula or ("ocp" if operand.factor == "ue8m0" else "te")
-    ignores = formula.startswith("te")  # NaN; np.fmax does not ignore a signalling NaN
+    ignores = formula.startswith("te")  # whether amax ignores NaN; np.fmax would not ignore a signalling NaN
     amax = np.where(np.isnan(blocks) & ignores, F32(0), np.abs(blocks)).max((2, 3))
     made = {"f32": by_number, "ue8m0": by_power, "ue4m3": by_two_levels}[operand.factor]
 
@@ -761,7 +762,7 @@ def test_quantize_by_the_formula_of_a_library(generator):
 
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_as_the_command_quantises(generator, format):
-    """The C library's own scaling, which the command's `gemm --in`, compare and trace use."""
+    """`quantize` scales as the C library does for the command's `gemm --in`, compare and trace."""
     x = generator.standard_normal((50, 100)) * np.exp2(generator.integers(-6, 6, (50, 1)))
     if format != "nvfp4":
         x *= np.exp2(generator.integers(-130, 110, (50, 1)))

@@ -14,7 +14,7 @@ import softmma.torch  # noqa: E402
 
 TIER = "all"
 
-# E4M3 with E5M2, and one format for all.
+# One recipe with E4M3 and E5M2, and one with a single format for all tensors.
 RECIPES = ["fp8_tensorwise", "bf16"]
 
 
@@ -86,7 +86,7 @@ def copied(run, x):
 
 
 def filled(run, x):
-    """Stores activations as when they are moved into buffers."""
+    """Runs the network with saved activations copied into new tensors, as programs do that move them into buffers."""
 
     def away(y):
         return torch.empty_like(y).copy_(y)

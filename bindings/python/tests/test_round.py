@@ -60,7 +60,7 @@ def test_shapes_and_dtypes():
 
 
 def test_doubles_are_rounded_once():
-    """Via float32 this would be a tie, rounded to even."""
+    """A double is rounded once. If it went through float32 first, it would become a tie and be rounded to even."""
     assert softmma.round(1 + 2**-11 + 2**-40, "f16") == np.float16(1 + 2**-10)
 
 
@@ -136,7 +136,8 @@ def test_blocks_of_zeros_and_of_none():
 
 
 def test_formats_spelled_out(generator):
-    """As ml_dtypes if it has the format; otherwise encodings, compared with a table of all values."""
+    """`round` agrees with ml_dtypes in formats that ml_dtypes has. In other formats it returns encodings, which are
+    compared with a table of all values."""
     x = generator.standard_normal(4000) * 4
     for name, kind in ("e3m4", ml_dtypes.float8_e3m4), ("e4m3-ieee", ml_dtypes.float8_e4m3):
         assert softmma.dtype(name) == kind
@@ -263,7 +264,7 @@ def p3109_rounded(x, k, p, signed, mode, draws=None):
 
 
 def p3109_saturated(x, values, signed, extended, mode, saturation):
-    """Section 4.7.5, line by line, the last first."""
+    """Saturates as section 4.7.5 of the report says, line by line, beginning with the last line."""
     finite = values[np.isfinite(values)]
     least, most = finite.min(), finite.max()
     y = np.where(x > most, most, np.where(x < least, least, x))
@@ -293,8 +294,8 @@ def p3109_codes(x, values):
 
 
 def p3109_aimed(values):
-    """Every number of a format, the points a half, quarter and eighth of the way to the next, their neighbours in FP64,
-    and the same beyond the greatest number and below the least."""
+    """Returns every number of a format, the points a half, a quarter and an eighth of the way to the next number, and
+    their neighbours in FP64; the same beyond the greatest number and below the least."""
     finite = np.unique(np.abs(values[np.isfinite(values)]))
     step = finite[-1] - finite[-2]
     points = np.concatenate([finite, finite[-1] + step * np.arange(1, 4), [4 * finite[-1]]])
@@ -307,7 +308,8 @@ def p3109_aimed(values):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("width", range(3, 9))
 def test_p3109_codes_and_conversions(width):
-    """Every code of every format; aimed values in every rounding and saturation mode, from FP64 and from FP32."""
+    """Every code of every format has the value of the report, and aimed values are converted correctly in every
+    rounding and saturation mode, from FP64 and from FP32."""
     for format in p3109_formats([width]):
         name, values = p3109_name(*format), p3109_values(*format)
         x = p3109_aimed(values)
@@ -386,7 +388,7 @@ def nearest(x, precision, least):
 
 @pytest.mark.parametrize("d, precision, least", [("f32", 24, -126), ("binary8p4se", 4, -7)])
 def test_p3109_dot_products(generator, d, precision, least):
-    """Sums of 16 products of binary8p3se, rounded once, against exact rational numbers."""
+    """Sums of 16 products of binary8p3se equal exact rational numbers that are rounded once."""
     count, k = 2000, 16
     values, results = p3109_values(8, 3, True, True), p3109_values(8, 4, True, True)
     codes = generator.integers(0, 256, (2, count, k), dtype=np.uint8)

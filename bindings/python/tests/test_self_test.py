@@ -1,4 +1,4 @@
-"""softmma.self_test returns the results of the command, which the package brings."""
+"""softmma.self_test returns the results of the command that the package contains."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ def started(*arguments, prelude="pass"):
 def test_the_package_brings_the_command(command):
     both = [json.loads(text) for text in (started("version", "--json").stdout, command("version", "--json"))]
     for about in both:
-        for name in "mpi", "devices":  # their modules need not be beside both
+        for name in "mpi", "devices":  # the modules of devices need not be installed next to both
             about.pop(name)
     assert both[0] == both[1]
     assert started("list", "X").returncode == 2  # the program's own status

@@ -76,8 +76,9 @@ def fields(words, groups):
     ],
 )
 def test_block_scaled_rows_of_the_dense_instruction(gpu, name):
-    """Selected as PTX describes metadata, each element is that of the dense instruction with half the K. Elements that
-    are not selected may be NaN; a scale factor of A and one of B are."""
+    """If elements are selected as PTX describes metadata, each result equals that of the dense instruction with half
+    the K. Elements that are not selected, one scale factor of A and one of B are NaN, without effect on other
+    results."""
     random = np.random.default_rng(7)
     unit = softmma.instruction(gpu, name)
     dense = softmma.instruction(gpu, name.replace(".sp.", ".").replace(f"k{2 * unit.k}", f"k{unit.k}"))
@@ -106,7 +107,8 @@ def test_block_scaled_rows_of_the_dense_instruction(gpu, name):
 
 
 def test_quantised_blocks_count_stored_elements():
-    """Numbers without scale factors: a block of A has 32 stored elements, a block of B has 64 elements."""
+    """If numbers are given without scale factors, a block of A has 32 stored elements, and a block of B has 64
+    elements."""
     random = np.random.default_rng(8)
     unit = softmma.instruction("B200", "tcgen05.sp.m128n8k128.block32.f32.e2m1.e2m1.ue8m0")
     x = np.kron(random.integers(-3, 4, (3, 64)), [1, 1])

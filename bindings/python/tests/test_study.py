@@ -142,7 +142,8 @@ def test_compare_with_plans(generator):
 
 @pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
 def test_tolerance(generator, order):
-    """Every target's product is within the tolerances, and a faulty one is not; layouts do not matter."""
+    """Every target's product is within the tolerances, and a faulty product is not. The layouts of arrays do not
+    matter."""
     a, b = (order(generator.standard_normal(shape).astype(np.float16)) for shape in ((20, 96), (96, 300)))
     found = softmma.tolerance(a, b, on=["V100", "H100:bf16"])
     exact = a.astype(float) @ b.astype(float)
@@ -185,7 +186,7 @@ def of_target(row):
 
 @pytest.mark.parametrize("on", ["H100:e4m3", "B200:mxfp8"])
 def test_sweep_of_k(generator, on):
-    """Each k is the product of the first k, whatever the layout of the matrices."""
+    """The errors at each k are those of the product of the first k columns and rows, for any layout of the matrices."""
     a, b = generator.standard_normal((9, 160)), generator.standard_normal((160, 7))
     found = softmma.sweep("k=32..128", np.asfortranarray(a), b, on=on)
     assert found.values == (32, 64, 128) and found.elements == 63
@@ -195,7 +196,8 @@ def test_sweep_of_k(generator, on):
 
 
 def test_sweep_of_a_parameter():
-    """A value of a parameter is a custom unit with that value; the own value is the instruction itself."""
+    """The errors at a value of a parameter are those of a custom unit with that value, and at the unit's own value
+    those of the instruction."""
     own = softmma.instruction("A100", "HMMA.16816.F32")
     chain = {**own.to_custom(), "algorithm": "G-FDPA", "sticky_bit": True}
     for unit, name, description in (own, "F", own.to_custom()), (softmma.Custom(chain), "alignment_bits", chain):

@@ -86,7 +86,7 @@ def test_scaling_per_block():
 
 
 def test_integers(network, batch):
-    """Symmetric quantisation of each tensor to 8 bits."""
+    """Products of integers equal exact products, if each tensor is quantised symmetrically to 8 bits."""
     expected = network(batch[0])
     with softmma.torch.emulate("A100", weights="s8", activations="s8") as emulation:
         found = network(batch[0])
@@ -131,7 +131,8 @@ def test_block_scaled(network, batch, format):
 
 @pytest.mark.parametrize("training", [True, False])
 def test_attention(training):
-    """All products of a layer are emulated, even if PyTorch would fuse them: four projections, two of attention."""
+    """All products of an attention layer are emulated, even if PyTorch would fuse them: four projections, and two
+    products of attention."""
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True).train(training)
     x = torch.randn(2, 8, 32)
@@ -250,7 +251,7 @@ def test_factors_of_128(fp8):
     assert torch.equal(scaled_by([4], [5])(a, b.t(), [row], [pad(square, (0, 0, 0, 1))]), expected)
     turned = scaled_by([5], [4])(b, a.t(), [pad(square.t(), (0, 1)).t()], [row])
     assert torch.equal(turned, expected.t())
-    # One factor for each line. Without a recipe the call takes them as factors of rows.
+    # One factor for each line; without a recipe they count as factors of rows.
     few, other = a[:, :64], b[:, :64]
     rows = scaled_by([1], [1])(few, other.t(), [row[:, :1]], [column[:1]])
     assert torch.equal(rows, scaled(few, other.t(), row[:, :1], column[:1]))
@@ -270,8 +271,8 @@ def factors(lines, block, e8m0):
 
 @pytest.mark.skipif(not hasattr(torch, "_scaled_mm_v2"), reason="this PyTorch has no _scaled_mm_v2")
 def test_swizzled_factors(fp8):
-    """MXFP8, MXFP4 and NVFP4 with one and two levels and swizzled factors. Sums are exact, so every element can be
-    compared with an exact result."""
+    """Swizzled factors of MXFP8, MXFP4 and NVFP4, with one and two levels, give correct products. Sums are exact here,
+    so every element is compared with an exact result."""
     fp8 = [torch.randint(-4, 5, x.shape).float().to(x.dtype) for x in fp8]
     e8m0, e4m3, fp4 = torch.float8_e8m0fnu, torch.float8_e4m3fn, torch.float4_e2m1fn_x2
     packed = [torch.randint(0, 256, (lines, K // 2), dtype=torch.uint8).view(fp4) for lines in (M, N)]
@@ -418,7 +419,8 @@ def kept_and_not(request):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_weights_are_kept(kept_and_not, multipliers, dtype):
-    """Linear, x @ w, parts of a weight, forward and backward: multipliers made once give the bits of a new product."""
+    """A multiplier that is made once gives the bits of a new product: for Linear, x @ w and parts of a weight, forward
+    and backward."""
     torch.manual_seed(3)
     layer, w = torch.nn.Linear(300, 6).to(dtype), torch.nn.Parameter(torch.randn(300, 8, dtype=dtype))
     found = []
@@ -545,7 +547,7 @@ def test_plans_are_made_once(multipliers):
         layer.weight.data.mul_(2)
         layer(x), layer(x)
         assert multipliers == [(64, 96), (96, 64), (64, 96)]
-        torch.optim.SGD([layer.weight], 0.0).step()  # which writes the same values
+        torch.optim.SGD([layer.weight], 0.0).step()  # the step writes the same values again
         layer(x)
         assert len(multipliers) == 3
     with softmma.torch.emulate("H100", keep_weights=False):

@@ -275,7 +275,7 @@ def test_isolated_outputs_of_all_kinds():
 
 
 def test_isolated_gradients_inside_a_model():
-    """A model that differentiates: the graph continues through the substituted tensors."""
+    """A model may itself compute gradients: with `isolate`, the graph continues through the substituted tensors."""
 
     class Force(nn.Module):
         def __init__(self):
@@ -304,7 +304,8 @@ class Result:
 
 
 class Structured(nn.Module):
-    """Several calls of one module, products outside modules, arguments by name, outputs in a dataclass."""
+    """A network with several calls of one module, products outside modules, arguments by name, and outputs in a
+    dataclass."""
 
     def __init__(self):
         super().__init__()
@@ -403,7 +404,7 @@ def test_causes_of_gradients():
 
 
 def test_isolated_gradients(network, x):
-    """Each gradient is computed from FP32's values and from FP32's gradients."""
+    """With `isolate`, each gradient is computed from the values and gradients of the FP32 run."""
     d = compare(network, x, ["A100", ("H100", FP8)], loss=lambda y: y.square().mean(), isolate=True)
     causes = {layer.title: layer.cause[d.targets] for layer in d}
     own = {"0", "2", "2 dgrad", "0.weight wgrad", "2.weight wgrad"}
@@ -424,7 +425,8 @@ def test_isolated_gradients(network, x):
 
 
 def test_gradients_that_several_calls_add_up():
-    """A tied weight, a weight used twice, one used outside products, and layers that checkpoints repeat."""
+    """Gradients are added up for a tied weight, a weight used twice, a weight used outside products, and layers that
+    checkpoints repeat."""
 
     class Tied(nn.Module):
         def __init__(self, repeats=None):
@@ -786,7 +788,8 @@ def test_exceptions_leave_nothing(x):
 
 
 def test_the_reference_is_in_double():
-    """A model that switches to float32 inside, and one in bfloat16."""
+    """The reference computes in float64, even for a model that switches to float32 inside, and for a model in
+    bfloat16."""
 
     class Norm(nn.Module):
         def __init__(self):
@@ -854,7 +857,7 @@ def test_special_values():
 
 
 def test_calls_that_are_not_in_all_runs():
-    """A branch that depends on the values."""
+    """If a branch depends on the values, a call that only some runs make is listed as missing in the others."""
 
     class Routed(nn.Module):
         def __init__(self):
@@ -907,7 +910,7 @@ def test_inputs_that_are_not_tensors():
 
 
 def test_recipes_and_choices(network, x):
-    """Recipes by name; choices by module, class and name, which apply to the copies that run."""
+    """Targets take recipes by name. Choices by module, class and name apply to the copies of the model that run."""
     recipe = softmma.recipes.recipe("fp8_tensorwise")
     d = compare(network, x, [("H100", "fp8_delayed"), ("H100", recipe), ("B200", "nvfp4"), "H100"])
     assert d.targets == ("H100 fp8_delayed", "H100 fp8_tensorwise", "B200 nvfp4", "H100")

@@ -171,7 +171,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("dtype", ["f16", "f32", "f64", "bf16"])
 @pytest.mark.parametrize("k", [7, 261])
 def test_numpy(name, dtype, k):
-    """For any order of this machine's NumPy, an order is found, or the reason is given; so for its arithmetic."""
+    """For NumPy on this machine, the order and the arithmetic are found, or a reason is given."""
     try:
         found = softmma.tree(FUNCTIONS[name], k, dtype=dtype)
     except TypeError as why:
@@ -183,7 +183,7 @@ def test_numpy(name, dtype, k):
 
 
 def test_pairwise_sum():
-    """NumPy's sum of 128: eight lanes, then neighbours."""
+    """NumPy adds 128 numbers in eight lanes, then the lanes as neighbours."""
     found = softmma.tree(FUNCTIONS["sum"], 128)
     level = {"deal": "interleaved", "parts": 8, "tile": 1, "fold": "neighbours", "from": "first"}
     assert found.plan.to_dict()["sum"][0] == level
@@ -192,7 +192,7 @@ def test_pairwise_sum():
 
 
 def test_members_are_few():
-    """Each form is found once, the simplest first."""
+    """Each form of a level is listed once, the simplest form first."""
     sums = []
     serial(list(range(9)), 9, sums)
     assert next(plan_members(Sums(9, tuple(sums)))) == {"sum": []}

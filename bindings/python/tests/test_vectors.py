@@ -1,5 +1,4 @@
-"""Every instruction gives, through Python, the results of the vector files: the repository's, and those of
-SOFTMMA_VECTORS."""
+"""Through Python, every instruction gives the results in the vector files of the repository and of SOFTMMA_VECTORS."""
 
 import os
 from pathlib import Path
@@ -54,7 +53,8 @@ def differs(i, expected, got, *, computed=False):
 
 
 def instruction_of(header):
-    """The properties that AMD writes apart from an instruction's name are part of the name here."""
+    """Returns the instruction of a vector file. Properties that AMD writes separately from an instruction's name are
+    part of its name here."""
     name = header["instruction"]
     if name.endswith(("_iu8", "_iu4")):
         name += f".{header['a']}.{header['b']}"
@@ -96,7 +96,7 @@ def test_all(kind):
 
 
 def test_recorded_fact():
-    """Recorded on an H100: only a zero exponent of -133 gives this result."""
+    """For a test vector recorded on an H100, only a zero exponent of -133 gives the H100's result."""
     a = "9b94 19f3 9a2e 1a67 9a25 9b4e 9b29 9a33 99e0 1a14 9914 99d1 9ae9 1b1a 9a9c 1b3a"
     b = "9aaf 99f3 9acc 1b7c 19ed 1b25 9a1b 9a20 9af7 9a48 1ae1 1b32 1b12 1b0e 9a68 1735"
     a, b = (np.array([int(word, 16) for word in text.split()], dtype=np.uint16) for text in (a, b))

@@ -170,7 +170,8 @@ def distinct(rows):
 
 
 def needs_table(rows):
-    """Joins the F that E4M3 needs, of docs/claims.md, with the least measured L = 16 unit that has as many bits."""
+    """Makes the table of areas for the F that E4M3 needs, according to docs/claims.md. Each F is listed with the
+    measured unit of L = 16 that has the least F at or above it."""
     claims = (ROOT / "docs/claims.md").read_text()
     table = re.search(r"\| E4M3, L = 16, K = (.*?)\n\n", claims, re.S)
     lengths, _, *lines = ([x.strip() for x in line.strip("|").split("|")] for line in table[0].strip().splitlines())

@@ -30,7 +30,7 @@ typedef struct {
   smma_four exponent[CHAIN_LINES * CHAIN_DEPTH / 8]; /* two bf16 per word, in the order of mma's fragments */
   smma_four deficit[CHAIN_DEPTH / 4][CHAIN_LINES / 4],
       sign[CHAIN_DEPTH / 4][CHAIN_LINES / 4]; /* see smma_chain_place */
-  int32_t base[CHAIN_DEPTH / 4][CHAIN_LINES]; /* of each block, if bases are wide */
+  int32_t base[CHAIN_DEPTH / 4][CHAIN_LINES]; /* base of each block, if bases are wide */
 } smma_chain_panel;
 
 /* Returns the position of a line's words among 32 lines. It places the words of a thread (four rows or eight
@@ -102,7 +102,8 @@ SMMA_CORE double smma_chain_start_apart(const smma_chain *p, const smma_chain_wo
   return smma_double_of(smma_chain_high(p, emax), smma_high_product_add((int32_t)count, (int32_t)w->unit, w->low));
 }
 
-/* Like smma_chain_start_apart with the sign of c, plus c on its grid. */
+/* Like smma_chain_start_apart. In addition, the number has the sign of c, and c is added to it, truncated to its grid.
+ */
 SMMA_CORE double smma_chain_start(const smma_chain *p, const smma_chain_words *w, uint32_t emax, double c,
                                   uint32_t count) {
   uint32_t low = smma_high_product_add((int32_t)count, smma_extend_sign(emax, w->unit), w->low);

@@ -29,8 +29,8 @@ enum {
   CHAIN_PANEL_BYTES = 26624
 };
 
-/* Parameters of a kernel. `wide`: each block has its own bases, for formats with 8 exponent bits and for scale
-   factors; otherwise all blocks share a base. */
+/* Parameters of a kernel. If `wide` is set, each block has its own bases, as needed for formats with 8 exponent bits
+   and for scale factors; otherwise all blocks share a base. */
 typedef struct {
   smma_algorithm rule;             /* T-FDPA also for ST-FDPA */
   int alignment_bits, block, kept; /* F, L, and the fraction bits of results */
@@ -147,7 +147,7 @@ enum {
   FP4_F = 35,
   FP4_POWER = 8,   /* exponent field of a product of the powers of both bases */
   FP4_SPREAD = 18, /* greatest span of the exponents of a line's scale factors in a step */
-  FP4_MOST = 45,   /* bound of their exponents: no result is subnormal or overflows */
+  FP4_MOST = 45,   /* bound of the exponents of scale factors: no result is subnormal or overflows */
   FP4_PANEL_BYTES = 7168
 };
 

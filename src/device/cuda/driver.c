@@ -73,7 +73,7 @@ typedef struct {
   int shared;       /* most bytes of shared memory per block */
   int major, minor; /* compute capability */
   program *programs;
-  CUevent started, stopped; /* events of the clock */
+  CUevent started, stopped; /* events that measure the time between them */
   bool entered;             /* a thread has entered, and `before` was its context */
   CUcontext before;
 } device;

@@ -1,7 +1,8 @@
-/* GST-FDPA of FP4 by integer dot products. Twice an E2M1 number is an integer of at most 12, so a group of 16 products
-   is four dot products of bytes, in quarters. Weights are the scale factors' significands, shifted to the least
-   exponent of the line's scale factors in the step, its base. Four groups times both weights add up to an integer below
-   2^51; added to the bits of 1.5 * 2^52 it is a double.
+/* GST-FDPA of FP4 by integer dot products. Twice an E2M1 number is an integer of at most 12. So four dot products of
+   bytes compute a group of 16 products, in units of 1/4. The weight of a group in a line is its scale factor's
+   significand, shifted to the line's base: the least exponent of the line's scale factors in the step. The sums of four
+   groups, each times both weights, add up to an integer below 2^51. Added to the bits of 1.5 * 2^52, this integer
+   becomes a double.
 
    Terms are exact if emax is within 35 bits of that integer's unit. c is then truncated at 2^(emax - 35), by adding and
    subtracting a number of its sign with that last bit. The sum is exact in binary64 before it is truncated to 24 bits.
@@ -19,7 +20,7 @@
 
 /* One step of TILE_LINES lines. */
 typedef struct {
-  smma_four element[FP4_GROUPS][TILE_LINES];    /* of each group, doubled, one per byte */
+  smma_four element[FP4_GROUPS][TILE_LINES];    /* the elements of each group, doubled, one per byte */
   smma_four weight[FP4_GROUPS][TILE_LINES / 4]; /* at smma_tile_place */
   smma_four power[TILE_LINES];                  /* 16^(exponent - base) of each group; 0: all elements are zero */
   smma_four word[TILE_LINES];                   /* indexed by FP4_BASE, FP4_NONZERO, FP4_SCALES */

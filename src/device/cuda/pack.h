@@ -1,4 +1,4 @@
-/* Packs operands for the chain. */
+/* Packs operands for the kernels of chain.h. */
 #ifndef SMMA_DEVICE_CUDA_PACK_H
 #define SMMA_DEVICE_CUDA_PACK_H
 
@@ -11,7 +11,7 @@ typedef struct {
   const uint8_t *scale;
   uint64_t lines, depth;
   smma_format format;
-  int bytes, base; /* base: of all numbers, if the chain is not wide */
+  int bytes, base; /* base: the base of all numbers, if the chain is not wide */
   bool of_a;
 } smma_chain_operand;
 
@@ -95,7 +95,7 @@ SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o,
     if (x.kind != SMMA_ZERO)
       high = smma_chain_high_word(x, o->of_a ? p->alignment_bits - 52 : 0);
     else if (!o->of_a)
-      high = (uint32_t)(CHAIN_BIAS - 1000) << 20; /* below every grid, times any number */
+      high = (uint32_t)(CHAIN_BIAS - 1000) << 20; /* its product with any number is below every grid */
     panel->value[i][at / 2].of[at % 2] = smma_double_of(high, 0);
     power |= smma_chain_power(o, x, base) << i % 2 * 16;
     if (i % 2) {

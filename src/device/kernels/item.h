@@ -37,7 +37,7 @@ SMMA_DEVICE uint64_t smma_at_sums(const smma_item_operands *x, int r) {
   return (uint64_t)(x->row + r) * x->e.columns_apart + x->column;
 }
 
-/* Returns the exponent of an accumulator, or the marks that factors have for zero and special values. */
+/* Returns the exponent of an accumulator, or, for zero and special values, the same marks as factors have. */
 SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) {
   const smma_ints magnitude = smma_bits(x) & 0x7fffffff;
   const smma_ints e = smma_greater((magnitude >> 23) - 127, smma_ints_of(smma_minimum_exponent(f)));

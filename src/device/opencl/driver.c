@@ -34,7 +34,7 @@ typedef struct {
   cl_context context;
   cl_command_queue queue;
   int width;        /* lanes per work item; 0: it has no binary64 */
-  cl_event started; /* event of the clock */
+  cl_event started; /* event from which the time is measured */
   program *programs;
 } device;
 

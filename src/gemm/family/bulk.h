@@ -21,8 +21,8 @@
 #include "gemm/family/tr_fdpa.h"
 
 enum {
-  BULK_LEAST_BASE = -35,    /* of a row plus a column: with a deficit of 62 and G = 6, 2^(emax - F) is normal */
-  BULK_GREATEST_BASE = 110, /* of a row plus a column: sums stay below 2^118, and accumulators finite within a run */
+  BULK_LEAST_BASE = -35, /* least base of a row plus a column: with a deficit of 62 and G = 6, 2^(emax - F) is normal */
+  BULK_GREATEST_BASE = 110, /* greatest base of a row plus a column: sums stay below 2^118, accumulators finite */
   BULK_TERM_BITS = 6,       /* 2^(6 - G) terms add up in 32 bits */
   BULK_SPLIT = 0xffff,      /* bits of `high` that are added to the rest of the sum */
   BULK_LEAST_SHIFT = -100   /* a product that is scaled by less counts as scaled by 2^-100: its term is 1 or -1 */

@@ -163,7 +163,7 @@ static bool chains_is_fp8(smma_format format) { return format == SMMA_E5M2 || fo
 
 static bool chains_are_zero_or_kept(smma_subnormal_policy p) { return p != SMMA_SUBNORMALS_TO_POSITIVE_ZERO; }
 
-/* Reports whether the operation is a rounded sum of two products, followed by a sum in two chains. */
+/* Reports whether the operation adds pairs of products, rounds each pair, and adds the pairs in two chains. */
 static bool chains_fp8_takes(const smma_operation *o) {
   const smma_composition *p = &o->rule.with.composition;
   smma_composition rest;

@@ -201,7 +201,7 @@ typedef struct {
   vi byte, twice;
 } deficit_number;
 
-/* Decodes numbers. `careful`: some may be infinite or NaN. */
+/* Decodes numbers. `careful` must be set if some may be infinite or NaN. */
 static inline __attribute__((always_inline)) deficit_number deficit_decode(const deficit_decoder *d, bool wide,
                                                                            bool to_f16, bool careful, vi x,
                                                                            deficit_origin origin) {
@@ -226,8 +226,8 @@ static inline vi deficit_present(size_t present, size_t v) {
   return vi_load(mask);
 }
 
-/* Returns the encodings of the fetch's block: in the view if they are complete there, otherwise fetched to `code`,
-   in whole vectors up to the last present column. */
+/* Returns where the encodings of a block are. If the matrix contains all of them, they stay in its memory. Otherwise
+   they are copied to `code`, in whole vectors up to the last column inside the matrix. */
 static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code) {
   const smma_operation *o = &f->multiplier->operation;
   const smma_view *x = f->view;

@@ -26,11 +26,11 @@
 /* ea and eb are exponents of leading bits, la and lb those of last bits, also for subnormals: la of a subnormal is
    that of the format's least number. (-127, the exponent read from a subnormal BF16 number, is below its last bit.) */
 enum {
-  E_FDPA_GROUP = 16,    /* rows that are packed together */
-  E_FDPA_RUN_LOG2 = 5,  /* log2 of the products of a run; their columns stay in a cache near the processor */
-  E_FDPA_LEAST = -74,   /* least la; products are then multiples of 2^-148 */
-  E_FDPA_RAISE = 88,    /* twice this is 126 + 51 - 1: see e_fdpa_doubt */
-  E_FDPA_MOST = 127,    /* sums of two limits are below the exponent of infinity */
+  E_FDPA_GROUP = 16,   /* rows that are packed together */
+  E_FDPA_RUN_LOG2 = 5, /* log2 of the products of a run, so few that their columns stay in a cache near the processor */
+  E_FDPA_LEAST = -74,  /* least la; products are then multiples of 2^-148 */
+  E_FDPA_RAISE = 88,   /* twice this is 126 + 51 - 1: see e_fdpa_doubt */
+  E_FDPA_MOST = 127,   /* sums of two limits are below the exponent of infinity */
   E_FDPA_NEVER = 1 << 9 /* an ea that puts T above every limit, for any eb */
 };
 
@@ -138,14 +138,14 @@ static void e_fdpa_pack_columns(const smma_pack *pack) { e_fdpa_pack(pack, PANEL
 
 /* ---- Running ---- */
 
-enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* that are computed at a time */
+enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* rows and vectors of columns that are computed at a time */
 
 /* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for the blocks of one run. The pointers are to the first row and
    vector in the first block. */
 typedef struct {
   size_t blocks;
   const double *a, *b;
-  size_t a_apart, b_apart; /* doubles from block to block */
+  size_t a_apart, b_apart; /* distances between blocks, in doubles */
   const float *row_most, *column_most;
   const int32_t *row_limit, *column_limit; /* the exponents follow after `width` limits */
 } e_fdpa_part;

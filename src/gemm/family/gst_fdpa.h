@@ -40,7 +40,7 @@ enum {
   GST_LEAST_EXPONENT = -300, /* lower bound of terms' exponents: below that of every nonzero term */
   GST_UNIT_LIMIT = 38, /* bounds the magnitude of least exponents of even rows and columns: a step's sum is below 2^102
                           and no high c overflows */
-  GST_UNEVEN = 64,     /* a spread that is never even */
+  GST_UNEVEN = 64,     /* greater than the spread of any even run */
   GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 225 << 7, plus 2^30 are below 2^31 */
   GST_EVEN_C = 1 << 30
 };
@@ -94,7 +94,7 @@ typedef struct {
   const smma_operation *operation;
   const smma_view *view;
   bool of_a;
-  size_t first, width, present; /* present: number inside the matrix */
+  size_t first, width, present; /* `present` of these rows or columns are inside the matrix */
   size_t step;
 } gst_fetch;
 
@@ -274,7 +274,7 @@ static gst_constants gst_constants_of(const smma_run *r) {
   return t;
 }
 
-enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* that are computed at a time */
+enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* rows and vectors of columns that are computed at a time */
 
 /* Computes the sums of one group's products in quarters. a: the first row's first four elements of the step, b: the
    column's. */

@@ -165,7 +165,7 @@ static void pairs_look_row(const smma_run *r, const float *a, const float *b, si
   vf_store(d, vf_replace_nan(sum, nan));
 }
 
-/* ---- Which way ---- */
+/* ---- Choosing how to add a pair ---- */
 
 /* The least nonzero magnitude and the greatest one. NaN and infinities are ignored: their products and sums are the
    same in every way. */

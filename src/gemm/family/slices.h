@@ -22,13 +22,13 @@ enum {
   SLICES_PAIRS = SLICES_K / 2,
   SLICES_OF_A = 7, /* bits of a slice */
   SLICES_OF_B = 5,
-  SLICES_BITS = 11,   /* of a significand; those of BF16 end in zeros */
+  SLICES_BITS = 11,   /* bits of a significand; significands of BF16 end in zeros */
   SLICES_TERM = 10,   /* a term is a multiple of 2^(E - 10) */
   SLICES_SUM = 23,    /* an aligned sum is a multiple of 2^(R - 23) ... */
   SLICES_AGAIN = 13,  /* ... or, for D of 16 bits, of 2^(R - 10) */
   SLICES_RAISE = 512, /* added to the exponent field of a number other than zero */
   SLICES_ROWS = 4,    /* rows that are computed together */
-  SLICES_NONE = -1000 /* the exponent of a sum that brings none */
+  SLICES_NONE = -1000 /* the exponent of a sum that takes no part in the alignment */
 };
 
 /* The words of a pair of packed numbers: both slices; exponent fields, 0 for zero and raised by SLICES_RAISE otherwise;
@@ -41,7 +41,7 @@ typedef struct {
   int phases;
   int bias;      /* the sum of the biases of a and b */
   int least;     /* the least exponent of a sum and of D */
-  int zero;      /* the exponent that a group of zeros brings in the first phase; or SLICES_NONE */
+  int zero;      /* exponent of a group of zeros in the first phase; SLICES_NONE: it is not aligned */
   int minus_one; /* a sum of -1 unit counts as -2^minus_one units; 0: it does not */
   smma_format d;
 } slices_rule;
@@ -137,7 +137,7 @@ static inline slices_number slices_decode(const smma_decoder *d, bool of_a, uint
                           of_a ? negative : negative ^ 1}};
 }
 
-/* Packs one step of `f->vectors` lines: word i of line v at out[i * word + v * line]. */
+/* Packs one step of `f->vectors` lines. Word i of line v is written to out[i * word + v * line]. */
 static inline __attribute__((always_inline)) void slices_pack_step(const smma_fetch *f, const smma_decoder *d,
                                                                    size_t word, size_t line, uint32_t *out) {
   uint32_t code[SLICES_K * SMMA_MOST_VECTORS];

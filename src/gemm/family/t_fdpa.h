@@ -25,8 +25,8 @@
    is less than a normal number with the same field. So if the normal number's term truncates to 0, the subnormal's term
    does, too. */
 enum {
-  T_FDPA_LEAST = -100,    /* of emax: 2^(emax - F) is normal in binary32 */
-  T_FDPA_GREATEST = 120,  /* of emax: sums stay finite */
+  T_FDPA_LEAST = -100,    /* least emax: 2^(emax - F) is normal in binary32 */
+  T_FDPA_GREATEST = 120,  /* greatest emax: sums stay finite */
   T_FDPA_HEADROOM = 32,   /* `top` minus the exponent of a product without deficit */
   T_FDPA_ZERO_SPAN = 63,  /* c is correct for zero products down to this many binades below deficit_top */
   T_FDPA_NEVER_GREAT = 8, /* up to this number of products, 32 bits hold the sum of all products' terms and c's */
@@ -52,7 +52,7 @@ static inline bool t_fdpa_takes(const smma_operation *o) {
 /* Constants of a run. */
 typedef struct {
   int length;         /* products of a block */
-  int top;            /* that of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
+  int top;            /* exponent of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
   int alignment_bits; /* F */
   int zero_exponent;
   float
@@ -289,10 +289,10 @@ static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, co
 
 /* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
 typedef struct {
-  vi top, exponents; /* as exponent fields, as are the next two lines */
-  vi scale,
-      one; /* if x is added to exponent fields of products: 2^(F - emax) is scale - top + x; 2^(emax - F) is one - x */
-  vi most; /* the x to add if emax is e_zero */
+  vi top, exponents; /* these members and the next three are exponent fields */
+  vi scale, one; /* x is the number to add to exponent fields of products. 2^(F - emax) is scale - top + x, 2^(emax - F)
+                    is one - x */
+  vi most;       /* the x for emax = e_zero */
   vb picker[4], certain, zero;
   uint32_t headroom; /* in each of four bytes */
 } t_fdpa_words;

@@ -24,7 +24,7 @@ enum {
                         it are exact */
   FEW_ROWS_SPAN = 120,  /* the most that emax may be below top: terms that do not truncate to 0 are normal, and a zero
                       product  gives 0 */
-  FEW_ROWS_DEFICIT = 86 /* the most that a number of a row may be below the row's greatest number */
+  FEW_ROWS_DEFICIT = 86 /* the most binades that a number may be below the greatest number of its row */
 };
 
 static bool few_takes(const smma_operation *o) {
@@ -33,7 +33,7 @@ static bool few_takes(const smma_operation *o) {
 
 /* A packed block of a row. */
 typedef struct {
-  float value[FEW_ROWS_BLOCK];      /* times 2^(F - top) */
+  float value[FEW_ROWS_BLOCK];      /* the values, times 2^(F - top) */
   int32_t exponent[FEW_ROWS_BLOCK]; /* in both halves of a lane, at the positions of the products' exponent fields */
   int32_t top;                      /* as in t_fdpa.h; top, least and most are biased as in binary32 */
   int32_t least, most;              /* range of emax for which a block is usual; empty if most is less */
@@ -114,7 +114,7 @@ static void few_pack_rows(const smma_pack *pack) {
 typedef struct {
   const unsigned char *code;
   uint16_t greatest[PANEL], product[PANEL]; /* greatest magnitudes; greatest sums with the exponents of a row */
-  _Alignas(64) uint16_t magnitude[FEW_ROWS_BLOCK * PANEL]; /* for several rows, as are the next two */
+  _Alignas(64) uint16_t magnitude[FEW_ROWS_BLOCK * PANEL]; /* for several rows only, as are the next two */
   float value[FEW_ROWS_BLOCK * PANEL];
   uint16_t copy[FEW_ROWS_BLOCK * PANEL];
 } few_columns;

@@ -33,10 +33,10 @@ enum {
   TR_UNIT = 24 + TR_HEADROOM,
   TR_LEAST = -97,         /* least G for which the unit 2^(G - 29) is a normal number */
   TR_CALM = 120,          /* bounds accumulators' exponents: below 2^120 they stay finite within a run */
-  TR_LEAST_BASE = -40,    /* of a row plus a column: with a deficit of 62, G is not below TR_LEAST */
-  TR_GREATEST_BASE = 110, /* of a row plus a column: products add up to less than 2^TR_CALM within a run */
-  TR_LONGEST = 64,        /* longest block of formats with 8 exponent bits, also in bulk.h */
-  TR_NONE = -1000         /* exponent of zero: added to any other, it is below every product's */
+  TR_LEAST_BASE = -40,    /* least base of a row plus a column: with a deficit of 62, G is not below TR_LEAST */
+  TR_GREATEST_BASE = 110, /* greatest base of a row plus a column: a run's products add up to less than 2^TR_CALM */
+  TR_LONGEST = 64,        /* most products in a block of formats with 8 exponent bits; bulk.h uses it, too */
+  TR_NONE = -1000         /* exponent of a zero: its sum with any exponent is below the exponent of every product */
 };
 
 /* Parameters that are constants in the inlined code. */
@@ -204,7 +204,7 @@ static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors
                         .length = (int)length};
   uint32_t code[TR_LONGEST * SMMA_MOST_VECTORS];
   uint8_t field[TR_LONGEST * SMMA_MOST_VECTORS];
-  unsigned char special[SMMA_MOST_VECTORS] = {0}; /* such operands count as zero */
+  unsigned char special[SMMA_MOST_VECTORS] = {0}; /* flags of special operands, which count as zero */
   smma_fetch_codes(&f, code);
   smma_decode_codes(&d, length, vectors, code, x->significand, field, special);
   for (size_t i = 0; i < length * vectors; i++) {

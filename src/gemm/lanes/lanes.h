@@ -5,7 +5,7 @@
 #include "gemm/lanes/fused.h"
 #include "gemm/lanes/native.h"
 
-/* Computes one block of a fused algorithm, or the whole of another. */
+/* Computes one block of a fused algorithm, or the whole dot-product-add of another algorithm. */
 LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   switch (o->rule.algorithm) {

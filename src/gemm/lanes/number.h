@@ -14,7 +14,7 @@ typedef struct {
   uint32_t fields, fraction; /* masks */
   uint32_t ignored_bits, fraction_bits, sign_at, sign;
   uint32_t least_field;         /* least exponent field with a leading one */
-  uint32_t infinity, nan_above; /* fields; all ones if the format has none */
+  uint32_t infinity, nan_above; /* fields of infinity, or all ones; greater fields than nan_above are NaN */
   uint32_t nan_code;            /* the NaN that has the code of -0; in other formats a code that does not occur */
   int32_t bias;
 } lane_format;

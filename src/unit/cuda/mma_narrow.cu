@@ -25,7 +25,7 @@ struct narrow_bytes : whole_bytes<1> {
 /* Formats by number. */
 constexpr int FORMATS = 5;
 constexpr char names[FORMATS][5] = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
-template <int FORMAT> /* in the form that the constraint "C" requires */
+template <int FORMAT> /* the format's name as an array of characters, which the assembler constraint "C" requires */
 constexpr char name[] = {names[FORMAT][0], names[FORMAT][1], names[FORMAT][2], names[FORMAT][3], '\0'};
 constexpr int shifts[FORMATS] = {0, 0, 0, 0, 2};
 

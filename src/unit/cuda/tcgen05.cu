@@ -71,17 +71,19 @@ __device__ uint64_t describe(const void *matrix, int pieces) {
 
 /* ---- Tiles, one after another in a block ---- */
 
-/* The selection for sparse kinds. */
+/* The positions of the selected elements (sparse.h) for sparse kinds. */
 template <kind KIND>
 constexpr bool FP4 = KIND == MXF4 || KIND == MXF4NVF4;
 template <kind KIND>
-constexpr int GROUP = KIND == TF32 ? 2 : FP4<KIND> ? 8 : 4;
+constexpr int GROUP = KIND == TF32 ? 2
+                      : FP4<KIND>  ? 8
+                                   : 4;
 template <kind KIND>
 constexpr int K = KIND == TF32  ? 8
                   : KIND == F16 ? 16
                   : FP4<KIND>   ? 64
                                 : 32;
-template <kind KIND> /* of an element in a batch */
+template <kind KIND> /* bytes of an element in a batch */
 constexpr int BYTES = K<KIND> < 32 ? 32 / K<KIND> : 1;
 template <kind KIND>
 using selection_of = selection<GROUP<KIND>, K<KIND>>;

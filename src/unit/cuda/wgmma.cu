@@ -186,7 +186,7 @@ __device__ uint64_t describe(const void *matrix, int stride_bytes) {
   return address >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 | (uint64_t)(stride_bytes >> 4) << 32;
 }
 
-/* The selection for a sparse type. */
+/* The positions of the selected elements (sparse.h) for a sparse type. */
 template <int TYPE>
 using selection_of = selection<types[TYPE].k == 8 ? 2 : 4, types[TYPE].k>;
 

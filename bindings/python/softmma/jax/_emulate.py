@@ -210,7 +210,7 @@ class Emulation:
 
             program = jax.make_jaxpr(traced)(*arrays)
             found = iter(jaxpr_as_fun(self._closed(program, ["activations"] * len(arrays), _DERIVATIVE))(*arrays))
-            tree, leaves = outline  # leaves that are not arrays are symbolic zeros
+            tree, leaves = outline  # a leaf that is no array is one of JAX's symbolic zeros
             return jax.tree.unflatten(tree, [next(found) if isinstance(x, jax.Array) else x for x in leaves])
 
         return linear_util.wrap_init(backward if key == "bwd" else program, debug_info=function.debug_info)

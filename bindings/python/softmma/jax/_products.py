@@ -67,7 +67,7 @@ def _one(p: Contraction, a: NDArray[Any], b: NDArray[Any], histories: Pair) -> N
     d = d.reshape([size[label] for label in order]).transpose([order.index(label) for label in p.d])
     if p.how.record:
         p.how.record.count(p.kind, p.roles, p.operands, p.how.unit, math.prod(size.values()))
-    with np.errstate(over="ignore", invalid="ignore"):  # as PyTorch and JAX convert
+    with np.errstate(over="ignore", invalid="ignore"):  # rounds as PyTorch and JAX do
         return np.asarray(d, p.dtype, order="C")
 
 

@@ -76,5 +76,5 @@ class Record:
     def report(self) -> Report:
         with self._lock:
             rows = [Emulated(*key, calls, self.multiplications[key]) for key, calls in self.calls.items()]
-        rows.sort(key=lambda row: (KINDS.index(row.product), row))  # JAX may compute in any order
+        rows.sort(key=lambda row: (KINDS.index(row.product), row))  # sorted, because JAX may compute in any order
         return Report(rows, [Outside(*key, len(places)) for key, places in self.outside.items()])

@@ -85,7 +85,7 @@ def _target(label: str | None, what: Any) -> Target:
     if not (places or named) or (places and not isinstance(places[0], (str, Instruction))):
         raise TypeError(f"on: {what!r} is no target; it is {_TARGETS}")
     if places and isinstance(places[0], str):
-        instructions(places[0])  # raises if there is no such GPU
+        instructions(places[0])  # raises an error if there is no such GPU
     words = [str(getattr(x, "name", x)) for x in places]
     words += [f"{key}={value if len(str(value)) <= 24 else '...'}" for key, value in named.items()]
     return Target(label or " ".join(words), (places, named))
@@ -429,7 +429,7 @@ def _layer(
             if tensors[x].dtype != tensors[y].dtype or tensors[x].shape != tensors[y].shape:
                 why = "shape"
             elif found is not None and found.differ == 0:
-                why = "equal"  # another tensor of the output differs
+                why = "equal"  # equal here: another tensor of the same output differs
         elif (x in tensors) != (y in tensors):
             why = "missing"
         causes[x, y] = why

@@ -221,7 +221,8 @@ class Run:
 
 
 class Enough(BaseException):
-    """Ends a run after the call that was waited for. Not an Exception, so that no model catches it."""
+    """Ends a run after the last call that is needed. It is no Exception, so that a model's own handlers do not catch
+    it."""
 
 
 class LossError(ValueError):
@@ -390,7 +391,8 @@ class Recorder(TorchFunctionMode):
         call = self._open.pop()
         leaves = list(tensors_in(output))
         call.hands_on = self._handed_on(call, [x for _, x in leaves])
-        if call.hands_on is not None:  # the inner call's own outputs count, before another run's replaced them
+        if call.hands_on is not None:
+            # Compare the inner call's own outputs, as they were before outputs of another run replaced them.
             inner = self.run.calls[call.hands_on]
             call.digest, call.tensors, call.returned = inner.digest, inner.tensors, inner.returned
             call.outputs = [mine._replace(path=path) for mine, (path, _) in zip(inner.outputs, leaves)]
@@ -504,7 +506,7 @@ class Recorder(TorchFunctionMode):
                 source.edges += 1
 
     def _arrives(self, call: _Call, gradients: tuple[torch.Tensor | None, ...]) -> None:
-        if not self._differentiates:  # the model itself asks for gradients
+        if not self._differentiates:  # the model itself computes gradients
             return
         if self.until is not None and any(self._key_of(call, source) == self.until for source in call.sources):
             self._look()
@@ -579,7 +581,7 @@ class Recorder(TorchFunctionMode):
                     for axis, stride in enumerate(x.stride()):  # an expanded axis is stored as one element
                         if stride == 0 and x.shape[axis] > 1:
                             x, wanted = x.narrow(axis, 0, 1), wanted.narrow(axis, 0, 1)
-                    x.data.copy_(wanted)  # a graph of gradients goes on through it
+                    x.data.copy_(wanted)  # the graph of gradients continues through this tensor
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def _of_recipe(scale: Tensor, recipe: int, swizzled: bool, lines: int, k: int, o
     """Returns factors of `torch._scaled_mm_v2` as `torch._scaled_mm` takes them."""
     if recipe == _1X128:
         return scale.t() if of_b else scale
-    if recipe == _128X128:  # K first, padded to a multiple of 4
+    if recipe == _128X128:  # K is the first axis, padded to a multiple of 4
         return scale[: -(-k // 128)] if of_b else scale.t()[:, : -(-k // 128)]
     if recipe in (_1X16, _1X32) and not swizzled:
         scale = scale.reshape(lines, -1)

@@ -45,7 +45,7 @@ def unwatch() -> None:
 
 
 def _started(thread: threading.Thread) -> None:
-    if getattr(thread, "_target", None) is not _worker:  # of a pool: its calls are carried
+    if getattr(thread, "_target", None) is not _worker:  # each call of a pool's thread is carried by _submitted
         run = thread.run
         carried = _carried(run)
         if carried is not run:
