@@ -1,9 +1,10 @@
 /* Writes units as SystemVerilog, each with test vectors for rtl_rows.cpp.
    Usage: rtl_unit KIND FIRST COUNT ROWS FOLDER
-   KIND: catalogue (distinct functions in the order of the catalogue), composition, realistic, two_step or any (random
-   units). Writes FOLDER/uI.sv and FOLDER/uI.rows for COUNT numbers I, starting at FIRST. Prints a line for each unit:
-   I, its number of stages, its name. The number of stages is I mod 3, but not more than the rule allows. ROWS is the
-   number of test vectors in addition to those that cover all events. */
+   KIND: catalogue (distinct functions in the order of the catalogue), narrow (units of narrow formats, with all
+   operands as test vectors), composition, realistic, two_step or any (random units). Writes FOLDER/uI.sv and
+   FOLDER/uI.rows for COUNT numbers I, starting at FIRST. Prints a line for each unit: I, its number of stages, its
+   name. The number of stages is I mod 3, but not more than the rule allows. ROWS is the number of test vectors in
+   addition to those that cover all events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,62 @@ static void put_rows(const char *path, const smma_instruction *i, uint64_t rows)
   fclose(out);
 }
 
+/* Units with at most 24 bits of operands: the comparison of all of them proves that module and core are equal. */
+#define NARROW(algorithm, more)                                                                               \
+  "{\"softmma-unit\": 1, \"name\": \"narrow\", \"k\": 2, \"a\": \"e2m1-ieee\", \"b\": \"e2m1-ieee\", \"c\": " \
+  "\"e4m2-ieee\""                                                                                             \
+  ", \"d\": \"e4m2-ieee\", \"algorithm\": \"" algorithm "\", " more "}"
+static const char *const narrow[] = {
+    NARROW("T-FDPA", "\"block\": 2, \"alignment_bits\": 3, \"zero_exponent\": -2, \"rounding\": \"toward-zero\""),
+    NARROW("T-FDPA", "\"block\": 1, \"alignment_bits\": 4, \"zero_exponent\": -9, \"rounding\": \"nearest-even\""),
+    NARROW("FMA", "\"rounding\": \"nearest-even\""), NARROW("FMA", "\"rounding\": \"toward-negative\""),
+    /* TR-FDPA: two stages, rounded down, then to nearest */
+    NARROW("composition",
+           "\"product_limit\": 3, \"steps\": [{\"take\": 2, \"join\": \"apart\", \"alignment_bits\": 3, "
+           "\"output\": \"none\"}, {\"take\": 1, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": 5, "
+           "\"alignment_rounding\": \"toward-negative\", \"accumulator_zero_exponent\": \"own\", "
+           "\"accumulator_alignment_bits\": 3, \"narrow_bits\": 4, \"narrow_rounding\": "
+           "\"toward-negative\", \"output\": \"e4m2-ieee\"}]"),
+    /* C-FDPA: terms of the other sign than c are complements, and subnormal results are zero */
+    NARROW("composition",
+           "\"subnormal_c\": \"to-signed-zero\", \"nan\": \"by-source\", \"steps\": [{\"take\": 2, \"join\": "
+           "\"chain\", \"start\": "
+           "\"c\", \"alignment_bits\": 3, \"accumulator_exponent\": \"normalized\", "
+           "\"accumulator_exponent_offset\": -2, \"opposing\": \"complement\", \"narrow_bits\": 2, "
+           "\"narrow_subnormals\": false, \"subnormal_outputs\": \"to-positive-zero\", "
+           "\"early_underflow\": true, \"output\": \"e4m2-ieee\"}]"),
+    /* an exact sum */
+    NARROW("composition",
+           "\"steps\": [{\"take\": 2, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", "
+           "\"output\": \"e4m2-ieee\"}]")};
+
+static const smma_instruction *narrow_at(size_t number) {
+  smma_error error;
+  const smma_instruction *i;
+  if (number >= sizeof narrow / sizeof narrow[0]) return NULL;
+  i = smma_custom_read("narrow", narrow[number], strlen(narrow[number]), &error);
+  if (!i) fprintf(stderr, "rtl_unit: %s\n", error.text), exit(2);
+  return i;
+}
+
+static uint64_t element(uint64_t packed, int index, int bits) {
+  return packed >> index * bits & ((UINT64_C(1) << bits) - 1);
+}
+
+static void put_all_operands(const char *path, const smma_instruction *i) {
+  const smma_operation o = smma_operation_of(i);
+  const int bits = smma_encoding_of(o.a).bits, c_bits = smma_encoding_of(o.c).bits, all = 2 * o.k * bits + c_bits;
+  FILE *out = fopen(path, "wb");
+  smma_row row = {.c = 0};
+  if (!out) exit(2);
+  for (uint64_t packed = 0; packed < UINT64_C(1) << all; packed++) {
+    for (int k = 0; k < o.k; k++) row.a[k] = element(packed, k, bits), row.b[k] = element(packed, o.k + k, bits);
+    row.c = packed >> 2 * o.k * bits;
+    put_row(out, &o, &row);
+  }
+  fclose(out);
+}
+
 static const smma_instruction *catalogue_at(size_t number) {
   for (size_t index = 0; index < smma_instruction_count(); index++) {
     bool is_new = true;
@@ -85,6 +142,7 @@ static const smma_instruction *catalogue_at(size_t number) {
 static const smma_instruction *unit_at(const char *kind, size_t number) {
   smma_custom c;
   if (strcmp(kind, "catalogue") == 0) return catalogue_at(number);
+  if (strcmp(kind, "narrow") == 0) return narrow_at(number);
   if (strcmp(kind, "composition") == 0)
     c = random_composition(number);
   else if (strcmp(kind, "realistic") == 0)
@@ -130,7 +188,10 @@ static bool put_unit(const char *kind, size_t number, uint64_t rows, const char 
   fclose(out);
   free(text);
   snprintf(path, sizeof path, "%s/%s.rows", folder, name);
-  put_rows(path, i, rows);
+  if (strcmp(kind, "narrow") == 0)
+    put_all_operands(path, i);
+  else
+    put_rows(path, i, rows);
   printf("%zu %d %d %s\n", number, stages, i->scale_block, i->name);
   smma_custom_release(i);
   return true;
