@@ -1,11 +1,11 @@
 #include "bench/timing.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "host/order.h"
 #include "matrix/tensor.h"
 #include "softmma/device.h"
 
@@ -236,14 +236,9 @@ static void warm_up(session *s) {
   if (measure_baseline(s) < least_seconds) s->blas_calls = calls_of(measure_baseline(s));
 }
 
-static int ascending(const void *x, const void *y) {
-  double a = *(const double *)x, b = *(const double *)y;
-  return (a > b) - (a < b);
-}
-
 /* Sorts them. */
 static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, ascending);
+  qsort(values, (size_t)count, sizeof *values, smma_order_f64);
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

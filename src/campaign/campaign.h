@@ -64,6 +64,9 @@ typedef struct {
   size_t *asked; /* NULL, or a counter of the vectors that units are asked for */
 } smma_row_judge;
 
+/* Returns the number of a vector's terms that are not zero: products with a nonzero factor, and c. */
+int smma_row_terms(const smma_instruction *instruction, const smma_row *row);
+
 /* Works like smma_minimise, but considers only vectors for which `judge` returns true. It must return true for the
    initial `row`. */
 bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *instruction,

@@ -23,8 +23,8 @@ smma_common_operands smma_common_operands_of(const smma_instruction *const instr
 /* Reports whether both instructions have the same formats of A and B. */
 bool smma_are_same_operands(const smma_common_operands *common);
 
-/* Returns the encoding itself if both formats hold its number, otherwise the encoding of a number near it, or of +0. Here
-   NaN counts as a number unless `finite_only`, and -0 differs from +0. `operand` is 0 for A, 1 for B. */
+/* Returns the encoding itself if both formats hold its number, otherwise the encoding of a number near it, or of +0.
+   Here NaN counts as a number unless `finite_only`, and -0 differs from +0. `operand` is 0 for A, 1 for B. */
 uint64_t smma_common_operand(const smma_common_operands *common, int operand, uint64_t encoding);
 
 /* Replaces the operands a and b of a vector by common ones. */

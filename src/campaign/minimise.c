@@ -121,3 +121,9 @@ bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *
                    smma_error *error) {
   return smma_minimise_while(unit, against, i, NULL, row, expected, error);
 }
+
+int smma_row_terms(const smma_instruction *i, const smma_row *row) {
+  int terms = row->c != 0;
+  for (int k = 0; k < i->k; k++) terms += row->a[k] || row->b[k];
+  return terms;
+}

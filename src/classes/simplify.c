@@ -20,12 +20,9 @@ bool smma_class_is_satisfied(const smma_row *row, uint64_t expected, void *conte
 }
 
 long smma_class_size(const smma_instruction *i, const smma_row *row) {
-  long terms = row->c != 0, bits = __builtin_popcountll(row->c);
-  for (int k = 0; k < i->k; k++) {
-    terms += row->a[k] || row->b[k];
-    bits += __builtin_popcountll(row->a[k]) + __builtin_popcountll(row->b[k]);
-  }
-  return terms * 100000 + bits;
+  long bits = __builtin_popcountll(row->c);
+  for (int k = 0; k < i->k; k++) bits += __builtin_popcountll(row->a[k]) + __builtin_popcountll(row->b[k]);
+  return smma_row_terms(i, row) * 100000L + bits;
 }
 
 bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int of) {

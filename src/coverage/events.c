@@ -44,10 +44,6 @@ static const char *const link_texts[] = {
 
 /* ---- The events of a rule ---- */
 
-static const smma_composition *composition_of(const smma_event_space *space) {
-  return &space->operation.rule.with.composition;
-}
-
 static void add_block(smma_event_space *space, smma_event_kind kind, smma_event_owner owner, int step, int places,
                       int values) {
   if (places == 0) return;
@@ -91,7 +87,7 @@ static int bits_of(const smma_event_space *space, const smma_step *s, const smma
 }
 
 static void add_cut(smma_event_space *space, int n, smma_event_owner owner, const smma_cut *cut, int places) {
-  const smma_step *s = &composition_of(space)->step[n];
+  const smma_step *s = &smma_event_composition(space)->step[n];
   if (s->reference == SMMA_NONE) {
     add_block(space, SMMA_EVENT_GAP, owner, n, places, bits_of(space, s, cut) + 5);
     add_block(space, SMMA_EVENT_LEAD, owner, n, places, 1);
@@ -100,10 +96,10 @@ static void add_cut(smma_event_space *space, int n, smma_event_owner owner, cons
 }
 
 static void add_step(smma_event_space *space, int n) {
-  const smma_step *s = &composition_of(space)->step[n];
+  const smma_step *s = &smma_event_composition(space)->step[n];
   smma_event_step *to = &space->step[n];
   const bool chain = s->join == SMMA_JOIN_CHAIN;
-  to->nodes = to->places = smma_composition_nodes(composition_of(space), space->operation.k, n);
+  to->nodes = to->places = smma_composition_nodes(smma_event_composition(space), space->operation.k, n);
   if (chain)
     place_chains(to, s);
   else
@@ -131,7 +127,7 @@ bool smma_event_space_make(const smma_instruction *instruction, smma_event_space
   add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_SCALE_A, -1, scales, SMMA_OPERAND_CLASSES);
   add_block(space, SMMA_EVENT_OPERAND, SMMA_OF_SCALE_B, -1, scales, SMMA_OPERAND_CLASSES);
   add_block(space, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS, 0, 1, SMMA_SPECIAL_EVENTS);
-  for (int n = 0; n < composition_of(space)->steps; n++) add_step(space, n);
+  for (int n = 0; n < smma_event_composition(space)->steps; n++) add_step(space, n);
   return true;
 }
 
@@ -176,7 +172,7 @@ void smma_event_owner_words(const smma_event_space *space, smma_event e, char *t
     return;
   }
   if (b->kind == SMMA_EVENT_SPECIAL) return;
-  if (composition_of(space)->steps > 1) smma_append_text(text, size, "step %d, ", b->step + 1);
+  if (smma_event_composition(space)->steps > 1) smma_append_text(text, size, "step %d, ", b->step + 1);
   if (b->owner == SMMA_OF_SUMS)
     smma_append_text(text, size, "sum");
   else if (b->places == 1)

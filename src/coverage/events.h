@@ -62,6 +62,10 @@ typedef struct {
   size_t events;
 } smma_event_space;
 
+static inline const smma_composition *smma_event_composition(const smma_event_space *space) {
+  return &space->operation.rule.with.composition;
+}
+
 /* Determines which events exist for an instruction. Returns false if its rule is not a composition: blocks of GTR-FDPA
    with an odd number of products. */
 bool smma_event_space_make(const smma_instruction *instruction, smma_event_space *space);

@@ -12,14 +12,10 @@ typedef struct {
   int least, most, leading_least, leading_most, last, above;
 } exponents;
 
-static const smma_composition *composition_of(const smma_event_space *space) {
-  return &space->operation.rule.with.composition;
-}
-
 /* Reports whether nothing is known of exponents: the greatest of a format is unusual, or products are not those of
  * whole factors. */
 static bool is_unbounded(const smma_event_space *space) {
-  return space->operation.rule.nan == SMMA_NAN_NUMBERS || !smma_has_whole_products(composition_of(space));
+  return space->operation.rule.nan == SMMA_NAN_NUMBERS || !smma_has_whole_products(smma_event_composition(space));
 }
 
 static exponents exponents_of(smma_format format, smma_subnormal_policy policy) {
@@ -121,7 +117,7 @@ static const exponents any = {-FAR, FAR, -FAR, FAR, -FAR, FAR};
 
 /* Returns the bounds for c. */
 static exponents c_of(const smma_event_space *space) {
-  return is_unbounded(space) ? any : exponents_of(space->operation.d, composition_of(space)->subnormal_c);
+  return is_unbounded(space) ? any : exponents_of(space->operation.d, smma_event_composition(space)->subnormal_c);
 }
 
 /* Returns the bounds for the sums of a chain: the accumulators after the first. */
@@ -168,14 +164,14 @@ static exponents sums_of(const smma_event_space *space, const smma_step *s, expo
 
 /* Returns the bounds for the terms of a step: the nodes before it, and in a tree also sums of these. */
 static exponents terms_in(const smma_event_space *space, int step, exponents nodes) {
-  const smma_step *s = &composition_of(space)->step[step];
+  const smma_step *s = &smma_event_composition(space)->step[step];
   if (s->join != SMMA_JOIN_TREE) return nodes;
   return s->output == SMMA_NO_FORMAT ? any : either(nodes, rounded(s, nodes, nodes.last));
 }
 
 static exponents terms_of(const smma_event_space *space, int step) {
   const smma_operation *o = &space->operation;
-  const smma_composition *p = composition_of(space);
+  const smma_composition *p = smma_event_composition(space);
   const smma_format a = p->widen == SMMA_NO_FORMAT ? o->a : p->widen, b = p->widen == SMMA_NO_FORMAT ? o->b : p->widen;
   const exponents scale = exponents_of(o->scale, SMMA_SUBNORMALS_KEPT);
   exponents x = product_of(exponents_of(a, p->subnormal_a), exponents_of(b, p->subnormal_b));
@@ -254,7 +250,7 @@ static const char *special_excluded(const smma_event_space *space, smma_special_
 
 /* Reports whether the accumulator is the first of a chain that starts from zero. */
 static bool starts_from_zero(const smma_event_space *space, smma_event e) {
-  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const smma_step *s = &smma_event_composition(space)->step[e.block->step];
   const int length = space->step[e.block->step].sums / s->chains;
   return e.place % length == 0 && (e.place != 0 || s->start != SMMA_START_C);
 }
@@ -263,7 +259,7 @@ static bool starts_from_zero(const smma_event_space *space, smma_event e) {
 static bool is_alone(const smma_step *s) { return s->take == 1 && s->join != SMMA_JOIN_CHAIN; }
 
 static const char *gap_excluded(const smma_event_space *space, smma_event e) {
-  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const smma_step *s = &smma_event_composition(space)->step[e.block->step];
   const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
   const smma_cut *cut = accumulators ? &s->accumulator : &s->term;
   const exponents terms = terms_of(space, e.block->step);
@@ -282,7 +278,7 @@ static const char *gap_excluded(const smma_event_space *space, smma_event e) {
 
 /* Returns why a term cannot lose bits: the last retained bit is never above the term's lowest bit. NULL if it can. */
 static const char *lost_excluded(const smma_event_space *space, smma_event e) {
-  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const smma_step *s = &smma_event_composition(space)->step[e.block->step];
   const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
   const smma_cut *cut = accumulators ? &s->accumulator : &s->term;
   const exponents terms = terms_of(space, e.block->step);
@@ -306,7 +302,7 @@ typedef struct {
 static bool is_toward_zero(smma_rounding r) { return r == SMMA_ROUND_TOWARD_ZERO; }
 
 static parts parts_of(const smma_event_space *space, int step) {
-  const smma_step *s = &composition_of(space)->step[step];
+  const smma_step *s = &smma_event_composition(space)->step[step];
   const bool chain = s->join == SMMA_JOIN_CHAIN;
   const smma_encoding f = smma_encoding_of(s->output == SMMA_NO_FORMAT ? space->operation.d : s->output);
   parts p = {.step = s, .terms = terms_of(space, step), .count = s->take + chain};
@@ -376,7 +372,7 @@ static bool cannot_overflow(const smma_event_space *space, const parts *p) {
 /* Reports whether terms of a sum can be infinite or NaN: from operands, from products above a limit, or from earlier
    sums that overflowed. */
 static bool has_special_terms(const smma_event_space *space, const parts *p, bool nan) {
-  const smma_composition *c = composition_of(space);
+  const smma_composition *c = smma_event_composition(space);
   const bool chains = p->step->join == SMMA_JOIN_CHAIN && space->step[p->step - c->step].sums > 1;
   const bool before = c->steps > 1 || (chains && !cannot_overflow(space, p));
   const smma_special_event infinite[] = {SMMA_SPECIAL_INFINITE_PRODUCT, SMMA_SPECIAL_INFINITE_C};
@@ -440,7 +436,7 @@ static const char *result_excluded(const smma_event_space *space, const parts *p
 }
 
 static const char *lead_excluded(const smma_event_space *space, smma_event e) {
-  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const smma_step *s = &smma_event_composition(space)->step[e.block->step];
   const bool terms = zero_brings(&s->term),
              both = terms || (s->join == SMMA_JOIN_CHAIN && zero_brings(&s->accumulator));
   if (e.block->owner != SMMA_OF_SUMS)
@@ -459,7 +455,7 @@ static const char *link_excluded(const smma_event_space *space, smma_event e) {
   const parts p = parts_of(space, e.block->step);
   const exponents own = e.place == 0 ? c_of(space) : chained(space, p.step, p.terms);
   const smma_subnormal_policy subnormals =
-      e.place == 0 ? composition_of(space)->subnormal_c : p.step->subnormal_outputs;
+      e.place == 0 ? smma_event_composition(space)->subnormal_c : p.step->subnormal_outputs;
   if (starts_from_zero(space, e)) return e.value != SMMA_LINK_ZERO ? "a chain's first accumulator is zero" : NULL;
   switch ((smma_link_event)e.value) {
     case SMMA_LINK_SUBNORMAL:

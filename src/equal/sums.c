@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "equal/form.h"
+#include "host/order.h"
 #include "isa/compose.h"
 
 /* The kinds of expressions. A kind is the first word of an expression; its operands follow, then indices k, as
@@ -107,11 +108,6 @@ typedef struct {
   size_t *place;          /* the expression in the accumulator, then in each register */
 } sum_builder;
 
-static int compare_indices(const void *x, const void *y) {
-  const size_t a = *(const size_t *)x, b = *(const size_t *)y;
-  return (a > b) - (a < b);
-}
-
 /* Sorts the k of the products that the first step adds in one sum, because its terms have no order; absent products
    come last. */
 static void sort_step(const sum_builder *m, const size_t *k, size_t *sorted) {
@@ -120,7 +116,7 @@ static void sort_step(const sum_builder *m, const size_t *k, size_t *sorted) {
   memcpy(sorted, k, (size_t)m->operation->k * sizeof *k);
   for (int group = 0; m->any_order && group < m->operation->k / s->take; group++) {
     for (int i = 0; i < s->take; i++) of_group[i] = k[smma_dealt_index(s->take, s->turn, s->window, group, i)];
-    qsort(of_group, (size_t)s->take, sizeof *of_group, compare_indices);
+    qsort(of_group, (size_t)s->take, sizeof *of_group, smma_order_sizes);
     for (int i = 0; i < s->take; i++) sorted[smma_dealt_index(s->take, s->turn, s->window, group, i)] = of_group[i];
   }
 }
@@ -228,7 +224,7 @@ static bool put_set(smma_sums *sums, const smma_operation *o, const smma_schedul
   word[0] = SET;
   for (size_t i = 0; i < s->steps * s->k_per_step; i++)
     if (s->k[i] != SMMA_NO_PRODUCT) word[used++] = s->k[i];
-  qsort(word + 1, count, sizeof *word, compare_indices);
+  qsort(word + 1, count, sizeof *word, smma_order_sizes);
   done = put(sums, word, used, (smma_sum_facts){SET, o->d, true}, sum);
   free(word);
   return done;

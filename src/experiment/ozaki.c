@@ -5,6 +5,7 @@
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random.h"
+#include "host/order.h"
 #include "numerics/exact.h"
 #include "softmma/accurate.h"
 
@@ -48,11 +49,6 @@ static void fill(const smma_experiment_run *run, uint32_t cell, int gap, product
   }
 }
 
-static int by_size(const void *x, const void *y) {
-  double a = *(const double *)x, b = *(const double *)y;
-  return (a > b) - (a < b);
-}
-
 /* Adds a row: the median and the greatest of |d - c| / |c|. */
 static void add_row(smma_experiment_run *run, int gap, const char *kind, size_t slices, products *p) {
   size_t pairs = p->side * p->side;
@@ -60,7 +56,7 @@ static void add_row(smma_experiment_run *run, int gap, const char *kind, size_t 
     smma_double_double exact = smma_exact_dot(p->a + 2 * (e / p->side), p->b + 2 * (e % p->side), 2);
     p->errors[e] = fabs(smma_difference_from(p->d[e], exact) / exact.high);
   }
-  qsort(p->errors, pairs, sizeof *p->errors, by_size);
+  qsort(p->errors, pairs, sizeof *p->errors, smma_order_f64);
   smma_row_count(run, (size_t)gap);
   smma_row_text(run, kind);
   smma_row_count(run, slices);

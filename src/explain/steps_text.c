@@ -3,6 +3,7 @@
 
 #include "explain/decimal.h"
 #include "explain/drawing.h"
+#include "explain/table.h"
 
 typedef struct {
   char value[40], hex[24], remark[104];
@@ -20,20 +21,15 @@ static void describe_step(const smma_explain_step *step, step_text *text) {
              step->lost == 0 ? "" : lost, step->note[0] ? ", " : "", step->note);
 }
 
-static int longer(int width, const char *text) {
-  int length = (int)strlen(text);
-  return length > width ? length : width;
-}
-
 void smma_print_steps(FILE *stream, const smma_stage *stage, int width) {
   int text_width = 0, operands_width = 0, value_width = 0, remark_width = 0, total;
   step_text text;
   for (int i = 0; i < stage->step_count; i++) {
     describe_step(&stage->step[i], &text);
-    text_width = longer(text_width, stage->step[i].text);
-    operands_width = longer(operands_width, stage->step[i].operands);
-    value_width = longer(value_width, text.value);
-    remark_width = longer(remark_width, text.remark);
+    text_width = smma_longer(text_width, stage->step[i].text);
+    operands_width = smma_longer(operands_width, stage->step[i].operands);
+    value_width = smma_longer(value_width, text.value);
+    remark_width = smma_longer(remark_width, text.remark);
   }
   total = 2 + text_width + 3 + value_width + 2 + (int)strlen(text.hex) + 2 + remark_width;
   for (int i = 0; i < stage->step_count; i++) {

@@ -2,16 +2,16 @@
 
 #include <string.h>
 
+int smma_longer(int width, const char *text) {
+  const int length = (int)strlen(text);
+  return length > width ? length : width;
+}
+
 smma_table_row *smma_table_add(smma_table *t) {
   smma_table_row *row = &t->row[t->count++];
   memset(row, 0, sizeof *row);
   row->sign = ' ';
   return row;
-}
-
-static int longer(int width, const char *text) {
-  int length = (int)strlen(text);
-  return length > width ? length : width;
 }
 
 void smma_table_measure(smma_table *t) {
@@ -21,12 +21,12 @@ void smma_table_measure(smma_table *t) {
   t->exponent_width = 1;
   for (int i = 0; i < t->count; i++) {
     const smma_table_row *row = &t->row[i];
-    t->label_width = longer(t->label_width, row->label);
-    t->factors_width = longer(t->factors_width, row->factors);
-    t->value_width = longer(t->value_width, row->value);
-    t->exponent_width = longer(t->exponent_width, row->exponent);
-    t->rest_width = longer(t->rest_width, row->rest);
-    t->kept_width = longer(t->kept_width, row->kept);
+    t->label_width = smma_longer(t->label_width, row->label);
+    t->factors_width = smma_longer(t->factors_width, row->factors);
+    t->value_width = smma_longer(t->value_width, row->value);
+    t->exponent_width = smma_longer(t->exponent_width, row->exponent);
+    t->rest_width = smma_longer(t->rest_width, row->rest);
+    t->kept_width = smma_longer(t->kept_width, row->kept);
   }
 }
 
@@ -38,7 +38,7 @@ static int width_before_bits(const smma_table *t) {
 
 int smma_table_width(const smma_table *t) {
   int kept = t->kept_width ? 2 + t->kept_width : 0, bits = t->ruler.length + t->rest_width + kept;
-  return width_before_bits(t) + longer(bits, t->labels);
+  return width_before_bits(t) + smma_longer(bits, t->labels);
 }
 
 /* Returns the columns for bits in lines of `width`, with a margin for a label that starts in the last column. */

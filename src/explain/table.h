@@ -24,6 +24,9 @@ typedef struct {
   int label_width, factors_width, value_width, exponent_width, rest_width, kept_width;
 } smma_table;
 
+/* Returns the greater one of a width and the length of a text. */
+int smma_longer(int width, const char *text);
+
 /* Appends an empty row. */
 smma_table_row *smma_table_add(smma_table *t);
 

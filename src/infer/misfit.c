@@ -1,17 +1,10 @@
 /* Describes how a model fails: counts mismatches by kind of vector, and lists the simplest vectors with a mismatch. */
-#include <string.h>
 
 #include "campaign/campaign.h"
 #include "campaign/chain.h"
 #include "infer/inference.h"
 
 enum { ROWS = 16384, MOST_EXAMPLES = 16 };
-
-static int size_of(const smma_instruction *i, const smma_row *row) {
-  int terms = row->c != 0;
-  for (int k = 0; k < i->k; k++) terms += row->a[k] || row->b[k];
-  return terms;
-}
 
 /* ---- Properties of a vector ---- */
 
@@ -63,7 +56,7 @@ static void count_holdings(const smma_instruction *i, const smma_row *row, uint6
 static void keep(const smma_inference_work *x, const smma_row *row, uint64_t expected) {
   smma_infer_misfit *m = &x->found->misfit;
   int at = m->examples++;
-  for (; at > 0 && size_of(&x->as, &m->example[at - 1]) > size_of(&x->as, row); at--) {
+  for (; at > 0 && smma_row_terms(&x->as, &m->example[at - 1]) > smma_row_terms(&x->as, row); at--) {
     m->example[at] = m->example[at - 1];
     m->expected[at] = m->expected[at - 1];
   }

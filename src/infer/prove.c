@@ -1,6 +1,5 @@
 /* Finds vectors that rule out neighbouring values of a model's parameters. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "campaign/campaign.h"
 #include "campaign/chain.h"
@@ -45,12 +44,6 @@ bool smma_inference_find_witness(smma_inference_work *x, const smma_composition 
 
 /* ---- One neighbouring value ---- */
 
-static int terms_of(const smma_instruction *i, const smma_row *row) {
-  int terms = row->c != 0;
-  for (int k = 0; k < i->k; k++) terms += row->a[k] || row->b[k];
-  return terms;
-}
-
 /* Finds the sample with the fewest terms that disagrees with a composition. */
 static bool find_sample(const smma_inference_work *x, const smma_composition *other, smma_row *row) {
   const smma_operation o = smma_fit_operation(&x->fit, other);
@@ -61,7 +54,7 @@ static bool find_sample(const smma_inference_work *x, const smma_composition *ot
     int terms;
     if (smma_sample_agrees(&x->samples, &o, i)) continue;
     smma_rows_get(&x->samples.rows, i, &sample);
-    terms = terms_of(&x->as, &sample);
+    terms = smma_row_terms(&x->as, &sample);
     if (found && terms >= least) continue;
     found = true;
     least = terms;

@@ -29,8 +29,6 @@ typedef struct {
   bool fitted;
 } shape_trial;
 
-static bool has_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
-
 /* Sorts trials by their number of mismatches. Among equal numbers the simpler shape comes first. */
 static int compare_trials(const void *one, const void *other) {
   const shape_trial *x = one, *y = other;
@@ -47,7 +45,7 @@ static void sweep(smma_fit *f, smma_fit_watch watch) { smma_fit_sweep(f, watch);
 static bool refine(smma_fit *f, smma_candidate *c, int count, size_t samples, refine_function *how,
                    smma_fit_watch watch) {
   if (!smma_fit_look_at(f, samples)) return false;
-  for (int n = 0; n < count && !has_stopped(watch); n++) {
+  for (int n = 0; n < count && !smma_fit_is_stopped(watch); n++) {
     smma_fit_start(f, &c[n].model);
     how(f, watch);
     c[n] = (smma_candidate){*smma_fit_composition(f), f->wrong};
@@ -77,7 +75,7 @@ static bool fit_shape(smma_fit *f, shape_trial *trial, best_models *best_so_far,
       x->wrong / MUCH_WORSE_FACTOR > best_so_far->on_subset.wrong / (SAMPLES_SECOND_PASS / SAMPLES_FIRST_PASS))
     return true;
   if (!refine(f, x, count, SAMPLES_SECOND_PASS, smma_fit_descend, watch)) return false;
-  if (x->wrong > best_so_far->on_subset.wrong || has_stopped(watch)) return true;
+  if (x->wrong > best_so_far->on_subset.wrong || smma_fit_is_stopped(watch)) return true;
   best_so_far->on_subset = *x;
   if (!refine(f, x, 1, SIZE_MAX, smma_fit_descend, watch)) return false;
   smma_fit_remember_misfits(f);
@@ -96,7 +94,7 @@ static bool is_found(const smma_fit *f, const best_models *best_so_far, bool tho
 static bool fit_group(smma_fit *f, shape_trial *trial, int count, best_models *best_so_far, bool thoroughly,
                       smma_fit_watch watch) {
   const int most = count < GROUP_SHAPES || thoroughly ? GROUP_SHAPES : QUICK_GROUP_SHAPES;
-  for (int n = 0; n < count && n < most && !is_found(f, best_so_far, thoroughly) && !has_stopped(watch); n++)
+  for (int n = 0; n < count && n < most && !is_found(f, best_so_far, thoroughly) && !smma_fit_is_stopped(watch); n++)
     if (!trial[n].fitted && !fit_shape(f, &trial[n], best_so_far, thoroughly, watch)) return false;
   return true;
 }
@@ -121,7 +119,7 @@ static int start_group(smma_fit *f, const smma_shapes *shapes, int first, int en
                        smma_fit_watch watch) {
   int count = 0;
   if (!smma_fit_look_at(f, SAMPLES_FOR_STARTS)) return -1;
-  for (int n = first; n < end && !has_stopped(watch); n++) {
+  for (int n = first; n < end && !smma_fit_is_stopped(watch); n++) {
     trial[count] = (shape_trial){.shape = &shapes->shape[n], .group = first};
     trial[count].starts = smma_fit_starts(f, trial[count].shape, trial[count].start);
     if (trial[count].starts < 0) return -1;
@@ -137,8 +135,8 @@ static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *tri
                         bool thoroughly, smma_fit_watch watch) {
   const int most = smma_shapes_likely(shapes);
   int count = 0;
-  for (int first = 0, end; first < shapes->count && !is_found(f, best_so_far, thoroughly) && !has_stopped(watch);
-       first = end) {
+  for (int first = 0, end;
+       first < shapes->count && !is_found(f, best_so_far, thoroughly) && !smma_fit_is_stopped(watch); first = end) {
     int started;
     if (count && (shapes->against[first] > most || (count >= QUICK_SHAPES && !thoroughly))) break;
     end = end_of_group(shapes, first);
@@ -155,7 +153,7 @@ static int start_likely(smma_fit *f, const smma_shapes *shapes, shape_trial *tri
    mismatches. */
 static bool start_published(smma_fit *f, const smma_shapes *shapes, shape_trial *trial, best_models *best_so_far,
                             bool thoroughly, smma_fit_watch watch) {
-  for (int n = 0; n < shapes->count && !is_found(f, best_so_far, thoroughly) && !has_stopped(watch); n++) {
+  for (int n = 0; n < shapes->count && !is_found(f, best_so_far, thoroughly) && !smma_fit_is_stopped(watch); n++) {
     if (!shapes->published[n]) continue;
     const int started = start_group(f, shapes, n, n + 1, trial, watch);
     if (started < 0 || !fit_group(f, trial, count_perfect(trial, started), best_so_far, thoroughly, watch))
@@ -172,7 +170,7 @@ bool smma_search_shapes(smma_fit *f, const smma_shapes *shapes, bool thoroughly,
   bool good = trial && (is_clear || start_published(f, shapes, trial, &best_so_far, thoroughly, watch));
   const int count = good ? start_likely(f, shapes, trial, &best_so_far, thoroughly, watch) : 0;
   good = good && count >= 0;
-  for (int from = 0, to; from < count && good && !is_found(f, &best_so_far, thoroughly) && !has_stopped(watch);
+  for (int from = 0, to; from < count && good && !is_found(f, &best_so_far, thoroughly) && !smma_fit_is_stopped(watch);
        from = to) {
     for (to = from; to < count && trial[to].group == trial[from].group;) to++;
     good = fit_group(f, trial + from, to - from, &best_so_far, thoroughly, watch);

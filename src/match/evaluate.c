@@ -207,7 +207,9 @@ static void stir(smma_match_key *key, uint64_t x) {
   }
 }
 
-static bool same_key(smma_match_key x, smma_match_key y) { return x.word[0] == y.word[0] && x.word[1] == y.word[1]; }
+bool smma_match_same_key(smma_match_key x, smma_match_key y) {
+  return x.word[0] == y.word[0] && x.word[1] == y.word[1];
+}
 
 static const smma_match_key zero_key; /* key of +0 */
 
@@ -254,9 +256,9 @@ static smma_match_key rounded_key(smma_match_key key, int format) {
 /* Returns the key of a fold's result. Addition is commutative, and adding +0 changes only the sign of a zero. */
 static smma_match_key folded_key(const smma_evaluator *e, const smma_task *t, smma_match_key to, smma_match_key from) {
   const bool signs = e->signed_zeros, adds = t->with == SMMA_WITH_ADD;
-  const bool first = t->kind == SMMA_TASK_MOVE || (adds && !signs && same_key(to, zero_key));
+  const bool first = t->kind == SMMA_TASK_MOVE || (adds && !signs && smma_match_same_key(to, zero_key));
   smma_match_key sum = empty_key();
-  if (adds && !signs && t->kind == SMMA_TASK_FOLD && same_key(from, zero_key)) return to;
+  if (adds && !signs && t->kind == SMMA_TASK_FOLD && smma_match_same_key(from, zero_key)) return to;
   from = rounded_key(from, t->stored);
   if (first) return rounded_key(from, t->total);
   stir(&sum, adds ? 0 : (uint64_t)t->with);
@@ -373,7 +375,7 @@ static bool gather_for_all(smma_evaluator *e, const segment *s) {
 
 static size_t place_of(const smma_evaluator *e, smma_match_key key) {
   size_t at = key.word[0] & (e->room - 1);
-  while (e->table[at].sum && !same_key(e->table[at].key, key)) at = (at + 1) & (e->room - 1);
+  while (e->table[at].sum && !smma_match_same_key(e->table[at].key, key)) at = (at + 1) & (e->room - 1);
   return at;
 }
 

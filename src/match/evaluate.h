@@ -22,6 +22,8 @@ typedef struct {
   uint64_t word[2];
 } smma_match_key;
 
+bool smma_match_same_key(smma_match_key x, smma_match_key y);
+
 /* Creates an evaluator. The instructions of all classes must have the same K. It evaluates the classes with indices
    first, first + step, and so on. */
 typedef struct smma_evaluator smma_evaluator;

@@ -3,10 +3,6 @@
 
 #include "match/search.h"
 
-bool smma_match_same_key(smma_match_key x, smma_match_key y) {
-  return x.word[0] == y.word[0] && x.word[1] == y.word[1];
-}
-
 /* Returns the slot of a key's first recipe, or the free slot where it belongs. */
 static size_t *place_of(const smma_match_set *x, smma_match_key key) {
   size_t at = key.word[0] & (2 * x->room - 1);

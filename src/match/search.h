@@ -71,8 +71,6 @@ bool smma_match_make_classes(smma_match_work *s, const smma_instruction *const *
 
 /* ---- Recipes of a set ---- */
 
-bool smma_match_same_key(smma_match_key x, smma_match_key y);
-
 /* Adds a recipe, and reports whether it is the first one with its key. Returns false if memory runs out. */
 bool smma_match_remember(smma_match_set *x, const smma_recipe *recipe, smma_match_key key, bool *is_new);
 

@@ -20,7 +20,7 @@ bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const ch
 
 /* Reports whether elements of this type are useless without scale factors: they are narrow, or packed integers. */
 static bool is_narrow(const smma_checkpoint *c) {
-  const smma_archive_type *type = c->part[SMMA_PART_ELEMENTS].type;
+  const smma_archive_type *type = c->part[SMMA_MATRIX_ELEMENTS].type;
   return (type->bits <= 8 && type->format != SMMA_B1) || type->format == SMMA_S32;
 }
 
@@ -51,13 +51,13 @@ static bool describe(smma_checkpoint *c, smma_matrix_part p) {
    (comfy/quant_ops.py, TensorCoreNVFP4Layout). */
 static bool is_comfy(const smma_checkpoint *c) {
   static const char mark[] = "comfy_quant", layer[] = "weight";
-  const smma_archive *file = c->is_index ? &c->shard[SMMA_PART_ELEMENTS].archive : &c->archive;
+  const smma_archive *file = c->is_index ? &c->shard[SMMA_MATRIX_ELEMENTS].archive : &c->archive;
   const smma_datum *about = smma_datum_get(file->tensors, "__metadata__");
   char joined[SMMA_MOST_TENSOR_NAME];
   size_t length;
   return smma_datum_get(about, "_quantization_metadata") ||
-         (smma_name_ends(c->name[SMMA_PART_ELEMENTS], layer, &length) &&
-          smma_checkpoint_has(&c->archive, c->name[SMMA_PART_ELEMENTS], length, mark, joined));
+         (smma_name_ends(c->name[SMMA_MATRIX_ELEMENTS], layer, &length) &&
+          smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, mark, joined));
 }
 
 /* Fails if the elements belong to a form that is not read. */
@@ -66,11 +66,11 @@ static bool is_read(const smma_checkpoint *c) {
   size_t length;
   for (const smma_unread_form *u = smma_unread_forms; u < smma_unread_forms + smma_unread_form_count && is_narrow(c);
        u++)
-    if (smma_name_ends(c->name[SMMA_PART_ELEMENTS], u->elements, &length) &&
-        smma_checkpoint_has(&c->archive, c->name[SMMA_PART_ELEMENTS], length, u->other, other)) {
+    if (smma_name_ends(c->name[SMMA_MATRIX_ELEMENTS], u->elements, &length) &&
+        smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, u->other, other)) {
       snprintf(what, sizeof what, "%s is not read; dequantise it with the package that wrote it, and save the numbers",
                u->form);
-      return smma_checkpoint_fail(c, SMMA_PART_ELEMENTS, what);
+      return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS, what);
     }
   return true;
 }
@@ -78,29 +78,29 @@ static bool is_read(const smma_checkpoint *c) {
 /* Finds the other parts of the elements. */
 static bool find_parts(smma_checkpoint *c) {
   size_t length = 0;
-  if (!describe(c, SMMA_PART_ELEMENTS) || !is_read(c)) return false;
+  if (!describe(c, SMMA_MATRIX_ELEMENTS) || !is_read(c)) return false;
   for (const smma_naming *n = smma_namings; n < smma_namings + smma_naming_count && is_narrow(c) && !c->names; n++) {
-    if (!smma_name_ends(c->name[SMMA_PART_ELEMENTS], n->end[SMMA_PART_ELEMENTS], &length)) continue;
-    if (smma_checkpoint_has(&c->archive, c->name[SMMA_PART_ELEMENTS], length, n->end[SMMA_PART_SCALES],
-                            c->name[SMMA_PART_SCALES]))
+    if (!smma_name_ends(c->name[SMMA_MATRIX_ELEMENTS], n->end[SMMA_MATRIX_ELEMENTS], &length)) continue;
+    if (smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, n->end[SMMA_MATRIX_SCALES],
+                            c->name[SMMA_MATRIX_SCALES]))
       c->names = n;
-    else if (*n->end[SMMA_PART_ELEMENTS])
+    else if (*n->end[SMMA_MATRIX_ELEMENTS])
       return smma_fail(
           c->archive.error,
           "%s: tensor '%.100s' has no scale factors: the file lacks '%.100s'; save both in one file, or name the "
           "index of their files",
-          c->archive.path, c->name[SMMA_PART_ELEMENTS], c->name[SMMA_PART_SCALES]);
+          c->archive.path, c->name[SMMA_MATRIX_ELEMENTS], c->name[SMMA_MATRIX_SCALES]);
   }
   if (!c->names) return true;
-  for (smma_matrix_part p = SMMA_PART_FACTOR; p <= SMMA_PART_SHAPE; p++)
+  for (smma_matrix_part p = SMMA_MATRIX_FACTOR; p <= SMMA_MATRIX_SHAPE; p++)
     if (*c->names->end[p] &&
-        smma_checkpoint_has(&c->archive, c->name[SMMA_PART_ELEMENTS], length, c->names->end[p], c->name[p]) &&
+        smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, c->names->end[p], c->name[p]) &&
         !describe(c, p))
       return false;
-  return describe(c, SMMA_PART_SCALES) &&
-         (c->part[SMMA_PART_SCALES].type->bits > 8 || !is_comfy(c) ||
+  return describe(c, SMMA_MATRIX_SCALES) &&
+         (c->part[SMMA_MATRIX_SCALES].type->bits > 8 || !is_comfy(c) ||
           smma_checkpoint_fail(
-              c, SMMA_PART_SCALES,
+              c, SMMA_MATRIX_SCALES,
               "ComfyUI's order of scale factors is not read; dequantise it there, and save the numbers"));
 }
 
@@ -111,11 +111,11 @@ static bool select_index(smma_checkpoint *c, smma_matrix_part p) {
   smma_archive_tensor *t = &c->part[p];
   const size_t all = t->shape.count ? t->shape.extent[0] : 0;
   char what[128];
-  if (!c->is_indexed || (p != SMMA_PART_ELEMENTS && smma_shape_elements(&t->shape) == 1)) return true;
+  if (!c->is_indexed || (p != SMMA_MATRIX_ELEMENTS && smma_shape_elements(&t->shape) == 1)) return true;
   snprintf(what, sizeof what, "it has no matrix [%zu]: its leading axis has %zu", c->index, all);
-  if (p == SMMA_PART_ELEMENTS && t->shape.count < 3)
+  if (p == SMMA_MATRIX_ELEMENTS && t->shape.count < 3)
     return smma_checkpoint_fail(c, p, "it is one matrix; leave out the number in []");
-  if (c->index >= all || (p != SMMA_PART_ELEMENTS && all != c->leading)) return smma_checkpoint_fail(c, p, what);
+  if (c->index >= all || (p != SMMA_MATRIX_ELEMENTS && all != c->leading)) return smma_checkpoint_fail(c, p, what);
   c->leading = all;
   if ((t->end - t->begin) % all || smma_shape_elements(&t->shape) / all * (size_t)t->type->bits % 8)
     return smma_checkpoint_fail(c, p, "its matrices do not fill whole bytes");
@@ -127,20 +127,20 @@ static bool select_index(smma_checkpoint *c, smma_matrix_part p) {
 
 /* Makes a matrix of the elements' shape. gpt-oss has one more axis, because it stores a row as blocks of bytes. */
 static bool take_shape(smma_checkpoint *c, smma_tensor *tensor) {
-  smma_shape *shape = &c->part[SMMA_PART_ELEMENTS].shape;
+  smma_shape *shape = &c->part[SMMA_MATRIX_ELEMENTS].shape;
   smma_error where;
   size_t elements;
   char text[SMMA_SHAPE_TEXT], what[2 * SMMA_SHAPE_TEXT];
-  if (!select_index(c, SMMA_PART_ELEMENTS)) return false;
-  if (c->names && strcmp(c->names->end[SMMA_PART_ELEMENTS], "_blocks") == 0) {
+  if (!select_index(c, SMMA_MATRIX_ELEMENTS)) return false;
+  if (c->names && strcmp(c->names->end[SMMA_MATRIX_ELEMENTS], "_blocks") == 0) {
     smma_shape_drop_ones(shape, 3);
     if (shape->count >= 3) shape->extent[shape->count - 2] *= shape->extent[shape->count - 1], shape->count--;
   }
   smma_shape_drop_ones(shape, 2);
   smma_shape_text(shape, text);
   snprintf(what, sizeof what, "shape %s holds several matrices; name one as NAME[0]", text);
-  if (shape->count == 3 && !c->is_indexed) return smma_checkpoint_fail(c, SMMA_PART_ELEMENTS, what);
-  smma_fail(&where, "%s: header (JSON from byte 8): tensor '%.100s'", c->archive.path, c->name[SMMA_PART_ELEMENTS]);
+  if (shape->count == 3 && !c->is_indexed) return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS, what);
+  smma_fail(&where, "%s: header (JSON from byte 8): tensor '%.100s'", c->archive.path, c->name[SMMA_MATRIX_ELEMENTS]);
   return smma_shape_matrix(shape, where.text, tensor, &elements, c->archive.error);
 }
 
@@ -148,9 +148,9 @@ static bool take_shape(smma_checkpoint *c, smma_tensor *tensor) {
 
 /* Reads the parts in the order of the file. */
 static bool read_parts(smma_checkpoint *c) {
-  for (bool read[SMMA_PARTS] = {false};;) {
+  for (bool read[SMMA_MATRIX_PARTS] = {false};;) {
     int next = -1;
-    for (int p = 0; p < SMMA_PARTS; p++)
+    for (int p = 0; p < SMMA_MATRIX_PARTS; p++)
       if (c->has[p] && !read[p] && (next < 0 || c->part[p].begin < c->part[next].begin)) next = p;
     if (next < 0) return c->is_index || smma_archive_finish(&c->archive);
     read[next] = true;
@@ -164,24 +164,24 @@ static bool read_parts(smma_checkpoint *c) {
 
 /* Makes the tensor of elements that are stored as they are. */
 static bool make_plain(smma_checkpoint *c, smma_tensor *tensor) {
-  const smma_archive_type *type = c->part[SMMA_PART_ELEMENTS].type;
+  const smma_archive_type *type = c->part[SMMA_MATRIX_ELEMENTS].type;
   const size_t elements = tensor->rows * tensor->columns;
   tensor->format = type->format;
   tensor->bytes = type->bits < 8 ? 1 : type->bits / 8;
   tensor->integers = type->integers;
   if (type->bits >= 8) {
-    tensor->data = c->data[SMMA_PART_ELEMENTS];
-    c->data[SMMA_PART_ELEMENTS] = NULL;
+    tensor->data = c->data[SMMA_MATRIX_ELEMENTS];
+    c->data[SMMA_MATRIX_ELEMENTS] = NULL;
     return true;
   }
   if (!smma_tensor_allocate(tensor, elements, c->archive.path, c->archive.error)) return false;
-  smma_checkpoint_unpack(tensor->data, c->data[SMMA_PART_ELEMENTS], elements, type->bits);
+  smma_checkpoint_unpack(tensor->data, c->data[SMMA_MATRIX_ELEMENTS], elements, type->bits);
   return true;
 }
 
 static bool read_matrix(smma_checkpoint *c, const char *name, smma_tensor *tensor) {
   if (!smma_checkpoint_choose(c, name) || !find_parts(c) || !take_shape(c, tensor)) return false;
-  for (smma_matrix_part p = SMMA_PART_SCALES; p <= SMMA_PART_FACTOR; p++)
+  for (smma_matrix_part p = SMMA_MATRIX_SCALES; p <= SMMA_MATRIX_FACTOR; p++)
     if (c->has[p] && !select_index(c, p)) return false;
   return read_parts(c) && (c->names ? smma_checkpoint_make_stored(c, tensor) : make_plain(c, tensor));
 }
@@ -190,7 +190,7 @@ static bool read_matrix(smma_checkpoint *c, const char *name, smma_tensor *tenso
 static bool read_and_close(smma_checkpoint *c, const char *name, smma_tensor *tensor) {
   smma_tensor result = {.format = SMMA_NO_FORMAT};
   const bool done = read_matrix(c, name, &result);
-  for (int p = 0; p < SMMA_PARTS; p++) {
+  for (int p = 0; p < SMMA_MATRIX_PARTS; p++) {
     free(c->data[p]);
     if (!c->shard[p].archive.tensors) continue;
     smma_archive_close(&c->shard[p].archive);

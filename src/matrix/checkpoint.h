@@ -7,11 +7,17 @@
 #include "matrix/safetensors.h"
 
 /* The tensors of a quantised matrix. A tensor that is stored as it is has only elements. */
-typedef enum { SMMA_PART_ELEMENTS, SMMA_PART_SCALES, SMMA_PART_FACTOR, SMMA_PART_SHAPE, SMMA_PARTS } smma_matrix_part;
+typedef enum {
+  SMMA_MATRIX_ELEMENTS,
+  SMMA_MATRIX_SCALES,
+  SMMA_MATRIX_FACTOR,
+  SMMA_MATRIX_SHAPE,
+  SMMA_MATRIX_PARTS
+} smma_matrix_part;
 
 /* How the names of the parts of a matrix end. */
 typedef struct {
-  const char *end[SMMA_PARTS];
+  const char *end[SMMA_MATRIX_PARTS];
   bool divides;
 } smma_naming;
 
@@ -37,14 +43,14 @@ typedef struct {
 typedef struct {
   smma_archive archive;
   bool is_index;
-  smma_shard shard[SMMA_PARTS]; /* of an index */
-  const smma_naming *names;     /* NULL: a tensor that is stored as it is */
-  bool is_indexed;              /* the matrix is number `index` along the leading axis of `leading` matrices */
+  smma_shard shard[SMMA_MATRIX_PARTS]; /* of an index */
+  const smma_naming *names;            /* NULL: a tensor that is stored as it is */
+  bool is_indexed;                     /* the matrix is number `index` along the leading axis of `leading` matrices */
   size_t index, leading;
-  bool has[SMMA_PARTS];
-  char name[SMMA_PARTS][SMMA_MOST_TENSOR_NAME];
-  smma_archive_tensor part[SMMA_PARTS];
-  unsigned char *data[SMMA_PARTS];
+  bool has[SMMA_MATRIX_PARTS];
+  char name[SMMA_MATRIX_PARTS][SMMA_MOST_TENSOR_NAME];
+  smma_archive_tensor part[SMMA_MATRIX_PARTS];
+  unsigned char *data[SMMA_MATRIX_PARTS];
 } smma_checkpoint;
 
 /* ---- Names ---- */

@@ -45,9 +45,9 @@ static bool is_part(const smma_archive *file, const char *name) {
   char elements[SMMA_MOST_TENSOR_NAME];
   size_t length;
   for (const smma_naming *n = smma_namings; n < smma_namings + smma_naming_count; n++)
-    for (int p = SMMA_PART_SCALES; p <= SMMA_PART_FACTOR; p++)
+    for (int p = SMMA_MATRIX_SCALES; p <= SMMA_MATRIX_FACTOR; p++)
       if (*n->end[p] && smma_name_ends(name, n->end[p], &length) &&
-          smma_checkpoint_has(file, name, length, n->end[SMMA_PART_ELEMENTS], elements))
+          smma_checkpoint_has(file, name, length, n->end[SMMA_MATRIX_ELEMENTS], elements))
         return true;
   for (const smma_unread_form *u = smma_unread_forms; u < smma_unread_forms + smma_unread_form_count; u++)
     if (smma_name_ends(name, u->other, &length) && smma_checkpoint_has(file, name, length, u->elements, elements))
@@ -64,7 +64,7 @@ static bool is_weight(const smma_archive *file, const char *name) {
   bool fits =
       is_indexed ? smma_name_ends(name, ".weight", &length) : smma_datum_size(smma_datum_get(tensor, "shape")) >= 2;
   for (const smma_naming *n = smma_namings; is_indexed && n < smma_namings + smma_naming_count && !fits; n++)
-    fits = *n->end[SMMA_PART_ELEMENTS] && smma_name_ends(name, n->end[SMMA_PART_ELEMENTS], &length);
+    fits = *n->end[SMMA_MATRIX_ELEMENTS] && smma_name_ends(name, n->end[SMMA_MATRIX_ELEMENTS], &length);
   for (const smma_unread_form *u = smma_unread_forms;
        is_indexed && u < smma_unread_forms + smma_unread_form_count && !fits; u++)
     fits = *u->elements && smma_name_ends(name, u->elements, &length);
@@ -73,7 +73,7 @@ static bool is_weight(const smma_archive *file, const char *name) {
 
 static bool is_end_of_elements(const char *text) {
   for (const smma_naming *n = smma_namings; n < smma_namings + smma_naming_count; n++)
-    if (strcmp(text, n->end[SMMA_PART_ELEMENTS]) == 0) return true;
+    if (strcmp(text, n->end[SMMA_MATRIX_ELEMENTS]) == 0) return true;
   return *text == '.';
 }
 
@@ -92,8 +92,8 @@ static bool find_exact(smma_checkpoint *c, const char *query) {
   char end[64];
   for (int l = 0; l < 2; l++)
     for (const smma_naming *n = smma_namings + smma_naming_count; n-- > smma_namings;) {
-      snprintf(end, sizeof end, "%s%s", layers[l], n->end[SMMA_PART_ELEMENTS]);
-      if (smma_checkpoint_has(&c->archive, query, strlen(query), end, c->name[SMMA_PART_ELEMENTS])) return true;
+      snprintf(end, sizeof end, "%s%s", layers[l], n->end[SMMA_MATRIX_ELEMENTS]);
+      if (smma_checkpoint_has(&c->archive, query, strlen(query), end, c->name[SMMA_MATRIX_ELEMENTS])) return true;
     }
   return false;
 }
@@ -104,7 +104,7 @@ static bool find_end(smma_checkpoint *c, const char *query) {
   for (const char *name; (name = smma_archive_next(&c->archive, &at));)
     if (strlen(name) < SMMA_MOST_TENSOR_NAME && smma_name_ends(name, query, &length) && length &&
         name[length - 1] == '.' && !count++)
-      strcpy(c->name[SMMA_PART_ELEMENTS], name);
+      strcpy(c->name[SMMA_MATRIX_ELEMENTS], name);
   return count == 1;
 }
 
@@ -114,7 +114,7 @@ static size_t find_beginning(smma_checkpoint *c, const char *query, bool whole) 
   size_t count = 0, at = 0;
   for (const char *name; count <= MOST_LISTED && (name = smma_archive_next(&c->archive, &at));)
     if (strlen(name) < SMMA_MOST_TENSOR_NAME && begins(name, query, whole) && is_weight(&c->archive, name) && !count++)
-      strcpy(c->name[SMMA_PART_ELEMENTS], name);
+      strcpy(c->name[SMMA_MATRIX_ELEMENTS], name);
   return count;
 }
 
@@ -125,7 +125,7 @@ static void write_form(const char *name, const char *query, char form[SMMA_MOST_
   const char *at;
   int components = 1;
   for (const smma_naming *n = smma_namings; n < smma_namings + smma_naming_count; n++)
-    if (smma_name_ends(name, n->end[SMMA_PART_ELEMENTS], &kept) && kept < length) length = kept;
+    if (smma_name_ends(name, n->end[SMMA_MATRIX_ELEMENTS], &kept) && kept < length) length = kept;
   snprintf(form, SMMA_MOST_TENSOR_NAME, "%.*s", length < SMMA_MOST_TENSOR_NAME ? (int)length : SMMA_MOST_TENSOR_NAME,
            name);
   if (!strstr(query, ".weight") && smma_name_ends(form, ".weight", &kept)) form[kept] = '\0';
@@ -160,7 +160,7 @@ static bool find_only(smma_checkpoint *c) {
   const size_t count = smma_archive_count(file);
   size_t at = 0;
   if (count == 1)
-    return snprintf(c->name[SMMA_PART_ELEMENTS], SMMA_MOST_TENSOR_NAME, "%s", smma_archive_next(file, &at)) <
+    return snprintf(c->name[SMMA_MATRIX_ELEMENTS], SMMA_MOST_TENSOR_NAME, "%s", smma_archive_next(file, &at)) <
            SMMA_MOST_TENSOR_NAME;
   return count <= MOST_LISTED && find_beginning(c, "", false) == 1;
 }

@@ -10,14 +10,14 @@
 /* ---- Elements ---- */
 
 static bool is_power_of_two_scale(const smma_checkpoint *c) {
-  const smma_archive_type *type = c->part[SMMA_PART_SCALES].type;
+  const smma_archive_type *type = c->part[SMMA_MATRIX_SCALES].type;
   return type->format == SMMA_UE8M0 || type->format == SMMA_U8;
 }
 
 /* Reports whether the elements, stored as bytes, are FP6: each scale factor then has 24 bytes, which hold 32 elements.
    (In FP4 it has 16 bytes.) */
 static bool is_fp6(const smma_checkpoint *c, size_t bytes) {
-  const smma_shape *scales = &c->part[SMMA_PART_SCALES].shape;
+  const smma_shape *scales = &c->part[SMMA_MATRIX_SCALES].shape;
   return is_power_of_two_scale(c) && bytes && bytes % 24 == 0 && scales->count &&
          scales->extent[scales->count - 1] == bytes / 24;
 }
@@ -25,23 +25,23 @@ static bool is_fp6(const smma_checkpoint *c, size_t bytes) {
 /* Sets the format of packed integers, and the number of columns, from the tensor that stores their shape. */
 static bool take_integers(smma_checkpoint *c, smma_stored *s) {
   const size_t words = s->columns;
-  const uint64_t *shape = c->has[SMMA_PART_SHAPE] ? (const uint64_t *)c->data[SMMA_PART_SHAPE] : NULL;
-  const size_t axes = c->has[SMMA_PART_SHAPE] ? smma_shape_elements(&c->part[SMMA_PART_SHAPE].shape) : 0;
-  if (!shape || c->part[SMMA_PART_SHAPE].type->bits != 64 || axes < 2 || shape[axes - 2] != s->rows)
-    return smma_checkpoint_fail(c, SMMA_PART_ELEMENTS,
+  const uint64_t *shape = c->has[SMMA_MATRIX_SHAPE] ? (const uint64_t *)c->data[SMMA_MATRIX_SHAPE] : NULL;
+  const size_t axes = c->has[SMMA_MATRIX_SHAPE] ? smma_shape_elements(&c->part[SMMA_MATRIX_SHAPE].shape) : 0;
+  if (!shape || c->part[SMMA_MATRIX_SHAPE].type->bits != 64 || axes < 2 || shape[axes - 2] != s->rows)
+    return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS,
                                 "packed integers need a tensor of the same name with _shape: rows and columns");
   const uint64_t columns = shape[axes - 1];
   s->element = columns / 8 + (columns % 8 != 0) == words ? SMMA_S4 : SMMA_S8;
   s->columns = (size_t)columns;
   return s->element == SMMA_S4 || columns / 4 + (columns % 4 != 0) == words ||
-         smma_checkpoint_fail(c, SMMA_PART_ELEMENTS,
+         smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS,
                               "its words do not hold the columns of the tensor _shape as integers of 4 or 8 bits");
 }
 
 /* Sets the format of the elements and the number of columns; the tensor has the columns of the stored bytes or words.
  */
 static bool take_elements(smma_checkpoint *c, smma_stored *s) {
-  const smma_format type = c->part[SMMA_PART_ELEMENTS].type->format;
+  const smma_format type = c->part[SMMA_MATRIX_ELEMENTS].type->format;
   if (type == SMMA_S32) return take_integers(c, s);
   if (type == SMMA_U8 && is_fp6(c, s->columns))
     s->element = SMMA_E2M3, s->columns = s->columns / 3 * 4;
@@ -68,24 +68,24 @@ void smma_checkpoint_unpack(unsigned char *to, const unsigned char *from, size_t
 
 /* Unpacks rows of integers with an offset, which become two's complements. */
 static void unpack_integers(const smma_checkpoint *c, smma_stored *s) {
-  const size_t bytes = c->part[SMMA_PART_ELEMENTS].shape.extent[c->part[SMMA_PART_ELEMENTS].shape.count - 1] * 4;
+  const size_t bytes = c->part[SMMA_MATRIX_ELEMENTS].shape.extent[c->part[SMMA_MATRIX_ELEMENTS].shape.count - 1] * 4;
   const int bits = smma_format_bits(s->element);
   for (size_t row = 0; row < s->rows; row++) {
     unsigned char *to = s->element_codes + row * s->columns;
-    smma_checkpoint_unpack(to, c->data[SMMA_PART_ELEMENTS] + row * bytes, s->columns, bits);
+    smma_checkpoint_unpack(to, c->data[SMMA_MATRIX_ELEMENTS] + row * bytes, s->columns, bits);
     for (size_t i = 0; i < s->columns; i++) to[i] ^= (unsigned char)(1 << (bits - 1));
   }
 }
 
 static bool read_elements(smma_checkpoint *c, smma_stored *s) {
-  const smma_archive_type *type = c->part[SMMA_PART_ELEMENTS].type;
+  const smma_archive_type *type = c->part[SMMA_MATRIX_ELEMENTS].type;
   size_t elements;
   if (!smma_multiply(s->rows, s->columns, &elements) || !(s->element_codes = malloc(elements + 1)))
     return smma_no_memory(c->archive.error);
   if (type->format == SMMA_S32)
     unpack_integers(c, s);
   else
-    smma_checkpoint_unpack(s->element_codes, c->data[SMMA_PART_ELEMENTS], elements, smma_format_bits(s->element));
+    smma_checkpoint_unpack(s->element_codes, c->data[SMMA_MATRIX_ELEMENTS], elements, smma_format_bits(s->element));
   return true;
 }
 
@@ -103,9 +103,9 @@ static size_t share(size_t extent, size_t factors) {
 /* Determines the blocks from the shape of the scale factors. They have two axes, or there is one factor for each row,
    or one for the whole matrix. */
 static bool take_blocks(smma_checkpoint *c, smma_stored *s) {
-  const smma_shape *shape = &c->part[SMMA_PART_SCALES].shape;
+  const smma_shape *shape = &c->part[SMMA_MATRIX_SCALES].shape;
   char of_scales[SMMA_SHAPE_TEXT], what[4 * SMMA_SHAPE_TEXT];
-  smma_shape_drop_ones(&c->part[SMMA_PART_SCALES].shape, 2);
+  smma_shape_drop_ones(&c->part[SMMA_MATRIX_SCALES].shape, 2);
   const size_t rows = shape->count ? shape->extent[0] : 1, columns = shape->count == 2 ? shape->extent[1] : 1;
   const bool fits = shape->count <= 2 && (shape->count != 1 || rows == 1 || rows == s->rows);
   const size_t needed = s->scale == SMMA_UE4M3 ? 16 : 32;
@@ -113,11 +113,12 @@ static bool take_blocks(smma_checkpoint *c, smma_stored *s) {
   s->scale_columns = columns, s->scale_count = rows * columns;
   smma_shape_text(shape, of_scales);
   snprintf(what, sizeof what, "shape %s does not fit the %zu x %zu elements of '%.100s'", of_scales, s->rows,
-           s->columns, c->name[SMMA_PART_ELEMENTS]);
-  if (!fits || !s->block[0] || !s->block[1]) return smma_checkpoint_fail(c, SMMA_PART_SCALES, what);
+           s->columns, c->name[SMMA_MATRIX_ELEMENTS]);
+  if (!fits || !s->block[0] || !s->block[1]) return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, what);
   if (s->scale == SMMA_F32 || s->block[0] > 1) return true;
   s->block[1] = needed; /* also if a row is shorter */
-  return columns == s->columns / needed + (s->columns % needed != 0) || smma_checkpoint_fail(c, SMMA_PART_SCALES, what);
+  return columns == s->columns / needed + (s->columns % needed != 0) ||
+         smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, what);
 }
 
 static float number_at(const smma_checkpoint *c, smma_matrix_part p, size_t at) {
@@ -131,24 +132,25 @@ static bool is_real(const smma_archive_type *type) {
 
 /* Reads scale factors that are encodings of 8 bits. */
 static bool read_codes(const smma_checkpoint *c, smma_stored *s) {
-  const unsigned char *codes = c->data[SMMA_PART_SCALES];
+  const unsigned char *codes = c->data[SMMA_MATRIX_SCALES];
   memcpy(s->scale_codes, codes, s->scale_count);
   for (size_t i = 0; s->scale == SMMA_UE4M3 && i < s->scale_count; i++)
-    if (codes[i] >> 7) return smma_checkpoint_fail(c, SMMA_PART_SCALES, "a factor is negative");
+    if (codes[i] >> 7) return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, "a factor is negative");
   return true;
 }
 
 static bool read_scales(smma_checkpoint *c, smma_stored *s) {
-  const smma_archive_type *type = c->part[SMMA_PART_SCALES].type;
+  const smma_archive_type *type = c->part[SMMA_MATRIX_SCALES].type;
   s->scale = is_real(type) ? SMMA_F32 : is_power_of_two_scale(c) ? SMMA_UE8M0 : SMMA_UE4M3;
   if (s->scale == SMMA_UE4M3 && type->format != SMMA_E4M3)
-    return smma_checkpoint_fail(c, SMMA_PART_SCALES,
+    return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES,
                                 "scale factors are of dtype F32, F16, BF16, F8_E4M3, F8_E8M0 or U8 (E8M0)");
-  if (s->element == SMMA_E2M1 && c->part[SMMA_PART_ELEMENTS].type->format == SMMA_U8 && s->scale == SMMA_F32)
-    return smma_checkpoint_fail(c, SMMA_PART_ELEMENTS,
+  if (s->element == SMMA_E2M1 && c->part[SMMA_MATRIX_ELEMENTS].type->format == SMMA_U8 && s->scale == SMMA_F32)
+    return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS,
                                 "U8 with scale factors in floating point is no form that is read; dequantise it with "
                                 "the package that wrote it, and save the numbers");
-  if (s->scale == SMMA_F32 && smma_shape_elements(&c->part[SMMA_PART_SCALES].shape) == 1 && !c->has[SMMA_PART_FACTOR]) {
+  if (s->scale == SMMA_F32 && smma_shape_elements(&c->part[SMMA_MATRIX_SCALES].shape) == 1 &&
+      !c->has[SMMA_MATRIX_FACTOR]) {
     s->scale = SMMA_NO_FORMAT, s->block[0] = s->block[1] = 1;
     return true;
   }
@@ -158,22 +160,22 @@ static bool read_scales(smma_checkpoint *c, smma_stored *s) {
 }
 
 static bool decode_scales(smma_checkpoint *c, smma_stored *s) {
-  s->factor = 1, s->divides = c->names->divides && c->has[SMMA_PART_FACTOR];
-  if (c->has[SMMA_PART_FACTOR]) s->factor = number_at(c, SMMA_PART_FACTOR, 0);
+  s->factor = 1, s->divides = c->names->divides && c->has[SMMA_MATRIX_FACTOR];
+  if (c->has[SMMA_MATRIX_FACTOR]) s->factor = number_at(c, SMMA_MATRIX_FACTOR, 0);
   if (s->divides && s->factor == 0)
-    return smma_checkpoint_fail(c, SMMA_PART_FACTOR, "it is 0, and factors are divided by it");
-  if (!s->scale_codes) s->factor = number_at(c, SMMA_PART_SCALES, 0);
+    return smma_checkpoint_fail(c, SMMA_MATRIX_FACTOR, "it is 0, and factors are divided by it");
+  if (!s->scale_codes) s->factor = number_at(c, SMMA_MATRIX_SCALES, 0);
   if (s->scale != SMMA_F32) return !s->scale_codes || read_codes(c, s);
-  for (size_t i = 0; i < s->scale_count; i++) ((float *)s->scale_codes)[i] = number_at(c, SMMA_PART_SCALES, i);
+  for (size_t i = 0; i < s->scale_count; i++) ((float *)s->scale_codes)[i] = number_at(c, SMMA_MATRIX_SCALES, i);
   return true;
 }
 
 bool smma_checkpoint_make_stored(smma_checkpoint *c, smma_tensor *tensor) {
   smma_stored *s = tensor->stored = calloc(1, sizeof *s);
   if (!s) return smma_no_memory(c->archive.error);
-  if (c->has[SMMA_PART_FACTOR] &&
-      (smma_shape_elements(&c->part[SMMA_PART_FACTOR].shape) != 1 || !is_real(c->part[SMMA_PART_FACTOR].type)))
-    return smma_checkpoint_fail(c, SMMA_PART_FACTOR, "one number in floating point is needed");
+  if (c->has[SMMA_MATRIX_FACTOR] &&
+      (smma_shape_elements(&c->part[SMMA_MATRIX_FACTOR].shape) != 1 || !is_real(c->part[SMMA_MATRIX_FACTOR].type)))
+    return smma_checkpoint_fail(c, SMMA_MATRIX_FACTOR, "one number in floating point is needed");
   s->rows = tensor->rows, s->columns = tensor->columns;
   if (!take_elements(c, s) || !read_elements(c, s) || !read_scales(c, s) || !decode_scales(c, s)) return false;
   tensor->format = SMMA_F32, tensor->bytes = 4, tensor->columns = s->columns;

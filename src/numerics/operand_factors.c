@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/format.h"
+#include "core/range.h"
 #include "host/bits.h"
 #include "host/cpu.h"
 #include "numerics/operand_work.h"
@@ -145,8 +146,7 @@ static void find_range(const smma_operand_work *w, size_t block, void *memory) {
 /* ---- Factors ---- */
 
 static double greatest_number(smma_format format) {
-  return smma_format_decode(format,
-                            smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  return smma_format_decode(format, smma_greatest_of(smma_encoding_of(format)));
 }
 
 static double least_number(smma_format format) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/range.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
@@ -206,8 +207,7 @@ bool smma_take_matrix(const smma_tensor *from, smma_format target_format, smma_r
 /* ---- Blocks with scale factors ---- */
 
 static double greatest_of(smma_format format) {
-  return smma_format_decode(format,
-                            smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  return smma_format_decode(format, smma_greatest_of(smma_encoding_of(format)));
 }
 
 /* Returns the number of blocks in which numbers saturate or become zero, because no scale factor is large, or small,

@@ -5,6 +5,7 @@
 
 #include "explain/curves.h"
 #include "host/load.h"
+#include "host/order.h"
 #include "numerics/compare.h"
 
 /* Largest number of lines, not counting folds and the operations after the sum. A table with fewer is shown whole. */
@@ -95,11 +96,6 @@ typedef struct {
 
 static void add(numbers *n, size_t products) { n->products[n->count++] = products; }
 
-static int compare_sizes(const void *x, const void *y) {
-  const size_t a = *(const size_t *)x, b = *(const size_t *)y;
-  return (a > b) - (a < b);
-}
-
 /* Lists the numbers of products after which every target has a sum. */
 static void list_common(const smma_trace_result *x, numbers *all) {
   const smma_trace *first = &x->trace[0];
@@ -145,7 +141,7 @@ static void add_events(const smma_trace_result *x, numbers *chosen) {
 /* Makes the lines of the chosen numbers, without repetitions. */
 static void make_lines(const numbers *all, numbers *chosen, smma_trace_table *table) {
   size_t at = 0;
-  qsort(chosen->products, chosen->count, sizeof *chosen->products, compare_sizes);
+  qsort(chosen->products, chosen->count, sizeof *chosen->products, smma_order_sizes);
   for (size_t i = 0; i < chosen->count; i++) {
     const size_t products = chosen->products[i];
     if (i && chosen->products[i - 1] == products) continue;

@@ -214,13 +214,11 @@ static int foreign_computes(void *unit, const smma_instruction_info *i, char *me
 
 enum { ALIGNMENT = 64 };
 
-static size_t width_of(const smma_part *part) { return (size_t)part->count * part->bytes; }
-
 /* Returns the number of test vectors that fit in the shared memory. */
 static size_t most_rows(const smma_row_layout *layout) {
-  const size_t by_results = SMMA_RESULT_BYTES / width_of(&layout->part[SMMA_PART_D]);
+  const size_t by_results = SMMA_RESULT_BYTES / smma_part_stride(&layout->part[SMMA_PART_D]);
   size_t operands = 0, by_operands;
-  for (int p = 0; p < SMMA_PART_D; p++) operands += width_of(&layout->part[p]);
+  for (int p = 0; p < SMMA_PART_D; p++) operands += smma_part_stride(&layout->part[p]);
   by_operands = (SMMA_OPERAND_BYTES - SMMA_PARTS * ALIGNMENT) / operands;
   return by_operands < by_results ? by_operands : by_results;
 }
@@ -230,11 +228,11 @@ static smma_rows shared_rows(const foreign *f, const smma_instruction *i, size_t
   smma_rows r = {.instruction = i, .layout = smma_row_layout_of(i), .capacity = count};
   unsigned char *at = f->office.operands;
   for (int p = 0; p < SMMA_PART_D; p++) {
-    const size_t bytes = count * width_of(&r.layout.part[p]);
+    const size_t bytes = count * smma_part_stride(&r.layout.part[p]);
     if (bytes) r.part[p] = at;
     at += (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
   }
-  r.part[SMMA_PART_D] = f->office.results + SMMA_RESULT_BYTES - count * width_of(&r.layout.part[SMMA_PART_D]);
+  r.part[SMMA_PART_D] = f->office.results + SMMA_RESULT_BYTES - count * smma_part_stride(&r.layout.part[SMMA_PART_D]);
   return r;
 }
 
@@ -243,7 +241,7 @@ static outcome run_rows(foreign *f, const smma_instruction *i, const smma_batch 
                         char how[96]) {
   const smma_rows all = smma_rows_of_batch(i, batch);
   smma_rows part = shared_rows(f, i, count);
-  const size_t width = width_of(&part.layout.part[SMMA_PART_D]);
+  const size_t width = smma_part_stride(&part.layout.part[SMMA_PART_D]);
   outcome o;
   put_instruction(f, i);
   smma_rows_copy(&part, 0, &all, first, count);
