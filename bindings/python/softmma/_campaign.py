@@ -13,23 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._encodings import array
-from softmma._products import KINDS
-from softmma._units import Instruction, chosen
-from softmma._value import result, to_pandas
+from softmma._products import check_kind
+from softmma._units import Instruction, chosen, one_instruction
+from softmma._value import check_number, result, to_pandas
 
 Unit: TypeAlias = Union[str, Callable[..., ArrayLike]]
 """A unit's name ("model", "x86", "plugin:FILE", ...: ``softmma units``), or a function that computes test vectors."""
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
-
-
-def _number(name: str, number: int, least: int) -> None:
-    if not least <= number < 2**63:
-        raise ValueError(f"{name} is {number}; it is from {least} to 2^63 - 1")
-
-
-def _kind(kind: str | None) -> None:
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for all in turn")
 
 
 def _file(path: Path, what: str) -> str:
@@ -195,9 +185,9 @@ def campaign(
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that cannot be opened or
     fails, for numbers out of range, and for a file or report of another campaign. Source: ``softmma test``.
     """
-    _number("rows", rows, 1)
-    _number("seed", seed, 0)
-    _kind(kind)
+    check_number("rows", rows, 1)
+    check_number("seed", seed, 0)
+    check_kind(kind, "all")
     gpu, instruction = _subjects(on, instr)
     if open:
         if (against, rows, seed, kind, shard, resume) != ("model", 100000, 0, None, None, None):
@@ -308,7 +298,7 @@ def verify(
     Raises ValueError if there is no vector file, one cannot be read, an array has another shape, or the unit fails, and
     LookupError as `matmul` does. Source: ``softmma verify``.
     """
-    _number("show", show, 0)
+    check_number("show", show, 0)
     if (paths is None) == (rows is None):
         raise ValueError("give paths or rows, one of them")
     files: Sequence[Path] = ()
@@ -322,7 +312,7 @@ def verify(
     if rows is not None:
         if len(rows) not in (4, 6):
             raise ValueError(f"rows: {len(rows)} arrays; give (a, b, c, d) or (a, b, c, d, scale_a, scale_b)")
-        given = (_one(on, instr, None, None), *rows) + (None, None)[len(rows) - 4 :]
+        given = (one_instruction(on, instr, None, None), *rows) + (None, None)[len(rows) - 4 :]
     return result(Verification, _core.verify(tuple(_file(path, "a path") for path in files), given, unit, show))
 
 
@@ -391,18 +381,11 @@ def record(
     Raises LookupError as `matmul` does, any exception of a function, and ValueError for a unit that is a recording,
     does not compute the instruction, or fails. Source: ``softmma vectors record``.
     """
-    _number("rows", rows, 1)
-    _number("seed", seed, 0)
-    _kind(kind)
-    instruction = _one(on, instr, in_dtype, out_dtype)
+    check_number("rows", rows, 1)
+    check_number("seed", seed, 0)
+    check_kind(kind, "all")
+    instruction = one_instruction(on, instr, in_dtype, out_dtype)
     return Recording(instruction, *_core.record(instruction, unit, rows, seed, kind))
-
-
-def _one(on: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:
-    for one in (instr, on):
-        if isinstance(one, Instruction):
-            return one
-    return chosen(str(on), None if instr is None else str(instr), in_dtype, out_dtype)
 
 
 # ---- Test vectors that distinguish units ----
@@ -468,9 +451,9 @@ def next(
         raise TypeError("units: give a list of two or more")
     if not 1 <= rows <= 10000:
         raise ValueError(f"rows is {rows}; it is from 1 to 10000")
-    _number("search", search, 1)
-    _number("seed", seed, 0)
-    i = _one(on, instr, in_dtype, out_dtype)
+    check_number("search", search, 1)
+    check_number("seed", seed, 0)
+    i = one_instruction(on, instr, in_dtype, out_dtype)
     value = _core.next(i, tuple(units), rows, search, seed)
 
     def column(key: str, format: str, width: int) -> NDArray[Any]:

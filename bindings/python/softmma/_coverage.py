@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from softmma import _core
 from softmma._table import html_table, text_table
 from softmma._units import Custom, Instruction, instruction
-from softmma._value import to_pandas
+from softmma._value import check_number, to_pandas
 
 
 class Event(NamedTuple):
@@ -109,7 +109,8 @@ def coverage(
 
     Raises ValueError for a rule whose events are not known, and for a search or seed below 0 or from 2^63 on.
     """
-    _check(search, seed)
+    check_number("search", search)
+    check_number("seed", seed)
     chosen, value = _core.coverage(
         a, b, 0 if c is None else c, on, instr, in_dtype, out_dtype, scale_a, scale_b, search, seed
     )
@@ -126,7 +127,8 @@ def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 
 
     Raises ValueError, with the line, for a file that is neither, was changed, or was counted under another rule.
     """
-    _check(search, seed)
+    check_number("search", search)
+    check_number("seed", seed)
     names = tuple(os.fspath(path) for path in paths)
     for name in names:
         if not isinstance(name, str) or "\0" in name:
@@ -138,12 +140,6 @@ def coverage_files(*paths: str | os.PathLike[str], search: int = 0, seed: int = 
 def _instruction(arch: str, name: str) -> Instruction:
     """Finds the instruction; for a custom unit ``arch`` is the name of its file."""
     return Custom(arch) if "/" in arch or arch.endswith(".json") else instruction(arch, name)
-
-
-def _check(search: int, seed: int) -> None:
-    for name, number in (("search", search), ("seed", seed)):
-        if not 0 <= number < 2**63:
-            raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
 
 
 def _coverage(i: Instruction, x: dict[str, Any]) -> Coverage:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from softmma import _core
-from softmma._products import KINDS
+from softmma._products import check_kind
 from softmma._table import text_table
-from softmma._units import Instruction, Listing, chosen
-from softmma._value import result, to_pandas
+from softmma._units import Instruction, Listing, one_instruction
+from softmma._value import check_number, result, to_pandas
 
 
 class Question(NamedTuple):
@@ -109,16 +109,13 @@ def gen(
     """
     if tininess is not None and not flags:
         raise ValueError("tininess: set flags, too, which it is for")
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first six in turn")
+    check_kind(kind, "the first six")
     if cover and kind is not None:
         raise ValueError("cover and kind do not go together; leave one out")
     count = rows if rows is not None else 0 if cover else 1000
-    for name, number in (("rows", count), ("seed", seed)):
-        if not 0 <= number < 2**63:
-            raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
-    given = instr if instr is not None else on
-    i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+    check_number("rows", count)
+    check_number("seed", seed)
+    i = one_instruction(on, instr, in_dtype, out_dtype)
     return _core.gen(os.fspath(path), i, count, seed, kind, cover, format, flags, tininess)
 
 

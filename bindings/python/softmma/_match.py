@@ -196,7 +196,6 @@ def match(
     (default: those of the arrays). An array of unsigned integers as wide as the given format holds encodings. Values
     outside these formats are rounded in the mode ``round_in`` (default: every mode until something fits). The search
     takes seconds to minutes, longer with more GPUs; Control-C ends it.
-    fits. It takes from seconds to minutes, more with more GPUs; Control-C ends it.
 
         >>> import numpy as np, softmma
         >>> rng = np.random.default_rng(0)

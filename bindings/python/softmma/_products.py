@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core, _devices
 from softmma._plans import Plan, handle_of
-from softmma._units import Instruction, chosen, text_of
+from softmma._units import Instruction, one_instruction, text_of
+from softmma._value import check_number
 
 products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = ContextVar("products_seen", default=None)
 """While this holds a list, each product appends its arguments, by `matmul`'s names, and its result."""
@@ -250,6 +251,12 @@ def dot_flags(
 KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed")
 
 
+def check_kind(kind: str | None, none: str) -> None:
+    """Raises ValueError if there is no such kind; None stands for ``none`` in turn."""
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for {none} in turn")
+
+
 def rows(
     count: int,
     kind: str | None = None,
@@ -276,15 +283,10 @@ def rows(
     Raises ValueError for another kind, and for a count, seed or first below 0 or from 2^63 on. Source:
     ``smma_make_rows`` of softmma/softmma.h.
     """
-    if kind is not None and kind not in KINDS:
-        raise ValueError(
-            f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first eight in turn"
-        )
+    check_kind(kind, "the first eight")
     for name, number in (("count", count), ("seed", seed), ("first", first)):
-        if not 0 <= number < 2**63:
-            raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
-    given = instr if instr is not None else on
-    i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+        check_number(name, number)
+    i = one_instruction(on, instr, in_dtype, out_dtype)
     made = _core.rows(i, kind, seed, first, count)
     return tuple(array for array in made if array is not None)
 
@@ -315,8 +317,7 @@ def rtl_text(
     Raises ValueError for a name that is not an identifier, more stages than the rule has steps, and a rule that has no
     steps. Source: ``smma_rtl_text`` of softmma/rtl.h.
     """
-    given = instr if instr is not None else on
-    i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+    i = one_instruction(on, instr, in_dtype, out_dtype)
     return _core.rtl_text(i, name, stages, assertion)
 
 

@@ -295,6 +295,14 @@ def chosen(on: str, instr: str | None, in_dtype: Any, out_dtype: Any) -> Instruc
     return Instruction(*_core.describe(_core.choose(on, instr, in_dtype, out_dtype)))
 
 
+def one_instruction(
+    on: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any
+) -> Instruction:
+    """Returns ``instr``, or else ``on``, if it is an Instruction; otherwise the one that `matmul` uses."""
+    given = on if instr is None else instr
+    return given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+
+
 def instructions(on: str | None = None, *, every_n: bool = False) -> InstructionList:
     """Lists the instructions of a GPU or architecture in order of preference (default: of all that are listed).
 

@@ -8,6 +8,12 @@ from typing import Any, TypeVar
 R = TypeVar("R", bound=tuple[Any, ...])
 
 
+def check_number(name: str, number: int, least: int = 0) -> None:
+    """Raises ValueError for a number of vectors, or a seed, that is out of range."""
+    if not least <= number < 2**63:
+        raise ValueError(f"{name} is {number}; it is from {least} to 2^63 - 1")
+
+
 def result(kind: type[R], value: Mapping[str, Any], **others: Any) -> R:
     """Returns a named tuple whose fields are the members of the record ``value``; its field ``value`` is the record.
     Lists become tuples. ``others`` are fields that the record lacks, or has with another value."""
