@@ -15,22 +15,22 @@ enum {
 #define MOST_BROKEN 0.03
 
 bool smma_class_make_with(const smma_class_work *w, const smma_change *x, smma_changed *m) {
-  smma_change all[SMMA_MOST_CHANGES];
-  memcpy(all, w->chosen, (size_t)w->count * sizeof *all);
-  all[w->count] = *x;
-  return smma_changed_make(w->request->instruction, all, w->count + 1, m);
+  smma_change changes[SMMA_MOST_CHANGES];
+  memcpy(changes, w->choice, (size_t)w->count * sizeof *changes);
+  changes[w->count] = *x;
+  return smma_changed_make(w->request->instruction, changes, w->count + 1, m);
 }
 
 static smma_class_effect try_change(const smma_class_work *w, const smma_change *x) {
   smma_class_effect e = {0};
   smma_changed m;
-  size_t looked = 0;
+  size_t attempts = 0;
   double mended = 0, most;
   if (!smma_class_make_with(w, x, &m)) return (smma_class_effect){.is_rejected = true};
   for (size_t i = 0; i < w->request->count; i++) {
     uint64_t d;
     if (smma_class_is_right(w, i)) continue;
-    if (looked++ == MISMATCHES_BEFORE_GIVING_UP && e.corrected == 0 && x->sort != SMMA_CHANGED_NUMBER) return e;
+    if (attempts++ == MISMATCHES_BEFORE_GIVING_UP && e.corrected == 0 && x->sort != SMMA_CHANGED_NUMBER) return e;
     d = smma_changed_sample(&m, &w->samples, i);
     if (smma_class_same(w, d, smma_class_unit_result(w, i))) {
       e.corrected++;
@@ -40,7 +40,7 @@ static smma_class_effect try_change(const smma_class_work *w, const smma_change 
     }
   }
   most = mended * MOST_BROKEN;
-  for (size_t i = w->all; e.corrected && i-- > 0 && !e.is_rejected;) /* matching vectors first */
+  for (size_t i = w->total; e.corrected && i-- > 0 && !e.is_rejected;) /* matching vectors first */
     if (smma_class_is_right(w, i) &&
         !smma_class_same(w, smma_changed_sample(&m, &w->samples, i), smma_class_unit_result(w, i))) {
       most -= i < w->request->count ? w->request->weight[i] : w->request->match_weight;
@@ -89,10 +89,10 @@ static bool choose(smma_class_work *w, const smma_class_effect *e, size_t best) 
   if (!keep_alike(w, e, best)) return false;
   smma_class_make_with(w, &w->change[best], &w->together);
   w->broken[w->count] = e[best].broken;
-  w->chosen[w->count] = w->change[best];
+  w->choice[w->count] = w->change[best];
   smma_changed_make(w->request->instruction, &w->change[best], 1, &w->single[w->count]);
   w->count++;
-  for (size_t i = 0; i < w->all; i++) w->model_d[i] = smma_changed_sample(&w->together, &w->samples, i);
+  for (size_t i = 0; i < w->total; i++) w->model_d[i] = smma_changed_sample(&w->together, &w->samples, i);
   return true;
 }
 

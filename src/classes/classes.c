@@ -13,9 +13,9 @@ smma_mismatch_class smma_class_of_row(const smma_class_work *w, size_t i) {
 }
 
 /* Adds the class of a change or, for -1, of the vectors for which the rule's own model has the unit's result. */
-static bool add_class(smma_class_work *w, int of, bool is_model) {
+static bool add_class(smma_class_work *w, int change, bool is_model) {
   const int class = w->classes->count;
-  smma_mismatch_class c = {.is_changed = of >= 0, .is_model = is_model};
+  smma_mismatch_class c = {.is_changed = change >= 0, .is_model = is_model};
   size_t simplest = w->request->count;
   bool alone = false;
   for (size_t i = 0; i < w->request->count; i++) {
@@ -25,7 +25,7 @@ static bool add_class(smma_class_work *w, int of, bool is_model) {
     c.rows++;
     c.mismatches += w->request->weight[i];
     smma_rows_get(&w->samples.rows, i, &row);
-    is_alone = !smma_class_others_matter(w, &row, of);
+    is_alone = !smma_class_others_matter(w, &row, change);
     if (simplest < w->request->count) smma_rows_get(&w->samples.rows, simplest, &other);
     if (simplest < w->request->count &&
         (is_alone < alone || (is_alone == alone && smma_class_size(w->request->instruction, &row) >=
@@ -38,13 +38,13 @@ static bool add_class(smma_class_work *w, int of, bool is_model) {
   c.row = smma_class_of_row(w, simplest).row;
   c.expected = w->request->expected[simplest];
   c.index = w->request->index[simplest];
-  if (of >= 0) {
-    c.change = w->chosen[of];
-    c.refuting = w->broken[of];
-    c.others = w->equivalents[of];
-    for (size_t n = 0; n < c.others && n < SMMA_TOLD_CHANGES; n++) c.other[n] = w->equivalent[of][n];
+  if (change >= 0) {
+    c.change = w->choice[change];
+    c.refuting = w->broken[change];
+    c.others = w->equivalents[change];
+    for (size_t n = 0; n < c.others && n < SMMA_TOLD_CHANGES; n++) c.other[n] = w->equivalent[change][n];
   }
-  if (!is_model && (!smma_class_simplify(w, &c, of) || !smma_class_place(w, &c, of))) return false;
+  if (!is_model && (!smma_class_simplify(w, &c, change) || !smma_class_place(w, &c, change))) return false;
   w->classes->list[w->classes->count++] = c;
   return true;
 }
@@ -109,9 +109,9 @@ static int by_mismatches(const void *x, const void *y) {
 
 static bool open_work(smma_class_work *w) {
   const smma_class_request *q = w->request;
-  w->all = q->count + q->matching;
+  w->total = q->count + q->matching;
   w->change = smma_changes_of(q->instruction, &w->changes);
-  w->model_d = malloc((w->all + 1) * sizeof *w->model_d);
+  w->model_d = malloc((w->total + 1) * sizeof *w->model_d);
   w->class = malloc((q->count + 1) * sizeof *w->class);
   w->is_refuted = calloc(w->changes + 1, sizeof *w->is_refuted);
   if (!smma_samples_open(q->instruction, &w->samples) || !w->change || !w->model_d || !w->class || !w->is_refuted)
@@ -120,7 +120,7 @@ static bool open_work(smma_class_work *w) {
   if (q->matching && !smma_samples_add(&w->samples, q->matches, 0, q->matching)) return false;
   smma_changed_make(q->instruction, NULL, 0, &w->base);
   w->together = w->base;
-  for (size_t i = 0; i < w->all; i++) w->model_d[i] = smma_changed_sample(&w->base, &w->samples, i);
+  for (size_t i = 0; i < w->total; i++) w->model_d[i] = smma_changed_sample(&w->base, &w->samples, i);
   for (size_t i = 0; i < q->count; i++) w->class[i] = SMMA_CLASS_UNKNOWN;
   return true;
 }
@@ -140,7 +140,7 @@ static bool classify(smma_class_work *w) {
   f->tries = w->changes;
   good = good && smma_class_choose_changes(w) && sort_changes(w);
   f->is_complete = good && f->count && !smma_class_any_wrong(w);
-  for (size_t i = 0; f->is_complete && i < w->all; i++) f->is_complete = smma_class_is_right(w, i);
+  for (size_t i = 0; f->is_complete && i < w->total; i++) f->is_complete = smma_class_is_right(w, i);
   good = good && smma_class_sort_others(w);
   for (size_t i = 0; good && i < w->request->count; i++) f->unsorted += w->class[i] == SMMA_CLASS_UNKNOWN;
   return good && find_common_events(w);

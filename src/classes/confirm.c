@@ -25,14 +25,14 @@ static void put_number_neighbours(neighbours *b, smma_row *row, smma_format form
   const uint64_t was = *x, exponent = UINT64_C(1) << (f.fraction_bits + f.ignored_bits);
   if (was == 0) return;
   for (int n = -3; n <= 3; n++) {
-    const uint64_t near = smma_low_bits(was + (uint64_t)n * exponent, f.bits);
-    const smma_number number = smma_decode(f, near);
-    const bool wraps = (near ^ was) >> (f.bits - 1) || (n < 0 ? near > was : near < was);
-    *x = near;
+    const uint64_t neighbour = smma_low_bits(was + (uint64_t)n * exponent, f.bits);
+    const smma_number number = smma_decode(f, neighbour);
+    const bool wraps = (neighbour ^ was) >> (f.bits - 1) || (n < 0 ? neighbour > was : neighbour < was);
+    *x = neighbour;
     if (wraps || number.kind > SMMA_FINITE) continue;
     if (n) put_neighbour(b, row);
     for (size_t m = 0; m < sizeof bits / sizeof bits[0] && bits[m] < f.fraction_bits; m++) {
-      *x = near ^ UINT64_C(1) << (f.ignored_bits + bits[m]);
+      *x = neighbour ^ UINT64_C(1) << (f.ignored_bits + bits[m]);
       put_neighbour(b, row);
     }
   }
@@ -44,9 +44,9 @@ static void put_number_neighbours(neighbours *b, smma_row *row, smma_format form
 static void put_all_neighbours(neighbours *b, const smma_instruction *i, const smma_row *from) {
   smma_row row = *from;
   for (int x = 1; !(i->k & (i->k - 1)) && x < i->k; x++) {
-    smma_row moved = row;
-    for (int k = 0; k < i->k; k++) moved.a[k ^ x] = row.a[k], moved.b[k ^ x] = row.b[k];
-    put_neighbour(b, &moved);
+    smma_row variant = row;
+    for (int k = 0; k < i->k; k++) variant.a[k ^ x] = row.a[k], variant.b[k ^ x] = row.b[k];
+    put_neighbour(b, &variant);
   }
   put_number_neighbours(b, &row, i->c, &row.c);
   for (int k = 0; k < i->k; k++) {
@@ -58,7 +58,7 @@ static void put_all_neighbours(neighbours *b, const smma_instruction *i, const s
 /* Counts of vectors that show whether the unit confirms a change. */
 typedef struct {
   const smma_class_work *w;
-  const smma_changed *with;
+  const smma_changed *model;
   size_t agree;   /* vectors for which the change matters and gives the unit's result */
   size_t neither; /* vectors that the change does not explain */
   size_t refuted; /* vectors for which the change matters, but the unit returns the model's result */
@@ -67,7 +67,7 @@ typedef struct {
 static bool shows_change(const smma_row *row, uint64_t expected, void *context) {
   const change_check *q = context;
   (void)expected;
-  return smma_class_same(q->w, row->d, smma_changed_row(q->with, row)) &&
+  return smma_class_same(q->w, row->d, smma_changed_row(q->model, row)) &&
          !smma_class_same(q->w, row->d, smma_changed_row(&q->w->together, row));
 }
 
@@ -86,15 +86,15 @@ static bool ask_neighbours(smma_class_work *w, change_check *q, size_t i) {
   good = good && smma_unit_ask(w->request->unit, &b.rows, 0, b.count, NULL, w->error);
   w->classes->asked += b.count;
   for (size_t n = 0; good && n < b.count; n++) {
-    uint64_t before, after;
+    uint64_t by_model, by_change;
     smma_rows_get(&b.rows, n, &row);
-    before = smma_changed_row(&w->together, &row);
-    after = smma_changed_row(q->with, &row);
-    if (!smma_class_same(w, after, row.d))
+    by_model = smma_changed_row(&w->together, &row);
+    by_change = smma_changed_row(q->model, &row);
+    if (!smma_class_same(w, by_change, row.d))
       q->neither++;
-    else if (!smma_class_same(w, before, after))
+    else if (!smma_class_same(w, by_model, by_change))
       q->agree++;
-    q->refuted += smma_class_same(w, before, row.d) && !smma_class_same(w, before, after);
+    q->refuted += smma_class_same(w, by_model, row.d) && !smma_class_same(w, by_model, by_change);
   }
   smma_rows_free(&b.rows);
   return good;
@@ -102,20 +102,20 @@ static bool ask_neighbours(smma_class_work *w, change_check *q, size_t i) {
 
 bool smma_class_confirm(smma_class_work *w, const smma_change *x, const smma_class_effect *e, bool *confirmed) {
   smma_changed m;
-  change_check q = {.w = w, .with = &m};
-  size_t seen = 0, wrong = 0, corrected = e->corrected;
+  change_check q = {.w = w, .model = &m};
+  size_t corrected_so_far = 0, mismatches = 0, corrected = e->corrected;
   smma_class_make_with(w, x, &m);
   for (size_t i = 0; i < w->request->count; i++) {
-    wrong += !smma_class_is_right(w, i);
+    mismatches += !smma_class_is_right(w, i);
     if (smma_class_is_right(w, i) ||
         !smma_class_same(w, smma_changed_sample(&m, &w->samples, i), smma_class_unit_result(w, i)))
       continue;
-    if (smma_class_can_ask(w) && seen++ % (corrected / ASKED_NEIGHBOURHOODS + 1) == 0 && !smma_class_is_ended(w) &&
-        !ask_neighbours(w, &q, i))
+    if (smma_class_can_ask(w) && corrected_so_far++ % (corrected / ASKED_NEIGHBOURHOODS + 1) == 0 &&
+        !smma_class_is_ended(w) && !ask_neighbours(w, &q, i))
       return false;
   }
   *confirmed = (e->broken ? 8 * q.refuted <= q.agree : !q.refuted) && 8 * q.neither <= q.agree &&
                (corrected >= SMMA_CLASS_CORRECTED_ENOUGH ||
-                (corrected == wrong && (q.agree >= CONFIRMING_NEIGHBOURS || !smma_class_can_ask(w))));
+                (corrected == mismatches && (q.agree >= CONFIRMING_NEIGHBOURS || !smma_class_can_ask(w))));
   return true;
 }

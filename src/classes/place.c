@@ -22,15 +22,15 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
 static bool ask_which(smma_class_work *w, const smma_class_condition *j, const smma_rows *rows, int count,
                       bool *differs) {
   const size_t bytes = smma_bytes_of(w->request->instruction->d);
-  uint64_t other[SMMA_MOST_PLACES];
+  uint64_t against_d[SMMA_MOST_PLACES];
   if (count && (!smma_unit_ask(w->request->unit, rows, 0, (size_t)count, NULL, w->error) ||
-                !smma_unit_ask(w->request->against, rows, 0, (size_t)count, other, w->error)))
+                !smma_unit_ask(w->request->against, rows, 0, (size_t)count, against_d, w->error)))
     return false;
   w->classes->asked += (size_t)count;
   for (int n = 0; n < count; n++) {
     smma_row row;
     smma_rows_get(rows, (size_t)n, &row);
-    differs[n] = smma_class_is_satisfied(&row, smma_load(bytes, other, (size_t)n), (void *)j);
+    differs[n] = smma_class_is_satisfied(&row, smma_load(bytes, against_d, (size_t)n), (void *)j);
   }
   return true;
 }
@@ -47,9 +47,9 @@ static bool ask_moved(smma_class_work *w, const smma_class_condition *j, smma_ro
   *places = ~UINT64_C(0);
   if (i->k & (i->k - 1) || i->scale_block) return true;
   for (int x = 0; x < i->k; x++) {
-    smma_row moved = *row;
-    for (int k = 0; k < i->k; k++) moved.a[k ^ x] = row->a[k], moved.b[k ^ x] = row->b[k];
-    smma_rows_put(rows, (size_t)x, &moved);
+    smma_row variant = *row;
+    for (int k = 0; k < i->k; k++) variant.a[k ^ x] = row->a[k], variant.b[k ^ x] = row->b[k];
+    smma_rows_put(rows, (size_t)x, &variant);
   }
   if (!ask_which(w, j, rows, i->k, differs)) return false;
   *places = 0;
@@ -69,11 +69,11 @@ static bool ask_bound(smma_class_work *w, const smma_class_condition *j, smma_ro
   bool differs[SMMA_MOST_PLACES];
   int count = 0;
   for (int l = 0; l < i->k; l++) {
-    smma_row moved = *row;
+    smma_row variant = *row;
     if (is_term(row, l) || !same_scale(i, row, k, l)) continue;
-    swap(&moved.a[k], &moved.a[l]);
-    swap(&moved.b[k], &moved.b[l]);
-    smma_rows_put(rows, (size_t)count++, &moved);
+    swap(&variant.a[k], &variant.a[l]);
+    swap(&variant.b[k], &variant.b[l]);
+    smma_rows_put(rows, (size_t)count++, &variant);
   }
   if (!ask_which(w, j, rows, count, differs)) return false;
   *bound = count > 0;
@@ -95,8 +95,8 @@ static bool ask_places(smma_class_work *w, const smma_class_condition *j, smma_r
   return true;
 }
 
-bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int of) {
-  const smma_class_condition j = {w, of, false};
+bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int change) {
+  const smma_class_condition j = {w, change, false};
   smma_rows rows;
   int terms = 0;
   bool good;

@@ -2,10 +2,10 @@
 #include "campaign/campaign.h"
 #include "classes/work.h"
 
-bool smma_class_others_matter(const smma_class_work *w, const smma_row *row, int of) {
+bool smma_class_others_matter(const smma_class_work *w, const smma_row *row, int change) {
   const uint64_t base = smma_changed_row(&w->base, row);
   for (int n = 0; n < w->count; n++)
-    if (n != of && !smma_class_same(w, base, smma_changed_row(&w->single[n], row))) return true;
+    if (n != change && !smma_class_same(w, base, smma_changed_row(&w->single[n], row))) return true;
   return false;
 }
 
@@ -13,10 +13,10 @@ bool smma_class_is_satisfied(const smma_row *row, uint64_t expected, void *conte
   const smma_class_condition *j = context;
   const smma_class_work *w = j->w;
   if (smma_class_same(w, expected, row->d)) return false;
-  if (j->of >= 0 ? !smma_class_same(w, row->d, smma_changed_row(&w->single[j->of], row))
-                 : smma_class_same(w, row->d, smma_changed_row(&w->together, row)))
+  if (j->change >= 0 ? !smma_class_same(w, row->d, smma_changed_row(&w->single[j->change], row))
+                     : smma_class_same(w, row->d, smma_changed_row(&w->together, row)))
     return false;
-  return !j->alone || !smma_class_others_matter(w, row, j->of);
+  return !j->alone || !smma_class_others_matter(w, row, j->change);
 }
 
 long smma_class_size(const smma_instruction *i, const smma_row *row) {
@@ -25,16 +25,16 @@ long smma_class_size(const smma_instruction *i, const smma_row *row) {
   return smma_row_terms(i, row) * 100000L + bits;
 }
 
-bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int of) {
-  smma_class_condition j = {w, of, false};
+bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int change) {
+  smma_class_condition j = {w, change, false};
   const smma_row_judge judge = {smma_class_is_satisfied, &j, &w->classes->asked};
-  c->is_alone = j.alone = !smma_class_others_matter(w, &c->row, of);
+  c->is_alone = j.alone = !smma_class_others_matter(w, &c->row, change);
   if (!smma_class_can_ask(w) || smma_class_is_ended(w)) return true;
   if (!smma_class_is_satisfied(&c->row, c->expected, &j)) return true;
   c->is_simplified = true;
   if (!smma_minimise_while(w->request->unit, w->request->against, w->request->instruction, &judge, &c->row,
                            &c->expected, w->error))
     return false;
-  c->is_alone = !smma_class_others_matter(w, &c->row, of);
+  c->is_alone = !smma_class_others_matter(w, &c->row, change);
   return true;
 }

@@ -73,7 +73,7 @@ static void find_partial_change(const smma_class_work *w, int class) {
     if (!smma_changed_make(w->request->instruction, &w->change[n], 1, &m) || !is_like(w, class, &m)) continue;
     c->is_partly = true;
     c->change = w->change[n];
-    for (size_t i = w->request->count; i < w->all; i++)
+    for (size_t i = w->request->count; i < w->total; i++)
       c->refuting += !smma_class_same(w, smma_changed_sample(&m, &w->samples, i), smma_class_unit_result(w, i));
     for (size_t o = n + 1; o < w->changes; o++)
       if (smma_changed_make(w->request->instruction, &w->change[o], 1, &m) && is_like(w, class, &m) &&
@@ -85,13 +85,13 @@ static void find_partial_change(const smma_class_work *w, int class) {
 
 bool smma_class_sort_others(smma_class_work *w) {
   const int first = w->classes->count;
-  double whole = 0, looked = 0;
+  double all_weights = 0, sorted_weights = 0;
   int rows = 0, last_new = 0;
   for (size_t i = 0; i < w->request->count; i++) {
-    const int before = w->classes->count;
+    const int known_classes = w->classes->count;
     smma_mismatch_class c;
     if (w->class[i] != SMMA_CLASS_UNKNOWN) continue;
-    whole += w->request->weight[i];
+    all_weights += w->request->weight[i];
     if (smma_class_can_ask(w) &&
         (rows >= MOST_MINIMISED || (rows >= MINIMISED_AT_FIRST && rows >= last_new + MINIMISED_WITHOUT_NEW_CLASS) ||
          smma_class_is_ended(w)))
@@ -101,14 +101,14 @@ bool smma_class_sort_others(smma_class_work *w) {
     w->class[i] = join_class(w, &c, first);
     rows++;
     if (w->class[i] == SMMA_CLASS_UNKNOWN) continue;
-    looked += w->request->weight[i];
-    if (w->classes->count > before) last_new = rows;
+    sorted_weights += w->request->weight[i];
+    if (w->classes->count > known_classes) last_new = rows;
     w->classes->list[w->class[i]].rows++;
     w->classes->list[w->class[i]].mismatches += w->request->weight[i];
   }
-  for (int n = first; n < w->classes->count && looked > 0; n++) {
-    w->classes->list[n].is_estimate = looked < whole;
-    w->classes->list[n].mismatches *= whole / looked;
+  for (int n = first; n < w->classes->count && sorted_weights > 0; n++) {
+    w->classes->list[n].is_estimate = sorted_weights < all_weights;
+    w->classes->list[n].mismatches *= all_weights / sorted_weights;
     find_partial_change(w, n);
   }
   return true;

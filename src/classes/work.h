@@ -22,15 +22,15 @@ typedef struct {
   smma_error *error;
   smma_operation operation;
   smma_samples samples; /* the mismatches, then the matching vectors */
-  size_t all;
-  uint64_t *model_d; /* d by the model with the chosen changes */
+  size_t total;         /* number of samples */
+  uint64_t *model_d;    /* d by the model with the chosen changes */
   smma_change *change;
   size_t changes;
   bool *is_refuted; /* a matching vector refutes the change */
-  smma_change chosen[SMMA_MOST_CHANGES], *equivalent[SMMA_MOST_CHANGES];
+  smma_change choice[SMMA_MOST_CHANGES], *equivalent[SMMA_MOST_CHANGES];
   size_t equivalents[SMMA_MOST_CHANGES], broken[SMMA_MOST_CHANGES];
   smma_changed single[SMMA_MOST_CHANGES], together, base;     /* the model with one change, with all, and with none */
-  int count;                                                  /* of chosen changes */
+  int count;                                                  /* number of chosen changes */
   int *class;                                                 /* class of each mismatch */
   smma_row simple[SMMA_MOST_CLASSES][SMMA_CLASS_MOST_SIMPLE]; /* minimised vectors of classes that no change explains */
   int simples[SMMA_MOST_CLASSES];
@@ -85,31 +85,31 @@ bool smma_class_any_wrong(const smma_class_work *w);
 
 /* ---- The simplest vector (simplify.c) ---- */
 
-/* The condition that every minimised vector must meet: it shows the change with index `of` (-1: any difference that no
-   change explains). If `alone`, no other change may matter for it. */
+/* The condition that every minimised vector must meet: it shows this change (index; -1: any difference that
+   no change explains). If `alone`, no other change may matter for it. */
 typedef struct {
   const smma_class_work *w;
-  int of;
+  int change;
   bool alone;
 } smma_class_condition;
 
 /* Reports whether a vector meets the condition `context`. */
 bool smma_class_is_satisfied(const smma_row *row, uint64_t expected, void *context);
 
-/* Reports whether a change other than `of` matters for a vector. */
-bool smma_class_others_matter(const smma_class_work *w, const smma_row *row, int of);
+/* Reports whether a change other than `change` matters for a vector. */
+bool smma_class_others_matter(const smma_class_work *w, const smma_row *row, int change);
 
 /* Returns the size of a vector for minimisation: the number of terms counts first, then the number of bits that are
    set. */
 long smma_class_size(const smma_instruction *i, const smma_row *row);
 
-/* Minimises the vector of a class as long as it still shows change `of`. */
-bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int of);
+/* Minimises the vector of a class as long as it still shows the change. */
+bool smma_class_simplify(smma_class_work *w, smma_mismatch_class *c, int change);
 
 /* ---- Places (place.c) ---- */
 
 /* Determines the places of a class from its minimised vector. Returns false if a unit fails. */
-bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int of);
+bool smma_class_place(smma_class_work *w, smma_mismatch_class *c, int change);
 
 /* ---- Mismatches that no change explains (unexplained.c) ---- */
 

@@ -25,22 +25,22 @@ static bool are_one(const smma_match_data *data, const smma_instruction *x, cons
 /* Adds an instruction to a class. The instruction with the greatest K represents the class, because it can also compute
    the shorter groups of the other instructions. */
 static bool add_member(smma_match_class *class, const smma_instruction *i) {
-  const smma_instruction **more = realloc(class->member, (class->members + 1) * sizeof *more);
-  if (!more) return false;
-  class->member = more;
-  more[class->members++] = i;
-  if (i->k > more[0]->k) more[class->members - 1] = more[0], more[0] = i;
+  const smma_instruction **list = realloc(class->member, (class->members + 1) * sizeof *list);
+  if (!list) return false;
+  class->member = list;
+  list[class->members++] = i;
+  if (i->k > list[0]->k) list[class->members - 1] = list[0], list[0] = i;
   return true;
 }
 
 static bool classify(smma_match_work *s, const smma_instruction *i) {
   smma_match *m = s->match;
-  smma_match_class *more;
+  smma_match_class *list;
   for (size_t c = 0; c < m->classes; c++)
     if (are_one(s->data, m->class[c].member[0], i)) return add_member(&m->class[c], i);
-  more = realloc(m->class, (m->classes + 1) * sizeof *more);
-  if (!more) return false;
-  m->class = more;
+  list = realloc(m->class, (m->classes + 1) * sizeof *list);
+  if (!list) return false;
+  m->class = list;
   m->class[m->classes] = (smma_match_class){0};
   return add_member(&m->class[m->classes++], i);
 }
@@ -60,10 +60,10 @@ bool smma_match_make_classes(smma_match_work *s, const smma_instruction *const *
     if (!classify(s, instruction[i])) return false;
     note_kind(s, instruction[i]);
   }
-  for (size_t c = 0, kept; c < m->classes; c = kept) {
+  for (size_t c = 0, next; c < m->classes; c = next) {
     bool fits;
     if (!smma_match_take_c(s->data, m->class[c].member[0], &m->class[c].c, &fits)) return false;
-    kept = c + fits;
+    next = c + fits;
     if (fits) continue;
     free(m->class[c].c);
     free(m->class[c].member);

@@ -5,17 +5,18 @@
 
 /* Returns the slot of a key's first recipe, or the free slot where it belongs. */
 static size_t *place_of(const smma_match_set *x, smma_match_key key) {
-  size_t at = key.word[0] & (2 * x->room - 1);
-  while (x->place[at] && !smma_match_same_key(x->entry[x->place[at] - 1].key, key)) at = (at + 1) & (2 * x->room - 1);
-  return &x->place[at];
+  size_t slot = key.word[0] & (2 * x->room - 1);
+  while (x->place[slot] && !smma_match_same_key(x->entry[x->place[slot] - 1].key, key))
+    slot = (slot + 1) & (2 * x->room - 1);
+  return &x->place[slot];
 }
 
 static bool grow(smma_match_set *x) {
   const size_t room = x->room ? 2 * x->room : 1024;
-  smma_match_entry *more = realloc(x->entry, room * sizeof *more);
+  smma_match_entry *entries = realloc(x->entry, room * sizeof *entries);
   size_t *place = calloc(2 * room, sizeof *place), *first;
-  if (more) x->entry = more;
-  if (!more || !place) {
+  if (entries) x->entry = entries;
+  if (!entries || !place) {
     free(place);
     return false;
   }

@@ -171,16 +171,16 @@ static int in_order_of_trial(const void *x, const void *y) {
    a single worker. */
 static void add_worker(smma_match_work *s, const smma_match_counts *t, const smma_match_trial *matching,
                        const smma_match_trial *nearest) {
-  const size_t all = s->counts.matching_count + t->matching_count;
-  smma_match_trial *list = malloc((all + 1) * sizeof *list);
+  const size_t total = s->counts.matching_count + t->matching_count;
+  smma_match_trial *list = malloc((total + 1) * sizeof *list);
   s->counts.candidates += t->candidates, s->counts.products += t->products, s->counts.dropped += t->dropped;
   s->counts.no_memory |= t->no_memory || !list;
   if (!list) return;
   memcpy(list, s->matching, s->counts.matching_count * sizeof *list);
   memcpy(list + s->counts.matching_count, matching, t->matching_count * sizeof *list);
-  qsort(list, all, sizeof *list, in_order_of_trial);
-  s->counts.matching_count = smma_least(all, SMMA_MATCH_MOST_MATCHING);
-  s->counts.dropped += all - s->counts.matching_count;
+  qsort(list, total, sizeof *list, in_order_of_trial);
+  s->counts.matching_count = smma_least(total, SMMA_MATCH_MOST_MATCHING);
+  s->counts.dropped += total - s->counts.matching_count;
   memcpy(s->matching, list, s->counts.matching_count * sizeof *list);
   free(list);
   for (size_t i = 0; i < t->nearest_count; i++) smma_match_note_near(s, nearest[i]);
@@ -195,13 +195,13 @@ static void try_all(smma_match_work *s) {
 
 /* Creates a worker with the same samples and classes. */
 static smma_match_work *new_worker(const smma_match_work *s, size_t worker) {
-  smma_match_work *other = malloc(sizeof *other);
-  if (!other) return NULL;
-  *other = *s;
-  other->worker = worker, other->checks_stop = false, other->sets = 0, other->recipes = 0;
-  memset(other->set, 0, sizeof other->set);
-  other->counts.no_memory = !smma_match_make_sets(other);
-  return other;
+  smma_match_work *copy = malloc(sizeof *copy);
+  if (!copy) return NULL;
+  *copy = *s;
+  copy->worker = worker, copy->checks_stop = false, copy->sets = 0, copy->recipes = 0;
+  memset(copy->set, 0, sizeof copy->set);
+  copy->counts.no_memory = !smma_match_make_sets(copy);
+  return copy;
 }
 
 void smma_match_try(smma_match_work *s, size_t threads) {

@@ -55,14 +55,14 @@ static void score_all(smma_match_work *s, smma_match_trial *list, size_t count, 
 void smma_match_refine(smma_match_work *s) {
   score_all(s, s->nearest, s->counts.nearest_count, &s->elements[s->samples - 1]);
   for (size_t x = 1; x < s->samples && !s->counts.no_memory; x++) {
-    size_t kept = 0;
+    size_t rest = 0;
     score_all(s, s->matching, s->counts.matching_count, &s->elements[x]);
     for (size_t i = 0; i < s->counts.matching_count; i++)
       if (s->matching[i].score == (int)(x + 1) * SMMA_MATCH_SAMPLE)
-        s->matching[kept++] = s->matching[i];
+        s->matching[rest++] = s->matching[i];
       else
         smma_match_note_near(s, s->matching[i]);
-    s->counts.matching_count = kept;
+    s->counts.matching_count = rest;
   }
 }
 
@@ -130,29 +130,29 @@ static bool is_of_class(const smma_match_work *s, const smma_recipe *r, const sm
   return plan;
 }
 
-static void note_library(smma_match_candidate *found, const smma_recipe *r) {
-  smma_match_library *l = found->library;
-  while (l < found->library + found->libraries && strcmp(l->name, r->library) != 0) l++;
-  if (l < found->library + found->libraries) {
+static void note_library(smma_match_candidate *description, const smma_recipe *r) {
+  smma_match_library *l = description->library;
+  while (l < description->library + description->libraries && strcmp(l->name, r->library) != 0) l++;
+  if (l < description->library + description->libraries) {
     l->others++;
-  } else if (found->libraries < sizeof found->library / sizeof *found->library) {
-    found->libraries++;
+  } else if (description->libraries < sizeof description->library / sizeof *description->library) {
+    description->libraries++;
     l->name = r->library;
     smma_recipe_text(r, l->text, sizeof l->text);
   }
 }
 
 static void describe(const smma_match_work *s, const smma_match_trial *c, const smma_match_difference *difference,
-                     smma_match_candidate *found) {
+                     smma_match_candidate *description) {
   const smma_match_set *x = &s->set[c->set];
   const smma_recipe *r = &x->entry[c->entry].recipe;
-  *found = (smma_match_candidate){.of = (size_t)(class_of(s, c) - s->match->class), .difference = *difference};
-  found->plan = plan_of(s, c);
-  smma_recipe_text(r, found->text, sizeof found->text);
+  *description = (smma_match_candidate){.of = (size_t)(class_of(s, c) - s->match->class), .difference = *difference};
+  description->plan = plan_of(s, c);
+  smma_recipe_text(r, description->text, sizeof description->text);
   for (size_t i = 0; i < x->count; i++)
     if (x->entry[i].recipe.library && smma_match_same_key(x->entry[i].key, x->entry[c->entry].key) &&
         is_of_class(s, &x->entry[i].recipe, class_of(s, c)))
-      note_library(found, &x->entry[i].recipe);
+      note_library(description, &x->entry[i].recipe);
 }
 
 /* ---- Verifying candidates ---- */
@@ -166,7 +166,7 @@ typedef struct {
 
 /* Removes the candidates from `at` on that do not match all witnesses. */
 static void filter(smma_match_work *s, witnesses *w, size_t at) {
-  size_t kept = at;
+  size_t rest = at;
   w->count = 0;
   for (size_t i = at; i < s->counts.matching_count; i++) s->matching[i].score = 0;
   if (smma_match_gather(s->data, &w->elements))
@@ -175,8 +175,8 @@ static void filter(smma_match_work *s, witnesses *w, size_t at) {
     s->counts.no_memory = true;
   smma_match_elements_free(&w->elements);
   for (size_t i = at; i < s->counts.matching_count; i++)
-    if (s->matching[i].score == SMMA_MATCH_SAMPLE) s->matching[kept++] = s->matching[i];
-  s->counts.matching_count = kept;
+    if (s->matching[i].score == SMMA_MATCH_SAMPLE) s->matching[rest++] = s->matching[i];
+  s->counts.matching_count = rest;
 }
 
 static void note_witness(smma_match_work *s, witnesses *w, const smma_match_difference *d, size_t next) {
@@ -194,12 +194,12 @@ void smma_match_verify_all(smma_match_work *s, smma_match_trial *fit) {
   m->untried = s->counts.dropped;
   for (size_t i = 0; i < s->counts.matching_count && !s->counts.no_memory; i++) {
     smma_match_trial *c = &s->matching[i];
-    const smma_match_key own = key_within(s, c);
-    bool known = false;
+    const smma_match_key key_of_c = key_within(s, c);
+    bool is_known = false;
     for (size_t f = 0; f < m->fits; f++)
-      known |= class_of(s, c) == class_of(s, &fit[f]) && smma_match_same_key(own, key[f]);
+      is_known |= class_of(s, c) == class_of(s, &fit[f]) && smma_match_same_key(key_of_c, key[f]);
     c->different = SIZE_MAX;
-    if (known) continue;
+    if (is_known) continue;
     if (m->fits == SMMA_MATCH_MOST || tries == MOST_WHOLE) {
       m->untried++;
       continue;
@@ -211,7 +211,7 @@ void smma_match_verify_all(smma_match_work *s, smma_match_trial *fit) {
       note_witness(s, &w, &difference, i + 1);
       continue;
     }
-    fit[m->fits] = *c, key[m->fits] = own;
+    fit[m->fits] = *c, key[m->fits] = key_of_c;
     describe(s, c, &difference, &m->fit[m->fits++]);
   }
 }
@@ -219,10 +219,10 @@ void smma_match_verify_all(smma_match_work *s, smma_match_trial *fit) {
 void smma_match_rank_libraries(smma_match *m, smma_match_trial *fit) {
   for (size_t f = 1; f < m->fits; f++)
     for (size_t i = f; i > 0 && m->fit[i].libraries && !m->fit[i - 1].libraries; i--) {
-      const smma_match_candidate found = m->fit[i];
-      const smma_match_trial own = fit[i];
+      const smma_match_candidate description = m->fit[i];
+      const smma_match_trial key_of_c = fit[i];
       m->fit[i] = m->fit[i - 1], fit[i] = fit[i - 1];
-      m->fit[i - 1] = found, fit[i - 1] = own;
+      m->fit[i - 1] = description, fit[i - 1] = key_of_c;
     }
 }
 

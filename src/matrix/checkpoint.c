@@ -13,9 +13,9 @@ static smma_archive *archive_of(smma_checkpoint *c, smma_matrix_part p) {
   return c->is_index ? &c->shard[p].archive : &c->archive;
 }
 
-bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *what) {
+bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *reason) {
   const char *path = c->is_index ? c->shard[p].path : c->archive.path;
-  return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], what);
+  return smma_fail(c->archive.error, "%s: header (JSON from byte 8): tensor '%.100s': %s", path, c->name[p], reason);
 }
 
 /* Reports whether elements of this type are useless without scale factors: they are narrow, or packed integers. */
@@ -53,24 +53,24 @@ static bool is_comfy(const smma_checkpoint *c) {
   static const char mark[] = "comfy_quant", layer[] = "weight";
   const smma_archive *file = c->is_index ? &c->shard[SMMA_MATRIX_ELEMENTS].archive : &c->archive;
   const smma_datum *about = smma_datum_get(file->tensors, "__metadata__");
-  char joined[SMMA_MOST_TENSOR_NAME];
+  char full_name[SMMA_MOST_TENSOR_NAME];
   size_t length;
   return smma_datum_get(about, "_quantization_metadata") ||
          (smma_name_ends(c->name[SMMA_MATRIX_ELEMENTS], layer, &length) &&
-          smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, mark, joined));
+          smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, mark, full_name));
 }
 
 /* Fails if the elements belong to a form that is not read. */
 static bool is_read(const smma_checkpoint *c) {
-  char other[SMMA_MOST_TENSOR_NAME], what[160];
+  char other_name[SMMA_MOST_TENSOR_NAME], reason[160];
   size_t length;
   for (const smma_unread_form *u = smma_unread_forms; u < smma_unread_forms + smma_unread_form_count && is_narrow(c);
        u++)
     if (smma_name_ends(c->name[SMMA_MATRIX_ELEMENTS], u->elements, &length) &&
-        smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, u->other, other)) {
-      snprintf(what, sizeof what, "%s is not read; dequantise it with the package that wrote it, and save the numbers",
-               u->form);
-      return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS, what);
+        smma_checkpoint_has(&c->archive, c->name[SMMA_MATRIX_ELEMENTS], length, u->other, other_name)) {
+      snprintf(reason, sizeof reason,
+               "%s is not read; dequantise it with the package that wrote it, and save the numbers", u->form);
+      return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS, reason);
     }
   return true;
 }
@@ -110,12 +110,12 @@ static bool find_parts(smma_checkpoint *c) {
 static bool select_index(smma_checkpoint *c, smma_matrix_part p) {
   smma_archive_tensor *t = &c->part[p];
   const size_t all = t->shape.count ? t->shape.extent[0] : 0;
-  char what[128];
+  char reason[128];
   if (!c->is_indexed || (p != SMMA_MATRIX_ELEMENTS && smma_shape_elements(&t->shape) == 1)) return true;
-  snprintf(what, sizeof what, "it has no matrix [%zu]: its leading axis has %zu", c->index, all);
+  snprintf(reason, sizeof reason, "it has no matrix [%zu]: its leading axis has %zu", c->index, all);
   if (p == SMMA_MATRIX_ELEMENTS && t->shape.count < 3)
     return smma_checkpoint_fail(c, p, "it is one matrix; leave out the number in []");
-  if (c->index >= all || (p != SMMA_MATRIX_ELEMENTS && all != c->leading)) return smma_checkpoint_fail(c, p, what);
+  if (c->index >= all || (p != SMMA_MATRIX_ELEMENTS && all != c->leading)) return smma_checkpoint_fail(c, p, reason);
   c->leading = all;
   if ((t->end - t->begin) % all || smma_shape_elements(&t->shape) / all * (size_t)t->type->bits % 8)
     return smma_checkpoint_fail(c, p, "its matrices do not fill whole bytes");
@@ -130,7 +130,7 @@ static bool take_shape(smma_checkpoint *c, smma_tensor *tensor) {
   smma_shape *shape = &c->part[SMMA_MATRIX_ELEMENTS].shape;
   smma_error where;
   size_t elements;
-  char text[SMMA_SHAPE_TEXT], what[2 * SMMA_SHAPE_TEXT];
+  char text[SMMA_SHAPE_TEXT], reason[2 * SMMA_SHAPE_TEXT];
   if (!select_index(c, SMMA_MATRIX_ELEMENTS)) return false;
   if (c->names && strcmp(c->names->end[SMMA_MATRIX_ELEMENTS], "_blocks") == 0) {
     smma_shape_drop_ones(shape, 3);
@@ -138,8 +138,8 @@ static bool take_shape(smma_checkpoint *c, smma_tensor *tensor) {
   }
   smma_shape_drop_ones(shape, 2);
   smma_shape_text(shape, text);
-  snprintf(what, sizeof what, "shape %s holds several matrices; name one as NAME[0]", text);
-  if (shape->count == 3 && !c->is_indexed) return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS, what);
+  snprintf(reason, sizeof reason, "shape %s holds several matrices; name one as NAME[0]", text);
+  if (shape->count == 3 && !c->is_indexed) return smma_checkpoint_fail(c, SMMA_MATRIX_ELEMENTS, reason);
   smma_fail(&where, "%s: header (JSON from byte 8): tensor '%.100s'", c->archive.path, c->name[SMMA_MATRIX_ELEMENTS]);
   return smma_shape_matrix(shape, where.text, tensor, &elements, c->archive.error);
 }
@@ -217,10 +217,10 @@ bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *ten
 
 bool smma_safetensors_read_index(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
   const size_t size = input->size == SMMA_SIZE_UNKNOWN ? 0 : (size_t)input->size;
-  size_t got = 0;
-  char *text = smma_input_take(input, size, &got, error);
+  size_t bytes_read = 0;
+  char *text = smma_input_take(input, size, &bytes_read, error);
   if (!text) return false;
-  smma_datum *index = smma_datum_read(input->path, text, got, error);
+  smma_datum *index = smma_datum_read(input->path, text, bytes_read, error);
   const smma_datum *names = smma_datum_get(index, "weight_map");
   smma_checkpoint *c = index ? calloc(1, sizeof *c) : NULL;
   bool done = c || (index && smma_no_memory(error));

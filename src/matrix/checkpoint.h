@@ -60,13 +60,13 @@ bool smma_name_ends(const char *name, const char *end, size_t *length);
 
 /* Writes the first `length` bytes of a name and an end; returns whether the file has a tensor of this name. */
 bool smma_checkpoint_has(const smma_archive *file, const char *name, size_t length, const char *end,
-                         char joined[SMMA_MOST_TENSOR_NAME]);
+                         char full_name[SMMA_MOST_TENSOR_NAME]);
 
 /* Finds the tensor of the elements. `name` may be a part of its name, with an index in [], or NULL. */
 bool smma_checkpoint_choose(smma_checkpoint *c, const char *name);
 
 /* Fails because of a part. */
-bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *what);
+bool smma_checkpoint_fail(const smma_checkpoint *c, smma_matrix_part p, const char *reason);
 
 /* ---- Data ---- */
 

@@ -27,11 +27,11 @@ const size_t smma_unread_form_count = sizeof smma_unread_forms / sizeof *smma_un
 enum { MOST_LISTED = 256 };
 
 bool smma_checkpoint_has(const smma_archive *file, const char *name, size_t length, const char *end,
-                         char joined[SMMA_MOST_TENSOR_NAME]) {
+                         char full_name[SMMA_MOST_TENSOR_NAME]) {
   if (length > SMMA_MOST_TENSOR_NAME ||
-      snprintf(joined, SMMA_MOST_TENSOR_NAME, "%.*s%s", (int)length, name, end) >= SMMA_MOST_TENSOR_NAME)
+      snprintf(full_name, SMMA_MOST_TENSOR_NAME, "%.*s%s", (int)length, name, end) >= SMMA_MOST_TENSOR_NAME)
     return false;
-  return smma_archive_has(file, joined);
+  return smma_archive_has(file, full_name);
 }
 
 bool smma_name_ends(const char *name, const char *end, size_t *length) {
@@ -121,14 +121,15 @@ static size_t find_beginning(smma_checkpoint *c, const char *query, bool whole) 
 /* Writes the part of a name that is compared with `query`: as many components at its end, without ".weight" and the
    end of the elements' name. */
 static void write_form(const char *name, const char *query, char form[SMMA_MOST_TENSOR_NAME]) {
-  size_t length = strlen(name), kept;
+  size_t length = strlen(name), length_without;
   const char *at;
   int components = 1;
   for (const smma_naming *n = smma_namings; n < smma_namings + smma_naming_count; n++)
-    if (smma_name_ends(name, n->end[SMMA_MATRIX_ELEMENTS], &kept) && kept < length) length = kept;
+    if (smma_name_ends(name, n->end[SMMA_MATRIX_ELEMENTS], &length_without) && length_without < length)
+      length = length_without;
   snprintf(form, SMMA_MOST_TENSOR_NAME, "%.*s", length < SMMA_MOST_TENSOR_NAME ? (int)length : SMMA_MOST_TENSOR_NAME,
            name);
-  if (!strstr(query, ".weight") && smma_name_ends(form, ".weight", &kept)) form[kept] = '\0';
+  if (!strstr(query, ".weight") && smma_name_ends(form, ".weight", &length_without)) form[length_without] = '\0';
   for (at = query; (at = strchr(at, '.')); at++) components++;
   for (at = form + strlen(form); at > form && (at[-1] != '.' || --components); at--) continue;
   memmove(form, at, strlen(at) + 1);

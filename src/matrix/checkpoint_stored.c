@@ -104,21 +104,21 @@ static size_t share(size_t extent, size_t factors) {
    or one for the whole matrix. */
 static bool take_blocks(smma_checkpoint *c, smma_stored *s) {
   const smma_shape *shape = &c->part[SMMA_MATRIX_SCALES].shape;
-  char of_scales[SMMA_SHAPE_TEXT], what[4 * SMMA_SHAPE_TEXT];
+  char of_scales[SMMA_SHAPE_TEXT], reason[4 * SMMA_SHAPE_TEXT];
   smma_shape_drop_ones(&c->part[SMMA_MATRIX_SCALES].shape, 2);
   const size_t rows = shape->count ? shape->extent[0] : 1, columns = shape->count == 2 ? shape->extent[1] : 1;
   const bool fits = shape->count <= 2 && (shape->count != 1 || rows == 1 || rows == s->rows);
-  const size_t needed = s->scale == SMMA_UE4M3 ? 16 : 32;
+  const size_t block = s->scale == SMMA_UE4M3 ? 16 : 32;
   s->block[0] = share(s->rows, rows), s->block[1] = share(s->columns, columns);
   s->scale_columns = columns, s->scale_count = rows * columns;
   smma_shape_text(shape, of_scales);
-  snprintf(what, sizeof what, "shape %s does not fit the %zu x %zu elements of '%.100s'", of_scales, s->rows,
+  snprintf(reason, sizeof reason, "shape %s does not fit the %zu x %zu elements of '%.100s'", of_scales, s->rows,
            s->columns, c->name[SMMA_MATRIX_ELEMENTS]);
-  if (!fits || !s->block[0] || !s->block[1]) return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, what);
+  if (!fits || !s->block[0] || !s->block[1]) return smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, reason);
   if (s->scale == SMMA_F32 || s->block[0] > 1) return true;
-  s->block[1] = needed; /* also if a row is shorter */
-  return columns == s->columns / needed + (s->columns % needed != 0) ||
-         smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, what);
+  s->block[1] = block; /* also if a row is shorter */
+  return columns == s->columns / block + (s->columns % block != 0) ||
+         smma_checkpoint_fail(c, SMMA_MATRIX_SCALES, reason);
 }
 
 static float number_at(const smma_checkpoint *c, smma_matrix_part p, size_t at) {

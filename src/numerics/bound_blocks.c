@@ -128,7 +128,7 @@ static void fuse(const alignment *f, const smma_bound_terms *t, const accumulato
 /* Truncates the products under their greatest exponent. With stride 2, even and odd products have separate
    exponents. Returns the exponent under which the sums are added. */
 static void truncate_products(const smma_tr_fdpa *p, int stride, const smma_bound_terms *t, smma_bound_sum *s,
-                              double joined[LANES]) {
+                              double joint_lead[LANES]) {
   const alignment f = {.truncates = true, .positive_down = 1, .negative_up = 1};
   const double resolution = smma_power(-p->alignment_bits);
   double lead[2][LANES] = {{0}}, q[LANES];
@@ -138,9 +138,9 @@ static void truncate_products(const smma_tr_fdpa *p, int stride, const smma_boun
     lose_terms(&f, t, part, stride, q, s);
   }
   for (int j = 0; j < LANES; j++) {
-    joined[j] = smma_larger(lead[0][j], lead[1][j]);
+    joint_lead[j] = smma_larger(lead[0][j], lead[1][j]);
     if (stride == 2 && smma_smaller(lead[0][j], lead[1][j]) > 0 && lead[0][j] != lead[1][j])
-      s->below[j] += joined[j] * resolution; /* the smaller sum is rounded down */
+      s->below[j] += joint_lead[j] * resolution; /* the smaller sum is rounded down */
   }
 }
 

@@ -4,7 +4,7 @@
 #include "rtl/sum.h"
 
 /* Writes the part of an alignment module that rounds `kept`: declares `rounded`, of `bits` bits. */
-static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, int lost) {
+static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, int lost_bits) {
   smma_rtl_writer *w = &u->modules;
   smma_rtl_put(w, "  logic [%d:0] rounded;\n", bits - 1);
   if (cut->rounding == SMMA_ROUND_TOWARD_ZERO) {
@@ -13,27 +13,27 @@ static void put_cut_rounding(smma_rtl_unit *u, const smma_cut *cut, int bits, in
   }
   smma_rtl_put(
       w, "  logic odd, half, rest;\n  assign odd = kept[0];\n  assign half = lost[%d];\n  assign rest = |lost[%d:0];\n",
-      lost - 1, lost - 2);
+      lost_bits - 1, lost_bits - 2);
   smma_rtl_put(w, "  assign rounded = {1'b0, kept} + {%d'd0, %s};\n", bits - 1,
                smma_rtl_rounds_up(cut->rounding, "").text);
 }
 
-/* Declares `kept`, a significand of `from` bits that has `before` zeros appended and is then shifted to the right by
-   `right` bits. Also declares `lost`, the bits that the shift drops, if they matter. */
-static void put_shift(smma_rtl_unit *u, const smma_cut *cut, int from, int before, int *lost) {
+/* Declares `kept`, a significand of `from` bits that has `zeros` zeros appended and is then shifted to the right by
+   `right` bits. Also declares `lost_bits`, the bits that the shift drops, if they matter. */
+static void put_shift(smma_rtl_unit *u, const smma_cut *cut, int from, int zeros, int *lost_bits) {
   smma_rtl_writer *w = &u->modules;
-  const int x = u->exponent_bits, bits = from + before;
-  const smma_rtl_words all = before ? smma_rtl_print("{significand, %d'd0}", before) : smma_rtl_print("significand");
-  *lost = bits + 1;
+  const int x = u->exponent_bits, bits = from + zeros;
+  const smma_rtl_words all = zeros ? smma_rtl_print("{significand, %d'd0}", zeros) : smma_rtl_print("significand");
+  *lost_bits = bits + 1;
   smma_rtl_put(w, "  logic [%d:0] kept;\n", bits - 1);
   if (cut->rounding == SMMA_ROUND_TOWARD_ZERO) {
     smma_rtl_put(w, "  assign kept = %s >> right;\n", all.text);
     return;
   }
-  smma_rtl_reach(u, 0, *lost);
-  smma_rtl_put(w, "  logic [%d:0] lost;\n", *lost - 1);
+  smma_rtl_reach(u, 0, *lost_bits);
+  smma_rtl_put(w, "  logic [%d:0] lost;\n", *lost_bits - 1);
   smma_rtl_put(w, "  assign {kept, lost} = {significand, %d'd0} >> (right > %d'd%d ? %d'd%d : right);\n",
-               before + *lost, x, *lost, x, *lost);
+               zeros + *lost_bits, x, *lost_bits, x, *lost_bits);
 }
 
 /* Writes the statements of an aligned term: assigns `magnitude`, in units of the sum. */
@@ -42,7 +42,7 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
   const smma_rtl_shape s = c->shape;
   const int x = u->exponent_bits, more = p->bits - c->cut->bits, limit = SMMA_MOST_TERM_BITS - more;
   const bool limited = smma_rtl_reaches_limit(p, c);
-  int left = smma_rtl_bound_left(p, c), lost;
+  int left = smma_rtl_bound_left(p, c), lost_bits;
   bool far_left = false;
   if (limited && left > limit) left = limit, far_left = true;
   if (smma_rtl_wraps(p->s) && left > p->width) left = p->width, far_left = true;
@@ -53,8 +53,8 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
                smma_rtl_exponent(u, s.fraction).text);
   smma_rtl_put(w, "  assign right = places + %s;\n", smma_rtl_exponent(u, left).text);
   smma_rtl_reach(u, -s.width - left, left + s.width);
-  put_shift(u, c->cut, s.width, left, &lost);
-  put_cut_rounding(u, c->cut, s.width + left + 1, lost);
+  put_shift(u, c->cut, s.width, left, &lost_bits);
+  put_cut_rounding(u, c->cut, s.width + left + 1, lost_bits);
   if (far_left)
     smma_rtl_put(w, "  logic far_left;\n  assign far_left = places < -%s;\n", smma_rtl_exponent(u, left).text);
   if (limited) {
@@ -65,17 +65,17 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
     smma_rtl_put(w, ";\n");
   }
   {
-    const int have = s.width + left + 1 + more, need = p->width;
+    const int whole_bits = s.width + left + 1 + more, magnitude_bits = p->width;
     smma_rtl_words value = smma_rtl_print("rounded");
     if (more) value = smma_rtl_print("{rounded, %d'd0}", more);
-    smma_rtl_put(w, "  logic [%d:0] whole;\n  assign whole = %s;\n", have - 1, value.text);
+    smma_rtl_put(w, "  logic [%d:0] whole;\n  assign whole = %s;\n", whole_bits - 1, value.text);
     smma_rtl_put(w, "  assign magnitude = ");
-    if (limited) smma_rtl_put(w, "is_limited ? %d'd1 << %d : ", need, SMMA_MOST_TERM_BITS);
-    if (far_left && !limited) smma_rtl_put(w, "far_left ? %d'd0 : ", need);
-    if (have > need)
-      smma_rtl_put(w, "whole[%d:0];\n", need - 1);
-    else if (have < need)
-      smma_rtl_put(w, "{%d'd0, whole};\n", need - have);
+    if (limited) smma_rtl_put(w, "is_limited ? %d'd1 << %d : ", magnitude_bits, SMMA_MOST_TERM_BITS);
+    if (far_left && !limited) smma_rtl_put(w, "far_left ? %d'd0 : ", magnitude_bits);
+    if (whole_bits > magnitude_bits)
+      smma_rtl_put(w, "whole[%d:0];\n", magnitude_bits - 1);
+    else if (whole_bits < magnitude_bits)
+      smma_rtl_put(w, "{%d'd0, whole};\n", magnitude_bits - whole_bits);
     else
       smma_rtl_put(w, "whole;\n");
   }
@@ -85,8 +85,8 @@ static void put_aligned(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma
 static void put_fixed(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma_rtl_terms *c) {
   smma_rtl_writer *w = &u->modules;
   const smma_rtl_shape s = c->shape;
-  const int x = u->exponent_bits, need = p->width;
-  int lost, bits = s.width;
+  const int x = u->exponent_bits, magnitude_bits = p->width;
+  int lost_bits, bits = s.width;
   const char *value = "significand";
   smma_rtl_put(w, "  logic [%d:0] place;\n", x - 1);
   if (p->method == SMMA_RTL_ADD_MIXED && smma_rtl_is_cut(c)) {
@@ -96,8 +96,8 @@ static void put_fixed(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma_r
     smma_rtl_put(w, "  assign places = reference - ALIGNMENT_BITS - exponent + %s;\n",
                  smma_rtl_exponent(u, s.fraction).text);
     smma_rtl_put(w, "  assign right = places < %s ? %d'd0 : places;\n", smma_rtl_exponent(u, 0).text, x);
-    put_shift(u, c->cut, s.width, 0, &lost);
-    put_cut_rounding(u, c->cut, s.width + 1, lost);
+    put_shift(u, c->cut, s.width, 0, &lost_bits);
+    put_cut_rounding(u, c->cut, s.width + 1, lost_bits);
     smma_rtl_put(w, "  assign place = exponent + right - %s;\n", smma_rtl_exponent(u, s.fraction + p->unit).text);
     value = "rounded", bits = s.width + 1;
   } else {
@@ -105,10 +105,10 @@ static void put_fixed(smma_rtl_unit *u, const smma_rtl_sum_plan *p, const smma_r
   }
   smma_rtl_reach(u, -s.fraction - p->unit, s.fraction + p->unit);
   smma_rtl_reach(u, s.fraction + p->unit, 0);
-  if (bits < need)
-    smma_rtl_put(w, "  assign magnitude = {%d'd0, %s} << place;\n", need - bits, value);
+  if (bits < magnitude_bits)
+    smma_rtl_put(w, "  assign magnitude = {%d'd0, %s} << place;\n", magnitude_bits - bits, value);
   else
-    smma_rtl_put(w, "  assign magnitude = %s[%d:0] << place;\n", value, need - 1);
+    smma_rtl_put(w, "  assign magnitude = %s[%d:0] << place;\n", value, magnitude_bits - 1);
 }
 
 smma_rtl_words smma_rtl_align_module(smma_rtl_unit *u, const char *name, const smma_rtl_sum_plan *p,
