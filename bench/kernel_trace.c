@@ -1,0 +1,131 @@
+/* kernel_trace GPU INSTRUCTION KERNEL: computes a product of ROWS rows, one panel of columns and one section of K, and
+   records which machine instructions the `run` of the kernel's family executes for it. Prints "products N", the number
+   of products that `run` computed. On x86 it then prints a line "ADDRESS COUNT" for each machine instruction, from
+   single steps. On other machines an emulator records the instructions between the calls of kernel_trace_begin and
+   kernel_trace_end. bench/kernel_bounds.py builds and runs this program, and counts operations. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <signal.h>
+#include <ucontext.h>
+#endif
+
+#include "gemm/kernel.h"
+
+enum { ROWS = 32 }; /* as many as families compute at a time */
+
+static void (*run_of_family)(const smma_run *run);
+static uint64_t products;
+
+#ifdef __x86_64__
+extern char __executable_start, etext; /* the linker's: the program's code lies between them */
+static uint32_t *executed;             /* executed[i]: steps that began at address __executable_start + i */
+
+static void count_step(int signal, siginfo_t *info, void *context) {
+  const uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+  (void)signal, (void)info;
+  if (at >= (uintptr_t)&__executable_start && at < (uintptr_t)&etext) executed[at - (uintptr_t)&__executable_start]++;
+}
+
+static void kernel_trace_begin(void) {
+  __asm__ volatile("pushfq\n orq $0x100, (%%rsp)\n popfq" ::: "memory", "cc"); /* the trap flag */
+}
+static void kernel_trace_end(void) { __asm__ volatile("pushfq\n andq $~0x100, (%%rsp)\n popfq" ::: "memory", "cc"); }
+
+static bool prepare(void) {
+  struct sigaction action = {.sa_sigaction = count_step, .sa_flags = SA_SIGINFO};
+  executed = calloc((size_t)(&etext - &__executable_start), sizeof *executed);
+  return executed && sigaction(SIGTRAP, &action, NULL) == 0;
+}
+
+static void print(void) {
+  for (size_t i = 0; i < (size_t)(&etext - &__executable_start); i++)
+    if (executed[i]) printf("%" PRIxPTR " %" PRIu32 "\n", (uintptr_t)&__executable_start + i, executed[i]);
+}
+#else
+__attribute__((noinline)) void kernel_trace_begin(void) { __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void kernel_trace_end(void) { __asm__ volatile("" ::: "memory"); }
+static bool prepare(void) { return true; }
+static void print(void) {}
+#endif
+
+static void traced_run(const smma_run *r) {
+  const smma_multiplier *m = r->multiplier;
+  products += (uint64_t)r->rows * m->family->columns * (r->last - r->first) * (uint64_t)m->operation.k;
+  kernel_trace_begin();
+  run_of_family(r);
+  kernel_trace_end();
+}
+
+/* Returns encodings of `count` numbers, nearly from N(0, 1). */
+static void *matrix(smma_format format, size_t count) {
+  float *x = malloc(count * sizeof *x);
+  unsigned char *codes = calloc(count, 8);
+  smma_conversion conversion;
+  if (!x || !codes) exit(2);
+  for (size_t i = 0; i < count; i++) {
+    int sum = 0;
+    for (int j = 0; j < 12; j++) sum += rand() & 0xffff;
+    x[i] = (float)sum * 0x1p-16f - 6;
+  }
+  if (smma_convert(SMMA_F32, x, format, codes, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE, &conversion) !=
+      SMMA_OK)
+    exit(2);
+  free(x);
+  return codes;
+}
+
+/* Returns scale factors near 1. */
+static unsigned char *scale_factors(smma_format format, size_t count) {
+  unsigned char *x = malloc(count);
+  if (!x) exit(2);
+  for (size_t i = 0; i < count; i++) x[i] = (unsigned char)(format == SMMA_UE8M0 ? 125 + rand() % 5 : 56 + rand() % 8);
+  return x;
+}
+
+/* Returns a multiplier by the same kernel for B of g->k x g->n numbers. */
+static smma_multiplier *multiplier_of(const smma_instruction *instruction, const smma_gemm_arguments *g) {
+  smma_multiplier *multiplier;
+  if (smma_multiplier_create(instruction, g, &multiplier) == SMMA_OK && multiplier->family) return multiplier;
+  fprintf(stderr, "kernel_trace: the kernel %s does not compute this instruction\n", g->kernel);
+  exit(2);
+}
+
+int main(int argc, char **argv) {
+  smma_error error;
+  const smma_instruction *instruction = argc == 4 ? smma_find(argv[1], argv[2], &error) : NULL;
+  smma_gemm_arguments g;
+  smma_instruction_info info;
+  smma_multiplier *multiplier;
+  smma_kernel_family family;
+  if (!instruction) {
+    fprintf(stderr, "kernel_trace: %s\n", argc == 4 ? error.text : "usage: kernel_trace GPU INSTRUCTION KERNEL");
+    return 2;
+  }
+  smma_describe(instruction, &info, sizeof info);
+  smma_gemm_defaults(&g, sizeof g);
+  g.threads = 1, g.kernel = argv[3];
+  g.m = ROWS, g.n = SMMA_TILE_COLUMNS;
+  g.k = info.k * SMMA_LEAST_STEPS > SMMA_DEPTH ? (size_t)info.k * SMMA_LEAST_STEPS : SMMA_DEPTH;
+  g.a = matrix(info.a, g.m * g.k), g.b = matrix(info.b, g.n * g.k), g.d = calloc(g.m * g.n, sizeof(double));
+  if (info.scale_block)
+    g.scale_a = scale_factors(info.scale, g.m * g.k), g.scale_b = scale_factors(info.scale, g.n * g.k);
+  multiplier = multiplier_of(instruction, &g);
+  g.n = multiplier->family->columns;
+  smma_multiplier_free(multiplier);
+  multiplier = multiplier_of(instruction, &g);
+  family = *multiplier->family;
+  run_of_family = family.run;
+  family.run = traced_run;
+  multiplier->family = &family;
+  multiplier->few = multiplier->small = NULL;
+  if (!g.d || !prepare() || smma_multiplier_run(multiplier, g.m, g.a, g.scale_a, NULL, g.d) != SMMA_OK) {
+    fprintf(stderr, "kernel_trace: the product could not be computed\n");
+    return 2;
+  }
+  printf("products %" PRIu64 "\n", products);
+  print();
+  return 0;
+}
