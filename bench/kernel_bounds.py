@@ -57,9 +57,9 @@ KERNELS = [
 
 @dataclass
 class Processor:
-    """A processor as llvm-mca models it. `pipes` matches its vector pipes, `load` and `store` the units that bound
-    loads and stores. `width` is the number of instructions that it dispatches in a cycle. `sgemm` is the number of
-    products of SGEMM in a cycle: FMA pipes times lanes times the share that OpenBLAS reaches, as measured on x86.
+    """A processor as llvm-mca models it. `pipes` matches its vector pipes. `width` is the number of instructions that
+    it dispatches in a cycle. `sgemm` is the number of products of SGEMM in a cycle: FMA pipes times lanes times the
+    share that OpenBLAS reaches, as measured on x86.
     """
     name: str
     mcpu: str
@@ -113,9 +113,10 @@ def program_of(build, triple):
 def steps_of_emulator(program, arguments):
     """Returns the number of products, and the addresses of instructions that qemu executes between the marks."""
     begin, end = (int(line.split()[0], 16) for name in ("begin", "end")
-                  for line in run("aarch64-linux-gnu-nm", program).splitlines() if line.endswith(f"kernel_trace_{name}"))
-    log = subprocess.Popen(["qemu-aarch64", "-singlestep", "-d", "exec,nochain", "-D", "/dev/stderr", program, *arguments],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                  for line in run("aarch64-linux-gnu-nm", program).splitlines()
+                  if line.endswith(f"kernel_trace_{name}"))
+    command = ["qemu-aarch64", "-singlestep", "-d", "exec,nochain", "-D", "/dev/stderr", program, *arguments]
+    log = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     counts, counting, address = Counter(), False, re.compile(r"Trace .*\[[0-9a-f]+/([0-9a-f]+)/")
     for line in log.stderr:
         if x := address.match(line):
@@ -176,8 +177,9 @@ class Costs:
 def costs_of(processor, texts):
     """Returns instruction -> Costs by llvm-mca's tables."""
     texts = sorted(set(texts))
-    listing = json.loads(run(llvm_mca(), f"-mtriple={processor.triple}", f"-mcpu={processor.mcpu}", "-instruction-tables",
-                             "-json", input="\n".join(texts) + "\n"))
+    target = [f"-mtriple={processor.triple}", f"-mcpu={processor.mcpu}"]
+    listing = json.loads(run(llvm_mca(), *target, "-instruction-tables", "-json", input="\n".join(texts) + "\n",
+                             stderr=subprocess.DEVNULL))
     region, names = listing["CodeRegions"][0], listing["TargetInfo"]["Resources"]
     information = region["InstructionInfoView"]["InstructionList"]
     assert len(information) == len(texts), "llvm-mca reads other instructions than objdump writes"
@@ -226,10 +228,14 @@ def least_cycles(processor, counts, costs):
 
 
 def fused(code, counts):
-    """Returns instruction -> count. A comparison and the branch after it are one operation on x86."""
+    """Returns instruction -> count. On x86 a comparison and the branch after it are one operation, and `rep stos`, which
+    makes a step for each 8 bytes, stores 32 bytes at a time.
+    """
     total, addresses = Counter(), sorted(counts)
     for at, after in zip(addresses, addresses[1:] + [0]):
-        if not (re.match(r"(cmp|test)", code[at]) and re.match(r"j", code.get(after, "")) and after - at < 12):
+        if code[at].startswith("rep stos"):
+            total["vmovdqu %ymm0,(%rdi)"] += counts[at] / 4
+        elif not (re.match(r"(cmp|test)", code[at]) and re.match(r"j", code.get(after, "")) and after - at < 12):
             total[code[at]] += counts[at]
     return total
 

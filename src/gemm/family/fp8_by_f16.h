@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
       smma_float_state state;
       memset(partial, 0, sizeof partial);
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
-        t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);
+        t_fdpa_block(r, &t, &w, length, false, to_half, false, row, rows, block, partial);
       state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
       add(to_half, nan, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
       smma_float_leave(state);

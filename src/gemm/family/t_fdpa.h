@@ -1,4 +1,5 @@
-/* T-FDPA with F from 23 to 25, ST-FDPA, and the blocks of FP8 through FP16: each product is truncated once.
+/* T-FDPA with F from 23 to 25, ST-FDPA, and the blocks of FP8 through FP16: each product is truncated once. Also T-FDPA
+   with F = 13, unless the machine has fast 16-bit halves (t_fdpa_narrow.h).
 
    A product p = a b is exact in binary32, because significands have at most 11 bits. Its term, p truncated at F bits
    below emax, is the integer trunc(p 2^(F - emax)), computed by adding to the exponent field and converting. Rows hold
@@ -33,8 +34,17 @@ enum {
   T_FDPA_HALF = 16,       /* products whose terms add up in 32 bits */
   T_FDPA_LOST = 64,       /* a term whose exponent is this far below emax is 0 */
   T_FDPA_NONE = -1000,    /* the exponent of a zero: any product with it is 0 */
-  F16_LEAST = -14
+  F16_LEAST = -14,
+  NARROW_BITS = 13,   /* F of Ada's and Hopper's FP8 */
+  NARROW_CUT = ~0x3ff /* the bits of a binary32 number that RZ-E8M13 retains */
 };
+
+/* Reports whether an operation is T-FDPA with F = 13 (FP8 on Ada and Hopper). */
+static bool t_fdpa_is_narrow(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_T_FDPA && o->rule.with.t_fdpa.alignment_bits == NARROW_BITS &&
+         smma_encoding_of(o->a).bits == 8 && smma_encoding_of(o->b).bits == 8 &&
+         (smma_block_of(o) == 16 || smma_block_of(o) == 32);
+}
 
 static inline bool t_fdpa_takes(const smma_operation *o) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
@@ -44,6 +54,7 @@ static inline bool t_fdpa_takes(const smma_operation *o) {
     case SMMA_ST_FDPA: break;
     default: return false;
   }
+  if (t_fdpa_is_narrow(o)) return !FAST_HALVES;
   if (p->alignment_bits < 23 || p->alignment_bits > 25) return false;
   if (length == 32) return smma_encoding_of(o->a).bits <= 8 && smma_encoding_of(o->b).bits <= 8;
   return length == 4 || length == 8 || length == 16;
@@ -55,6 +66,7 @@ typedef struct {
   int top;            /* exponent of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
   int alignment_bits; /* F */
   int zero_exponent;
+  int32_t retained; /* the bits of a result in binary32 that D's rounding retains, except for FP16 */
   float
       most_weight; /* if a row's sum of significands exceeds this, the terms of its block may need more than 32 bits */
   bool based, wide, to_half;
@@ -67,6 +79,7 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   t.top = 127 + T_FDPA_HEADROOM + deficit_top(o);
   t.alignment_bits = p->alignment_bits;
   t.zero_exponent = p->zero_exponent;
+  t.retained = p->output == SMMA_E8M13 ? NARROW_CUT : -1;
   /* Terms are below 2 2^F times a significand of the row, and that of c is below 2 2^F. Halves of longer blocks have
      16 terms of significands of at most 5 bits, below 3.8 2^F. */
   t.most_weight = t.length > T_FDPA_HALF ? FLT_MAX : smma_power_of_two(30 - p->alignment_bits) - 1;
@@ -149,7 +162,7 @@ static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi
   d = vi_to_float(total);
   if (t->to_half) d = t_fdpa_remember_cut(d, total);
   d = t_fdpa_scale(d, n, false);
-  if (t->to_half) d = vf_round_to_half(d);
+  d = t->to_half ? vf_round_to_half(d) : vi_as_float(vi_and(vf_bits(d), vi_set(t->retained)));
   d = t_fdpa_positive_zero(d);
   return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);
 }
@@ -329,7 +342,8 @@ typedef struct {
   vi shift[4], sum[4], rest[4], care; /* rest: sum of the products from T_FDPA_HALF on, and c */
 } t_fdpa_row;
 
-/* `length`, `based` (there are bases) and `to_half` (rho is RNE-FP16) are constants in the inlined copies. */
+/* `length`, `based` (there are bases), `to_half` (rho is RNE-FP16) and `cut` (rho is RZ-E8M13) are constants in the
+   inlined copies. */
 static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool based, const unsigned char *a, vi top) {
   return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
 }
@@ -354,7 +368,8 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
   return x;
 }
 
-static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words *w, int length, bool based,
+/* `halves`: the sum and the rest together may need more than 32 bits. */
+static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words *w, int length, bool halves, bool based,
                                                              bool to_half, const unsigned char *a, const vi top[4],
                                                              t_fdpa_row *x, const float *accumulator, vf d[4]) {
   vi scale[4], total[4];
@@ -367,7 +382,7 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
   }
   UNROLL for (int v = 0; v < 4; v++) {
     total[v] = vi_add(x->sum[v], x->rest[v]);
-    if (length > T_FDPA_HALF) x->care = vi_or(x->care, vi_overflow(total[v], x->sum[v], x->rest[v]));
+    if (halves) x->care = vi_or(x->care, vi_overflow(total[v], x->sum[v], x->rest[v]));
     d[v] = vi_to_float(total[v]);
     if (to_half) d[v] = t_fdpa_remember_cut(d[v], total[v]);
     d[v] = vf_multiply(d[v], vi_as_float(vi_subtract(w->one, scale[v])));
@@ -378,9 +393,10 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
 /* Computes `count` rows, at most ROWS, of one panel and one block of usual operands. Returns false without effect if
    a c or a sum is too great. */
 static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words *w, int count, int length, bool based,
-                                                              bool to_half, const unsigned char *a,
+                                                              bool to_half, bool cut, const unsigned char *a,
                                                               const unsigned char *b, const vi top[4], const vb *least,
                                                               float *accumulator) {
+  const bool halves = length > T_FDPA_HALF && !cut; /* terms of F = 13 and 32 products add up in 32 bits */
   t_fdpa_row x[ROWS];
   vf d[ROWS][4];
   vi care = vi_set(0);
@@ -391,15 +407,17 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
   if (vi_any_negative(care)) return false;
   UNROLL for (int i = 0; i < count; i++) {
     t_fdpa_add(0, length < T_FDPA_HALF ? length : T_FDPA_HALF, a + i * 4, b, x[i].shift, x[i].sum);
-    t_fdpa_add(T_FDPA_HALF, length, a + i * 4, b, x[i].shift, x[i].rest);
+    t_fdpa_add(T_FDPA_HALF, length, a + i * 4, b, x[i].shift, halves ? x[i].rest : x[i].sum);
   }
   UNROLL for (int i = 0; i < count; i++) {
-    t_fdpa_end(w, length, based, to_half, a + i * 4, top, &x[i], accumulator + i * PANEL, d[i]);
+    t_fdpa_end(w, length, halves, based, to_half, a + i * 4, top, &x[i], accumulator + i * PANEL, d[i]);
     care = vi_or(care, x[i].care);
   }
-  if (length > T_FDPA_HALF && vi_any_negative(care)) return false;
-  UNROLL for (int i = 0; i < count; i++) UNROLL for (int v = 0; v < 4; v++)
-      vf_store(accumulator + i * PANEL + v * LANES, d[i][v]);
+  if (halves && vi_any_negative(care)) return false;
+  UNROLL for (int i = 0; i < count; i++) UNROLL for (int v = 0; v < 4; v++) {
+    if (cut) d[i][v] = vi_as_float(vi_and(vf_bits(d[i][v]), vi_set(NARROW_CUT)));
+    vf_store(accumulator + i * PANEL + v * LANES, d[i][v]);
+  }
   return true;
 }
 
@@ -444,8 +462,8 @@ static inline __attribute__((always_inline)) bool t_fdpa_is_usual(const t_fdpa_c
    block. */
 static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r, const t_fdpa_constants *t,
                                                                const t_fdpa_words *w, int length, bool based,
-                                                               bool to_half, size_t first, size_t rows, size_t block,
-                                                               float *accumulator) {
+                                                               bool to_half, bool cut, size_t first, size_t rows,
+                                                               size_t block, float *accumulator) {
   const size_t row_bytes = deficit_row_block((size_t)length);
   const int count = based ? 1 : ROWS; /* as many as fit in registers */
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
@@ -470,49 +488,53 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
       x[i] = vb_min(vb_load(least.of[0][row + i]), w->zero);
       usual &= t_fdpa_is_usual(t, w, length, based, of_row + i * 4, range, &bases, x[i], accumulator + i * PANEL);
     }
-    if (usual && t_fdpa_rows(w, count, length, based, to_half, of_row, b, top, x, accumulator)) continue;
+    if (usual && t_fdpa_rows(w, count, length, based, to_half, cut, of_row, b, top, x, accumulator)) continue;
     for (int i = 0; i < count; i++)
       t_fdpa_row_otherwise(r, t, of_row + i * 4, b, least.of[0][row + i], based ? &decoded : NULL,
                            first + row + (size_t)i, block, accumulator + i * PANEL);
   }
 }
 
-static inline __attribute__((always_inline)) void t_fdpa_panel(const smma_run *r, int length, bool based,
-                                                               bool to_half) {
+static inline __attribute__((always_inline)) void t_fdpa_panel(const smma_run *r, int length, bool based, bool to_half,
+                                                               bool cut) {
   const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
   const size_t blocks = deficit_blocks(&r->multiplier->operation);
   for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
     const size_t rows = deficit_chunk_rows(r, row);
     for (size_t block = r->first * blocks; block < r->last * blocks; block++)
-      t_fdpa_block(r, &t, &w, length, based, to_half, row, rows, block, (float *)r->accumulator + row * PANEL);
+      t_fdpa_block(r, &t, &w, length, based, to_half, cut, row, rows, block, (float *)r->accumulator + row * PANEL);
   }
 }
 
 /* One function per shape, because compilers allocate registers for each function separately. */
-#define T_FDPA_SHAPE(NAME, LENGTH, BASED, TO_HALF) \
-  static void NAME(const smma_run *r) { t_fdpa_panel(r, LENGTH, BASED, TO_HALF); }
-T_FDPA_SHAPE(t_fdpa_run_4, 4, false, false)
-T_FDPA_SHAPE(t_fdpa_run_8, 8, false, false)
-T_FDPA_SHAPE(t_fdpa_run_16, 16, false, false)
-T_FDPA_SHAPE(t_fdpa_run_32, 32, false, false)
-T_FDPA_SHAPE(t_fdpa_run_based_4, 4, true, false)
-T_FDPA_SHAPE(t_fdpa_run_based_8, 8, true, false)
-T_FDPA_SHAPE(t_fdpa_run_based_16, 16, true, false)
-T_FDPA_SHAPE(t_fdpa_run_based_32, 32, true, false)
-T_FDPA_SHAPE(t_fdpa_run_to_half_4, 4, false, true)
-T_FDPA_SHAPE(t_fdpa_run_to_half_8, 8, false, true)
-T_FDPA_SHAPE(t_fdpa_run_to_half_16, 16, false, true)
-T_FDPA_SHAPE(t_fdpa_run_to_half_32, 32, false, true)
+#define T_FDPA_SHAPE(NAME, LENGTH, BASED, TO_HALF, CUT) \
+  static void NAME(const smma_run *r) { t_fdpa_panel(r, LENGTH, BASED, TO_HALF, CUT); }
+T_FDPA_SHAPE(t_fdpa_run_4, 4, false, false, false)
+T_FDPA_SHAPE(t_fdpa_run_8, 8, false, false, false)
+T_FDPA_SHAPE(t_fdpa_run_16, 16, false, false, false)
+T_FDPA_SHAPE(t_fdpa_run_32, 32, false, false, false)
+T_FDPA_SHAPE(t_fdpa_run_based_4, 4, true, false, false)
+T_FDPA_SHAPE(t_fdpa_run_based_8, 8, true, false, false)
+T_FDPA_SHAPE(t_fdpa_run_based_16, 16, true, false, false)
+T_FDPA_SHAPE(t_fdpa_run_based_32, 32, true, false, false)
+T_FDPA_SHAPE(t_fdpa_run_to_half_4, 4, false, true, false)
+T_FDPA_SHAPE(t_fdpa_run_to_half_8, 8, false, true, false)
+T_FDPA_SHAPE(t_fdpa_run_to_half_16, 16, false, true, false)
+T_FDPA_SHAPE(t_fdpa_run_to_half_32, 32, false, true, false)
+T_FDPA_SHAPE(t_fdpa_run_cut_16, 16, false, false, true)
+T_FDPA_SHAPE(t_fdpa_run_cut_32, 32, false, false, true)
 
 static inline void t_fdpa_run(const smma_run *r) {
-  static void (*const run[3][4])(const smma_run *) = {
+  static void (*const run[4][4])(const smma_run *) = {
       {t_fdpa_run_4, t_fdpa_run_8, t_fdpa_run_16, t_fdpa_run_32},
       {t_fdpa_run_based_4, t_fdpa_run_based_8, t_fdpa_run_based_16, t_fdpa_run_based_32},
       {t_fdpa_run_to_half_4, t_fdpa_run_to_half_8, t_fdpa_run_to_half_16, t_fdpa_run_to_half_32},
+      {NULL, NULL, FAST_HALVES ? NULL : t_fdpa_run_cut_16, FAST_HALVES ? NULL : t_fdpa_run_cut_32},
   };
   const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
-  run[t.based ? 1 : t.to_half ? 2 : 0][t.length == 4 ? 0 : t.length == 8 ? 1 : t.length == 16 ? 2 : 3](r);
+  const int kind = t.based ? 1 : t.to_half ? 2 : t.retained == NARROW_CUT ? 3 : 0;
+  run[kind][t.length == 4 ? 0 : t.length == 8 ? 1 : t.length == 16 ? 2 : 3](r);
 }
 
 #endif

@@ -315,7 +315,7 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
     }
     few_add(one, half, length, row, &columns, y.shift, y.sum);
     UNROLL for (int v = 0; v < 4; v++) top[v] = vi_set((int32_t)((uint32_t)row->top << 23));
-    t_fdpa_end(w, length, false, to_half, NULL, top, &y, accumulator, d);
+    t_fdpa_end(w, length, false, false, to_half, NULL, top, &y, accumulator, d);
     UNROLL for (int v = 0; v < 4; v++) vf_store(accumulator + v * LANES, d[v]);
   }
 }

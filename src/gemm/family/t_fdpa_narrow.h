@@ -1,4 +1,4 @@
-/* T-FDPA with F = 13 (FP8 on Ada and Hopper): terms have 16 bits, two per lane.
+/* T-FDPA with F = 13 (FP8 on Ada and Hopper) on machines with fast 16-bit halves: terms have 16 bits, two per lane.
 
    The significand of a product, a multiple of 2^-8 below 4, times 2^13 fits in 15 bits and is an exact product of
    two integers. Shifting it right by the product's deficit minus that of emax truncates it. One multiplication with
@@ -11,16 +11,10 @@
 #include "gemm/family/t_fdpa.h"
 
 enum {
-  NARROW_BITS = 13,
-  NARROW_SIGN = 0xfffe, /* converts 16-bit +1 and -1 into each other by xor */
-  NARROW_CUT = ~0x3ff   /* the bits of a binary32 number that RZ-E8M13 retains */
+  NARROW_SIGN = 0xfffe /* converts 16-bit +1 and -1 into each other by xor */
 };
 
-static bool t_fdpa_narrow_takes(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_T_FDPA && o->rule.with.t_fdpa.alignment_bits == NARROW_BITS &&
-         smma_encoding_of(o->a).bits == 8 && smma_encoding_of(o->b).bits == 8 &&
-         (smma_block_of(o) == 16 || smma_block_of(o) == 32);
-}
+static bool t_fdpa_narrow_takes(const smma_operation *o) { return FAST_HALVES && t_fdpa_is_narrow(o); }
 
 /* Layout of a packed block of L products. Rows, in groups as in deficits.h: for each pair of products its
    significands, its deficits plus HEADROOM, and its sign masks, two per word; then bytes as there. Columns: for each

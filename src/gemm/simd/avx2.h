@@ -9,7 +9,7 @@
 
 #define WORDS_NAME avx2
 enum { LANES = 8, ROWS = 1 };
-enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 1 };
+enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 1, FAST_HALVES = 0 };
 
 typedef __m256 vf;
 typedef __m256i vi;

@@ -8,7 +8,7 @@
 
 #define WORDS_NAME avx512
 enum { LANES = 16, ROWS = 2 };
-enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 1 };
+enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 1, FAST_HALVES = 1 };
 
 typedef __m512 vf;
 typedef __m512i vi;

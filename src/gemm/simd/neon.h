@@ -10,7 +10,7 @@
 
 #define WORDS_NAME neon
 enum { LANES = 4, ROWS = 2 };
-enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 0 };
+enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 0, FAST_HALVES = 0 };
 
 typedef float32x4_t vf;
 typedef int32x4_t vi;

@@ -12,7 +12,10 @@
 
 #define WORDS_NAME portable
 enum { LANES = 4, ROWS = 1 };
-enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 0 };
+#ifndef SMMA_FAST_HALVES /* mutation tests define it as 1, to test t_fdpa_narrow.h */
+#define SMMA_FAST_HALVES 0
+#endif
+enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 0, FAST_HALVES = SMMA_FAST_HALVES };
 
 typedef float vf __attribute__((vector_size(16)));
 typedef int32_t vi __attribute__((vector_size(16)));
