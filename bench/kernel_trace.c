@@ -1,4 +1,4 @@
-/* kernel_trace GPU INSTRUCTION KERNEL: computes a product of ROWS rows, one panel of columns and one section of K, and
+/* kernel_trace GPU INSTRUCTION KERNEL: computes a product of 32 rows, one panel of columns and one section of K, and
    records which machine instructions the `run` of the kernel's family executes for it. Prints "products N", the number
    of products that `run` computed. On x86 it then prints a line "ADDRESS COUNT" for each machine instruction, from
    single steps. On other machines an emulator records the instructions between the calls of kernel_trace_begin and
@@ -13,8 +13,10 @@
 #endif
 
 #include "gemm/kernel.h"
+#include "gemm/pack.h"
 
-enum { ROWS = 32 }; /* as many as families compute at a time */
+enum { ROWS_OF_A = 32 };   /* as many as families compute at a time */
+enum { SUM_OF_1024 = 32 }; /* the standard deviation of a sum of 1,024 products of numbers from N(0, 1) */
 
 static void (*run_of_family)(const smma_run *run);
 static uint64_t products;
@@ -59,17 +61,22 @@ static void traced_run(const smma_run *r) {
   kernel_trace_end();
 }
 
-/* Returns encodings of `count` numbers, nearly from N(0, 1). */
-static void *matrix(smma_format format, size_t count) {
+/* Returns a random number below 2^16, in few machine instructions. */
+static int random_half(void) {
+  static uint32_t state = 1;
+  state = state * 1664525u + 1013904223u;
+  return (int)(state >> 16);
+}
+
+/* Returns encodings of `count` numbers, nearly from N(0, deviation^2): sums of four uniform numbers, whose variance is
+   1/3. */
+static void *matrix(smma_format format, size_t count, float deviation) {
   float *x = malloc(count * sizeof *x);
   unsigned char *codes = calloc(count, 8);
   smma_conversion conversion;
   if (!x || !codes) exit(2);
-  for (size_t i = 0; i < count; i++) {
-    int sum = 0;
-    for (int j = 0; j < 12; j++) sum += rand() & 0xffff;
-    x[i] = (float)sum * 0x1p-16f - 6;
-  }
+  for (size_t i = 0; i < count; i++)
+    x[i] = 1.732f * deviation * ((float)(random_half() + random_half() + random_half() + random_half()) * 0x1p-16f - 2);
   if (smma_convert(SMMA_F32, x, format, codes, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE, &conversion) !=
       SMMA_OK)
     exit(2);
@@ -81,7 +88,8 @@ static void *matrix(smma_format format, size_t count) {
 static unsigned char *scale_factors(smma_format format, size_t count) {
   unsigned char *x = malloc(count);
   if (!x) exit(2);
-  for (size_t i = 0; i < count; i++) x[i] = (unsigned char)(format == SMMA_UE8M0 ? 125 + rand() % 5 : 56 + rand() % 8);
+  for (size_t i = 0; i < count; i++)
+    x[i] = (unsigned char)(format == SMMA_UE8M0 ? 125 + random_half() % 5 : 56 + random_half() % 8);
   return x;
 }
 
@@ -107,9 +115,10 @@ int main(int argc, char **argv) {
   smma_describe(instruction, &info, sizeof info);
   smma_gemm_defaults(&g, sizeof g);
   g.threads = 1, g.kernel = argv[3];
-  g.m = ROWS, g.n = SMMA_TILE_COLUMNS;
+  g.m = ROWS_OF_A, g.n = SMMA_MOST_VECTORS;
   g.k = info.k * SMMA_LEAST_STEPS > SMMA_DEPTH ? (size_t)info.k * SMMA_LEAST_STEPS : SMMA_DEPTH;
-  g.a = matrix(info.a, g.m * g.k), g.b = matrix(info.b, g.n * g.k), g.d = calloc(g.m * g.n, sizeof(double));
+  g.a = matrix(info.a, g.m * g.k, 1), g.b = matrix(info.b, g.n * g.k, 1);
+  g.c = matrix(info.c, g.m * g.n, SUM_OF_1024), g.d = calloc(g.m * g.n, sizeof(double));
   if (info.scale_block)
     g.scale_a = scale_factors(info.scale, g.m * g.k), g.scale_b = scale_factors(info.scale, g.n * g.k);
   multiplier = multiplier_of(instruction, &g);
@@ -121,7 +130,7 @@ int main(int argc, char **argv) {
   family.run = traced_run;
   multiplier->family = &family;
   multiplier->few = multiplier->small = NULL;
-  if (!g.d || !prepare() || smma_multiplier_run(multiplier, g.m, g.a, g.scale_a, NULL, g.d) != SMMA_OK) {
+  if (!g.d || !prepare() || smma_multiplier_run(multiplier, g.m, g.a, g.scale_a, g.c, g.d) != SMMA_OK) {
     fprintf(stderr, "kernel_trace: the product could not be computed\n");
     return 2;
   }
