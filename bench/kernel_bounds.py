@@ -71,12 +71,11 @@ class Processor:
 
 
 X86, ARM = "x86_64-linux-gnu", "aarch64-linux-gnu"
-# Arm's software optimization guides give the widths of Neoverse: macro-operations in a cycle.
+# Arm's software optimization guide gives the width of Neoverse V2: macro-operations in a cycle.
 PROCESSORS = [
     Processor("AVX-512, Zen 4", "znver4", X86, "avx512", r"Zn4FP[0-3]$", 6, 16 * 0.85),
     Processor("AVX2, Zen 4", "znver4", X86, "avx2", r"Zn4FP[0-3]$", 6, 16 * 0.87),
     Processor("NEON, Neoverse V2", "neoverse-v2", ARM, "neon", r"V2UnitV\d$", 8, 16 * 0.85),
-    Processor("NEON, Neoverse N2", "neoverse-n2", ARM, "neon", r"N2UnitV\d$", 5, 8 * 0.85),
 ]
 
 
@@ -147,17 +146,20 @@ def trace_of(program, kernel, gpu, instruction):
 
 
 def disassembly(program, triple):
-    """Returns address -> instruction, in the form that llvm-mca reads."""
-    tool, comment, code = ("aarch64-linux-gnu-objdump", "//", {}) if triple == ARM else ("objdump", "#", {})
-    for line in run(tool, "-d", "--no-show-raw-insn", program).splitlines():
-        if x := re.match(r" *([0-9a-f]+):\t(.*)", line):
-            text = x[2].split(comment)[0].strip()
-            text = re.sub(r"\s*<[^>]*>", "", text)
-            text = re.sub(r"^(j\w+|call|b|bl|b\.\w+)\s+[0-9a-f]+$", r"\1 target", text)
-            text = re.sub(r"^(cbn?z\s+\w+|tbn?z\s+\w+, #\w+), [0-9a-f]+$", r"\1, target", text)
-            text = re.sub(r"^(adrp?\s+\w+), [0-9a-f]+$", r"\1, target", text)
-            code[int(x[1], 16)] = "nop" if re.search(r"\bnop", text) else text
-    return code
+    """Returns address -> instruction, as objdump writes it."""
+    tool = "aarch64-linux-gnu-objdump" if triple == ARM else "objdump"
+    lines = (line.partition(":\t") for line in run(tool, "-d", "--no-show-raw-insn", program).splitlines())
+    return {int(at, 16): text for at, separator, text in lines if separator}
+
+
+def readable(text, triple):
+    """Returns an instruction of objdump in the form that llvm-mca reads."""
+    text = text.split("//" if triple == ARM else "#")[0]
+    text = re.sub(r"\s*<[^>]*>", "", text).strip()
+    text = re.sub(r"^(j\w+|call|b|bl|b\.\w+)\s+[0-9a-f]+$", r"\1 target", text)
+    text = re.sub(r"^(cbn?z\s+\w+|tbn?z\s+\w+, #\w+), [0-9a-f]+$", r"\1, target", text)
+    text = re.sub(r"^(adrp?\s+\w+), [0-9a-f]+$", r"\1, target", text)
+    return "nop" if re.search(r"\bnop", text) else text
 
 
 def is_broadcast(text):
@@ -219,13 +221,13 @@ def least_cycles(processor, counts, costs):
     every = sorted(set().union(*work))
     busy = {"dispatch": dispatched / processor.width}
     for name, cycles in units.items():
-        busy[re.sub(r"^(Zn\d|[NV]2Unit)|\W.*", "", name)] = cycles
+        busy[re.sub(r"^(Zn\d|V2Unit)|\W.*", "", name)] = cycles
     for size in range(1, len(every) + 1):
         for subset in itertools.combinations(every, size):
             cycles = sum(cycles for pipes, cycles in work.items() if pipes <= set(subset)) / size
-            busy["+".join(re.sub(r"^(Zn\d|[NV]2Unit)", "", name) for name in subset)] = cycles
+            busy["+".join(re.sub(r"^(Zn\d|V2Unit)", "", name) for name in subset)] = cycles
     unit = max(busy, key=busy.get)
-    return busy[unit], letter_of(unit, "+".join(re.sub(r"^(Zn\d|[NV]2Unit)", "", name) for name in every))
+    return busy[unit], letter_of(unit, "+".join(re.sub(r"^(Zn\d|V2Unit)", "", name) for name in every))
 
 
 def fused(code, counts):
@@ -243,7 +245,8 @@ def fused(code, counts):
 
 def bound_of(processor, program, code, gpu, instruction):
     products, counts = trace_of(program, processor.kernel, gpu, instruction)
-    counts = fused(code, {at: count for at, count in counts.items() if at in code})
+    counts = {at: count for at, count in counts.items() if at in code}
+    counts = fused({at: readable(code[at], processor.triple) for at in counts}, counts)
     costs = costs_of(processor, counts)
     vector = sum(count for text, count in counts.items()
                  if any(re.match(processor.pipes, name) for name in costs[text].uses))
@@ -257,7 +260,7 @@ def letter_of(unit, every):
     """
     if unit == every:
         return "V"
-    letters = {"FP0+FP1": "M", "FP2+FP3": "C", "V0+V2": "C", "V0": "C", "FP45": "L", "L01": "L", "Load": "L",
+    letters = {"FP0+FP1": "M", "FP2+FP3": "C", "V0+V2": "C", "FP45": "L", "L01": "L", "Load": "L",
                "LSU": "L", "FPSt": "S", "Store": "S", "dispatch": "D"}
     return letters.get(unit, unit)
 
@@ -273,18 +276,15 @@ def main(build, word):
     programs = {triple: program_of(build, triple) for triple in (X86, ARM)}
     code = {triple: disassembly(program, triple) for triple, program in programs.items() if program}
     reached = {kernel: measured(kernel) for kernel in ("avx512", "avx2", "neon")}
-    print("| kernel | AVX-512: operations | bound | reached | AVX2: operations | bound | reached "
-          "| NEON: operations | bound, V2 | bound, N2 |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("| kernel | AVX-512: operations | bound | reached | AVX2: operations | bound | reached | NEON: operations | bound |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name, gpu, instruction in KERNELS:
         cells = []
         for p in PROCESSORS:
             if p.triple not in code or word not in f"{name} {gpu} {instruction}":
                 continue
             x = bound_of(p, programs[p.triple], code[p.triple], gpu, instruction)
-            if p.mcpu != "neoverse-n2":  # the same operations as on Neoverse V2
-                cells.append(f"{16 * x.operations:.1f}")
-            cells.append(f"{1 / x.cycles / p.sgemm:.2f} {x.unit}")
+            cells += [f"{16 * x.operations:.1f}", f"{1 / x.cycles / p.sgemm:.2f} {x.unit}"]
             if p.kernel != "neon":
                 cells.append(reached[p.kernel].get((gpu, instruction), ""))
         if cells:
