@@ -1,15 +1,22 @@
-/* Products of slices of significands (Tenstorrent's MVMUL, docs/algorithms/mvmul.md), in integers: any exponents, and
-   encodings of infinities and NaN as numbers.
+/* Products of slices of significands (Tenstorrent's MVMUL, docs/algorithms/mvmul.md). Encodings of infinities and NaN
+   are numbers.
 
-   A slice of a has 7 bits, one of b 5 bits, so their product p is below 2^12. Let s be the distance of its exponent
-   below E, the greatest of its group, in which a phase lowers all exponents alike. The term is p 2^-s to nearest, ties
-   away from zero. Twice the term is 2 p 2^-s, rounded down, plus 1, without its last bit. Two terms are computed in the
-   halves of a lane; the products by their signs, 1 or -1, are added up in the lane. Twice a sum of eight terms is below
-   2^16.
+   A slice of a has 7 bits, one of b 5 bits, so their product p is below 2^12 units of its own last bit. Its term is p,
+   rounded to nearest, ties away from zero, to a multiple of u = 2^(E - 10). E is the greatest exponent of the group, in
+   which a phase lowers all exponents alike.
+
+   Usual operands have exponents within SLICES_USUAL. Their slices are packed as binary32, those of a times 1 + 2^-13. A
+   fused multiply-add then adds p (1 + 2^-13) to a sum of terms, which starts at 1.5 * 2^23 u, so that its last bit is
+   u. It rounds to nearest, and no p is a tie: p is m times a power of two not above u, with m <= 127 * 31. The added
+   m 2^-13 is less than half of p's last bit, and greater than zero: a tie is rounded away from zero, and no other p is
+   moved across one.
+
+   Other operands are computed in integers. Let s be the distance of a product's exponent below E. Twice the term is
+   2 p 2^-s, rounded down, plus 1, without its last bit. Two terms are computed in the halves of a lane; the products by
+   their signs, 1 or -1, are added up in the lane. Twice a sum of eight terms is below 2^16.
 
    The sums of both groups and d are aligned to R, the greatest of their exponents, in units of 2^(R - 23): a sum is
-   below 2^28 units, and all three together are below 2^30. Each is rounded after a division that leaves one bit more.
- */
+   below 2^28 units, and all three together are below 2^30. */
 #ifndef SMMA_GEMM_FAMILY_SLICES_H
 #define SMMA_GEMM_FAMILY_SLICES_H
 
@@ -22,26 +29,44 @@ enum {
   SLICES_PAIRS = SLICES_K / 2,
   SLICES_OF_A = 7, /* bits of a slice */
   SLICES_OF_B = 5,
-  SLICES_BITS = 11,   /* bits of a significand; significands of BF16 end in zeros */
+  SLICES_BITS = 11,   /* of a significand; those of BF16 end in zeros */
   SLICES_TERM = 10,   /* a term is a multiple of 2^(E - 10) */
   SLICES_SUM = 23,    /* an aligned sum is a multiple of 2^(R - 23) ... */
   SLICES_AGAIN = 13,  /* ... or, for D of 16 bits, of 2^(R - 10) */
   SLICES_RAISE = 512, /* added to the exponent field of a number other than zero */
   SLICES_ROWS = 4,    /* rows that are computed together */
-  SLICES_NONE = -1000 /* the exponent of a sum that takes no part in the alignment */
+  SLICES_NONE = -1000 /* the exponent of a sum that brings none */
 };
 
-/* The words of a pair of packed numbers: both slices; exponent fields, 0 for zero and raised by SLICES_RAISE otherwise;
-   signs. */
-enum { SLICES_FIRST, SLICES_SECOND, SLICES_FIELDS, SLICES_SIGNS, SLICES_ITEMS };
-enum { SLICES_WORDS = SLICES_PAIRS * SLICES_ITEMS };
+/* Usual operands and accumulators. Sums of usual products have exponents of at least -48 - 12, so that accumulators
+   are multiples of 2^-83 once a product was added. They stay finite within a run. */
+enum {
+  SLICES_USUAL = 24,  /* the greatest magnitude of an exponent */
+  SLICES_LEAST = -83, /* of the exponents of accumulators */
+  SLICES_GREATEST = 100,
+  SLICES_USUAL_NONE = SLICES_LEAST - 4, /* the exponent of a sum that brings none: no phase takes it below -99 */
+  SLICES_START = (SLICES_SUM - SLICES_TERM) << 23 | 1 << 22 /* takes the bits of 2^E to those of 1.5 * 2^23 u */
+};
+
+/* The packed words of one step. For each pair of numbers: exponent fields, 0 for zero and raised by SLICES_RAISE
+   otherwise; both slices; signs. For each number and each slice: its value. One word is not 0 if a number is not
+   usual. */
+enum {
+  SLICES_FIELDS = 0,
+  SLICES_VALUES = SLICES_FIELDS + SLICES_PAIRS, /* of the first slices, then of the second ones */
+  SLICES_FIRST = SLICES_VALUES + 2 * SLICES_K,
+  SLICES_SECOND = SLICES_FIRST + SLICES_PAIRS,
+  SLICES_SIGNS = SLICES_SECOND + SLICES_PAIRS,
+  SLICES_UNUSUAL = SLICES_SIGNS + SLICES_PAIRS,
+  SLICES_WORDS
+};
 
 /* Parameters of an operation. */
 typedef struct {
   int phases;
   int bias;      /* the sum of the biases of a and b */
   int least;     /* the least exponent of a sum and of D */
-  int zero;      /* exponent of a group of zeros in the first phase; SLICES_NONE: it is not aligned */
+  int zero;      /* the exponent that a group of zeros brings in the first phase; or SLICES_NONE */
   int minus_one; /* a sum of -1 unit counts as -2^minus_one units; 0: it does not */
   smma_format d;
 } slices_rule;
@@ -121,59 +146,149 @@ static size_t slices_bytes(const smma_operation *o) {
   return SLICES_WORDS * sizeof(uint32_t);
 }
 
-/* The items of one number. Slices of A are doubled. Signs are 0 and 0xfffe for numbers of A, 1 and 0xffff for those of
-   B: each other's exclusive or is 1 or -1. */
+/* Constants for decoding. */
 typedef struct {
-  uint32_t item[SLICES_ITEMS];
-} slices_number;
+  smma_decoder of;
+  int bias;
+  bool of_a;
+} slices_decoder;
 
-static inline slices_number slices_decode(const smma_decoder *d, bool of_a, uint32_t code) {
-  const uint32_t x = code >> d->ignored, fields = x & d->fields_mask, field = fields >> d->fraction_bits;
-  const uint32_t hidden = 1u << d->fraction_bits, nonzero = -(uint32_t)(field != 0);
-  const uint32_t significand = (((fields & (hidden - 1)) | hidden) << (SLICES_BITS - 1 - d->fraction_bits)) & nonzero;
-  const uint32_t negative = -(x >> d->sign_at & 1) & 0xfffe;
-  return (slices_number){{of_a ? significand >> 4 << 1 : significand >> 6,
-                          of_a ? (significand & 15) << 4 : significand >> 1 & 31, (field + SLICES_RAISE) & nonzero,
-                          of_a ? negative : negative ^ 1}};
+static inline slices_decoder slices_decoder_of(const smma_pack *pack) {
+  const smma_format format = pack->view->format;
+  return (slices_decoder){smma_decoder_of(format), smma_encoding_of(format).bias, pack->of_a};
 }
 
-/* Packs one step of `f->vectors` lines. Word i of line v is written to out[i * word + v * line]. */
-static inline __attribute__((always_inline)) void slices_pack_step(const smma_fetch *f, const smma_decoder *d,
-                                                                   size_t word, size_t line, uint32_t *out) {
-  uint32_t code[SLICES_K * SMMA_MOST_VECTORS];
-  smma_fetch_codes(f, code);
-  for (size_t pair = 0; pair < SLICES_PAIRS; pair++)
-    for (size_t v = 0; v < f->vectors; v++) {
-      const slices_number even = slices_decode(d, f->of_a, code[2 * pair * f->vectors + v]);
-      const slices_number odd = slices_decode(d, f->of_a, code[(2 * pair + 1) * f->vectors + v]);
-      for (size_t i = 0; i < SLICES_ITEMS; i++)
-        out[(pair * SLICES_ITEMS + i) * word + v * line] = even.item[i] | odd.item[i] << 16;
+/* The items of LANES numbers. Integer slices of A are doubled. Signs are 0 and 0xfffe for numbers of A, 1 and 0xffff
+   for those of B: each other's exclusive or is 1 or -1. Only the values of usual numbers count. */
+typedef struct {
+  vi field, first, second, sign, unusual;
+  vf value[2];
+} slices_numbers;
+
+static inline vi slices_pair(vi even, vi odd) { return vi_or(even, vi_shift_left(odd, 16)); }
+
+/* Returns count 2^exponent, with a sign bit. */
+static inline vf slices_value(vi count, vi sign, vi exponent) {
+  const vf unit = vi_as_float(vi_shift_left(vi_add(exponent, vi_set(127)), 23));
+  return vi_as_float(vi_xor(vf_bits(vf_multiply(vi_to_float(count), unit)), sign));
+}
+
+/* Returns 1 + 2^-13 times a slice of A, in units of 2^-13. */
+static inline vi slices_raised(vi slice) { return vi_add(slice, vi_shift_left(slice, 13)); }
+
+static inline __attribute__((always_inline)) slices_numbers slices_decode(const slices_decoder *d, vi code) {
+  const int fraction_bits = d->of.fraction_bits;
+  const vi hidden = vi_set(1 << fraction_bits), zero = vi_set(0), x = vi_shift_down_by(code, vi_set(d->of.ignored));
+  const vi fields = vi_and(x, vi_set((int32_t)d->of.fields_mask));
+  const vi field = vi_shift_down_by(fields, vi_set(fraction_bits)), exponent = vi_subtract(field, vi_set(d->bias));
+  const vi whole = vi_or(vi_and(fields, vi_subtract(hidden, vi_set(1))), hidden);
+  const vm nonzero = vi_less(zero, field);
+  const vi significand = vi_select(nonzero, vi_shift_left_by(whole, vi_set(SLICES_BITS - 1 - fraction_bits)), zero);
+  const vi sign = vi_and(vi_shift_left_by(x, vi_set(31 - d->of.sign_at)), vi_set(INT32_MIN));
+  const vi negative = vi_and(vi_shift_down_by(sign, vi_set(31)), vi_set(0xfffe));
+  const vi last_bit = vi_subtract(exponent, vi_set(SLICES_BITS - 1 + (d->of_a ? 13 : 0)));
+  slices_numbers n;
+  n.field = vi_select(nonzero, vi_add(field, vi_set(SLICES_RAISE)), zero);
+  n.unusual = vi_select(nonzero, vi_shift_right(vi_subtract(vi_set(SLICES_USUAL), vi_magnitude(exponent)), 31), zero);
+  if (d->of_a) {
+    const vi upper = vi_and(significand, vi_set(0x7f0)), lower = vi_and(significand, vi_set(0xf));
+    n.first = vi_shift_right(upper, 3), n.second = vi_shift_left(lower, 4), n.sign = negative;
+    n.value[0] = slices_value(slices_raised(upper), sign, last_bit);
+    n.value[1] = slices_value(slices_raised(lower), sign, last_bit);
+  } else {
+    const vi upper = vi_and(significand, vi_set(0x7c0)), lower = vi_and(significand, vi_set(0x3e));
+    n.first = vi_shift_right(upper, 6), n.second = vi_shift_right(lower, 1), n.sign = vi_xor(negative, vi_set(1));
+    n.value[0] = slices_value(upper, sign, last_bit);
+    n.value[1] = slices_value(lower, sign, last_bit);
+  }
+  return n;
+}
+
+/* Packs one step of LANES lines, whose codes are `stride` apart along K: word i of line v at out[i * width + v]. */
+static inline __attribute__((always_inline)) void slices_pack_lines(const slices_decoder *d, const uint32_t *code,
+                                                                    size_t stride, size_t width, int32_t *out) {
+  vi unusual = vi_set(0);
+  for (size_t pair = 0; pair < SLICES_PAIRS; pair++) {
+    const slices_numbers even = slices_decode(d, vi_load((const int32_t *)code + 2 * pair * stride));
+    const slices_numbers odd = slices_decode(d, vi_load((const int32_t *)code + (2 * pair + 1) * stride));
+    vi_store(out + (SLICES_FIELDS + pair) * width, slices_pair(even.field, odd.field));
+    vi_store(out + (SLICES_FIRST + pair) * width, slices_pair(even.first, odd.first));
+    vi_store(out + (SLICES_SECOND + pair) * width, slices_pair(even.second, odd.second));
+    vi_store(out + (SLICES_SIGNS + pair) * width, slices_pair(even.sign, odd.sign));
+    unusual = vi_or(unusual, vi_or(even.unusual, odd.unusual));
+    for (size_t slice = 0; slice < 2; slice++) {
+      int32_t *value = out + (SLICES_VALUES + slice * SLICES_K + 2 * pair) * width;
+      vi_store(value, vf_bits(even.value[slice]));
+      vi_store(value + width, vf_bits(odd.value[slice]));
     }
+  }
+  vi_store(out + SLICES_UNUSUAL * width, unusual);
 }
 
 /* Each row's steps follow each other. */
 static void slices_pack_rows(const smma_pack *pack) {
   enum { TOGETHER = 16 };
-  const smma_decoder d = smma_decoder_of(pack->view->format);
-  uint32_t *out = pack->out;
+  const slices_decoder d = slices_decoder_of(pack);
+  int32_t *out = pack->out, words[SLICES_WORDS * TOGETHER];
+  uint32_t code[SLICES_K * TOGETHER];
   for (size_t row = 0; row < pack->count; row += TOGETHER)
     for (size_t step = 0; step < pack->steps; step++) {
       const smma_fetch f = {pack->multiplier, pack->view,        true, pack->first + row,
                             TOGETHER,         pack->step + step, 0,    SLICES_K};
-      slices_pack_step(&f, &d, 1, pack->steps * SLICES_WORDS, out + (row * pack->steps + step) * SLICES_WORDS);
+      smma_fetch_codes(&f, code);
+      for (size_t v = 0; v < TOGETHER; v += LANES) slices_pack_lines(&d, code + v, TOGETHER, TOGETHER, words + v);
+      for (size_t v = 0; v < TOGETHER; v++)
+        for (size_t i = 0; i < SLICES_WORDS; i++)
+          out[((row + v) * pack->steps + step) * SLICES_WORDS + i] = words[i * TOGETHER + v];
     }
 }
 
+/* The words of LANES columns are contiguous. */
 static void slices_pack_columns(const smma_pack *pack) {
-  const smma_decoder d = smma_decoder_of(pack->view->format);
-  uint32_t *out = pack->out;
-  for (size_t step = 0; step < pack->steps; step++, out += SLICES_WORDS * PANEL) {
+  const slices_decoder d = slices_decoder_of(pack);
+  int32_t *out = pack->out;
+  uint32_t code[SLICES_K * PANEL];
+  for (size_t step = 0; step < pack->steps; step++) {
     const smma_fetch f = {pack->multiplier, pack->view, false, pack->first, PANEL, pack->step + step, 0, SLICES_K};
-    slices_pack_step(&f, &d, PANEL, 1, out);
+    smma_fetch_codes(&f, code);
+    for (size_t v = 0; v < PANEL; v += LANES, out += SLICES_WORDS * LANES)
+      slices_pack_lines(&d, code + v, PANEL, LANES, out);
   }
 }
 
-/* ---- Sums ---- */
+/* ---- Sums of integers ---- */
+
+/* Group `group` of a step, of one row and LANES columns. */
+typedef struct {
+  const int32_t *a, *b;
+} slices_operands;
+
+static inline slices_operands slices_group_of(const int32_t *a, const int32_t *b, int group) {
+  return (slices_operands){a + group * (SLICES_GROUP / 2), b + group * (SLICES_GROUP / 2) * LANES};
+}
+
+/* Word `item` of a pair, of the row and of the columns. */
+static inline vi slices_row_word(slices_operands x, int item, int pair) { return vi_set(x.a[item + pair]); }
+static inline vi slices_column_word(slices_operands x, int item, int pair) {
+  return vi_load(x.b + (item + pair) * LANES);
+}
+
+/* Stores the sums of the exponent fields of each pair, and returns the greatest one in both halves of a lane. */
+static inline __attribute__((always_inline)) vi slices_greatest(slices_operands x, vi sums[SLICES_GROUP / 2]) {
+  vi most = vi_set(0);
+  UNROLL for (int i = 0; i < SLICES_GROUP / 2; i++) {
+    sums[i] = vi_add(slices_row_word(x, SLICES_FIELDS, i), slices_column_word(x, SLICES_FIELDS, i));
+    most = vh_max(most, sums[i]);
+  }
+  return vh_max(most, vi_or(vi_shift_left(most, 16), vi_shift_right(most, 16)));
+}
+
+/* Returns the greatest exponent in the first phase, or `none` if that is greater or the group has no exponent. No
+   nonzero product has an exponent below `none`. */
+static inline vi slices_exponent(const slices_rule *rule, vi most, vi none) {
+  const vi field = vi_subtract(vi_and(most, vi_set(0xffff)), vi_set(2 * SLICES_RAISE));
+  return vi_max(vi_subtract(field, vi_set(rule->bias)), none);
+}
 
 /* A group of one row and LANES columns, whatever the phase. */
 typedef struct {
@@ -181,38 +296,30 @@ typedef struct {
   vi exponent;                                        /* the greatest in the first phase */
 } slices_group;
 
-static inline vi slices_row_word(const int32_t *a, int pair, int item) { return vi_set(a[pair * SLICES_ITEMS + item]); }
-
-static inline vi slices_column_word(const int32_t *b, int pair, int item) {
-  return vi_load(b + (pair * SLICES_ITEMS + item) * PANEL);
-}
-
-static inline __attribute__((always_inline)) slices_group slices_compare(const slices_rule *rule, const int32_t *a,
-                                                                         const int32_t *b) {
+static inline __attribute__((always_inline)) slices_group slices_compare(const slices_rule *rule, slices_operands x) {
   slices_group g;
-  vi most = vi_set(0), fields;
+  const vi most = slices_greatest(x, g.below);
   UNROLL for (int i = 0; i < SLICES_GROUP / 2; i++) {
-    g.below[i] = vi_add(slices_row_word(a, i, SLICES_FIELDS), slices_column_word(b, i, SLICES_FIELDS));
-    most = vh_max(most, g.below[i]);
-    g.sign[i] = vi_xor(slices_row_word(a, i, SLICES_SIGNS), slices_column_word(b, i, SLICES_SIGNS));
+    g.below[i] = vh_subtract(most, g.below[i]);
+    g.sign[i] = vi_xor(slices_row_word(x, SLICES_SIGNS, i), slices_column_word(x, SLICES_SIGNS, i));
   }
-  most = vh_max(most, vi_or(vi_shift_left(most, 16), vi_shift_right(most, 16)));
-  UNROLL for (int i = 0; i < SLICES_GROUP / 2; i++) g.below[i] = vh_subtract(most, g.below[i]);
-  fields = vi_subtract(vi_and(most, vi_set(0xffff)), vi_set(2 * SLICES_RAISE));
-  g.exponent = vi_select(vi_less(fields, vi_set(0)), vi_set(rule->zero), vi_subtract(fields, vi_set(rule->bias)));
+  g.exponent = vi_subtract(vi_and(most, vi_set(0xffff)), vi_set(2 * SLICES_RAISE));
+  g.exponent =
+      vi_select(vi_less(g.exponent, vi_set(0)), vi_set(rule->zero), vi_subtract(g.exponent, vi_set(rule->bias)));
   return g;
 }
 
-/* Returns twice the sum of a group's terms; `of_a` and `of_b` are the slices of the phase. */
-static inline __attribute__((always_inline)) vi slices_sum(const slices_group *g, const int32_t *a, const int32_t *b,
-                                                           int of_a, int of_b) {
+/* Returns the sum of a group's terms; `of_a` and `of_b` are the slices of the phase. */
+static inline __attribute__((always_inline)) vi slices_sum(const slices_group *g, slices_operands x, int of_a,
+                                                           int of_b) {
+  const int a = of_a ? SLICES_SECOND : SLICES_FIRST, b = of_b ? SLICES_SECOND : SLICES_FIRST;
   vi sum = vi_set(0);
   UNROLL for (int i = 0; i < SLICES_GROUP / 2; i++) {
-    const vi twice = vh_multiply(slices_row_word(a, i, of_a), slices_column_word(b, i, of_b));
+    const vi twice = vh_multiply(slices_row_word(x, a, i), slices_column_word(x, b, i));
     const vi rounded = vi_add(vh_shift_right_by(twice, g->below[i]), vi_set(0x10001));
     sum = vi_dot2(sum, vi_and(rounded, vi_set((int32_t)0xfffefffe)), g->sign[i]);
   }
-  return sum;
+  return vi_shift_down_by(sum, vi_set(1));
 }
 
 /* Returns x 2^-n to nearest, ties up; n >= 0. */
@@ -220,29 +327,50 @@ static inline vi slices_round_up(vi x, vi n) {
   return vi_shift_down_by(vi_add(vi_shift_down_by(vi_shift_left(x, 1), n), vi_set(1)), vi_set(1));
 }
 
-/* Returns the sum of a group, given twice, in units of 2^(R - 23), or 2^(R - 10) for D of 16 bits. */
-static inline vi slices_align(vi twice, vi below, bool again) {
-  const vi aligned = slices_round_up(vi_shift_left(twice, SLICES_SUM - SLICES_TERM - 1), below);
+/* Returns the sum of a group in units of 2^(R - 23), or 2^(R - 10) for D of 16 bits. */
+static inline vi slices_align(vi sum, vi below, bool again) {
+  const vi aligned = slices_round_up(vi_shift_left(sum, SLICES_SUM - SLICES_TERM), below);
   return again ? slices_round_up(aligned, vi_set(SLICES_AGAIN)) : aligned;
 }
 
 static inline vi slices_signed(vi magnitude, vi negative) { return vi_subtract(vi_xor(magnitude, negative), negative); }
 
+/* Returns a total below 2^30, rounded to nearest, ties away from zero. Its upper part and its last 8 bits are exact in
+   binary32. The second one gets 2^-32 of the first one: less than 1, with its sign, and too little to move any number
+   below 2^24. */
+static inline vf slices_round_away(vi total) {
+  const vi last = vi_and(total, vi_set(0xff));
+  const vf upper = vi_to_float(vi_subtract(total, last));
+  return vf_add(upper, vf_fma(upper, vf_set(0x1p-32f), vi_to_float(last)));
+}
+
 /* Returns a sum of units of 2^(R - 23) or 2^(R - 10) in D's precision, as binary32 without the exponent R. */
 static inline __attribute__((always_inline)) vi slices_narrow(smma_format d, vi magnitude) {
-  const vi exponents = vi_set(255 << 23);
-  vi half;
   if (d == SMMA_BF16)
     return vi_and(vi_add(vf_bits(vi_to_float(magnitude)), vi_set(0x8000)), vi_set((int32_t)0xffff0000));
   if (d == SMMA_F16)
     return vi_and(vi_add(vf_bits(vi_to_float(magnitude)), vi_set(0x1000)), vi_set((int32_t)0xffffe000));
-  half = vf_truncate(vf_multiply(vi_as_float(vi_and(vf_bits(vi_to_float(magnitude)), exponents)), vf_set(0x1p-24f)));
-  return vf_bits(vi_to_float(vi_add(magnitude, half)));
+  return vf_bits(slices_round_away(magnitude));
 }
 
-/* Returns d for the sums of both groups, whose exponents are `exponent`; a sum that brings no exponent is 0. */
-static inline __attribute__((always_inline)) vf slices_add(const slices_rule *rule, smma_format format,
-                                                           const vi exponent[2], const vi sum[2], vf d) {
+/* The sums of both groups, and the exponents that they bring. */
+typedef struct {
+  vi exponent[2], sum[2];
+} slices_sums;
+
+/* Lets sums whose exponents are below the least one of D bring none; such a sum is 0. */
+static inline slices_sums slices_lose(const slices_rule *rule, slices_sums x) {
+  UNROLL for (int g = 0; g < 2; g++) {
+    const vm lost = vi_less(x.exponent[g], vi_set(rule->least));
+    x.exponent[g] = vi_select(lost, vi_set(SLICES_NONE), x.exponent[g]);
+    x.sum[g] = vi_select(lost, vi_set(0), x.sum[g]);
+  }
+  return x;
+}
+
+/* Adds the sums to d. */
+static inline __attribute__((always_inline)) vf slices_add(const slices_rule *rule, smma_format format, slices_sums x,
+                                                           vf d) {
   const bool again = format != SMMA_F32;
   const int unit = again ? SLICES_SUM - SLICES_AGAIN : SLICES_SUM;
   const vi bits = vf_bits(d), least = vi_set(rule->least), negative = vi_shift_down_by(bits, vi_set(31));
@@ -250,13 +378,14 @@ static inline __attribute__((always_inline)) vf slices_add(const slices_rule *ru
   const vm zero = vi_less(own, least);
   const vi of_d = vi_select(zero, vi_set(SLICES_NONE), own);
   const vi significand = vi_or(vi_and(bits, vi_set(0x7fffff)), vi_set(0x800000));
-  const vi most = vi_max(vi_max(exponent[0], exponent[1]), of_d);
+  const vi most = vi_max(vi_max(x.exponent[0], x.exponent[1]), of_d);
   const int greatest = format == SMMA_F16 ? 127 + 16 : 254, overflow = format == SMMA_F16 ? 0x47ffe000 : 255 << 23;
   vi total = slices_round_up(vi_select(zero, vi_set(0), significand), vi_subtract(most, of_d)), magnitude, result,
      field;
   if (again) total = slices_round_up(total, vi_set(SLICES_AGAIN));
   total = slices_signed(total, negative);
-  UNROLL for (int g = 0; g < 2; g++) total = vi_add(total, slices_align(sum[g], vi_subtract(most, exponent[g]), again));
+  UNROLL for (int g = 0; g < 2; g++) total =
+      vi_add(total, slices_align(x.sum[g], vi_subtract(most, x.exponent[g]), again));
   if (rule->minus_one) total = vi_select(vi_equal(total, vi_set(-1)), vi_set(-(1 << rule->minus_one)), total);
   magnitude = vi_magnitude(total);
   result = slices_narrow(format, magnitude);
@@ -272,39 +401,149 @@ static inline __attribute__((always_inline)) vf slices_add(const slices_rule *ru
 /* Adds the products of one step to d. */
 static inline __attribute__((always_inline)) vf slices_step(const slices_rule *rule, smma_format format,
                                                             const int32_t *a, const int32_t *b, vf d) {
-  enum { A_GROUP = SLICES_WORDS / 2, B_GROUP = SLICES_WORDS / 2 * PANEL };
-  const slices_group group[2] = {slices_compare(rule, a, b), slices_compare(rule, a + A_GROUP, b + B_GROUP)};
+  const slices_operands operands[2] = {slices_group_of(a, b, 0), slices_group_of(a, b, 1)};
+  const slices_group group[2] = {slices_compare(rule, operands[0]), slices_compare(rule, operands[1])};
   for (int phase = 0; phase < rule->phases; phase++) {
     const int of_a = phase / 2, of_b = phase % 2;
-    const vi lower = vi_set(of_a * SLICES_OF_A + of_b * SLICES_OF_B), least = vi_set(rule->least);
-    vi exponent[2], sum[2];
+    const vi lower = vi_set(of_a * SLICES_OF_A + of_b * SLICES_OF_B);
+    slices_sums x;
     UNROLL for (int g = 0; g < 2; g++) {
-      vm lost;
-      exponent[g] = vi_subtract(group[g].exponent, lower);
-      sum[g] = slices_sum(&group[g], a + g * A_GROUP, b + g * B_GROUP, of_a, of_b);
-      lost = vi_less(exponent[g], least);
-      exponent[g] = vi_select(lost, vi_set(SLICES_NONE), exponent[g]);
-      sum[g] = vi_select(lost, vi_set(0), sum[g]);
+      x.exponent[g] = vi_subtract(group[g].exponent, lower);
+      x.sum[g] = slices_sum(&group[g], operands[g], of_a, of_b);
     }
-    d = slices_add(rule, format, exponent, sum, d);
+    d = slices_add(rule, format, slices_lose(rule, x), d);
   }
   return d;
 }
 
-/* Computes SLICES_ROWS rows at a time, so that processors overlap their dependent operations. */
+/* ---- Sums of usual operands ---- */
+
+/* Returns x to nearest: ties up, and ties away from zero. The least number above it that is added to 1/2 would take an
+   odd number of 2^23 or more to the next one. */
+static inline vi slices_nearest_up(vf x) { return vf_floor(vf_add(x, vf_set(0.5f))); }
+static inline vi slices_nearest_away(vf x) {
+  const vi sign = vi_and(vf_bits(x), vi_set(INT32_MIN));
+  return vf_truncate(vf_add(x, vi_as_float(vi_or(sign, vf_bits(vf_set(0x1.fffffep-2f))))));
+}
+
+/* Like slices_add for D in FP32. Exponents are exponent fields in place; sums are values. */
+static inline __attribute__((always_inline)) vf slices_add_usual(const slices_rule *rule, const vi exponent[2],
+                                                                 const vf sum[2], vf d) {
+  const vi most = vi_max(vi_max(exponent[0], exponent[1]), vi_and(vf_bits(d), vi_set(255 << 23)));
+  const vf scale = vi_as_float(vi_subtract(vi_set((int32_t)((254u + SLICES_SUM) << 23)), most));
+  const vf unit = vi_as_float(vi_subtract(most, vi_set(SLICES_SUM << 23)));
+  vi total = slices_nearest_away(vf_multiply(d, scale));
+  UNROLL for (int g = 0; g < 2; g++) total = vi_add(total, slices_nearest_up(vf_multiply(sum[g], scale)));
+  if (rule->minus_one) total = vi_select(vi_equal(total, vi_set(-1)), vi_set(-(1 << rule->minus_one)), total);
+  return vf_multiply(slices_round_away(total), unit);
+}
+
+/* Returns the same address, hidden from the compiler: otherwise gcc computes it again for each element. */
+static inline const float *slices_keep(const float *p) {
+  __asm__("" : "+r"(p));
+  return p;
+}
+
+/* Adds the products of one step to the numbers d of SLICES_ROWS rows, whose words are `row_words` apart. */
+static inline __attribute__((always_inline)) void slices_step_usual(const slices_rule *rule, smma_format format,
+                                                                    const int32_t *a, size_t row_words,
+                                                                    const int32_t *b, vf d[SLICES_ROWS]) {
+  const vi none = vi_set(rule->zero < SLICES_USUAL_NONE ? SLICES_USUAL_NONE : rule->zero);
+  vi first[SLICES_ROWS][2]; /* exponent fields in place, in the first phase */
+  UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) UNROLL for (int g = 0; g < 2; g++) {
+    vi sums[SLICES_GROUP / 2];
+    const vi most = slices_greatest(slices_group_of(a + i * row_words, b, g), sums);
+    first[i][g] = vi_shift_left(vi_add(slices_exponent(rule, most, none), vi_set(127)), 23);
+  }
+  for (int phase = 0; phase < rule->phases; phase++) {
+    const int of_a = phase / 2, of_b = phase % 2, lower = of_a * SLICES_OF_A + of_b * SLICES_OF_B;
+    const float *y = (const float *)b + (SLICES_VALUES + of_b * SLICES_K) * LANES, *x[SLICES_ROWS];
+    vi exponent[SLICES_ROWS][2];
+    vf start[SLICES_ROWS][2], sum[SLICES_ROWS][2];
+    UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) x[i] =
+        slices_keep((const float *)a + i * row_words + SLICES_VALUES + of_a * SLICES_K);
+    UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) UNROLL for (int g = 0; g < 2; g++) {
+      exponent[i][g] = vi_subtract(first[i][g], vi_set(lower << 23));
+      start[i][g] = vi_as_float(vi_add(exponent[i][g], vi_set(SLICES_START)));
+      sum[i][g] = start[i][g];
+    }
+    UNROLL for (int k = 0; k < SLICES_GROUP; k++) UNROLL for (int g = 0; g < 2; g++) {
+      const vf column = vf_load(y + (g * SLICES_GROUP + k) * LANES);
+      UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) sum[i][g] =
+          vf_fma(vf_set(x[i][g * SLICES_GROUP + k]), column, sum[i][g]);
+    }
+    UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) {
+      if (format == SMMA_F32) {
+        UNROLL for (int g = 0; g < 2; g++) sum[i][g] = vf_subtract(sum[i][g], start[i][g]);
+        d[i] = slices_add_usual(rule, exponent[i], sum[i], d[i]);
+      } else {
+        slices_sums s;
+        UNROLL for (int g = 0; g < 2; g++) {
+          s.exponent[g] = vi_subtract(vi_shift_right(exponent[i][g], 23), vi_set(127));
+          s.sum[g] = vi_subtract(vf_bits(sum[i][g]), vf_bits(start[i][g]));
+        }
+        d[i] = slices_add(rule, format, slices_lose(rule, s), d[i]);
+      }
+    }
+  }
+}
+
+/* Returns the lanes whose accumulators are not usual: neither zero nor within the bounds. */
+static inline vm slices_are_unusual(vf d) {
+  const vi magnitude = vi_and(vf_bits(d), vi_set(INT32_MAX));
+  const vm outside = vm_or(vi_less(magnitude, vi_set((127 + SLICES_LEAST) << 23)),
+                           vi_less(vi_set((127 + SLICES_GREATEST) << 23), magnitude));
+  return vm_and_not(outside, vi_equal(magnitude, vi_set(0)));
+}
+
+/* Returns the lanes of columns that are not usual in a step of the run. */
+static inline vi slices_unusual_columns(const int32_t *b, size_t steps) {
+  vi unusual = vi_set(0);
+  for (size_t step = 0; step < steps; step++)
+    unusual = vi_or(unusual, vi_load(b + step * SLICES_WORDS * PANEL + SLICES_UNUSUAL * LANES));
+  return unusual;
+}
+
+/* Reports whether SLICES_ROWS rows are usual in all steps of the run. */
+static inline bool slices_are_usual_rows(const int32_t *a, size_t row_words, size_t steps) {
+  int32_t unusual = 0;
+  for (size_t i = 0; i < SLICES_ROWS; i++)
+    for (size_t step = 0; step < steps; step++) unusual |= a[i * row_words + step * SLICES_WORDS + SLICES_UNUSUAL];
+  return !unusual;
+}
+
+/* Computes SLICES_ROWS rows of LANES columns at a time, so that processors overlap their dependent operations. */
 static inline __attribute__((always_inline)) void slices_run_in(smma_format format, const smma_run *r) {
   const slices_rule rule = slices_rule_of(&r->multiplier->operation);
-  for (size_t v = 0; v < PANEL; v += LANES)
+  const size_t row_words = r->packed_steps * SLICES_WORDS, steps = r->last - r->first;
+  const int32_t *rows = (const int32_t *)r->a + r->first * SLICES_WORDS;
+  bool usual_rows[SMMA_TILE_ROWS / SLICES_ROWS];
+  for (size_t row = 0; row < r->rows; row += SLICES_ROWS)
+    usual_rows[row / SLICES_ROWS] = slices_are_usual_rows(rows + row * row_words, row_words, steps);
+  for (size_t v = 0; v < PANEL; v += LANES) {
+    const int32_t *b = (const int32_t *)r->b + SLICES_WORDS * (r->first * PANEL + v);
+    const bool usual_columns = !vm_bits(vi_has(slices_unusual_columns(b, steps), vi_set(1)));
     for (size_t row = 0; row < r->rows; row += SLICES_ROWS) {
-      const int32_t *a = (const int32_t *)r->a + (row * r->packed_steps + r->first) * SLICES_WORDS;
-      const int32_t *b = (const int32_t *)r->b + r->first * SLICES_WORDS * PANEL + v;
+      const int32_t *a = rows + row * row_words;
       float *accumulator = (float *)r->accumulator + row * PANEL + v;
-      for (size_t step = r->first; step < r->last; step++, a += SLICES_WORDS, b += SLICES_WORDS * PANEL)
-        for (size_t i = 0; i < SLICES_ROWS; i++) {
-          float *d = accumulator + i * PANEL;
-          vf_store(d, slices_step(&rule, format, a + i * r->packed_steps * SLICES_WORDS, b, vf_load(d)));
-        }
+      vf d[SLICES_ROWS];
+      vm unusual = vi_less(vi_set(0), vi_set(0)); /* no lane */
+      UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) {
+        d[i] = vf_load(accumulator + i * PANEL);
+        unusual = vm_or(unusual, slices_are_unusual(d[i]));
+        __builtin_prefetch(accumulator + (i + SLICES_ROWS) * PANEL);
+      }
+      if (usual_columns && usual_rows[row / SLICES_ROWS] && !vm_bits(unusual))
+        for (size_t step = 0; step < steps; step++)
+          slices_step_usual(&rule, format, a + step * SLICES_WORDS, row_words, b + step * SLICES_WORDS * PANEL, d);
+      else
+        for (size_t step = 0; step < steps; step++)
+          for (size_t i = 0; i < SLICES_ROWS; i++)
+            d[i] = slices_step(&rule, format, a + i * row_words + step * SLICES_WORDS, b + step * SLICES_WORDS * PANEL,
+                               d[i]);
+      UNROLL for (size_t i = 0; i < SLICES_ROWS; i++) vf_store(accumulator + i * PANEL, d[i]);
     }
+  }
 }
 
 static void slices_run_f32(const smma_run *r) { slices_run_in(SMMA_F32, r); }
