@@ -1,8 +1,10 @@
 /* Lemmas that are computed for all their arguments, or are arithmetic on constants. Prints a line for each. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "gemm/family/gst_fdpa.h"
 #include "gemm/family/integer.h"
+#include "gemm/family/slices.h"
 #include "gemm/family/t_fdpa_narrow.h"
 #include "isa/key.h"
 #include "lemma.h"
@@ -107,6 +109,46 @@ EXHAUSTIVE(wide_range) {
          (2112 - SMMA_WIDE_LEAST) / 32 + 3 < SMMA_WIDE_LIMBS;
 }
 
+/* One fused multiply-add rounds a product of slices to nearest, ties away from zero: any slices, any distance of the
+   product's exponent below that of the group, on either side of zero, at either end of a sum. */
+EXHAUSTIVE(slices_product) {
+  const vf start = vi_as_float(vi_add(vf_bits(vf_set(1)), vi_set(SLICES_START)));
+  for (int sum = -30000; sum <= 30000; sum += 30000)
+    for (int a = -127; a < 128; a++)
+      for (int b = 0; b < 32; b++)
+        for (int s = 0; s < 40; s++) {
+          const vf x = vf_set((float)slices_raised(vi_set(a))[0] * 0x1p-23f),
+                   y = vf_set((float)b * smma_power_of_two(-s));
+          const vf before = vf_add(start, vf_set((float)sum * 0x1p-10f));
+          const int term = vf_bits(vf_fma(x, y, before))[0] - vf_bits(before)[0];
+          const int magnitude = s > 20 ? 0 : ((abs(a) * b << 1 >> s) + 1) >> 1;
+          if (term != (a < 0 ? -magnitude : magnitude)) return false;
+        }
+  return true;
+}
+
+/* A sum of eight terms is rounded to nearest, ties up, at any distance of its exponent below the greatest. */
+EXHAUSTIVE(slices_sum) {
+  for (int sum = -32767; sum < 32768; sum++)
+    for (int s = 0; s < 40; s++) {
+      const vf x = vf_set((float)sum * smma_power_of_two(SLICES_SUM - SLICES_TERM - s));
+      const int64_t units = (int64_t)sum << (SLICES_SUM - SLICES_TERM);
+      if (slices_nearest_up(x)[0] != ((units << 1 >> s) + 1) >> 1) return false;
+    }
+  return true;
+}
+
+/* The total of two sums and an accumulator is rounded to 24 bits, ties away from zero. */
+EXHAUSTIVE(slices_total) {
+  for (int32_t total = 0; total < 1 << 30; total++) {
+    const int cut = smma_maximum(smma_bit_length((uint64_t)total) - 24, 0);
+    const double rounded = (double)(((((int64_t)total << 1 >> cut) + 1) >> 1) << cut);
+    if ((double)slices_round_away(vi_set(total))[0] != rounded) return false;
+    if ((double)slices_round_away(vi_set(-total))[0] != -rounded) return false;
+  }
+  return true;
+}
+
 #define RUN(name) printf("%s %d\n", #name, exhaustive_##name()), fflush(stdout)
 
 int main(void) {
@@ -116,6 +158,9 @@ int main(void) {
   RUN(t_fdpa_sums);
   RUN(gst_even_runs);
   RUN(integer_runs);
+  RUN(slices_product);
+  RUN(slices_sum);
+  RUN(slices_total);
   RUN(widths_of_sums);
   RUN(wide_range);
   return 0;

@@ -353,6 +353,12 @@ static inline __attribute__((always_inline)) vi slices_narrow(smma_format d, vi 
   return vf_bits(slices_round_away(magnitude));
 }
 
+/* Returns the total, or what Wormhole makes of a total of -1. */
+static inline vi slices_minus_one(const slices_rule *rule, vi total) {
+  if (!rule->minus_one) return total;
+  return vi_select(vi_equal(total, vi_set(-1)), vi_set(-(1 << rule->minus_one)), total);
+}
+
 /* The sums of both groups, and the exponents that they bring. */
 typedef struct {
   vi exponent[2], sum[2];
@@ -386,7 +392,7 @@ static inline __attribute__((always_inline)) vf slices_add(const slices_rule *ru
   total = slices_signed(total, negative);
   UNROLL for (int g = 0; g < 2; g++) total =
       vi_add(total, slices_align(x.sum[g], vi_subtract(most, x.exponent[g]), again));
-  if (rule->minus_one) total = vi_select(vi_equal(total, vi_set(-1)), vi_set(-(1 << rule->minus_one)), total);
+  total = slices_minus_one(rule, total);
   magnitude = vi_magnitude(total);
   result = slices_narrow(format, magnitude);
   field = vi_add(vi_shift_right(result, 23), vi_subtract(most, vi_set(unit)));
@@ -418,9 +424,11 @@ static inline __attribute__((always_inline)) vf slices_step(const slices_rule *r
 
 /* ---- Sums of usual operands ---- */
 
-/* Returns x to nearest: ties up, and ties away from zero. The least number above it that is added to 1/2 would take an
-   odd number of 2^23 or more to the next one. */
+/* Returns x, which has at most 15 bits, to nearest, ties up. */
 static inline vi slices_nearest_up(vf x) { return vf_floor(vf_add(x, vf_set(0.5f))); }
+
+/* Returns x to nearest, ties away from zero. 1/2 would take odd numbers from 2^23 on to the next one, and the number
+   below 1/2 to 1; the number below 1/2 still takes each tie to the next integer. */
 static inline vi slices_nearest_away(vf x) {
   const vi sign = vi_and(vf_bits(x), vi_set(INT32_MIN));
   return vf_truncate(vf_add(x, vi_as_float(vi_or(sign, vf_bits(vf_set(0x1.fffffep-2f))))));
@@ -434,7 +442,7 @@ static inline __attribute__((always_inline)) vf slices_add_usual(const slices_ru
   const vf unit = vi_as_float(vi_subtract(most, vi_set(SLICES_SUM << 23)));
   vi total = slices_nearest_away(vf_multiply(d, scale));
   UNROLL for (int g = 0; g < 2; g++) total = vi_add(total, slices_nearest_up(vf_multiply(sum[g], scale)));
-  if (rule->minus_one) total = vi_select(vi_equal(total, vi_set(-1)), vi_set(-(1 << rule->minus_one)), total);
+  total = slices_minus_one(rule, total);
   return vf_multiply(slices_round_away(total), unit);
 }
 
