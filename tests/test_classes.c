@@ -124,7 +124,7 @@ static void run(const smma_instruction *i, unsigned faults, smma_classes *classe
   if (!smma_campaign_run(&campaign, i, go_on, NULL, &numbered, &result, &stopped, &error)) fail_msg("%s", error.text);
   *kept = sample.count;
   classes->count = 0;
-  if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, SIZE_MAX, &error))
+  if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, SIZE_MAX, NULL, &error))
     fail_msg("%s", error.text);
   assert_int_equal(gone, 0);
   smma_campaign_rows_free(&numbered);

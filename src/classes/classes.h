@@ -8,6 +8,12 @@
 #include "coverage/common.h"
 #include "unit/unit.h"
 
+/* Called from time to time with the number of vectors that the units have computed so far. `watch` may be NULL. */
+typedef struct {
+  void (*watch)(size_t asked, void *context);
+  void *context;
+} smma_class_watcher;
+
 /* The mismatches to sort. Matching vectors serve for comparison: at least some hundred are needed to refute a
    change. */
 typedef struct {
@@ -22,6 +28,7 @@ typedef struct {
   size_t matching;
   double match_weight; /* number of matching vectors that each of these represents */
   size_t most_asked;   /* maximum number of vectors that the units compute; after it no more vectors are minimised */
+  smma_class_watcher watcher;
 } smma_class_request;
 
 /* Limits. Events are compared with up to SMMA_OTHER_ROWS matching vectors; places are determined for K up to

@@ -67,6 +67,7 @@ typedef struct {
 static bool shows_change(const smma_row *row, uint64_t expected, void *context) {
   const change_check *q = context;
   (void)expected;
+  smma_class_watch(q->w);
   return smma_class_same(q->w, row->d, smma_changed_row(q->model, row)) &&
          !smma_class_same(q->w, row->d, smma_changed_row(&q->w->together, row));
 }

@@ -57,7 +57,8 @@ static void choose_kept(const smma_sample *s, labelled_rows *x) {
 }
 
 bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const smma_campaign_result *r,
-                        smma_classes *classes, size_t *agreeing_again, size_t most_asked, smma_error *error) {
+                        smma_classes *classes, size_t *agreeing_again, size_t most_asked,
+                        const smma_class_watcher *watcher, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
   const bool recording = smma_unit_is_recording(c->unit) || smma_unit_is_recording(c->against);
   smma_campaign_rows numbered = {0};
@@ -86,7 +87,8 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
                               .matches = &x[1].rows,
                               .matching = x[1].count,
                               .match_weight = x[1].count ? (double)(r->rows - r->mismatches) / (double)x[1].count : 0,
-                              .most_asked = most_asked},
+                              .most_asked = most_asked,
+                              .watcher = watcher ? *watcher : (smma_class_watcher){NULL, NULL}},
         classes, error);
   }
   for (int n = 0; x && n < 2; n++) smma_rows_free(&x[n].rows);

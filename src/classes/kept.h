@@ -13,10 +13,11 @@ enum { SMMA_SORTED_ROWS = 512, SMMA_MATCHING_ROWS = 4096 };
 size_t smma_kept_slots(const smma_sample *sample, size_t slot[SMMA_SORTED_ROWS], double weight[SMMA_SORTED_ROWS]);
 
 /* Computes the vectors of a campaign's sample again, and some matching vectors, and sorts them into classes. Sets
-   `*agreeing_again` to the number of sampled vectors that no longer differ. `most_asked` is as in smma_class_request.
+   `*agreeing_again` to the number of sampled vectors that no longer differ. `most_asked` and
+   `watcher`, which may be NULL, are as in smma_class_request.
    Vectors are numbered from 0. */
 bool smma_classify_kept(const smma_campaign *campaign, const smma_instruction *instruction,
                         const smma_campaign_result *result, smma_classes *classes, size_t *agreeing_again,
-                        size_t most_asked, smma_error *error);
+                        size_t most_asked, const smma_class_watcher *watcher, smma_error *error);
 
 #endif

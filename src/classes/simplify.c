@@ -12,6 +12,7 @@ bool smma_class_others_matter(const smma_class_work *w, const smma_row *row, int
 bool smma_class_is_satisfied(const smma_row *row, uint64_t expected, void *context) {
   const smma_class_condition *j = context;
   const smma_class_work *w = j->w;
+  smma_class_watch(w);
   if (smma_class_same(w, expected, row->d)) return false;
   if (j->change >= 0 ? !smma_class_same(w, row->d, smma_changed_row(&w->single[j->change], row))
                      : smma_class_same(w, row->d, smma_changed_row(&w->together, row)))

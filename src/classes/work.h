@@ -43,6 +43,11 @@ static inline bool smma_class_is_ended(smma_class_work *w) {
   return w->classes->is_ended = true;
 }
 
+static inline void smma_class_watch(const smma_class_work *w) {
+  const smma_class_watcher *watcher = &w->request->watcher;
+  if (watcher->watch) watcher->watch(w->classes->asked, watcher->context);
+}
+
 static inline bool smma_class_can_ask(const smma_class_work *w) { return w->request->unit != NULL; }
 
 static inline bool smma_class_same(const smma_class_work *w, uint64_t x, uint64_t y) {

@@ -243,7 +243,9 @@ void smma_progress_show(smma_progress *p, size_t done, size_t all) {
   p->shown = now;
   rate = (double)done / elapsed;
   fputs("\r\033[K", stderr);
-  if (p->unit) fprintf(stderr, "%.3g million %s/s%s", rate * p->per_step / 1e6, p->unit, all ? ", " : "");
+  if (p->unit && p->per_step == 0) fprintf(stderr, "%s: %zu", p->unit, done);
+  if (p->unit && p->per_step > 0)
+    fprintf(stderr, "%.3g million %s/s%s", rate * p->per_step / 1e6, p->unit, all ? ", " : "");
   if (all) fprintf(stderr, "%.0f %% done", 100.0 * (double)done / (double)all);
   if (all && done >= all / 100) fprintf(stderr, ", %.0f s left", (double)(all - done) / rate);
   fflush(stderr);

@@ -152,7 +152,7 @@ int smma_finish_output(int status);
    if `all` is not 0, the remaining time. */
 typedef struct {
   const char *unit; /* such as "products"; if NULL, no rate is shown */
-  double per_step;  /* units in one step */
+  double per_step;  /* units in one step; 0: the line shows `unit` and the number of steps, and no rate */
   double started, shown;
   bool enabled;
 } smma_progress;

@@ -20,7 +20,7 @@ int smma_command_convert(int argc, const char **argv) {
   bool done;
   int status;
   struct poptOption options[] = {
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, ""),
+      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: by the ending of -o: .txt, .bin or .hex)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   files = smma_parse_options(
@@ -29,9 +29,9 @@ int smma_command_convert(int argc, const char **argv) {
       "vectors are copied; comments are not.\n",
       &status);
   if (!files) return status;
-  smma_require(
-      smma_is_given(format_name, "--format", "binary", &error) && smma_read_vector_format(format_name, &format, &error),
-      &error);
+  smma_require(smma_read_vector_format(format_name, path, &format, &error), &error);
+  if (!format_name && format == SMMA_VECTOR_TEXT && !smma_ends_with(path, ".txt"))
+    smma_die("--format is missing: text, binary or readmemh, or -o FILE.txt, FILE.bin or FILE.hex");
   in = smma_is_standard_output(files[0]) ? stdin : fopen(files[0], "r");
   if (!in) smma_die("%s: %s", files[0], strerror(errno));
   smma_require(smma_begin_output(path, "--output", &output, &error), &error);

@@ -249,11 +249,7 @@ int smma_command_diff(int argc, const char **argv) {
   struct poptOption options[] = {
       SMMA_LIST_OF_TARGETS(&gpus, "two targets, or more for a table"),
       {"instr", 0, POPT_ARG_STRING, &names, 0, "their instructions, or one name for all", "NAME,NAME"},
-      {"in", 0, POPT_ARG_STRING, &choice.in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instructions (default: f16)",
-       "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &choice.out, 0,
-       "with --in: format of D (default: f32; f64 for f64, s32 for integers)", "FORMAT"},
+      SMMA_FORMAT_OPTIONS(choice, " (default: f16)"),
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
        "the unit that computes for the first GPU", "UNIT"},
       {"against", 0, POPT_ARG_STRING, &against_name, 0,

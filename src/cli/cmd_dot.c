@@ -3,7 +3,7 @@
 #include "cli/target.h"
 
 int smma_command_dot(int argc, const char **argv) {
-  const char *gpu = NULL, *when = NULL;
+  const char *gpu = NULL, *when = NULL, **lists;
   smma_choice choice = {.instr = NULL};
   int explained = 0, json = 0, flags = 0, status;
   smma_operand_options operands = {.hex = 0};
@@ -22,9 +22,11 @@ int smma_command_dot(int argc, const char **argv) {
                                  SMMA_FLAGS_OPTIONS(&flags, &when, "print the exception flags of IEEE 754, too"),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
-  if (!smma_parse_options(argc, argv, options, 0, 0, SMMA_OPERAND_DETAILS, &status)) return status;
+  lists = smma_parse_options(argc, argv, options, 0, 3, SMMA_OPERAND_DETAILS, &status);
+  if (!lists) return status;
   if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
-  smma_require(smma_read_tininess(flags, when, &tininess, &error) &&
+  smma_require(smma_take_operand_arguments(lists, &operands, &error) &&
+                   smma_read_tininess(flags, when, &tininess, &error) &&
                    (i = smma_choose_instruction(gpu, &choice, &error)) && smma_read_operands(i, &operands, &x, &error),
                &error);
   o = smma_operation_of(i);

@@ -168,10 +168,7 @@ int smma_command_explain(int argc, const char **argv) {
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &gpus, 0, "the target, or two", "TARGET[,TARGET]"},
       {"instr", 0, POPT_ARG_STRING, &names, 0, "the instruction, by name or alias, or two", "NAME[,NAME]"},
-      {"in", 0, POPT_ARG_STRING, &choice.in, 0,
-       "instead of --instr: format of A and B, or A,B, which selects the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &choice.out, 0,
-       "with --in: format of D (default: f32; f64 for f64, s32 for integers)", "FORMAT"},
+      SMMA_FORMAT_OPTIONS(choice, ""),
       SMMA_OPERAND_OPTIONS(operands),
       {"row", 0, POPT_ARG_LONGLONG, &number, 0,
        "take the operands from test vector N, counted from 1, of the vector file FILE", "N"},
@@ -182,14 +179,15 @@ int smma_command_explain(int argc, const char **argv) {
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   files = smma_parse_options(
-      argc, argv, options, 0, 1,
+      argc, argv, options, 0, 3,
       SMMA_OPERAND_DETAILS
       "With two GPUs or instructions, the first step whose outcome differs is marked and named; exit\n"
       "status 1 reports that the results differ. 'softmma explain rows.txt --row 3' explains a test vector.\n",
       &status);
   if (!files) return status;
   smma_require(!json || !svg || smma_check_file(svg, "--svg", "the JSON", &error), &error);
-  if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
+  if (number < 0 || (number && (!files[0] || files[1]))) smma_die("--row: a number from 1 goes with one vector file");
+  smma_require(number || smma_take_operand_arguments(files, &operands, &error), &error);
   if (number)
     smma_require(smma_check_options(
                      "--row", gpus || names || choice.in ? "row on instr in out svg json" : "row svg json", &error),

@@ -229,16 +229,19 @@ int smma_command_gemm(int argc, const char **argv) {
        "BYTES"},
       POPT_TABLEEND};
   paths = smma_parse_options(
-      argc, argv, options, 2, 2,
-      "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]. Values of a wider\n"
-      "format are rounded to the instruction's format, with a note. Integers are numbers, or with --raw\n"
-      "encodings of the format. With --out f16 or bf16 that no instruction has, sums are in f32, and D is\n"
-      "rounded after alpha and C, as by libraries. TENSOR may be a layer; a quantised weight comes with its\n"
-      "scale factors (docs/checkpoints.md).\n",
+      argc, argv, options, 2, 3,
+      "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]; a third file is C.\n"
+      "Values of a wider format are rounded to the instruction's format, with a note. Integers are numbers,\n"
+      "or with --raw encodings of the format. With --out f16 or bf16 that no instruction has, sums are in\n"
+      "f32, and D is rounded after alpha and C, as by libraries. TENSOR may be a layer; a quantised weight\n"
+      "comes with its scale factors (docs/checkpoints.md).\n",
       &status);
   if (!paths) return status;
+  if (paths[2] && (!o.d || o.path[SMMA_OF_C]))
+    smma_die("unexpected argument '%s'; %s", paths[2], o.d ? "-C names C already" : "-o FILE names the file to write");
   smma_require(smma_is_given(o.d, "-o", "D.npy", &error), &error);
   o.path[SMMA_OF_A] = paths[0], o.path[SMMA_OF_B] = paths[1];
+  if (paths[2]) o.path[SMMA_OF_C] = paths[2];
   smma_require(smma_check_method(&r->method, &error), &error);
   if (o.memory < 0) smma_die("--memory: %lld is negative", o.memory);
   return run(&o);

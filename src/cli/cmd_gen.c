@@ -40,7 +40,7 @@ int smma_command_gen(int argc, const char **argv) {
       {"cover", 0, POPT_ARG_NONE, &covers, 0,
        "the few test vectors that cause all events that coverage counts; with --rows, more like them", NULL},
       SMMA_FLAGS_OPTIONS(&flags, &tininess, "add a column of exception flags, as TestFloat writes them"),
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
+      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: binary for .bin, readmemh for .hex, otherwise text)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output (default: -)", "FILE"},
       POPT_TABLEEND};
   if (!smma_parse_options(
@@ -59,7 +59,7 @@ int smma_command_gen(int argc, const char **argv) {
                                .context = &progress};
   smma_require((!kind_name || smma_read_kind(kind_name, &request.kind, &error)) &&
                    smma_read_tininess(flags, tininess, &request.tininess, &error) &&
-                   smma_read_vector_format(format_name, &request.format, &error) &&
+                   smma_read_vector_format(format_name, path, &request.format, &error) &&
                    (request.instruction = smma_choose_instruction(gpu, &choice, &error)) &&
                    smma_begin_output(path, "--output", &output, &error),
                &error);

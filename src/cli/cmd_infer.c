@@ -130,7 +130,7 @@ int smma_command_infer(int argc, const char **argv) {
   if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
     smma_die("--unit is missing; to infer that custom unit, --unit custom:%s", gpu);
   if (!gpu && !choice.instr && unit_name && strncmp(unit_name, "custom:", strlen("custom:")) == 0) gpu = unit_name;
-  smma_require(smma_is_given(unit_name, "--unit", "plugin:./unit.so", &error) &&
+  smma_require(smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error) &&
                    (request.instruction = smma_choose_instruction(gpu, &choice, &error)),
                &error);
   require_files(&o);

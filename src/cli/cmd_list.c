@@ -114,13 +114,14 @@ static int list_instructions(smma_arch_id only, bool every_n) {
 
 int smma_command_list(int argc, const char **argv) {
   const char *on = NULL;
-  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, facts = 0, status;
+  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, facts = 0, instructions = 0, status;
   smma_target target;
   smma_arch_id only;
   smma_error error;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &on, 0, "only this GPU or architecture (default: all)", "GPU"},
       {NULL, 'a', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &on, 0, "--on", NULL},
+      {"instructions", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &instructions, 0, "what list does anyway", NULL},
       {"all", 0, POPT_ARG_NONE, &all, 0, "a line for every N of wgmma and tcgen05", NULL},
       {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "list the names of GPUs and targets that --on accepts", NULL},
       {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "list the number formats: all of the table, or those named",

@@ -27,6 +27,7 @@ static bool is_library(const char *name) {
   smma_nearest nearest;
   char hint[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   if (access(name, F_OK) == 0 || smma_ends_with(name, ".json")) return false;
+  if (smma_is_cublaslt(name) && !strchr(name, ':')) return true; /* to be refused with an example */
   smma_nearest_start(&nearest, name);
   for (size_t i = 0; smma_plan_library(i); i++) {
     if (strncmp(smma_plan_library(i), name, length) == 0 && strchr("/", smma_plan_library(i)[length])) return true;
@@ -65,32 +66,38 @@ static int check_file(const plan_options *o, const char *path) {
   return write_plan(plan, o->output);
 }
 
-/* Returns the full name of the library's plan: the GPU of --on is added to "cublaslt:13.1". */
-static const char *full_name(const plan_options *o, char *name, size_t size) {
+/* Returns the full name of the library's plan, as "cublaslt:13.1/H100". Its GPU stands for --on, and --on for it. */
+static const char *full_name(plan_options *o, char *name, size_t size) {
+  const char *slash = strchr(o->as, '/');
   smma_target target;
   smma_error error;
   snprintf(name, size, "%s", o->as);
-  if (strncmp(o->as, "cublaslt:", strlen("cublaslt:")) != 0 || strchr(o->as, '/')) return name;
-  smma_require(smma_read_target(o->gpu, &target, &error), &error);
-  smma_append_text(name, size, "/%s", target.gpu);
+  if (!smma_is_cublaslt(o->as)) return name;
+  if (!o->gpu && slash) o->gpu = slash + 1;
+  smma_require(smma_read_target_or_none(o->gpu, &target, &error), &error);
+  if (!strchr(o->as, ':') || !o->k || !(target.more || target.custom || o->choice.instr || o->choice.in))
+    smma_die("a plan of cuBLASLt is that of a version, GPU, formats, shape and algorithm; for example %s",
+             smma_example_of_cublaslt);
+  if (!slash) smma_append_text(name, size, "/%s", target.gpu);
   return name;
 }
 
-static int write_library(const plan_options *o) {
+static int write_library(plan_options *o) {
   smma_plan_request request = o->request;
   smma_plan *plan;
   char name[256];
   smma_error error;
   request.name = full_name(o, name, sizeof name);
-  smma_require((request.instruction = smma_choose_instruction(o->gpu, &o->choice, &error)) &&
-                   (!o->out || (request.d = smma_format_of_option(o->out, "--out", &error)) != SMMA_NO_FORMAT),
-               &error);
+  request.instruction = instruction_of(o);
+  smma_require(!o->out || (request.d = smma_format_of_option(o->out, "--out", &error)) != SMMA_NO_FORMAT, &error);
   request.m = (size_t)o->m, request.n = (size_t)o->n, request.k = (size_t)o->k;
   request.fast_accumulation = o->fast, request.with_c = o->with_c;
   request.a_strided = o->a_strided, request.b_strided = o->b_strided;
   plan = smma_plan_for(&request, &error);
+  if (!plan && error.status == SMMA_INVALID_ARGUMENT && smma_is_cublaslt(name))
+    smma_die("%s; for example %s", error.text, smma_example_of_cublaslt);
   smma_require(plan, &error);
-  if (smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
+  if (request.instruction && o->k && smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
     smma_die("%s: K = %lld: %s", name, o->k, error.text);
   return write_plan(plan, o->output);
 }
@@ -138,7 +145,7 @@ int smma_command_plan(int argc, const char **argv) {
       argc, argv, options, 0, 1,
       "FILE: a plan to check and print. With --on, --in and --k, also checks that a product of that K can\n"
       "follow it. 'softmma gemm --plan FILE' computes with the plan.\n"
-      "NAME: a library, as with --as; writes its plan.\n",
+      "NAME: a library, as with --as; writes its plan. Only plans of cuBLASLt need a target and -m, -n, -k.\n",
       &status);
   if (!paths) return status;
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");

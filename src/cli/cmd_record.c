@@ -56,7 +56,7 @@ int smma_command_record(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "number of test vectors", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       SMMA_KIND_OPTION(&kind),
-      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: text)"),
+      SMMA_VECTOR_FORMAT_OPTION(&format_name, " (default: binary for .bin, readmemh for .hex, otherwise text)"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - is standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the test vectors as JSON instead", NULL},
       POPT_TABLEEND};
@@ -67,8 +67,8 @@ int smma_command_record(int argc, const char **argv) {
     return status;
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   if (json && (path || format_name)) smma_die("--json prints the rows as JSON; it takes no --output and --format");
-  smma_require(smma_read_vector_format(format_name, &format, &error) &&
-                   smma_is_given(unit_name, "--unit", "x86", &error) &&
+  smma_require(smma_read_vector_format(format_name, path, &format, &error) &&
+                   smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error) &&
                    (json || smma_is_given(path, "--output", "rows.txt", &error)) &&
                    (q.instruction = smma_choose_instruction(gpu, &choice, &error)),
                &error);

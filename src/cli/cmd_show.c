@@ -13,6 +13,8 @@ static int show_everywhere(const char *name, bool json) {
   const smma_instruction *found[SMMA_ARCH_COUNT];
   smma_error error;
   const size_t count = smma_resolve_everywhere(name, found, &error);
+  if (count == 0 && smma_format_from_text(name) != SMMA_NO_FORMAT)
+    return smma_complain("'%s' is a format; 'softmma list --formats %s' shows it", name, name);
   if (count == 0) return smma_complain("%s (see 'softmma list')", error.text);
   if (json) smma_print_datum(instructions_datum(found, count));
   for (size_t i = 0; !json && i < count; i++) {

@@ -168,9 +168,16 @@ static bool run(campaign *c) {
   return !stopped;
 }
 
-static void classify(campaign *c) {
+/* Sorts the mismatches into classes. Returns false if interrupted. */
+static bool classify(campaign *c) {
+  const smma_report_watcher watcher = {watch, NULL, c};
   smma_error error;
-  smma_require(smma_report_classify(&c->report, &error), &error);
+  bool good;
+  smma_progress_start(&c->progress, "sorting mismatches, test vectors asked", 0);
+  good = smma_report_classify(&c->report, &watcher, &error);
+  smma_progress_end();
+  smma_require(good || smma_interrupted(), &error);
+  return good;
 }
 
 static void load(campaign *c) {
@@ -179,15 +186,16 @@ static void load(campaign *c) {
 }
 
 static int interrupted(const campaign *c) {
-  return smma_complain("interrupted after %llu rows%s%s", (unsigned long long)smma_report_sum(&c->report).rows,
+  const smma_report_totals known = smma_report_sum(&c->report);
+  return smma_complain("interrupted after %llu rows with %llu mismatches%s%s", (unsigned long long)known.rows,
+                       (unsigned long long)known.mismatches,
                        c->state ? "; the same command goes on from " : "; --resume FILE would have saved them",
                        c->state ? c->state : "");
 }
 
 static int run_and_print(campaign *c, bool json) {
   load(c);
-  if (!run(c)) return interrupted(c);
-  if (!c->report.shard.count) classify(c);
+  if (!run(c) || (!c->report.shard.count && !classify(c))) return interrupted(c);
   return print_report(c, json);
 }
 
@@ -213,8 +221,7 @@ static int run_shard(campaign *c, const smma_group *group, const char *file, boo
   if (own) unlink(own);
   free(own);
   if (group->rank) return SMMA_EXIT_EQUAL;
-  classify(c);
-  return print_report(c, json);
+  return classify(c) ? print_report(c, json) : interrupted(c);
 }
 
 /* Runs the campaign in ranks. If the file of --resume already holds a merged report, rank 0 continues it alone. */
@@ -374,7 +381,7 @@ int smma_command_test(int argc, const char **argv) {
   if (only && !open_questions) smma_die("--only needs --open");
   if (!unit_name && gpu && smma_ends_with(gpu, ".json"))
     smma_die("--unit is missing; to test that custom unit: softmma test --unit custom:%s GPU:FORMAT", gpu);
-  smma_require(smma_is_given(unit_name, "--unit", "x86", &error), &error);
+  smma_require(smma_is_given(unit_name, "--unit", "pipe:./unit.py", &error), &error);
   open_unit(unit_name, "--unit", &unit);
   if (open_questions)
     target = target_of_questions(gpu, &only);

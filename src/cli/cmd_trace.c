@@ -158,7 +158,7 @@ static void parse_at(const char *text, smma_trace_request *r) {
   unsigned long long i, j;
   char end;
   if (sscanf(text, "%llu,%llu%c", &i, &j, &end) != 2 || strchr(text, '-') || strchr(text, '+'))
-    smma_die("--at: '%s' is not I,J, a row and a column from 0; for example --at 3,5", text);
+    smma_die("--at: '%s' is not I,J such as 3,5; without --at, trace follows the element that differs most", text);
   if (i >= r->m || j >= r->n)
     smma_die("--at: [%llu, %llu] is not in the product, which is %zu x %zu", i, j, r->m, r->n);
   r->at[0] = (size_t)i, r->at[1] = (size_t)j, r->is_chosen = true;

@@ -1,5 +1,7 @@
 #include "cli/operands.h"
 
+#include <unistd.h>
+
 smma_list_form smma_operand_form(const smma_operand_options *o, const char *option, smma_format format,
                                  smma_rounding rounding) {
   return (smma_list_form){option, format, rounding, o->hex, &smma_notes_printed};
@@ -23,6 +25,19 @@ static bool read_scales(const smma_instruction *i, const smma_operand_options *o
                   error) &&
          read_one(o, o->scale_b, example, "--scale-b", i->scale, SMMA_ROUND_NEAREST_EVEN, scales, false, x->scale_b,
                   error);
+}
+
+bool smma_take_operand_arguments(const char **arguments, smma_operand_options *o, smma_error *error) {
+  const char **operand[] = {&o->a, &o->b, &o->c};
+  for (int n = 0; arguments[n]; n++) {
+    if (access(arguments[n], F_OK) == 0)
+      return smma_fail(error, "'%s' is a file: 'softmma explain %s --row 1' explains its first test vector",
+                       arguments[n], arguments[n]);
+    if (*operand[n] || (n == 0 && o->b))
+      return smma_fail(error, "unexpected argument '%s': quote a list with blanks, as in -a '1.5 2'", arguments[n]);
+    *operand[n] = arguments[n];
+  }
+  return true;
 }
 
 bool smma_operands_rounding(const smma_instruction *i, const smma_operand_options *o, const smma_target_plan *plan,

@@ -25,13 +25,17 @@ typedef struct {
     "hex", 0, POPT_ARG_NONE, &(o).hex, 0, "all elements are encodings in hexadecimal", NULL                            \
   }
 
-#define SMMA_OPERAND_DETAILS                                                                           \
-  "LIST: elements separated by commas or blanks; VALUE*COUNT repeats a value. Values: 0.1, 0x1p-23,\n" \
-  "-0, inf, nan. Values that the format does not have are rounded, with a note. Missing elements are 0.\n"
+#define SMMA_OPERAND_DETAILS                                                                               \
+  "LIST: elements separated by commas or blanks; VALUE*COUNT repeats a value. Values: 0.1, 0x1p-23,\n"     \
+  "-0, inf, nan. Values that the format does not have are rounded, with a note. Missing elements are 0.\n" \
+  "Lists may also be arguments: softmma dot H100:f16 1.5,2 3,4 0.25\n"
 
 /* Returns the form of an operand's list. */
 smma_list_form smma_operand_form(const smma_operand_options *options, const char *option, smma_format format,
                                  smma_rounding rounding);
+
+/* Takes arguments, followed by NULL, as a, b and c. Fails for a file, and if options give a, b or the same operand. */
+bool smma_take_operand_arguments(const char **arguments, smma_operand_options *options, smma_error *error);
 
 /* Finds how a and b are rounded. `plan` may be NULL. */
 bool smma_operands_rounding(const smma_instruction *instruction, const smma_operand_options *options,

@@ -79,20 +79,50 @@ static const struct poptOption *find_option(const struct poptOption *table, cons
 
 /* ---- Errors. These functions, like all that return an exit status, print one line and return SMMA_EXIT_FAILED ---- */
 
-/* Names that users try for what another option does in another form: the error names that option. */
-static const struct {
-  const char *name, *option;
-} related[] = {{"row", "at"},        {"col", "at"},     {"column", "at"},   {"element", "at"},
-               {"m", "shape"},       {"n", "shape"},    {"k", "shape"},     {"size", "shape"},
-               {"exact", "explain"}, {"library", "as"}, {"module", "name"}, {"o", "svg"},
-               {"gpu", "set"},       {"gpus", "set"},   {"on", "set"},      {"k", "set"}};
+/* Reports whether `names`, which are separated by spaces, contain the name. */
+static bool has_name(const char *names, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += length)
+    if ((at == names || at[-1] == ' ') && strchr(" ", at[length])) return true;
+  return false;
+}
 
-/* Returns the option of the command that does in another form what users expect of this name, or NULL. */
-static const struct poptOption *find_related(const struct poptOption *table, const char *name) {
-  const struct poptOption *found = NULL;
-  for (size_t i = 0; i < sizeof related / sizeof *related && !found; i++)
-    if (strcmp(related[i].name, name) == 0) found = find_option(table, related[i].option);
-  return found;
+/* Names that users try for what is done in another way, in every command or, with "COMMAND:", in one. `mend` is the
+   option that does it, or a text that says what to do. */
+static const struct {
+  const char *names, *mend;
+} related[] = {
+    {"row col column element", "at"},
+    {"m n k size", "shape"},
+    {"gpu gpus on k", "set"},
+    {"exact", "explain"},
+    {"library", "as"},
+    {"module", "name"},
+    {"o", "svg"},
+    {"csv", "json"},
+    {"rounding",
+     "an instruction's own rounding is fixed; 'softmma custom TARGET -o unit.json' writes a unit whose \"rounding\" "
+     "can be changed"},
+    {"compare:random compare:shape compare:size compare:data",
+     "compare takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data"},
+    {"worst", "'softmma trace' without --at follows the element that differs most"},
+    {"program", "a program is --unit pipe:PROGRAM, such as --unit pipe:./unit.py"},
+    {"minimize minimise shrink", "leave it out; 'softmma test' minimises counterexamples"}};
+
+/* Complains of an unknown option that has a mend in this command. Otherwise returns SMMA_EXIT_EQUAL. */
+static int refuse_related(const struct poptOption *table, const char *bad, const char *name) {
+  char in_command[128];
+  snprintf(in_command, sizeof in_command, "%s:%s", command->name, name);
+  for (size_t i = 0; i < sizeof related / sizeof *related; i++) {
+    const char *mend = related[i].mend;
+    const struct poptOption *o = find_option(table, mend);
+    if (!has_name(related[i].names, name) && !has_name(related[i].names, in_command)) continue;
+    if (o)
+      return smma_complain("%s: unknown option; type --%s%s%s (see 'softmma %s --help')", bad, o->longName,
+                           o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : "", command->name);
+    if (strchr(mend, ' ')) return smma_complain("%s: unknown option; %s", bad, mend);
+  }
+  return SMMA_EXIT_EQUAL;
 }
 
 /* Complains of an unknown option, with the known options nearest to it. One letter has no nearest. */
@@ -100,12 +130,10 @@ static int refuse_unknown_option(const struct poptOption *table, const char *bad
   const char *name = bad + strspn(bad, "-");
   char query[64], candidate[64], list[256];
   smma_nearest nearest;
-  const struct poptOption *other;
   snprintf(query, sizeof query, "%.*s", (int)strcspn(name, "="), name);
-  other = find_related(table, query);
-  if (other)
-    return smma_complain("%s: unknown option; type --%s%s%s (see '%s --help')", bad, other->longName,
-                         other->argDescrip ? " " : "", other->argDescrip ? other->argDescrip : "", program_name);
+  if (*query && refuse_related(table, bad, query)) return SMMA_EXIT_FAILED;
+  if (isdigit((unsigned char)*query) && find_option(table, "hex"))
+    return smma_complain("%s: unknown option; give a list that begins with '-' by an option, as in -a '-1 2'", bad);
   if (strlen(query) < 2) return smma_complain("%s: unknown option (see '%s --help')", bad, program_name);
   smma_nearest_start(&nearest, query);
   for (int i = 0; i < MAX_OPTIONS && (table[i].longName || table[i].arg); i++) {
@@ -263,9 +291,9 @@ enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
 static int asks_help, asks_quiet, asks_strict;
 
-/* Fills `common` with --help, --quiet, --strict (if the command has --on) and the synonyms that the command's table
-   does not have itself. */
-static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 4]) {
+/* Fills `common` with --help, --quiet, --strict (if the command has --on), -c for -C, and the synonyms that the
+   command's table does not have itself. */
+static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 5]) {
   int count = 0;
   common[count++] = (struct poptOption){"help", 'h', POPT_ARG_NONE, &asks_help, 0, "show this help", NULL};
   common[count++] =
@@ -274,6 +302,11 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
     common[count++] = (struct poptOption){
         "strict", 0, POPT_ARG_NONE, &asks_strict, 0, "refuse models without recorded results and without emulator",
         NULL};
+  if (find_option(table, "c") && find_option(table, "c")->shortName == 'C') {
+    common[count] = popt_table[find_option(table, "c") - table];
+    common[count].longName = NULL, common[count].shortName = 'c';
+    common[count++].argInfo |= POPT_ARGFLAG_DOC_HIDDEN;
+  }
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
     if (!o || find_option(table, synonyms[i].name)) continue;
@@ -311,12 +344,12 @@ static bool take_flag(const struct poptOption *table, const char *text) {
 /* Complains of a second target of a command that takes one. */
 static int refuse_target(const struct poptOption *table, const char *one, const char *other) {
   const char *file = smma_ends_with(one, ".json") ? one : other;
-  const char *hint = "";
-  const bool tests = find_option(table, "unit") && smma_ends_with(file, ".json");
-  if (tests) hint = "; the unit under test is --unit custom:";
-  if (!tests && find_option(table, "against")) hint = "; the other is --against custom:FILE, made by 'softmma custom'";
-  return smma_complain("two targets, '%s' and '%s': softmma %s takes one%s%s", one, other, command->name, hint,
-                       tests ? file : "");
+  char mend[1200] = "";
+  if (find_option(table, "unit") && smma_ends_with(file, ".json"))
+    snprintf(mend, sizeof mend, "; the unit under test is --unit custom:%.500s", file);
+  else if (find_option(table, "against"))
+    snprintf(mend, sizeof mend, "; 'softmma diff %.500s %.500s' compares two models", one, other);
+  return smma_complain("two targets, '%s' and '%s': softmma %s takes one%s", one, other, command->name, mend);
 }
 
 static bool is_command(const char *name) {
@@ -387,8 +420,10 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
       return smma_complain("%s (see 'softmma list --gpus')", error.text);
   }
   return smma_complain("unexpected argument '%s'%s (see '%s --help')", plain_arguments[most],
-                       find_option(table, "unit")     ? "; a program under test is --unit pipe:PROGRAM"
-                       : find_option(table, "output") ? "; -o names the file to write"
+                       strcmp(command->name, "vectors record") == 0
+                           ? "; test vectors of a file are run by 'softmma verify FILE --unit UNIT'"
+                       : find_option(table, "unit")   ? "; a program under test is --unit pipe:PROGRAM"
+                       : find_option(table, "output") ? "; -o FILE names the file to write"
                                                       : "",
                        program_name);
 }
@@ -421,7 +456,7 @@ static int read_options(const struct poptOption *table, int *code, int *count) {
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details, int *status) {
   static char program[64];
-  static struct poptOption common[SYNONYMS + 4];
+  static struct poptOption common[SYNONYMS + 5];
   char *defaults[MAX_OPTIONS] = {NULL};
   char usage[1024];
   int code = -1, count = 0, groups = build_popt_table(table);
@@ -456,14 +491,6 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
 }
 
 /* ---- Options that have no effect ---- */
-
-/* Reports whether `names`, which are separated by spaces, contain the name. */
-static bool has_name(const char *names, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *at = names; (at = strstr(at, name)); at += length)
-    if ((at == names || at[-1] == ' ') && strchr(" ", at[length])) return true;
-  return false;
-}
 
 bool smma_check_options(const char *use, const char *used, smma_error *error) {
   for (const struct poptOption *o = table_read; o->longName || o->arg; o++) {

@@ -32,7 +32,7 @@ bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, sm
   return smma_tininess_from_text(text, tininess, &why) || smma_fail(error, "--tininess: %s", why.text);
 }
 
-bool smma_read_vector_format(const char *text, smma_vector_format *format, smma_error *error) {
-  *format = text ? smma_vector_format_from_text(text) : SMMA_VECTOR_TEXT;
+bool smma_read_vector_format(const char *text, const char *path, smma_vector_format *format, smma_error *error) {
+  *format = text ? smma_vector_format_from_text(text) : smma_vector_format_of_file(path);
   return *format != SMMA_VECTOR_FORMATS || smma_fail(error, "--format: '%s' is not text, binary or readmemh", text);
 }

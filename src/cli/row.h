@@ -23,14 +23,8 @@ bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *re
 #define SMMA_FORMER_KIND(text) \
   { NULL, 'k', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, (text), 0, "--kind", NULL }
 
-#define SMMA_KIND_OPTION(text)                                                                                      \
-  {"kind",                                                                                                          \
-   0,                                                                                                               \
-   POPT_ARG_STRING,                                                                                                 \
-   (text),                                                                                                          \
-   0,                                                                                                               \
-   "only test vectors of this kind, as in 'vectors gen' (default: the vectors of --cover, then all kinds in turn)", \
-   "KIND"},                                                                                                         \
+#define SMMA_KIND_OPTION(text)                                                                                        \
+  {"kind", 0, POPT_ARG_STRING, (text), 0, "as in 'vectors gen' (default: those of --cover, then all kinds)", "KIND"}, \
       SMMA_FORMER_KIND(text)
 
 /* Entries for a table of options. */
@@ -45,8 +39,8 @@ bool smma_read_recipe(const char *kind, long long seed, smma_campaign_recipe *re
 /* Reads the value of --tininess. Fails if the value is unknown, or if --flags is missing. */
 bool smma_read_tininess(int flags, const char *text, smma_tininess *tininess, smma_error *error);
 
-/* Reads the format of vector files that --format names; it is text if the option is not given (NULL). */
-bool smma_read_vector_format(const char *text, smma_vector_format *format, smma_error *error);
+/* Reads the format of --format or, if it is NULL, that of the file to write, by smma_vector_format_of_file. */
+bool smma_read_vector_format(const char *text, const char *path, smma_vector_format *format, smma_error *error);
 
 /* An entry for a table of options. `usual` is the text of the default, or "". */
 #define SMMA_VECTOR_FORMAT_OPTION(text, usual) \

@@ -26,15 +26,17 @@ typedef struct {
    " (default: f16)", or "". */
 #define SMMA_ON_OPTION(variable, text) \
   { "on", 0, POPT_ARG_STRING, (variable), 0, text, "TARGET" }
-#define SMMA_CHOICE_OPTIONS(choice, usual)                                                                              \
-  {"instr", 0, POPT_ARG_STRING, &(choice).instr, 0, "the instruction, by name or alias", "NAME"},                       \
-      {"in",         0, POPT_ARG_STRING,                                                                                \
-       &(choice).in, 0, "instead of --instr: format of A and B, or A,B, which selects the preferred instruction" usual, \
-       "FORMAT"},                                                                                                       \
-  {                                                                                                                     \
-    "out", 0, POPT_ARG_STRING, &(choice).out, 0,                                                                        \
-        "with --in: format of D (default: f32; f64 for f64, s32 for integers)", "FORMAT"                                \
+#define SMMA_FORMAT_OPTIONS(choice, usual)                                                                          \
+  {"in",         0, POPT_ARG_STRING,                                                                                \
+   &(choice).in, 0, "instead of --instr: format of A and B, or A,B, which selects the preferred instruction" usual, \
+   "FORMAT"},                                                                                                       \
+  {                                                                                                                 \
+    "out", 0, POPT_ARG_STRING, &(choice).out, 0,                                                                    \
+        "with --in: format of D (default: f32; f64 for f64, s32 for integers)", "FORMAT"                            \
   }
+#define SMMA_CHOICE_OPTIONS(choice, usual)                                                        \
+  {"instr", 0, POPT_ARG_STRING, &(choice).instr, 0, "the instruction, by name or alias", "NAME"}, \
+      SMMA_FORMAT_OPTIONS(choice, usual)
 
 /* An entry for a table of options: a list of targets, separated by commas. */
 #define SMMA_LIST_OF_TARGETS(variable, text) \

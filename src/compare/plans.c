@@ -7,10 +7,24 @@
 #include "plan/plan.h"
 #include "product/take.h"
 
+const char smma_example_of_cublaslt[] =
+    "softmma plan cublaslt:13.1 H100:f16 -m 8 -n 4096 -k 8192 --algo 66 --stages 35 -o plan.json";
+
+bool smma_is_cublaslt(const char *name) {
+  return strncmp(name, "cublas", strlen("cublas")) == 0 && !strstr(name, ".json");
+}
+
 smma_plan *smma_named_plan(const char *text, const smma_instruction *instruction, smma_error *error) {
   smma_plan_request request;
   smma_plan *plan;
   smma_error why;
+  if (smma_is_cublaslt(text)) {
+    smma_fail(error,
+              "--plan: '%s': a plan of cuBLASLt is that of one algorithm; write it to a file, as in '%s', and "
+              "give --plan plan.json",
+              text, smma_example_of_cublaslt);
+    return NULL;
+  }
   smma_plan_request_defaults(&request, sizeof request);
   request.name = text, request.instruction = instruction;
   plan = smma_is_custom_file(text) ? smma_plan_load(text, &why) : smma_plan_for(&request, &why);

@@ -6,6 +6,12 @@
 #include "host/error.h"
 #include "softmma/softmma.h"
 
+/* A command line that writes a plan of cuBLASLt, for messages. */
+extern const char smma_example_of_cublaslt[];
+
+/* Reports whether the name is that of a plan of cuBLASLt, or begins as one, and is not that of a JSON file. */
+bool smma_is_cublaslt(const char *name);
+
 /* Returns the plan of a file, or of a library that needs no further options; NULL with a message. The caller frees it.
  */
 smma_plan *smma_named_plan(const char *text, const smma_instruction *instruction, smma_error *error);

@@ -313,11 +313,12 @@ bool smma_take_stored(const smma_tensor *from, bool along_rows, smma_scales scal
 
 bool smma_rounding_of(const char *word, size_t length, smma_rounding otherwise, smma_rounding *mode,
                       smma_error *error) {
-  static const char *const plain = "default";
+  static const char *const plain = "default", *const short_names[] = {"rne", "rz", "rd", "ru", "rna"};
   char allowed[128] = "";
   for (int i = 0; smma_roundings[i]; i++) {
     *mode = (smma_rounding)i;
     if (strlen(smma_roundings[i]) == length && strncmp(word, smma_roundings[i], length) == 0) return true;
+    if (strlen(short_names[i]) == length && strncmp(word, short_names[i], length) == 0) return true;
     smma_append_text(allowed, sizeof allowed, "%s, ", smma_roundings[i]);
   }
   *mode = otherwise;

@@ -67,8 +67,9 @@ typedef struct {
    the run. Returns false with one error line if a unit fails; the results so far are saved in all cases. */
 bool smma_report_run(smma_report *report, const smma_report_watcher *watcher, bool *stopped, smma_error *error);
 
-/* Sorts mismatches into classes, for the first instructions that have any. */
-bool smma_report_classify(smma_report *report, smma_error *error);
+/* Sorts mismatches into classes, for the first instructions that have any. Calls `watch` of the watcher, which may be
+   NULL, with the number of test vectors that the units have computed for this, and a total of 0. */
+bool smma_report_classify(smma_report *report, const smma_report_watcher *watcher, smma_error *error);
 
 /* Totals over all instructions: rows, mismatches, and instructions that have rows. */
 typedef struct {

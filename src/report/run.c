@@ -110,7 +110,13 @@ bool smma_report_run(smma_report *r, const smma_report_watcher *watcher, bool *s
   return good && !w.failed;
 }
 
-bool smma_report_classify(smma_report *r, smma_error *error) {
+static void watch_sorting(size_t asked, void *context) {
+  const smma_report_watcher *watcher = context;
+  watcher->watch(asked, 0, watcher->context);
+}
+
+bool smma_report_classify(smma_report *r, const smma_report_watcher *watcher, smma_error *error) {
+  const smma_class_watcher sorting = {watcher ? watch_sorting : NULL, (void *)watcher};
   int sorted = 0;
   for (size_t n = 0; n < r->count && sorted < SMMA_MOST_CLASSIFIED; n++) {
     smma_report_result *x = &r->results[n];
@@ -118,7 +124,8 @@ bool smma_report_classify(smma_report *r, smma_error *error) {
     if (!x->kept.count || x->result.not_repeated) continue;
     x->classes = malloc(sizeof *x->classes);
     if (!x->classes) return smma_no_memory(error);
-    if (!smma_classify_kept(r->campaign, x->instruction, &x->result, x->classes, &x->agreeing_again, MOST_ASKED, &why))
+    if (!smma_classify_kept(r->campaign, x->instruction, &x->result, x->classes, &x->agreeing_again, MOST_ASKED,
+                            &sorting, &why))
       return smma_fail(error, "%s; while mismatches were sorted into classes", why.text);
     sorted++;
   }

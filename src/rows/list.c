@@ -58,6 +58,13 @@ static bool read_hex(const char *token, const smma_list_form *f, int index, uint
   return true;
 }
 
+/* Reports whether the token is an integer with as many hexadecimal digits as an encoding of the format. */
+static bool looks_like_encoding(const char *token, smma_format format) {
+  const size_t digits = (size_t)(smma_encoding_of(format).bits + 3) / 4;
+  return token[0] == '0' && tolower((unsigned char)token[1]) == 'x' && strlen(token) == digits + 2 &&
+         strspn(token + 2, "0123456789abcdefABCDEF") == digits;
+}
+
 static bool read_value(const char *token, const smma_list_form *f, int index, uint64_t *encoding, smma_error *error) {
   char *end;
   double value, rounded;
@@ -65,6 +72,8 @@ static bool read_value(const char *token, const smma_list_form *f, int index, ui
   value = strtod(token, &end);
   if (*end || end == token)
     return smma_fail(error, "%s[%d]: '%s' is not a number (raw encodings need --hex)", f->option, index, token);
+  if (looks_like_encoding(token, f->format))
+    smma_say(f->notes, "%s[%d]: %s is read as the number %.17g; encodings take --hex", f->option, index, token, value);
   *encoding =
       smma_format_encode(f->format, value, f->rounding, isinf(value) ? SMMA_OVERFLOW_PROPAGATE : SMMA_OVERFLOW_DEFAULT);
   rounded = smma_format_decode(f->format, *encoding);

@@ -106,6 +106,12 @@ smma_vector_format smma_vector_format_from_text(const char *text) {
   return (smma_vector_format)format;
 }
 
+smma_vector_format smma_vector_format_of_file(const char *path) {
+  const char *ending = path ? strrchr(path, '.') : NULL;
+  if (ending && strcmp(ending, ".bin") == 0) return SMMA_VECTOR_BINARY;
+  return ending && strcmp(ending, ".hex") == 0 ? SMMA_VECTOR_READMEMH : SMMA_VECTOR_TEXT;
+}
+
 /* Reports whether the header can be rewritten at the end: the stream is at the start of a seekable file and does not
    append. */
 static bool can_go_back(FILE *stream) {

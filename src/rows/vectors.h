@@ -82,6 +82,10 @@ typedef enum { SMMA_VECTOR_TEXT, SMMA_VECTOR_BINARY, SMMA_VECTOR_READMEMH, SMMA_
 /* Reads "text", "binary" or "readmemh"; returns SMMA_VECTOR_FORMATS for any other name. */
 smma_vector_format smma_vector_format_from_text(const char *text);
 
+/* Returns the format that the ending of a file's name stands for: .bin binary, .hex readmemh, any other text. `path`
+   may be NULL. */
+smma_vector_format smma_vector_format_of_file(const char *path);
+
 /* Number of rows in a part. Threads encode parts while another thread appends them to the file. Every call of the
    functions below, except the last, must write a multiple of this number. */
 enum { SMMA_VECTOR_PART = 4096 };

@@ -67,7 +67,7 @@ static smma_datum *compare(const request *q, smma_error *error) {
   bool stopped, good = smma_report_choose(&report, &q->what, q->arch, q->only, error);
   if (good && q->shard) smma_report_set_shard(&report, q->shard - 1, q->shards);
   good = good && go_on(q, &report, error) && smma_report_run(&report, &watcher, &stopped, error) && !stopped;
-  good = good && (q->shard || smma_report_classify(&report, error));
+  good = good && (q->shard || smma_report_classify(&report, NULL, error));
   if (good) data = smma_report_datum(&report);
   smma_report_free(&report);
   return data;
