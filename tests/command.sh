@@ -263,7 +263,7 @@ gives 'explain: a row, on another GPU' 0 '^T-FDPA, F = 24, L = 8' explain --row 
 fails 'explain: no such row' '--row: rows.txt has fewer than 4 rows' explain --row 4 rows.txt
 fails 'explain: a row that does not fit' 'rows.txt does not fit mma.m8n8k4.f32.f16.f16.f32: K is 4 in one and 16 in the' \
   explain --row 1 --on V100 --instr HMMA.884.F32.F32 rows.txt
-fails 'explain: a file without a row' '--row: a number from 1 goes with one vector file' explain rows.txt
+fails 'explain: a file without a row' "'softmma explain rows.txt --row 1' explains a test vector" explain rows.txt
 fails 'explain: a row and operands' '--a: it has no effect with --row' \
   explain --row 1 -a 1 rows.txt
 fails 'explain: no GPU' '--on is missing; for example --on H100,A100' "${explain[@]}"

@@ -42,6 +42,16 @@ alike 'dot' 0 "dot --on H100 --instr wgmma.m64n8k16.f32.f16.f16 $a $b" "dot --on
 alike 'dot: features of a driver are no format' 0 "dot --on MI300X --in f16 $a $b" "dot gfx942:sramecc+ --in f16 $a $b" \
   "dot gfx942:sramecc+:xnack-:f16 $a $b"
 alike 'explain' 0 "explain --on H100 --in f16 $a $b" "explain H100:f16 $a $b" "dot H100:f16 $a $b --explain"
+alike 'operands as arguments' 0 "dot H100:f16 $a $b" 'dot H100:f16 1,2,3 4,5,6' 'dot 1,2,3 4,5,6 H100:f16'
+alike 'operands as arguments: c' 0 "dot H100:f16 $a $b -c 0.5" 'dot H100:f16 1,2,3 4,5,6 0.5' \
+  'dot H100:f16 1,2,3 4,5,6 -c 0.5'
+alike 'operands as arguments: scale factors' 0 "dot B200:mxfp8 $a $b --scale-a 1 --scale-b 2" \
+  'dot B200:mxfp8 1,2,3 4,5,6 --scale-a 1 --scale-b 2'
+alike 'operands as arguments: encodings' 0 'dot H100:f16 -a 3c00 -b bc00 --hex' 'dot H100:f16 3c00 bc00 --hex'
+alike 'operands as arguments: explain' 0 "explain H100:f16 $a $b" 'explain H100:f16 1,2,3 4,5,6' \
+  'dot H100:f16 1,2,3 4,5,6 --explain'
+alike 'operands as arguments: a plan' 0 'explain H100:e4m3 -a 1*256 -b 1*256 --plan deepgemm' \
+  'explain H100:e4m3 1*256 1*256 --plan deepgemm'
 alike 'tree' 0 'tree --on H100 --in f16' 'tree H100:f16'
 alike 'gen' 0 'vectors gen --on H100 --in f16 --rows 5' 'vectors gen H100:f16 -n 5'
 alike 'record' 0 'vectors record --unit model --on H100 --in f16 --rows 5 --json' \
@@ -66,7 +76,8 @@ alike 'diff' 1 'diff --on A100,H100 --in f16 --rows 500' 'diff A100 H100 --rows 
 alike 'prove' 0 'diff --prove --on A100,L40S' 'diff --prove A100 L40S' 'diff A100 L40S --prove' 'prove A100 L40S' \
   'diff --prove A100,L40S'
 alike 'explain two' 1 'explain --on A100,H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23' \
-  'explain A100 H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23'
+  'explain A100 H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23' \
+  'explain A100:f16 H100:f16 -- -8192,1,1,1 1024,-0.5,-0.25,-0.125 0x1p23'
 alike 'probe' 0 'probe --on V100 --in f16 --rows 64' 'probe V100 --rows 64' 'probe V100:f16 --rows 64'
 alike 'tolerance' 0 'tolerance --on A100,H100 --shape 8x8x64' 'tolerance A100 H100 --shape 8x8x64'
 gives 'a file as a target' 1 'fraction bits retained of aligned products: 25 \| 20' diff unit.json other.json
@@ -81,6 +92,19 @@ for words in 'H100:f16 A.npy B.npy' 'A.npy B.npy --on H100:f16' 'H100 --in f16 A
   read -ra line <<<"$words"
   check "gemm: $words" runs 0 gemm "${line[@]}" -o E.npy
   check "gemm: $words: the same D" cmp -s D.npy E.npy
+done
+npy C.npy '<f4' '(4, 3)' "$(f32 $(seq 1 12))"
+runs 0 gemm H100:f16 A.npy B.npy -C C.npy -o with.npy
+check 'C changes D' [ -n "$(cmp D.npy with.npy)" ]
+for words in 'C.npy' '-c C.npy' '--c C.npy'; do
+  read -ra line <<<"$words"
+  check "gemm: C as $words" runs 0 gemm H100:f16 A.npy B.npy "${line[@]}" -o E.npy
+  check "gemm: C as $words: the same D" cmp -s with.npy E.npy
+done
+alike 'trace: -c' 0 'trace H100:f16 A.npy B.npy -C C.npy --at 1,1' 'trace H100:f16 A.npy B.npy -c C.npy --at 1,1'
+for mode in nearest-even:rne nearest-away:rna toward-zero:rz toward-negative:rd toward-positive:ru; do
+  alike "--round-in ${mode#*:}" 0 "trace H100:f16 A.npy B.npy --at 1,1 --round-in ${mode%:*}" \
+    "trace H100:f16 A.npy B.npy --at 1,1 --round-in ${mode#*:}"
 done
 gives 'match' 0 'H100' match A.npy B.npy D.npy --in f16 H100
 cp A.npy H100
@@ -127,6 +151,7 @@ fails 'a format of which nothing is reported' 'no model of f16 x f16 -> f32 on B
 # ---- Other words for the same ----
 
 alike 'list gpus' 0 'list gpus' 'list --gpus'
+alike 'list instructions' 0 'list H100' 'list instructions H100'
 alike 'list formats' 0 'list formats e3m2' 'list --formats e3m2'
 alike 'experiment list' 0 'experiment list' 'experiment'
 alike 'diff prove' 0 'diff prove H100:f16 B200:f16' 'diff H100:f16 B200:f16 prove' 'diff --prove H100:f16 B200:f16'
@@ -135,7 +160,10 @@ alike '--assertion' 0 'rtl H100:f16 --assertion' 'rtl H100:f16 --sva'
 alike '--format of operands' 0 'compare A100 H100 A.npy B.npy --format bf16' 'compare A100 H100 A.npy B.npy --in bf16'
 alike '--in-dtype' 0 'dot H100 --in-dtype f16 --a 1 --b 1' 'dot H100 --in f16 --a 1 --b 1'
 alike 'a target to describe' 0 'custom H100:f16' 'custom --from H100:f16'
-alike 'a library' 0 'plan deepgemm H100:e4m3 -m 1 -n 1 -k 512' 'plan --as deepgemm H100:e4m3 -m 1 -n 1 -k 512'
+alike 'a library' 0 'plan deepgemm H100:e4m3 -m 1 -n 1 -k 512' 'plan --as deepgemm H100:e4m3 -m 1 -n 1 -k 512' \
+  'plan deepgemm H100:e4m3' 'plan deepgemm'
+alike 'a plan of cuBLASLt' 0 'plan cublaslt:13.1 H100:f16 -m 8 -n 4096 -k 8192 --algo 66 --stages 35' \
+  'plan cublaslt:13.1/H100 --in f16 -m 8 -n 4096 -k 8192 --algo 66 --stages 35'
 : >gpus
 fails 'a file of that name is a file' "unexpected argument 'gpus'" units gpus
 rm gpus
@@ -144,6 +172,35 @@ check 'custom -o writes the description' cmp -s described.json <("$softmma" cust
 runs 0 plan deepgemm H100:e4m3 -m 1 -n 1 -k 512 -o written.json
 check 'plan -o writes the plan' cmp -s written.json <("$softmma" plan written.json)
 rm described.json written.json
+# Each error about a plan of cuBLASLt has a whole command line. It works when it is typed.
+for words in 'plan cublas' 'plan cublaslt' 'plan cublaslt:13.1' 'plan cublaslt:13.1/H100' 'plan cublaslt:13.1 H100 -k 64' \
+  'plan cublaslt:13.1 H100:f16' 'plan cublaslt:12.8 H100:f16 -m 8 -n 8 -k 64' 'plan --as cublaslt H100:f16' \
+  'gemm H100:f16 A.npy B.npy -o E.npy --plan cublaslt:12.8/H100' 'tree H100:f16 -k 64 --plan cublaslt'; do
+  read -ra line <<<"$words"
+  fails "a whole line: $words" 'softmma plan cublaslt:13.1 ' "${line[@]}"
+  read -ra line < <(sed -nE "s/.*softmma (plan cublaslt:[^';]*-o plan.json).*/\1/p" in/stderr)
+  check "a whole line: $words: works" runs 0 "${line[@]}"
+  check "a whole line: $words: writes a plan" cmp -s plan.json <("$softmma" plan plan.json)
+  rm -f plan.json
+done
+"$softmma" vectors gen H100:f16 -n 5 >five.txt
+for ending in txt:text bin:binary hex:readmemh; do
+  runs 0 vectors convert five.txt --format "${ending#*:}" -o wanted
+  check "convert to .${ending%:*}" runs 0 vectors convert five.txt -o "five-x.${ending%:*}"
+  check "convert to .${ending%:*}: ${ending#*:}" cmp -s wanted "five-x.${ending%:*}"
+  check "gen to .${ending%:*}" runs 0 vectors gen H100:f16 -n 5 -o "five-x.${ending%:*}"
+  check "gen to .${ending%:*}: ${ending#*:}" cmp -s wanted "five-x.${ending%:*}"
+  check "record to .${ending%:*}" runs 0 vectors record H100:f16 --unit model -n 5 -o "five-r.${ending%:*}"
+  check "record to .${ending%:*}: begins as ${ending#*:}" cmp -s -n 2 wanted "five-r.${ending%:*}"
+done
+rm five-* wanted
+gives 'an encoding without --hex' 0 '^0x467e0000  16256$' dot A100:bf16 -a 0x3f80 -b 1
+check 'an encoding without --hex: a note' grep -qxF \
+  'softmma: note: --a[0]: 0x3f80 is read as the number 16256; encodings take --hex' in/stderr
+for number in 0x3f8 0x3f800 0x3f.8 0x3fp2 1234; do
+  runs 0 dot A100:bf16 -a "$number" -b 1
+  check "$number is no encoding: no note" [ "$(grep -c 'encodings take' in/stderr)" -eq 0 ]
+done
 gives 'explain two targets of different K' 1 'block 1 of 2, k = 0..7' explain V100:f16 A100:f16 -a '-8192 1 1 1' \
   -b '1024 -0.5 -0.25 -0.125' -c 0x1p23
 check 'explain shows both K' grep -q 'K = 4, a: f16.*; A100:f16: K = 16$' in/stdout
@@ -167,7 +224,7 @@ fails 'fp6' 'e3m2 or e2m3' gemm B200:fp6 A.npy B.npy -o D.npy
 fails 'no formats' 'for example --in f16' gemm H100 A.npy B.npy -o D.npy
 fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
 fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
-fails 'a file to write' "unexpected argument 'd.npy'; -o names the file to write" gemm H100:f16 A.npy B.npy d.npy
+fails 'a file to write' "unexpected argument 'd.npy'; -o FILE names the file to write" gemm H100:f16 A.npy B.npy d.npy
 fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'best' \\(see" compare A100 best A.npy B.npy
 fails 'the exact product as a target' "'exact' is not a target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy
 fails 'GPUs of an experiment' '--gpus: unknown option; type --set NAME=VALUE' experiment accumulation --gpus H100
@@ -181,12 +238,43 @@ rm -f accurate.npy
 fails 'a command as the name of a GPU' "'units' is a command of its own: softmma units" list units
 fails 'an option of another form' '--row: unknown option; type --at I,J' trace H100:f16 A.npy B.npy --row 3
 fails 'the sizes of a product, one by one' '--k: unknown option; type --shape MxNxK' tolerance H100:bf16 --k 4096
-fails 'an option like no other has no nearest' '--rounding: unknown option \(see' show H100:f16 --rounding
+fails 'an option like no other has no nearest' '--wavefront: unknown option \(see' show H100:f16 --wavefront
+fails 'an option without a name' '--=5: unknown option \(see' dot --=5
+fails 'a rounding' "own rounding is fixed; 'softmma custom TARGET -o unit.json' writes" \
+  gemm H100:f16 A.npy B.npy -o E.npy --rounding rne
+fails 'a rounding that is none' 'give nearest-even, ' gemm H100:f16 A.npy B.npy -o E.npy --round-in up
+fails 'a format to show' "'softmma list --formats e4m3' shows it" show e4m3
+fails 'the worst element' "'softmma trace' of two targets, without --at, follows" trace V100 H100 A.npy B.npy --worst
+fails 'the worst element as an option' "'softmma trace' of two targets, without --at, follows" compare V100 H100 A.npy B.npy --worst
+fails 'the worst element as a value' 'without --at, two targets are followed where they differ most' \
+  trace V100 H100 A.npy B.npy --at worst
+fails 'a table' '--csv: unknown option; type --json' compare V100 H100 A.npy B.npy --csv
+for words in '--random 8x8x8' '--shape 8x8x8' '--size 8' '--data normal'; do
+  read -ra line <<<"$words"
+  fails "random data to compare: $words" "takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data" \
+    compare V100 H100 "${line[@]}"
+done
+fails 'a program as an option' 'such as --unit pipe:./unit.py$' test H100:f16 --program ./unit.py
+for option in --minimize --minimise --shrink; do
+  fails "test $option" "leave it out; 'softmma test' minimises" test H100:f16 --unit model $option
+done
+fails 'two models to test' "'softmma diff V100:f16 A100:f16' compares two models" test V100:f16 A100:f16
+fails 'vectors of a file to record' "run by 'softmma verify FILE --unit UNIT'" vectors record A100:f16 five.txt -o x.txt
+fails 'a file to convert to' 'type -o FILE.txt, FILE.bin .binary. or FILE.hex .readmemh.' vectors convert five.txt out.json
+fails 'a format of no ending' 'text, binary or readmemh, or -o FILE.txt' vectors convert five.txt -o out.json
+fails 'a black box without --unit' '--unit is missing; for example --unit pipe:./unit.py' infer V100:f16 -o f
+fails 'a list without quotes' "unexpected argument '2': quote a list with blanks" dot H100:f16 -a 1 2 3 -b 4 5 6
+fails 'two lists without quotes' "unexpected argument '4': quote a list with blanks" dot H100:f16 1 2 3 4 5 6
+fails 'a list that begins with a minus' "-1,2: unknown option; give a list that begins with '-' by an option" dot H100:f16 -1,2 3,4
+fails 'a misspelled GPU before lists' "unknown GPU or architecture 'H1000'" dot H1000 --in f16 1,2 3,4
+fails 'a file as operands' "'softmma explain five.txt --row 1' explains" dot H100:f16 five.txt
+fails 'a file to explain without --row' "'softmma explain five.txt --row 1' explains" explain five.txt
+fails 'C twice' 'unexpected argument .C.npy.; -C names C already' gemm H100:f16 A.npy B.npy C.npy -C C.npy -o E.npy
 fails 'a custom unit to test' 'the unit under test is --unit custom:unit.json' test unit.json H100:f16
 fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
 fails 'the formats of a custom unit to infer' '--next is for recordings' infer --unit custom:unit.json --next more.txt
 fails 'a custom unit to infer' 'to infer that custom unit, --unit custom:unit.json' infer unit.json
-fails 'two models to separate' "the other is --against custom:FILE, made by 'softmma custom'" vectors next H100:f16 A100:f16
+fails 'two models to separate' "'softmma diff H100:f16 A100:f16' compares two models" vectors next H100:f16 A100:f16
 fails 'a library that is misspelled' "is neither a file nor a library; nearest: deepgemm \\(see" plan deepgem
 fails 'a plan that is missing' 'nothing.json: cannot open' plan nothing.json
 fails 'too many elements for one of two' 'the instruction takes 4' explain V100:f16 A100:f16 -a '1*5' -b 1

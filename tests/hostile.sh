@@ -89,7 +89,7 @@ patience=600 # seconds; a command that ignores the signal is a failure, instead 
 
 for how in never children prints; do
   stops "campaign, $how" TERM 2 test --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
-  check 'says so' grep -q 'softmma: interrupted after 0 rows; the same command goes on from' in/stderr
+  check 'says so' grep -q 'softmma: interrupted after 0 rows with 0 mismatches; the same command goes on from' in/stderr
 done
 for command in probe tree; do stops $command TERM 143 $command --unit "$hostile:never" "${ampere[@]}"; done
 stops 'record' TERM 143 vectors record --unit "$hostile:children" "${ampere[@]}" -o new.txt
@@ -103,11 +103,20 @@ stops 'record, a program that writes now and then' TERM 143 \
   vectors record --unit "pipe:echo ready >&2; $slow" "${ampere[@]}" -o new.txt
 stops 'a program that never answers' TERM 2 test --unit 'pipe:echo ready >&2; sleep 10000' "${ampere[@]}"
 stops 'Ctrl-C' INT 2 test --unit "$hostile:never" "${ampere[@]}"
-check 'says so' grep -q '^softmma: interrupted after 0 rows; --resume FILE would have saved them$' in/stderr
+check 'says so' grep -q '^softmma: interrupted after 0 rows with 0 mismatches; --resume FILE would have saved them$' in/stderr
 stops 'SIGKILL' KILL 137 test --unit "$hostile:never" "${ampere[@]}"
+cat >slow.sh <<'EOF'
+if grep -qs '"complete": true' sorted.json; then
+  echo ready >&2
+  sleep 1
+fi
+sed '/^#/d; s/.*/0/'
+EOF
+stops 'sorting mismatches' INT 2 test --unit 'pipe:sh ./slow.sh' "${ampere[@]}" --rows 2000 --resume sorted.json
+check 'says so' grep -q '^softmma: interrupted after 2000 rows with [1-9][0-9]* mismatches; the same .* from sorted.json$' in/stderr
 "$softmma" test --unit model --on B200 --rows 1000000000 --resume model.json >in/stdout 2>in/stderr </dev/null &
 check 'the model, interrupted' ended_after '[ -s model.json ]' $! 2
-check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows;' in/stderr
+check 'says so' grep -q '^softmma: interrupted after [1-9][0-9]* rows with [0-9]* mismatches;' in/stderr
 
 # ---- Limits ----
 

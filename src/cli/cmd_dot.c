@@ -22,7 +22,7 @@ int smma_command_dot(int argc, const char **argv) {
                                  SMMA_FLAGS_OPTIONS(&flags, &when, "print the exception flags of IEEE 754, too"),
                                  {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
                                  POPT_TABLEEND};
-  lists = smma_parse_options(argc, argv, options, 0, 3, SMMA_OPERAND_DETAILS, &status);
+  lists = smma_parse_options(argc, argv, options, 0, argc, SMMA_OPERAND_DETAILS, &status);
   if (!lists) return status;
   if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
   smma_require(smma_take_operand_arguments(lists, &operands, &error) &&

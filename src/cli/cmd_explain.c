@@ -179,7 +179,7 @@ int smma_command_explain(int argc, const char **argv) {
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   files = smma_parse_options(
-      argc, argv, options, 0, 3,
+      argc, argv, options, 0, argc,
       SMMA_OPERAND_DETAILS
       "With two GPUs or instructions, the first step whose outcome differs is marked and named; exit\n"
       "status 1 reports that the results differ. 'softmma explain rows.txt --row 3' explains a test vector.\n",

@@ -195,8 +195,7 @@ int smma_command_gemm(int argc, const char **argv) {
       SMMA_OPTION_GROUP("Methods made of several products:"),
       {"method", 0, POPT_ARG_STRING, &r->method.method, 0,
        "words, markidis, bf16x9 or ozaki: an accurate product of FP64 or FP32 matrices; two-level: the same as "
-       "--promote-every "
-       "128; fallback: FP8 data on an FP16 instruction",
+       "--promote-every 128; fallback: FP8 data on an FP16 instruction",
        "NAME"},
       {"words", 0, POPT_ARG_INT, &r->method.words, 0, "words, markidis: number of words of each element, 1 to 32", "P"},
       {"accuracy", 0, POPT_ARG_DOUBLE, &r->method.accuracy, 0,
@@ -213,8 +212,7 @@ int smma_command_gemm(int argc, const char **argv) {
        "WHICH"},
       {"sum", 0, POPT_ARG_STRING, &r->method.sum, 0,
        "how the products are added: words in f64, f32, unit, unit-scaled or blocks, slices in f64 or exact (default: "
-       "f64; "
-       "exact with --slices auto)",
+       "f64; exact with --slices auto)",
        "WHERE"},
       {"through", 0, POPT_ARG_STRING, &r->method.through, 0,
        "fallback: the format that the data are converted to, f16 or bf16 (default: f16)", "FORMAT"},

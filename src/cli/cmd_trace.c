@@ -158,7 +158,7 @@ static void parse_at(const char *text, smma_trace_request *r) {
   unsigned long long i, j;
   char end;
   if (sscanf(text, "%llu,%llu%c", &i, &j, &end) != 2 || strchr(text, '-') || strchr(text, '+'))
-    smma_die("--at: '%s' is not I,J such as 3,5; without --at, trace follows the element that differs most", text);
+    smma_die("--at: '%s' is not I,J such as 3,5; without --at, two targets are followed where they differ most", text);
   if (i >= r->m || j >= r->n)
     smma_die("--at: [%llu, %llu] is not in the product, which is %zu x %zu", i, j, r->m, r->n);
   r->at[0] = (size_t)i, r->at[1] = (size_t)j, r->is_chosen = true;
@@ -185,8 +185,7 @@ static void load_own(const char *path, smma_format format, smma_command_trace_st
     if (conversion.changed)
       smma_die(
           "--d: %s is in %s, and %zu of its values are not numbers of %s, the format of the targets' results (--out, "
-          "or a "
-          "plan's \"d\")",
+          "or a plan's \"d\")",
           path, smma_format_text(file.format), conversion.changed, smma_format_text(format));
   }
   smma_tensor_free(&file);
@@ -283,8 +282,7 @@ int smma_command_trace(int argc, const char **argv) {
       SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
        "for a block-scaled instruction: its scale factors of A, M x K/block (default: A and B are quantised). For a "
-       "plan "
-       "with scale factors: FP32 factors of A's parts, M x parts of K (default: 1)",
+       "plan with scale factors: FP32 factors of A's parts, M x parts of K (default: 1)",
        "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0,
        "likewise for B: K/block x N for the instruction, parts of K x N for the plan", "FILE"},

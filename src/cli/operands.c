@@ -1,5 +1,6 @@
 #include "cli/operands.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 smma_list_form smma_operand_form(const smma_operand_options *o, const char *option, smma_format format,
@@ -30,12 +31,15 @@ static bool read_scales(const smma_instruction *i, const smma_operand_options *o
 bool smma_take_operand_arguments(const char **arguments, smma_operand_options *o, smma_error *error) {
   const char **operand[] = {&o->a, &o->b, &o->c};
   for (int n = 0; arguments[n]; n++) {
-    if (access(arguments[n], F_OK) == 0)
-      return smma_fail(error, "'%s' is a file: 'softmma explain %s --row 1' explains its first test vector",
-                       arguments[n], arguments[n]);
-    if (*operand[n] || (n == 0 && o->b))
-      return smma_fail(error, "unexpected argument '%s': quote a list with blanks, as in -a '1.5 2'", arguments[n]);
-    *operand[n] = arguments[n];
+    const char *text = arguments[n];
+    char *end;
+    strtod(text, &end);
+    if (access(text, F_OK) == 0)
+      return smma_fail(error, "'%s' is a file: 'softmma explain %s --row 1' explains a test vector", text, text);
+    if (end == text && !o->hex && smma_resolve_arch(text, error) == SMMA_ARCH_COUNT) return false;
+    if (n == 3 || *operand[n] || (n == 0 && o->b))
+      return smma_fail(error, "unexpected argument '%s': quote a list with blanks, as in -a '1.5 2'", text);
+    *operand[n] = text;
   }
   return true;
 }

@@ -34,7 +34,7 @@ typedef struct {
 smma_list_form smma_operand_form(const smma_operand_options *options, const char *option, smma_format format,
                                  smma_rounding rounding);
 
-/* Takes arguments, followed by NULL, as a, b and c. Fails for a file, and if options give a, b or the same operand. */
+/* Takes arguments, followed by NULL, as a, b and c. Fails for other arguments, and if options give a, b or the same. */
 bool smma_take_operand_arguments(const char **arguments, smma_operand_options *options, smma_error *error);
 
 /* Finds how a and b are rounded. `plan` may be NULL. */

@@ -105,7 +105,7 @@ static const struct {
      "can be changed"},
     {"compare:random compare:shape compare:size compare:data",
      "compare takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data"},
-    {"worst", "'softmma trace' without --at follows the element that differs most"},
+    {"worst", "'softmma trace' of two targets, without --at, follows the element that differs most"},
     {"program", "a program is --unit pipe:PROGRAM, such as --unit pipe:./unit.py"},
     {"minimize minimise shrink", "leave it out; 'softmma test' minimises counterexamples"}};
 
@@ -302,11 +302,10 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
     common[count++] = (struct poptOption){
         "strict", 0, POPT_ARG_NONE, &asks_strict, 0, "refuse models without recorded results and without emulator",
         NULL};
-  if (find_option(table, "c") && find_option(table, "c")->shortName == 'C') {
-    common[count] = popt_table[find_option(table, "c") - table];
-    common[count].longName = NULL, common[count].shortName = 'c';
-    common[count++].argInfo |= POPT_ARGFLAG_DOC_HIDDEN;
-  }
+  const struct poptOption *c = find_option(table, "c");
+  if (c && c->shortName == 'C')
+    common[count++] =
+        (struct poptOption){NULL, 'c', c->argInfo | POPT_ARGFLAG_DOC_HIDDEN, c->arg, (int)(c - table) + 1, NULL, NULL};
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
     if (!o || find_option(table, synonyms[i].name)) continue;
@@ -423,6 +422,7 @@ static int refuse_argument(const struct poptOption *table, int most, const char 
                        strcmp(command->name, "vectors record") == 0
                            ? "; test vectors of a file are run by 'softmma verify FILE --unit UNIT'"
                        : find_option(table, "unit")   ? "; a program under test is --unit pipe:PROGRAM"
+                       : find_option(table, "format") ? "; type -o FILE.txt, FILE.bin (binary) or FILE.hex (readmemh)"
                        : find_option(table, "output") ? "; -o FILE names the file to write"
                                                       : "",
                        program_name);
