@@ -50,8 +50,8 @@ alike 'operands as arguments: scale factors' 0 "dot B200:mxfp8 $a $b --scale-a 1
 alike 'operands as arguments: encodings' 0 'dot H100:f16 -a 3c00 -b bc00 --hex' 'dot H100:f16 3c00 bc00 --hex'
 alike 'operands as arguments: explain' 0 "explain H100:f16 $a $b" 'explain H100:f16 1,2,3 4,5,6' \
   'dot H100:f16 1,2,3 4,5,6 --explain'
-alike 'operands as arguments: a plan' 0 'explain H100:e4m3 -a 1*256 -b 1*256 --plan deepgemm' \
-  'explain H100:e4m3 1*256 1*256 --plan deepgemm'
+alike 'operands as arguments: a plan' 0 'explain H100:e4m3 -a 1*256 -b 1*256 --plan cutlass:2xacc' \
+  'explain H100:e4m3 1*256 1*256 --plan cutlass:2xacc'
 alike 'tree' 0 'tree --on H100 --in f16' 'tree H100:f16'
 alike 'gen' 0 'vectors gen --on H100 --in f16 --rows 5' 'vectors gen H100:f16 -n 5'
 alike 'record' 0 'vectors record --unit model --on H100 --in f16 --rows 5 --json' \
@@ -77,7 +77,7 @@ alike 'prove' 0 'diff --prove --on A100,L40S' 'diff --prove A100 L40S' 'diff A10
   'diff --prove A100,L40S'
 alike 'explain two' 1 'explain --on A100,H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23' \
   'explain A100 H100 --in f16 --a -8192,1,1,1 --b 1024,-0.5,-0.25,-0.125 --c 0x1p23' \
-  'explain A100:f16 H100:f16 -- -8192,1,1,1 1024,-0.5,-0.25,-0.125 0x1p23'
+  'explain A100 H100 --in f16 -- -8192,1,1,1 1024,-0.5,-0.25,-0.125 0x1p23'
 alike 'probe' 0 'probe --on V100 --in f16 --rows 64' 'probe V100 --rows 64' 'probe V100:f16 --rows 64'
 alike 'tolerance' 0 'tolerance --on A100,H100 --shape 8x8x64' 'tolerance A100 H100 --shape 8x8x64'
 gives 'a file as a target' 1 'fraction bits retained of aligned products: 25 \| 20' diff unit.json other.json
@@ -223,7 +223,7 @@ fails 'fp8 after a colon' 'e4m3 or e5m2' gemm H100:fp8 A.npy B.npy -o D.npy
 fails 'fp6' 'e3m2 or e2m3' gemm B200:fp6 A.npy B.npy -o D.npy
 fails 'no formats' 'for example --in f16' gemm H100 A.npy B.npy -o D.npy
 fails 'no target' 'for example --on H100' gemm A.npy B.npy -o D.npy
-fails 'too many files' "unexpected argument 'B.npy'" gemm H100:f16 A.npy A.npy B.npy -o D.npy
+fails 'too many files' "unexpected argument 'D.npy'" gemm H100:f16 A.npy B.npy C.npy D.npy -o E.npy
 fails 'a file to write' "unexpected argument 'd.npy'; -o FILE names the file to write" gemm H100:f16 A.npy B.npy d.npy
 fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture 'best' \\(see" compare A100 best A.npy B.npy
 fails 'the exact product as a target' "'exact' is not a target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy

@@ -110,6 +110,13 @@ static bool go_on(const smma_campaign_result *result, void *context) {
   return false;
 }
 
+/* The number of test vectors that the units were asked for never falls. */
+static void watch(size_t asked, void *context) {
+  size_t *known = context;
+  assert_true(asked >= *known);
+  *known = asked;
+}
+
 static void run(const smma_instruction *i, unsigned faults, smma_classes *classes, size_t *kept) {
   faulty state = {i, faults};
   smma_unit unit = {.name = "faulty", .methods = &methods, .state = &state}, model;
@@ -119,14 +126,16 @@ static void run(const smma_instruction *i, unsigned faults, smma_classes *classe
   smma_campaign_rows numbered = {0};
   smma_error error = {SMMA_OK, ""};
   bool stopped;
-  size_t gone = 0;
+  size_t gone = 0, known = 0;
+  const smma_class_watcher watcher = {watch, &known};
   assert_true(smma_unit_open("model", &model, &error));
   if (!smma_campaign_run(&campaign, i, go_on, NULL, &numbered, &result, &stopped, &error)) fail_msg("%s", error.text);
   *kept = sample.count;
   classes->count = 0;
-  if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, SIZE_MAX, NULL, &error))
+  if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, SIZE_MAX, &watcher, &error))
     fail_msg("%s", error.text);
   assert_int_equal(gone, 0);
+  if (sample.count) assert_true(known > 0 && known <= classes->asked);
   smma_campaign_rows_free(&numbered);
   smma_sample_free(&sample);
   smma_unit_close(&model);

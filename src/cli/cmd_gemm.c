@@ -228,7 +228,7 @@ int smma_command_gemm(int argc, const char **argv) {
       POPT_TABLEEND};
   paths = smma_parse_options(
       argc, argv, options, 2, 3,
-      "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]; a third file is C.\n"
+      "Computes D = alpha A B + beta C. A, B and C are .npy or FILE.safetensors[:TENSOR]; a third one is C.\n"
       "Values of a wider format are rounded to the instruction's format, with a note. Integers are numbers,\n"
       "or with --raw encodings of the format. With --out f16 or bf16 that no instruction has, sums are in\n"
       "f32, and D is rounded after alpha and C, as by libraries. TENSOR may be a layer; a quantised weight\n"
