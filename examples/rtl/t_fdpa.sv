@@ -50,8 +50,6 @@ module t_fdpa #(
   logic signed [W-1:0] sum;
   logic [L*(F+P)-1:0] aligned;
   logic [F+23:0] aligned_c;
-  logic [W-1:0] term;
-  logic [(L+1)*W-1:0] addends;  // of all terms, the last is c; a negative term is its complement, plus 1
 
   always_comb begin
     greatest = c_zero ? 12'(BUG == 2 ? -126 : E_ZERO) : c_exponent;
@@ -63,16 +61,12 @@ module t_fdpa #(
       end
     end
     aligned_c = {c_significand, {F{1'b0}}} >> (12'sd23 + greatest - c_exponent);
-    term = W'(aligned_c);
-    addends[L*W+:W] = c_negative ? ~term : term;
-    sum = addends[L*W+:W] + c_negative;
+    sum = c_negative ? -(W'(aligned_c)) : W'(aligned_c);
     for (int k = 0; k < L; k++) begin
       aligned[k*(F+P)+:F+P] =
           {significand[k*P+:P], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k*12+:12]));
       if (BUG == 1) aligned[k*(F+P)] = 0;
-      term = W'(aligned[k*(F+P)+:F+P]);
-      addends[k*W+:W] = negative[k] ? ~term : term;
-      sum = sum + addends[k*W+:W] + negative[k];
+      sum = negative[k] ? sum - W'(aligned[k*(F+P)+:F+P]) : sum + W'(aligned[k*(F+P)+:F+P]);
     end
   end
 

@@ -17,13 +17,12 @@ static void put_addition(smma_rtl_unit *u, const smma_rtl_sum_plan *p) {
                  "  logic frame; // the accumulator's sign: terms of the other sign are complements, one unit less\n  "
                  "assign frame = negative[%d];\n",
                  p->s->take);
-  smma_rtl_put(w, "  logic [%d:0] addends;%s\n  always_comb begin\n    total = %d'd0;\n", p->count * bits - 1,
-               complements ? "" : " // a negative term is its complement, plus 1", bits);
-  smma_rtl_put(w, "    for (int i = 0; i < %d; i++) begin\n      addends[i*%d +: %d] = negative[i]%s ? ~%s : %s;\n", p->count,
-               bits, bits, complements ? " != frame" : "", extended.text, extended.text);
-  smma_rtl_put(w, "      total = total + addends[i*%d +: %d]", bits, bits);
+  smma_rtl_put(w, "  always_comb begin%s\n    total = %d'd0;\n    for (int i = 0; i < %d; i++)\n",
+               complements ? "" : " // a negative term is its complement plus 1", bits, p->count);
+  smma_rtl_put(w, "      total = total + (negative[i]%s ? ~%s : %s)", complements ? " != frame" : "", extended.text,
+               extended.text);
   if (!complements) smma_rtl_put(w, " + {%d'd0, negative[i]}", bits - 1);
-  smma_rtl_put(w, ";\n    end\n  end\n");
+  smma_rtl_put(w, ";\n  end\n");
 }
 
 /* Declares `below`, `magnitude` and `sum_negative` from `total`. */
