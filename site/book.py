@@ -29,6 +29,7 @@ COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 CODE_OR_LINK = re.compile(r"^ *(`{3,}).*?^ *\1|`[^`]*`|(?<=\]\()(?P<link>[^)\s]+)", re.MULTILINE | re.DOTALL)
 DOCS = "docs/index.html"
 MDBOOK = str(TOP / "build-site/bin/mdbook")  # scripts/setup --site installs it
+PYTHON = str(TOP / "build-site/bin/python")  # has rjsmin and rcssmin
 REPEATED = re.compile(r'(:"|» )([^"»]+) » \2"')  # a page's title and its equal heading, in the title of a result
 INDEX = "searchindex.js"
 SCRIPTS = ("toc.js", "elasticlunr.min.js", "mark.min.js", "searcher.js")
