@@ -54,8 +54,8 @@ def row_of(text, block):
     factor."""
     row = {"a": {}, "b": {}, "c": {}, "scale_a": {}, "scale_b": {}}
     for term in text.split("; "):
-        if term.startswith("c "):
-            row["c"][0] = term[2:]
+        if term.startswith("c = "):
+            row["c"][0] = term.removeprefix("c = ")
             continue
         k, a, b, scale_a, scale_b = re.fullmatch(r"(\d+): (\w+) x (\w+)(?: \(x (\w+) x (\w+)\))?", term).groups()
         row["a"][int(k)], row["b"][int(k)] = a, b
@@ -127,7 +127,7 @@ class Units:
                 self.equal[rule] = [(where, name) for name, where in re.findall(NAME, line)]
             elif line.startswith(unit_pages.UNDECIDED):
                 self.unknown[rule] = [(where, name) for name, where in re.findall(NAME, line)]
-            elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.* ?c \w+) \| (\w+) \| (\w+) \|", line)):
+            elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.*c = \w+) \| (\w+) \| (\w+) \|", line)):
                 name, where, why, row, here, there = found.groups()
                 self.apart.setdefault(rule, []).append(
                     {"other": (where, name), "why": why, "text": row, "d": (here, there), "address": None}

@@ -127,7 +127,7 @@ def chain(code, block, sums):
             return depth // block
         kind, all_of_block = "DFMA", CHAIN_ELEMENTS * length
         if not count(code, span, "DFMA"):
-            # A loop of IDP computes a quarter of the elements, and an IDP four products.
+            # A loop with IDP instructions computes a quarter of the elements. One IDP computes four products.
             kind, all_of_block = "IDP", CHAIN_ELEMENTS // 4 * length // 4
         within = [s for s in spans if s != span and span[0] <= s[0] and s[1] <= span[1]]
         around = [s for s in spans if s != span and s[0] <= span[0] and span[1] <= s[1] and not count(code, s, "HMMA")]

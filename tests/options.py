@@ -94,9 +94,10 @@ VALUES = {
     "slices": ["3"], "split-k": ["2"], "svg": ["OUT2"], "sweep": ["k=8,16"], "unit": ["x86"], "words": ["3"],
 }  # fmt: skip
 
-# Options that may have no effect: they describe operands, or the work, of which these uses have little.
+# Options that may have no effect here: the commands below compute too little for them to change the output.
 ANYWHERE = {"raw", "threads", "seed"}
-# The same for some commands: what the option asks for is printed anyway, or there is nothing of it to print.
+# Options that may have no effect in these commands: the output has what the option requests anyway, or has nothing that
+# the option changes.
 IN_COMMAND = {
     "list": {"json"},
     "match": {"json", "round-in"},

@@ -220,7 +220,8 @@ static expectation expect(const smma_operation *o) {
       if (o->d == SMMA_BF16) e.output = "toward zero";
       if (o->rule.algorithm == SMMA_GD_FDPA && o->rule.with.c_fdpa.group > 1)
         e.group = o->rule.with.c_fdpa.group, e.every = 1;
-      e.alignment = o->rule.algorithm == SMMA_GD_FDPA ? "down" : "toward zero, and a unit less where it opposes c";
+      e.alignment =
+          o->rule.algorithm == SMMA_GD_FDPA ? "down" : "toward zero, and 1 less in the last bit where it opposes c";
       e.alignment_c = o->rule.algorithm == SMMA_GD_FDPA ? "down" : "toward zero";
       return e;
     case SMMA_FP8_BY_FP16:

@@ -102,8 +102,9 @@ SMMA_API int smma_words_for(const smma_instruction *instruction, double accuracy
 
 /* The products of slices that are added: A_(i) B_(j), with i and j from 1, has the weight 2^(-bits (i + j)). */
 typedef enum {
-  SMMA_PRODUCTS_LEADING, /* i + j <= slices + 1: the omitted products are smaller than the gain from another slice */
-  SMMA_PRODUCTS_ALL
+  SMMA_PRODUCTS_LEADING, /* i + j <= slices + 1. Each other product has at most the weight of A_(slices + 1) B_(1),
+                            which is missing anyway because A has no slice with this number. */
+  SMMA_PRODUCTS_ALL      /* all i and j */
 } smma_products;
 
 /* The place where the products of slices are added. */

@@ -1,3 +1,4 @@
+/* Memory of a device, for programs that keep matrices there: allocation, release, and copies to and from the host. */
 #include "device/device.h"
 
 #include <stdio.h>

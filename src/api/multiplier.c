@@ -29,7 +29,7 @@ static size_t scale_bytes(const smma_multiplier *p) {
   return block ? (p->with.k + block - 1) / block * p->with.n * smma_bytes_of(format) : 0;
 }
 
-/* Returns a copy; NULL if memory runs out or `data` is NULL. */
+/* Returns a copy, or NULL if memory runs out or `data` is NULL. */
 static void *copy_of(const void *data, size_t bytes) {
   void *copy = data ? malloc(bytes + 1) : NULL;
   return copy ? memcpy(copy, data, bytes) : NULL;

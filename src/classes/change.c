@@ -122,7 +122,7 @@ static uint64_t code_to(replacement to, smma_encoding f, smma_nan_policy nan, ui
   return x;
 }
 
-/* Returns the number of indices (k or scale factor) at which the change can occur; 0 if the formats do not have the
+/* Returns the number of indices (k or scale factor) at which the change can occur, or 0 if the formats do not have the
    number that it replaces. */
 static int places_of(const number_change *n, const smma_instruction *i) {
   const smma_encoding d = smma_encoding_of(i->d);

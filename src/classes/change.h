@@ -23,7 +23,7 @@ typedef struct {
                         of them */
 } smma_change;
 
-/* Lists the changes worth trying, for each key the nearest values first; NULL if memory runs out. */
+/* Lists the changes worth trying, for each key the nearest values first. Returns NULL if memory runs out. */
 smma_change *smma_changes_of(const smma_instruction *instruction, size_t *count);
 
 /* Writes a change in words, for example "alignment_bits is 24 instead of 25". Returns `text`. */
@@ -43,7 +43,7 @@ typedef struct {
 bool smma_changed_make(const smma_instruction *instruction, const smma_change *changes, int count,
                        smma_changed *changed);
 
-/* Fills `custom` with the instruction after changes of parameters; false if no unit can have them. */
+/* Fills `custom` with the instruction after changes of parameters. Returns false if no unit can have them. */
 bool smma_changed_custom(const smma_instruction *instruction, const smma_change *changes, int count,
                          smma_custom *custom);
 

@@ -76,7 +76,7 @@ typedef struct {
   bool is_rejected; /* the change breaks too many vectors, or units cannot have it */
 } smma_class_effect;
 
-/* Makes the model with the chosen changes and `x`; false if units cannot have these. */
+/* Makes the model with the chosen changes and `x`. Returns false if units cannot have these. */
 bool smma_class_make_with(const smma_class_work *w, const smma_change *x, smma_changed *m);
 
 /* Decides whether a change is more than a coincidence: it must correct enough vectors, and their neighbours must

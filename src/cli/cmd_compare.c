@@ -1,3 +1,4 @@
+/* softmma compare: computes one product on several targets, and reports differences and errors. */
 #include <math.h>
 #include <string.h>
 

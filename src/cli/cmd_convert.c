@@ -1,3 +1,4 @@
+/* softmma vectors convert: writes a vector file in another format. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* softmma coverage: counts the events of the arithmetic that test vectors cause, and lists events that are missing. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* softmma custom: checks the file of a custom unit, or writes one from a modelled instruction. */
 #include <stdlib.h>
 
 #include "cli/describe.h"

@@ -1,3 +1,4 @@
+/* softmma diff: compares targets by probes and test vectors, or proves with --prove or --permute. */
 #include <string.h>
 
 #include "campaign/difference.h"

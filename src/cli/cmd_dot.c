@@ -1,3 +1,4 @@
+/* softmma dot: computes one dot-product-add. */
 #include "cli/operands.h"
 #include "cli/row.h"
 #include "cli/target.h"

@@ -1,3 +1,4 @@
+/* softmma explain: draws one dot-product-add bit by bit, for one target or two. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* softmma gemm: multiplies matrices in files. */
 #include <math.h>
 
 #include "cli/kernel.h"

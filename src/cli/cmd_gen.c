@@ -1,3 +1,4 @@
+/* softmma vectors gen: writes test vectors with the results of the model. */
 #include <limits.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* softmma infer: finds a model of a black-box unit from its results. */
 #include <unistd.h>
 
 #include "cli/output.h"

@@ -1,3 +1,4 @@
+/* softmma list: prints instructions, GPUs, formats, experiments or facts. */
 #include <string.h>
 
 #include "cli/describe.h"

@@ -1,3 +1,4 @@
+/* softmma match: finds the targets and plans that return exactly the bits of a given product. */
 #include <stdlib.h>
 #include <string.h>
 

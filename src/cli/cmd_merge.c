@@ -1,3 +1,4 @@
+/* softmma vectors merge: merges reports of a campaign's shards, or counts of coverage runs. */
 #include <stdlib.h>
 
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* softmma vectors next: chooses test vectors on which candidate models differ. */
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"

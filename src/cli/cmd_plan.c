@@ -1,3 +1,4 @@
+/* softmma plan: checks the file of a plan, or writes the plan of a known library. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* softmma probe: measures the features of a unit from its results. */
 #include <stdlib.h>
 #include <string.h>
 

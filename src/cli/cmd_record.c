@@ -1,3 +1,4 @@
+/* softmma vectors record: writes the results of a unit to a vector file. */
 #include "campaign/record.h"
 #include "cli/output.h"
 #include "cli/row.h"

@@ -1,3 +1,4 @@
+/* softmma rtl: writes a rule as a SystemVerilog module. */
 #include <stdlib.h>
 
 #include "cli/output.h"

@@ -1,3 +1,4 @@
+/* softmma self-test: compares digests of this build's results with the stored digests. */
 #include <inttypes.h>
 
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* softmma show: prints the model and the evidence of a GPU or an instruction. */
 #include "cli/describe.h"
 #include "cli/target.h"
 #include "facts/gpu.h"

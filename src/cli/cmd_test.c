@@ -1,3 +1,4 @@
+/* softmma test: compares a unit with a model on many test vectors, and minimises counterexamples. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* softmma tolerance: measures and bounds the error of a product, and derives rtol and atol. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* softmma trace: follows one element of a product, and shows where targets diverge. */
 #include <stdlib.h>
 #include <string.h>
 

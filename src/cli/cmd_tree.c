@@ -1,3 +1,4 @@
+/* softmma tree: finds and prints the order in which a unit adds its products. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* softmma units: lists the units that can compute on this machine. */
 #include <string.h>
 
 #include "cli/cli.h"

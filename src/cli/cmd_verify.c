@@ -1,3 +1,4 @@
+/* softmma verify: compares the results in vector files with the models. */
 #include <stdlib.h>
 
 #include "cli/classes.h"

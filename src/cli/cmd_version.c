@@ -1,3 +1,4 @@
+/* softmma version: prints the version, the compiler and the optional parts of this build. */
 #include <unistd.h>
 
 #include "cli/cli.h"

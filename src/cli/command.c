@@ -1,3 +1,5 @@
+/* Finds the command that the first words of a command line name. A command can also be called by an alias or by a
+   former name. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* The program softmma: prints help, runs the command that the first words name, and suggests a command for a word that
+   names none. */
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>

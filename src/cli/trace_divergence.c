@@ -1,3 +1,4 @@
+/* Prints the instruction at which two traced sums diverge, drawn bit by bit for both targets. */
 #include <string.h>
 
 #include "cli/output.h"

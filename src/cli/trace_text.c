@@ -1,3 +1,4 @@
+/* Prints a trace as a table of intermediate sums and errors, one line for each number of products. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@ static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}
 static const smma_ranks_module *module;
 static size_t own_rank, rank_count = 1;
 
-/* Returns the number of ranks that the launcher gives; 0 if none does. */
+/* Returns the number of ranks that the launcher gives, or 0 if none does. */
 static size_t launched_number(void) {
   for (size_t i = 0; i < sizeof size_variables / sizeof *size_variables; i++) {
     const char *text = getenv(size_variables[i]);

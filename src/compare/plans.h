@@ -12,8 +12,8 @@ extern const char smma_example_of_cublaslt[];
 /* Reports whether the name is that of a plan of cuBLASLt, or begins as one, and is not that of a JSON file. */
 bool smma_is_cublaslt(const char *name);
 
-/* Returns the plan of a file, or of a library that needs no further options; NULL with a message. The caller frees it.
- */
+/* Returns the plan of a file, or of a library that needs no further options, or NULL with a message. The caller frees
+   it. */
 smma_plan *smma_named_plan(const char *text, const smma_instruction *instruction, smma_error *error);
 
 /* The plan of one target. */

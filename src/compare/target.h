@@ -53,7 +53,7 @@ smma_format smma_common_d(const smma_product_target *target, size_t targets);
 bool smma_check_target(const smma_product_target *target, smma_error *error);
 
 /* Returns the member of a product that its plan, or a product without a plan, does not use: "split_k", "c", "alpha",
-   "bias", "scale_a", ...; NULL if all are used. Pointers are only compared with NULL. */
+   "bias", "scale_a", ..., or NULL if all are used. Pointers are only compared with NULL. */
 const char *smma_find_misplaced(const smma_instruction *instruction, const smma_gemm_arguments *product);
 
 /* Adds scale factors of 1 and a bias of 0 if the plan needs them and the product lacks them. The caller frees

@@ -311,7 +311,7 @@ SMMA_CORE int smma_sum_bits(const smma_step *s, int count) {
   return count > s->take ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
 }
 
-/* Reports whether terms whose sign differs from the accumulator's are added as complements; false without
+/* Reports whether terms whose sign differs from the accumulator's are added as complements. Returns false without
    accumulator. */
 SMMA_CORE bool smma_complements(const smma_step *s, int count) {
   return s->opposing == SMMA_OPPOSING_COMPLEMENT && count > s->take;

@@ -69,8 +69,9 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t
 
 #endif
 
-/* A rule's algorithm. In kernels compiled for one operation it is a constant, so that the compiler removes the other
-   algorithms before it decides what is too long to inline. Otherwise nothing of the operation would be a constant. */
+/* A rule's algorithm. In kernels compiled for one operation it is a constant. The compiler then removes the other
+   algorithms before it decides which functions are short enough to inline. Functions that are not inlined would not
+   see that the parameters of the operation are constants. */
 #ifdef SMMA_OPERATION_ALGORITHM
 #define SMMA_ALGORITHM(rule) ((void)(rule), SMMA_OPERATION_ALGORITHM)
 #else

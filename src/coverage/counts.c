@@ -62,8 +62,8 @@ bool smma_is_coverage_counts(const char *path) {
   return is;
 }
 
-/* Returns the coverage that a run adds to, if its counts are complete and of this program's rule; NULL with one error
-   line. */
+/* Returns the coverage that a run adds to, if its counts are complete and of this program's rule, or NULL with one
+   error line. */
 static smma_covered *check_run(const smma_datum *run, const char *path, smma_coverage *coverage, smma_error *error) {
   const char *arch = smma_datum_text_of(smma_datum_get(run, "arch"));
   const char *name = smma_datum_text_of(smma_datum_get(run, "instruction"));

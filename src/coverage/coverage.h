@@ -34,7 +34,7 @@ void smma_coverage_free(smma_coverage *coverage);
 bool smma_coverage_count(smma_coverage *coverage, const smma_instruction *instruction, const smma_rows *rows,
                          size_t count, uint64_t *d, smma_error *error);
 
-/* Returns the instruction's coverage, adding an empty one if needed; NULL with one error line. */
+/* Returns the instruction's coverage, adding an empty one if needed, or NULL with one error line. */
 smma_covered *smma_coverage_of(smma_coverage *coverage, const smma_instruction *instruction, smma_error *error);
 
 /* Adds a file: stored counts, or a vector file, whose results are compared with the model's. "-" is the standard input.

@@ -98,7 +98,7 @@ typedef enum { SMMA_HIT, SMMA_MISSED, SMMA_FOUND, SMMA_IMPOSSIBLE, SMMA_EVENT_ST
 extern const char *const smma_event_state_names[SMMA_EVENT_STATES];
 
 /* Returns the state of an event from the number of times each event happened (`hits`) and from the events that a search
-   made happen (`found`; NULL if there was no search). */
+   made happen (`found`, or NULL if there was no search). */
 smma_event_state smma_event_state_in(const smma_event_space *space, const uint64_t *hits, const bool *found,
                                      size_t event);
 

@@ -276,7 +276,8 @@ static const char *gap_excluded(const smma_event_space *space, smma_event e) {
                                                                                   : NULL;
 }
 
-/* Returns why a term cannot lose bits: the last retained bit is never above the term's lowest bit. NULL if it can. */
+/* Returns why a term cannot lose bits: the last retained bit is never above the term's lowest bit. Returns NULL if it
+   can. */
 static const char *lost_excluded(const smma_event_space *space, smma_event e) {
   const smma_step *s = &smma_event_composition(space)->step[e.block->step];
   const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;

@@ -82,7 +82,7 @@ smma_datum_kind smma_datum_kind_of(const smma_datum *datum); /* NULL's is SMMA_D
 /* Returns the number of elements of a list or a record; 0 for other kinds. */
 size_t smma_datum_size(const smma_datum *datum);
 
-/* Returns an element by its number in a list or record, or by its key in a record; NULL if it does not exist. */
+/* Returns an element by its number in a list or record, or by its key in a record, or NULL if it does not exist. */
 const smma_datum *smma_datum_at(const smma_datum *datum, size_t index);
 const smma_datum *smma_datum_get(const smma_datum *record, const char *key);
 

@@ -11,7 +11,7 @@
 enum { MOST_DEPTH = 64 };
 
 typedef struct {
-  const char *origin, *start, *at, *end; /* `*end` is a zero byte that the reader has added */
+  const char *origin, *start, *at, *end; /* `end` points at a zero byte that the reader has added */
   smma_error *error;
 } reader;
 
@@ -108,7 +108,7 @@ static char *read_string(reader *r) {
   return text;
 }
 
-/* Returns the length of the number at `text`; 0 if there is no number. */
+/* Returns the length of the number at `text`, or 0 if there is no number. */
 static size_t number_length(const char *text, bool *whole) {
   const char *c = text + (*text == '-');
   size_t digits = strspn(c, "0123456789");

@@ -14,7 +14,7 @@ typedef struct smma_device {
    ("cuda:1"). */
 bool smma_is_device_name(const char *name);
 
-/* Returns the device of that name; NULL with a one-line reason if it cannot be used. It stays open until the process
+/* Returns the device of that name, or NULL with a one-line reason if it cannot be used. It stays open until the process
    ends. */
 const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_MESSAGE]);
 
@@ -34,7 +34,8 @@ void smma_device_time(const smma_device *device, double *timing);
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation);
 bool smma_device_set_checked(const smma_device *device, const smma_operation *operation);
 
-/* Returns the number of devices of the driver of that name; 0 with the reason. Device `index` is named "NAME:index". */
+/* Returns the number of devices of the driver of that name, or 0 with the reason. Device `index` is named "NAME:index".
+ */
 size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]);
 
 /* Names of the drivers that may be installed; NULL-terminated. */

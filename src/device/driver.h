@@ -35,7 +35,7 @@ typedef struct {
 typedef struct smma_driver {
   int abi;
   const char *name; /* "opencl" */
-  /* Returns the number of devices; 0 with the reason. */
+  /* Returns the number of devices, or 0 with the reason. */
   size_t (*count)(char message[SMMA_DEVICE_MESSAGE]);
   /* Opens device number `index`. */
   void *(*open)(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]);

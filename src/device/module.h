@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 
-/* Returns the driver of that name; NULL with the reason if it is missing or cannot be used. */
+/* Returns the driver of that name, or NULL with the reason if it is missing or cannot be used. */
 const smma_driver *smma_load_driver(const char *name, char message[SMMA_DEVICE_MESSAGE]);
 
 #endif

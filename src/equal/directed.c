@@ -1,3 +1,5 @@
+/* Draws the test vectors that most often show that two rules differ: terms that are aligned, truncated, cancelled or
+   rounded at the limits of the rules' parameters. */
 #include "core/rounding.h"
 #include "equal/witness.h"
 #include "host/draw.h"

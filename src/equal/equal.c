@@ -93,8 +93,8 @@ static void write_value(const smma_key *key, int value, char text[SMMA_PARAMETER
     smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
 }
 
-/* Writes the value of a parameter that the description of `rule` omits because it is usual; false unless both rules
-   have the same algorithm. */
+/* Writes the value of a parameter that the description of `rule` omits because it is usual. Returns false unless both
+   rules have the same algorithm. */
 static bool find_omitted_value(const smma_rule *rule, const smma_rule *other, const char *name,
                                char text[SMMA_PARAMETER_SIZE]) {
   smma_g_fdpa g, of_other;
@@ -402,8 +402,8 @@ static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, 
   return true;
 }
 
-/* Writes which k may change places: a sum of aligned or exact terms has no order; terms that are rounded one after
-   another commute at most. */
+/* Writes which k may change places. A sum of aligned or exact terms has no order. In a chain of rounded additions, only
+   the two terms of one addition may change places. */
 static void tell_within(const smma_operation *o, const smma_form *form, char *text, size_t size) {
   const int block = form->block;
   if (form->is_chain) {

@@ -124,8 +124,8 @@ static bool flushes_no_sum(const smma_operation *o) { return smma_last_bit_of_pr
 
 static bool is_unsigned(smma_format format) { return smma_is_integer(format) && !smma_encoding_of(format).sign_bits; }
 
-/* Reports whether it does not matter if sums are clamped once or after every step: without negative products they
-   only grow. */
+/* Reports whether sums that are clamped once and sums that are clamped after every step are the same. This is so if
+   sums wrap, and if no product is negative, because sums then only grow. */
 static bool clamps_alike(const smma_operation *o) {
   return o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS || (is_unsigned(o->a) && is_unsigned(o->b));
 }
@@ -233,8 +233,8 @@ static bool gd_keeps_sums(const smma_operation *o) {
   return p->output != SMMA_BF16 && p->c_bits >= smma_encoding_of(p->output).fraction_bits;
 }
 
-/* Reports whether overflow gives a NaN: a negative sum that overflows becomes a NaN with a sign, which the next
-   step's NaN does not have. */
+/* Reports whether a sum that overflows becomes a NaN. If the sum is negative, this NaN has a sign; the NaN of the next
+   step does not. */
 static bool overflows_to_nan(const smma_operation *o) {
   return smma_encoding_of(o->d).specials == SMMA_SPECIALS_ONE_NAN && o->rule.nan != SMMA_NAN_QUIET;
 }

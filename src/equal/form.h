@@ -34,8 +34,8 @@ int smma_last_bit_of_sums(const smma_operation *operation);
 /* Reports whether it is proved that zero products after the last one change no sum. */
 bool smma_zeros_add_nothing(const smma_operation *operation);
 
-/* Reports whether it is proved that a sum is never -0, for any c or, with `began_off`, if it begins with a sum other
-   than -0. */
+/* Reports whether it is proved that a sum is never -0: for any c if `began_off` is false, otherwise for every c except
+   -0. */
 bool smma_is_off_negative_zero(const smma_operation *operation, bool began_off);
 
 /* smma_zeros_keep_sums is like smma_zeros_add_nothing for sums other than -0. smma_zeros_in_block_are_idle reports

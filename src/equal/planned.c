@@ -493,7 +493,7 @@ static size_t suggested_k(const smma_plan_level *l, size_t i) {
   return grain * times[i / 2] + i % 2;
 }
 
-/* Returns the i-th K to try; 0 after the last. */
+/* Returns the i-th K to try, or 0 after the last. */
 static size_t candidate_k(const problem *x, size_t i) {
   enum { STEPS = (MOST_K - EVERY_K_UP_TO) / K_STRIDE, SUGGESTED = 8 };
   if (i < EVERY_K_UP_TO) return i + 1;

@@ -12,7 +12,8 @@ typedef struct {
   const smma_plan *plan; /* NULL: a single chain that starts from C */
 } smma_planned;
 
-/* A vector of a long product: it gives a few of the product's k, all others are +0. */
+/* A test vector of a long product. It gives the operands at a few k of the product; the operands at all other k are +0.
+ */
 typedef struct {
   smma_witness witness; /* the vector has as.k products */
   size_t k;             /* K of the whole product */

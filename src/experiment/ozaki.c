@@ -115,7 +115,8 @@ static size_t rows_of_gap(const smma_experiment_run *run) {
   return rows;
 }
 
-/* Returns the least number of slices whose median error is at most twice that of FP64; 0 if no number is sufficient. */
+/* Returns the least number of slices whose median error is at most twice that of FP64, or 0 if no number is sufficient.
+ */
 static size_t enough_slices(const smma_experiment_run *run, const char *gap, const char *kind) {
   const char *const reference[] = {"gap", gap, "products", "f64", NULL};
   double limit = 2 * smma_table_find(run, reference, "median_error");

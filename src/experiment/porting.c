@@ -1,4 +1,4 @@
-/* Runs FTTN's porting example on every unit, in every possible reading.
+/* Computes FTTN's porting example on every unit. FTTN's text can be read in several ways; the experiment computes each.
 
    Source: X. Li et al., "FTTN: Feature-Targeted Testing for Numerical Properties of NVIDIA & AMD Matrix
    Accelerators", CCGrid 2024, section V. */

@@ -28,10 +28,10 @@ typedef struct {
 /* Makes an axis. Each weight in `mark`, and the weight below it, has its own cell; other weights may share a cell. */
 void smma_axis_make(smma_axis *axis, const smma_axis_row *row, int rows, const int *mark, int marks);
 
-/* Returns the cell of a weight; -1 if it is in a gap or outside the axis. */
+/* Returns the cell of a weight, or -1 if it is in a gap or outside the axis. */
 int smma_axis_cell(const smma_axis *axis, int weight);
 
-/* Returns the cell of the gap that contains a weight; -1 if it is not in a gap. */
+/* Returns the cell of the gap that contains a weight, or -1 if it is not in a gap. */
 int smma_axis_gap(const smma_axis *axis, int weight);
 
 #endif

@@ -25,6 +25,7 @@ typedef struct {
 bool smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *instruction,
                          const smma_row *row, smma_error *error);
 
+/* The first difference, described. */
 typedef struct {
   char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are equal */
 } smma_difference;
@@ -32,7 +33,8 @@ typedef struct {
 /* Finds the first difference, and marks the row, step or stage of each computation at which it occurs. */
 smma_difference smma_find_difference(const smma_explained unit[2]);
 
-/* Prints both computations under one axis, with their first difference marked, and the results bit by bit. */
+/* Prints both computations with the same bit positions in the same columns, marks their first difference, and prints
+   the results bit by bit. */
 void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width);
 
 /* Reports whether two operations take the same operands and have results in the same format. If not, writes the reason

@@ -110,7 +110,7 @@ static void term_reason(const smma_explain_builder *b, int block, int i, const s
     product_reason(b, smma_product_index(b->operation, block, i), &line, text, size);
 }
 
-/* Returns the first term of that kind, and of that sign unless it is NaN; -1 if there is no such term. */
+/* Returns the first term of that kind, and of that sign unless it is NaN, or -1 if there is no such term. */
 static int find_term(const smma_number *term, int count, smma_kind kind, bool negative) {
   for (int i = 0; i < count; i++)
     if (term[i].kind == kind && (kind == SMMA_NAN || negative == (term[i].negative != 0))) return i;

@@ -10,8 +10,8 @@
 #define ALWAYS __attribute__((always_inline))
 #define SHUFFLE __builtin_shufflevector
 
-/* Prefetch distance, in lines or in elements along K. These are so far apart that hardware prefetching does not
-   help. */
+/* AHEAD is the prefetch distance, in lines or in elements along K. In memory, the lines or elements are so far apart
+   that the CPU does not prefetch them by itself. */
 enum { AHEAD = 16, CACHE_LINE = 64 };
 
 /* The section of K from `k` on, and its destination: element i of the v-th line becomes out[(v / panel * depth + i)

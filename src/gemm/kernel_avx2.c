@@ -1,3 +1,4 @@
+/* The kernel for CPUs with AVX2: all families, compiled for its vectors. */
 #include "gemm/families.h"
 #include "host/cpu.h"
 

@@ -1,3 +1,4 @@
+/* The kernel for CPUs with AVX-512 and VNNI: all families, compiled for its vectors. */
 #include "gemm/families.h"
 #include "host/cpu.h"
 

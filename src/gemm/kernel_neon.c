@@ -1,3 +1,4 @@
+/* The kernel for Arm CPUs with Advanced SIMD (NEON): all families, compiled for its vectors. */
 #include "gemm/families.h"
 #include "host/cpu.h"
 

@@ -1,3 +1,4 @@
+/* The kernel for every other CPU: all families, compiled for the compiler's own vector types. */
 #include <float.h>
 
 #include "gemm/families.h"

@@ -1,3 +1,4 @@
+/* Chooses, for an operation, the fastest kernel that this CPU can run, and the kernel's family for the operation. */
 #include <string.h>
 
 #include "gemm/kernel.h"

@@ -1,3 +1,5 @@
+/* Makes a multiplier, which holds all that a product of matrices needs. Checks the arguments, derives the schedule of
+   sums, and chooses the kernel. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +80,8 @@ static smma_status check_recipe(const smma_gemm_arguments *g) {
   return SMMA_OK;
 }
 
-/* Copies the caller's plan's decisions to the multiplier. */
+/* Copies to the multiplier what the caller's plan decides: the blocks with scale factors, D's format, whether sums
+   start from C, and the epilogue. */
 static void follow(smma_multiplier *multiplier) {
   const smma_plan *recipe = multiplier->with.plan;
   const smma_plan_level *scaled = smma_plan_scaled_level(recipe);

@@ -30,7 +30,7 @@ static uint64_t bits_of(double x) {
   return bits;
 }
 
-/* Returns how many indices along K share a scale factor; 0 without scale factors. */
+/* Returns how many indices along K share a scale factor, or 0 without scale factors. */
 static size_t scaled_k(const smma_multiplier *p) { return p->part_k ? p->part_k : (size_t)p->operation.scale_block; }
 
 /* Returns the number of scale factors of a line. */

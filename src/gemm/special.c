@@ -44,7 +44,7 @@ typedef struct {
   uint64_t nan, infinite, zero, negative;
 } class_bits;
 
-/* Which NaN the last block makes whose products make a NaN. */
+/* The kind of NaN that comes from the products of a block. For an element of D, the last block with a NaN decides. */
 typedef enum { SOURCE_NONE, SOURCE_MADE, SOURCE_FACTOR } nan_source;
 
 /* Working memory: `sum` holds the sums of products of classes, in panels of columns like a family's accumulators.
@@ -65,16 +65,17 @@ static bool has_marked_nan(const smma_operation *o) {
   return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
 }
 
-/* Returns how many steps have their classes in one word of bits. */
+/* Returns how many steps of K share a 64-bit word of class_bits: the word has one bit for each element along K. */
 static size_t steps_of_word(const smma_operation *o) { return o->k > 64 ? 1 : 64 / (size_t)o->k; }
 
-/* Returns how many words the classes of a step or more take. */
+/* Returns how many 64-bit words the classes of `steps` steps take. A step with more than 64 elements takes several
+   words. */
 static size_t words_of(const smma_operation *o, size_t steps) {
   const size_t of_step = ((size_t)o->k + 63) / 64, together = steps_of_word(o);
   return (steps + together - 1) / together * of_step;
 }
 
-/* Returns a workspace that has only its sizes. */
+/* Returns a workspace whose sizes are set and whose pointers are NULL. */
 static workspace sizes_of(const smma_multiplier *p, size_t rows, size_t columns) {
   const size_t k = (size_t)p->operation.k, unit = elements_of_class(&p->operation);
   return (workspace){.rows = round_up(rows, GROUP),

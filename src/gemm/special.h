@@ -9,11 +9,11 @@
 
 #include "gemm/kernel.h"
 
-/* Returns the family that multiplies classes. NULL if the operation does not need it: its own family accepts every
-   operand (FMA, FTZ-AddMul, FTZ-FMA, exact sums of compositions), or there are no such operands (integers). */
+/* Returns the family that multiplies classes. Returns NULL if the operation does not need it: its own family accepts
+   every operand (FMA, FTZ-AddMul, FTZ-FMA, exact sums of compositions), or there are no such operands (integers). */
 const smma_kernel_family *smma_special_family(const smma_operation *operation, const char *kernel);
 
-/* Returns the floats of working memory for a tile; 0 if the multiplier does not multiply classes. */
+/* Returns the floats of working memory for a tile, or 0 if the multiplier does not multiply classes. */
 size_t smma_special_space(const smma_multiplier *multiplier, size_t rows, size_t columns);
 
 /* A tile of D, computed from `step` on. */

@@ -96,8 +96,8 @@ static void write_key(FILE *stream, const char *key, const char *value) {
   putc('\n', stream);
 }
 
-/* Returns the header of this search's record: unit, seed, instruction and formats. The caller frees it. NULL without
-   memory. */
+/* Returns the header of this search's record: unit, seed, instruction and formats. The caller frees it. Returns NULL
+   without memory. */
 static char *make_header(const smma_asking *a) {
   const smma_unit_description *d = &a->unit->description;
   smma_vector_header header;

@@ -1,3 +1,5 @@
+/* Improves a fit: first by the best single changes, then by random changes of several keys at once, then by resetting
+   random keys to their defaults. */
 #include "host/draw.h"
 #include "infer/moves.h"
 #include "isa/compose.h"
@@ -44,6 +46,8 @@ static void propose_at_random(smma_fit *f, uint64_t *state) {
   smma_fit_propose(f, &p);
 }
 
+/* Moves to the best of a batch of random proposals. Returns false if no proposal is better, in ROUNDS_AT_RANDOM
+ * batches. */
 static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   uint64_t state = f->wrong;
   for (int round = 0; round < ROUNDS_AT_RANDOM && !smma_fit_is_stopped(watch); round++) {
@@ -54,7 +58,7 @@ static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   return false;
 }
 
-/* ---- Leaving models whose unusual values compensate for one another ---- */
+/* ---- Resets to default values, for models in which several wrong values compensate for one another ---- */
 
 /* Resets about half of the keys that have a default to it. */
 static bool forget_at_random(smma_fit *f, uint64_t *state) {

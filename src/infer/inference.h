@@ -22,7 +22,7 @@ typedef struct {
   int odd;             /* the product that the unit treats unlike the others; -1: none */
   int rounds;
   uint64_t nan_different[SMMA_NAN_POLICIES]; /* for each policy, vectors whose NaN differs from it */
-  int reweighed; /* how often shapes were weighed again by vectors that disagree with a model */
+  int reweighed; /* how often the evidence for shapes was computed again, with vectors on which a model was wrong */
   bool agrees;   /* the model has passed the final check */
   smma_error *error;
 } smma_inference_work;

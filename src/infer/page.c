@@ -90,7 +90,7 @@ static void add_picture(smma_datum *parts, const smma_inference *f, const smma_i
   }
 }
 
-/* Returns the summary as text; NULL if memory runs out. */
+/* Returns the summary as text, or NULL if memory runs out. */
 static smma_datum *summary_datum(const smma_infer_request *r, const smma_inference *f, const smma_datum *datum) {
   smma_datum *summary = NULL;
   char *text = NULL;

@@ -12,7 +12,7 @@
 const smma_key *smma_parameter_next(const smma_key *previous);
 const smma_key *smma_parameter_next_of_whole(const smma_key *previous);
 
-/* Returns the key of the accumulator that corresponds to a key of the terms; NULL if the accumulator has no such
+/* Returns the key of the accumulator that corresponds to a key of the terms, or NULL if the accumulator has no such
    key. */
 const smma_key *smma_parameter_of_accumulator(const smma_key *key);
 bool smma_parameter_is_of_accumulator(const smma_key *key);

@@ -17,13 +17,13 @@ enum { SMMA_INFER_REASON_SIZE = 300 };
 void smma_describe_infer_reason(const smma_infer_request *request, const smma_inference *found,
                                 char text[SMMA_INFER_REASON_SIZE]);
 
-/* Returns the model as an instruction named `name`; NULL if memory runs out. Release it with smma_custom_release. */
+/* Returns the model as an instruction named `name`, or NULL if memory runs out. Release it with smma_custom_release. */
 const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name);
 
 /* Returns a rival as an instruction, like smma_inferred_unit. */
 const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t rival, const char *name);
 
-/* Returns the model's NaN policy in the words of custom units; NULL if it is not known. */
+/* Returns the model's NaN policy in the words of custom units, or NULL if it is not known. */
 const char *smma_inferred_nan(const smma_inference *found);
 
 /* Writes which encodings NaN results have, without a line end; writes an empty text if no result is NaN. */

@@ -218,8 +218,8 @@ static void judge(smma_shapes *shapes, knowledge *known, int at) {
   }
 }
 
-/* Returns the permutation, among those that the unit has not computed, that distinguishes the shapes best; -1 if none
-   distinguishes them. */
+/* Returns the permutation, among those that the unit has not computed, that distinguishes the shapes best, or -1 if
+   none distinguishes them. */
 static int best_of(const smma_shapes *shapes, const knowledge *known) {
   int best = -1, most = 0;
   for (int n = 0; n < known->permutations; n++) {

@@ -132,7 +132,7 @@ static char *beside(const char *path, const char *name) {
 }
 
 /* Follows the symbolic links at a path's last name and returns the final target, which need not exist. The caller frees
-   it; NULL with errno set. */
+   it. Returns NULL with errno set. */
 static char *follow_links(const char *path) {
   char *at = strdup(path), target[PATH_MAX];
   for (int links = 0; at; links++) {

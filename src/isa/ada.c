@@ -1,3 +1,4 @@
+/* Ada (sm_89): mma.sync, dense and sparse. */
 #include "isa/rows.h"
 
 #define FP8(a, b, k) MMA(ada, 16, 8, k, f32, a, b, f32, ada_fp8_f32), MMA(ada, 16, 8, k, f16, a, b, f16, ada_fp8_f16)

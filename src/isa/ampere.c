@@ -1,3 +1,4 @@
+/* Ampere (sm_80 to sm_87): mma.sync, dense and sparse. */
 #include "isa/rows.h"
 
 static const smma_instruction rows[] = {

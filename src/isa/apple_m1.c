@@ -1,3 +1,4 @@
+/* The AMX instructions of Apple's M1, which has no BF16. */
 #include "isa/rows.h"
 
 #define ARCH apple_m1

@@ -1,3 +1,4 @@
+/* The AMX instructions of Apple's M2 and later, which have BF16. */
 #include "isa/rows.h"
 
 #define ARCH apple_m2

@@ -1,3 +1,4 @@
+/* Tenstorrent's Blackhole: the instruction MVMUL. */
 #include "isa/rows.h"
 #include "isa/tensix.def"
 

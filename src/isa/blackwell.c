@@ -1,3 +1,4 @@
+/* Blackwell of data centres (sm_100a): tcgen05 and mma.sync, dense, sparse and block-scaled. */
 #include "isa/rows.h"
 
 #define F8F6F4(a, b, k) \

@@ -1,4 +1,5 @@
-/* Only what public comparisons support; unmodelled.def has the rest. */
+/* Blackwell Ultra: only the instructions for which public comparisons with other GPUs support a model. unmodelled.def
+   has the others. */
 #include "isa/rows.h"
 
 static const smma_instruction rows[] = {

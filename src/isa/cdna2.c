@@ -1,3 +1,5 @@
+/* CDNA 2 (gfx90a). A row has the older name of an instruction and, if there is one, the newer name with the number of
+   blocks. */
 #include "isa/rows.h"
 
 static const smma_instruction rows[] = {

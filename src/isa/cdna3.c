@@ -1,3 +1,4 @@
+/* CDNA 3 (gfx942), with the present model of its arithmetic. */
 #include "isa/rows.h"
 
 #define ARCH cdna3

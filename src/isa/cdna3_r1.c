@@ -1,3 +1,4 @@
+/* CDNA 3 with the first published model of its arithmetic (revision 1), for comparisons with that publication. */
 #include "isa/rows.h"
 
 #define ARCH cdna3_r1

@@ -19,8 +19,8 @@ smma_composition smma_compose_g_fdpa(const smma_g_fdpa *g, int k, smma_format d)
 /* Returns a composition without steps, whose operands and products are unchanged. */
 smma_composition smma_no_steps(void);
 
-/* Returns the number of nodes before a step (numbered from 0); 0 if an earlier step's number of nodes is not divisible
-   as it requires. */
+/* Returns the number of nodes before a step (numbered from 0), or 0 if an earlier step's number of nodes is not
+   divisible as it requires. */
 int smma_composition_nodes(const smma_composition *composition, int k, int step);
 
 /* Reports whether a custom unit's text must contain the key, because its value differs from the default. */

@@ -1,3 +1,4 @@
+/* Describes rules as text: the name of the algorithm, its parameters, and its roundings in words. */
 #include <stdio.h>
 #include <string.h>
 

@@ -160,7 +160,7 @@ static int usual_bias(int exponent_bits, smma_specials specials) {
   return bias_of_p3109(exponent_bits) - (specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO);
 }
 
-/* Returns why the parameters do not form a valid format; NULL if they do. */
+/* Returns why the parameters do not form a valid format, or NULL if they do. */
 static const char *fault_of(smma_encoding f) {
   smma_number most;
   if (f.specials == SMMA_SPECIALS_INTEGER) {

@@ -58,7 +58,7 @@ smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error
   return smma_set_error(error, SMMA_NOT_FOUND, "unknown format '%.100s'; formats are %s", name, list);
 }
 
-/* Reads the format of one matrix; without scale factors `block` is 0. */
+/* Reads the format of one matrix. Sets `block` to 0 if the format has no scale factors. */
 static smma_status read_input(const char *name, smma_block_format *input, smma_error *error) {
   *input = (smma_block_format){name, smma_format_from_text(name), SMMA_NO_FORMAT, 0};
   if (input->element != SMMA_NO_FORMAT) return SMMA_OK;

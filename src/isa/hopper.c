@@ -1,3 +1,4 @@
+/* Hopper (sm_90a): wgmma and mma.sync, dense and sparse. */
 #include "isa/rows.h"
 
 #define WGMMA_FP8(a, b, k) \

@@ -68,7 +68,7 @@ bool smma_json_is(const smma_json_value *value, const char *text);
 /* Returns a number. The reader has checked that it has at most 15 digits. */
 int64_t smma_json_number(const smma_json_value *value);
 
-/* Returns a number as an int; false if it does not fit. */
+/* Returns a number as an int, or false if it does not fit. */
 bool smma_json_int(const smma_json_value *value, int *number);
 
 /* Returns how much of a span a message shows: at most 60 characters of its first line. */

@@ -1,3 +1,5 @@
+/* Finds instructions, architectures and GPUs by the names that users type. For a GPU or an instruction without a model,
+   finds the models that may hold, and the experiment that would decide. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

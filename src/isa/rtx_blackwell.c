@@ -1,3 +1,4 @@
+/* RTX Blackwell (sm_120a): mma.sync, dense, sparse and block-scaled. */
 #include "isa/rows.h"
 
 #define F8F6F4(a, b, k)                                                   \

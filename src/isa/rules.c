@@ -1,3 +1,4 @@
+/* Defines the rules of rules.def, each with its evidence and open questions, for the instructions of the catalogue. */
 #include "isa/compose.h"
 #include "isa/format_name.h"
 #include "isa/instruction.h"

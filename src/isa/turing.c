@@ -1,3 +1,4 @@
+/* Turing (sm_75): mma.sync. */
 #include "isa/rows.h"
 
 static const smma_instruction rows[] = {

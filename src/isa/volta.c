@@ -1,3 +1,4 @@
+/* Volta (sm_70): mma.sync. */
 #include "isa/rows.h"
 
 static const smma_instruction rows[] = {

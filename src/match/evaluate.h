@@ -12,7 +12,7 @@ typedef struct {
   uint64_t d[SMMA_MATCH_SAMPLE];
 } smma_match_elements;
 
-/* Gathers the elements at row[] and column[]; false if memory runs out. */
+/* Gathers the elements at row[] and column[]. Returns false if memory runs out. */
 bool smma_match_gather(const smma_match_data *data, smma_match_elements *elements);
 void smma_match_elements_free(smma_match_elements *elements);
 

@@ -67,7 +67,8 @@ enum { SMMA_MATCH_SAMPLE = 16, SMMA_MATCH_MOST = 64 };
 typedef struct {
   smma_match_class *class;
   size_t classes;
-  smma_match_candidate fit[SMMA_MATCH_MOST]; /* every element is D's; libraries' plans first, then simple ones */
+  smma_match_candidate
+      fit[SMMA_MATCH_MOST]; /* candidates that give every element of D; plans of libraries before simple plans */
   size_t fits;
   size_t untried;            /* candidates that match all samples but were not computed as a whole */
   smma_match_candidate near; /* if there is no fit: the candidate with the fewest mismatches */

@@ -66,7 +66,7 @@ typedef struct {
   smma_match_trial matching[SMMA_MATCH_MOST_MATCHING], nearest[SMMA_MATCH_MOST];
 } smma_match_work;
 
-/* Sorts the instructions into classes; false if memory runs out. */
+/* Sorts the instructions into classes. Returns false if memory runs out. */
 bool smma_match_make_classes(smma_match_work *s, const smma_instruction *const *instruction, size_t instructions);
 
 /* ---- Recipes of a set ---- */
@@ -76,7 +76,7 @@ bool smma_match_remember(smma_match_set *x, const smma_recipe *recipe, smma_matc
 
 /* ---- Trying recipes (trial.c) ---- */
 
-/* Makes the sets of this worker; false if memory runs out. */
+/* Makes the sets of this worker. Returns false if memory runs out. */
 bool smma_match_make_sets(smma_match_work *s);
 void smma_match_free_sets(smma_match_work *s);
 

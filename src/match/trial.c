@@ -193,7 +193,7 @@ static void try_all(smma_match_work *s) {
   }
 }
 
-/* Creates a worker with the same samples and classes. */
+/* Creates a worker that shares the samples and classes of `s`. */
 static smma_match_work *new_worker(const smma_match_work *s, size_t worker) {
   smma_match_work *copy = malloc(sizeof *copy);
   if (!copy) return NULL;

@@ -91,7 +91,7 @@ static bool read_elements(smma_checkpoint *c, smma_stored *s) {
 
 /* ---- Scale factors ---- */
 
-/* Returns the number of elements along an axis that share a factor. It is the whole axis or a power of two; 0 if the
+/* Returns the number of elements along an axis that share a factor. It is the whole axis or a power of two, or 0 if the
    number of factors fits neither. */
 static size_t share(size_t extent, size_t factors) {
   if (factors == 1) return extent ? extent : 1;

@@ -1,3 +1,4 @@
+/* Reads and writes rectangular parts of .npy files, for products whose matrices do not fit in memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -62,7 +62,7 @@ static bool read_length(smma_archive *file, size_t *length) {
   return true;
 }
 
-/* Returns the header's JSON; NULL after an error. */
+/* Returns the header's JSON, or NULL after an error. */
 static smma_datum *read_json(smma_archive *file, size_t length) {
   smma_datum *json = NULL;
   smma_error cause;

@@ -41,7 +41,7 @@ void smma_archive_close(smma_archive *archive);
 
 size_t smma_archive_count(const smma_archive *archive);
 
-/* Returns the name of the next tensor, from member `*at` of the header on, and moves `*at` past it; NULL after the
+/* Returns the name of the next tensor, from member `*at` of the header on, and moves `*at` past it, or NULL after the
    last. Start with 0. */
 const char *smma_archive_next(const smma_archive *archive, size_t *at);
 
@@ -50,7 +50,7 @@ bool smma_archive_has(const smma_archive *archive, const char *name);
 /* Describes the tensor of this name, which must exist, and checks that its bytes are those of its dtype and shape. */
 bool smma_archive_describe(const smma_archive *archive, const char *name, smma_archive_tensor *tensor);
 
-/* Returns the bytes from `begin` to `end` of the data, which the caller frees; NULL after an error. Calls must go
+/* Returns the bytes from `begin` to `end` of the data, which the caller frees, or NULL after an error. Calls must go
    forward: `begin` is at least the previous `end`. */
 void *smma_archive_take(smma_archive *archive, size_t begin, size_t end);
 

@@ -347,7 +347,7 @@ static double factor_of(const smma_multiplier *multiplier, double factor) {
   return narrow ? (double)(float)factor : factor;
 }
 
-/* Finds the indices k that no step takes; false if memory runs out. */
+/* Finds the indices k that no step takes. Returns false if memory runs out. */
 static bool find_lost(problem *p) {
   const smma_schedule *s = &p->multiplier.schedule;
   const size_t k = p->multiplier.with.k;

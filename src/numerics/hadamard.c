@@ -1,3 +1,5 @@
+/* The Hadamard transform of Transformer Engine's NVFP4 recipe: blocks of 16 numbers, computed in binary64 and rounded
+   once. */
 #include <math.h>
 #include <stdint.h>
 

@@ -41,7 +41,8 @@ int smma_words_exponent(double magnitude, double theta);
    is taken, and zero at half of that number. */
 void smma_words_split(const smma_word_format *f, double x, int step, bool flush, int words, uint64_t *word);
 
-/* Returns the least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy; 0 if no p is sufficient. */
+/* Returns the least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy, or 0 if no p is sufficient.
+ */
 int smma_words_needed(int precision, double accuracy);
 
 /* The names "f64", "f32", "unit", "unit-scaled", "blocks" in the order of smma_words_sum, then NULL. */

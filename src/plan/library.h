@@ -10,7 +10,7 @@
    or with SMMA_INVALID_ARGUMENT and the missing argument. */
 smma_plan *smma_plan_of_library(const smma_plan_request *request, smma_error *error);
 
-/* Returns the index-th library name, "cublaslt:13.1/H100"; NULL after the last. */
+/* Returns the index-th library name, "cublaslt:13.1/H100", or NULL after the last. */
 const char *smma_plan_library_name(size_t index);
 
 /* Fills a request for the plan of a library's index-th kernel without slices: the name, and algorithm, stages and

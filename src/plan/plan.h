@@ -120,7 +120,7 @@ smma_plan smma_plan_of_sums(size_t split_k, size_t promote_every, size_t k_per_s
    to D's format, RNE. Returns NULL if memory runs out. */
 smma_plan *smma_plan_of_rounding(smma_format d, size_t split_k, size_t promote_every, size_t k_per_step);
 
-/* Returns the level whose parts have scale factors; NULL if there is no such level. */
+/* Returns the level whose parts have scale factors, or NULL if there is no such level. */
 const smma_plan_level *smma_plan_scaled_level(const smma_plan *plan);
 
 /* Reports whether the epilogue has an operation of this kind. */

@@ -27,7 +27,7 @@ typedef struct {
   smma_error *error;
 } maker;
 
-/* Fails because the plan cannot be followed; the value is false. */
+/* Reports that the plan cannot be followed, and gives false. */
 #define FAIL(m, ...) smma_fail_as((m)->error, SMMA_INVALID_PLAN, __VA_ARGS__)
 
 static bool no_memory(maker *m) {

@@ -22,7 +22,7 @@ static bool find_partners(const smma_examination *x, int third, int *i, int *j) 
   return found == 2;
 }
 
-/* Returns the term whose alignment is examined: c, or the last product of the first sum; -1 if there is no such
+/* Returns the term whose alignment is examined: c, or the last product of the first sum, or -1 if there is no such
    term. */
 static int term_of(const smma_examination *x, bool is_c) {
   const int k = x->subject.instruction->k;
@@ -152,7 +152,7 @@ static void add_ones(questions *q, int large) {
 /* ---- Hypotheses ---- */
 
 /* A hypothesis: terms are rounded to multiples of 2^(emax - bits), where emax is at least `floor`, the exponent of a
-   zero. If `complemented`, terms whose sign differs from c's also lose a unit. */
+   zero. If `complemented`, terms whose sign differs from c's also lose one such power of two. */
 typedef struct {
   const smma_rounding_mode *rounding; /* its `round` is NULL if terms are exact */
   int bits, floor;
@@ -178,9 +178,9 @@ static bool explains(const hypothesis *t, const smma_subject *s, const question 
   return smma_is_exactly(smma_result(s, row), kept, exponent);
 }
 
-/* Reports whether the hypothesis explains X - X + small with complemented terms, by the number of whole units in d. If
-   c is X or 0, -X loses a unit, and so does a negative small product. If c is the small number, either X or -X loses a
-   unit. */
+/* Reports whether the hypothesis explains X - X + small with complemented terms. Compares d in units of 2^(emax -
+   bits). If c is X or 0, -X loses one unit, and so does a negative small product. If c is the small number, either X or
+   -X loses one unit. */
 static bool explains_complement(const hypothesis *t, const smma_subject *s, const question *q, bool small_is_c,
                                 const smma_row *row) {
   const int unit = q->large - t->bits, shift = unit - q->exponent;
@@ -282,14 +282,16 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   return true;
 }
 
-/* Examines units on which X and -X do not cancel: a unit remains if terms whose sign differs from c's lose a unit. Two
-   products and c = 0 show the unit of products. If c, as X, is aligned to a different unit, the hypothesis fails. */
+/* Examines hardware on which X and -X do not cancel. If terms whose sign differs from c's lose 1 in the last retained
+   bit, this 1 remains. Two products and c = 0 show the last retained bit of products. If another bit is the last for c,
+   as X, the hypothesis fails. */
 static bool examine_complement(smma_examination *x, questions *q, smma_alignment *a) {
-  static const smma_rounding_mode truncated = {"toward zero, and a unit less where it opposes c", NULL, false};
+  static const smma_rounding_mode truncated = {"toward zero, and 1 less in the last bit where it opposes c", NULL,
+                                               false};
   hypothesis t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
   smma_dyadic unit;
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
-  a->why = "a number minus itself is not zero, and the remainder is not a unit lost by each term that opposes c";
+  a->why = "a number minus itself is not zero, and not what terms that oppose c lose";
   a->witness = smma_blank_row(&x->subject);
   if (!x->first.has_c || x->first.products < 2 || smma_first_terms(x, terms) < 3 ||
       !smma_place(q->s, &a->witness, terms[0], 1, q->span.large) ||

@@ -7,14 +7,14 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
   const int half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
   smma_row row = smma_blank_row(s);
   if (!smma_place(s, &row, s->instruction->k, 1, 0) || !smma_place(s, &row, smma_first_product(x), -1, half))
-    return smma_cannot_tell(f, "half a unit is below the formats' range");
+    return smma_cannot_tell(f, "half an ulp is below the formats' range");
   if (!smma_ask_subject(s, &row, 1)) return false;
   return smma_tell(f, &row, "%s",
                    smma_is_exactly(smma_result(s, &row), ((int64_t)1 << -half) - 1, half) ? "yes" : "no");
 }
 
-/* Adds c = 1, half a unit in product 0 and half a unit in another product. Finds the first product for which the two
-   halves no longer sum to a unit. */
+/* Adds c = 1, half an ulp in product 0 and half an ulp in another product. Finds the first product for which the two
+   halves no longer sum to an ulp. */
 bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k, half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
@@ -23,7 +23,7 @@ bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
     rows[i] = smma_blank_row(s);
     if (!smma_place(s, &rows[i], k, 1, 0) || !smma_place(s, &rows[i], smma_first_product(x), 1, half) ||
         !smma_place(s, &rows[i], i, 1, half))
-      return smma_cannot_tell(f, "half a unit is below the formats' range");
+      return smma_cannot_tell(f, "half an ulp is below the formats' range");
   }
   if (k < 2) return smma_cannot_tell(f, "the test needs two products");
   if (!smma_ask_subject(s, rows + 1, (size_t)k - 1)) return false;

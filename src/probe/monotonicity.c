@@ -7,7 +7,7 @@
 
 enum { PAIRS = 512 };
 
-/* Replaces an encoding by the next greater number of its format; false if that is not finite. */
+/* Replaces an encoding by the next greater number of its format. Returns false if that is not finite. */
 static bool step_up(smma_format format, uint64_t *encoding) {
   const smma_encoding e = smma_encoding_of(format);
   const smma_number x = smma_decode(e, *encoding);

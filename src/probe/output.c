@@ -204,8 +204,8 @@ static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t re
 
 enum { MOST_DEPTH = 60, ROWS_A_DEPTH = 4 };
 
-/* Makes vectors with half of the last bit plus or minus 2^-depth of it, all with both signs. Returns false if the
-   formats have no such numbers. */
+/* Makes vectors whose sum ends in half of the last bit, plus or minus 2^-depth of the last bit. Each vector is made
+   with both signs. Returns false if the formats have no such numbers. */
 static bool place_depth(const smma_subject *s, const rounding *r, int depth, smma_row *rows) {
   const int last = r->t.exponent + r->t.log - r->bits;
   for (int n = 0; n < ROWS_A_DEPTH; n++) {
@@ -351,7 +351,7 @@ bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   return smma_tell(f, NULL, "%d", x->alignment.bits - fraction);
 }
 
-/* Adds 1 and three halves of a unit. The result is above 1 if the halves are added before they are truncated. */
+/* Adds 1 and three halves of an ulp. The result is above 1 if the halves are added before they are truncated. */
 bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
@@ -366,13 +366,13 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   const int base = smma_maximum(0, smma_maximum(low, smma_range_of_d(s).least - unit));
   placed = smma_place(s, &row, terms[count - 1], 1, base);
   for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
-  if (!placed) return smma_cannot_tell(f, "halves of a unit are below the formats' range");
+  if (!placed) return smma_cannot_tell(f, "halves of an ulp are below the formats' range");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "truncated: 1 + 3/2 units is 1");
-  return smma_tell(f, &row, "preserved: 1 + 3/2 units is not 1");
+  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "truncated: 1 + 3/2 ulp is 1");
+  return smma_tell(f, &row, "preserved: 1 + 3/2 ulp is not 1");
 }
 
-/* Adds 1 and four quarters of a unit, with 1 at every place of the block in turn. */
+/* Adds 1 and four quarters of an ulp, with 1 at every place of the block in turn. */
 bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
@@ -387,10 +387,10 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
     bool placed = smma_place(s, &rows[i], terms[i], 1, base);
     for (int j = 0, quarters = 0; j < count && quarters < 4; j++)
       if (j != i) placed = placed && smma_place(s, &rows[i], terms[j], 1, base + unit - 2), quarters++;
-    if (!placed) return smma_cannot_tell(f, "quarters of a unit are below the formats' range");
+    if (!placed) return smma_cannot_tell(f, "quarters of an ulp are below the formats' range");
   }
   if (!smma_ask_subject(s, rows, (size_t)count)) return false;
   for (int i = 1; i < count; i++)
-    if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of a unit depends on where 1 is");
+    if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of an ulp depends on where 1 is");
   return smma_tell(f, &rows[0], "no");
 }

@@ -54,7 +54,7 @@ typedef struct {
   bool known, exact;                  /* exact: no bit is lost within the range of the formats */
   int bits;                           /* bits kept below the greatest exponent */
   int floor;                          /* least value of the greatest exponent, because of zeros */
-  bool complemented;                  /* every term that opposes c also loses a unit */
+  bool complemented;                  /* every term that opposes c also loses 1 in its last bit */
   const smma_rounding_mode *rounding; /* NULL if several roundings fit, or if the formats have no quarters */
   smma_row witness, rounding_witness;
   const char *why; /* the reason, if neither known nor exact */

@@ -127,7 +127,7 @@ static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, 
          smma_place(s, row, k, rest, p.exponent);
 }
 
-/* Makes the vectors of a product of two significands; false if d has too few bits, or the formats have no such
+/* Makes the vectors of a product of two significands. Returns false if d has too few bits, or the formats have no such
    numbers. */
 static bool place_long_product(const smma_examination *x, int k, int other, uint64_t a, uint64_t b, bool negative,
                                long_product *p, smma_row *product, smma_row *parts) {

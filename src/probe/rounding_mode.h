@@ -13,14 +13,14 @@ typedef struct {
   bool alike_of_terms; /* rounding one term to the sum's last bit gives the same as rounding the sum */
 } smma_rounding_mode;
 
-/* Multiples of a quarter of a unit, with both signs. Their results distinguish all modes. */
+/* Multiples of a quarter of an ulp, with both signs. Their results distinguish all modes. */
 enum { SMMA_QUARTERS = 4, SMMA_ROUNDING_QUESTIONS = 2 * SMMA_QUARTERS };
 extern const int smma_quarters[SMMA_ROUNDING_QUESTIONS];
 
 enum { SMMA_MODE_TOWARD_ZERO, SMMA_MODES = 11 };
 extern const smma_rounding_mode smma_rounding_modes[SMMA_MODES];
 
-/* Finds the mode; results[i] is the result for smma_quarters[i], in quarters of a unit. Returns NULL if no mode gives
+/* Finds the mode; results[i] is the result for smma_quarters[i], in quarters of an ulp. Returns NULL if no mode gives
    these results. If nothing was rounded, returns the mode "not rounded", whose function is NULL. */
 const smma_rounding_mode *smma_find_rounding_mode(const int64_t results[SMMA_ROUNDING_QUESTIONS]);
 

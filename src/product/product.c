@@ -364,7 +364,7 @@ static bool take_blocks(smma_matrix_product *p, files *f, smma_product_matrix wh
   return true;
 }
 
-/* Takes elements and scale factors as a checkpoint stores them. */
+/* Uses elements and scale factors as a checkpoint stores them, without conversion. */
 static bool take_stored(smma_matrix_product *p, files *f, smma_product_matrix which, const smma_notes *notes,
                         smma_error *error) {
   const smma_product_request *r = p->request;

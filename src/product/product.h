@@ -87,7 +87,7 @@ bool smma_product_run(smma_matrix_product *product, smma_error *error);
 
 void smma_product_free(smma_matrix_product *product);
 
-/* Returns the summary of a product that has been computed. `d` is the file of D; NULL if D is not written. */
+/* Returns the summary of a product that has been computed. `d` is the file of D, or NULL if D is not written. */
 smma_datum *smma_product_datum(const smma_matrix_product *product, const char *d, double seconds);
 
 /* Reports whether the plan has an epilogue step that multiplies by alpha, which can then include the factors of A and

@@ -33,7 +33,7 @@ smma_datum *smma_open_answers_datum(smma_open_answers *answers, const smma_unit 
 const char *smma_answer_text(const smma_trial *trial, const smma_trial_result *answer);
 const char *smma_result_name(const smma_trial *trial, int index, smma_row *row);
 
-/* Returns the question of that name; NULL with one error line that lists all names. */
+/* Returns the question of that name, or NULL with one error line that lists all names. */
 const smma_question *smma_require_question(const char *name, smma_error *error);
 
 /* If `gpu` has no model, sets `*only` to the name of the question about it, and `*nearest` to the architecture whose

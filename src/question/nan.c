@@ -9,7 +9,7 @@ static bool has_unknown_nan(const smma_instruction *i) {
   return rule->nan == SMMA_NAN_QUIET || rule->nan == SMMA_NAN_B_SUM_A || rule->algorithm == SMMA_FP8_BY_FP16;
 }
 
-/* Returns the first NaN among c, a, b; NULL if the NaN arises in the sum. */
+/* Returns the first NaN among c, a, b, or NULL if the NaN arises in the sum. */
 static const smma_number *operand_nan(const smma_operation *o, const smma_operands *x, const smma_number *c) {
   if (c->kind == SMMA_NAN) return c;
   for (int k = 0; k < o->k; k++) {

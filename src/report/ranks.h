@@ -13,8 +13,8 @@ bool smma_report_check_ranks(const smma_report *report, const char *state, const
    be computed again. Removes unfinished files of ranks that died while they saved. */
 bool smma_report_check_states(const char *state, size_t ranks, smma_error *error);
 
-/* Returns the name of a rank's own state file, such as FILE.shard-2-of-4 for rank 1 of 4; NULL if memory runs out. The
-   caller frees it, and removes the file when FILE holds the merged report. */
+/* Returns the name of a rank's own state file, such as FILE.shard-2-of-4 for rank 1 of 4, or NULL if memory runs out.
+   The caller frees it, and removes the file when FILE holds the merged report. */
 char *smma_report_state_of(const char *state, size_t rank, size_t ranks);
 
 /* Merges the reports of all ranks into the report of rank 0. */

@@ -148,7 +148,8 @@ static double share_outside(double x) {
   return 1 - 0x1.45f306dc9c883p+0 * inside; /* 4 / pi */
 }
 
-/* Returns the standard deviation of A and B for which that share of sums of `depth` products leaves FP16's range. */
+/* Returns the standard deviation of the elements of A and B for which the fraction `share` of all sums of `depth`
+   products leaves FP16's range. */
 static double overflowing_deviation(double share, size_t depth) {
   double low = 0.1, high = 10;
   for (int i = 0; i < 40; i++) {

@@ -74,7 +74,7 @@ uint64_t smma_rows_result(const smma_rows *r, size_t index) {
   return smma_load(r->layout.part[SMMA_PART_D].bytes, r->part[SMMA_PART_D], index);
 }
 
-/* Returns the part's elements from row `first` on; NULL if rows do not have the part. */
+/* Returns the part's elements from row `first` on, or NULL if rows do not have the part. */
 static unsigned char *from_row(const smma_rows *r, smma_part_id p, size_t first) {
   return r->part[p] ? r->part[p] + first * smma_part_stride(&r->layout.part[p]) : NULL;
 }

@@ -21,8 +21,8 @@ typedef struct {
   unsigned long long line;          /* the header's line that names the instruction, from 1; not written */
 } smma_vector_header;
 
-/* Returns the instruction that a header names, after checking it against the formats and K of the header; NULL with one
-   error line. */
+/* Returns the instruction that a header names, after checking it against the formats and K of the header, or NULL with
+   one error line. */
 const smma_instruction *smma_instruction_of_header(const smma_vector_header *header, const char *path,
                                                    smma_error *error);
 

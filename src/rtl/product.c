@@ -48,7 +48,7 @@ smma_rtl_words smma_rtl_convert_c(smma_rtl_unit *u) {
 /* ---- Factors ---- */
 
 /* Returns the module that prepares an element of a or b, and its shape: the element unpacked, and converted if the rule
-   widens factors. Ports `code` and `x`. */
+   widens factors. The module's ports are `code`, the input, and `x`, the output. */
 static smma_rtl_words put_factor(smma_rtl_unit *u, smma_format format, smma_subnormal_policy flush,
                                  smma_rtl_shape *shape) {
   const smma_rtl_shape own = smma_rtl_shape_of(format);

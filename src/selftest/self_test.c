@@ -160,8 +160,8 @@ static bool check_recording(run *r, const char *text, size_t length, smma_error 
   return true;
 }
 
-/* Returns the record of one file; NULL if memory runs out. The first line, which cmake/recorded.cmake writes, has the
-   id and the number of test vectors of the whole file. */
+/* Returns the record of one file, or NULL if memory runs out. The first line, which cmake/recorded.cmake writes, has
+   the id and the number of test vectors of the whole file. */
 static smma_datum *recording(const char *text, size_t length) {
   FILE *stream = fmemopen((void *)text, length, "r");
   smma_datum *record = smma_datum_record();

@@ -68,7 +68,7 @@ smma_datum *smma_tolerance_datum(const smma_tolerance_result *result);
 enum { SMMA_OPERANDS_TEXT = 512 };
 const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]);
 
-/* Returns the lines for a kernel's test, to be freed; NULL if memory runs out. */
+/* Returns the lines for a kernel's test, to be freed, or NULL if memory runs out. */
 char *smma_tolerance_paste(const smma_tolerance_result *result);
 
 #endif

@@ -121,7 +121,8 @@ static void choose(const numbers *all, size_t middle, numbers *chosen) {
   }
 }
 
-/* Adds the extremes of each target, and the last steps before the targets diverge, at most four. */
+/* Adds the steps with the greatest error and the greatest loss of each target, and the last steps before the targets
+   diverge (at most four steps of each of the two targets). */
 static void add_events(const smma_trace_result *x, numbers *chosen) {
   const smma_divergence *p = &x->divergence.found;
   for (size_t u = 0; u < x->request->targets; u++) {

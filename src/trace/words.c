@@ -1,3 +1,4 @@
+/* Writes the events of a trace as text: the products of an instruction, and operations on its sum. */
 #include <stdio.h>
 
 #include "isa/format_name.h"

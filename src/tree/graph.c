@@ -1,3 +1,4 @@
+/* Writes a summation tree, or the sums of a plan, as Graphviz's input. */
 #include "tree/planned.h"
 #include "tree/text.h"
 

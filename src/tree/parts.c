@@ -24,8 +24,8 @@ static bool ask(fused_sum *s, const smma_summands *m, const smma_tree_question *
   return true;
 }
 
-/* Finds the largest ones that are truncated at the last term with M at the first two terms, then reverses their
-   sign. */
+/* Finds the greatest ones that are lost at the last term, with M and -M at the two terms before it. Then reverses the
+   sign of ones. */
 static bool find_cut(fused_sum *s) {
   const int last = s->count - 1;
   smma_tree_question q = smma_pair_question(&s->cut, s->summand[last - 1], s->summand[last - 2], SMMA_SUMMAND_ZERO);

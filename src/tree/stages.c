@@ -243,9 +243,9 @@ static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) 
   return true;
 }
 
-/* Judges whether c is apart, in the case that ones of every size change d, because alignment may round a one to a unit.
-   If a one at another term undoes the change, the two ones are added before they are aligned with c. But if c undoes
-   the change in the same way when M is at that term, the whole sum is rounded. */
+/* Judges whether c is apart if ones of every size change d, because a directed rounding can turn any one into the last
+   retained bit. If an opposite one at another term undoes the change, the two ones are added before they are aligned
+   with c. But if c undoes the change in the same way while M is at that other term, the whole sum is rounded. */
 static bool judge_directed(search *s, const beside_c *b, judgement *j) {
   beside_c turned = *b;
   bool by_other, by_c;
@@ -268,6 +268,7 @@ static bool judge_lost(search *s, const beside_c *b, int lost, judgement *j) {
   return true;
 }
 
+/* Judges with one test vector whether c is apart, from the greatest ones at b->term that do not change d. */
 static bool judge_row(search *s, const beside_c *b, judgement *j) {
   int lost;
   *j = UNCLEAR;
@@ -275,15 +276,15 @@ static bool judge_row(search *s, const beside_c *b, judgement *j) {
   if (lost == b->near) return true;
   if (lost < s->vanishing) return b->near < s->m.huge || judge_directed(s, b, j);
   if (b->near < s->m.huge && b->near - lost == s->m.huge - s->lost[b->term]) {
-    *j = APART; /* lost next to the greatest product, not next to c */
+    *j = APART; /* the one is lost next to the greatest product, although c is greater */
     return true;
   }
   return lost > s->lost[b->term] || judge_lost(s, b, lost, j);
 }
 
-/* Judges whether c is apart with several test vectors: c alone, and c with half or a quarter of a unit in d's last
-   place at s->with, of either sign, which makes ties. A finding of one test vector is valid unless another test vector
-   contradicts it. */
+/* Judges with several test vectors whether c is apart. At s->with the vectors have 0, half or a quarter of an ulp of d,
+   with either sign; half an ulp makes the rounding of d a tie. A finding of one test vector is valid unless another
+   test vector contradicts it. */
 static bool judge_rows(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   const int near[] = {0, fraction + 1, fraction + 2};

@@ -54,7 +54,7 @@ void smma_split_product(const smma_instruction *instruction, int exponent, int l
    their sum is less than the remainder of M and -M if there is one. */
 int smma_greatest_one(const smma_summands *summands);
 
-/* Returns how many ones d contains, without the remainder of M and -M; -1 if d is not a sum of ones. */
+/* Returns how many ones d contains, without the remainder of M and -M, or -1 if d is not a sum of ones. */
 int smma_count_ones(const smma_summands *summands, uint64_t d);
 
 /* Reports whether d is M, or -M, up to one unit of its last place. Ones added to M can cause that difference by

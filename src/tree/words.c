@@ -1,3 +1,4 @@
+/* Describes a summation tree in one sentence, such as "a chain of 2 fused sums of 16 products". */
 #include <string.h>
 
 #include "tree/text.h"
@@ -48,7 +49,7 @@ static int inner_sum(const smma_tree *t, int node, int *leaves) {
   return inner;
 }
 
-/* Returns the number of sums of a chain without c; 0 if the node is not a chain. In a chain each sum adds the same
+/* Returns the number of sums of a chain without c, or 0 if the node is not a chain. In a chain each sum adds the same
    number of products to the previous result. The first sum consists of products only: of the same number, or of two if
    the other sums add single products. */
 static int chain_length(const smma_tree *t, int node, int *products) {

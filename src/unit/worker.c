@@ -111,7 +111,7 @@ static int open_unit(worker *w, const char *path, const char *arguments) {
   return 0;
 }
 
-/* Returns the instruction of the request; NULL with a message on failure. */
+/* Returns the instruction of the request, or NULL with a message on failure. */
 static const smma_instruction *instruction_of(worker *w) {
   smma_desk *desk = w->office->desk;
   smma_error error;

@@ -173,8 +173,8 @@ static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   return result;
 }
 
-/* Warns of values that rounding replaced by infinity, zero, NaN or the greatest number; false if the warning is an
-   error. */
+/* Warns of values that rounding replaced by infinity, zero, NaN or the greatest number. Returns false if the warning is
+   an error. */
 static bool warn_of_loss(const char *what, smma_format format, const smma_conversion *lost) {
   if (!lost->infinite && !lost->saturated && !lost->zero && !lost->nan) return true;
   return PyErr_WarnFormat(

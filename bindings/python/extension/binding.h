@@ -97,14 +97,14 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
 /* Returns the shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
 
-/* Returns the index of a name among the choices, a list that NULL ends; -1 with an exception, in which `what` names the
-   argument. */
+/* Returns the index of a name among the choices, a list that NULL ends, or -1 with an exception, in which `what` names
+   the argument. */
 int choice_named(const char *what, const char *name, const char *const *choices);
 
-/* Returns the smma_overflow of a name ("saturate"); -1 with an exception. */
+/* Returns the smma_overflow of a name ("saturate"), or -1 with an exception. */
 int overflow_named(const char *name);
 
-/* Returns the rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
+/* Returns the rounding mode of a name ("nearest-away"), or -1 with an exception, in which `what` names the argument. */
 int rounding_named(const char *what, const char *name);
 
 /* Returns the rounding mode for values of operand A or B of `format`: `name`, or if it is NULL that of the plan or the
@@ -138,7 +138,7 @@ typedef struct {
   smma_format *rounded;
 } choice;
 
-/* The arrays' formats, which count if the choice leaves formats open; SMMA_NO_FORMAT if the arrays have no format. */
+/* The arrays' formats, or SMMA_NO_FORMAT if the arrays have no format. They are used if the choice names no formats. */
 typedef struct {
   smma_format a, b;
   bool scaled; /* there are scale factors, which the next members describe */

@@ -20,13 +20,13 @@ static bool recipe_of(const char *kind, unsigned long long seed, smma_campaign_r
   return recipe->kind != SMMA_ROWS_KINDS;
 }
 
-/* Gets the library's instruction of an Instruction, or NULL for None; false with an exception. */
+/* Gets the library's instruction of an Instruction, or NULL for None. Returns false with an exception. */
 static bool instruction_or_none(PyObject *object, const smma_instruction **instruction) {
   *instruction = object == Py_None ? NULL : instruction_of(object);
   return object == Py_None || *instruction;
 }
 
-/* Gets the architecture of a GPU's name, or SMMA_ARCH_COUNT for None; false with an exception. */
+/* Gets the architecture of a GPU's name, or SMMA_ARCH_COUNT for None. Returns false with an exception. */
 static bool arch_or_none(PyObject *gpu, smma_arch_id *arch) {
   *arch = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
   return gpu == Py_None || *arch != SMMA_ARCH_COUNT;
@@ -59,7 +59,7 @@ static bool go_on(const request *q, smma_report *report, smma_error *error) {
   return good;
 }
 
-/* Returns the report as data; NULL with an error. */
+/* Returns the report as data, or NULL with an error. */
 static smma_datum *compare(const request *q, smma_error *error) {
   const smma_report_watcher watcher = {NULL, q->path ? save : NULL, (void *)q->path};
   smma_datum *data = NULL;
@@ -142,7 +142,7 @@ static smma_read_report *read_report(const char *origin, const char *text, Py_ss
   return report;
 }
 
-/* Reads a report from (file, None) or (name, text); NULL with an exception or an error. */
+/* Reads a report from (file, None) or (name, text). Returns NULL with an exception or an error. */
 static smma_read_report *report_of(PyObject *object, const char **origin, smma_error *error) {
   const char *text;
   Py_ssize_t length;
@@ -174,7 +174,7 @@ PyObject *python_merge(PyObject *module, PyObject *reports) {
 
 /* ---- Vector files ---- */
 
-/* Copies one operand of given vectors, as encodings of `format`, to its part; false with an exception. */
+/* Copies one operand of given vectors, as encodings of `format`, to its part. Returns false with an exception. */
 static bool take_part(PyObject *object, const char *what, smma_format format, int part, npy_intp count,
                       smma_rows *rows) {
   const smma_part *p = &rows->layout.part[part];
@@ -198,7 +198,7 @@ static bool take_part(PyObject *object, const char *what, smma_format format, in
   return good;
 }
 
-/* Reads vectors from (Instruction, a, b, c, d, scale factors of a, of b); false with an exception. */
+/* Reads vectors from (Instruction, a, b, c, d, scale factors of a, of b). Returns false with an exception. */
 static bool take_rows(PyObject *given, smma_rows *rows, size_t *count) {
   static const char *const what[] = {"a", "b", "c", "d", "scale_a", "scale_b"};
   static const int part[] = {SMMA_PART_A, SMMA_PART_B, SMMA_PART_C, SMMA_PART_D, SMMA_PART_SCALE_A, SMMA_PART_SCALE_B};
@@ -218,7 +218,7 @@ static bool take_rows(PyObject *given, smma_rows *rows, size_t *count) {
   return good;
 }
 
-/* Returns the verification as a value; NULL with an exception or an error. */
+/* Returns the verification as a value, or NULL with an exception or an error. */
 static PyObject *verify(smma_verify_request *q, PyObject *object, smma_error *error) {
   smma_verification v;
   smma_unit unit;

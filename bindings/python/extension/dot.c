@@ -407,7 +407,7 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
 
 /* ---- Explanation of an element with a plan ---- */
 
-/* Returns the encodings of a number or a one-axis array in the format, to be freed; NULL with an exception. */
+/* Returns the encodings of a number or a one-axis array in the format, to be freed, or NULL with an exception. */
 static uint64_t *encodings_of(PyObject *object, const char *name, smma_format format, smma_rounding rounding,
                               size_t *count) {
   PyArrayObject *x = array_of(object), *dense;

@@ -305,7 +305,7 @@ static npy_intp batch_stride(const product *p, PyArrayObject *x, int axis) {
   return own < 0 || PyArray_DIM(x, own) == 1 ? 0 : PyArray_STRIDE(x, own);
 }
 
-/* Advances to the next matrices of the batch; false after the last. */
+/* Advances to the next matrices of the batch. Returns false after the last. */
 static bool advance(const product *p, npy_intp index[MOST_AXES], char *data[OPERANDS]) {
   for (int axis = p->axes - 1; axis >= 0; axis--) {
     bool more = ++index[axis] < p->batch[axis];

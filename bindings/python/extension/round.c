@@ -147,8 +147,8 @@ static PyObject *quantize(PyArrayObject *x, const smma_block_format *f) {
   return NULL;
 }
 
-/* Returns the scale factors of `lines` lines with `blocks` each from their swizzled layout, or swizzled (`back` false):
-   an array of bytes from one without gaps. */
+/* Converts scale factors, `blocks` for each of `lines` lines, from the swizzled layout if `back` is true, otherwise to
+   it. Takes and returns contiguous arrays of bytes. */
 PyObject *python_swizzle(PyObject *module, PyObject *arguments) {
   PyArrayObject *x, *y;
   Py_ssize_t lines, blocks;

@@ -95,7 +95,7 @@ static PyObject *call(PyObject *function, const smma_instruction_info *i, const 
   return result;
 }
 
-/* Reads the function's results as encodings of D; false with its exception. */
+/* Reads the function's results as encodings of D. Returns false with its exception. */
 static bool compute(PyObject *function, const smma_instruction_info *i, const smma_batch *batch) {
   PyObject *returned = call(function, i, batch);
   PyArrayObject *d = returned ? array_of(returned) : NULL, *dense;

@@ -183,7 +183,7 @@ def _of_pytorch(path: Path) -> dict[str, _Tensor]:
 
 
 def _of_tensor(x: Any) -> _Tensor | None:
-    """Returns a tensor of PyTorch; None if .safetensors has no name for its dtype."""
+    """Returns a tensor of PyTorch, or None if .safetensors has no name for its dtype."""
     import torch
 
     dtype = str(x.dtype).removeprefix("torch.")

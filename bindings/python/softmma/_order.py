@@ -161,8 +161,10 @@ class _Other(Exception):
 
 
 class _Follower:
-    """Adds as levels prescribe, as long as the tree contains the sums. The total weight identifies a set of
-    products."""
+    """Adds products and parts as the levels of a plan prescribe. Raises _Other at a sum that the tree does not contain.
+
+    A sum is represented by its total weight, which identifies the set of its products.
+    """
 
     def __init__(self, sums: Sums):
         self.sums = sums

@@ -80,7 +80,7 @@ ONE = Scaling("tensor", np.ones((), np.float32), np.ones((), np.float32))
 
 
 def _blocks_of_128(scale: NDArray[Any], lines: int, blocks: int) -> NDArray[Any] | None:
-    """Returns (lines, blocks) factors from factors of lines or of 128 lines together; None for another shape."""
+    """Returns (lines, blocks) factors from factors of lines or of 128 lines together, or None for another shape."""
     if scale.shape == (lines, blocks):
         return scale
     if scale.shape == (-(-lines // _128), blocks):
@@ -101,8 +101,8 @@ def scaling_of(
     swizzled: bool = False,
     kind: str | None = None,
 ) -> Scaling | None:
-    """Returns how the factors of A (M, K) and B (K, N) act; None if the shapes or formats are of no known scaling, or
-    not of ``kind``, which is "tensor", "row" or "128"."""
+    """Returns how the factors of A (M, K) and B (K, N) act, or None if the shapes or formats are of no known scaling,
+    or not of ``kind``, which is "tensor", "row" or "128"."""
     (m, k), n = a.shape, b.shape[1]
     of_a, of_b = _kind(a, scale_a), _kind(b, scale_b)
     if kind is None and of_a and of_b and of_a[1] == of_b[1]:

@@ -19,10 +19,10 @@ _ARGUMENTS = inspect.signature(matmul)
 def compress(x: ArrayLike, instr: str | Instruction, on: str = "H100") -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Compresses a dense A for a sparse instruction: returns (elements, metadata), both (..., K / 2).
 
-    ``x`` is (..., K), with K a multiple of the instruction's ``sparse_group``. Stored are two elements of each group of
-    4, one of each group of 2 (tf32), two pairs of each group of 8 (4-bit integers, MXFP4 and NVFP4 with ``mxf4`` and
-    ``mxf4nvf4``): the nonzero elements, then the first zeros. ``metadata`` holds the position of each stored element in its group. A zero that is not stored, also
-    -0, is not a term of the sum.
+    ``x`` is (..., K), with K a multiple of the instruction's ``sparse_group``. The elements to store are two of each
+    group of 4, one of each group of 2 (tf32), or two pairs of each group of 8 (4-bit integers, MXFP4 and NVFP4 with
+    ``mxf4`` and ``mxf4nvf4``): the nonzero elements, then the first zeros. ``metadata`` holds the position of each
+    stored element in its group. A zero that is not stored, also -0, is not a term of the sum.
 
         >>> import softmma
         >>> a, metadata = softmma.compress([0, 3.0, 0, -1.5, 2.0, 0, 0, 0], "mma.sp.m16n8k16.f32.f16.f16.f32", "A100")

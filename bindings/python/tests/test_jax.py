@@ -927,7 +927,7 @@ def test_weights_that_there_are_not():
 
 
 def test_errors_in_compiled_programs(monkeypatch):
-    """Errors end in one line of this package."""
+    """The last line of an error in a compiled program comes from softmma.jax and says which product failed."""
 
     def fails(*arguments):
         raise MemoryError("out of memory")

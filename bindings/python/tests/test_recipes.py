@@ -388,7 +388,7 @@ def test_without_saturation():
 
 
 def test_ties_of_microxcaling():
-    """Its elements are rounded to nearest with ties away from zero unless round="even"."""
+    """microxcaling rounds elements to nearest, with ties away from zero unless round="even"."""
     x = F32([[4, 0.25, -1.25, 2.5, 3.5] * 8])
     for mode, expected in ("nearest-away", [4, 0.5, -1.5, 3, 4]), (None, [4, 0, -1, 2, 4]):
         p = recipes.prepare(x, recipes.Operand("e2m1", "1x32", round_in=mode), "a")

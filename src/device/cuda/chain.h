@@ -166,7 +166,7 @@ SMMA_CORE int smma_chain_sum(const smma_chain *p, int quadrant, int i, int j) {
   return (quadrant / 2 * CHAIN_QUADRANT_LINES + i) * columns + (quadrant % 2 * CHAIN_QUADRANT_LINES + j) % columns;
 }
 
-/* Counts, for a quadrant, which of four products are negative and not on the grid. */
+/* For each element of a quadrant, counts those of four products that are negative and lose bits in the alignment. */
 SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_panel *b, int row, int column, int group,
                                 const uint32_t *limit, uint32_t *count) {
   const smma_four row_deficit = a->deficit[group][row], column_deficit = b->deficit[group][column];

@@ -50,7 +50,7 @@ SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
   return span <= CHAIN_NARROW_SPAN && span + f.fraction_bits <= CHAIN_NARROW;
 }
 
-/* Returns in `chain` the chain that an operation needs; false if no chain can compute it. */
+/* Sets `*chain` to the chain that an operation needs. Returns false if no chain can compute it. */
 SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
   const smma_t_fdpa *t = &o->rule.with.t_fdpa;
   const smma_tr_fdpa *tr = &o->rule.with.tr_fdpa;
@@ -170,7 +170,7 @@ typedef struct {
   int number; /* kernel argument: the sum of both bases as a field, for the chain, or fraction bits */
 } smma_panels;
 
-/* Returns the kernel of an operation; false if no kernel of this folder computes it. `fast_f64`: the device has fast
+/* Returns the kernel of an operation, or false if no kernel of this folder computes it. `fast_f64`: the device has fast
    binary64. */
 SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panels *p) {
   const int fraction = smma_fp4_fraction(o);

@@ -16,7 +16,7 @@ typedef enum { SMMA_CUDA_CORE, SMMA_CUDA_ROWS, SMMA_CUDA_PARTS } smma_cuda_part;
    kernel if no other kernel computes the operation. Returns SMMA_CUDA_PARTS if the kernels of the build suffice. */
 smma_cuda_part smma_cuda_part_of(const char *kernel, const smma_operation *operation);
 
-/* Returns machine code for a compute capability, which the caller frees; NULL without NVRTC, or if NVRTC does not
+/* Returns machine code for a compute capability, which the caller frees, or NULL without NVRTC, or if NVRTC does not
    know the GPU. `log`, if not NULL, receives the registers and memory that kernels take. */
 void *smma_cuda_compile(smma_cuda_part part, const smma_operation *operation, int major, int minor, char **log);
 

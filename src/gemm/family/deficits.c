@@ -24,9 +24,9 @@ static inline int32_t deficit_greatest_lane(vi x) {
   return result;
 }
 
-/* Decodes values and bytes of a panel. Returns twice the greatest deficit of a nonzero number if `wide`, else 0.
-   `bytes`, `wide`, `to_f16` and `careful` are constants in the inlined copies. `greatest`: the exponent fields of
-   deficit 0. */
+/* Decodes a panel into values and bytes of deficits. A number whose exponent field is `greatest` of its column has
+   deficit 0. Returns twice the greatest deficit of a nonzero number if `wide`, else 0. `bytes`, `wide`, `to_f16` and
+   `careful` are constants in the inlined copies. */
 static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                             bool wide, bool to_f16, bool careful,
                                                                             const deficit_block *b,
@@ -73,7 +73,8 @@ static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool 
   return deficit_greatest_lane(most);
 }
 
-/* If the greatest fields of all columns are similar, replaces each by the greatest of them. */
+/* `greatest` holds the greatest exponent field of each column of a panel. If the fields differ by at most
+   DEFICIT_COMMON_SPAN, replaces each by the greatest of them, so that all columns share a base. */
 static void deficit_share_columns(int32_t *greatest) {
   int32_t most = 0, least = 255;
   for (size_t v = 0; v < PANEL; v++) {

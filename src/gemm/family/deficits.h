@@ -1,9 +1,10 @@
 /* Packs operands with exponents as deficits, for fast comparison of the exponents of products (deficits_compare.h).
 
    The deficit of a nonzero operand is the distance of its exponent field (1 for subnormals) below the greatest possible
-   field. That is all ones, or, with 8 exponent bits (bf16, tf32), the greatest of its vector in the block (a row of A
-   or a column of B). The exponent of the latter is the vector's base, by which values are scaled. Exponents of scale
-   factors are added to bases. The exponent of a product is then deficit_top + its bases - its deficits.
+   field. For most formats the greatest possible field is all ones, and the base is 0. For formats with 8 exponent bits
+   (bf16, tf32) it is the greatest field of the operand's vector in the block (a row of A or a column of B). The
+   exponent of that field is then the vector's base, by which values are scaled. Exponents of scale factors are added to
+   bases. The exponent of a product is then deficit_top + its bases - its deficits.
 
    A byte holds twice the deficit, so that half of a sum is one instruction away from an exponent field. Deficits
    above 63 are stored as 63. The byte of a zero is odd. A sum of two bytes is certain if neither is of a zero or of

@@ -31,7 +31,7 @@ enum {
   E_FDPA_LEAST = -74,  /* least la; products are then multiples of 2^-148 */
   E_FDPA_RAISE = 88,   /* twice this is 126 + 51 - 1: see e_fdpa_doubt */
   E_FDPA_MOST = 127,   /* sums of two limits are below the exponent of infinity */
-  E_FDPA_NEVER = 1 << 9 /* an ea that puts T above every limit, for any eb */
+  E_FDPA_NEVER = 1 << 9 /* with this value of ea, T is above every limit, whatever eb is */
 };
 
 /* Layout of a packed block of L products for `width` rows or columns: L times their values. With the first block of

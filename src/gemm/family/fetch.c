@@ -1,6 +1,9 @@
+/* Gathers the elements of A or B that a kernel packs. Elements are read by the strides of the matrix, scaled by the
+   matrix's factor if it has one, and returned as encodings in 32 bits. */
 #include "gemm/pack.h"
 
-/* `bytes` and `vectors`, those of the fetch, are constants in the inlined copies. */
+/* Gathers encodings of `bytes` bytes for `vectors` rows or columns. Both numbers are constants in the inlined copies.
+ */
 static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, size_t vectors,
                                                                 const size_t *k, size_t present, uint32_t *code) {
   const smma_view *x = f->view;

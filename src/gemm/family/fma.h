@@ -19,7 +19,8 @@
 #include "gemm/family/words.h"
 #include "gemm/interleave.h"
 
-/* Rows, and vectors of columns, in registers at a time. Rows are packed in groups of FMA_ROWS. */
+/* Size of the block of D that registers hold: its rows, and its vectors of columns. Rows are packed in groups of
+   FMA_ROWS. */
 enum { FMA_ROWS = REGISTERS < 32 ? 4 : 8, FMA_VECTORS = 2 };
 enum { FMA_F32_COLUMNS = FMA_VECTORS * LANES, FMA_F64_COLUMNS = FMA_F32_COLUMNS / 2 };
 

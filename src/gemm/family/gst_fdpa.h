@@ -302,7 +302,8 @@ static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsig
   return vi_add(vi_set(*(const int32_t *)(a + row_offset)), vi_load((const int32_t *)(b + column_offset)));
 }
 
-/* Truncates the exact x y at the last bit of `place`, which is greater. */
+/* Returns the exact product x y, truncated to a multiple of the last bit of `place`. `place` must be greater than the
+   product. */
 static inline vd gst_cut(vd x, vd y, vd place) {
   vd beside = vd_signed_as(place, x);
   return vd_subtract(vd_multiply_add(x, y, beside), beside);
@@ -423,7 +424,7 @@ static inline vm gst_changes(vf c) { return gst_is_below(c, 0x1p63f); }
 
 #define GST_EACH(i, v) UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
 
-/* Which kinds of c occur together in an even run. */
+/* The kinds of c that occur in an even run. A run has a kind if all its c are of this kind or of one before it. */
 typedef enum { GST_WHOLE, GST_FRACTIONS, GST_HIGH, GST_NONE /* not an even run */ } gst_kind;
 
 /* Loads c in units (0 for elements that stay unchanged) and returns the greatest kind. */

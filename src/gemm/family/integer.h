@@ -1,17 +1,20 @@
-/* INTEGER: blocks of D in registers, one accumulator per element. A lane holds two factors of at most 8 bits, 16 bits
-   each; the sum of their two products is below 2^17 and exact. For single bits, a xor b is a (1 - 2 b) + 1 b, which
-   takes a lane.
+/* The family for the algorithm INTEGER. It holds a block of D in registers, with one accumulator for each element.
 
-   Sums that wrap may wrap in any order and at any time. If sums are clamped, accumulators that all products of a run
-   cannot take out of range need no check; otherwise each step is added with a check for overflow. Bound: a run has
-   at most 1024 products (2^14 would do), each at most 2^16. */
+   A 32-bit lane holds two factors of at most 8 bits, each in 16 bits. One instruction multiplies the factors of two
+   lanes and adds the two products; their sum is below 2^17 and exact. For single bits, a xor b = a (1 - 2 b) + 1 b is
+   also a sum of two products, so a lane holds only one bit of a or b.
+
+   Sums that wrap are sums modulo 2^32, which do not depend on the order of additions. If sums are clamped, an
+   accumulator needs no check if it is so far from the limits that no products of the run can overflow it. Otherwise
+   each step is added with a check for overflow. A run has at most 1024 products, each at most 2^16 in magnitude. */
 #ifndef SMMA_GEMM_FAMILY_INTEGER_H
 #define SMMA_GEMM_FAMILY_INTEGER_H
 
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
-/* Rows, and vectors of columns, in registers at a time. Rows are packed in groups of INTEGER_ROWS. */
+/* Size of the block of D that registers hold: its rows, its vectors of columns, and their product. Rows are packed in
+   groups of INTEGER_ROWS. */
 enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };
 enum { INTEGER_COLUMNS = INTEGER_VECTORS * LANES };
 

@@ -46,9 +46,9 @@ typedef struct {
   int revision;
 } tr_shape;
 
-/* Constants of a run. */
+/* Values that are computed once for a run. */
 typedef struct {
-  int top; /* edot + 5, biased as in binary32, for a deficit of 0 and bases of 0 */
+  int top; /* binary32 exponent field of 2^(edot + 5), if the deficit and both bases are 0 */
   vf nan;
 } tr_constants;
 
@@ -75,7 +75,7 @@ static inline void tr_pack_columns(const smma_pack *pack) { deficit_pack_columns
 
 /* Constants as vectors. Loops over rows hold them in registers, because compilers cannot see their values. */
 typedef struct {
-  vi top[4];                 /* edot + 5 for a deficit of 0, as exponent fields, for four vectors of columns */
+  vi top[4];                 /* exponent fields of 2^(edot + 5) if the deficit is 0, for four vectors of columns */
   vi exponents, scale, unit; /* mask of c's exponent; 2^(29 - G) is scale - G; 2^(G - 29) is G + unit */
   vi word, one;              /* 32, 1 */
   vb picker[4], certain;
@@ -95,7 +95,7 @@ static inline tr_words tr_words_of(const tr_constants *t, int base) {
   return w;
 }
 
-/* For one row and four vectors of columns: t, the deficit of edot, and edot + 5 as exponent fields. */
+/* For one row and four vectors of columns: t, the deficit of edot, and the exponent field of 2^(edot + 5). */
 typedef struct {
   vi sum[4], deficit[4], top[4];
 } tr_sums;
@@ -337,8 +337,8 @@ typedef struct {
 } tr_passes;
 
 /* Divides the rows, after the first pass, into those whose exponents fit and the others. `base` is the base of all
-   columns, `columns_most` is twice their greatest deficit. If `columns_most` and the row's are together at most
-   DEFICIT_CERTAIN, only products of zeros have a greater deficit. */
+   columns, `columns_most` is twice their greatest deficit. If the sum of `columns_most` and twice the row's greatest
+   deficit is at most DEFICIT_CERTAIN, a deficit above DEFICIT_CERTAIN shows that a factor is zero. */
 static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
                                                                  tr_passes *p) {

@@ -47,7 +47,8 @@ LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   return x;
 }
 
-/* How factors are processed before multiplication; a constant at each use. */
+/* How factors are processed before multiplication. Callers pass a constant, so that the compiler removes the other
+   cases. */
 typedef enum { LANE_PLAIN, LANE_SCALED, LANE_WIDENED } lane_factors;
 
 /* Computes product k as a term, truncated to a multiple of 2^(exponent - bits). A zero product gets the exponent

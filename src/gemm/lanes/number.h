@@ -15,7 +15,7 @@ typedef struct {
   uint32_t ignored_bits, fraction_bits, sign_at, sign;
   uint32_t least_field;         /* least exponent field with a leading one */
   uint32_t infinity, nan_above; /* fields of infinity, or all ones; greater fields than nan_above are NaN */
-  uint32_t nan_code;            /* the NaN that has the code of -0; in other formats a code that does not occur */
+  uint32_t nan_code; /* in formats whose only NaN has the code of -0: this code; otherwise a code that never occurs */
   int32_t bias;
 } lane_format;
 

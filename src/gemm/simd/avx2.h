@@ -71,7 +71,8 @@ static inline vi vi_keep(vi x) {
   __asm__("" : "+x"(x));
   return x;
 }
-/* A load may be folded into the instruction that uses it. */
+/* Unlike vi_keep, does not force x into a register, so that the compiler may load x in each instruction that uses it.
+ */
 static inline vb vb_keep(vb x) { return x; }
 
 static inline vm vi_less(vi x, vi y) { return _mm256_cmpgt_epi32(y, x); }
@@ -114,7 +115,8 @@ static inline vi vi_dot4(vi sum, vb x, vb y) {
   return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), _mm256_set1_epi16(1)));
 }
 
-/* If the product underflows to zero, its sign decides. */
+/* Returns the floor of the exact product x y, where y is a power of two. If a negative product underflows, vf_floor
+   returns 0 for its -0; the exact floor is -1. */
 static inline vi vf_floor_product(vf x, vf y) {
   vf product = _mm256_mul_ps(x, y), zero = _mm256_setzero_ps();
   vf below = _mm256_and_ps(_mm256_cmp_ps(product, zero, _CMP_EQ_OQ), _mm256_cmp_ps(x, zero, _CMP_LT_OQ));

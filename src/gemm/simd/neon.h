@@ -121,7 +121,8 @@ static inline vi vi_dot4(vi sum, vb x, vb y) {
   return vaddq_s32(sum, vpaddq_s32(low, high));
 }
 
-/* If the product underflows to zero, its sign decides. */
+/* Returns the floor of the exact product x y, where y is a power of two. If a negative product underflows, vf_floor
+   returns 0 for its -0; the exact floor is -1. */
 static inline vi vf_floor_product(vf x, vf y) {
   vf product = vmulq_f32(x, y);
   uint32x4_t below = vandq_u32(vceqzq_f32(product), vcltzq_f32(x));

@@ -156,7 +156,8 @@ static inline vi vi_dot4(vi sum, vb x, vb y) {
   return vi_add(sum, vi_add(vi_shift_left(pairs, 16) >> 16, pairs >> 16));
 }
 
-/* If the product underflows to zero, its sign decides. */
+/* Returns the floor of the exact product x y, where y is a power of two. If a negative product underflows, vf_floor
+   returns 0 for its -0; the exact floor is -1. */
 static inline vi vf_floor_product(vf x, vf y) {
   vf product = x * y;
   return vf_floor(product) | ((product == vf_set(0)) & (x < vf_set(0)));

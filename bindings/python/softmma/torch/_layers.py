@@ -36,7 +36,8 @@ _watchers: list[Any] = []
 
 
 def watch(emulation: Any) -> None:
-    """Starts tracking the running modules for an emulation, until `unwatch` has been called as often."""
+    """Starts tracking the running modules for an emulation. Tracking ends when `unwatch` has been called as often as
+    `watch`."""
     with _lock:
         _watchers.append(emulation)
         if len(_watchers) == 1:

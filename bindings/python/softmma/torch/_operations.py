@@ -112,7 +112,7 @@ _OWN_NAMESPACES = frozenset(
 
 
 def outside(namespace: str, name: str) -> str | None:
-    """Returns why a product is reported as not emulated; None for operations that are not products."""
+    """Returns why a product is reported as not emulated, or None for operations that are not products."""
     if namespace not in _OWN_NAMESPACES:
         return "custom operation: what it computes is not seen"
     words = {re.sub(r"\d+d$", "", word) for word in name.split("_")}  # conv2d is conv

@@ -552,7 +552,7 @@ class Recorder(TorchFunctionMode):
         return call.digest
 
     def sum_up(self, model: torch.nn.Module) -> None:
-        """Adds the gradients of parameters that several calls use, or that are used outside the calls seen."""
+        """Adds the whole gradients of parameters that several calls use, or that operations outside the recorded calls use."""
         for name, x in model.named_parameters():
             parts = self._of_weights.get(id(x), [])
             if x.grad is not None and len(parts) != 1:
