@@ -108,7 +108,7 @@ stops 'SIGKILL' KILL 137 test --unit "$hostile:never" "${ampere[@]}"
 cat >slow.sh <<'EOF'
 if grep -qs '"complete": true' sorted.json; then
   echo ready >&2
-  sleep 1
+  sleep 10000
 fi
 sed '/^#/d; s/.*/0/'
 EOF

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks five properties of the source. Folders include and call only what docs/architecture.md allows. Neither headers
+"""Checks six properties of the source. Folders include and call only what docs/architecture.md allows. Neither headers
 nor Python modules form a cycle. No one-line helper is defined in three files. No two files define one function. Only
-a command's own file ends the program.
+a command's own file ends the program. Binary files are only vectors, matrices and weights.
 
 Usage: layers.py [SOURCE [BUILD]]; without BUILD, links are not checked. A public function may be called from any
 folder below the folder that defines it.
@@ -180,8 +180,18 @@ def check_ends():
     return checked
 
 
+def check_binary_files():
+    """Notes binary files that a commit must not have, such as data of a profiler. Without git nothing is known."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=False)
+    for name in listed.stdout.split("\0")[:-1] if listed.returncode == 0 else ():
+        file = root / name
+        if file.suffix not in {".bin", ".npy", ".safetensors"} and file.is_file() and b"\0" in file.read_bytes():
+            failures.append(f"{name} is a binary file: it does not belong to the source")
+
+
 modules = check_modules()
 check_helpers()
+check_binary_files()
 objects, links = check_links() if build else (0, 0)
 if check_ends() < 300:
     failures.append("fewer than 300 files of src and bench were searched for ends of the program")
