@@ -431,7 +431,9 @@ class Prover:
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Proves that a design equals a rule of softmma.")
+    parser = argparse.ArgumentParser(
+        description=__doc__, usage=argparse.SUPPRESS, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("rule")
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--top", help="the design's module (default: the name of the first file)")
