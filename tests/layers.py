@@ -8,6 +8,7 @@ folder below the folder that defines it.
 """
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -181,17 +182,23 @@ def check_ends():
 
 
 def check_binary_files():
-    """Notes binary files that a commit must not have, such as data of a profiler. Without git nothing is known."""
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=False)
-    for name in listed.stdout.split("\0")[:-1] if listed.returncode == 0 else ():
-        file = root / name
-        if file.suffix not in {".bin", ".npy", ".safetensors"} and file.is_file() and b"\0" in file.read_bytes():
-            failures.append(f"{name} is a binary file: it does not belong to the source")
+    """Notes binary files that a commit must not have, such as data of a profiler. Builds are not searched."""
+    searched = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = [f for f in folders if not f.startswith(("build", ".", "__pycache__"))]
+        for file in (Path(folder, name) for name in names):
+            if file.suffix in {".bin", ".npy", ".safetensors", ".so"} or not file.is_file():
+                continue
+            searched += 1
+            if b"\0" in file.read_bytes():
+                failures.append(f"{file.relative_to(root)} is a binary file: it does not belong to the source")
+    return searched
 
 
 modules = check_modules()
 check_helpers()
-check_binary_files()
+if check_binary_files() < 1000:
+    failures.append("fewer than 1,000 files were searched for binary data")
 objects, links = check_links() if build else (0, 0)
 if check_ends() < 300:
     failures.append("fewer than 300 files of src and bench were searched for ends of the program")

@@ -9,8 +9,8 @@ RULE is a target of softmma: GPU:FORMAT, GPU:INSTRUCTION, or the JSON file of a 
 Registers are replaced by wires, so a pipeline without feedback can be proved, too.
 
 First the solver gets one query for all operands. A query that takes longer than --seconds (default: 10, or 3600 with
---points) is split by the exponent field of c, then by those of a and b. --only proves only these exponent fields of c. Exit status: 0 if the
-design is proved equal, 1 with a counterexample, 2 for an error.
+--points) is split by the exponent field of c, then by those of a and b. --only proves only these exponent fields of c.
+Exit status: 0 if the design is proved equal, 1 with a counterexample, 2 for an error.
 
 --points names intermediate results that design and rule have in common; they turn one hard question into several
 simple ones. The lines of the file are proved in their order, and then used in the lines below and for the result:
