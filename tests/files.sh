@@ -22,6 +22,27 @@ ulimit -t 100
 
 differs() { ! cmp -s "$1" "$2"; }
 
+# ---- Larger than memory ----
+
+# half_matrix FILE ROWS COLUMNS NUMBER: an FP16 matrix of zeros whose last element is NUMBER, two bytes; zeros take no disk
+half_matrix() {
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': ($2, $3), }" >"$1"
+  truncate -s $((128 + 2 * $2 * $3 - 2)) "$1"
+  printf '%b' "$4" >>"$1"
+}
+half_matrix large-A.npy 65536 4096 '\x00\x3c'
+half_matrix large-B.npy 4096 1 '\x00\x40'
+large=(gemm --on H100 --in f16 large-A.npy large-B.npy -o large-D.npy)
+# Sanitizers reserve the whole address space, so memory cannot be limited.
+if ! grep -q __asan "$softmma"; then
+  limited() { (ulimit -v 300000 && OMP_NUM_THREADS=1 exec "$softmma" "$@") >in/stdout 2>in/stderr; }
+  ! limited "${large[@]}"
+  check '512 MiB in 300 MB of memory, whole' grep -q '^softmma: large-A.npy: no memory for 536870912 bytes' in/stderr
+  check '512 MiB in 300 MB of memory, in blocks' limited "${large[@]}" --memory 67108864
+  check '512 MiB in blocks: the last result, 1 x 2' [ "$(tail -c 8 large-D.npy | od -An -tx1 | tr -d ' ')" = 0000000000000040 ]
+fi
+rm -f large-*.npy
+
 # ---- Endless input ----
 
 # ends NAME REGEX ARGUMENT...: like `fails`, also with little memory, for input that is not a regular file
