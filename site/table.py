@@ -42,7 +42,7 @@ FEATURES = {
 
 def finding(features, name):
     value = features.get(name, {}).get("value") or ""  # None: the probe cannot tell
-    return re.sub(r" in stages.*|, exactly within.*|^(yes|no):.*", r"\1", value)
+    return re.sub(r" in stages.*|, added exactly.*|^(yes|no):.*", r"\1", value)
 
 
 class Table:

@@ -17,6 +17,10 @@ check 'both results' grep -qE '^  H100 +[0-9a-f]{8} ' in/stdout
 gives 'K of one instruction' 0 'multiples of 16: ' diff --prove MI300X:v_mfma_f32_16x16x16_bf16 MI300X:v_mfma_f32_32x32x8_bf16
 check 'and what zeros do' grep -q '^other K, which are filled with zeros, may differ$' in/stdout
 gives 'one without its K' 1 'K of one instruction \(16 and 4\)' diff --prove MI250X:bf16 MI250X:v_mfma_f32_32x32x4bf16_1k
+gives 'keys that differ in a step' 1 '^different: in step2 \(minus_one_shift:27 and default\)$' \
+  diff --prove wormhole:mvmul.hifi4.f32.bf16.bf16 blackhole:mvmul.hifi4.f32.bf16.bf16
+gives 'slices' 1 '^different: in .*slice_a \(whole and 7\)' diff --prove ace:top2bf16ps wormhole:mvmul.hifi1.f32.bf16.bf16
+check 'no parameter with equal values' [ "$(grep -cE '\(([^ ()]+) and \1\)' in/stdout)" = 0 ]
 gives 'integers' 1 'overflow \(wrap and saturate\)' diff --prove A100:s8 A100:mma.m16n8k32.satfinite.s32.s8.s8.s32
 
 # A custom unit: e_zero of FP16 products does not affect equality, another rounding mode does.

@@ -21,7 +21,7 @@ check 'what cannot be told' grep -q 'cannot tell: c is a term of the first sum' 
 gives 'f16 by itself' 0 '^hopper wgmma' probe --on H100
 gives 'by formats' 0 '^rounding of results +to nearest, ties to even$' probe --on H100 --in f16 --out f16
 gives 'interleaved' 0 '0, 1, 4, 5, 8, 9' probe --on H100 --instr mma.m16n8k32.f32.e4m3.e4m3.f32
-gives 'highest k first' 0 '^products of the first block +1$' probe --on x86 --in bf16
+gives 'highest k first' 0 '^indices k of the products of the first block +1$' probe --on x86 --in bf16
 gives 'a list' 0 '^alignment_bits .*MMA-Sim' probe --list
 gives 'a list that names its sources' 0 '^MMA-Sim: P. Xie et al., MMA-Sim: .*, 2025$' probe --list
 gives 'several' 0 '^  flushed to zero +MI250X$' probe --on V100,A100,MI250X --in f16
@@ -37,16 +37,16 @@ says() {
   jq -r ".[0].features.$2 | .value // \"cannot tell: \" + .why" in/stdout >in/answer
   check "$1: $2" grep -qE "^$3\$" in/answer
 }
-says hand repeats 'yes: 16384 test vectors, each at several places of a call'
+says hand repeats 'yes: 16384 test vectors, each at several positions of a call'
 says hand alignment_bits 24
 says hand block_rounding 'toward zero'
 for way in moody seldom place every17 last single late previous same; do
   says "$way" repeats 'no: [0-9]+ of [0-9]+ results changed; test vector .*'
 done
-says nans repeats 'yes: 16384 test vectors, each at several places of a call, except sign and payload of NaN'
+says nans repeats 'yes: 16384 test vectors, each at several positions of a call, except sign and payload of NaN'
 says nans alignment_bits 24
 says seldom first_sum 'cannot tell: results do not repeat'
-unexplained='cannot tell: no number of bits and no rounding explain all results'
+unexplained='cannot tell: no pair of a number of bits and a rounding explains all results'
 says lane alignment_bits '24; 22 at k = 5'
 says lane_of_second_block alignment_bits '24; 22 at k = 13'
 says second_block alignment_bits '24; 22 at k = 8 to 15'
@@ -65,13 +65,13 @@ says small_results output_rounding 'cannot tell: smaller numbers are rounded dif
 says flushed_b subnormal_b 'retained; flushed to zero at k = 5'
 says flushed_negative subnormal_a 'some are flushed to zero'
 says flushed_tiny subnormal_a 'some are flushed to zero'
-says deaf nan_input 'NaN 0x7fffffff; different in 1 of 33 test vectors, for example no NaN but 0x3f800000'
+says deaf nan_input 'NaN 0x7fffffff; different in 1 of 33 test vectors, for example not a NaN: 0x3f800000'
 says finite nan_invalid 'NaN 0x7fffffff; different in 2 of 64 test vectors, for example .*'
 says finite nan_difference 'NaN 0x7fffffff; different in 2 of 64 test vectors, for example .*'
 says minus_zero zero_cancellation '\+0; -0 at k = 4'
 says blocks first_sum '8; another number at k = 8 to 15'
 says few_carries carry_bits 'at least 3'
-gives 'a sum between blocks that overflows' 0 '^treatment of intermediate sums .*  overflow to infinity if added before the third term' \
+gives 'a sum between blocks that overflows' 0 '^treatment of intermediate sums .*  overflow to infinity if 2\^E \+ 2\^E is added before -2\^E' \
   probe --on A100 --in bf16
 fails 'probe: no rows' '--rows: 0' probe "${ampere[@]}" --rows 0
 fails 'a unit that fails' 'failing' probe --unit "$wrong:failing" "${ampere[@]}"

@@ -315,7 +315,8 @@ static void check_structure(const smma_examination *x, const expectation *e) {
     snprintf(text, sizeof text, "%d in stages: first %d products (k = %s), aligned separately", e->products, e->group,
              places);
   else
-    snprintf(text, sizeof text, "%d%s", e->products, x->first.exact ? ", exactly within the range of the formats" : "");
+    snprintf(text, sizeof text, "%d%s", e->products,
+             x->first.exact ? ", added exactly over the range of the formats" : "");
   check(x, SMMA_PROBE_first_sum, text);
   check(x, SMMA_PROBE_c_joins, x->first.c_is_apart && joins_apart(&o) ? apart : e->c_joins);
 }
@@ -326,7 +327,7 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   const smma_encoding c = smma_encoding_of(x->subject.instruction->c), d = smma_encoding_of(x->subject.instruction->d);
   const int c_least = smma_minimum_exponent(c), d_least = smma_minimum_exponent(d);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) assert_true(*x->findings[i].value || *x->findings[i].why);
-  check(x, SMMA_PROBE_repeats, "yes: 256 test vectors, each at several places of a call");
+  check(x, SMMA_PROBE_repeats, "yes: 256 test vectors, each at several positions of a call");
   check(x, SMMA_PROBE_subnormal_a, e->subnormals);
   check(x, SMMA_PROBE_subnormal_b, e->subnormals_b ? e->subnormals_b : e->subnormals);
   check(x, SMMA_PROBE_subnormal_c, of_c);

@@ -110,7 +110,7 @@ static bool print_matrix(const subject *s, int count, uint64_t rows, uint64_t se
     printf("\n%-10s", short_label(&s[i], text));
     for (int j = 0; j < count; j++) print_rate(i == j, rate[i][j]);
   }
-  printf("\n\nof %llu results on normal data differ; '=': none, of %llu rows of every kind neither\n",
+  printf("\n\npercentages of %llu results on normal data that differ; '=': none, also in %llu rows of all kinds\n",
          (unsigned long long)rows, (unsigned long long)rows);
   return same;
 }

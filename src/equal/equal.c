@@ -128,6 +128,36 @@ static bool add_differences_of_chains(const smma_instruction *x, const smma_inst
   return *comma;
 }
 
+static bool has_item(const char *list, const char *item, size_t length) {
+  for (; *list; list += strcspn(list, ","), list += *list == ',')
+    if (strcspn(list, ",") == length && strncmp(list, item, length) == 0) return true;
+  return false;
+}
+
+/* Removes the items of a list "key:value,key:value" that another list has, too. If all are removed, the text becomes
+   "default", because the keys that a step does not list have their defaults. */
+static void remove_items(char list[SMMA_PARAMETER_SIZE], const char *other) {
+  char *end = list;
+  size_t length;
+  for (const char *item = list, *next; *item; item = next) {
+    length = strcspn(item, ",");
+    next = item + length + (item[length] == ',');
+    if (has_item(other, item, length)) continue;
+    if (end > list) *end++ = ',';
+    memmove(end, item, length);
+    end += length;
+  }
+  snprintf(end, (size_t)(list + SMMA_PARAMETER_SIZE - end), "%s", end == list ? "default" : "");
+}
+
+/* Reduces the descriptions of two steps to the keys in which the steps differ. */
+static void remove_shared_items(char one[SMMA_PARAMETER_SIZE], char other[SMMA_PARAMETER_SIZE]) {
+  char whole[SMMA_PARAMETER_SIZE];
+  snprintf(whole, sizeof whole, "%s", one);
+  remove_items(one, other);
+  remove_items(other, whole);
+}
+
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
@@ -141,11 +171,13 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
   for (int p = 0; !chains && smma_parameter(of_x, p, &name, one, sizeof one); p++) {
     if (!parameter(of_y, name, other) && !find_omitted_value(of_y, of_x, name, other)) continue;
     if (strcmp(one, other) == 0) continue;
+    if (strncmp(name, "step", 4) == 0) remove_shared_items(one, other);
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
   for (int p = 0; !chains && smma_parameter(of_y, p, &name, other, sizeof other); p++) {
     if (parameter(of_x, name, one) || !find_omitted_value(of_x, of_y, name, one)) continue;
+    if (strcmp(one, other) == 0) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }

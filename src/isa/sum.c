@@ -112,7 +112,7 @@ static void add_composition(char *text, const smma_composition *p, int k) {
 
 static void add_integer(char *text, const smma_integer *p) {
   const bool wraps = p->overflow == SMMA_INTEGER_WRAPS;
-  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "the exact sum of all %s and C, which %s%s",
+  smma_append_text(text, SMMA_SUM_WORDS_SIZE, "the exact sum of all %s and C; the sum %s%s",
                    p->product == SMMA_PRODUCT_XOR ? "exclusive ors" : "products", wraps ? "wraps" : "saturates",
                    p->two_stages ? " in the middle and at the end" : "");
 }
@@ -172,7 +172,7 @@ const char *smma_sum_words(const smma_operation *o, char text[SMMA_SUM_WORDS_SIZ
       smma_append_text(text, SMMA_SUM_WORDS_SIZE,
                        r->algorithm == SMMA_C_FDPA
                            ? " and the sum so far, truncated to %d and %d bits, those of opposite sign complemented, "
-                           : ", rounded down to %d bits below the greatest, and the sum so far, to %d, ",
+                           : " and the sum so far, rounded down to %d and %d bits below the greatest, ",
                        c->alignment_bits, c->c_bits);
       add_rounding(text, SMMA_ROUND_NEAREST_EVEN, c->output);
       break;

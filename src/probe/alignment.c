@@ -278,7 +278,7 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   a->floor = t.floor;
   a->rounding = roundings == 1 ? t.rounding : NULL;
   a->rounding_witness = a->witness;
-  if (roundings == 0) a->why = "no number of bits and no rounding explain all results";
+  if (roundings == 0) a->why = "no pair of a number of bits and a rounding explains all results";
   return true;
 }
 
@@ -318,7 +318,7 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
   *a = (smma_alignment){.known = false};
   q.k = term_of(x, is_c);
   if (!x->first.known)
-    a->why = "the number of products added at once is not known";
+    a->why = "the structure of the first sum is not fully known";
   else if (!is_c && x->inexact)
     a->why = "products of long significands are not exact";
   else if (!x->first.fused)

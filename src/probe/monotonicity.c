@@ -55,7 +55,7 @@ bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
   const smma_instruction *i = s->instruction;
   const int bits = smma_encoding_of(i->c).fraction_bits;
   smma_row rows[2];
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (!x->first.has_c || !x->first.fused) return search(x, f);
   if (x->alignment.exact && x->alignment.bits > 2 * bits) return search(x, f);
   if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");

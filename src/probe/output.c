@@ -82,7 +82,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   x->output_known = false;
   x->rounded_bits = -1;
   x->output_rounding = NULL;
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (x->first.fused && !x->alignment.known && !x->alignment.exact)
     return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   for (int log = 0; log <= MOST_CARRIES; log++) {
@@ -93,7 +93,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
     best = smma_maximum(best, bits);
     if (!limited) continue;
     if (!x->first.fused && bits != smma_encoding_of(x->subject.instruction->d).fraction_bits)
-      return smma_cannot_tell(f, "two terms do not distinguish rounding from truncation by alignment");
+      return smma_cannot_tell(f, "with two terms, rounding looks like truncation by alignment");
     x->output_known = true;
     x->output_bits = bits;
     return smma_tell(f, &witness, "%d", bits);
@@ -265,14 +265,15 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   if (!place_quarters(s, &r, 0, rows))
     return smma_cannot_tell(f, "quarters of the last bit are out of the formats' range");
   if (!smma_ask_subject(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
-  if (!read_quarters(s, &r, 0, rows, results)) return smma_cannot_tell(f, "a result is no multiple of a quarter");
+  if (!read_quarters(s, &r, 0, rows, results))
+    return smma_cannot_tell(f, "a result is not a multiple of a quarter of the last bit");
   mode = smma_find_rounding_mode(results);
   if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
   if (!ask_smaller(x, &r, results, &same)) return false;
   if (!same) return smma_cannot_tell(f, "smaller numbers are rounded differently");
   if (!x->first.fused && !small_is_c && !confirm(x, &r.t, bits, mode, &confirmed)) return false;
   if (!x->first.fused && !small_is_c && !confirmed)
-    return smma_cannot_tell(f, "two terms do not distinguish rounding from truncation by alignment");
+    return smma_cannot_tell(f, "with two terms, rounding looks like truncation by alignment");
   if (mode->round && !small_is_c && !ask_depth(x, &r, mode, &depth, &limited)) return false;
   *found = mode;
   if (limited) {
@@ -283,7 +284,7 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
 }
 
 bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
-  if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
+  if (!x->output_known) return smma_cannot_tell(f, "the number of fraction bits of results is not known");
   return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false, &x->output_rounding);
 }
 
@@ -324,7 +325,7 @@ static bool tell_long_sum(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *mode;
-  if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
+  if (!x->output_known) return smma_cannot_tell(f, "the number of fraction bits of results is not known");
   if (x->first.other < 0) return smma_cannot_tell(f, "there is only one block");
   if (x->alignment.known && x->alignment.bits < x->output_bits)
     return smma_cannot_tell(f, "the next block truncates bits of this sum");
@@ -334,7 +335,7 @@ bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
   const smma_rounding_mode *unused;
-  if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
+  if (!x->output_known) return smma_cannot_tell(f, "the number of fraction bits of results is not known");
   if (x->first.has_c) return smma_cannot_tell(f, "c is a term of the first sum");
   return ask_rounding(x, f, smma_encoding_of(x->subject.instruction->d).fraction_bits, 0, -1, true, &unused);
 }
@@ -343,7 +344,7 @@ bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (x->rounded_bits >= 0) return smma_tell(f, NULL, "%d", x->rounded_bits);
   if (!x->first.fused && x->output_rounding) return smma_tell(f, NULL, "enough for correct rounding");
   if (x->alignment.exact && x->alignment.bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
@@ -359,7 +360,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s);
   bool placed = true;
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (count < 4) return smma_cannot_tell(f, "the first sum has fewer than four terms");
   /* c is the last term. */
   const int low = smma_range_of(s, terms[0]).least - (unit - 1);
@@ -368,8 +369,8 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
   if (!placed) return smma_cannot_tell(f, "halves of an ulp are below the formats' range");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "truncated: 1 + 3/2 ulp is 1");
-  return smma_tell(f, &row, "preserved: 1 + 3/2 ulp is not 1");
+  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "truncated: 1 + 3 * ulp/2 is 1");
+  return smma_tell(f, &row, "preserved: 1 + 3 * ulp/2 is not 1");
 }
 
 /* Adds 1 and four quarters of an ulp, with 1 at every place of the block in turn. */
@@ -379,7 +380,7 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
   smma_row rows[SMMA_MAXIMUM_ROUNDED_K + 1];
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (count < 5) return smma_cannot_tell(f, "the first sum has fewer than five terms");
   const int base = smma_maximum(0, smma_range_of(s, terms[0]).least - (unit - 2));
   for (int i = 0; i < count; i++) {
@@ -391,6 +392,6 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   }
   if (!smma_ask_subject(s, rows, (size_t)count)) return false;
   for (int i = 1; i < count; i++)
-    if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of an ulp depends on where 1 is");
+    if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + 4 * ulp/4 depends on the position of 1");
   return smma_tell(f, &rows[0], "no");
 }

@@ -24,7 +24,8 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], products = 0;
   smma_row row = smma_blank_row(s);
   bool kept;
-  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
+  if (!x->first.known || !x->first.fused)
+    return smma_cannot_tell(f, "no terms are known to be aligned to a common exponent");
   if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   if (x->alignment.bits < 3) return smma_cannot_tell(f, "alignment retains too few bits of 2.25");
   for (int k = 0; k < s->instruction->k && products < 3; k++)
@@ -50,7 +51,8 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s);
   bool placed = true, kept;
-  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
+  if (!x->first.known || !x->first.fused)
+    return smma_cannot_tell(f, "no terms are known to be aligned to a common exponent");
   if (!x->alignment.known) return smma_cannot_tell(f, "the number of bits that alignment retains is not known");
   if (count < 5) return smma_cannot_tell(f, "the test needs five terms in a block");
   const int large = smma_span_of(s, terms[1], terms[count - 1], terms[4]).large - 1;
@@ -72,7 +74,8 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_ROUNDED_K + 1], carries = 0;
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s), alone = row;
-  if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
+  if (!x->first.known || !x->first.fused)
+    return smma_cannot_tell(f, "no terms are known to be aligned to a common exponent");
   while (2 << carries <= count) carries++;
   int exponent = smma_range_of_d(s).greatest - carries - 1;
   for (int i = 0; i < 1 << carries; i++) exponent = smma_minimum(exponent, smma_range_of(s, terms[i]).greatest);
@@ -205,7 +208,8 @@ static bool ask_whether_rounded(smma_examination *x, smma_finding *f) {
   const int shift = smma_maximum(0, (smma_range_of_d(s).least + 2 * bits + 1) / 2);
   const int64_t significand = ((int64_t)1 << bits) + 1;
   smma_row row = smma_blank_row(s);
-  if (!x->first.known || !x->first.has_c) return smma_cannot_tell(f, "c is not known to join with the first products");
+  if (!x->first.known || !x->first.has_c)
+    return smma_cannot_tell(f, "c is not known to be added with the first products");
   if (i->a != i->b) return smma_cannot_tell(f, "a and b differ in format");
   if (shift > smma_range_of_format(i->a).greatest ||
       !smma_place_product(s, &row, smma_first_product(x), significand, significand, 2 * (shift - bits)) ||

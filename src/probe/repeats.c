@@ -8,9 +8,9 @@ static bool tell(const smma_rows *rows, const smma_alikeness *a, smma_finding *f
   smma_row row;
   smma_rows_get(rows, a->row, &row);
   if (a->not_repeated + a->not_alike == 0)
-    return smma_tell(f, NULL, "yes: %zu test vectors, each at several places of a call%s", rows->capacity,
+    return smma_tell(f, NULL, "yes: %zu test vectors, each at several positions of a call%s", rows->capacity,
                      a->other_nans ? ", except sign and payload of NaN" : "");
-  return smma_tell(f, &row, "no: %llu of %llu results changed; test vector %zu %s place %zu of %zu",
+  return smma_tell(f, &row, "no: %llu of %llu results changed; test vector %zu %s position %zu of %zu",
                    (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked, a->row,
                    a->at_once ? "when repeated at" : "at", a->place, a->batch);
 }

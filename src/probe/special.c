@@ -58,7 +58,8 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
       !smma_place(s, &row, s->instruction->k, -1, greatest))
     return smma_cannot_tell(f, "products cannot exceed the output's range");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, greatest)) return smma_tell(f, &row, "retained: 2^(E + 1) - 2^E is 2^E");
+  if (smma_is_exactly(smma_result(s, &row), 1, greatest))
+    return smma_tell(f, &row, "retained: 2^(E + 1) - 2^E is 2^E (E: greatest exponent of d)");
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
 
@@ -113,10 +114,13 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
     if (!is_kept && (lost == 0 || kept == 0)) lost = r + 1;
   }
   if (good && kept == count)
-    smma_tell(f, &rows[0], "retained: 2^E + 2^E - 2^E is 2^E in %zu orders of terms within and across blocks", count);
+    smma_tell(f, &rows[0], "retained: 2^E + 2^E - 2^E is 2^E in %zu orders of terms (E: greatest exponent of d)",
+              count);
   else if (good)
-    smma_tell(f, &rows[lost - 1], "overflow to %s if added before the third term, in %zu of %zu orders of terms",
-              finite_or_not(s, &rows[lost - 1]), count - kept, count);
+    smma_tell(
+        f, &rows[lost - 1],
+        "overflow to %s if 2^E + 2^E is added before -2^E, in %zu of %zu orders of terms (E: greatest exponent of d)",
+        finite_or_not(s, &rows[lost - 1]), count - kept, count);
   free(rows);
   return good;
 }
@@ -144,7 +148,7 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
     const smma_number n = smma_decode(d, rows[r].d);
     text[r] = n.kind == SMMA_INFINITE ? 'i' : rows[r].d == rows[r].c ? 'm' : '?';
   }
-  return smma_tell(f, &rows[1], "%.3s %.3s (m: greatest number, i: infinity)", text, text + 3);
+  return smma_tell(f, &rows[1], "+: %.3s, -: %.3s (m: greatest number, i: infinity)", text, text + 3);
 }
 
 /* ---- NaN ---- */
@@ -162,7 +166,7 @@ static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t c
   for (int i = 0; i < 2; i++) {
     const uint64_t result = rows[i ? other : 0].d;
     const bool is_nan = smma_decode(d, result).kind == SMMA_NAN;
-    snprintf(i ? text : first, sizeof text, "%s 0x%0*llx", is_nan ? "NaN" : "no NaN but", digits,
+    snprintf(i ? text : first, sizeof text, "%s 0x%0*llx", is_nan ? "NaN" : "not a NaN:", digits,
              (unsigned long long)result);
   }
   if (others == 0) return smma_tell(f, &rows[0], "%s", first);

@@ -190,7 +190,7 @@ static bool tell_blocks(smma_examination *x, smma_finding *f) {
   }
   smma_name_places(any_unlike ? unlike : other, k, places, sizeof places);
   return smma_tell(f, NULL, "%d%s%s%s", x->first.products,
-                   x->first.exact ? ", exactly within the range of the formats" : "",
+                   x->first.exact ? ", added exactly over the range of the formats" : "",
                    any_unlike  ? "; not so at k = "
                    : any_other ? "; another number at k = "
                                : "",
@@ -386,13 +386,13 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_order(smma_examination *x, smma_finding *f) {
   char text[sizeof f->value];
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   smma_name_places(x->first.product, x->subject.instruction->k, text, sizeof text);
   return smma_tell(f, NULL, "%s", text);
 }
 
 bool smma_probe_c_joins(smma_examination *x, smma_finding *f) {
-  if (!x->first.known) return smma_cannot_tell(f, "the number of products added at once is not known");
+  if (!x->first.known) return smma_cannot_tell(f, "the structure of the first sum is not fully known");
   if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is only one product, and c is added to it");
   if (x->first.c_is_apart) return smma_tell(f, NULL, "with the sum of the first products, which are aligned without c");
   if (x->first.c_may_be_apart)

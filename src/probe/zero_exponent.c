@@ -13,7 +13,8 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_row witness;
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.product[k]) terms[count++] = k;
-  if (!x->alignment.known || !x->first.fused) return smma_cannot_tell(f, "no common alignment is known");
+  if (!x->alignment.known || !x->first.fused)
+    return smma_cannot_tell(f, "no terms are known to be aligned to a common exponent");
   if (x->output_rounding != truncation || x->alignment.rounding != truncation)
     return smma_cannot_tell(f, "the test needs truncation of terms and of results");
   for (int m = 1; m < count; m++) {

@@ -11,7 +11,8 @@ smma_tree_status smma_ask(smma_asker *s, const smma_summands *m, const smma_tree
 
 smma_tree_status smma_refuse(smma_asker *s, const smma_summands *m, const smma_tree_question *q) {
   char text[256];
-  smma_fail(s->error, "if M absorbs ones or leaves them whole, no order of additions gives the result with %s",
+  smma_fail(s->error,
+            "if large numbers absorb small ones or leave them whole, no order of additions gives the result with %s",
             smma_question_text(m, q, text));
   return SMMA_TREE_HIDDEN;
 }

@@ -61,7 +61,7 @@ static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m
   const smma_tree_status status = check_both_signs(asker, *m, one);
   if (status == SMMA_TREE_HIDDEN) {
     const smma_error why = *asker->error;
-    smma_fail(asker->error, "%s; larger ones are too near to M = 2^%d", why.text, m->huge);
+    smma_fail(asker->error, "%s; larger numbers there are too near to the largest, 2^%d", why.text, m->huge);
   }
   return status;
 }
