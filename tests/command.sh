@@ -477,7 +477,7 @@ npy raw-b.npy '|u1' '(2, 2)' 4a4c4e50
 runs 0 gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.npy
 check 'gemm of raw bytes' holds D.npy "$product"
 check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3$'
-fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
+fails 'gemm: D as safetensors' "-o: 'D\.safetensors': no safetensors file is written here; name a \.npy file" \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.safetensors
 
 # Integer files hold numbers for an instruction with integer operands: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.

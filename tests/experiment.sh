@@ -103,7 +103,7 @@ PATH=$PWD/bin "$softmma" experiment accumulation --small >in/stdout 2>in/stderr
 check 'without gnuplot' test $? -eq 0
 check 'it is said' grep -q '^softmma: note: no pictures: gnuplot is not installed (' in/stderr
 check 'the rest is there' test -s accumulation.txt
-fails 'no such experiment' "unknown experiment 'acumulation'; nearest: accumulation" experiment acumulation
+fails 'no such experiment' "unknown experiment 'acumulation'; experiments are .*accumulation" experiment acumulation
 fails 'no such parameter' "accumulation has no parameter 'sides'" experiment accumulation --set sides=3
 fails 'no value' "'side' is not NAME=VALUE" experiment accumulation --set side
 fails 'no number' "side: '3x' is not a whole number from 1 to 64" experiment accumulation --set side=3x

@@ -229,7 +229,13 @@ fails 'a name like that of no GPU has no nearest' "unknown GPU or architecture '
 fails 'the exact product as a target' "'exact' is not a target; leave it out" compare A100:f16 H100:f16 exact A.npy B.npy
 fails 'GPUs of an experiment' '--gpus: unknown option; type --set NAME=VALUE' experiment accumulation --gpus H100
 fails 'an element as arguments' 'the element is --at I,J' trace A100:f16 A.npy B.npy 0 0
-fails 'a picture by -o' '-o: unknown option; type --svg FILE' explain V100:f16 -a 1 -b 1 -o sum.svg
+check 'a picture by -o' runs 0 explain V100:f16 -a 1 -b 1 -o sum.svg
+check 'a picture by -o is written' grep -q '<svg' sum.svg
+fails 'other output by -o' "-o: 'sum.json': it takes a picture, FILE.svg" explain V100:f16 -a 1 -b 1 -o sum.json
+fails 'output of a command without -o' '-o: unknown option; the output goes to standard output' \
+  compare V100 H100 A.npy B.npy -o c.txt
+runs 2 trace V100 H100 A.npy B.npy --row 0 --csv
+check 'two unknown options, both reported' [ "$(grep -c 'unknown option; type --\(at\|json\) ' in/stderr)" -eq 2 ]
 fails 'a module by name' '--module: unknown option; type --name NAME' rtl H100:e4m3 --module dot -o dot.sv
 fails 'a custom unit to test, without --unit' 'to test that custom unit: softmma test --unit custom:unit.json' test unit.json
 gives 'words of an accuracy' 0 . gemm A100:bf16 A.npy B.npy --method words --accuracy 1e-12 -o accurate.npy
@@ -237,6 +243,18 @@ check 'words of an accuracy: a note on sums' grep -q 'the words reach 1e-12, but
 rm -f accurate.npy
 fails 'a command as the name of a GPU' "'units' is a command of its own: softmma units" list units
 fails 'an option of another form' '--row: unknown option; type --at I,J' trace H100:f16 A.npy B.npy --row 3
+# An extension of a CPU has only some of its architecture's instructions.
+for target in AMX:tdpbf16ps AVX512_BF16:vdpbf16ps AVX512_VNNI:vpdpbusd AVX-VNNI-INT8:vpdpbssd AMX-FP8:tdphf8ps; do
+  case $target in *bf16ps) formats=bf16 ;; *busd) formats=u8:s8 ;; *bssd) formats=s8 ;; *) formats=e4m3 ;; esac
+  gives "formats of an extension: $target" 0 "${target#*:}" show "${target%:*}:$formats"
+  check "an instruction of an extension: $target" runs 0 show "$target"
+done
+fails 'an instruction of another extension' "AMX has no instruction 'vdpbf16ps'; it is in AVX512_BF16" show AMX:vdpbf16ps
+fails 'a format of another extension' 'AVX512_BF16 has no instruction for f16 x f16 -> f32; it has: bf16->f32$' \
+  show AVX512_BF16:f16
+gives 'instructions of an extension' 0 '^5 instructions' list AVX-VNNI-INT8
+check 'instructions of an extension, as JSON' [ "$("$softmma" list AMX-FP8 --json | jq length)" = 4 ]
+gives 'all instructions of an extension are tested' 0 'rows=250 ' test --unit model AVX-VNNI-INT8 -n 50
 fails 'the sizes of a product, one by one' '--k: unknown option; type --shape MxNxK' tolerance H100:bf16 --k 4096
 fails 'an option like no other has no nearest' '--wavefront: unknown option \(see' show H100:f16 --wavefront
 fails 'an option without a name' '--=5: unknown option \(see' dot --=5
@@ -248,6 +266,9 @@ fails 'the worst element' "'softmma trace' of two targets, without --at, follows
 fails 'the worst element as an option' "'softmma trace' of two targets, without --at, follows" compare V100 H100 A.npy B.npy --worst
 fails 'the worst element as a value' 'without --at, two targets are followed where they differ most' \
   trace V100 H100 A.npy B.npy --at worst
+fails 'random data to multiply' "gemm takes files; 'softmma tolerance'" gemm H100:f16 --m 8 --n 8 -o E.npy
+fails 'an element to explain' "'softmma trace TARGET A.npy B.npy --at 3,5'" explain H100:f16 A.npy B.npy
+gives 'an element by another name' 0 '^.0, 0. of A.npy' trace H100:f16 A.npy B.npy --element 0,0
 fails 'a table' '--csv: unknown option; type --json' compare V100 H100 A.npy B.npy --csv
 for words in '--random 8x8x8' '--shape 8x8x8' '--size 8' '--data normal'; do
   read -ra line <<<"$words"
@@ -261,16 +282,31 @@ done
 fails 'two models to test' "'softmma diff V100:f16 A100:f16' compares two models" test V100:f16 A100:f16
 fails 'vectors of a file to record' "run by 'softmma verify FILE --unit UNIT'" vectors record A100:f16 five.txt -o x.txt
 fails 'a file to convert to' 'type -o FILE.txt, FILE.bin .binary. or FILE.hex .readmemh.' vectors convert five.txt out.json
-fails 'a format of no ending' 'text, binary or readmemh, or -o FILE.txt' vectors convert five.txt -o out.json
+for ending in json csv npy; do
+  fails "test vectors as .$ending" "no $ending file is written here" vectors gen H100:f16 -n 1 -o "five.$ending"
+done
+fails 'D as text' 'no csv file is written here; name a .npy file' gemm H100:f16 A.npy B.npy -o E.csv
+fails 'a format of no ending' 'no json file is written here; name a .txt, .bin' vectors convert five.txt -o out.json
 fails 'a black box without --unit' '--unit is missing; for example --unit pipe:./unit.py' infer V100:f16 -o f
 fails 'a list without quotes' "unexpected argument '2': quote a list with blanks" dot H100:f16 -a 1 2 3 -b 4 5 6
 fails 'two lists without quotes' "unexpected argument '4': quote a list with blanks" dot H100:f16 1 2 3 4 5 6
 fails 'a list that begins with a minus' "-1,2: unknown option; give a list that begins with '-' by an option" dot H100:f16 -1,2 3,4
+fails 'a GPU without a model before files' 'no model of' gemm TPUv4:bf16 A.npy B.npy -o E.npy
+fails 'a misspelled GPU before files' "unknown GPU or architecture 'H1000'; nearest: H100" \
+  compare H1000:f16 A100:f16 A.npy B.npy
+gives 'powers of two' 0 '-6[.]75' dot H100:f16 1,2^-3 2^0,-2^6 -c '+2^-2'
+for number in 2^ 2^x 2^0.5 +-2^3 2^+; do
+  fails "no power of two: $number" "is not a number, such as 1.5 or 2.-24" dot H100:f16 -a "$number" -b 1
+done
 fails 'a misspelled GPU before lists' "unknown GPU or architecture 'H1000'" dot H1000 --in f16 1,2 3,4
 fails 'a file as operands' "'softmma explain five.txt --row 1' explains" dot H100:f16 five.txt
 fails 'a file to explain without --row' "'softmma explain five.txt --row 1' explains" explain five.txt
 fails 'C twice' 'unexpected argument .C.npy.; -C names C already' gemm H100:f16 A.npy B.npy C.npy -C C.npy -o E.npy
 fails 'a custom unit to test' 'the unit under test is --unit custom:unit.json' test unit.json H100:f16
+printf '#!/bin/sh\n' >program && chmod +x program
+fails 'a program to test, executable' 'pipe:./program' test H100:f16 program -n 1
+fails 'a program to infer' '--on is missing' infer ./program
+rm program
 fails 'a program to test' 'a program under test is --unit pipe:PROGRAM' test ./program H100:f16
 fails 'the formats of a custom unit to infer' '--next is for recordings' infer --unit custom:unit.json --next more.txt
 fails 'a custom unit to infer' 'to infer that custom unit, --unit custom:unit.json' infer unit.json

@@ -220,7 +220,7 @@ static inline smma_core_status smma_core_find(const char *gpu_or_arch, const cha
   if (!smma_find_index(arch, &query, &index, &ambiguous)) return SMMA_CORE_UNKNOWN_NAME;
   if (ambiguous) return SMMA_CORE_AMBIGUOUS;
   smma_core_describe(arch, index, found);
-  return SMMA_CORE_FOUND;
+  return smma_gpu_has(gpu_or_arch, found->name) ? SMMA_CORE_FOUND : SMMA_CORE_UNKNOWN_NAME;
 }
 
 static inline bool smma_core_at(size_t index, smma_core_instruction *found) {

@@ -229,6 +229,16 @@ bool smma_ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+bool smma_check_ending(const char *path, const char *option, const char *right, smma_error *error) {
+  static const char *const endings[] = {".json", ".csv",         ".tsv", ".parquet", ".npy",  ".npz",  ".svg",
+                                        ".png",  ".safetensors", ".pt",  ".xlsx",    ".html", ".yaml", ".txt"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (smma_ends_with(path, endings[i]) && !strstr(right, endings[i]))
+      return smma_fail(error, "%s: '%s': no %s file is written here; name a %s file", option, path, endings[i] + 1,
+                       right);
+  return true;
+}
+
 /* Whether a progress line is on the terminal now. */
 static bool line_is_up;
 

@@ -163,4 +163,7 @@ void smma_progress_end(void);
 
 bool smma_ends_with(const char *text, const char *end);
 
+/* Fails if the name of an output file ends as files of another format do. `right`: the endings of its own format. */
+bool smma_check_ending(const char *path, const char *option, const char *right, smma_error *error);
+
 #endif

@@ -128,7 +128,7 @@ static void begin(gemm_options *o, smma_matrix_product *p) {
   smma_require(smma_target_roundings(r->round_in, &r->instruction, &plan, 1, &rounding, &error) &&
                    smma_check_file(o->d, "-o", "the summary", &error),
                &error);
-  if (smma_ends_with(o->d, ".safetensors")) smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
+  smma_require(smma_check_ending(o->d, "-o", ".npy", &error), &error);
   for (int which = 0; which < SMMA_PRODUCT_MATRICES; which++) r->of[which].path = o->path[which];
   r->transpose_a = o->transpose_a, r->transpose_b = o->transpose_b, r->raw = smma_raw_encodings;
   smma_require(smma_product_begin(r, p, &error) && smma_check_writable(o->d, "-o", &error), &error);

@@ -3,6 +3,7 @@
 
 #include "cli/describe.h"
 #include "cli/target.h"
+#include "isa/find.h"
 #include "isa/formats.h"
 
 /* Reports whether two instructions differ only in N, so that they share a line of the table. */
@@ -20,13 +21,17 @@ static void print_row(const smma_instruction *first, const smma_instruction *las
          smma_model_name(&first->rule->rule), parameters);
 }
 
-static size_t print_table(const smma_instruction_table *table, bool every_n) {
-  size_t rows = 0;
-  for (size_t i = 0; i < table->count; rows++) {
-    size_t next = i + 1;
+/* Prints the instructions that the GPU has (NULL: all), adds their number to `*instructions`, and returns the number of
+   lines. */
+static size_t print_table(const smma_instruction_table *table, const char *gpu, bool every_n, size_t *instructions) {
+  size_t rows = 0, next;
+  for (size_t i = 0; i < table->count; i = next) {
+    next = i + 1;
+    if (gpu && !smma_gpu_has(gpu, table->row[i].name)) continue;
     while (!every_n && next < table->count && same_but_for_n(&table->row[next - 1], &table->row[next])) next++;
     print_row(&table->row[i], &table->row[next - 1], next - i);
-    i = next;
+    *instructions += next - i;
+    rows++;
   }
   return rows;
 }
@@ -100,14 +105,15 @@ static int list_formats(const char **names, bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static int list_instructions(smma_arch_id only, bool every_n) {
+/* Lists the instructions of a GPU or architecture, or of all listed architectures if `gpu` is NULL. */
+static int list_instructions(const char *gpu, bool every_n) {
+  const smma_arch_id only = gpu ? smma_find_arch(gpu) : SMMA_ARCH_COUNT;
   size_t rows = 0, instructions = 0;
   printf("%-13s  %-50s  %-19s  %-11s  %s\n", "architecture", "instruction", "", "model", "parameters");
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
-    if (only == SMMA_ARCH_COUNT ? !smma_architectures[a].listed : a != (int)only) continue;
-    instructions += table->count;
-    rows += print_table(table, every_n);
+    if (gpu ? a != (int)only : !smma_architectures[a].listed) continue;
+    rows += print_table(table, gpu, every_n, &instructions);
   }
   printf("%zu instruction%s in %zu row%s\n", instructions, instructions == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
   return smma_finish_output(SMMA_EXIT_EQUAL);
@@ -154,6 +160,6 @@ int smma_command_list(int argc, const char **argv) {
   if (list_of_gpus) return print_list(smma_gpus_datum(only), json, print_gpu, 0);
   if (list_of_formats) return list_formats(names, json);
   if (experiments) return print_list(smma_questions_datum(), json, print_question, 0);
-  if (json) return print_list(smma_instructions_datum(only), true, NULL, 0);
-  return list_instructions(only, all);
+  if (json) return print_list(smma_instructions_datum(on ? target.gpu : NULL), true, NULL, 0);
+  return list_instructions(on ? target.gpu : NULL, all);
 }

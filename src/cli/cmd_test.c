@@ -142,7 +142,7 @@ static void choose_instructions(campaign *c, const smma_target *target, const sm
   const smma_instruction *only;
   smma_error error;
   smma_require(smma_chosen(target, choice, &only, &error) &&
-                   smma_report_choose(&c->report, &c->what, target->arch, only, &error),
+                   smma_report_choose(&c->report, &c->what, target->text ? target->gpu : NULL, only, &error),
                &error);
   if (!target->text && !only && c->what.unit->methods == &smma_unit_custom && c->report.count > 1)
     smma_note(

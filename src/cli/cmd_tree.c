@@ -137,7 +137,8 @@ int smma_command_tree(int argc, const char **argv) {
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
-  if (k && !plan) smma_die("--k: it is for a plan's product; give --plan, too");
+  if (k && !plan)
+    smma_die("--k: several calls add as one call does, with the previous sum as c; leave it out, or give a --plan");
   if (plan) require_planned(plan, i, k, &product);
   check_files(svg, dot, json);
   request = (smma_unit_order_request){&unit, i, product.plan, product.text, (size_t)k};

@@ -34,6 +34,8 @@ bool smma_take_operand_arguments(const char **arguments, smma_operand_options *o
     const char *text = arguments[n];
     char *end;
     strtod(text, &end);
+    if (access(text, F_OK) == 0 && (smma_ends_with(text, ".npy") || smma_ends_with(text, ".safetensors")))
+      return smma_fail(error, "'%s' is a matrix: 'softmma trace TARGET A.npy B.npy --at 3,5' follows an element", text);
     if (access(text, F_OK) == 0)
       return smma_fail(error, "'%s' is a file: 'softmma explain %s --row 1' explains a test vector", text, text);
     if (end == text && !o->hex && smma_resolve_arch(text, error) == SMMA_ARCH_COUNT) return false;

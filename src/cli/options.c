@@ -1,7 +1,11 @@
+/* Reads a command's options with popt: adds common options and other names of options, reads integers itself, joins
+   lists that are given in several parts, and turns arguments that name targets into values of --on. Says for an unknown
+   option which one is meant. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -87,40 +91,68 @@ static bool has_name(const char *names, const char *name) {
   return false;
 }
 
-/* Names that users try for what is done in another way, in every command or, with "COMMAND:", in one. `mend` is the
-   option that does it, or a text that says what to do. */
+/* Names of options that users try, although another option or command does this: in every command or, with "COMMAND:",
+   in one. `advice` is the name of the right option, or a text that says what to do. The first entry that applies is
+   used. */
 static const struct {
-  const char *names, *mend;
+  const char *names, *advice;
 } related[] = {
-    {"row col column element", "at"},
-    {"m n k size", "shape"},
+    {"row col column", "at"},
+    {"gemm:m gemm:n gemm:k gemm:shape gemm:size gemm:random gemm:seed",
+     "gemm takes files; 'softmma tolerance' and 'softmma diff' draw data, and 'softmma bench' measures a size"},
+    {"compare:random compare:shape compare:size compare:data compare:seed compare:dist compare:distribution",
+     "compare takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data, and 'softmma diff H100 V100' "
+     "draws test vectors"},
+    {"compare:reference compare:d compare:expected",
+     "'softmma match A B D --claim H100:f16' checks whether a GPU gave D"},
+    {"gemm:csv", "D is written as a .npy file: -o D.npy"},
+    {"test:o test:output", "resume"},
+    {"explain:at explain:element explain:row",
+     "'softmma trace H100:f16 A.npy B.npy --at 3,5' follows an element of a product"},
+    {"m n k", "shape"},
     {"gpu gpus on k", "set"},
+    {"list:format list:in list:dtype",
+     "'softmma list H100' lists all instructions of a GPU; their names contain the formats"},
     {"exact", "explain"},
     {"library", "as"},
     {"module", "name"},
-    {"o", "svg"},
+    {"o output", "the output goes to standard output: put '>FILE' at the end of the command"},
     {"csv", "json"},
+    {"accumulator accumulate accumulator-format acc", "out"},
+    {"tolerance:seed", "the data are the same in every run; leave it out"},
+    {"quick fast short", "leave it out; it is quick"},
+    {"quantize quantise",
+     "leave it out; matrices in FP32 are rounded to the format, and scaled if it has scale factors"},
+    {"sparse",
+     "name a sparse instruction, such as --instr mma.sp.m16n8k32.f32.f16.f16.f32; A is compressed, and its "
+     "metadata are --metadata FILE (docs/sparse.md)"},
+    {"missed missing", "leave it out; events that are missing are listed; --show N says how many"},
+    {"compare baseline", "blas"},
+    {"verify:on verify:gpu verify:target verify:instr",
+     "a file names its instruction; --unit checks another unit against it"},
     {"rounding",
      "an instruction's own rounding is fixed; 'softmma custom TARGET -o unit.json' writes a unit whose \"rounding\" "
      "can be changed"},
-    {"compare:random compare:shape compare:size compare:data",
-     "compare takes files; 'softmma tolerance H100 V100 --shape 64x64x128' draws data"},
     {"worst", "'softmma trace' of two targets, without --at, follows the element that differs most"},
     {"program", "a program is --unit pipe:PROGRAM, such as --unit pipe:./unit.py"},
     {"minimize minimise shrink", "leave it out; 'softmma test' minimises counterexamples"}};
 
-/* Complains of an unknown option that has a mend in this command. Otherwise returns SMMA_EXIT_EQUAL. */
+/* Complains of an unknown option that has an advice in this command; once of several that have the same. Otherwise
+   returns SMMA_EXIT_EQUAL. */
 static int refuse_related(const struct poptOption *table, const char *bad, const char *name) {
+  static const char *printed;
   char in_command[128];
   snprintf(in_command, sizeof in_command, "%s:%s", command->name, name);
   for (size_t i = 0; i < sizeof related / sizeof *related; i++) {
-    const char *mend = related[i].mend;
-    const struct poptOption *o = find_option(table, mend);
+    const char *advice = related[i].advice;
+    const struct poptOption *o = find_option(table, advice);
     if (!has_name(related[i].names, name) && !has_name(related[i].names, in_command)) continue;
+    if (advice == printed) return SMMA_EXIT_FAILED;
+    printed = o || strchr(advice, ' ') ? advice : NULL;
     if (o)
       return smma_complain("%s: unknown option; type --%s%s%s (see 'softmma %s --help')", bad, o->longName,
                            o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : "", command->name);
-    if (strchr(mend, ' ')) return smma_complain("%s: unknown option; %s", bad, mend);
+    if (strchr(advice, ' ')) return smma_complain("%s: unknown option; %s", bad, advice);
   }
   return SMMA_EXIT_EQUAL;
 }
@@ -247,7 +279,8 @@ static int append_to_list(const struct poptOption *o, char *before) {
   return SMMA_EXIT_EQUAL;
 }
 
-/* An option given by a letter that will be removed in the next version, or NULL. */
+/* The last option given by a letter without a long name, or NULL. Such letters are deprecated; `descrip` names the
+   option that replaces them. */
 static const struct poptOption *former_letter;
 
 /* Stores the value that popt has read for option `o` of the table. `given` holds the strings of earlier uses, at the
@@ -279,21 +312,27 @@ static void describe_usage(char *text, size_t size) {
 
 /* ---- Options of every command, and other names that users try for an option ---- */
 
+/* popt's value of -o and --output in a command that draws with --svg and has no output of its own. */
+enum { OUTPUT_OF_SVG = MAX_OPTIONS + 1 };
+
 /* A synonym stands for the option, if the command has it and has no option of the synonym's name. */
 static const struct {
   const char *name, *option;
-} synonyms[] = {{"gpu", "on"},       {"arch", "on"},        {"target", "on"},     {"instruction", "instr"},
-                {"in-format", "in"}, {"in-dtype", "in"},    {"in_dtype", "in"},   {"dtype", "in"},
-                {"format", "in"},    {"out-format", "out"}, {"out-dtype", "out"}, {"out_dtype", "out"},
-                {"to", "format"},    {"count", "rows"},     {"vectors", "rows"},  {"assertion", "sva"}};
+} synonyms[] = {{"gpu", "on"},       {"arch", "on"},        {"target", "on"},         {"instruction", "instr"},
+                {"in-format", "in"}, {"in-dtype", "in"},    {"in_dtype", "in"},       {"dtype", "in"},
+                {"format", "in"},    {"out-format", "out"}, {"out-dtype", "out"},     {"out_dtype", "out"},
+                {"to", "format"},    {"count", "rows"},     {"vectors", "rows"},      {"assertion", "sva"},
+                {"assert", "sva"},   {"assertions", "sva"}, {"bind", "sva"},          {"element", "at"},
+                {"size", "shape"},   {"dist", "data"},      {"distribution", "data"}, {"bits", "raw"},
+                {"encodings", "raw"}};
 
 enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
 static int asks_help, asks_quiet, asks_strict;
 
-/* Fills `common` with --help, --quiet, --strict (if the command has --on), -c for -C, and the synonyms that the
-   command's table does not have itself. */
-static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 5]) {
+/* Fills `common` with --help, --quiet, --strict (if the command has --on), -c for -C, -o for --svg, and the synonyms
+   that the command's table does not have itself. */
+static void take_common_options(const struct poptOption *table, struct poptOption common[SYNONYMS + 6]) {
   int count = 0;
   common[count++] = (struct poptOption){"help", 'h', POPT_ARG_NONE, &asks_help, 0, "show this help", NULL};
   common[count++] =
@@ -306,6 +345,10 @@ static void take_common_options(const struct poptOption *table, struct poptOptio
   if (c && c->shortName == 'C')
     common[count++] =
         (struct poptOption){NULL, 'c', c->argInfo | POPT_ARGFLAG_DOC_HIDDEN, c->arg, (int)(c - table) + 1, NULL, NULL};
+  const struct poptOption *svg = find_option(table, "svg");
+  if (svg && !find_option(table, "output"))
+    common[count++] =
+        (struct poptOption){"output", 'o', svg->argInfo | POPT_ARGFLAG_DOC_HIDDEN, svg->arg, OUTPUT_OF_SVG, NULL, NULL};
   for (int i = 0; i < SYNONYMS; i++) {
     const struct poptOption *o = find_option(table, synonyms[i].option);
     if (!o || find_option(table, synonyms[i].name)) continue;
@@ -340,6 +383,22 @@ static bool take_flag(const struct poptOption *table, const char *text) {
   return true;
 }
 
+/* Takes a program as the unit under test: an executable file, or a plug-in, in a command with --unit and no arguments
+   but targets. Names that a shell would change are left to the user. */
+static bool take_program(const struct poptOption *table, const char *text, int most) {
+  const struct poptOption *unit = most ? NULL : find_option(table, "unit");
+  const bool plugin = smma_ends_with(text, ".so");
+  char name[512];
+  struct stat file;
+  if (!unit || is_set[unit - table] || strlen(text) > 400 || text[strcspn(text, " \t\n'\"\\$`*?&|;<>()~#:")] ||
+      stat(text, &file) || !S_ISREG(file.st_mode) || (!plugin && access(text, X_OK) != 0))
+    return false;
+  snprintf(name, sizeof name, "%s:%s%s", plugin ? "plugin" : "pipe", strchr(text, '/') ? "" : "./", text);
+  *(char **)unit->arg = strdup(name);
+  is_set[unit - table] = true;
+  return true;
+}
+
 /* Complains of a second target of a command that takes one. */
 static int refuse_target(const struct poptOption *table, const char *one, const char *other) {
   const char *file = smma_ends_with(one, ".json") ? one : other;
@@ -357,8 +416,21 @@ static bool is_command(const char *name) {
   return false;
 }
 
-/* Takes the arguments, and counts those that name no target. popt stores NULL for one for which it has no memory. */
-static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int *count) {
+/* Complains of the first argument of a command that multiplies files, if it is neither a file nor looks like the name
+   of one: it was meant as a GPU. Otherwise returns SMMA_EXIT_EQUAL. */
+static int refuse_unknown_gpu(const struct poptOption *on, const char *text) {
+  char gpu[SMMA_GPU_TEXT_SIZE];
+  smma_error error;
+  if (!on || *(char **)on->arg || !strstr(command->arguments, " A B") || !isalpha((unsigned char)*text) ||
+      strpbrk(text, "./") || access(text, F_OK) == 0)
+    return SMMA_EXIT_EQUAL;
+  smma_split_target(text, gpu);
+  return smma_resolve_arch(gpu, &error) == SMMA_ARCH_COUNT ? smma_complain("%s", error.text) : SMMA_EXIT_EQUAL;
+}
+
+/* Takes the arguments, and counts those that name no target, of which the command takes at most `most`. popt stores
+ * NULL for one for which it has no memory. */
+static int take_arguments(const struct poptOption *table, char *given[MAX_OPTIONS], int most, int *count) {
   const struct poptOption *on = find_option(table, "on");
   int status = SMMA_EXIT_EQUAL;
   if (!poptGetArg(context)) return smma_complain("out of memory");
@@ -369,7 +441,9 @@ static int take_arguments(const struct poptOption *table, char *given[MAX_OPTION
     if (take_flag(table, text)) continue;
     if (on && is_command(text) && access(text, F_OK) != 0)
       return smma_complain("'%s' is a command of its own: softmma %s", text, text);
+    if (take_program(table, text, most)) continue;
     if (!on || !is_target(text)) {
+      status = refuse_unknown_gpu(on, text);
       plain_arguments[(*count)++] = text;
       continue;
     }
@@ -436,29 +510,49 @@ static bool takes_targets(const struct poptOption *table) {
 
 /* ---- The parser ---- */
 
-/* Complains of an option that popt refuses. */
-static int refuse_option(int argc, const char **argv, const struct poptOption *table, int code) {
-  const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-  return code == POPT_ERROR_BADOPT ? refuse_unknown_option(table, bad, argv[0]) : refuse_value(argc, argv, bad, code);
+/* Unknown options of the command line, each once, in its order. */
+typedef struct {
+  const char *name[8];
+  int count;
+} unknown_options;
+
+static void note_unknown(unknown_options *u, const char *name) {
+  if (u->count < (int)(sizeof u->name / sizeof *u->name) && (!u->count || strcmp(u->name[u->count - 1], name) != 0))
+    u->name[u->count++] = name;
 }
 
-/* Reads all options and arguments of the context, and counts the arguments that name no target. `*code` is popt's: -1
-   at the end, less for an option that it refuses. */
-static int read_options(const struct poptOption *table, int *code, int *count) {
+/* Takes the value that popt has read for an option; `code` is the option's index + 1, or OUTPUT_OF_SVG. */
+static int take_option(const struct poptOption *table, int code, char *given[MAX_OPTIONS]) {
+  const struct poptOption *svg = find_option(table, "svg");
+  if (code != OUTPUT_OF_SVG) return take_value(table, &table[code - 1], given);
+  const int status = take_value(table, svg, given);
+  const char *file = *(char **)svg->arg;
+  if (status != SMMA_EXIT_EQUAL || smma_ends_with(file, ".svg")) return status;
+  return smma_complain("-o: '%s': it takes a picture, FILE.svg; text goes to standard output: '>FILE'", file);
+}
+
+/* Reads all options and arguments of the context, and counts the arguments that name no target. Stops at a value that
+   popt refuses; `*code` is then below -1. Stops not at unknown options, so that all are reported at once. */
+static int read_options(const struct poptOption *table, int most, int *code, int *count, unknown_options *unknown) {
   char *given[MAX_OPTIONS] = {NULL};
   int status = SMMA_EXIT_EQUAL;
-  while (status == SMMA_EXIT_EQUAL && (*code = poptGetNextOpt(context)) > 0)
-    status = take_value(table, &table[*code - 1], given);
-  if (status == SMMA_EXIT_EQUAL && *code == -1 && !asks_help) status = take_arguments(table, given, count);
+  while (status == SMMA_EXIT_EQUAL && ((*code = poptGetNextOpt(context)) > 0 || *code == POPT_ERROR_BADOPT))
+    if (*code > 0)
+      status = take_option(table, *code, given);
+    else
+      note_unknown(unknown, poptBadOption(context, POPT_BADOPTION_NOALIAS));
+  if (status == SMMA_EXIT_EQUAL && *code == -1 && !unknown->count && !asks_help)
+    status = take_arguments(table, given, most, count);
   return status == SMMA_EXIT_EQUAL ? complete_targets(table) : status;
 }
 
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details, int *status) {
   static char program[64];
-  static struct poptOption common[SYNONYMS + 5];
+  static struct poptOption common[SYNONYMS + 6];
   char *defaults[MAX_OPTIONS] = {NULL};
   char usage[1024];
+  unknown_options unknown = {.count = 0};
   int code = -1, count = 0, groups = build_popt_table(table);
   snprintf(program, sizeof program, "softmma %s", command->name);
   argv[0] = program;
@@ -472,11 +566,13 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   describe_usage(usage, sizeof usage);
   poptSetOtherOptionHelp(context, usage);
   list_strings(table, defaults);
-  *status = read_options(table, &code, &count);
+  *status = read_options(table, most, &code, &count, &unknown);
   own_strings(table, defaults);
   if (*status != SMMA_EXIT_EQUAL) return NULL;
   if (asks_help) return *status = print_command_help(details, takes_targets(table)), NULL;
-  if (code < -1) return *status = refuse_option(argc, argv, table, code), NULL;
+  for (int i = 0; i < unknown.count; i++) *status = refuse_unknown_option(table, unknown.name[i], program);
+  if (code < -1) *status = refuse_value(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
+  if (unknown.count || code < -1) return NULL;
   smma_is_quiet = asks_quiet, smma_is_strict = asks_strict;
   table_read = table;
   smma_note_former_name();

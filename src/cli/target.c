@@ -97,8 +97,9 @@ static const smma_instruction *after_colon(const smma_target *t, const smma_choi
   named = smma_find(t->gpu, t->more, NULL);
   if (named && out) return said_already("--out", t->text, error);
   if (named) return smma_check_basis(named, t->gpu, error);
-  if (strpbrk(t->more, "._")) return instruction_named(t, t->more, NULL, error); /* explains the name */
-  smma_fail(error, "%s: %s", t->text, why.text);                                 /* the text was meant as a format */
+  if (strpbrk(t->more, "._") || smma_find(smma_architectures[t->arch].name, t->more, NULL))
+    return instruction_named(t, t->more, NULL, error); /* explains the name */
+  smma_fail(error, "%s: %s", t->text, why.text);       /* the text was meant as a format */
   return NULL;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "io/count.h"
-#include "isa/nearest.h"
+#include "isa/key.h"
 
 const smma_experiment *const smma_experiments[] = {
 #define SMMA_EXPERIMENT(symbol) &smma_experiment_##symbol,
@@ -99,13 +99,10 @@ double smma_table_find(const smma_experiment_run *run, const char *const *where,
 
 const smma_experiment *smma_experiment_require(const char *name, smma_error *error) {
   const smma_experiment *e = smma_experiment_find(name);
-  smma_nearest nearest;
-  char list[512];
+  char list[512] = "";
   if (e) return e;
-  smma_nearest_start(&nearest, name);
   for (size_t i = 0; i < smma_experiment_count; i++)
-    smma_nearest_consider(&nearest, smma_experiments[i]->name, smma_experiments[i]->name);
-  smma_nearest_hint(&nearest, list, sizeof list);
-  smma_fail(error, "unknown experiment '%s'%s", name, list);
+    smma_append_text(list, sizeof list, "%s%s", i ? ", " : "", smma_experiments[i]->name);
+  smma_fail(error, "unknown experiment '%s'; experiments are %s", name, list);
   return NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/find.h"
 #include "isa/formats.h"
 #include "isa/id.h"
 #include "isa/key.h"
@@ -88,12 +89,15 @@ smma_datum *smma_instruction_datum(const smma_instruction *i) {
   return record;
 }
 
-smma_datum *smma_instructions_datum(smma_arch_id only) {
+smma_datum *smma_instructions_datum(const char *gpu) {
+  const smma_arch_id only = gpu ? smma_find_arch(gpu) : SMMA_ARCH_COUNT;
   smma_datum *list = smma_datum_list();
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
-    if (only == SMMA_ARCH_COUNT ? !smma_architectures[a].listed : a != (int)only) continue;
-    for (size_t i = 0; i < table->count; i++) smma_datum_append(list, smma_instruction_datum(&table->row[i]));
+    if (gpu ? a != (int)only : !smma_architectures[a].listed) continue;
+    for (size_t i = 0; i < table->count; i++)
+      if (!gpu || smma_gpu_has(gpu, table->row[i].name))
+        smma_datum_append(list, smma_instruction_datum(&table->row[i]));
   }
   return list;
 }

@@ -14,10 +14,10 @@ smma_datum *smma_instruction_datum(const smma_instruction *instruction);
 /* Writes "ue8m0 per 32"; an empty text without scale factors. Returns `text`. */
 const char *smma_scale_text(const smma_instruction *instruction, char text[32]);
 
-/* Returns a list of an architecture's instructions; SMMA_ARCH_COUNT stands for all listed architectures. */
-smma_datum *smma_instructions_datum(smma_arch_id arch);
+/* Returns a list of the instructions of a GPU or architecture, or of all listed architectures if `gpu` is NULL. */
+smma_datum *smma_instructions_datum(const char *gpu);
 
-/* Returns a list of GPUs, {"arch", "name"}; `arch` as for smma_instructions_datum. */
+/* Returns a list of an architecture's GPUs, {"arch", "name"}; SMMA_ARCH_COUNT stands for all architectures. */
 smma_datum *smma_gpus_datum(smma_arch_id arch);
 
 /* Returns {"name", "bits", "exponent_bits", "fraction_bits", "bias"}; the last three are null for integers. */

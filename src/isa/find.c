@@ -9,25 +9,29 @@
 /* ---- GPUs ---- */
 
 const smma_gpu smma_gpus[] = {
-#define SMMA_GPU(name, symbol) {name, SMMA_ARCH_##symbol},
+#define SMMA_GPU(name, symbol) {name, SMMA_ARCH_##symbol, NULL},
+#define SMMA_FEATURE(name, symbol, beginnings) {name, SMMA_ARCH_##symbol, beginnings},
 #define SMMA_GPU_WITHOUT_MODEL(...)
 #include "isa/gpus.def"
 #undef SMMA_GPU
+#undef SMMA_FEATURE
 #undef SMMA_GPU_WITHOUT_MODEL
 };
 const size_t smma_gpu_count = sizeof smma_gpus / sizeof smma_gpus[0];
 
 #define SMMA_GPU(...)
+#define SMMA_FEATURE(...)
 #define SMMA_UNMODELLED(...)
 const smma_gpu smma_gpus_without_model[] = {
-#define SMMA_GPU_WITHOUT_MODEL(name, symbol) {name, SMMA_ARCH_##symbol},
-#define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) {name, SMMA_ARCH_##symbol},
+#define SMMA_GPU_WITHOUT_MODEL(name, symbol) {name, SMMA_ARCH_##symbol, NULL},
+#define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) {name, SMMA_ARCH_##symbol, NULL},
 #include "isa/gpus.def"
 #include "isa/unmodelled.def"
 #undef SMMA_GPU_WITHOUT_MODEL
 #undef SMMA_UNMODELLED_GPU
 };
 #undef SMMA_GPU
+#undef SMMA_FEATURE
 #undef SMMA_UNMODELLED
 const size_t smma_gpu_without_model_count = sizeof smma_gpus_without_model / sizeof smma_gpus_without_model[0];
 
@@ -81,15 +85,35 @@ const smma_gpu *smma_find_gpu(const char *name, bool *has_model) {
   }
 }
 
+/* Returns the architecture with this name or title, or SMMA_ARCH_COUNT. */
+static smma_arch_id arch_named(const char *name) {
+  for (int i = 0; i < SMMA_ARCH_COUNT; i++)
+    if (same_gpu(name, smma_architectures[i].name) || same_gpu(name, smma_architectures[i].title))
+      return (smma_arch_id)i;
+  return SMMA_ARCH_COUNT;
+}
+
 smma_arch_id smma_find_arch(const char *name) {
   const smma_gpu *gpu;
   bool has_model;
   name = smma_without_brand(name);
-  for (int i = 0; i < SMMA_ARCH_COUNT; i++)
-    if (same_gpu(name, smma_architectures[i].name) || same_gpu(name, smma_architectures[i].title))
-      return (smma_arch_id)i;
+  if (arch_named(name) != SMMA_ARCH_COUNT) return arch_named(name);
   gpu = smma_find_gpu(name, &has_model);
   return gpu && has_model ? gpu->arch : SMMA_ARCH_COUNT;
+}
+
+bool smma_gpu_has(const char *name, const char *instruction) {
+  const smma_gpu *gpu;
+  bool has_model;
+  name = smma_without_brand(name);
+  gpu = arch_named(name) == SMMA_ARCH_COUNT ? smma_find_gpu(name, &has_model) : NULL;
+  if (!gpu || !gpu->beginnings) return true;
+  for (const char *word = gpu->beginnings; *word; word += *word == ' ') {
+    const size_t length = strcspn(word, " ");
+    if (strncmp(instruction, word, length) == 0) return true;
+    word += length;
+  }
+  return false;
 }
 
 /* ---- Instructions ---- */

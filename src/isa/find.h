@@ -11,10 +11,11 @@
 /* Size of the longest name, including its terminating zero. */
 #define SMMA_NAME_SIZE 192
 
-/* The name of a GPU or compiler target, with its architecture. */
+/* The name of a GPU, of a compiler target, or of an extension of a CPU. */
 typedef struct {
   const char *name;
   smma_arch_id arch;
+  const char *beginnings; /* an extension has only instructions whose names begin with one of these words; else NULL */
 } smma_gpu;
 
 /* GPUs with a model, in the order of gpus.def; and GPUs without a model, each with the nearest architecture by
@@ -60,5 +61,9 @@ const smma_gpu *smma_find_gpu(const char *name, bool *has_model);
 
 /* Returns SMMA_ARCH_COUNT if there is no such architecture or GPU. */
 smma_arch_id smma_find_arch(const char *gpu_or_arch);
+
+/* Reports whether the GPU or architecture has this instruction of its architecture's table. An extension of a CPU, such
+   as AMX, has only some. */
+bool smma_gpu_has(const char *gpu_or_arch, const char *instruction);
 
 #endif

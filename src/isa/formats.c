@@ -133,14 +133,15 @@ static bool multiplies(const smma_instruction *i) {
   return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_MULTIPLIED;
 }
 
-/* Lists the formats that the architecture multiplies, with or without scale factors, as "e4m3->f32, e4m3->f16, ...".
+/* Lists the formats that the GPU multiplies, with or without scale factors, as "e4m3->f32, e4m3->f16, ...".
    Lists only products in which A and B have the same format. */
-static void list_formats(const smma_instruction_table *table, bool scaled, char *text, size_t size) {
+static void list_formats(const char *gpu, const smma_instruction_table *table, bool scaled, char *text, size_t size) {
   size_t used = 0;
   text[0] = 0;
   for (size_t i = 0; i < table->count; i++) {
     smma_formats f = formats_of(&table->row[i]), earlier;
-    bool seen = f.a != f.b || (f.scale_block != 0) != scaled || !multiplies(&table->row[i]);
+    bool seen = f.a != f.b || (f.scale_block != 0) != scaled || !multiplies(&table->row[i]) ||
+                !smma_gpu_has(gpu, table->row[i].name);
     char name[SMMA_INPUT_TEXT_SIZE];
     for (size_t j = 0; j < i && !seen; j++) earlier = formats_of(&table->row[j]), seen = same_formats(&earlier, &f);
     if (seen || used >= size) continue;
@@ -166,6 +167,7 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
   table = smma_architectures[arch].table;
   for (size_t i = 0; i < table->count; i++) {
     smma_formats has = formats_of(&table->row[i]);
+    if (!smma_gpu_has(gpu, table->row[i].name)) continue;
     rounds |= same_formats(&has, &single) && !smma_is_integer(f->d);
     if (!same_formats(&has, f)) continue;
     if (!multiplies(&table->row[i]))
@@ -179,7 +181,7 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
                    smma_format_text(f->a), other->name);
     return NULL;
   }
-  list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
+  list_formats(gpu, table, f->scale_block && takes_scales(table), list, sizeof list);
   snprintf(end, sizeof end, ".%s.%s.%s", smma_format_text(f->d), smma_format_text(f->a), smma_format_text(f->b));
   candidates = smma_candidates_for_formats(arch, end);
   if (candidates) {

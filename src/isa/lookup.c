@@ -13,6 +13,7 @@
 /* For GPUs without a model, in the order of smma_gpus_without_model: candidate rules ("" if none is named) and
    experiments. */
 #define SMMA_GPU(...)
+#define SMMA_FEATURE(...)
 #define SMMA_UNMODELLED(...)
 static const char *const gpu_candidates[] = {
 #define SMMA_GPU_WITHOUT_MODEL(...) "",
@@ -31,6 +32,7 @@ static const char *const gpu_experiments[] = {
 #undef SMMA_UNMODELLED_GPU
 };
 #undef SMMA_GPU
+#undef SMMA_FEATURE
 #undef SMMA_UNMODELLED
 
 /* Instructions without a model, by a text that their names contain. */
@@ -340,6 +342,17 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
   return 0;
 }
 
+/* Sets the error for an instruction that this extension of a CPU does not have; names the extensions that have it. */
+static void explain_other_feature(const char *extension, const smma_instruction *i, smma_error *error) {
+  const char *before = "";
+  smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%s'; it is in ", extension, i->name);
+  for (size_t g = 0; g < smma_gpu_count; g++) {
+    if (smma_gpus[g].arch != i->arch || !smma_gpu_has(smma_gpus[g].name, i->name)) continue;
+    smma_append_text(error->text, sizeof error->text, "%s%s", before, smma_gpus[g].name);
+    before = ", ";
+  }
+}
+
 const smma_instruction *smma_resolve_name(const char *gpu, const char *name, smma_error *error) {
   smma_arch_id arch = smma_resolve_arch(gpu, error);
   const smma_instruction_table *table;
@@ -350,9 +363,11 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, smm
   table = smma_architectures[arch].table;
   smma_normal_form(name, q.form, sizeof q.form);
   found = find_in((int)arch, &q, &ambiguous);
-  if (found && !ambiguous) return found;
+  if (found && !ambiguous && smma_gpu_has(gpu, found->name)) return found;
   if (!error) return NULL;
-  if (found)
+  if (found && !ambiguous)
+    explain_other_feature(gpu, found, error);
+  else if (found)
     explain_ambiguous(name, table, &q, error);
   else if (!explain_unmodelled(arch, true, gpu, name, &q, error) && !explain_elsewhere(gpu, name, &q, error) &&
            !explain_unmodelled(arch, false, gpu, name, &q, error))

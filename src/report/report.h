@@ -38,10 +38,10 @@ bool smma_report_start(smma_report *report, const smma_campaign *campaign, const
 /* Begins a report with the campaign and instructions of another report. */
 bool smma_report_start_like(smma_report *report, const smma_report *other, smma_error *error);
 
-/* Begins a report of the instruction `only`. If `only` is NULL, the report has all instructions of the architecture, or
-   of all listed architectures if `arch` is SMMA_ARCH_COUNT. Instructions that one of the units does not compute are
+/* Begins a report of the instruction `only`. If `only` is NULL, the report has all instructions of the GPU or
+   architecture, or of all listed architectures if `gpu` is NULL. Instructions that one of the units does not compute are
    omitted. Returns false with one error line if no instruction remains. */
-bool smma_report_choose(smma_report *report, const smma_campaign *campaign, smma_arch_id arch,
+bool smma_report_choose(smma_report *report, const smma_campaign *campaign, const char *gpu,
                         const smma_instruction *only, smma_error *error);
 void smma_report_free(smma_report *report);
 

@@ -4,6 +4,7 @@
 
 #include "classes/kept.h"
 #include "host/clock.h"
+#include "isa/find.h"
 #include "report/report.h"
 
 /* Saving may wait for the disk, so it takes at most a twentieth of the time. */
@@ -24,17 +25,19 @@ static size_t keep_computed(const smma_campaign *c, const smma_instruction **lis
   return kept;
 }
 
-static size_t list_all(smma_arch_id arch, const smma_instruction **list) {
+static size_t list_all(const char *gpu, const smma_instruction **list) {
+  const smma_arch_id arch = gpu ? smma_find_arch(gpu) : SMMA_ARCH_COUNT;
   size_t count = 0;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
-    if (arch != SMMA_ARCH_COUNT ? a != (int)arch : !smma_architectures[a].listed) continue;
-    for (size_t n = 0; n < table->count; n++) list[count++] = &table->row[n];
+    if (gpu ? a != (int)arch : !smma_architectures[a].listed) continue;
+    for (size_t n = 0; n < table->count; n++)
+      if (!gpu || smma_gpu_has(gpu, table->row[n].name)) list[count++] = &table->row[n];
   }
   return count;
 }
 
-bool smma_report_choose(smma_report *r, const smma_campaign *c, smma_arch_id arch, const smma_instruction *only,
+bool smma_report_choose(smma_report *r, const smma_campaign *c, const char *gpu, const smma_instruction *only,
                         smma_error *error) {
   const smma_instruction **list = calloc(smma_catalogue_count(), sizeof *list);
   smma_error why = {SMMA_OK, ""};
@@ -45,7 +48,7 @@ bool smma_report_choose(smma_report *r, const smma_campaign *c, smma_arch_id arc
   if (only)
     list[0] = only;
   else
-    count = list_all(arch, list);
+    count = list_all(gpu, list);
   count = keep_computed(c, list, count, &why);
   good =
       count ? smma_report_start(r, c, list, count, error) : smma_fail(error, "no instruction to compare: %s", why.text);

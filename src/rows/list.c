@@ -65,13 +65,25 @@ static bool looks_like_encoding(const char *token, smma_format format) {
          strspn(token + 2, "0123456789abcdefABCDEF") == digits;
 }
 
+/* Reads the number as strtod does, and also a power of two, such as -2^-24. */
+static double read_number(const char *token, char **end) {
+  const char *sign = token + strspn(token, "+-");
+  const bool is_power = sign - token <= 1 && strncmp(sign, "2^", 2) == 0;
+  if (!is_power) return strtod(token, end);
+  const long exponent = strtol(sign + 2, end, 10);
+  if (*end == sign + 2) *end = (char *)token; /* no exponent */
+  if (exponent < -1074 || exponent > 1023) errno = ERANGE;
+  return ldexp(*token == '-' ? -1 : 1, exponent < -1075 ? -1075 : exponent > 1024 ? 1024 : (int)exponent);
+}
+
 static bool read_value(const char *token, const smma_list_form *f, int index, uint64_t *encoding, smma_error *error) {
   char *end;
   double value, rounded;
   errno = 0;
-  value = strtod(token, &end);
+  value = read_number(token, &end);
   if (*end || end == token)
-    return smma_fail(error, "%s[%d]: '%s' is not a number (raw encodings need --hex)", f->option, index, token);
+    return smma_fail(error, "%s[%d]: '%s' is not a number, such as 1.5 or 2^-24 (encodings need --hex)", f->option,
+                     index, token);
   if (looks_like_encoding(token, f->format))
     smma_say(f->notes, "%s[%d]: %s is read as the number %.17g; encodings take --hex", f->option, index, token, value);
   *encoding =

@@ -32,11 +32,18 @@ static bool arch_or_none(PyObject *gpu, smma_arch_id *arch) {
   return gpu == Py_None || *arch != SMMA_ARCH_COUNT;
 }
 
+/* Gets the name of a GPU, which lives as long as the object, or NULL for None. Returns false with an exception. */
+static bool gpu_or_none(PyObject *gpu, const char **name) {
+  smma_arch_id arch;
+  *name = NULL;
+  return arch_or_none(gpu, &arch) && (gpu == Py_None || (*name = PyUnicode_AsUTF8AndSize(gpu, NULL)) != NULL);
+}
+
 /* ---- Campaigns ---- */
 
 typedef struct {
   smma_campaign what;
-  smma_arch_id arch;
+  const char *gpu; /* NULL: every listed architecture */
   const smma_instruction *only;
   unsigned long long shard, shards; /* shard: from 1; 0: all vectors */
   const char *path, *text;          /* the progress file, or a report's text; NULL */
@@ -64,7 +71,7 @@ static smma_datum *compare(const request *q, smma_error *error) {
   const smma_report_watcher watcher = {NULL, q->path ? save : NULL, (void *)q->path};
   smma_datum *data = NULL;
   smma_report report;
-  bool stopped, good = smma_report_choose(&report, &q->what, q->arch, q->only, error);
+  bool stopped, good = smma_report_choose(&report, &q->what, q->gpu, q->only, error);
   if (good && q->shard) smma_report_set_shard(&report, q->shard - 1, q->shards);
   good = good && go_on(q, &report, error) && smma_report_run(&report, &watcher, &stopped, error) && !stopped;
   good = good && (q->shard || smma_report_classify(&report, NULL, error));
@@ -89,7 +96,7 @@ PyObject *python_campaign(PyObject *module, PyObject *arguments) {
     return NULL;
   if (q.shard > q.shards || q.shards > SMMA_MOST_SHARDS)
     return PyErr_Format(PyExc_ValueError, "shard: it is part I of N, from 1 to at most %d", SMMA_MOST_SHARDS);
-  if (!recipe_of(kind, seed, &q.what.recipe) || !arch_or_none(gpu, &q.arch) || !instruction_or_none(only, &q.only))
+  if (!recipe_of(kind, seed, &q.what.recipe) || !gpu_or_none(gpu, &q.gpu) || !instruction_or_none(only, &q.only))
     return NULL;
   q.what.rows = rows, q.what.unit = &unit, q.what.against = &against;
   if (!open_unit(objects[0], &unit, &error)) return fail_with(&error);

@@ -4,6 +4,7 @@
 
 #include "binding.h"
 #include "isa/catalogue.h"
+#include "isa/find.h"
 #include "isa/formats.h"
 #include "softmma/rtl.h"
 #include "softmma/sparse.h"
@@ -119,7 +120,9 @@ PyObject *python_catalogue(PyObject *module, PyObject *gpu) {
     const smma_instruction_table *table = smma_architectures[a].table;
     if (gpu == Py_None ? !smma_architectures[a].listed : a != (int)only) continue;
     for (size_t i = 0; list && i < table->count; i++) {
-      PyObject *handle = handle_of(&table->row[i]);
+      PyObject *handle;
+      if (gpu != Py_None && !smma_gpu_has(PyUnicode_AsUTF8AndSize(gpu, NULL), table->row[i].name)) continue;
+      handle = handle_of(&table->row[i]);
       if (!handle || PyList_Append(list, handle) < 0) Py_CLEAR(list);
       Py_XDECREF(handle);
     }
