@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datum/datum.h"
 #include "explain/decimal.h"
 #include "explain/picture.h"
 #include "isa/custom.h"
 #include "isa/sum.h"
+#include "reply.h"
 #include "rows/generate.h"
 #include "rows/place.h"
 #include "rows/vectors.h"
@@ -30,35 +30,6 @@ static int explained;          /* units whose explanations are made */
 static smma_instruction shape; /* of the pair's rows */
 static smma_row_layout layout;
 static smma_row row;
-
-/* ---- Texts ---- */
-
-typedef struct {
-  FILE *stream;
-  char *text;
-  size_t size;
-} reply;
-
-static FILE *begin(reply *r) {
-  free(r->text);
-  *r = (reply){NULL, NULL, 0};
-  r->stream = open_memstream(&r->text, &r->size);
-  if (!r->stream) abort(); /* a page cannot continue without memory */
-  return r->stream;
-}
-
-static const char *end(reply *r) {
-  if (fclose(r->stream) != 0) abort();
-  return r->text;
-}
-
-/* Returns data as JSON, valid until the same reply is made again. Releases the data. */
-static const char *reply_of(reply *r, smma_datum *d) {
-  if (!smma_datum_is_complete(d)) abort();
-  smma_datum_write(d, begin(r), SMMA_JSON_COMPACT);
-  smma_datum_free(d);
-  return end(r);
-}
 
 /* ---- The catalogue ---- */
 
@@ -103,7 +74,7 @@ static smma_datum *instruction(const smma_instruction *i) {
 }
 
 const char *site_catalogue(void) {
-  static reply r;
+  static site_reply r;
   smma_datum *record = smma_datum_record(), *architectures = smma_datum_list(), *instructions = smma_datum_list(),
              *kinds = smma_datum_list();
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) smma_datum_append(architectures, architecture((smma_arch_id)a));
@@ -115,7 +86,7 @@ const char *site_catalogue(void) {
   smma_datum_put(record, "architectures", architectures);
   smma_datum_put(record, "instructions", instructions);
   smma_datum_put(record, "kinds", kinds);
-  return reply_of(&r, record);
+  return site_reply_of(&r, record);
 }
 
 /* ---- Choosing ---- */
@@ -148,7 +119,7 @@ const char *site_customise(int slot, const char *text) {
 }
 
 const char *site_about(int slot) {
-  static reply r;
+  static site_reply r;
   smma_datum *record = smma_datum_record();
   const smma_instruction *i = units[slot].instruction;
   const size_t size = smma_custom_text(i, NULL, 0) + 1;
@@ -163,7 +134,7 @@ const char *site_about(int slot) {
   smma_put_text(record, "sum", smma_sum_words(&operation, sum));
   smma_put_text(record, "custom", custom);
   free(custom);
-  return reply_of(&r, record);
+  return site_reply_of(&r, record);
 }
 
 /* ---- The row of one unit or two ---- */
@@ -252,14 +223,14 @@ static smma_datum *part_of_layout(int p) {
 }
 
 const char *site_layout(void) {
-  static reply r;
+  static site_reply r;
   smma_datum *record = smma_datum_record(), *parts = smma_datum_list();
   for (int p = 0; p < OPERANDS; p++)
     if (layout.part[p].count) smma_datum_append(parts, part_of_layout(p));
   smma_put_count(record, "k", (uint64_t)shape.k);
   smma_put_text(record, "d", smma_format_text(shape.d));
   smma_datum_put(record, "parts", parts);
-  return reply_of(&r, record);
+  return site_reply_of(&r, record);
 }
 
 static uint64_t *element(int part, int index) { return smma_part_of(&row, &layout.part[part]) + index; }
@@ -275,8 +246,8 @@ static smma_datum *number(smma_format format, uint64_t code) {
 }
 
 const char *site_element(int part, int index) {
-  static reply r;
-  return reply_of(&r, number(layout.part[part].format, *element(part, index)));
+  static site_reply r;
+  return site_reply_of(&r, number(layout.part[part].format, *element(part, index)));
 }
 
 /* Puts the distance from a value to that of the next encoding, or null if the next encoding has no larger (or, for
@@ -295,7 +266,7 @@ static void put_distance(smma_datum *record, const char *key, smma_format format
 }
 
 const char *site_details(int part, int index) {
-  static reply r;
+  static site_reply r;
   enum { EXACT = 800 }; /* more digits than any double has */
   const smma_format format = layout.part[part].format;
   const uint64_t code = *element(part, index);
@@ -308,7 +279,7 @@ const char *site_details(int part, int index) {
   smma_put_text(record, "hexfloat", text);
   put_distance(record, "up", format, code, 1);
   put_distance(record, "down", format, code, -1);
-  return reply_of(&r, record);
+  return site_reply_of(&r, record);
 }
 
 int site_set_hex(int part, int index, const char *digits) {
@@ -374,7 +345,7 @@ static smma_datum *result(const char *label, smma_format format, uint64_t code) 
 }
 
 const char *site_explain(int count) {
-  static reply r;
+  static site_reply r;
   smma_datum *record = smma_datum_record(), *results = smma_datum_list();
   const smma_explanation *e = &units[0].explanation;
   smma_explained both[UNITS];
@@ -393,26 +364,26 @@ const char *site_explain(int count) {
   smma_put_text(record, "difference", difference.text);
   smma_datum_put(record, "results", results);
   smma_datum_put(record, "exact", e->finite ? result("exact sum", shape.d, e->correctly_rounded) : smma_datum_null());
-  return reply_of(&r, record);
+  return site_reply_of(&r, record);
 }
 
 const char *site_picture(int slot, int width) {
-  static reply pictures[UNITS + 1];
+  static site_reply pictures[UNITS + 1];
   const smma_explained both[UNITS] = {units[0].explained, units[1].explained};
-  FILE *out = begin(&pictures[slot]);
+  FILE *out = site_begin(&pictures[slot]);
   if (!smma_picture_write(out, slot < UNITS ? &both[slot] : both, slot < UNITS ? 1 : UNITS, width)) abort();
-  return end(&pictures[slot]);
+  return site_end(&pictures[slot]);
 }
 
 const char *site_words(void) {
-  static reply r;
+  static site_reply r;
   const smma_explained both[UNITS] = {units[0].explained, units[1].explained};
-  FILE *out = begin(&r);
+  FILE *out = site_begin(&r);
   if (explained > 1)
     smma_explain_print_two(out, both, WIDTH);
   else
     smma_explain_print(out, both[0].operation, both[0].explanation, WIDTH);
-  return end(&r);
+  return site_end(&r);
 }
 
 /* ---- Vector files ---- */
@@ -438,7 +409,7 @@ static int read_rows(int index, smma_vector_header *header, smma_row *found, smm
 
 const char *site_open(const char *text) {
   enum { MOST_ROWS = 1000000 };
-  static reply r;
+  static site_reply r;
   static smma_row unused;
   smma_datum *record = smma_datum_record();
   smma_error error = {SMMA_FAILED, "the file is empty"};
@@ -459,7 +430,7 @@ const char *site_open(const char *text) {
     smma_put_text(record, "recorded_on", header.recorded_on);
     smma_put_count(record, "rows", (uint64_t)rows);
   }
-  return reply_of(&r, record);
+  return site_reply_of(&r, record);
 }
 
 const char *site_take(int index) {
@@ -516,14 +487,14 @@ static smma_datum *key_datum(const smma_key *key) {
 }
 
 const char *site_keys(const char *algorithm) {
-  static reply r;
+  static site_reply r;
   smma_datum *list = smma_datum_list();
   for (int a = 0; a <= SMMA_KEYS_OF_G_FDPA; a++) {
     if (strcmp(smma_keys_name((smma_algorithm)a), algorithm) != 0) continue;
     for (const smma_key *key = NULL; (key = smma_next_key((smma_algorithm)a, key));)
       smma_datum_append(list, key_datum(key));
   }
-  return reply_of(&r, list);
+  return site_reply_of(&r, list);
 }
 
 /* ---- Matrices ---- */

@@ -6,7 +6,7 @@
   const byId = (id) => document.getElementById(id);
   const CUSTOM = "custom", NONE = "none", WIDE = 2000;  // width in pixels from which two pictures stand side by side
   const SHOWN = 14;                                      // characters that the box of an operand shows
-  const SHOWN_AT_FIRST = document.querySelector("main").dataset.state;
+  const {state: SHOWN_AT_FIRST, unit: EXAMPLE_UNIT} = document.querySelector("main").dataset;
   document.documentElement.classList.toggle("embed", new URLSearchParams(location.search).has("embed"));
 
   let s;  // the library
@@ -207,6 +207,7 @@
     }
     byId("complaint").textContent = complaint;
     if (count) setLayout();
+    showCustom("showCosts");
   }
 
   // ---- The row ----
@@ -668,10 +669,10 @@
       u.text = asked.get(`unit${slot}`) ?? "";
     });
     for (const u of unit)
-      if (u.gpu === CUSTOM && !u.text) u.text = exampleUnit();
+      if (u.gpu === CUSTOM && !u.text) u.text = EXAMPLE_UNIT;
     byId("beside").checked = (asked.get("view") ?? (innerWidth >= WIDE ? "beside" : "below")) === "beside";
     setUnits();
-    showKeys();
+    showCustom("showKeys");
     if (!count) return;
     s.make(layout.parts.some((part) => asked.has(part.name)) ? NONE : "normal", 1);
     for (const part of layout.parts) {
@@ -697,148 +698,14 @@
 
   // ---- Custom units ----
 
-  const algorithms = [
-    "G-FDPA", "T-FDPA", "E-FDPA", "TR-FDPA", "GTR-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FP8-by-FP16", "C-FDPA",
-    "GD-FDPA", "INTEGER"
-  ];
-
-  /* Keys by how much they change results; the first five that an algorithm has are shown first. */
-  const MAIN = [
-    "alignment_bits", "block", "rounding", "sticky_bit", "c_joins", "c_bits", "sum_bits", "pairwise", "group",
-    "subnormal_inputs", "zero_exponent", "order", "overflow", "k", "a"
-  ];
-
-  function exampleUnit() {
-    return JSON.stringify(
-        {
-          "softmma-unit": 1,
-          name: "custom",
-          algorithm: "G-FDPA",
-          k: 16,
-          a: "f16",
-          b: "f16",
-          d: "f32",
-          block: 16,
-          alignment_bits: 24,
-          alignment_rounding: "toward-zero",
-          rounding: "toward-zero"
-        },
-        null, 2);
+  /* Shows a part of the custom unit, if there is one: "showKeys", its controls, or "showCosts", its cost and errors. */
+  let customUnit;
+  function showCustom(part) {
+    if (byId("custom").hidden) return;
+    customUnit ??= softmma.run("custom.js").then(
+        () => softmma.customUnit({s, unit, byId, made, setUnits, complain, CUSTOM}));
+    customUnit.then((parts) => parts[part]()).catch((error) => complain(error.message));
   }
-
-  function customSlot() {
-    return unit.findIndex((u) => u.gpu === CUSTOM);
-  }
-
-  function describedUnit() {
-    try {
-      return JSON.parse(unit[customSlot()].text);
-    } catch {
-      return null;  // the library reports the error
-    }
-  }
-
-  /* Makes a control for each key of the algorithm's table. */
-  function control(key, described) {
-    const set = (value) => {
-      const next = describedUnit();
-      if (value === undefined)
-        delete next[key.key];
-      else
-        next[key.key] = value;
-      customised(JSON.stringify(next, null, 2));
-    };
-    const given = described[key.key];
-    const unset = key.like ? `as ${key.like}` : key.default ?? "";
-    if (key.kind === "flag") {
-      const box = made("input", {type: "checkbox", checked: given ?? key.default === "true"});
-      box.addEventListener("change", () => set(box.checked));
-      return made("label", {}, made("span", {textContent: key.key}), box);
-    }
-    if (key.kind !== "number") {
-      const menu = made("select", {className: "both"});
-      const words = new Set([...key.choices, ...(key.word ? [key.word] : []), ...(given ? [given] : [])]);
-      if (key.like || (key.default && !words.has(key.default)))
-        menu.append(made("option", {value: "", textContent: unset}));
-      for (const word of words) menu.append(made("option", {value: word, textContent: word}));
-      menu.value = given ?? (words.has(key.default) ? key.default : "");
-      menu.addEventListener("change", () => set(menu.value || undefined));
-      return made("label", {}, made("span", {textContent: key.key}), menu);
-    }
-    /* The slider's first position stands for the key's word, or for leaving the key out. */
-    const least = key.key === "zero_exponent" ? -200 : key.least, most = key.key === "zero_exponent" ? 50 : key.most;
-    const word = key.word ?? (key.like || key.default !== undefined ? unset : undefined);
-    const slider = made("input", {type: "range", min: word === undefined ? least : least - 1, max: most, step: 1});
-    slider.value = typeof given === "number" ? given : least - 1;
-    const output = made("output");
-    const tell = () => {
-      output.textContent = Number(slider.value) < least ? word : slider.value;
-      slider.setAttribute("aria-valuetext", output.textContent);
-    };
-    slider.addEventListener("input", () => {
-      tell();
-      set(Number(slider.value) >= least ? Number(slider.value) : key.word);
-    });
-    tell();
-    return made("label", {}, made("span", {textContent: key.key}), slider, output);
-  }
-
-  function showKeys() {
-    if (customSlot() < 0) return;
-    byId("file").value = unit[customSlot()].text;
-    const described = describedUnit();
-    if (!described || !algorithms.includes(described.algorithm)) return byId("keys").replaceChildren();
-    const menu = made(
-        "select", {className: "both"}, ...algorithms.map((name) => made("option", {value: name, textContent: name})));
-    menu.value = described.algorithm;
-    menu.addEventListener("change", () => changeAlgorithm(menu.value));
-    const keys = JSON.parse(s.keys(described.algorithm)).filter((key) => key.key !== "m" && key.key !== "n");
-    const main = MAIN.filter((name) => keys.some((key) => key.key === name)).slice(0, 5);
-    byId("keys").replaceChildren(...main.map((name) => control(keys.find((key) => key.key === name), described)));
-    byId("keys2").replaceChildren(
-        made("label", {}, made("span", {textContent: "algorithm"}), menu),
-        ...keys.filter((key) => !main.includes(key.key)).map((key) => control(key, described)));
-  }
-
-  /* Changes the algorithm. Keys that both algorithms have keep their values, and required keys get an allowed value. */
-  function changeAlgorithm(algorithm) {
-    const before = describedUnit(), next = {"softmma-unit": 1, name: before.name, algorithm};
-    const usual = {
-      block: 4,
-      alignment_bits: 24,
-      zero_exponent: -133,
-      rounding: "toward-zero",
-      sum_bits: 31,
-      pairwise: 4,
-      c_bits: 24,
-      group: 4,
-      k: 16,
-      overflow: "wrap"
-    };
-    for (const key of JSON.parse(s.keys(algorithm))) {
-      const kept = before[key.key],
-            allowed = key.kind === "number" ? kept >= key.least && kept <= key.most || kept === key.word :
-                                              key.kind === "flag" || key.choices.includes(kept);
-      if (kept !== undefined && allowed)
-        next[key.key] = kept;
-      else if (key.default === undefined && !key.like)
-        next[key.key] =
-            key.choices?.includes(usual[key.key]) || key.kind === "number" ? usual[key.key] : key.choices[0];
-    }
-    customised(JSON.stringify(next, null, 2));
-    showKeys();
-  }
-
-  function customised(text) {
-    unit[customSlot()].text = text;
-    byId("file").value = text;
-    setUnits();
-  }
-
-  byId("file").addEventListener("change", () => {
-    customised(byId("file").value);
-    showKeys();
-  });
 
   // ---- Tools ----
 
@@ -849,13 +716,13 @@
       u.gpu = event.target.value;
       if (u.gpu === CUSTOM) {
         if (unit[1 - slot].gpu === CUSTOM) unit[1 - slot].gpu = slot ? "H100" : NONE;
-        u.text ||= exampleUnit();
+        u.text ||= EXAMPLE_UNIT;
       }
       if (!slot && u.gpu !== CUSTOM &&
           !architectures.get(squeezed(u.gpu))?.instructions.some((i) => i.name === u.instruction))
         u.instruction = "";
       setUnits();
-      showKeys();
+      showCustom("showKeys");
     });
     byId(`instruction${slot}`).addEventListener("change", (event) => {
       unit[slot].instruction = event.target.value;
@@ -980,5 +847,6 @@
   restore(location.hash.length > 1 ? location.hash.slice(1) : SHOWN_AT_FIRST);
   const html = document.documentElement;
   html.dataset.took = performance.now();  // milliseconds since the page was requested
+  await customUnit?.catch(() => {});  // showCustom tells of a failure
   html.dataset.ready = "true";
 })();

@@ -1,5 +1,6 @@
-/* SoftMMA in WebAssembly, with the functions of site/explorer.h: softmma.start() returns an object that has them,
-   without the prefix "site_" and with texts as strings. */
+/* SoftMMA in WebAssembly: softmma.start() returns an object that has the functions of site/explorer.h, without the
+   prefix "site_" and with texts as strings; softmma.start("errors") those of site/errors.h. softmma.run(name) runs
+   another script of the site. */
 "use strict";
 
 var softmma = (() => {
@@ -73,29 +74,36 @@ var softmma = (() => {
 
   const folder = typeof document === "undefined" ? null : new URL(".", document.currentScript.src);
 
-  /* Loads the module from a script that has its bytes as text: pages opened as files can read only scripts. */
-  function embedded() {
+  /* Runs a script of the site's folder. */
+  function run(name) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      script.src = new URL("softmma.wasm.js", folder);
-      script.onload = () => resolve(Uint8Array.from(atob(softmma.embedded), (c) => c.charCodeAt(0)));
+      script.src = new URL(name, folder);
+      script.onload = resolve;
       script.onerror = () => reject(new Error(`${script.src} cannot be read`));
       document.head.append(script);
     });
   }
 
-  async function fetched() {
-    const answer = await fetch(new URL("softmma.wasm.gz", folder));
+  const embedded = {};  // modules as text: pages opened as files can read only scripts, which set these members
+
+  async function read(name) {
+    await run(`${name}.wasm.js`);
+    return Uint8Array.from(atob(embedded[name]), (c) => c.charCodeAt(0));
+  }
+
+  async function fetched(name) {
+    const answer = await fetch(new URL(`${name}.wasm.gz`, folder));
     if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`);
     return new Uint8Array(await answer.arrayBuffer());
   }
 
-  async function start() {
-    const bytes = await (location.protocol === "file:" ? embedded() : fetched());
+  async function start(name = "softmma") {
+    const bytes = await (location.protocol === "file:" ? read(name) : fetched(name));
     return instantiate(await unpacked(bytes));
   }
 
-  return {instantiate, start};
+  return {embedded, instantiate, run, start};
 })();
 
 if (typeof module !== "undefined") module.exports = softmma;

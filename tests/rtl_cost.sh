@@ -69,9 +69,9 @@ simulate "$work/wrong.v" && complain 'a wrong gate is not seen'
 
 version=$(yosys -V | sed 's/ (.*//')
 if [ "# $version" = "$(head -n 1 cost.csv)" ]; then
-  line=$(grep '^choice,,e2m1,25,4,' cost.csv)
+  line=$(grep '^choice,,T-FDPA,e2m1,25,4,' cost.csv)
   python3 cost.py B200:e4m3 --set L=4 --set a=e2m1 --set b=e2m1 --json >"$work/one"
-  [ "$(jq -r '"\(.nand2),\(.depth)"' "$work/one")" = "$(cut -d , -f 9,10 <<<"$line")" ] ||
+  [ "$(jq -r '"\(.nand2),\(.depth)"' "$work/one")" = "$(cut -d , -f 11,12 <<<"$line")" ] ||
     complain "cost.csv has $line, now it is $(cat "$work/one")"
 else
   echo "NOT COMPARED: cost.csv is from $(head -n 1 cost.csv), this is $version"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The site is built, its links lead to existing pages, and its WebAssembly gives the results and drawings of every
-# instruction that this machine's compiler gives for the same sources. Its products equal those of the command. FOLDER
-# receives the build.
+# instruction that this machine's compiler gives for the same sources. Its products and errors equal those of the
+# command. FOLDER receives the build.
 # Usage: site.sh SOFTMMA SOURCE FOLDER
 set -u
 SOFTMMA=$(realpath "${1:?usage: site.sh SOFTMMA SOURCE FOLDER}")
@@ -32,6 +32,10 @@ lines=$(wc -l <"$3/digests-native.txt")
 cmp "$3/digests-native.txt" "$3/digests-wasm.txt" || complain 'WebAssembly gives other results or drawings'
 node "$source_directory/tests/site_gemm.js" "$site/softmma.js" "$site-wasm/softmma.wasm" "$SOFTMMA" "$3" ||
   complain 'products are not those of the command'
-gzip -dc "$site/softmma.wasm.gz" | cmp - "$site-wasm/softmma.wasm" || complain 'the site has another module'
+node "$source_directory/tests/site_errors.js" "$site/softmma.js" "$site-wasm/errors.wasm" "$SOFTMMA" \
+  "$source_directory" "$3" || complain 'errors are not those of the command'
+for module in softmma errors; do
+  gzip -dc "$site/$module.wasm.gz" | cmp - "$site-wasm/$module.wasm" || complain "the site has another module $module"
+done
 [ $failed = 0 ] && echo "digests of $lines instructions agree"
 exit $failed

@@ -6,6 +6,7 @@ Usage: site_browser.py SITE [SCREENSHOTS]
 """
 
 import base64
+import csv
 import functools
 import gzip
 import html
@@ -110,11 +111,14 @@ def press(selector):
     one(selector).click()
 
 
+READY = "return document.documentElement.dataset.ready && !document.querySelector('[aria-busy=true]')"
+
+
 def open_page(address, ready=True):
     browser.get("about:blank")  # another address of the same page would not load a new document
     browser.get(address)
     if ready:
-        wait(lambda: script("return document.documentElement.dataset.ready"), f"{address} is ready")
+        wait(lambda: script(READY), f"{address} is ready")
 
 
 def media(**features):
@@ -161,6 +165,8 @@ def first_view():
     size = sum(size for _, size in Handler.sent)
     paint = script("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1")
     check(size < MOST_BYTES, f"the first view takes {size} bytes in {len(Handler.sent)} files, less than {MOST_BYTES}")
+    loaded = [path for path, _ in Handler.sent if re.search("custom|costs|errors", path)]
+    check(not loaded, f"nothing of it is for custom units {loaded or ''}")
     drawn = []
     for _ in range(5):
         open_page(HTTP)
@@ -420,6 +426,71 @@ def rows():
     quiet("rows")
 
 
+def costs():
+    """Returns the cells of the table of costs and errors, row by row, once it is computed."""
+    wait(lambda: script(READY), "costs and errors are shown")
+    return script(
+        "return [...document.querySelectorAll('#custom tbody tr')].map(x => [...x.cells].map(y => y.textContent))"
+    )
+
+
+def measured_units():
+    """Returns the costs in cost.csv of units of FP16, as the page shows them, by F, rounding, L and sticky bit."""
+    lines = (SOURCE / "examples/rtl/cost/cost.csv").read_text().splitlines()[1:]
+    rows = [row for row in csv.DictReader(lines) if row["group"] == "fp16" and not row["unit"]]
+    return {
+        (row["F"], row["rounding"], row["L"], row["sticky_bit"]): [
+            f"{float(row['nand2']):,.0f}",
+            f"{float(row['nand2']) / int(row['products']):.0f}",
+            row["depth"],
+        ]
+        for row in rows
+    }
+
+
+def custom_costs():
+    number = re.compile(r"\d\.\de-\d+").fullmatch
+    for base in (FILE, HTTP):
+        open_page(base + "unit.html")
+        rows = costs()
+        check(
+            rows[0][:4] == ["Your unit", *measured_units()["24", "toward-zero", "16", "no"]]
+            and rows[1][0].startswith("H100")
+            and all(number(cell) for row in rows[:2] for cell in row[4:]),
+            f"the cost and the error of the unit, and of the GPU beside it: {rows[:2]}",
+        )
+        others = rows[3:]
+        check(
+            rows[2] == ["Nearest measured units"]
+            and all(row[0].count("differs in") == 1 and row[1:4] in measured_units().values() for row in others)
+            and len(others) > 4,
+            f"the costs of {len(others)} units that differ in one parameter",
+        )
+    links = script("return [...document.querySelectorAll('#custom .about a')].map(x => x.getAttribute('href'))")
+    pages = [link.partition("#")[::2] for link in links]
+    lost = [(page, part) for page, part in pages if f'id="{part}"' not in (site / page).read_text() and part]
+    check(len(links) == 2 and not lost, f"links below the table lead to pages {lost or ''}")
+    slider = script("return document.querySelector('#keys input[type=range]')")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    rows = costs()
+    check(rows[0][1:4] == measured_units()["25", "toward-zero", "16", "no"], "they follow a control")
+    check(script("return document.activeElement === arguments[0]", slider), "which keeps the focus")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    rows = costs()
+    check(rows[0][1] == "not measured" and len(rows[0]) == 4, f"a unit that is not measured has no cost: {rows[0]}")
+    check("alignment_bits" in rows[3][0], "the nearest measured units name the parameter that differs")
+    scroll = one("#custom .scroll")
+    check(
+        scroll.get_attribute("role") == "region"
+        and scroll.get_attribute("tabindex") == "0"
+        and scroll.get_attribute("aria-label"),
+        "the table can be scrolled by keys, and has a name",
+    )
+    Select(one("#gpu0")).select_by_visible_text("A100")
+    check(not one("#custom").is_displayed(), "without a custom unit there is no table")
+    quiet("costs")
+
+
 def custom():
     open_page(FILE + "unit.html")
     check(results()[:2] == ["bf000000", "bf400000"], "the custom unit differs from the H100 at first")
@@ -449,6 +520,8 @@ def custom():
         )
         model = "composition" if algorithm == "G-FDPA" else algorithm  # G-FDPA is short for a composition of one step
         check(model in one("#about0").get_attribute("title"), f"and is shown as {model}")
+        shown = costs()[0]
+        check(shown[0] == "Your unit" and len(shown) > 2, f"with its error: {shown[1:]}")
     quiet("custom units")
     picture_of("unit")
 
@@ -769,6 +842,7 @@ try:
         examples,
         rows,
         custom,
+        custom_costs,
         matrices,
         the_table,
         text_pages,

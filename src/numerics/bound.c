@@ -219,7 +219,6 @@ static smma_bound_operands operands_of(const problem *p, double c, size_t column
 static smma_bounded finish(const problem *p, const workspace *w, double c, size_t column, int lane, smma_bound_sum *s) {
   const smma_bound_operands with = operands_of(p, c, column);
   smma_bounded x;
-  double inexact;
   if (has_special(p, w, c, lane)) {
     x.exact = special_of(p, w, c, lane), x.rest = 0;
     x.below = x.above = is_sure(p, s->size[lane]) ? 0 : INFINITY;
@@ -230,14 +229,7 @@ static smma_bounded finish(const problem *p, const workspace *w, double c, size_
     smma_bound_epilogue(&p->multiplier.epilogue[n], p->multiplier.outer, p->slack, &with, lane, s);
   if (!is_narrow(p)) smma_bound_round_to(p->multiplier.d_format, p->slack, lane, s);
   if (p->stored != p->multiplier.d_format) smma_bound_round_to(p->stored, p->slack, lane, s);
-  x.exact = s->high[lane] + s->low[lane];
-  x.rest = s->low[lane] - (x.exact - s->high[lane]);
-  /* The bounds are sums of positive numbers in double. The rounding of the exact sum itself comes on top. */
-  inexact = s->size[lane] * p->slack;
-  x.below = s->below[lane] * (1 + 0x1p-30) + inexact;
-  x.above = s->above[lane] * (1 + 0x1p-30) + inexact;
-  if (!isfinite(x.exact) || isnan(x.below) || isnan(x.above)) x.below = x.above = INFINITY;
-  return x;
+  return smma_bound_end(s, lane, p->slack);
 }
 
 static void bound_columns(const problem *p, workspace *w, size_t first, size_t rows, size_t column,

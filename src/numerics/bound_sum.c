@@ -125,3 +125,15 @@ void smma_bound_join(const smma_bound_sum *part, int lane, smma_bound_sum *s) {
   s->below[lane] += part->below[lane], s->above[lane] += part->above[lane];
   s->unit[lane] = smma_smaller(s->unit[lane], part->unit[lane]);
 }
+
+smma_bounded smma_bound_end(const smma_bound_sum *s, int lane, double slack) {
+  const double inexact = s->size[lane] * slack;
+  smma_bounded x;
+  x.exact = s->high[lane] + s->low[lane];
+  x.rest = s->low[lane] - (x.exact - s->high[lane]);
+  /* The bounds are sums of positive numbers in double. The rounding of the exact sum itself comes on top. */
+  x.below = s->below[lane] * (1 + 0x1p-30) + inexact;
+  x.above = s->above[lane] * (1 + 0x1p-30) + inexact;
+  if (!isfinite(x.exact) || isnan(x.below) || isnan(x.above)) x.below = x.above = INFINITY;
+  return x;
+}

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "core/rule.h"
+#include "numerics/bound.h"
 
 enum { SMMA_BOUND_LANES = 16 };
 
@@ -71,6 +72,9 @@ void smma_bound_add_rounding(const smma_bound_rounding *rounding, double from, d
 
 /* Accounts for a rounding of the unit's sum. */
 void smma_bound_round(smma_bound_sum *sum, int lane, double slack, const smma_bound_rounding *rounding);
+
+/* Returns the bound for a sum that is finished, with the rounding error of this computation itself. */
+smma_bounded smma_bound_end(const smma_bound_sum *sum, int lane, double slack);
 
 /* Accounts for one instruction, which adds operation->k products to the sum. */
 void smma_bound_step(const smma_operation *operation, const smma_bound_factor *a, const smma_bound_factors *b,

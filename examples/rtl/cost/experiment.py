@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The experiment *cost*: the error of accumulators against their area (docs/cost.md).
 
-Usage: experiment.py measure   adds the units that cost.csv does not have yet: two CPU minutes of Yosys
+Usage: experiment.py measure   adds the units that cost.csv does not have yet; Yosys takes five CPU minutes for all
        experiment.py write     writes docs/cost.md from cost.csv and docs/cost.in.md, and docs/cost.svg
        experiment.py check     status 2 if docs/cost.md is not what cost.csv and cost.in.md say
 
@@ -22,9 +22,8 @@ ROOT = cost.HERE.parents[2]
 TABLE = cost.HERE / "cost.csv"
 SHAPE = "64x64x4096"
 DATA = ("normal", "uniform")
-FIELDS = ["group", "unit", "format", "F", "L", "output", "rounding", "products", "nand2", "depth"] + [
-    f"{data}_{kind}" for data in DATA for kind in ("error", "bound")
-]
+RULE = ["algorithm", "format", "F", "L", "output", "rounding", "sticky_bit", "products"]
+FIELDS = ["group", "unit", *RULE, "nand2", "depth"] + [f"{data}_{kind}" for data in DATA for kind in ("error", "bound")]
 FP8_F = {4: (7, 10, 13, 16, 19, 25), 16: (7, 13, 19, 25)}
 FP4_F = (7, 19, 35)
 GPUS = {
@@ -35,6 +34,16 @@ GPUS = {
     "H100, FP8": "H100:e4m3",
     "B200": "B200:e4m3",
 }
+# Changes of fp16.json, the unit with which the site's page of custom units begins.
+FP16_CHOICES = (
+    {"alignment_bits": 13},
+    {"alignment_bits": 19},
+    {"alignment_bits": 25},
+    {"block": 8},
+    {"block": 4},
+    {"rounding": "nearest-even"},
+    {"sticky_bit": True},
+)
 CHOICES = (
     {"rounding": "nearest-even"},
     {"F": 13, "output": "e8m13"},
@@ -47,7 +56,7 @@ CHOICES = (
 
 def units():
     """Yields (group, name, rule) of every unit of the experiment."""
-    fp8, fp4 = cost.rule_of("B200:e4m3"), cost.rule_of("B200:nvfp4")
+    fp8, fp4, fp16 = (cost.rule_of(target) for target in ("B200:e4m3", "B200:nvfp4", str(cost.HERE / "fp16.json")))
     for name, target in GPUS.items():
         gpu = cost.rule_of(target)
         changes = {"F": gpu["alignment_bits"], "L": gpu["block"], "output": gpu["output"]}
@@ -59,6 +68,10 @@ def units():
         yield "fp4", "B200" if bits == fp4["alignment_bits"] else "", cost.change(fp4, {"F": bits})
     for changes in CHOICES:
         yield "choice", "", cost.change(fp8, {"L": 4} | changes)
+    yield "fp16", "", fp16
+    for changes in FP16_CHOICES:
+        yield "fp16", "", cost.change(fp16, changes)
+    yield "fp16", "H100", cost.rule_of("H100:f16")
 
 
 def errors(rule):
@@ -79,17 +92,23 @@ def errors(rule):
 
 
 def describe(group, name, rule):
-    length = rule["k"] if "group" not in rule else rule["k"] // rule["group"]
+    length = rule["block"] if "group" not in rule else rule["k"] // rule["group"]
     return {
         "group": group,
         "unit": name,
+        "algorithm": rule["algorithm"],
         "format": rule["a"],
         "F": str(rule["alignment_bits"]),
         "L": str(length),
-        "output": rule["output"],
+        "output": rule.get("output", rule["d"]),
         "rounding": rule["rounding"],
+        "sticky_bit": "yes" if rule.get("sticky_bit") else "no",
         "products": str(rule["k"]),
     }
+
+
+def rule_key(row):
+    return tuple(row[key] for key in RULE)
 
 
 def read_table():
@@ -100,6 +119,19 @@ def read_table():
     return first.removeprefix("# "), list(csv.DictReader(lines))
 
 
+def measured_units():
+    """Returns Yosys' version, and (line, rule) of each measured unit. A unit that has two lines is listed once, with a
+    GPU's name if one of the lines has a name."""
+    version, rows = read_table()
+    found = {}
+    for group, name, rule in units():
+        line = describe(group, name, rule)
+        for row in rows:
+            if all(row[key] == line[key] for key in line) and (name or rule_key(row) not in found):
+                found[rule_key(row)] = row, rule
+    return version, list(found.values())
+
+
 def measure():
     version = cost.run("yosys", "-V").split(" (")[0]
     old_version, rows = read_table()
@@ -107,18 +139,18 @@ def measure():
         raise cost.CostError(f"cost.csv is from {old_version}, this is {version}: delete cost.csv to measure it again")
     sizes = {}
     for row in rows:
-        sizes[tuple(row[key] for key in FIELDS[2:8])] = row
+        sizes[rule_key(row)] = row
     for group, name, rule in units():
         line = describe(group, name, rule)
         if any(all(row[key] == line[key] for key in line) for row in rows):
             continue
-        same = sizes.get(tuple(line[key] for key in FIELDS[2:8]))
+        same = sizes.get(rule_key(line))
         if same:
             line = same | line
         else:
             size = cost.measure(rule)
             line |= {"nand2": f"{size.nand2:g}", "depth": str(size.depth)} | errors(rule)
-            sizes[tuple(line[key] for key in FIELDS[2:8])] = line
+            sizes[rule_key(line)] = line
         rows.append(line)
         with TABLE.open("w", newline="") as file:
             file.write(f"# {version}\n")
@@ -165,8 +197,8 @@ def error_table(rows):
 
 def distinct(rows):
     """Returns the rows without those that a GPU's row repeats."""
-    named = {tuple(row[key] for key in FIELDS[2:8]) for row in rows if row["unit"]}
-    return [row for row in rows if row["unit"] or tuple(row[key] for key in FIELDS[2:8]) not in named]
+    named = {rule_key(row) for row in rows if row["unit"]}
+    return [row for row in rows if row["unit"] or rule_key(row) not in named]
 
 
 def needs_table(rows):
@@ -182,6 +214,24 @@ def needs_table(rows):
         cells = ["-" if bits is None else f"{area(sized[bits])} (F = {bits})" for bits in fits]
         out.append(f"| {label} | {' | '.join(cells)} |")
     return out
+
+
+def name_of(row):
+    """Returns a unit's parameters as words."""
+    sticky = ", sticky bit" if row["sticky_bit"] == "yes" else ""
+    return f"{row['format']}, F = {row['F']}, L = {row['L']}, {row['rounding']} to {row['output']}{sticky}"
+
+
+def fp16_table(rows):
+    kinds = [f"{data}_{kind}" for data in DATA for kind in ("error", "bound")]
+    lines = [
+        "| unit | NAND2 a product | longest path | normal: 99 % | normal: bound | uniform: 99 % | uniform: bound |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        name = f"{row['unit']}: {name_of(row)}" if row["unit"] else name_of(row)
+        lines.append(f"| {name} | {area(row)} | {row['depth']} | {' | '.join(number(row[kind]) for kind in kinds)} |")
+    return lines
 
 
 def choice_table(rows):
@@ -250,13 +300,16 @@ def draw(rows, file):
 
 def page(rows, version):
     """Returns the text of docs/cost.md."""
-    of = {group: [row for row in rows if row["group"] == group] for group in ("fp8", "fp8-gpu", "fp4", "choice")}
+    of = {
+        group: [row for row in rows if row["group"] == group] for group in ("fp8", "fp8-gpu", "fp4", "choice", "fp16")
+    }
     base = [row for row in of["fp8"] if (row["F"], row["L"]) == ("25", "4")]
     tables = {
         "fp8": error_table(distinct(of["fp8"] + of["fp8-gpu"])),
         "fp4": error_table(of["fp4"]),
         "needs": needs_table(of["fp8"]),
         "choices": choice_table(base + of["choice"]),
+        "fp16": fp16_table(of["fp16"]),
         "yosys": [version],
     }
     text = (ROOT / "docs/cost.in.md").read_text()
@@ -275,7 +328,9 @@ def main():
         elif command == ["check"]:
             version, rows = read_table()
             if (docs / "cost.md").read_text() != page(rows, version):
-                raise cost.CostError("docs/cost.md is not what cost.csv and cost.in.md say; run scripts/regenerate cost")
+                raise cost.CostError(
+                    "docs/cost.md is not what cost.csv and cost.in.md say; run scripts/regenerate cost"
+                )
         else:
             raise cost.CostError("write measure, write or check; the head of the file explains them")
     except cost.CostError as error:
